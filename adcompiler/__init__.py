@@ -1,0 +1,1 @@
+"""Source-to-source automatic differentiation for plain Python and NumPy."""

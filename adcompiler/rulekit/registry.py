@@ -1,0 +1,169 @@
+"""The table of rules: callable -> rule, alias or declaration, loaded by root module on demand."""
+
+from __future__ import annotations
+
+import logging
+import numbers
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from typing import Any
+
+from adcompiler.rulekit.domains import Domain
+
+ENTRY_POINT_GROUP = "adcompiler.rules"
+logger = logging.getLogger("adcompiler")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rule:
+    """The reverse rule of one callable.
+
+    Either ``definition`` (a function returning ``(y, pullback)``) or ``partials`` (elementwise
+    derivatives) is given; see ``rulekit.define`` for the meaning of the other fields.
+    """
+
+    function: Any
+    definition: Callable[..., Any] | None = None
+    partials: tuple[Any, ...] = ()
+    wrt: tuple[str, ...] = ()
+    types: tuple[Any, ...] | None = None
+    elementwise: bool = False
+    linear: tuple[int, ...] = ()
+    bilinear: tuple[int, ...] = ()
+    domain: Domain | None = None
+    kink: str = ""
+    primal_note: str = ""
+
+    def accepts(self, classes: tuple[type | None, ...]) -> bool:
+        """Say whether positional arguments of these classes (None: unknown) follow this rule."""
+        if self.types is None:
+            return True
+        return all(
+            wanted is None or given is None or issubclass(given, wanted)
+            for wanted, given in zip(self.types, classes, strict=False)
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inactive:
+    """The declaration that a callable's results carry no derivative."""
+
+    function: Any
+    pure: bool = True
+
+
+class Registry:
+    """Rules, declarations and aliases by callable; package rules load when first asked for."""
+
+    def __init__(self) -> None:
+        self._rules: dict[Any, list[Rule]] = {}
+        self._inactive: dict[Any, Inactive] = {}
+        self._aliases: dict[Any, Any] = {}
+        self._loaded: set[str] = set()
+        self._all_loaded = False
+
+    def add(self, rule: Rule) -> None:
+        """Register ``rule``; it takes precedence over earlier ones for the same types."""
+        self._rules.setdefault(rule.function, []).insert(0, rule)
+
+    def add_inactive(self, declaration: Inactive) -> None:
+        """Register a declaration that a callable's results carry no derivative."""
+        self._inactive[declaration.function] = declaration
+
+    def add_alias(self, other: Any, function: Any) -> None:
+        """Register ``other`` as another spelling of ``function``."""
+        self._aliases[other] = function
+
+    def remove(self, function: Any) -> None:
+        """Forget everything registered for ``function`` itself."""
+        for table in (self._rules, self._inactive, self._aliases):
+            table.pop(function, None)
+
+    def resolve(self, function: Any) -> Any:
+        """Return the callable that ``function`` is another spelling of, or itself."""
+        self._load_for(function)
+        while _hashable(function) and function in self._aliases:
+            function = self._aliases[function]
+        return function
+
+    def find(
+        self, function: Any, classes: tuple[type | None, ...] = ()
+    ) -> Rule | None:
+        """Return the rule that covers ``function`` on arguments of these classes, if any."""
+        function = self.resolve(function)
+        if not _hashable(function):
+            return None
+        for rule in self._rules.get(function, ()):
+            if rule.accepts(classes):
+                return rule
+        return None
+
+    def inactive(self, function: Any) -> Inactive | None:
+        """Return the declaration that ``function`` carries no derivative, if there is one."""
+        function = self.resolve(function)
+        return self._inactive.get(function) if _hashable(function) else None
+
+    def rules(self) -> Iterator[Rule]:
+        """Iterate over every rule of every installed rule package."""
+        self.load_all()
+        for rules in self._rules.values():
+            yield from rules
+
+    def declarations(self) -> Iterator[Inactive]:
+        """Iterate over every non-differentiable declaration of every installed rule package."""
+        self.load_all()
+        yield from self._inactive.values()
+
+    def aliases(self) -> Iterator[tuple[Any, Any]]:
+        """Iterate over ``(other spelling, function)`` pairs of every installed rule package."""
+        self.load_all()
+        yield from self._aliases.items()
+
+    def load_all(self) -> None:
+        """Load the rules of every installed rule package."""
+        if not self._all_loaded:
+            self._all_loaded = True
+            for point in entry_points(group=ENTRY_POINT_GROUP):
+                self._load(point.name)
+
+    def _load_for(self, function: Any) -> None:
+        root = root_module(function)
+        if root and root not in self._loaded:
+            self._load(root)
+
+    def _load(self, root: str) -> None:
+        if root in self._loaded:
+            return
+        self._loaded.add(root)
+        for point in entry_points(group=ENTRY_POINT_GROUP, name=root):
+            try:
+                point.load()
+            except Exception:
+                logger.exception("the rules of %s for %s could not be loaded", point.value, root)
+
+
+def root_module(function: Any) -> str:
+    """Return the top-level module that a callable belongs to, e.g. ``"numpy"``."""
+    module = getattr(function, "__module__", None)
+    if module is None:
+        owner = getattr(function, "__objclass__", None) or getattr(function, "__self__", None)
+        if owner is None:
+            owner = type(function)
+        module = owner if isinstance(owner, str) else getattr(owner, "__module__", "") or ""
+        if not isinstance(module, str):
+            module = ""
+    root = str(module).partition(".")[0]
+    return {"_operator": "operator"}.get(root, root)
+
+
+def _hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+NUMBER = numbers.Number
+REGISTRY = Registry()

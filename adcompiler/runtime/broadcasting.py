@@ -1,0 +1,52 @@
+"""Cotangents of broadcast operands: summed down, real where the operand is, of its precision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
+    """Return ``g`` summed over the axes that broadcasting from ``shape`` added or stretched.
+
+    ``g`` itself is returned, not copied, when it has that shape already.
+    """
+    if np.shape(g) == shape:
+        return g
+    g = np.broadcast_to(g, np.broadcast_shapes(np.shape(g), shape))
+    extra = g.ndim - len(shape)
+    if extra:
+        g = g.sum(axis=tuple(range(extra)))
+    stretched = tuple(i for i, n in enumerate(shape) if n == 1 and g.shape[i] != 1)
+    return g.sum(axis=stretched, keepdims=True) if stretched else g
+
+
+def project(g: Any, x: Any) -> Any:
+    """Return ``g`` as a cotangent of ``x``: of its shape, real if it is, of its float precision.
+
+    The compiler replaces the call by what the types of ``g`` and ``x`` leave to do, often nothing.
+    Lists, tuples and dicts are projected element by element.
+    """
+    if isinstance(x, np.ndarray):
+        g = unbroadcast(g, x.shape)
+        if x.dtype.kind not in "fc":
+            return g
+        if x.dtype.kind == "f" and g.dtype.kind == "c":
+            g = g.real
+        return g if g.dtype == x.dtype else g.astype(x.dtype)
+    if isinstance(x, (tuple, list)):
+        return type(x)(project(gi, xi) for gi, xi in zip(g, x, strict=True))
+    if isinstance(x, dict):
+        return {key: project(g[key], value) for key, value in x.items()}
+    if isinstance(g, np.ndarray):
+        g = g.sum()
+    if isinstance(g, (complex, np.complexfloating)) and not isinstance(
+        x, (complex, np.complexfloating)
+    ):
+        g = g.real
+    if isinstance(x, np.inexact):
+        return x.dtype.type(g)
+    if isinstance(g, np.generic):
+        return g.item()
+    return g

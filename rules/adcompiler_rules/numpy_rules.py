@@ -1,0 +1,1 @@
+"""All rules for NumPy: importing this module registers them."""
