@@ -39,9 +39,9 @@ class Rule:
         """Say whether positional arguments of these classes (None: unknown) follow this rule."""
         if self.types is None:
             return True
-        return all(
-            wanted is None or given is None or issubclass(given, wanted)
-            for wanted, given in zip(self.types, classes, strict=False)
+        return len(self.types) == len(classes) and all(
+            wanted is None or (given is not None and issubclass(given, wanted))
+            for wanted, given in zip(self.types, classes, strict=True)
         )
 
 
@@ -85,6 +85,7 @@ class Registry:
         self._load_for(function)
         while _hashable(function) and function in self._aliases:
             function = self._aliases[function]
+            self._load_for(function)
         return function
 
     def find(
@@ -98,6 +99,11 @@ class Registry:
             if rule.accepts(classes):
                 return rule
         return None
+
+    def has_rules(self, function: Any) -> bool:
+        """Say whether any rule covers ``function``, for whatever arguments."""
+        function = self.resolve(function)
+        return _hashable(function) and bool(self._rules.get(function))
 
     def inactive(self, function: Any) -> Inactive | None:
         """Return the declaration that ``function`` carries no derivative, if there is one."""

@@ -1,7 +1,13 @@
 """The only code that emitted modules import: NumPy and nothing else."""
 
 from adcompiler.runtime.broadcasting import project, unbroadcast
+from adcompiler.runtime.containers import (
+    append, cell_value, dict_keys, dict_of, dict_values, drop_last, unpack,
+)
 from adcompiler.runtime.indexing import add_at, is_basic, scatter
-from adcompiler.runtime.structure import add, zeros_like
+from adcompiler.runtime.structure import add, as_gradient, seed, zeros_like
 
-__all__ = ["add", "add_at", "is_basic", "project", "scatter", "unbroadcast", "zeros_like"]
+__all__ = [
+    "add", "add_at", "append", "as_gradient", "cell_value", "dict_keys", "dict_of", "dict_values", "drop_last", "is_basic", "project", "scatter", "seed",
+    "unbroadcast", "unpack", "zeros_like",
+]

@@ -29,7 +29,7 @@ def project(g: Any, x: Any) -> Any:
     Lists, tuples and dicts are projected element by element.
     """
     if isinstance(x, np.ndarray):
-        g = unbroadcast(g, x.shape)
+        g = unbroadcast(np.asarray(g), x.shape)
         if x.dtype.kind not in "fc":
             return g
         if x.dtype.kind == "f" and g.dtype.kind == "c":

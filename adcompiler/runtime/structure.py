@@ -31,3 +31,57 @@ def add(a: Any, b: Any) -> Any:
     if isinstance(a, dict):
         return {key: add(value, b[key]) for key, value in a.items()}
     return a + b
+
+
+def seed(value: Any) -> Any:
+    """Return the cotangent 1 of a result that counts as a scalar: a real number or size-1 array.
+
+    Raises TypeError, naming the shape, for any other result.
+    """
+    kind = np.asarray(value).dtype.kind
+    if kind == "c" or kind not in "fiu":
+        raise TypeError(
+            f"grad needs a real result, but the function returned {describe(value)}; "
+            "return a real number, e.g. by np.real or np.abs"
+        )
+    if np.size(value) != 1:
+        raise TypeError(
+            f"grad needs a scalar result, but the function returned {describe(value)}; "
+            "reduce it, e.g. by np.sum, or use vjp"
+        )
+    if isinstance(value, np.ndarray):
+        return np.ones(value.shape, value.dtype if kind == "f" else np.float64)
+    return 1.0
+
+
+def describe(value: Any) -> str:
+    """Return what a value is, for messages: class, dtype and shape."""
+    if isinstance(value, np.ndarray):
+        return f"an array of dtype {value.dtype} and shape {value.shape}"
+    return f"{value!r} of type {type(value).__name__}"
+
+
+def as_gradient(g: Any, x: Any) -> Any:
+    """Return the cotangent ``g`` as the gradient handed to the user for the argument ``x``.
+
+    It has the structure and precision of ``x``, owns its arrays, and is zero where ``g`` is None.
+    """
+    if g is None:
+        return zeros_like(x)
+    if isinstance(x, np.ndarray):
+        dtype = x.dtype if x.dtype.kind in "fc" else np.float64
+        g = np.asarray(g)
+        if x.dtype.kind != "c" and g.dtype.kind == "c":
+            g = g.real
+        return np.array(np.broadcast_to(g, x.shape), dtype=dtype)
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return type(x)(*(as_gradient(gi, xi) for gi, xi in zip(g, x, strict=True)))
+    if isinstance(x, (tuple, list)):
+        return type(x)(as_gradient(gi, xi) for gi, xi in zip(g, x, strict=True))
+    if isinstance(x, dict):
+        return {key: as_gradient(g[key], value) for key, value in x.items()}
+    if isinstance(x, np.inexact):
+        return x.dtype.type(g)
+    if isinstance(g, np.ndarray):
+        g = g.sum()
+    return g.item() if isinstance(g, np.generic) else g

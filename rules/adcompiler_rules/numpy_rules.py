@@ -1,1 +1,20 @@
 """All rules for NumPy: importing this module registers them."""
+
+import adcompiler_rules.numpy_adjoints
+import adcompiler_rules.numpy_constructors
+import adcompiler_rules.numpy_conversions
+import adcompiler_rules.numpy_decompositions
+import adcompiler_rules.numpy_differences
+import adcompiler_rules.numpy_elementwise
+import adcompiler_rules.numpy_inactive
+import adcompiler_rules.numpy_indexing
+import adcompiler_rules.numpy_joining
+import adcompiler_rules.numpy_linalg
+import adcompiler_rules.numpy_norms
+import adcompiler_rules.numpy_products
+import adcompiler_rules.numpy_rearranging
+import adcompiler_rules.numpy_reductions
+import adcompiler_rules.numpy_scans
+import adcompiler_rules.numpy_shaping
+import adcompiler_rules.numpy_statistics
+import adcompiler_rules.numpy_ufuncs  # noqa: F401

@@ -1,0 +1,36 @@
+# make test | demo | lint | bench | clean
+# PYTHON chooses the interpreter, VENV the environment's directory, PYTEST_ARGS what pytest gets.
+PYTHON ?= python3
+VENV ?= .venv
+PYTEST_ARGS ?=
+BENCH_ARGS ?=
+
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: test demo lint bench clean
+
+test: $(VENV)/.installed-test
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+demo: $(VENV)/.installed-examples
+	$(BIN)/python examples/demo.py
+
+lint: $(VENV)/.installed-lint
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m mypy
+
+bench: $(VENV)/.installed-bench
+	$(BIN)/python benchmarks/run.py $(BENCH_ARGS)
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# One stamp per extra: the install is repeated only when pyproject.toml changes.
+$(VENV)/.installed-%: pyproject.toml | $(VENV)/pyvenv.cfg
+	$(INSTALL) -e '.[$*]'
+	touch $@
+
+$(VENV)/pyvenv.cfg:
+	$(PYTHON) -m venv $(VENV)

@@ -1,0 +1,111 @@
+"""Which right-hand sides may be dropped, repeated or moved: those that only compute a value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    Atom, Attribute, Block, Call, Closure, Const, Do, Format, Let, Pack, Raise, Rhs,
+)
+from adcompiler.ir.visit import walk
+from adcompiler.rulekit.registry import REGISTRY
+from adcompiler.runtime import add_at, append, drop_last
+
+DESTRUCTIVE: frozenset[Any] = frozenset({add_at, append, drop_last})
+"""Functions that write into their first argument, which the emitted code owns, and return it."""
+
+RUNTIME = "adcompiler.runtime"
+
+
+class Purity:
+    """Answers for one compilation, whose tables of types and definitions it reads."""
+
+    def __init__(
+        self, type_of: Callable[[Atom], t.Type], definition: Callable[[Atom], Rhs | None]
+    ) -> None:
+        self.type_of = type_of
+        self.definition = definition
+        self.callees: dict[Any, bool] = {}
+
+    def is_pure(self, rhs: Rhs) -> bool:
+        """Say whether evaluating ``rhs`` does nothing but give its value."""
+        if not isinstance(rhs, Call):
+            return True
+        if isinstance(rhs.func, Const):
+            return self.is_pure_function(rhs.func.value)
+        made = self.definition(rhs.func)
+        if isinstance(made, Attribute):
+            owner = self.type_of(made.obj)
+            if isinstance(owner, t.Text):
+                return True
+            if isinstance(owner, (t.Array, t.Scalar)):
+                descriptor = getattr(np.ndarray, made.name, None)
+                return descriptor is not None and self.is_pure_function(descriptor)
+        return False
+
+    def is_pure_function(self, function: Any) -> bool:
+        """Say whether calling ``function`` does nothing but give its value."""
+        callee = getattr(function, "callee", function)
+        if _hashable(callee) and callee in self.callees:
+            return self.callees[callee]
+        if getattr(callee, "function", None) is not None and hasattr(callee, "recursive"):
+            self.callees[callee] = True
+            self.callees[callee] = self.has_no_effect(callee.function.body)
+            return self.callees[callee]
+        inactive = REGISTRY.inactive(function)
+        if inactive is not None:
+            return inactive.pure
+        if REGISTRY.has_rules(function):
+            return True
+        return str(getattr(function, "__module__", "")).startswith(RUNTIME) or function in PURE
+
+    def has_no_effect(self, block: Block) -> bool:
+        """Say whether running ``block`` does nothing but give its values."""
+        for statement in walk(block):
+            if isinstance(statement, (Do, Raise)):
+                return False
+            if isinstance(statement, Let) and not self.is_pure(statement.rhs):
+                return False
+        return True
+
+
+PURE: frozenset[Any] = frozenset({
+    range, len, zip, enumerate, reversed, dict.items, AssertionError, ValueError, TypeError,
+    slice, np.zeros_like, np.copy,
+})
+
+
+def is_destructive(rhs: Rhs) -> bool:
+    """Say whether ``rhs`` writes into its first argument."""
+    return isinstance(rhs, Call) and isinstance(rhs.func, Const) and _hashable(
+        rhs.func.value) and rhs.func.value in DESTRUCTIVE
+
+
+def makes_storage(rhs: Rhs) -> bool:
+    """Say whether two evaluations of ``rhs`` must stay two objects, as one may be written into."""
+    if isinstance(rhs, Pack):
+        return rhs.kind != "tuple"
+    if isinstance(rhs, (Closure, Format)):
+        return True
+    return (
+        isinstance(rhs, Call) and isinstance(rhs.func, Const) and _hashable(rhs.func.value)
+        and (rhs.func.value in ALLOCATORS or rhs.func.value in DESTRUCTIVE)
+    )
+
+
+ALLOCATORS: frozenset[Any] = frozenset({
+    np.zeros, np.ones, np.empty, np.full, np.zeros_like, np.ones_like, np.empty_like, np.full_like,
+    np.copy, np.array, list, dict, iter, zip, enumerate, reversed, range,
+})
+
+
+def _hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True

@@ -1,0 +1,126 @@
+"""Types of live values, and stand-in values of types: how call results are typed by trying.
+
+A pure function is called on stand-ins of two sizes; where kind, dtype and ndim agree they are the
+result's type. No table of result types is needed, and none can go out of date.
+"""
+
+from __future__ import annotations
+
+import functools
+import types as python_types
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adcompiler.ir import types as t
+
+STATIC_CLASSES = (
+    python_types.ModuleType, python_types.FunctionType, python_types.BuiltinFunctionType,
+    python_types.MethodType, type, np.ufunc, np.dtype, functools.partial, type(Ellipsis),
+    type(NotImplemented), python_types.GenericAlias, type(np.ndarray.sum), type(np.ndarray.T),
+    type(str.join), type(functools.lru_cache(lambda: 0)), type(np.sum), type(np._NoValue),
+)
+SIZES = (3, 4)
+MAX_FIELDS = 64
+
+
+def type_of(value: Any, depth: int = 0) -> t.Type:
+    """Return the type of a live value, as code is specialised on it."""
+    cls = type(value)
+    simple = _SIMPLE.get(cls)
+    if simple is not None:
+        return simple
+    if cls is np.ndarray:
+        return t.Array(value.dtype.name, value.ndim) if value.dtype.isnative else t.UNKNOWN
+    if isinstance(value, np.generic):
+        kind = t.kind_of_dtype(value.dtype)
+        return t.UNKNOWN if kind == "other" else t.Scalar(kind, value.dtype.name)
+    if value is None or isinstance(value, STATIC_CLASSES):
+        return t.Static(value)
+    if depth > 8:
+        return t.UNKNOWN
+    if isinstance(value, tuple):
+        return t.Tuple(tuple(type_of(item, depth + 1) for item in value), cls)
+    if cls is list:
+        return t.List(functools.reduce(t.join, (type_of(i, depth + 1) for i in value), t.BOTTOM))
+    if cls is dict:
+        if all(isinstance(key, (str, int)) for key in value) and len(value) <= MAX_FIELDS:
+            items = tuple(type_of(item, depth + 1) for item in value.values())
+            return t.Dict(tuple(value), items)
+        item = functools.reduce(
+            t.join, (type_of(i, depth + 1) for i in value.values()), t.BOTTOM
+        )
+        return t.Dict(None, (item,))
+    if isinstance(value, np.ndarray) or not hasattr(value, "__dict__"):
+        return t.Object(cls, ())
+    fields = list(vars(value).items())[:MAX_FIELDS]
+    return t.Object(cls, tuple((name, type_of(item, depth + 1)) for name, item in fields))
+
+
+_SIMPLE: dict[type, t.Type] = {
+    bool: t.BOOL, int: t.INT, float: t.FLOAT, complex: t.COMPLEX, str: t.TEXT, range: t.RANGE,
+    slice: t.SLICE,
+}
+
+
+def type_of_static(value: Any) -> t.Type:
+    """Return the type of a value that the compiler itself knows."""
+    if isinstance(value, slice):
+        return t.SLICE
+    return type_of(value)
+
+
+class CannotStandInError(Exception):
+    """No stand-in value exists for a type."""
+
+
+def stand_in(type_: t.Type, n: int) -> Any:
+    """Return a value of ``type_`` with arrays of extent ``n``; raise if there is none."""
+    match type_:
+        case t.Scalar(kind, dtype):
+            value = {"bool": True, "int": 1, "float": 0.5, "complex": 0.5 + 0.25j}[kind]
+            return value if dtype is None else np.dtype(dtype).type(value)
+        case t.Array(dtype, ndim):
+            if type_.kind == "other":
+                raise CannotStandInError(str(type_))
+            if type_.kind == "float":
+                values = np.linspace(0.25, 0.75, n**ndim)
+                return values.reshape((n,) * ndim).astype(dtype)
+            return np.ones((n,) * ndim, dtype)
+        case t.Text():
+            return "a"
+        case t.Tuple(items, cls):
+            values = [stand_in(item, n) for item in items]
+            return tuple(values) if cls is tuple else cls(*values)
+        case t.List(item):
+            return [stand_in(item, n) for _ in range(n)] if item != t.BOTTOM else []
+        case t.Dict(keys, items) if keys is not None:
+            return dict(zip(keys, (stand_in(item, n) for item in items), strict=True))
+        case t.Range():
+            return range(n)
+        case t.SliceType():
+            return slice(None)
+        case t.Static(value):
+            return value
+    raise CannotStandInError(str(type_))
+
+
+def try_types(
+    function: Callable[..., Any], arguments: Callable[[int], tuple[tuple[Any, ...], dict[str, Any]]]
+) -> t.Type:
+    """Return the type of ``function``'s result on stand-ins; unknown where sizes disagree.
+
+    ``arguments`` gives positional and keyword stand-ins for an extent.
+    """
+    found: list[t.Type] = []
+    for n in SIZES:
+        try:
+            args, kwargs = arguments(n)
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                found.append(type_of(function(*args, **kwargs)))
+        except Exception:
+            return t.UNKNOWN
+    return found[0] if found[0] == found[1] else t.UNKNOWN

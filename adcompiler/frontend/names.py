@@ -1,0 +1,137 @@
+"""Which names a piece of source assigns, and whether control can leave or pass it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gast
+
+FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda, gast.ClassDef)
+COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
+
+
+def assigned_names(node: Any) -> dict[str, None]:
+    """Return the names that ``node`` binds in its own scope, in order (a dict used as a set).
+
+    For a function these are its local variables, parameters included.
+    """
+    names: dict[str, None] = {}
+    if isinstance(node, FUNCTIONS):
+        if not isinstance(node, gast.ClassDef):
+            arguments = node.args
+            every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+            every += [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
+            names.update(dict.fromkeys(a.id for a in every))
+        for child in node.body if isinstance(node.body, list) else [node.body]:
+            _collect(child, names)
+        for declared in _declared(node):
+            names.pop(declared, None)
+    else:
+        _collect(node, names)
+    return names
+
+
+def _collect(node: Any, names: dict[str, None]) -> None:
+    match node:
+        case gast.FunctionDef() | gast.AsyncFunctionDef() | gast.ClassDef():
+            names[node.name] = None
+            return
+        case gast.Lambda():
+            return
+        case gast.ListComp() | gast.SetComp() | gast.DictComp() | gast.GeneratorExp():
+            for child in gast.walk(node):
+                if isinstance(child, gast.NamedExpr):
+                    names[child.target.id] = None
+            return
+        case gast.Name() if isinstance(node.ctx, gast.Store):
+            names[node.id] = None
+        case gast.Import() | gast.ImportFrom():
+            for name in node.names:
+                names[name.asname or name.name.partition(".")[0]] = None
+        case gast.ExceptHandler() if isinstance(node.name, gast.Name):
+            names[node.name.id] = None
+    for child in gast.iter_child_nodes(node):
+        _collect(child, names)
+
+
+def _declared(function: Any) -> set[str]:
+    return {
+        name for child in gast.walk(function)
+        if isinstance(child, (gast.Global, gast.Nonlocal)) for name in child.names
+    }
+
+
+def assigned_after(function: Any, nested: Any) -> set[str]:
+    """Return the names that ``function`` assigns textually after the ``nested`` function ends."""
+    end = (nested.end_lineno, nested.end_col_offset)
+    later: set[str] = set()
+
+    def visit(node: Any) -> None:
+        if node is nested or (isinstance(node, FUNCTIONS) and node is not function):
+            if isinstance(node, (gast.FunctionDef, gast.ClassDef)) and (
+                (node.lineno, node.col_offset) >= end
+            ):
+                later.add(node.name)
+            return
+        if (
+            isinstance(node, gast.Name) and isinstance(node.ctx, gast.Store)
+            and getattr(node, "lineno", None) is not None
+            and (node.lineno, node.col_offset) >= end
+        ):
+            later.add(node.id)
+        for child in gast.iter_child_nodes(node):
+            visit(child)
+
+    visit(function)
+    return later
+
+
+def leaves(node: Any) -> bool:
+    """Say whether ``node`` holds a return, raise, or a break/continue of a loop around it."""
+    return _leaves(node, in_loop=False)
+
+
+def _leaves(node: Any, in_loop: bool) -> bool:
+    if isinstance(node, (gast.Return, gast.Raise)):
+        return True
+    if isinstance(node, (gast.Break, gast.Continue)):
+        return not in_loop
+    if isinstance(node, (*FUNCTIONS, *COMPREHENSIONS)):
+        return False
+    if isinstance(node, (gast.For, gast.While)):
+        return any(_leaves(n, True) for n in node.body) or any(
+            _leaves(n, in_loop) for n in node.orelse
+        )
+    return any(_leaves(child, in_loop) for child in gast.iter_child_nodes(node))
+
+
+def can_fall_through(statements: Sequence[Any]) -> bool:
+    """Say whether control may reach the end of ``statements`` (conservatively yes)."""
+    for node in statements:
+        if isinstance(node, (gast.Return, gast.Raise, gast.Break, gast.Continue)):
+            return False
+        if isinstance(node, gast.If) and not (
+            can_fall_through(node.body) or can_fall_through(node.orelse)
+        ):
+            return False
+        if isinstance(node, gast.While) and _endless(node):
+            return False
+    return True
+
+
+def _endless(node: Any) -> bool:
+    return (
+        isinstance(node.test, gast.Constant) and bool(node.test.value)
+        and not any(_breaks(child) for child in node.body)
+    )
+
+
+def _breaks(node: Any) -> bool:
+    if isinstance(node, gast.Break):
+        return True
+    if isinstance(node, (gast.For, gast.While)):
+        return any(_breaks(child) for child in node.orelse)
+    if isinstance(node, FUNCTIONS):
+        return False
+    return any(_breaks(child) for child in gast.iter_child_nodes(node))

@@ -1,0 +1,341 @@
+"""The intermediate representation: A-normal form with structured regions.
+
+A ``Function`` holds a ``Block``; a block is a sequence of statements and the atoms it yields.
+``Let`` names the value of a right-hand side; each ``Var`` is defined once. ``If`` and ``Loop``
+contain blocks and define results from what those yield: there are no jumps, so the reverse of a
+region is again a region of the same kind. Nothing is ever edited in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from adcompiler.errors import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A place in the user's source: 1-based line, 0-based column, and the text of the line.
+
+    ``reverse`` marks statements of the reverse sweep of that line; ``via`` is the line of the
+    compiled function that the place is reached from, when it lies in a function opened there.
+    """
+
+    file: str
+    line: int
+    column: int
+    text: str
+    reverse: bool = False
+    width: int = 1
+    via: Origin | None = None
+
+    def reversed(self) -> Origin:
+        """Return the origin of the reverse sweep of this place."""
+        return self if self.reverse else replace(self, reverse=True)
+
+    def finding(self, problem: str, hint: str = "", anchor: str = "") -> Finding:
+        """Return a finding that points here."""
+        return Finding(
+            self.file, self.line, self.column, self.text, problem, hint, anchor, self.width
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Var:
+    """A variable; ``name`` is what the user (or the compiler) calls it and need not be unique."""
+
+    name: str
+    temporary: bool = False
+
+    def __repr__(self) -> str:
+        return f"{self.name}.{id(self) & 0xFFFF:x}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Const:
+    """A value known to the compiler: a literal, module, function, class, dtype, None."""
+
+    value: Any
+
+    def __repr__(self) -> str:
+        return f"Const({self.value!r})"
+
+
+class Undefined:
+    """The type of UNDEF's value: a local variable that no assignment has reached."""
+
+    def __repr__(self) -> str:
+        return "undefined"
+
+
+Atom = Var | Const
+UNDEF = Const(Undefined())
+NONE = Const(None)
+
+
+@dataclass(frozen=True, slots=True)
+class Star:
+    """An argument or element ``*atom``."""
+
+    atom: Atom
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """``func(*args, **kwargs)``; a keyword of None stands for ``**atom``."""
+
+    func: Atom
+    args: tuple[Atom | Star, ...]
+    kwargs: tuple[tuple[str | None, Atom], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """A display: kind is ``tuple``, ``list``, ``set`` or ``dict`` (then ``keys`` go with items).
+
+    A dict entry whose key is None stands for ``**item``.
+    """
+
+    kind: str
+    items: tuple[Atom | Star, ...]
+    keys: tuple[Atom | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """``obj[index]``."""
+
+    obj: Atom
+    index: Atom
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """``lower:upper:step`` inside a subscript."""
+
+    lower: Atom
+    upper: Atom
+    step: Atom
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """``obj.name``."""
+
+    obj: Atom
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """A function value made here: ``captures`` bind ``function.captures`` when it is called.
+
+    ``scope`` is the compile-time environment in which its free names are looked up.
+    """
+
+    function: Function
+    captures: tuple[Atom, ...]
+    defaults: tuple[Atom, ...]
+    scope: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """The value of a name that is neither a parameter nor assigned in the function."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Global:
+    """The current value of ``module.path`` (data that the user may change between calls)."""
+
+    module: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """An f-string; parts are texts or ``(atom, conversion, format specification)``."""
+
+    parts: tuple[str | tuple[Atom, int, Atom], ...]
+
+
+Rhs = Call | Pack | Item | Slice | Attribute | Closure | Free | Global | Format
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Let:
+    """``target = rhs``."""
+
+    target: Var
+    rhs: Rhs
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Do:
+    """A call made for its effect."""
+
+    rhs: Rhs
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Raise:
+    """``raise exception from cause``; nothing after it in its block runs."""
+
+    exception: Atom
+    cause: Atom
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unsupported:
+    """A form that cannot be compiled; an error if specialisation finds that it can be reached."""
+
+    finding: Finding
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """Statements, then the atoms yielded to the enclosing construct; ``diverges`` if it raises."""
+
+    statements: tuple[Statement, ...]
+    yields: tuple[Atom, ...] = ()
+    diverges: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class If:
+    """``results`` are what the chosen arm yields."""
+
+    condition: Atom
+    then: Block
+    orelse: Block
+    results: tuple[Var, ...]
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Loop:
+    """A ``for`` (``condition`` is None) or a ``while`` (no ``items``).
+
+    ``items`` are bound to the elements of ``iterables``, in lockstep. ``params`` are the carried
+    values, first ``inits``; ``body`` yields their next values, then one value for each of
+    ``collects`` (lists of what every iteration yielded), then, if ``stops``, the atom that ends
+    the loop when it is true. ``results`` are the carried values after the last iteration.
+    """
+
+    items: tuple[Var, ...]
+    iterables: tuple[Atom, ...]
+    condition: Block | None
+    params: tuple[Var, ...]
+    inits: tuple[Atom, ...]
+    body: Block
+    results: tuple[Var, ...]
+    origin: Origin
+    collects: tuple[Var, ...] = ()
+    stops: bool = False
+
+    def next_values(self) -> tuple[Atom, ...]:
+        """Return the atoms that become the carried values of the next iteration."""
+        return self.body.yields[: len(self.params)]
+
+    def collected(self) -> tuple[Atom, ...]:
+        """Return the atoms that are appended to ``collects``."""
+        return self.body.yields[len(self.params) : len(self.params) + len(self.collects)]
+
+    def stop(self) -> Atom | None:
+        """Return the atom that ends the loop when true."""
+        return self.body.yields[-1] if self.stops else None
+
+
+Statement = Let | Do | Raise | Unsupported | If | Loop
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Param:
+    """A parameter; ``kind`` is that of ``inspect.Parameter``, as an int."""
+
+    var: Var
+    kind: int
+    has_default: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Function:
+    """A function: its body's block yields the value returned.
+
+    ``captures`` are variables of enclosing functions, bound by ``Closure``; ``itself`` is bound to
+    the closure being called, for recursion by name.
+    """
+
+    name: str
+    params: tuple[Param, ...]
+    body: Block
+    origin: Origin
+    captures: tuple[Var, ...] = ()
+    itself: Var | None = None
+    doc: str = ""
+    annotations: Mapping[str, Any] = field(default_factory=dict)
+
+
+def operands(rhs: Rhs) -> tuple[Atom, ...]:
+    """Return the atoms that ``rhs`` reads, in evaluation order."""
+    match rhs:
+        case Call(func, args, kwargs):
+            return (func, *map(unstar, args), *(atom for _, atom in kwargs))
+        case Pack(_, items, keys):
+            return (*(key for key in keys if key is not None), *map(unstar, items))
+        case Item(obj, index):
+            return (obj, index)
+        case Slice(lower, upper, step):
+            return (lower, upper, step)
+        case Attribute(obj, _):
+            return (obj,)
+        case Closure(_, captures, defaults):
+            return (*captures, *defaults)
+        case Format(parts):
+            return tuple(
+                atom for part in parts if not isinstance(part, str) for atom in (part[0], part[2])
+            )
+    return ()
+
+
+def substitute(rhs: Rhs, mapping: Mapping[Var, Atom]) -> Rhs:
+    """Return ``rhs`` with variables replaced; the same object if none of them occurs."""
+
+    def new(atom: Any) -> Any:
+        if isinstance(atom, Star):
+            return Star(new(atom.atom))
+        return mapping.get(atom, atom) if isinstance(atom, Var) else atom
+
+    if not any(isinstance(atom, Var) and atom in mapping for atom in operands(rhs)):
+        return rhs
+    match rhs:
+        case Call(func, args, kwargs):
+            return Call(new(func), tuple(map(new, args)), tuple((k, new(a)) for k, a in kwargs))
+        case Pack(kind, items, keys):
+            return Pack(kind, tuple(map(new, items)), tuple(map(new, keys)))
+        case Item(obj, index):
+            return Item(new(obj), new(index))
+        case Slice(lower, upper, step):
+            return Slice(new(lower), new(upper), new(step))
+        case Attribute(obj, name):
+            return Attribute(new(obj), name)
+        case Closure(function, captures, defaults, scope):
+            return Closure(function, tuple(map(new, captures)), tuple(map(new, defaults)), scope)
+        case Format(parts):
+            return Format(tuple(
+                part if isinstance(part, str) else (new(part[0]), part[1], new(part[2]))
+                for part in parts
+            ))
+    return rhs
+
+
+def unstar(argument: Atom | Star) -> Atom:
+    """Return the atom of an argument, starred or not."""
+    return argument.atom if isinstance(argument, Star) else argument

@@ -1,0 +1,251 @@
+"""What is known of a value when code is specialised: kind, dtype and ndim, never shapes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+KINDS = ("bool", "int", "float", "complex")
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """Base of all types."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown(Type):
+    """Nothing is known; code for it is generic."""
+
+    def __str__(self) -> str:
+        return "?"
+
+
+@dataclass(frozen=True, slots=True)
+class Bottom(Type):
+    """No value at all: an undefined variable, or the result of code that cannot return."""
+
+    def __str__(self) -> str:
+        return "undefined"
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar(Type):
+    """A number; ``dtype`` names a NumPy scalar's type, None means a Python number."""
+
+    kind: str
+    dtype: str | None = None
+
+    def __str__(self) -> str:
+        return self.kind if self.dtype is None else f"np.{self.dtype}"
+
+
+@dataclass(frozen=True, slots=True)
+class Array(Type):
+    """An exact ``numpy.ndarray``."""
+
+    dtype: str
+    ndim: int
+
+    @property
+    def kind(self) -> str:
+        """The kind of the elements: bool, int, float, complex or another."""
+        return kind_of_dtype(self.dtype)
+
+    def __str__(self) -> str:
+        return f"{self.dtype}[{', '.join(':' * self.ndim)}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Text(Type):
+    """A str."""
+
+    def __str__(self) -> str:
+        return "str"
+
+
+@dataclass(frozen=True, slots=True)
+class Tuple(Type):
+    """A tuple with known elements; ``cls`` is the namedtuple's class if it is one."""
+
+    items: tuple[Type, ...]
+    cls: type = tuple
+
+    def __str__(self) -> str:
+        inner = ", ".join(map(str, self.items))
+        return f"({inner},)" if len(self.items) == 1 else f"({inner})"
+
+
+@dataclass(frozen=True, slots=True)
+class List(Type):
+    """A list whose items have one type."""
+
+    item: Type
+
+    def __str__(self) -> str:
+        return f"list[{self.item}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Dict(Type):
+    """A dict with known keys, in order, or (``keys`` None) values of one type under any key."""
+
+    keys: tuple[Any, ...] | None
+    items: tuple[Type, ...]
+
+    def __str__(self) -> str:
+        if self.keys is None:
+            return f"dict[{self.items[0]}]"
+        pairs = (f"{k!r}: {t}" for k, t in zip(self.keys, self.items, strict=True))
+        return "{" + ", ".join(pairs) + "}"
+
+
+@dataclass(frozen=True, slots=True)
+class Range(Type):
+    """A range object."""
+
+    def __str__(self) -> str:
+        return "range"
+
+
+@dataclass(frozen=True, slots=True)
+class SliceType(Type):
+    """A slice object."""
+
+    def __str__(self) -> str:
+        return "slice"
+
+
+@dataclass(frozen=True, slots=True)
+class Static(Type):
+    """One value, known: a module, function, class, dtype, None."""
+
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Static) and same_static(self.value, other.value)
+
+    def __hash__(self) -> int:
+        return hash((Static, type(self.value)))
+
+    def __str__(self) -> str:
+        name = getattr(self.value, "__qualname__", None) or getattr(self.value, "__name__", None)
+        return f"={name or self.value!r}"
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionType(Type):
+    """A function made by the compiled code itself (an IR function)."""
+
+    function: Any
+
+    def __str__(self) -> str:
+        return f"def {self.function.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Method(Type):
+    """A method of an array or number, looked up but not called yet."""
+
+    descriptor: Any
+
+    def __str__(self) -> str:
+        return f"method {self.descriptor}"
+
+
+@dataclass(frozen=True, slots=True)
+class Object(Type):
+    """An instance of a class written in Python, with the types of its fields."""
+
+    cls: type
+    fields: tuple[tuple[str, Type], ...]
+
+    def field(self, name: str) -> Type | None:
+        """Return the type of the field ``name``, if it is known."""
+        return dict(self.fields).get(name)
+
+    def __str__(self) -> str:
+        inner = ", ".join(f"{name}: {type_}" for name, type_ in self.fields)
+        return f"{self.cls.__name__}({inner})"
+
+
+UNKNOWN = Unknown()
+BOTTOM = Bottom()
+BOOL, INT, FLOAT, COMPLEX = (Scalar(kind) for kind in KINDS)
+TEXT, RANGE, SLICE = Text(), Range(), SliceType()
+NONE_TYPE = Static(None)
+
+
+def same_static(a: Any, b: Any) -> bool:
+    """Say whether two compile-time values are the same: identical, or equal dtypes."""
+    if a is b:
+        return True
+    return isinstance(a, np.dtype) and isinstance(b, np.dtype) and a == b
+
+
+def kind_of_dtype(dtype: str | np.dtype[Any]) -> str:
+    """Return bool, int, float, complex, or ``other`` for a dtype."""
+    code = np.dtype(dtype).kind
+    return {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}.get(code, "other")
+
+
+def is_number(type_: Type) -> bool:
+    """Say whether values of this type are numbers or arrays of numbers."""
+    return isinstance(type_, (Scalar, Array))
+
+
+def may_vary(type_: Type) -> bool:
+    """Say whether a value of this type may carry a derivative."""
+    match type_:
+        case Scalar(kind):
+            return kind in ("float", "complex")
+        case Array():
+            return type_.kind in ("float", "complex", "other")
+        case Tuple(items):
+            return any(map(may_vary, items))
+        case List(item):
+            return may_vary(item)
+        case Dict(_, items):
+            return any(map(may_vary, items))
+        case Object(_, fields):
+            return any(may_vary(type_) for _, type_ in fields)
+        case Unknown():
+            return True
+    return False
+
+
+def join(a: Type, b: Type) -> Type:
+    """Return the least type that describes every value of ``a`` and of ``b``."""
+    if a == b or isinstance(b, Bottom):
+        return a
+    if isinstance(a, Bottom):
+        return b
+    match a, b:
+        case Scalar(), Scalar():
+            kind = KINDS[max(KINDS.index(a.kind), KINDS.index(b.kind))]
+            if "bool" in (a.kind, b.kind) and a.kind != b.kind:
+                return UNKNOWN
+            return Scalar(kind, a.dtype if a.dtype == b.dtype else _wider(a, b))
+        case Tuple(items, cls), Tuple(others, other_cls):
+            if len(items) == len(others) and cls is other_cls:
+                return Tuple(tuple(map(join, items, others)), cls)
+        case List(item), List(other):
+            return List(join(item, other))
+        case Dict(keys, items), Dict(other_keys, others):
+            if keys == other_keys:
+                return Dict(keys, tuple(map(join, items, others)))
+        case Object(cls, fields), Object(other_cls, others):
+            if cls is other_cls and [n for n, _ in fields] == [n for n, _ in others]:
+                types = (join(x, y) for (_, x), (_, y) in zip(fields, others, strict=True))
+                return Object(cls, tuple(zip((n for n, _ in fields), types, strict=True)))
+    return UNKNOWN
+
+
+def _wider(a: Scalar, b: Scalar) -> str | None:
+    """Return the dtype of a join of a Python and a NumPy number, or of two NumPy numbers."""
+    if a.dtype is None or b.dtype is None:
+        other = a.dtype or b.dtype
+        return other if other in ("float64", "complex128") else None
+    return str(np.promote_types(a.dtype, b.dtype))

@@ -1,0 +1,141 @@
+"""Walking and rebuilding IR: variables used and defined, substitution, sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from adcompiler.ir.nodes import (
+    Atom, Block, Do, If, Let, Loop, Raise, Statement, Unsupported, Var, operands, substitute,
+)
+
+
+def blocks_of(statement: Statement) -> tuple[Block, ...]:
+    """Return the blocks inside a statement."""
+    match statement:
+        case If(then=then, orelse=orelse):
+            return (then, orelse)
+        case Loop(condition=condition, body=body):
+            return (body,) if condition is None else (condition, body)
+    return ()
+
+
+def defined(statement: Statement) -> tuple[Var, ...]:
+    """Return the variables that a statement defines for what follows it."""
+    match statement:
+        case Let(target=target):
+            return (target,)
+        case If(results=results):
+            return results
+        case Loop(results=results, collects=collects):
+            return (*results, *collects)
+    return ()
+
+
+def bound_inside(statement: Statement) -> tuple[Var, ...]:
+    """Return the variables that a statement binds for its own blocks."""
+    return (*statement.items, *statement.params) if isinstance(statement, Loop) else ()
+
+
+def direct_uses(statement: Statement) -> tuple[Atom, ...]:
+    """Return the atoms that a statement reads outside its blocks."""
+    match statement:
+        case Let(rhs=rhs) | Do(rhs=rhs):
+            return operands(rhs)
+        case Raise(exception=exception, cause=cause):
+            return (exception, cause)
+        case If(condition=condition):
+            return (condition,)
+        case Loop(iterables=iterables, inits=inits):
+            return (*iterables, *inits)
+    return ()
+
+
+def walk(block: Block) -> Iterator[Statement]:
+    """Iterate over all statements of a block, inner ones after the statement that holds them."""
+    for statement in block.statements:
+        yield statement
+        for inner in blocks_of(statement):
+            yield from walk(inner)
+
+
+def definitions(block: Block) -> set[Var]:
+    """Return every variable defined or bound anywhere inside ``block``."""
+    found: set[Var] = set()
+    for statement in walk(block):
+        found.update(defined(statement))
+        found.update(bound_inside(statement))
+    return found
+
+
+def used(block: Block) -> dict[Var, None]:
+    """Return every variable read anywhere inside ``block``, in order of first use."""
+    found: dict[Var, None] = {}
+
+    def note(atoms: Iterable[Atom]) -> None:
+        for atom in atoms:
+            if isinstance(atom, Var):
+                found[atom] = None
+
+    for statement in walk(block):
+        note(direct_uses(statement))
+        for inner in blocks_of(statement):
+            note(inner.yields)
+    note(block.yields)
+    return found
+
+
+def free_variables(block: Block) -> dict[Var, None]:
+    """Return the variables that ``block`` reads and does not define, in order of first use."""
+    inside = definitions(block)
+    return {var: None for var in used(block) if var not in inside}
+
+
+def size(block: Block) -> int:
+    """Return the number of statements in ``block``, inner ones included."""
+    return sum(1 for _ in walk(block))
+
+
+def substitute_statement(statement: Statement, mapping: Mapping[Var, Atom]) -> Statement:
+    """Return ``statement`` with variables replaced everywhere in it."""
+
+    def new(atom: Any) -> Any:
+        return mapping.get(atom, atom) if isinstance(atom, Var) else atom
+
+    match statement:
+        case Let(target, rhs, origin):
+            changed = substitute(rhs, mapping)
+            return statement if changed is rhs else Let(target, changed, origin)
+        case Do(rhs, origin):
+            changed = substitute(rhs, mapping)
+            return statement if changed is rhs else Do(changed, origin)
+        case Raise(exception, cause, origin):
+            return Raise(new(exception), new(cause), origin)
+        case If():
+            return replace(
+                statement, condition=new(statement.condition),
+                then=substitute_block(statement.then, mapping),
+                orelse=substitute_block(statement.orelse, mapping),
+            )
+        case Loop():
+            test = statement.condition
+            return replace(
+                statement, iterables=tuple(map(new, statement.iterables)),
+                inits=tuple(map(new, statement.inits)),
+                condition=None if test is None else substitute_block(test, mapping),
+                body=substitute_block(statement.body, mapping),
+            )
+    assert isinstance(statement, Unsupported)
+    return statement
+
+
+def substitute_block(block: Block, mapping: Mapping[Var, Atom]) -> Block:
+    """Return ``block`` with variables replaced everywhere in it; itself if none occurs."""
+    if not mapping or not any(var in mapping for var in used(block)):
+        return block
+    return Block(
+        tuple(substitute_statement(s, mapping) for s in block.statements),
+        tuple(mapping.get(a, a) if isinstance(a, Var) else a for a in block.yields),
+        block.diverges,
+    )

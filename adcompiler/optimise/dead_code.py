@@ -1,0 +1,122 @@
+"""Removes what nobody reads: values, branch results, carried values, tapes, whole regions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from adcompiler.analyses.purity import Purity
+from adcompiler.ir.nodes import Atom, Block, Do, If, Let, Loop, Statement, Var, operands
+from adcompiler.ir.visit import direct_uses, used
+
+
+def dead_code(block: Block, purity: Purity) -> Block:
+    """Return ``block`` without the statements that neither its yields nor an effect need."""
+    live = {atom for atom in block.yields if isinstance(atom, Var)}
+    return _DeadCode(purity).block(block, live)
+
+
+class _DeadCode:
+    def __init__(self, purity: Purity) -> None:
+        self.purity = purity
+
+    def block(self, block: Block, live: set[Var]) -> Block:
+        """Return the needed part of ``block``; ``live`` grows by what that reads."""
+        kept: list[Statement] = []
+        for statement in reversed(block.statements):
+            new = self.statement(statement, live)
+            if new is not None:
+                kept.append(new)
+        kept.reverse()
+        if len(kept) == len(block.statements) and all(
+            a is b for a, b in zip(kept, block.statements, strict=True)
+        ):
+            return block
+        return replace(block, statements=tuple(kept))
+
+    def arm(self, block: Block, yields: tuple[Atom, ...], live: set[Var]) -> Block:
+        """Return the needed part of a block of which only ``yields`` are wanted."""
+        live.update(a for a in yields if isinstance(a, Var))
+        new = self.block(block, live)
+        return new if new.yields == yields else replace(new, yields=yields)
+
+    def statement(self, statement: Statement, live: set[Var]) -> Statement | None:
+        match statement:
+            case Let(target, rhs, origin):
+                if target not in live:
+                    if self.purity.is_pure(rhs):
+                        return None
+                    live.update(a for a in operands(rhs) if isinstance(a, Var))
+                    return Do(rhs, origin)
+                live.discard(target)
+            case If():
+                return self.branch(statement, live)
+            case Loop():
+                return self.loop(statement, live)
+        live.update(a for a in direct_uses(statement) if isinstance(a, Var))
+        return statement
+
+    def branch(self, node: If, live: set[Var]) -> Statement | None:
+        wanted = [i for i, result in enumerate(node.results) if result in live]
+        live.difference_update(node.results)
+        arms = []
+        for arm in (node.then, node.orelse):
+            arms.append(self.arm(arm, tuple(arm.yields[i] for i in wanted), live))
+        if not wanted and not any(arm.statements or arm.diverges for arm in arms):
+            return None
+        if isinstance(node.condition, Var):
+            live.add(node.condition)
+        results = tuple(node.results[i] for i in wanted)
+        if results == node.results and arms[0] is node.then and arms[1] is node.orelse:
+            return node
+        return replace(node, then=arms[0], orelse=arms[1], results=results)
+
+    def loop(self, node: Loop, live: set[Var]) -> Statement | None:
+        collects = [i for i, c in enumerate(node.collects) if c in live]
+        wanted = {i for i, r in enumerate(node.results) if r in live}
+        following, collected, stop = node.next_values(), node.collected(), node.stop()
+        while True:
+            inside: set[Var] = set()
+            yields = (
+                *(following[i] for i in sorted(wanted)), *(collected[i] for i in collects),
+                *(() if stop is None else (stop,)),
+            )
+            body = self.arm(node.body, yields, inside)
+            condition = None
+            if node.condition is not None:
+                condition = self.arm(node.condition, node.condition.yields, inside)
+            more = {i for i, p in enumerate(node.params) if p in inside} - wanted
+            if not more:
+                break
+            wanted |= more
+        if not wanted and not collects and not body.statements and node.condition is None and (
+            stop is None
+        ):
+            live.difference_update((*node.results, *node.collects))
+            return None
+        order = sorted(wanted)
+        items = self.needed_items(node, body)
+        live.difference_update((*node.results, *node.collects))
+        live.update(v for v in inside if v not in node.items and v not in node.params)
+        live.update(
+            a for a in (*(node.iterables[i] for i in items), *(node.inits[i] for i in order))
+            if isinstance(a, Var)
+        )
+        return replace(
+            node, items=tuple(node.items[i] for i in items),
+            iterables=tuple(node.iterables[i] for i in items), condition=condition, body=body,
+            params=tuple(node.params[i] for i in order),
+            inits=tuple(node.inits[i] for i in order),
+            results=tuple(node.results[i] for i in order),
+            collects=tuple(node.collects[i] for i in collects),
+        )
+
+    @staticmethod
+    def needed_items(node: Loop, body: Block) -> list[int]:
+        """Return which items a loop needs; sequences of a reverse loop all have one length."""
+        every = list(range(len(node.items)))
+        if not node.origin.reverse or len(every) < 2:
+            return every
+        read = used(body)
+        return [i for i in every if node.items[i] in read] or every[-1:]
+
+

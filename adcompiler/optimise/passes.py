@@ -1,0 +1,33 @@
+"""The optimisation passes, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from adcompiler.analyses.purity import Purity
+from adcompiler.ir.nodes import Block
+from adcompiler.optimise.algebra import algebra
+from adcompiler.optimise.branches import join_branches
+from adcompiler.optimise.common_subexpressions import common_subexpressions
+from adcompiler.optimise.dead_code import dead_code
+from adcompiler.optimise.subscripts import sink_subscripts
+from adcompiler.transforms.unit import Unit
+
+Pass = Callable[[Block, Unit, Purity], Block]
+
+PASSES: tuple[tuple[str, Pass], ...] = (
+    ("dead_code", lambda block, unit, purity: dead_code(block, purity)),
+    ("algebra", lambda block, unit, purity: algebra(block, unit)),
+    ("common_subexpressions", lambda block, unit, purity: common_subexpressions(block, purity)),
+    ("join_branches", lambda block, unit, purity: join_branches(block)),
+    ("subscripts", lambda block, unit, purity: sink_subscripts(block, unit)),
+    ("dead_code_again", lambda block, unit, purity: dead_code(block, purity)),
+)
+
+
+def optimise(block: Block, unit: Unit) -> Block:
+    """Return ``block`` after all passes."""
+    purity = Purity(unit.type, unit.definition)
+    for _, rewrite in PASSES:
+        block = rewrite(block, unit, purity)
+    return block

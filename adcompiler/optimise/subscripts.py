@@ -1,0 +1,52 @@
+"""Writes slices and tuples of subscripts where they are used, so that they read ``x[1:, i]``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import Atom, Block, Call, Const, If, Item, Let, Loop, Pack, Slice, Statement, Var, unstar
+from adcompiler.runtime import add_at
+from adcompiler.transforms.unit import Unit
+
+
+def sink_subscripts(block: Block, unit: Unit) -> Block:
+    """Return ``block`` with each subscript made anew in front of the statement that reads it."""
+    statements: list[Statement] = []
+    for statement in block.statements:
+        match statement:
+            case Let(target, Item(obj, index), origin):
+                fresh = renewed(index, unit, statements, origin)
+                if fresh is not index:
+                    statement = Let(target, Item(obj, fresh), origin)
+                    unit.defs[target] = statement.rhs
+            case Let(target, Call(Const(function), (buffer, index, g)), origin) if (
+                function is add_at
+            ):
+                fresh = renewed(unstar(index), unit, statements, origin)
+                statement = Let(target, Call(Const(add_at), (buffer, fresh, g)), origin)
+            case If():
+                statement = replace(
+                    statement, then=sink_subscripts(statement.then, unit),
+                    orelse=sink_subscripts(statement.orelse, unit),
+                )
+            case Loop():
+                statement = replace(statement, body=sink_subscripts(statement.body, unit))
+        statements.append(statement)
+    return replace(block, statements=tuple(statements))
+
+
+def renewed(index: Atom, unit: Unit, out: list[Statement], origin: object) -> Atom:
+    """Write the definition of a subscript again and return its new variable."""
+    rhs = unit.definition(index)
+    if isinstance(rhs, Pack) and rhs.kind == "tuple" and index in unit.types:
+        items = tuple(renewed(unstar(item), unit, out, origin) for item in rhs.items)
+        new: Pack | Slice = Pack("tuple", items)
+    elif isinstance(rhs, Slice):
+        new = rhs
+    else:
+        return index
+    var = Var("index", True)
+    unit.record(var, new, unit.types.get(index, t.UNKNOWN))  # type: ignore[arg-type]
+    out.append(Let(var, new, origin))  # type: ignore[arg-type]
+    return var

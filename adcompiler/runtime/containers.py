@@ -1,0 +1,58 @@
+"""Tuples, lists and dicts in emitted code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+
+def unpack(value: Iterable[Any], count: int, star: int = -1) -> tuple[Any, ...]:
+    """Return the ``count`` values that unpacking ``value`` assigns; ``star`` gathers a list.
+
+    Raises ValueError as Python does when the number of values does not fit.
+    """
+    items = tuple(value)
+    if star < 0:
+        if len(items) != count:
+            few = "not enough" if len(items) < count else "too many"
+            raise ValueError(f"{few} values to unpack (expected {count}, got {len(items)})")
+        return items
+    after = count - star - 1
+    if len(items) < count - 1:
+        raise ValueError(
+            f"not enough values to unpack (expected at least {count - 1}, got {len(items)})"
+        )
+    end = len(items) - after
+    return (*items[:star], list(items[star:end]), *items[end:])
+
+
+def append(items: list[Any], value: Any) -> list[Any]:
+    """Append ``value`` to a list that the emitted code owns and return the list."""
+    items.append(value)
+    return items
+
+
+def drop_last(items: list[Any]) -> list[Any]:
+    """Remove the last item of a list that the emitted code owns and return the list."""
+    items.pop()
+    return items
+
+
+def dict_of(keys: Iterable[Any], values: Iterable[Any]) -> dict[Any, Any]:
+    """Return the dict of ``keys`` and ``values``, which go pairwise."""
+    return dict(zip(keys, values, strict=True))
+
+
+def dict_keys(table: dict[Any, Any]) -> list[Any]:
+    """Return the keys of a dict, as a list."""
+    return list(table)
+
+
+def dict_values(table: dict[Any, Any]) -> list[Any]:
+    """Return the values of a dict, as a list."""
+    return list(table.values())
+
+
+def cell_value(function: Any, index: int) -> Any:
+    """Return the current value of a variable that ``function`` captured."""
+    return function.__closure__[index].cell_contents

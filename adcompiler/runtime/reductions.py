@@ -1,0 +1,341 @@
+"""Adjoints of reductions and scans that need loops, sorting or writes; opaque to the compiler.
+
+Every function is pure. ``axis`` means what it means to NumPy: ``None``, an integer or a tuple;
+inside, the reduced axes are moved to the end and flattened into one, the *lane*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from adcompiler.runtime.broadcasting import project
+
+# Chebyshev coefficients of exp(-x) I1(x) / x on [0, 8] and of exp(-x) sqrt(x) I1(x) on [8, inf).
+I1_SMALL = (
+    0.12629359322181682, -0.17641651835783403, 0.10264365868984704, -0.05294598120809494,
+    0.024726449030626426, -0.010564084894626201, 0.004156422944312866, -0.001513572450631236,
+    0.0005122859561685604, -0.0001617608158258547, 4.781565107546126e-05, -1.327316365592098e-05,
+    3.470251308122322e-06, -8.568720263113505e-07, 2.0032947523618282e-07, -4.445059100984435e-08,
+    9.381537371030054e-09, -1.887249852690805e-09, 3.625589846863638e-10, -6.663494755976274e-11,
+    1.1736015862832497e-11, -1.9839740961202778e-12, 3.222866418184367e-13, -5.0269048183319376e-14,
+    7.777112287499221e-15, -1.1971904948874605e-15,
+)
+I1_LARGE = (
+    0.38928811750914005, -0.009761097491361425, -0.00011058893876265315, -3.882564808845486e-06,
+    -2.512236238853364e-07, -2.6314688541158776e-08, -3.835380426216636e-09, -5.58974327935502e-10,
+    -1.8974882776134904e-11, 3.2526076276795377e-11, 1.412580978114401e-11, 2.035654977916579e-12,
+    -7.198538061932898e-13, -4.0812538533903837e-13, -2.1109040441539642e-14,
+    4.2998937743732314e-14,
+    1.0486056467584604e-14, -3.963496197911809e-15, -1.9280873194323552e-15, 2.812564995717063e-16,
+)
+
+
+def bessel_i1(x: Any) -> Any:
+    """Return the modified Bessel function I1, the derivative of ``np.i0``, of real ``x``.
+
+    To 1e-13 relative, by Chebyshev series on the intervals that ``np.i0`` uses (C. W. Clenshaw,
+    *Chebyshev Series for Mathematical Functions*, 1962).
+    """
+    size = np.abs(x)
+    small = size * np.polynomial.chebyshev.chebval(np.minimum(size, 8.0) / 4.0 - 1.0, I1_SMALL)
+    far = np.maximum(size, 8.0)
+    large = np.polynomial.chebyshev.chebval(16.0 / far - 1.0, I1_LARGE) / np.sqrt(far)
+    return np.copysign(np.exp(size) * np.where(size <= 8.0, small, large), x)
+
+
+# --- choosing among arrays ------------------------------------------------------------------------
+
+
+def select_adjoint(dy: Any, condlist: Sequence[Any], choices: int) -> tuple[list[Any], Any]:
+    """Return what of ``dy`` goes to each of the choices of ``np.select``, and to the default.
+
+    Where several conditions hold, the first takes it. The results have the shape of ``dy``.
+    """
+    rest = np.ones(np.shape(dy), dtype=bool)
+    shares = []
+    for condition in condlist[:choices]:
+        shares.append(np.where(rest & condition, dy, 0.0))
+        rest &= np.logical_not(condition)
+    return shares, np.where(rest, dy, 0.0)
+
+
+def choose_adjoint(dy: Any, a: Any, choices: Any, mode: str) -> Any:
+    """Return the adjoint of ``np.choose(a, choices, mode=mode)`` in ``choices``."""
+    if mode == "wrap":
+        a = np.mod(a, len(choices))
+    elif mode == "clip":
+        a = np.clip(a, 0, len(choices) - 1)
+    parts = [
+        project(np.where(np.equal(a, k), dy, 0.0), choice) for k, choice in enumerate(choices)
+    ]
+    return np.stack(parts) if isinstance(choices, np.ndarray) else type(choices)(parts)
+
+
+# --- lanes ----------------------------------------------------------------------------------------
+
+
+def _axes(axis: Any, ndim: int) -> tuple[int, ...]:
+    """Return the axes that a reduction removes, non-negative and sorted."""
+    if axis is None:
+        return tuple(range(ndim))
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    return tuple(sorted(i % ndim if ndim else 0 for i in axes))[: max(ndim, 0)]
+
+
+def _to_lanes(a: Any, axis: Any) -> Any:
+    """Return ``a`` with the reduced axes moved to the end and flattened into one."""
+    a = np.asarray(a)
+    axes = _axes(axis, a.ndim)
+    a = np.moveaxis(a, axes, range(a.ndim - len(axes), a.ndim))
+    kept = a.shape[: a.ndim - len(axes)]
+    return a.reshape(*kept, int(np.prod(a.shape[len(kept):])))
+
+
+def _from_lanes(lanes: Any, shape: tuple[int, ...], axis: Any) -> Any:
+    """Undo ``_to_lanes`` for an array that had this shape."""
+    axes = _axes(axis, len(shape))
+    kept = tuple(n for i, n in enumerate(shape) if i not in axes)
+    lanes = lanes.reshape(kept + tuple(shape[i] for i in axes))
+    return np.moveaxis(lanes, range(len(kept), len(shape)), axes)
+
+
+def aligned_shape(shape: tuple[int, ...], whole: tuple[int, ...], axis: Any) -> tuple[int, ...]:
+    """Return the shape in which weights for ``axis`` broadcast against an array of shape ``whole``.
+
+    Weights have the array's shape, or one number for each place along ``axis``.
+    """
+    if shape == whole:
+        return whole
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    aligned = [1] * len(whole)
+    for i, n in zip(axes, shape, strict=True):
+        aligned[i] = n
+    return tuple(aligned)
+
+
+# --- products -------------------------------------------------------------------------------------
+
+
+def product_of_others(a: Any, axis: Any) -> Any:
+    """Return, for each element of ``a``, the product of the others along ``axis``; no division."""
+    lanes = _to_lanes(a, axis)
+    one = np.ones_like(lanes[..., :1])
+    before = np.cumprod(np.concatenate((one, lanes[..., :-1]), axis=-1), axis=-1)
+    after = np.cumprod(np.concatenate((one, lanes[..., :0:-1]), axis=-1), axis=-1)[..., ::-1]
+    others = before[..., : lanes.shape[-1]] * after[..., : lanes.shape[-1]]
+    return _from_lanes(others, np.shape(a), axis)
+
+
+def cumprod_adjoint(dy: Any, a: Any, axis: int) -> Any:
+    """Return the adjoint of ``np.cumprod(a, axis)``, by Horner's scheme; no division.
+
+    ``da[i] = prod(a[:i]) * s[i]`` with ``s[i] = dy[i] + a[i + 1] * s[i + 1]``.
+    """
+    a = np.moveaxis(np.asarray(a), axis, 0)
+    dy = np.moveaxis(dy, axis, 0)
+    da = np.zeros(a.shape, np.result_type(a, dy))
+    slope = np.zeros_like(da[:1])
+    for i in reversed(range(len(a))):
+        slope = dy[i] + (np.conj(a[i + 1]) * slope if i + 1 < len(a) else 0.0)
+        da[i] = slope
+    da[1:] *= np.conj(np.cumprod(a[:-1], axis=0))
+    return np.moveaxis(da, 0, axis)
+
+
+def cumprod_tangent(v: Any, a: Any, axis: int) -> Any:
+    """Return the derivative of ``np.cumprod(a, axis)`` as ``a`` moves along ``v``."""
+    _, tangents = _cumprod_sweep(np.moveaxis(v, axis, 0), np.moveaxis(a, axis, 0))
+    return np.moveaxis(tangents[1:], 0, axis)
+
+
+def cumprod_curvature(v: Any, a: Any, dy: Any, axis: int) -> Any:
+    """Return the gradient in ``a`` of ``<dy, cumprod_tangent(v, a, axis)>``."""
+    v, a, dy = np.moveaxis(v, axis, 0), np.moveaxis(a, axis, 0), np.moveaxis(dy, axis, 0)
+    products, tangents = _cumprod_sweep(v, a)
+    da = np.zeros_like(tangents[1:])
+    slope, tangent_slope = np.zeros_like(tangents[0]), np.zeros_like(tangents[0])
+    for i in reversed(range(len(a))):
+        tangent_slope = tangent_slope + dy[i]
+        da[i] = tangent_slope * np.conj(tangents[i]) + slope * np.conj(products[i])
+        slope = slope * np.conj(a[i]) + tangent_slope * np.conj(v[i])
+        tangent_slope = tangent_slope * np.conj(a[i])
+    return np.moveaxis(project(da, a), 0, axis)
+
+
+def product_of_others_adjoint(dy: Any, a: Any, axis: Any) -> Any:
+    """Return the adjoint of ``product_of_others(a, axis)``; no division."""
+    lanes = _to_lanes(a, axis)
+    last = np.zeros_like(lanes)
+    last[..., -1:] = 1.0
+    da = cumprod_curvature(np.conj(_to_lanes(dy, axis)), lanes, last, -1)
+    return _from_lanes(da, np.shape(a), axis)
+
+
+def _cumprod_sweep(v: Any, a: Any) -> tuple[Any, Any]:
+    """Return the products of the first 0, 1, ... rows of ``a``, and their derivatives along v."""
+    shape = (len(a) + 1, *a.shape[1:])
+    products = np.ones(shape, np.result_type(a, v))
+    tangents = np.zeros_like(products)
+    for i in range(len(a)):
+        tangents[i + 1] = tangents[i] * a[i] + products[i] * v[i]
+        products[i + 1] = products[i] * a[i]
+    return products, tangents
+
+
+# --- order statistics -----------------------------------------------------------------------------
+
+
+def quantile_adjoint(
+    dy: Any, a: Any, q: Any, axis: Any, keepdims: bool, method: str, skip_nan: bool
+) -> Any:
+    """Return the adjoint of ``np.quantile(a, q, axis, method=method, keepdims=keepdims)`` in ``a``.
+
+    A quantile is ``(1 - t) * u + t * v`` with u, v the two order statistics next to it: these get
+    the shares ``1 - t`` and ``t`` of ``dy``. ``skip_nan`` stands for ``np.nanquantile``.
+    """
+    lanes = _to_lanes(a, axis)
+    places, shares = _quantile_weights(lanes, q, method, skip_nan)
+    da = np.zeros(lanes.shape, np.result_type(lanes, dy))
+    dy = np.reshape(dy, places.shape[1:])
+    kept = np.ix_(*(range(n) for n in lanes.shape[:-1]))
+    for place, share in zip(places, shares, strict=True):
+        for k in range(len(place)):
+            da[(*kept, place[k])] += share[k] * dy[k]
+    return _from_lanes(da, np.shape(a), axis)
+
+
+def quantile_tangent(
+    v: Any, a: Any, q: Any, axis: Any, keepdims: bool, method: str, skip_nan: bool
+) -> Any:
+    """Return the derivative of ``np.quantile(a, q, axis, ...)`` as ``a`` moves along ``v``."""
+    lanes = _to_lanes(a, axis)
+    places, shares = _quantile_weights(lanes, q, method, skip_nan)
+    v = np.broadcast_to(_to_lanes(v, axis), (places.shape[1], *lanes.shape))
+    total = sum(
+        share * np.take_along_axis(v, place[..., None], axis=-1)[..., 0]
+        for place, share in zip(places, shares, strict=True)
+    )
+    if keepdims:
+        axes = _axes(axis, np.ndim(a))
+        kept = tuple(1 if i in axes else n for i, n in enumerate(np.shape(a)))
+    else:
+        kept = lanes.shape[:-1]
+    return np.reshape(total, np.shape(q) + kept)[()]
+
+
+def _quantile_weights(lanes: Any, q: Any, method: Any, skip_nan: bool) -> tuple[Any, Any]:
+    """Return two places per quantile and lane, and their weights: of shape (2, q, ...).
+
+    Where a quantile stands among n sorted numbers is the quantile, by the same method, of the
+    ranks 0 ... n - 1.
+    """
+    q = np.ravel(q)
+    n = lanes.shape[-1]
+    if skip_nan:
+        order = np.argsort(lanes, axis=-1, kind="stable")
+        counts = np.count_nonzero(~np.isnan(lanes), axis=-1)
+        ranks = np.zeros((len(q), *counts.shape))
+        for count in np.unique(counts[counts > 0]):
+            at = np.quantile(np.arange(float(count)), q, method=method)
+            ranks = np.where(counts == count, at.reshape(-1, *(1,) * counts.ndim), ranks)
+        known = counts > 0
+    else:
+        at = np.quantile(np.arange(float(n)), q, method=method)
+        ranks = np.broadcast_to(at.reshape(-1, *(1,) * (lanes.ndim - 1)),
+                                (len(q), *lanes.shape[:-1]))
+        needed = np.unique(np.concatenate((np.floor(at), np.ceil(at))).astype(np.intp))
+        order = np.argpartition(lanes, needed, axis=-1)
+        known = np.ones(lanes.shape[:-1], dtype=bool)
+    low = np.floor(ranks)
+    places = np.stack((low, np.ceil(ranks))).astype(np.intp)
+    shares = np.stack((1.0 - (ranks - low), ranks - low)) * known
+    order = np.broadcast_to(order, (2, len(q), *order.shape))
+    return np.take_along_axis(order, places[..., None], axis=-1)[..., 0], shares
+
+
+# --- finite differences ---------------------------------------------------------------------------
+
+
+def gradient_adjoint(
+    dy: Any, shape: tuple[int, ...], spacing: Sequence[Any], axis: Any, edge_order: int
+) -> Any:
+    """Return the adjoint of ``np.gradient(f, *spacing, axis=axis, edge_order=edge_order)`` in f.
+
+    ``dy`` is one array, or a sequence of one per axis; ``shape`` is that of f.
+    """
+    axes = range(len(shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    if len(axes) == 1 and not isinstance(dy, (tuple, list)):
+        dy = (dy,)
+    steps = tuple(spacing) if len(spacing) == len(axes) else (tuple(spacing) or (1.0,)) * len(axes)
+    parts = [
+        _gradient_adjoint_along(part, step, i, edge_order)
+        for part, step, i in zip(dy, steps, axes, strict=True)
+    ]
+    return sum(parts[1:], parts[0])
+
+
+def _gradient_adjoint_along(dy: Any, step: Any, axis: int, edge_order: int) -> Any:
+    """Return the adjoint of one of the derivatives: its differences, transposed."""
+    g = np.moveaxis(dy, axis, -1)
+    n = g.shape[-1]
+    h = np.diff(step) if np.ndim(step) else np.full(n - 1, step)
+    left, right = h[:-1], h[1:]
+    inner = g[..., 1:-1]
+    df = np.zeros(g.shape, np.result_type(g, h))
+    df[..., :-2] -= inner * (right / (left * (left + right)))
+    df[..., 2:] += inner * (left / (right * (left + right)))
+    if np.ndim(step):
+        df[..., 1:-1] += inner * ((right - left) / (left * right))
+    for end, weights in _edge_weights(h, edge_order):
+        for place, weight in weights:
+            df[..., place] += weight * g[..., end]
+    return np.moveaxis(df, -1, axis)
+
+
+def _edge_weights(h: Any, edge_order: int) -> list[tuple[int, list[tuple[int, Any]]]]:
+    """Return for either end the places and weights of its one-sided difference."""
+    if edge_order == 1:
+        return [(0, [(0, -1.0 / h[0]), (1, 1.0 / h[0])]),
+                (-1, [(-2, -1.0 / h[-1]), (-1, 1.0 / h[-1])])]
+
+    def quadratic(near: Any, far: Any) -> tuple[Any, Any, Any]:
+        both = near + far
+        return -(near + both) / (near * both), both / (near * far), -near / (far * both)
+
+    first = quadratic(h[0], h[1])
+    last = quadratic(h[-1], h[-2])
+    return [(0, [(i, w) for i, w in enumerate(first)]),
+            (-1, [(-1 - i, -w) for i, w in enumerate(last)])]
+
+
+# --- matrix norms ---------------------------------------------------------------------------------
+
+
+def matrix_norm_adjoint(dy: Any, x: Any, ord: Any, axis: tuple[int, int], keepdims: bool) -> Any:
+    """Return the adjoint of ``np.linalg.norm(x, ord, axis, keepdims)`` for the matrix norms.
+
+    ``ord`` is 1, -1, inf, -inf (sums of absolute values, ties share), 2, -2 (singular values) or
+    'nuc' (their sum: the gradient is U V^H; K. B. Petersen, *The Matrix Cookbook*).
+    """
+    m = np.moveaxis(np.asarray(x), axis, (-2, -1))
+    if keepdims:
+        dy = np.squeeze(dy, axis)
+    dy = np.expand_dims(dy, (-2, -1))
+    if ord in ("nuc", 2, -2):
+        u, _, vh = np.linalg.svd(m, full_matrices=False)
+        if ord == 2:
+            u, vh = u[..., :, :1], vh[..., :1, :]
+        elif ord == -2:
+            u, vh = u[..., :, -1:], vh[..., -1:, :]
+        dm = dy * (u @ vh)
+    else:
+        size = np.abs(m)
+        sums = np.sum(size, axis=-2 if abs(ord) == 1 else -1, keepdims=True)
+        extreme = np.max if ord > 0 else np.min
+        tied = sums == extreme(sums, axis=(-2, -1), keepdims=True)
+        share = dy * tied / np.sum(tied, axis=(-2, -1), keepdims=True)
+        dm = share * (m / np.where(size == 0.0, 1.0, size))
+    return np.moveaxis(dm, (-2, -1), axis)

@@ -1,0 +1,77 @@
+"""Adjoints of functions of Python sequences: ``sum``, ``max``, ``sorted``, ``math.prod``, ...
+
+Each takes a list, tuple or one-dimensional array ``x`` and returns a new one of the same kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from adcompiler.runtime.broadcasting import project
+from adcompiler.runtime.structure import add, zeros_like
+
+
+def like(items: Iterable[Any], x: Any) -> Any:
+    """Return the cotangents ``items`` of the items of ``x`` as the cotangent of ``x``."""
+    if isinstance(x, np.ndarray):
+        return project(np.array(list(items)).reshape(x.shape), x)
+    return type(x)([project(g, item) for g, item in zip(items, x, strict=True)])
+
+
+def spread(g: Any, x: Any) -> Any:
+    """Return the cotangent of ``x`` for ``sum(x)``: ``g`` for every item, in the item's shape."""
+    return like([g] * len(x), x)
+
+
+def share(g: Any, x: Sequence[Any], y: Any) -> Any:
+    """Return the cotangent of ``x`` for ``y = max(x)`` or ``min(x)``: ties share ``g`` evenly."""
+    ties = [item == y for item in x]
+    part = g / max(sum(ties), 1)
+    return like([part if tie else 0.0 for tie in ties], x)
+
+
+def scale(factor: Any, x: Any) -> Any:
+    """Return ``factor`` times every item of ``x``."""
+    return like([factor * item for item in x], x)
+
+
+def scale_difference(factor: Any, x: Any, y: Any) -> Any:
+    """Return ``factor * (x - y)`` item by item, as the cotangent of ``x``."""
+    return like([factor * (a - b) for a, b in zip(x, y, strict=True)], x)
+
+
+def scale_other_products(factor: Any, x: Sequence[Any]) -> Any:
+    """Return ``factor`` times the product of all items of ``x`` but one, for each one.
+
+    The products before and after each item are accumulated, so zeros among them do no harm.
+    """
+    before, after = [factor], [1.0]
+    for item in x:
+        before.append(before[-1] * item)
+    for item in reversed(x):
+        after.append(after[-1] * item)
+    return like([before[i] * after[len(x) - 1 - i] for i in range(len(x))], x)
+
+
+def sort_order(x: Sequence[Any], reverse: bool = False) -> list[int]:
+    """Return the positions of the items of ``x`` in the order of ``sorted(x, reverse=reverse)``."""
+    return sorted(range(len(x)), key=x.__getitem__, reverse=reverse)
+
+
+def unsort(g: Sequence[Any], order: Sequence[int], x: Sequence[Any]) -> Any:
+    """Return the cotangent of ``x`` for ``[x[i] for i in order]`` with cotangent ``g``."""
+    items: list[Any] = [0.0] * len(x)
+    for item, position in zip(g, order, strict=True):
+        items[position] = item
+    return like(items, x)
+
+
+def sum_repeats(g: Sequence[Any], x: Sequence[Any]) -> Any:
+    """Return the cotangent of ``x`` for ``x * n`` with cotangent ``g``."""
+    items = [zeros_like(item) for item in x]
+    for i, item in enumerate(g):
+        items[i % len(x)] = add(items[i % len(x)], item)
+    return like(items, x)

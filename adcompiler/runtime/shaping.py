@@ -1,0 +1,138 @@
+"""Adjoints of functions that reshape, repeat or mirror arrays, where one expression is not enough.
+
+Every function is pure. ``g`` is the cotangent of the result and ``shape`` that of the argument.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from adcompiler.runtime.broadcasting import project
+from adcompiler.runtime.gathering import take_adjoint
+
+
+def like(g: Any, x: Any) -> Any:
+    """Return ``g``, of the shape of ``np.asarray(x)``, as a cotangent of ``x``: of its form.
+
+    An array is cast to the dtype of ``x`` (its real part, if ``x`` is real), or taken apart into
+    numbers and nested lists. It is ``project`` without the sums: the identity where ``x`` is an
+    array of the dtype of ``g``, which the compiler can tell from types alone.
+    """
+    if isinstance(x, np.ndarray):
+        if x.dtype.kind not in "fc":
+            return np.asarray(g)
+        return np.asarray(np.real(g) if x.dtype.kind == "f" else g, x.dtype)
+    if isinstance(x, (tuple, list)):
+        items = (like(gi, xi) for gi, xi in zip(g, x, strict=True))
+        return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
+    return project(g, x)
+
+
+def like_each(gs: Sequence[Any], arrays: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the cotangents ``gs`` of reshaped ``arrays``, each in its array's shape and form."""
+    return tuple(
+        like(np.reshape(g, np.shape(x)), x) for g, x in zip(gs, arrays, strict=True)
+    )
+
+
+# --- order of elements and axes -------------------------------------------------------------------
+
+
+def read_order(x: Any, order: str) -> Any:
+    """Return the order, ``"C"`` or ``"F"``, that NumPy's ``order="A"`` reads the elements of x in.
+
+    That is Fortran's only for arrays that are contiguous in Fortran's order and not in C's.
+    """
+    if order != "A":
+        return order
+    return "F" if isinstance(x, np.ndarray) and np.isfortran(x) else "C"
+
+
+def ravel_positions(x: Any, order: str) -> Any:
+    """Return where ``np.ravel(x, order)`` finds its elements in ``np.ravel(x)``."""
+    shape = np.shape(x)
+    positions = np.arange(math.prod(shape)).reshape(shape)
+    if order == "K" and isinstance(x, np.ndarray):
+        in_layout_of_x = np.empty_like(x, dtype=np.intp, order="K", subok=False)
+        in_layout_of_x[...] = positions
+        return in_layout_of_x.ravel("K")
+    return positions.ravel(read_order(x, "A" if order == "K" else order))
+
+
+def inverse_permutation(axes: Sequence[int]) -> tuple[int, ...]:
+    """Return the axes that undo ``np.transpose(x, axes)``; negative axes count from the end."""
+    return tuple(int(axis) for axis in np.argsort(np.mod(axes, max(len(axes), 1))))
+
+
+def rolled_to(axis: int, start: int, ndim: int) -> int:
+    """Return where ``np.rollaxis(x, axis, start)`` puts ``axis``: its position in the result."""
+    axis, start = axis % ndim, start + ndim if start < 0 else start
+    return start - 1 if axis < start else start
+
+
+# --- repetition -----------------------------------------------------------------------------------
+
+
+def repeat_adjoint(g: Any, shape: tuple[int, ...], repeats: Any, axis: int | None) -> Any:
+    """Return the cotangent of an array of ``shape`` for ``np.repeat(x, repeats, axis)``."""
+    if axis is None:
+        return repeat_adjoint(g, (math.prod(shape),), repeats, 0).reshape(shape)
+    axis %= max(len(shape), 1)
+    if np.size(repeats) == 1:
+        repeats = int(np.reshape(repeats, ()))
+        return g.reshape(*shape[: axis + 1], repeats, *shape[axis + 1 :]).sum(axis + 1)
+    return take_adjoint(g, shape, np.repeat(np.arange(shape[axis]), repeats), axis)
+
+
+def tile_adjoint(g: Any, shape: tuple[int, ...], reps: Any) -> Any:
+    """Return the cotangent of an array of ``shape`` for ``np.tile(x, reps)``."""
+    reps = tuple(np.reshape(reps, -1))
+    ndim = max(len(shape), len(reps))
+    reps = (1,) * (ndim - len(reps)) + reps
+    sizes = (1,) * (ndim - len(shape)) + shape
+    blocks = [n for pair in zip(reps, sizes, strict=True) for n in pair]
+    return g.reshape(blocks).sum(tuple(range(0, 2 * ndim, 2))).reshape(shape)
+
+
+def resize_adjoint(g: Any, shape: tuple[int, ...]) -> Any:
+    """Return the cotangent of an array of ``shape`` for ``np.resize``, which repeats it flat."""
+    size = math.prod(shape)
+    if size == 0:
+        return np.zeros(shape, g.dtype)
+    padded = np.zeros(-(-g.size // size) * size, g.dtype)
+    padded[: g.size] = np.ravel(g)
+    return padded.reshape(-1, size).sum(0).reshape(shape)
+
+
+def meshgrid_adjoint(
+    gs: Sequence[Any], xi: Sequence[Any], indexing: str, sparse: bool
+) -> tuple[Any, ...]:
+    """Return the cotangents of the vectors ``xi`` for ``np.meshgrid``, full or ``sparse``."""
+    if sparse:
+        return like_each(gs, xi)
+    order = list(range(len(xi)))
+    if indexing == "xy":
+        order[:2] = order[:2][::-1]
+    sums = [
+        g.sum(tuple(other for other in order if other != axis))
+        for g, axis in zip(gs, order, strict=True)
+    ]
+    return like_each(sums, xi)
+
+
+# --- diagonals ------------------------------------------------------------------------------------
+
+
+def diagonal_adjoint(
+    g: Any, shape: tuple[int, ...], offset: int = 0, axis1: int = 0, axis2: int = 1
+) -> Any:
+    """Return the cotangent of an array of ``shape`` for ``np.diagonal``: zero off the diagonal."""
+    x_bar = np.zeros(shape, g.dtype)
+    matrices = np.moveaxis(x_bar, (axis1, axis2), (-2, -1))
+    rows = np.arange(g.shape[-1]) + max(-offset, 0)
+    matrices[..., rows, rows + offset] = g
+    return x_bar

@@ -1,0 +1,504 @@
+"""Calls: which function is meant, how arguments bind, and whether it is opened or called."""
+
+from __future__ import annotations
+
+import functools
+import types as python_types
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from adcompiler.analyses.values import type_of
+from adcompiler.errors import ADError
+from adcompiler.frontend.functions import Scope, lower
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    NONE, UNDEF, Atom, Attribute, Block, Call, Closure, Const, Function, Item, Origin, Param, Star,
+    Statement, Unsupported, Var,
+)
+from adcompiler.ir.visit import size, walk
+from adcompiler.rulekit.registry import REGISTRY, root_module
+from adcompiler.runtime import dict_keys, dict_values
+from adcompiler.transforms.folds import FOLDS, class_of, fold_constants
+from adcompiler.transforms.specialise import Specialiser, simple
+from adcompiler.transforms.unit import Callee
+
+INLINE_SIZE = 30
+MAX_DEPTH = 60
+PURE_ROOTS = frozenset({"numpy", "math", "cmath", "operator", "scipy"})
+LIST_WRITES = frozenset("append extend insert pop remove clear sort reverse".split())
+DICT_WRITES = frozenset("update pop popitem setdefault clear".split())
+
+
+def call(
+    s: Specialiser, func: Atom, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom:
+    """Write the call ``func(*args, **kwargs)`` and return the atom of its result."""
+    if isinstance(func, Const):
+        return call_value(s, func, args, kwargs, origin, name)
+    rhs = s.unit.definition(func)
+    type_ = s.unit.type(func)
+    match rhs:
+        case Closure():
+            return call_closure(s, func, rhs, args, kwargs, origin, name)
+        case Attribute(obj, method):
+            return call_method(s, func, obj, method, type_, args, kwargs, origin, name)
+        case Call(Const(value), (inner, *first), keywords) if value is functools.partial:
+            merged = {**{k: v for k, v in keywords if k}, **kwargs}
+            return call(s, inner, [*first, *args], merged, origin, name)  # type: ignore[arg-type]
+    if isinstance(type_, t.FunctionType) or any(
+        t.may_vary(s.unit.type(a)) for a in (*atoms(args), *kwargs.values())
+    ):
+        return s.reject(
+            origin, "which function is called here depends on data",
+            "choose between the results of the calls instead of between the functions",
+            "unknown-callable",
+        )
+    return s.let(plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
+
+
+def atoms(args: list[Any]) -> list[Atom]:
+    """Return call arguments without their stars."""
+    return [arg.atom if isinstance(arg, Star) else arg for arg in args]
+
+
+def plain_call(func: Atom, args: list[Any], kwargs: Mapping[str, Atom]) -> Call:
+    """Return the right-hand side of a call."""
+    return Call(func, tuple(args), tuple(kwargs.items()))
+
+
+def call_value(
+    s: Specialiser, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom:
+    """Write a call of a function that is known when compiling."""
+    value = func.value
+    if isinstance(value, Callee):
+        return s.let(plain_call(func, args, kwargs), value.result, name, origin)
+    if isinstance(value, functools.partial):
+        path = s.unit.paths.get(id(value))
+        inner = s.unit.static(value.func, None if path is None else (*path, ("attr", "func")))
+        first = [literal(s, v, func, ("args", i), origin) for i, v in enumerate(value.args)]
+        named = {
+            k: literal(s, v, func, ("keywords", k), origin) for k, v in value.keywords.items()
+        }
+        return call(s, inner, [*first, *args], {**named, **kwargs}, origin, name)
+    fold = FOLDS.get(value) if _hashable(value) else None
+    if fold is not None:
+        folded = fold(s, args, kwargs, origin, name)
+        if folded is not None:
+            return folded
+    if isinstance(getattr(value, "__self__", None), str):
+        return primitive(s, func, args, kwargs, origin, name, True)
+    rule = REGISTRY.find(value, tuple(class_of(s, a) for a in args if not isinstance(a, Star)))
+    inactive = REGISTRY.inactive(value)
+    if rule is not None or inactive is not None:
+        return primitive(s, func, args, kwargs, origin, name, inactive is None or inactive.pure)
+    if isinstance(value, python_types.MethodType):
+        path = s.unit.paths.get(id(value))
+        inner = s.unit.static(value.__func__, None if path is None else (*path, ("attr", "__func__")))
+        receiver = literal(s, value.__self__, func, ("attr", "__self__"), origin)
+        return call(s, inner, [receiver, *args], kwargs, origin, name)
+    original = getattr(value, "__wrapped__", None)
+    if not isinstance(value, python_types.FunctionType) and isinstance(
+        original, python_types.FunctionType
+    ):
+        path = s.unit.paths.get(id(value))
+        value = original
+        func = s.unit.static(value, None if path is None else (*path, ("attr", "__wrapped__")))
+    if isinstance(value, python_types.FunctionType):
+        return call_python(s, func, value, args, kwargs, origin, name)
+    return primitive(
+        s, func, args, kwargs, origin, name, root_module(value) in PURE_ROOTS and pure_library(value)
+    )
+
+
+def pure_library(value: Any) -> bool:
+    """Say whether a library function without a rule may be tried on stand-in values."""
+    module = getattr(value, "__module__", "") or ""
+    return "random" not in str(module) and not isinstance(value, type)
+
+
+def literal(s: Specialiser, value: Any, owner: Const, step: tuple[str, Any], origin: Origin) -> Atom:
+    """Return the atom of a value held by a function object (a default, a partial's argument)."""
+    type_ = type_of(value)
+    if isinstance(type_, t.Static) or simple(value):
+        path = s.unit.paths.get(id(owner.value))
+        return s.unit.static(value, None if path is None or simple(value) else (*path, step))
+    kind, key = step
+    if kind == "attr":
+        return s.let(Attribute(owner, str(key)), type_, str(key), origin)
+    holder = s.let(Attribute(owner, kind), t.UNKNOWN, kind, origin)
+    return s.let(Item(holder, Const(key)), type_, "default", origin)
+
+
+def primitive(
+    s: Specialiser, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin,
+    name: str, pure: bool,
+) -> Atom:
+    """Write a call that stays a call."""
+    if pure:
+        folded = fold_constants(func.value, args, kwargs)
+        if folded is not None:
+            return folded
+    type_ = s.type_of_call(func.value, args, kwargs) if pure else t.UNKNOWN
+    if isinstance(type_, t.Static) and pure:
+        return Const(type_.value)
+    return s.let(plain_call(func, args, kwargs), type_, name, origin)
+
+
+# -- methods ---------------------------------------------------------------------------------------
+
+
+def call_method(
+    s: Specialiser, func: Atom, obj: Atom, method: str, type_: t.Type, args: list[Any],
+    kwargs: dict[str, Atom], origin: Origin, name: str,
+) -> Atom:
+    """Write the call of a method of a value that is not known when compiling."""
+    owner = s.unit.type(obj)
+    if isinstance(type_, t.Method):
+        descriptor = type_.descriptor
+        if isinstance(owner, t.Object):
+            return call_object_method(s, owner, obj, method, args, kwargs, origin, name)
+        rest = [obj, *args]
+        found = s.type_of_call(descriptor, rest, kwargs) if isinstance(
+            owner, t.Array
+        ) else s.type_of_call(lambda x, *a, **k: getattr(x, method)(*a, **k), rest, kwargs)
+        if isinstance(found, t.Static):
+            return Const(found.value) if REGISTRY.inactive(descriptor) else s.let(
+                plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
+        return s.let(plain_call(func, args, kwargs), found, name, origin)
+    if isinstance(owner, t.Dict):
+        if method == "items" and not args:
+            return s.let(Call(Const(dict.items), (obj,)), t.UNKNOWN, "entries", origin)
+        if method in ("keys", "values") and not args:
+            function = dict_keys if method == "keys" else dict_values
+            return call(s, Const(function), [obj], {}, origin, method)
+        if method == "get" and args and isinstance(args[0], Const) and owner.keys is not None:
+            if args[0].value in owner.keys:
+                return s.item(obj, args[0], origin, name)
+            return args[1] if len(args) > 1 else NONE
+    writes = LIST_WRITES if isinstance(owner, t.List) else DICT_WRITES
+    if isinstance(owner, (t.List, t.Dict)) and method in writes:
+        return s.reject(
+            origin, f"changing a {'list' if isinstance(owner, t.List) else 'dict'} in place "
+            f"(`.{method}`) is not supported yet",
+            "build it with a comprehension or a display", "in-place-containers",
+        )
+    if isinstance(owner, t.Text):
+        found = s.type_of_call(lambda x, *a, **k: getattr(x, method)(*a, **k), [obj, *args], kwargs)
+        return s.let(plain_call(func, args, kwargs), found, name, origin)
+    return s.let(plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
+
+
+def call_object_method(
+    s: Specialiser, owner: t.Object, obj: Atom, method: str, args: list[Any],
+    kwargs: dict[str, Atom], origin: Origin, name: str,
+) -> Atom:
+    for cls in owner.cls.__mro__:
+        if method in vars(cls):
+            raw = vars(cls)[method]
+            if isinstance(raw, staticmethod):
+                return call(s, Const(raw.__func__), args, kwargs, origin, name)
+            if isinstance(raw, classmethod):
+                return call(s, Const(raw.__func__), [Const(owner.cls), *args], kwargs, origin, name)
+            return call(s, Const(raw), [obj, *args], kwargs, origin, name)
+    return s.reject(origin, f"no method `{method}`", "use a method that exists", "")
+
+
+# -- user functions --------------------------------------------------------------------------------
+
+
+def call_python(
+    s: Specialiser, func: Const, function: python_types.FunctionType, args: list[Any],
+    kwargs: dict[str, Atom], origin: Origin, name: str,
+) -> Atom:
+    """Write a call of a function written in Python."""
+    path = s.unit.paths.get(id(function))
+    try:
+        definition = lower(function)
+    except ADError:
+        return s.let(plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
+    scope = Scope(function, path)
+    defaults = function.__defaults__ or ()
+    positional = [p for p in definition.params if p.kind in (0, 1)]
+    first = len(positional) - len(defaults)
+
+    def default(param: Param) -> Atom | None:
+        if param.kind == 3:
+            table = function.__kwdefaults__ or {}
+            key = param.var.name
+            if key not in table:
+                return None
+            return literal(s, table[key], func, ("__kwdefaults__", key), origin)
+        index = positional.index(param) - first if param in positional else -1
+        if index < 0:
+            return None
+        return literal(s, defaults[index], func, ("__defaults__", index), origin)
+
+    rejects = any(isinstance(statement, Unsupported) for statement in walk(definition.body))
+    if rejects:
+        static = static_result(s, function, args, kwargs)
+        if static is not None:
+            return static
+    bound = bind(s, definition, args, kwargs, default, origin)
+    if bound is None:
+        return UNDEF
+    with s.writing_to([]) as out:
+        findings = len(s.unit.findings)
+        result = apply(s, definition, bound, (), func, scope, origin, name, function)
+    if len(s.unit.findings) > findings:
+        static = static_result(s, function, args, kwargs)
+        if static is not None:
+            del s.unit.findings[findings:]
+            return static
+    s.out.extend(out)
+    return result
+
+
+def call_closure(
+    s: Specialiser, func: Atom, closure: Closure, args: list[Any], kwargs: dict[str, Atom],
+    origin: Origin, name: str,
+) -> Atom:
+    """Write a call of a function defined inside the code being compiled."""
+    function = closure.function
+    with_default = [p for p in function.params if p.has_default]
+
+    def default(param: Param) -> Atom | None:
+        return closure.defaults[with_default.index(param)] if param.has_default else None
+
+    bound = bind(s, function, args, kwargs, default, origin)
+    if bound is None:
+        return UNDEF
+    return apply(s, function, bound, closure.captures, func, closure.scope, origin, name, function)
+
+
+def bind(
+    s: Specialiser, function: Function, args: list[Any], kwargs: Mapping[str, Atom], default: Any,
+    origin: Origin,
+) -> list[Atom] | None:
+    """Return the atom of each parameter, or None after recording why the call does not bind."""
+
+    def wrong(problem: str) -> None:
+        s.reject(origin, f"{function.name}(): {problem}", "call it with matching arguments", "")
+
+    if any(isinstance(arg, Star) for arg in args):
+        s.reject(
+            origin, "* of a sequence whose length is not known when compiling",
+            "pass the arguments one by one, or the sequence itself", "star-arguments",
+        )
+        return None
+    positional = list(args)
+    named = dict(kwargs)
+    bound: list[Atom] = []
+    for param in function.params:
+        name = param.var.name
+        if param.kind in (0, 1) and positional:
+            if param.kind == 1 and name in named:
+                return wrong(f"multiple values for argument `{name}`")
+            bound.append(positional.pop(0))
+        elif param.kind == 2:
+            bound.append(s.pack("tuple", tuple(positional), name, origin))
+            positional = []
+        elif param.kind == 4:
+            entries: list[tuple[Atom, Atom]] = [(Const(k), v) for k, v in named.items()]
+            bound.append(s.pack_dict(entries, origin, name))
+            named = {}
+        elif param.kind != 0 and name in named:
+            bound.append(named.pop(name))
+        else:
+            value = default(param)
+            if value is None:
+                return wrong(f"missing argument `{name}`")
+            bound.append(value)
+    if positional or named:
+        extra = next(iter(named), None)
+        return wrong(f"unexpected argument `{extra}`" if extra else "too many arguments")
+    return bound
+
+
+def apply(
+    s: Specialiser, function: Function, bound: list[Atom], captures: tuple[Atom, ...], itself: Atom,
+    scope: Scope | None, origin: Origin, name: str, identity: Any,
+) -> Atom:
+    """Write the body of ``function`` in place, or a call of its own compiled form."""
+    unit = s.unit
+    depth = unit.active_calls.count(identity)
+    large = size(function.body) > INLINE_SIZE and not partial_evaluation_helps(s, bound)
+    opened = depth == 0 and (not large or (scope is not None and scope.is_rule))
+    if opened or must_open(s, bound, captures):
+        if len(unit.active_calls) > MAX_DEPTH:
+            return s.reject(
+                origin, f"{function.name}() is called recursively with functions as arguments",
+                "write the recursion without passing functions", "unknown-callable",
+            )
+        env = environment(function, bound, captures, itself)
+        start = len(s.out)
+        unit.active_calls.append(identity)
+        try:
+            yields = s.block(function.body, env, scope)
+        finally:
+            unit.active_calls.pop()
+        s.out[start:] = [via(statement, origin) for statement in s.out[start:]]
+        return UNDEF if yields is None else yields[0]
+    return call_compiled(s, function, bound, captures, itself, scope, origin, name, identity)
+
+
+def via(statement: Statement, site: Origin) -> Statement:
+    """Return a statement of an opened function, with the line that called it."""
+    origin = getattr(statement, "origin", None)
+    if origin is None:
+        return statement
+    outer = site.via or site
+    new = replace(statement, origin=replace(origin, via=outer))  # type: ignore[type-var]
+    for inner in ("then", "orelse", "body", "condition"):
+        block = getattr(new, inner, None)
+        if isinstance(block, Block):
+            inside = tuple(via(s, site) for s in block.statements)
+            new = replace(new, **{inner: replace(block, statements=inside)})
+    return new
+
+
+def environment(
+    function: Function, bound: list[Atom], captures: tuple[Atom, ...], itself: Atom
+) -> dict[Var, Atom]:
+    """Return the variables of a call of ``function``."""
+    env = dict(zip((p.var for p in function.params), bound, strict=True))
+    env.update(zip(function.captures, captures, strict=True))
+    if function.itself is not None:
+        env[function.itself] = itself
+    return env
+
+
+def partial_evaluation_helps(s: Specialiser, bound: list[Atom]) -> bool:
+    """Say whether an argument known when compiling is likely to decide branches of the callee."""
+    return any(
+        isinstance(a, Const) and not isinstance(a.value, (int, float, complex, str))
+        or isinstance(s.unit.type(a), t.FunctionType)
+        for a in bound
+    )
+
+
+def must_open(s: Specialiser, bound: list[Atom], captures: tuple[Atom, ...]) -> bool:
+    """Say whether functions made by the compiled code are passed, which cannot cross a call."""
+    return any(isinstance(s.unit.type(a), (t.FunctionType, t.Method)) for a in bound)
+
+
+def call_compiled(
+    s: Specialiser, function: Function, bound: list[Atom], captures: tuple[Atom, ...], itself: Atom,
+    scope: Scope | None, origin: Origin, name: str, identity: Any,
+) -> Atom:
+    """Write a call of ``function`` compiled on its own for these argument types."""
+    unit = s.unit
+    inside = identity in unit.active_calls
+    inputs = [*bound, *(c for c in captures if c is not itself)]
+    kept = [a for a in inputs if not is_static(a, inside)]
+    key = (identity, tuple(
+        ("=", a.value) if is_static(a, inside) and isinstance(a, Const) and _hashable(a.value)
+        else unit.type(a) for a in inputs
+    ))
+    callee = unit.callees.get(key)
+    if callee is None:
+        callee = unit.callees[key] = Callee(unique_name(unit, function.name), key)
+        compile_callee(
+            s, callee, function, bound, captures, itself, scope, identity, inside
+        )
+    elif callee.function is None:
+        callee.recursive = True
+    return s.let(Call(Const(callee), tuple(kept)), callee.result, name, origin)
+
+
+def is_static(atom: Atom, inside: bool) -> bool:
+    """Say whether an argument becomes part of the callee rather than being passed to it."""
+    if not isinstance(atom, Const):
+        return False
+    if isinstance(atom.value, (int, str)) and not isinstance(atom.value, bool):
+        return not inside
+    return not isinstance(atom.value, (float, complex))
+
+
+def compile_callee(
+    s: Specialiser, callee: Callee, function: Function, bound: list[Atom],
+    captures: tuple[Atom, ...], itself: Atom, scope: Scope | None, identity: Any, inside: bool,
+) -> None:
+    """Specialise ``function`` on its own, until the type it returns is stable."""
+    unit = s.unit
+    for _ in range(8):
+        params: list[Param] = []
+
+        def parameter(var: Var, atom: Atom, params: list[Param] = params) -> Atom:
+            if is_static(atom, inside):
+                return atom
+            new = Var(var.name)
+            unit.types[new] = unit.type(atom)
+            unit.merged.add(new)
+            params.append(Param(new, 1))
+            return new
+
+        new_bound = [parameter(p.var, a) for p, a in zip(function.params, bound, strict=True)]
+        new_captures = tuple(
+            a if a is itself else parameter(v, a)
+            for v, a in zip(function.captures, captures, strict=True)
+        )
+        env = environment(function, new_bound, new_captures, itself)
+        unit.active_calls.append(identity)
+        before = len(unit.findings)
+        try:
+            with s.writing_to([]) as out:
+                yields = s.block(function.body, env, scope)
+        finally:
+            unit.active_calls.pop()
+        result = t.BOTTOM if yields is None else unit.type(yields[0])
+        stable = t.join(callee.result, result) == callee.result
+        callee.result = t.join(callee.result, result)
+        if stable or not callee.recursive:
+            break
+        del unit.findings[before:]
+    body = Block(tuple(out), yields or (UNDEF,), yields is None)
+    callee.function = Function(callee.name, tuple(params), body, function.origin, doc=function.doc)
+
+
+def unique_name(unit: Any, name: str) -> str:
+    """Return a name for a compiled function that no other one has."""
+    taken = {callee.name for callee in unit.callees.values()}
+    candidate, number = name, 1
+    while candidate in taken:
+        number += 1
+        candidate = f"{name}_{number}"
+    return candidate
+
+
+def static_result(
+    s: Specialiser, function: Any, args: list[Any], kwargs: Mapping[str, Atom]
+) -> Const | None:
+    """Return the value of a call that depends on argument types only, found by trying it.
+
+    Only modules, functions, classes, dtypes and None count as such values, and plain values where
+    every argument is known. Used for functions that cannot be compiled.
+    """
+    if any(isinstance(a, Star) for a in args):
+        return None
+    found = []
+    for n in (3, 4):
+        try:
+            values = [s.stand_in(a, n) for a in args]
+            named = {k: s.stand_in(a, n) for k, a in kwargs.items()}
+            found.append(function(*values, **named))
+        except Exception:
+            return None
+    known = all(isinstance(s.unit.type(a), t.Static) or isinstance(a, Const)
+                for a in (*args, *kwargs.values()))
+    first, second = found
+    if isinstance(type_of(first), t.Static) and t.same_static(first, second):
+        return Const(first)
+    if known and simple(first) and first == second:
+        return Const(first)
+    return None
+
+
+def _hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+

@@ -1,0 +1,242 @@
+"""The cotangents of one region during its reverse sweep: first use assigns, later uses add.
+
+A value read element by element has a buffer that the sweep owns, and reads add into it in place.
+A tuple or dict with known keys has one cotangent for each entry until all are known.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import NONE, Atom, Call, Const, Origin, Var
+from adcompiler.runtime import add, add_at, zeros_like
+from adcompiler.transforms.specialise import Specialiser
+
+
+class Cotangents:
+    """A table of cotangents by primal variable.
+
+    ``inner`` holds the variables that belong to the region; cotangents of others come from
+    ``parent``, through accumulators carried by the reverse loop where the region is its body.
+    """
+
+    def __init__(
+        self, s: Specialiser, parent: Cotangents | None = None, inner: Iterable[Var] = (),
+        is_loop: bool = False,
+    ) -> None:
+        self.s = s
+        self.parent = parent
+        self.inner = frozenset(inner)
+        self.is_loop = is_loop
+        self.table: dict[Var, Atom] = {}
+        self.parts: dict[Var, dict[Any, Atom]] = {}
+        self.owned: set[Atom] = set() if parent is None else set(parent.owned)
+        self.accumulators: dict[Var, Var] = {}
+        self.primal: dict[Var, Atom] = {} if parent is None else parent.primal
+
+    # -- reading -------------------------------------------------------------------------------
+
+    def get(self, var: Var, origin: Origin) -> Atom | None:
+        """Return the cotangent of ``var``, None while it is zero."""
+        if var in self.parts:
+            self.merge_parts(var, origin)
+        if var in self.table:
+            return self.table[var]
+        if self.parent is None or var in self.inner:
+            return None
+        if not self.is_loop:
+            return self.parent.get(var, origin)
+        accumulator = Var(bar(var), False)
+        self.s.unit.types[accumulator] = self.type_of_cotangent(var)
+        self.s.unit.shapes[accumulator] = self.s.unit.shape_class(self.value(var))
+        self.accumulators[var] = self.table[var] = accumulator
+        self.owned.add(accumulator)
+        return accumulator
+
+    def take(self, var: Var, origin: Origin) -> Atom | None:
+        """Return the cotangent of ``var`` and forget it: its definition is being reversed."""
+        found = self.get(var, origin)
+        self.table.pop(var, None)
+        return found
+
+    def value(self, var: Var) -> Atom:
+        """Return the atom that holds the primal value of ``var``."""
+        return self.primal.get(var, var)
+
+    def type_of_cotangent(self, var: Var) -> t.Type:
+        """Return the type of the cotangents of ``var``."""
+        return cotangent_type(self.s.unit.type(var))
+
+    # -- adding --------------------------------------------------------------------------------
+
+    def accumulate(self, atom: Atom, g: Atom, origin: Origin) -> None:
+        """Add ``g`` to the cotangent of ``atom``."""
+        if not isinstance(atom, Var) or is_none(g):
+            return
+        old = self.get(atom, origin)
+        if old is None or is_zero(old):
+            self.table[atom] = g
+            return
+        if is_zero(g):
+            return
+        type_ = self.s.unit.type(atom)
+        numeric = isinstance(type_, (t.Scalar, t.Array))
+        total = self.s.let(
+            Call(Const(operator.add if numeric else add), (old, g)),
+            self.sum_type(old, g, type_, numeric), bar(atom), origin, False,
+        )
+        if isinstance(type_, t.Array):
+            self.owned.add(total)
+        self.table[atom] = total
+
+    def sum_type(self, old: Atom, g: Atom, type_: t.Type, numeric: bool) -> t.Type:
+        if not numeric:
+            return cotangent_type(type_)
+        found = self.s.type_of_call(operator.add, [old, g], {})
+        return cotangent_type(type_) if isinstance(found, t.Unknown) else found
+
+    def accumulate_item(self, obj: Atom, index: Atom, g: Atom, origin: Origin) -> None:
+        """Add ``g`` to the part ``index`` of the cotangent of ``obj``."""
+        if not isinstance(obj, Var) or is_none(g):
+            return
+        type_ = self.s.unit.type(obj)
+        if isinstance(type_, (t.Tuple, t.Dict)) and isinstance(index, Const):
+            key = index.value
+            if isinstance(type_, t.Tuple) and isinstance(key, int):
+                self.accumulate_part(obj, key % len(type_.items), g, origin)
+                return
+            if isinstance(type_, t.Dict) and type_.keys is not None and key in type_.keys:
+                self.accumulate_part(obj, key, g, origin)
+                return
+        buffer = self.buffer(obj, origin)
+        new = self.s.let(
+            Call(Const(add_at), (buffer, index, g)), self.s.unit.type(buffer), bar(obj), origin,
+            False,
+        )
+        self.s.unit.shapes[new] = self.s.unit.shape_class(buffer)
+        self.owned.add(new)
+        self.table[obj] = new
+
+    def accumulate_part(self, obj: Var, key: Any, g: Atom, origin: Origin) -> None:
+        local = self.parent is None or obj in self.inner
+        parts = self.parts.setdefault(obj, {})
+        old = parts.get(key)
+        if old is not None:
+            item_type = self.s.unit.type(self.s.item(self.value(obj), Const(key), origin))
+            numeric = isinstance(item_type, (t.Scalar, t.Array))
+            function = operator.add if numeric else add
+            g = self.s.call(Const(function), [old, g], {}, origin, bar(obj))
+        parts[key] = g
+        if not local:
+            self.merge_parts(obj, origin)
+
+    def merge_parts(self, obj: Var, origin: Origin) -> None:
+        """Make one cotangent of the parts of a tuple or dict."""
+        parts = self.parts.pop(obj)
+        whole = self.structure(obj, parts, origin)
+        self.accumulate(obj, whole, origin)
+
+    def structure(self, obj: Var, parts: dict[Any, Atom], origin: Origin) -> Atom:
+        type_ = self.s.unit.type(obj)
+        keys: tuple[Any, ...]
+        if isinstance(type_, t.Dict):
+            keys, items = type_.keys or (), type_.items
+        else:
+            assert isinstance(type_, t.Tuple)
+            keys, items = tuple(range(len(type_.items))), type_.items
+        values = []
+        for key, item_type in zip(keys, items, strict=True):
+            value = parts.get(key)
+            if value is None:
+                value = NONE
+                if t.may_vary(item_type):
+                    item = self.s.item(self.value(obj), Const(key), origin)
+                    value = self.zero_of(item, item_type, origin)
+            values.append(value)
+        if isinstance(type_, t.Dict):
+            pairs = [(Const(k), v) for k, v in zip(keys, values, strict=True)]
+            return self.s.pack_dict(list(pairs), origin, bar(obj))
+        return self.s.pack("tuple", tuple(values), bar(obj), origin)
+
+    # -- zeros and buffers ---------------------------------------------------------------------
+
+    def buffer(self, obj: Var, origin: Origin) -> Atom:
+        """Return the cotangent of ``obj`` as storage that the sweep owns and may write into."""
+        old = self.get(obj, origin)
+        if old is not None and old in self.owned:
+            return old
+        value = self.value(obj)
+        type_ = self.s.unit.type(obj)
+        if old is None or is_zero(old):
+            fresh = self.zero_of(value, type_, origin)
+        elif isinstance(self.s.unit.type(old), t.Array):
+            fresh = self.s.let(
+                Call(Const(np.copy), (old,)), self.s.unit.type(old), bar(obj), origin, False
+            )
+            self.s.unit.shapes[fresh] = self.s.unit.shape_class(old)
+        else:
+            zeros = self.zero_of(value, type_, origin)
+            fresh = self.s.let(
+                Call(Const(add), (zeros, old)), self.s.unit.type(zeros), bar(obj), origin, False
+            )
+        self.owned.add(fresh)
+        return fresh
+
+    def zero_of(self, value: Atom, type_: t.Type, origin: Origin) -> Atom:
+        """Return a zero cotangent of a primal value."""
+        if isinstance(type_, t.Scalar):
+            return Const(0.0)
+        name = bar(value) if isinstance(value, Var) else "zero"
+        function = np.zeros_like if isinstance(type_, t.Array) and type_.kind in (
+            "float", "complex") else zeros_like
+        if isinstance(type_, t.Tuple):
+            items = [self.s.item(value, Const(i), origin) for i in range(len(type_.items))]
+            return self.s.pack("tuple", tuple(
+                self.zero_of(item, item_type, origin) if t.may_vary(item_type) else NONE
+                for item, item_type in zip(items, type_.items, strict=True)
+            ), name, origin)
+        zero = self.s.let(
+            Call(Const(function), (value,)), cotangent_type(type_), name, origin, False
+        )
+        self.s.unit.shapes[zero] = self.s.unit.shape_class(value)
+        return zero
+
+
+def bar(var: Var) -> str:
+    """Return the name of the cotangent of ``var``."""
+    return var.name if var.name.endswith("_bar") else f"{var.name}_bar"
+
+
+def is_none(atom: Atom) -> bool:
+    """Say whether a cotangent is None: no derivative."""
+    return isinstance(atom, Const) and atom.value is None
+
+
+def is_zero(atom: Atom) -> bool:
+    """Say whether a cotangent is the constant zero."""
+    return isinstance(atom, Const) and type(atom.value) in (int, float) and atom.value == 0
+
+
+def cotangent_type(type_: t.Type) -> t.Type:
+    """Return the type of the cotangents of values of ``type_``: floats where those are floats."""
+    match type_:
+        case t.Scalar(kind, _) if kind in ("bool", "int"):
+            return t.FLOAT
+        case t.Array(_, ndim) if type_.kind in ("bool", "int"):
+            return t.Array("float64", ndim)
+        case t.Tuple(items):
+            return t.Tuple(tuple(
+                cotangent_type(i) if t.may_vary(i) else t.NONE_TYPE for i in items
+            ))
+        case t.List(item):
+            return t.List(cotangent_type(item))
+        case t.Dict(keys, items):
+            return t.Dict(keys, tuple(map(cotangent_type, items)))
+        case t.Bottom() | t.Static():
+            return t.UNKNOWN
+    return type_

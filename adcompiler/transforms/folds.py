@@ -1,0 +1,432 @@
+"""Calls whose result follows from types alone: evaluated when compiling, never emitted."""
+
+from __future__ import annotations
+
+import operator
+import types as python_types
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from adcompiler.analyses.values import CannotStandInError, stand_in
+from adcompiler.frontend.parser import _import_module
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    UNDEF, Atom, Call, Const, Origin, Var,
+)
+from adcompiler.runtime import project, unbroadcast, unpack
+from adcompiler.transforms.specialise import Specialiser, simple
+
+Fold = Callable[[Specialiser, list[Any], dict[str, Atom], Origin, str], Atom | None]
+FOLDS: dict[Any, Fold] = {}
+COMPARISONS = frozenset({
+    operator.eq, operator.ne, operator.contains, operator.is_, operator.is_not, operator.lt,
+    operator.le, operator.gt, operator.ge, issubclass, isinstance, len, bool, str, repr,
+})
+
+
+def folds(*functions: Any) -> Callable[[Fold], Fold]:
+    """Register a compile-time evaluation of calls of ``functions``."""
+
+    def register(fold: Fold) -> Fold:
+        for function in functions:
+            FOLDS[function] = fold
+        return fold
+
+    return register
+
+
+def class_of(s: Specialiser, atom: Atom) -> type | None:
+    """Return the class of an atom's value, None if it is not known."""
+    if isinstance(atom, Const):
+        return type(atom.value)
+    match s.unit.type(atom):
+        case t.Scalar(kind, dtype):
+            if dtype is not None:
+                return np.dtype(dtype).type
+            if atom in s.unit.merged and kind != "bool":
+                return None
+            return {"bool": bool, "int": int, "float": float, "complex": complex}[kind]
+        case t.Array():
+            return np.ndarray
+        case t.Text():
+            return str
+        case t.Tuple(_, cls):
+            return cls
+        case t.List():
+            return list
+        case t.Dict():
+            return dict
+        case t.Range():
+            return range
+        case t.SliceType():
+            return slice
+        case t.Object(cls, _):
+            return cls
+        case t.Static(value):
+            return type(value)
+        case t.FunctionType():
+            return python_types.FunctionType
+    return None
+
+
+def fold_constants(function: Any, args: list[Any], kwargs: Mapping[str, Atom]) -> Const | None:
+    """Evaluate a pure call of plain constants; None if it cannot be, or raises."""
+    values = [*args, *kwargs.values()]
+    if not all(isinstance(value, Const) and value is not UNDEF for value in values):
+        return None
+    if any(isinstance(value.value, float) for value in values) and function not in COMPARISONS:
+        return None
+    plain = all(foldable(value.value) for value in values)
+    if not plain and function not in COMPARISONS:
+        return None
+    try:
+        result = function(*(a.value for a in args), **{k: a.value for k, a in kwargs.items()})
+    except Exception:
+        return None
+    if isinstance(result, np.bool_):
+        result = bool(result)
+    return Const(result) if simple(result) or isinstance(result, (type, np.dtype)) else None
+
+
+def foldable(value: Any) -> bool:
+    """Say whether a constant is small and plain enough to compute with when compiling."""
+    return simple(value) or isinstance(value, (type, np.dtype, frozenset))
+
+
+@folds(_import_module)
+def fold_import(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """``import module`` inside a function: the module is a compile-time value."""
+    try:
+        return Const(_import_module(*(arg.value for arg in args)))
+    except ImportError as error:
+        return s.reject(origin, str(error), "import a module that is installed", "imports")
+
+
+@folds(isinstance)
+def fold_isinstance(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    cls = class_of(s, args[0]) if len(args) == 2 else None
+    wanted = static_classes(s, args[1]) if len(args) == 2 else None
+    if cls is None or wanted is None:
+        return None
+    try:
+        return Const(issubclass(cls, wanted))
+    except TypeError:
+        return None
+
+
+def static_classes(s: Specialiser, atom: Atom) -> Any:
+    """Return the class, union or tuple of classes that ``atom`` is known to be."""
+    if isinstance(atom, Const):
+        return atom.value
+    elements = s.unit.elements(atom)
+    if elements is None:
+        return None
+    parts = [static_classes(s, element) for element in elements]
+    return None if any(part is None for part in parts) else tuple(parts)
+
+
+@folds(type)
+def fold_type(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    cls = class_of(s, args[0]) if len(args) == 1 else None
+    return None if cls is None else Const(cls)
+
+
+@folds(len)
+def fold_len(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    elements = s.unit.elements(args[0])
+    if elements is not None:
+        return Const(len(elements))
+    type_ = s.unit.type(args[0])
+    if isinstance(type_, t.Tuple):
+        return Const(len(type_.items))
+    if isinstance(type_, t.Dict) and type_.keys is not None:
+        return Const(len(type_.keys))
+    if isinstance(type_, t.Unknown):
+        return s.let(Call(Const(len), (args[0],)), t.INT, name, origin)
+    return None
+
+
+@folds(hasattr)
+def fold_hasattr(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    if len(args) != 2 or not isinstance(args[1], Const):
+        return None
+    type_ = s.unit.type(args[0])
+    if isinstance(type_, t.Object):
+        return Const(type_.field(args[1].value) is not None or hasattr(type_.cls, args[1].value))
+    try:
+        return Const(hasattr(stand_in(type_, 3), args[1].value))
+    except CannotStandInError:
+        return None
+
+
+@folds(getattr)
+def fold_getattr(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    if len(args) < 2 or not isinstance(args[1], Const):
+        return None
+    if len(args) == 3:
+        present = fold_hasattr(s, args[:2], {}, origin, name)
+        if present is None:
+            return None
+        if not present.value:
+            return args[2]
+    return s.attribute(args[0], args[1].value, origin, name)
+
+
+@folds(callable)
+def fold_callable(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    if isinstance(args[0], Const):
+        return Const(callable(args[0].value))
+    type_ = s.unit.type(args[0])
+    if isinstance(type_, (t.FunctionType, t.Method)):
+        return Const(True)
+    return Const(False) if isinstance(type_, (t.Scalar, t.Array, t.Text, t.Tuple)) else None
+
+
+@folds(np.ndim)
+def fold_ndim(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    type_ = s.unit.type(args[0])
+    if isinstance(type_, t.Array):
+        return Const(type_.ndim)
+    return Const(0) if isinstance(type_, t.Scalar) else None
+
+
+@folds(np.shape)
+def fold_shape(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    type_ = s.unit.type(args[0])
+    if isinstance(type_, t.Array):
+        return s.attribute(args[0], "shape", origin, name)
+    return Const(()) if isinstance(type_, t.Scalar) else None
+
+
+@folds(np.size)
+def fold_size(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    type_ = s.unit.type(args[0])
+    if len(args) == 1 and isinstance(type_, t.Array):
+        return s.attribute(args[0], "size", origin, name)
+    return Const(1) if len(args) == 1 and isinstance(type_, t.Scalar) else None
+
+
+@folds(np.iterable)
+def fold_iterable(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    match s.unit.type(args[0]):
+        case t.Array(_, ndim):
+            return Const(ndim > 0)
+        case t.Scalar():
+            return Const(False)
+        case t.Tuple() | t.List() | t.Dict() | t.Text() | t.Range():
+            return Const(True)
+    return None
+
+
+def _real(s: Specialiser, args: list[Any], kwargs: dict[str, Atom]) -> bool:
+    type_ = s.unit.type(args[0])
+    return (
+        len(args) == 1 and not kwargs and isinstance(type_, (t.Array, t.Scalar))
+        and type_.kind in ("bool", "int", "float")
+    )
+
+
+@folds(np.conj, np.real)
+def fold_conj(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """The conjugate and the real part of a real number are the number."""
+    return args[0] if _real(s, args, kwargs) else None
+
+
+@folds(np.asarray, np.asanyarray, np.ascontiguousarray)
+def fold_asarray(
+    s: Specialiser, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Any:
+    """``asarray`` of an array of the wanted dtype returns that very array."""
+    type_ = s.unit.type(args[0]) if args else t.UNKNOWN
+    if not isinstance(type_, t.Array) or len(args) > 2 or type_.kind == "other":
+        return None
+    wanted = {**kwargs, **({"dtype": args[1]} if len(args) == 2 else {})}
+    for key, value in wanted.items():
+        if not isinstance(value, Const):
+            return None
+        if key == "dtype" and value.value is not None:
+            try:
+                if np.dtype(value.value) != np.dtype(type_.dtype):
+                    return None
+            except TypeError:
+                return None
+        elif value.value is not None:
+            return None
+    return args[0]
+
+
+@folds(float)
+def fold_float(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """``float`` of a Python float is the float itself."""
+    if len(args) == 1 and isinstance(args[0], Var) and class_of(s, args[0]) is float:
+        return args[0]
+    return None
+
+
+def _sequence(kind: str) -> Fold:
+    def fold(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+        """A sequence of known elements is rebuilt from them."""
+        elements = s.unit.elements(args[0]) if len(args) == 1 else ()
+        if elements is None or kwargs:
+            return None
+        return s.pack(kind, elements, name, origin)
+
+    return fold
+
+
+FOLDS[tuple] = _sequence("tuple")
+FOLDS[list] = _sequence("list")
+
+
+@folds(reversed)
+def fold_reversed(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    if isinstance(s.unit.type(args[0]), (t.Array, t.List, t.Tuple, t.Range)):
+        return s.item(args[0], Const(slice(None, None, -1)), origin, name)
+    return None
+
+
+def _iterator(function: Any) -> Fold:
+    def fold(
+        s: Specialiser, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    ) -> Any:
+        if kwargs and set(kwargs) != {"start"}:
+            s.reject(
+                origin, f"{function.__name__}() with keyword arguments",
+                "leave the keyword away", "star-arguments",
+            )
+        call = Call(Const(function), tuple(args), tuple(kwargs.items()))
+        return s.let(call, t.UNKNOWN, name, origin)
+
+    return fold
+
+
+FOLDS[zip], FOLDS[enumerate] = _iterator(zip), _iterator(enumerate)
+
+
+@folds(operator.is_)
+def fold_is(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    left, right = args
+    if isinstance(left, Const) and isinstance(right, Const):
+        return Const(left.value is right.value)
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Const) and not isinstance(
+            s.unit.type(other), (t.Unknown, t.Static, t.Bottom, t.FunctionType)
+        ) and not isinstance(one.value, bool):
+            return Const(False)
+    return None
+
+
+@folds(operator.is_not)
+def fold_is_not(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    same = fold_is(s, args, kwargs, origin, name)
+    return None if same is None else Const(not same.value)
+
+
+@folds(operator.not_)
+def fold_not(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    truth = s.truth(args[0], origin)
+    return Const(not truth.value) if isinstance(truth, Const) else None
+
+
+@folds(unpack)
+def fold_unpack(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    value, count, star = args[0], args[1].value, args[2].value
+    elements = s.unit.elements(value)
+    type_ = s.unit.type(value)
+    if elements is None and isinstance(type_, t.Tuple):
+        elements = tuple(s.item(value, Const(i), origin, "part") for i in range(len(type_.items)))
+    if elements is None:
+        parts: t.Type = t.UNKNOWN
+        if star < 0:
+            item = s.item_type(type_)
+            parts = t.Tuple((item,) * count)
+        return s.let(Call(Const(unpack), tuple(args)), parts, name, origin)
+    if (star < 0 and len(elements) != count) or len(elements) < count - 1:
+        return s.let(Call(Const(unpack), tuple(args)), t.UNKNOWN, name, origin)
+    if star >= 0:
+        end = len(elements) - (count - star - 1)
+        middle = s.pack("list", elements[star:end], "rest", origin)
+        elements = (*elements[:star], middle, *elements[end:])
+    return s.pack("tuple", elements, name, origin)
+
+
+IN_PLACE = {
+    operator.iadd: operator.add, operator.isub: operator.sub, operator.imul: operator.mul,
+    operator.itruediv: operator.truediv, operator.ifloordiv: operator.floordiv,
+    operator.imod: operator.mod, operator.ipow: operator.pow, operator.imatmul: operator.matmul,
+    operator.iand: operator.and_, operator.ior: operator.or_, operator.ixor: operator.xor,
+    operator.ilshift: operator.lshift, operator.irshift: operator.rshift,
+}
+
+
+def _in_place(function: Any, plain: Any) -> Fold:
+    def fold(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+        """``x op= y`` of an immutable value rebinds the name; of others it writes into them."""
+        if isinstance(
+            s.unit.type(args[0]), (t.Scalar, t.Text, t.Tuple, t.Static, t.Range, t.Bottom)
+        ):
+            return s.call(Const(plain), args, {}, origin, name)
+        found = s.type_of_call(plain, args, {})
+        return s.let(Call(Const(function), tuple(args)), found, name, origin)
+
+    return fold
+
+
+for _function, _plain in IN_PLACE.items():
+    FOLDS[_function] = _in_place(_function, _plain)
+
+
+@folds(project)
+def fold_project(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """What is left of ``project(g, x)`` given the types of a cotangent and its value."""
+    g, x = args
+    kind, other = s.unit.type(g), s.unit.type(x)
+    if isinstance(other, t.Scalar) and isinstance(kind, (t.Scalar, t.Array)):
+        return project_scalar(s, g, kind, other, origin, name)
+    if isinstance(other, t.Array) and isinstance(kind, (t.Array, t.Scalar)):
+        return project_array(s, g, x, kind, other, origin, name)
+    return None
+
+
+def project_scalar(
+    s: Specialiser, g: Atom, kind: t.Type, other: t.Scalar, origin: Origin, name: str
+) -> Atom | None:
+    if isinstance(kind, t.Array):
+        g = s.call(Const(np.sum), [g], {}, origin, name)
+        kind = s.unit.type(g)
+    if not isinstance(kind, t.Scalar):
+        return None
+    if kind.kind == "complex" and other.kind != "complex":
+        g = s.attribute(g, "real", origin, name)
+        kind = s.unit.type(g)
+    if isinstance(kind, t.Scalar) and isinstance(g, Var):
+        if other.dtype is None and kind.dtype is not None:
+            if other.kind != "complex":
+                return s.call(Const(float), [g], {}, origin, name)
+            return s.call(Const(complex), [g], {}, origin, name)
+        if other.dtype in ("float32", "float16", "complex64") and kind.dtype != other.dtype:
+            return s.call(Const(np.dtype(other.dtype).type), [g], {}, origin, name)
+    return g
+
+
+def project_array(
+    s: Specialiser, g: Atom, x: Atom, kind: t.Type, other: t.Array, origin: Origin, name: str
+) -> Atom:
+    if s.unit.shape_class(g) != s.unit.shape_class(x) or not isinstance(kind, t.Array):
+        shape = s.attribute(x, "shape", origin, "shape")
+        result_type = t.Array(getattr(kind, "dtype", None) or "float64", other.ndim)
+        g = s.let(Call(Const(unbroadcast), (g, shape)), result_type, name, origin)
+        s.unit.shapes[g] = s.unit.shape_class(x)
+        kind = result_type
+    if other.kind == "float" and kind.kind == "complex":
+        g = s.attribute(g, "real", origin, name)
+        kind = s.unit.type(g)  # type: ignore[assignment]
+    if other.kind in ("float", "complex") and kind.dtype != other.dtype:
+        shape_class = s.unit.shape_class(x)
+        astype = s.attribute(g, "astype", origin, "astype")
+        g = s.call(astype, [Const(np.dtype(other.dtype).type)], {}, origin, name)
+        if isinstance(g, Var):
+            s.unit.shapes[g] = shape_class
+    return g

@@ -1,0 +1,334 @@
+"""The functions a user asks for, put together from the two halves of a reversed function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from adcompiler.analyses.purity import ALLOCATORS
+from adcompiler.frontend.functions import Scope
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    NONE, UNDEF, Atom, Block, Call, Const, Function, Item, Let, Origin, Pack, Param, Statement, Var,
+)
+from adcompiler.ir.visit import definitions, free_variables
+from adcompiler.rulekit.registry import REGISTRY
+from adcompiler.runtime import add_at, as_gradient, seed
+from adcompiler.transforms.reverse import Pair, Reversed, reverse
+from adcompiler.transforms.specialise import Specialiser
+from adcompiler.transforms.unit import Unit
+
+
+@dataclass(eq=False)
+class Typed:
+    """The specialised function before differentiation."""
+
+    function: Function
+    params: list[Var]
+    statements: tuple[Statement, ...]
+    value: Atom
+    origin: Origin
+
+
+@dataclass(eq=False)
+class Product:
+    """The emitted functions, main one first, with what ``explain`` reports."""
+
+    functions: list[Function]
+    docs: dict[str, str] = field(default_factory=dict)
+    residuals: list[str] = field(default_factory=list)
+
+
+def specialise(
+    unit: Unit, function: Function, python_function: Any, types: list[t.Type], path: Any = ()
+) -> Typed:
+    """Specialise a Python function's IR on the types of its parameters."""
+    s = Specialiser(unit)
+    params: list[Var] = []
+    env: dict[Var, Atom] = {}
+    for param, type_ in zip(function.params, types, strict=True):
+        var = Var(param.var.name)
+        unit.types[var] = type_
+        params.append(var)
+        env[param.var] = Const(type_.value) if isinstance(type_, t.Static) else var
+        if isinstance(type_, t.Static):
+            unit.static(type_.value, (("argument", param.var.name),))
+    unit.active_calls.append(python_function)
+    with s.writing_to([]) as out:
+        yields = s.block(function.body, env, Scope(python_function, path))
+    unit.active_calls.pop()
+    value = UNDEF if yields is None else yields[0]
+    return Typed(function, params, tuple(out), value, function.origin)
+
+
+def gradient(
+    unit: Unit, typed: Typed, wrt: list[int], with_value: bool, has_aux: bool, single: bool
+) -> Product:
+    """Return the joint function: the gradient (after the value), in one piece of straight code."""
+    s = Specialiser(unit)
+    origin = typed.origin
+    body = list(typed.statements)
+    output, aux = typed.value, None
+    if has_aux:
+        with s.writing_to(body):
+            output = s.item(typed.value, Const(0), origin, "value")
+            aux = s.item(typed.value, Const(1), origin, "aux")
+    check_scalar(s, output, origin)
+    inputs = [typed.params[i] for i in wrt]
+    type_ = unit.type(output)
+    seed_atom: Atom = Const(1.0)
+    if not isinstance(type_, t.Scalar):
+        seed_atom = Var("seed_bar" if not isinstance(output, Var) else f"{output.name}_bar", False)
+        unit.types[seed_atom] = type_
+        unit.shapes[seed_atom] = unit.shape_class(output)
+    pairs: dict[Any, Pair] = {}
+    both = reverse(s, Block(tuple(body)), inputs, output, seed_atom, pairs, origin)
+    statements = list(both.forward)
+    if isinstance(seed_atom, Var):
+        call = Call(Const(seed), (both.value,))
+        statements.append(Let(seed_atom, call, origin.reversed()))
+    statements += both.sweep
+    with s.writing_to(statements):
+        bars = finished_bars(s, both, inputs, origin)
+    grads: Atom = bars[0] if single else s_pack(s, statements, bars, origin)
+    yields: list[Atom] = []
+    if with_value:
+        yields.append(both.value if aux is None else s_pack(
+            s, statements, [both.value, aux_value(both, aux)], origin))
+    yields.append(grads)
+    if aux is not None and not with_value:
+        yields.append(aux_value(both, aux))
+    flattened = flatten_yields(statements, yields, unit)
+    name = f"{typed.function.name}_{'value_and_grad' if with_value else 'grad'}"
+    names = ", ".join(p.name for p in inputs)
+    doc = (
+        f"Return the value of `{typed.function.name}` and its gradient with respect to {names}."
+        if with_value else f"Return the gradient of `{typed.function.name}` with respect to {names}."
+    )
+    main = Function(name, all_params(unit, typed), Block(tuple(statements), flattened), origin)
+    return Product([main, *pair_functions(unit, pairs)], {name: doc})
+
+
+def aux_value(both: Reversed, aux: Atom) -> Atom:
+    """Return the auxiliary output, which carries no derivative."""
+    return aux
+
+
+def flatten_yields(statements: list[Statement], yields: list[Atom], unit: Unit) -> tuple[Atom, ...]:
+    return tuple(yields)
+
+
+def s_pack(s: Specialiser, statements: list[Statement], atoms: list[Atom], origin: Origin) -> Atom:
+    """Write a tuple of results."""
+    var = Var("gradients", True)
+    s.unit.record(var, Pack("tuple", tuple(atoms)), t.UNKNOWN)
+    statements.append(Let(var, Pack("tuple", tuple(atoms)), origin.reversed()))
+    return var
+
+
+def all_params(unit: Unit, typed: Typed) -> tuple[Param, ...]:
+    """Return the parameters of an emitted function: the user's, then captured variables."""
+    return tuple(Param(v, 1) for v in (*typed.params, *unit.captured.values()))
+
+
+def check_scalar(s: Specialiser, output: Atom, origin: Origin) -> None:
+    """Refuse results of types that cannot have a gradient, before anything runs."""
+    type_ = s.unit.type(output)
+    kind = getattr(type_, "kind", None)
+    if isinstance(type_, (t.Scalar, t.Array)) and kind in ("complex", "bool", "other"):
+        shape = f" with {type_.ndim} axes" if isinstance(type_, t.Array) else ""
+        raise TypeError(
+            f"grad needs a real result, but {origin.file}:{origin.line} returns a {kind} "
+            f"value{shape} ({type_}), shape {'()' if isinstance(type_, t.Scalar) else 'of an array'}"
+        )
+    if isinstance(type_, (t.Text, t.Static, t.Tuple, t.List, t.Dict)):
+        raise TypeError(
+            f"grad needs a scalar result, but the function at {origin.file}:{origin.line} "
+            f"returns {type_}"
+        )
+
+
+def finished_bars(
+    s: Specialiser, both: Reversed, inputs: list[Var], origin: Origin
+) -> list[Atom]:
+    """Write what makes cotangents gradients: zeros for None, precision, arrays of their own."""
+    at = origin.reversed()
+    given: set[Atom] = set()
+    bars: list[Atom] = []
+    for var, bar in zip(inputs, both.bars, strict=True):
+        type_ = s.unit.type(var)
+        done = finished_bar(s, var, type_, bar, given, at)
+        if isinstance(done, Var):
+            s.unit.names.setdefault(done, f"{var.name}_bar")
+        given.add(done)
+        bars.append(done)
+    return bars
+
+
+def finished_bar(
+    s: Specialiser, var: Var, type_: t.Type, bar: Atom | None, given: set[Atom], at: Origin
+) -> Atom:
+    if isinstance(type_, t.Scalar):
+        if bar is None:
+            bar = Const(0.0)
+        if type_.dtype is None and isinstance(s.unit.type(bar), t.Scalar):
+            python = getattr(s.unit.type(bar), "dtype", None) is None
+            if python or isinstance(bar, Const):
+                return bar
+            kind = complex if type_.kind == "complex" else float
+            return s.call(Const(kind), [bar], {}, at, "bar")
+    elif isinstance(type_, t.Array) and type_.kind in ("float", "complex"):
+        if bar is None:
+            return s.let(Call(Const(np.zeros_like), (var,)), type_, f"{var.name}_bar", at)
+        if s.unit.type(bar) == type_ and bar not in given and owns_storage(s, bar):
+            return bar
+    return s.let(Call(Const(as_gradient), (bar or NONE, var)), type_, f"{var.name}_bar", at)
+
+
+def owns_storage(s: Specialiser, bar: Atom) -> bool:
+    """Say whether an array was made by the sweep and nobody else refers to it."""
+    rhs = s.unit.definition(bar)
+    if not isinstance(rhs, Call) or not isinstance(rhs.func, Const):
+        return False
+    function = REGISTRY.resolve(rhs.func.value)
+    rule = REGISTRY.find(function)
+    return function in ALLOCATORS or function is add_at or function in FRESH or (
+        rule is not None and rule.elementwise
+    )
+
+
+import operator  # noqa: E402
+
+FRESH = frozenset({
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.matmul,
+    operator.pow, np.sum, np.dot, np.outer,
+})
+
+
+def split(
+    unit: Unit, typed: Typed, wrt: list[int], single: bool
+) -> Product:
+    """Return the split pair: the augmented primal, which saves residuals, and the pullback."""
+    s = Specialiser(unit)
+    pairs: dict[Any, Pair] = {}
+    name = typed.function.name
+    body = Block(typed.statements)
+    params = all_params(unit, typed)
+    augmented, pullback, residuals = pair_halves(
+        s, body, typed.params, wrt, typed.value, params, f"{name}_augmented", f"{name}_pullback",
+        pairs, typed.origin, single, own=True,
+    )
+    docs = {
+        augmented.name: f"Return the value of `{name}` and what its pullback needs.",
+        pullback.name: f"Pull a cotangent of the value of `{name}` back to "
+        f"{', '.join(typed.params[i].name for i in wrt)}.",
+    }
+    return Product([augmented, pullback, *pair_functions(unit, pairs)], docs, residuals)
+
+
+def pair_halves(
+    s: Specialiser, body: Block, params: list[Var], wrt: list[int], output: Atom,
+    signature: tuple[Param, ...], augmented_name: str, pullback_name: str, pairs: dict[Any, Pair],
+    origin: Origin, single: bool, own: bool,
+) -> tuple[Function, Function, list[str]]:
+    """Return the augmented primal and the pullback of a typed function, optimised together."""
+    from adcompiler.optimise.passes import optimise
+
+    unit = s.unit
+    inputs = [params[i] for i in wrt]
+    y_bar = Var(f"{output.name}_bar" if isinstance(output, Var) and not output.temporary
+                else "value_bar", False)
+    from adcompiler.transforms.cotangents import cotangent_type
+
+    unit.types[y_bar] = cotangent_type(unit.type(output))
+    unit.shapes[y_bar] = unit.shape_class(output)
+    both = reverse(s, body, inputs, output, y_bar, pairs, origin)
+    sweep = list(both.sweep)
+    at = origin.reversed()
+    with s.writing_to(sweep):
+        bars: list[Atom] = finished_bars(s, both, inputs, origin) if own else [
+            b if b is not None else inner_zero(s, v, at)
+            for v, b in zip(inputs, both.bars, strict=True)
+        ]
+    joint = Block((*both.forward, *sweep), (both.value, *bars))
+    joint = optimise(joint, unit)
+    forward, backward = split_at_reverse(joint, y_bar)
+    value, *bars = joint.yields
+    made = definitions(Block(tuple(forward))) | {p.var for p in signature}
+    saved = [v for v in free_variables(Block(tuple(backward), tuple(bars))) if v in made]
+    residuals = Var("residuals", False)
+    unit.types[residuals] = t.UNKNOWN
+    packed = Var("saved", True)
+    unit.record(packed, Pack("tuple", tuple(saved)), t.UNKNOWN)
+    augmented = Function(
+        augmented_name, signature,
+        Block((*forward, Let(packed, Pack("tuple", tuple(saved)), origin)), (value, packed)),
+        origin,
+    )
+    opened = [Let(v, Item(residuals, Const(i)), at) for i, v in enumerate(saved)]
+    result: list[Atom] = list(bars)
+    pullback = Function(
+        pullback_name, (Param(residuals, 1), Param(y_bar, 1)),
+        Block((*opened, *backward), tuple(result)), origin,
+    )
+    if not single and len(result) == 1:
+        lone = Var("bars", True)
+        unit.record(lone, Pack("tuple", tuple(result)), t.UNKNOWN)
+        pullback = Function(
+            pullback.name, pullback.params, Block(
+                (*opened, *backward, Let(lone, Pack("tuple", tuple(result)), at)), (lone,)), origin
+        )
+    return augmented, pullback, [unit.names.get(v, v.name) for v in saved]
+
+
+def inner_zero(s: Specialiser, var: Var, at: Origin) -> Atom:
+    """Return the zero cotangent of a parameter that a pullback does not reach."""
+    from adcompiler.transforms.cotangents import Cotangents
+
+    return Cotangents(s).zero_of(var, s.unit.type(var), at)
+
+
+def split_at_reverse(joint: Block, y_bar: Var) -> tuple[list[Statement], list[Statement]]:
+    """Divide the statements of a joint function into its forward pass and its sweep."""
+    forward: list[Statement] = []
+    backward: list[Statement] = []
+    late: set[Var] = {y_bar}
+    for statement in joint.statements:
+        needs = free_variables(Block((statement,)))
+        if statement_is_reverse(statement) or any(v in late for v in needs):
+            backward.append(statement)
+            from adcompiler.ir.visit import defined
+
+            late.update(defined(statement))
+        else:
+            forward.append(statement)
+    return forward, backward
+
+
+def statement_is_reverse(statement: Statement) -> bool:
+    """Say whether a statement belongs to the reverse sweep."""
+    origin = getattr(statement, "origin", None)
+    return origin is not None and origin.reverse
+
+
+def pair_functions(unit: Unit, pairs: dict[Any, Pair]) -> list[Function]:
+    """Return the functions of all pairs that are called, and of those that these call."""
+    functions: list[Function] = []
+    done: set[Any] = set()
+    while len(done) < len(pairs):
+        for key, pair in list(pairs.items()):
+            if key in done:
+                continue
+            done.add(key)
+            callee = pair.callee.function
+            assert callee is not None
+            params = [p.var for p in callee.params]
+            wrt = [i for i, active in enumerate(pair.active) if active]
+            augmented, pullback, _ = pair_halves(
+                Specialiser(unit), callee.body, params, wrt, callee.body.yields[0], callee.params,
+                pair.augmented.name, pair.pullback.name, pairs, callee.origin, True, own=False,
+            )
+            functions += [augmented, pullback]
+    return functions

@@ -1,0 +1,172 @@
+"""Rules opened in place: their primal statements here, their pullback in the reverse sweep."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from adcompiler.errors import ADError
+from adcompiler.frontend.functions import Scope, lower
+from adcompiler.ir.nodes import Atom, Call, Const, Origin, Param, Star, Var
+from adcompiler.rulekit.registry import Rule
+from adcompiler.runtime import project
+from adcompiler.transforms.calls import bind, environment
+from adcompiler.transforms.cotangents import is_none
+from adcompiler.transforms.specialise import Specialiser
+
+PullBack = Callable[[Specialiser, Atom, Origin], list[tuple[Atom, Atom]]]
+"""Given the result's cotangent, returns the arguments' atoms with their cotangents."""
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A rule applied to a call: the atom of the result, and how to pull its cotangent back."""
+
+    result: Atom
+    pull_back: PullBack
+
+
+def apply_rule(
+    s: Specialiser, rule: Rule, func: Atom, args: list[Any], kwargs: Mapping[str, Atom], name: str,
+    temporary: bool, origin: Origin, active: Callable[[Atom], bool],
+) -> Applied:
+    """Write the augmented primal of a call that follows ``rule``."""
+    s.unit.rules_used[rule] = None
+    if rule.definition is None:
+        return apply_partials(s, rule, func, args, kwargs, name, temporary, origin, active)
+    return apply_definition(s, rule, args, kwargs, name, temporary, origin)
+
+
+def apply_partials(
+    s: Specialiser, rule: Rule, func: Atom, args: list[Any], kwargs: Mapping[str, Atom], name: str,
+    temporary: bool, origin: Origin, active: Callable[[Atom], bool],
+) -> Applied:
+    """Apply an elementwise rule given by its partial derivatives."""
+    if kwargs or len(args) != len(rule.partials) or any(isinstance(a, Star) for a in args):
+        s.reject(
+            origin, f"{getattr(rule.function, '__name__', name)}() with these arguments "
+            "(out=, where= and the like) is not supported yet",
+            "use the plain call, and np.where to choose", "ufunc-out-where",
+        )
+        return Applied(Const(0.0), lambda *_: [])
+    type_ = s.type_of_call(rule.function, args, {})
+    result = s.let(Call(func, tuple(args)), type_, name, origin, temporary)
+
+    def pull_back(s: Specialiser, dy: Atom, at: Origin) -> list[tuple[Atom, Atom]]:
+        pairs = []
+        for x, partial in zip(args, rule.partials, strict=True):
+            if partial is None or not active(x):
+                continue
+            g = scaled(s, dy, partial_value(s, rule, partial, args, result, at), at)
+            pairs.append((x, s.call(Const(project), [g, x], {}, at, "project")))
+        return pairs
+
+    return Applied(result, pull_back)
+
+
+def partial_value(
+    s: Specialiser, rule: Rule, partial: Any, args: list[Any], result: Atom, origin: Origin
+) -> Atom:
+    """Write the value of a partial derivative."""
+    if not callable(partial):
+        return Const(partial)
+    definition = lower(partial)
+    values = [*args, result] if len(definition.params) > len(args) else args
+    env = dict(zip((p.var for p in definition.params), values, strict=True))
+    yields = s.block(definition.body, env, Scope(partial))
+    assert yields is not None
+    return s.call(Const(np.conj), [yields[0]], {}, origin, "conj")
+
+
+def scaled(s: Specialiser, dy: Atom, partial: Atom, origin: Origin) -> Atom:
+    """Write ``dy`` times a partial derivative."""
+    if isinstance(partial, Const):
+        if partial.value == 1:
+            return dy
+        if partial.value == -1:
+            return s.call(Const(operator.neg), [dy], {}, origin, "negative")
+    return s.call(Const(operator.mul), [dy, partial], {}, origin, "product")
+
+
+def apply_definition(
+    s: Specialiser, rule: Rule, args: list[Any], kwargs: Mapping[str, Atom], name: str,
+    temporary: bool, origin: Origin,
+) -> Applied:
+    """Apply a rule that is written as a function returning ``(y, pullback)``."""
+    definition = rule.definition
+    assert definition is not None
+    function = lower(definition)  # type: ignore[arg-type]
+    scope = Scope(definition)  # type: ignore[arg-type]
+
+    def default(param: Param) -> Atom | None:
+        return rule_default(definition, param)
+
+    findings = len(s.unit.findings)
+    bound = bind(s, function, args, kwargs, default, origin)
+    if bound is None:
+        explain_binding(s, rule, findings, origin)
+        return Applied(Const(0.0), lambda *_: [])
+    before = len(s.out)
+    s.unit.active_calls.append(rule)
+    yields = s.block(function.body, environment(function, bound, (), Const(None)), scope)
+    s.unit.active_calls.pop()
+    parts = None if yields is None else s.unit.elements(yields[0])
+    if parts is None or len(parts) != 2:
+        raise ADError(f"the rule {definition.__qualname__} does not return (y, pullback)")
+    s.out[before:] = [at_origin(statement, origin) for statement in s.out[before:]]
+    result, pullback = parts
+    if isinstance(result, Var) and result.temporary and not temporary:
+        s.unit.names.setdefault(result, name)
+    by_name = {p.var.name: atom for p, atom in zip(function.params, bound, strict=True)}
+
+    def pull_back(s: Specialiser, dy: Atom, at: Origin) -> list[tuple[Atom, Atom]]:
+        start = len(s.out)
+        g = s.call(pullback, [dy], {}, at, "pulled")
+        s.out[start:] = [at_origin(statement, at) for statement in s.out[start:]]
+        if len(rule.wrt) == 1:
+            return pairs_of(s, by_name[rule.wrt[0]], g, at)
+        found = []
+        for position, parameter in enumerate(rule.wrt):
+            part = s.item(g, Const(position), at)
+            found += pairs_of(s, by_name[parameter], part, at)
+        return found
+
+    return Applied(result, pull_back)
+
+
+def pairs_of(s: Specialiser, x: Atom, g: Atom, origin: Origin) -> list[tuple[Atom, Atom]]:
+    """Return the cotangent of an argument; of each element for a container made for the call."""
+    return [] if is_none(g) else [(x, g)]
+
+
+def rule_default(definition: Any, param: Param) -> Atom | None:
+    """Return the default value of a rule's parameter."""
+    import inspect
+
+    value = inspect.signature(definition).parameters[param.var.name].default
+    return None if value is inspect.Parameter.empty else Const(value)
+
+
+def explain_binding(s: Specialiser, rule: Rule, findings: int, origin: Origin) -> None:
+    """Replace what binding to the rule reported by a message about the function itself."""
+    if len(s.unit.findings) == findings:
+        return
+    detail = s.unit.findings[findings].problem.partition(": ")[2]
+    del s.unit.findings[findings:]
+    name = getattr(rule.function, "__name__", "the function")
+    s.reject(
+        origin, f"{name}() with these arguments has no rule ({detail})",
+        "use only the arguments that its rule knows, or register a rule of your own",
+        "ufunc-out-where",
+    )
+
+
+def at_origin(statement: Any, origin: Origin) -> Any:
+    """Return a statement of a rule's body as one of the line that called the function."""
+    from dataclasses import replace
+
+    return replace(statement, origin=origin) if hasattr(statement, "origin") else statement

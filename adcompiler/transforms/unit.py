@@ -1,0 +1,173 @@
+"""The tables of one compilation: types, definitions, shape classes, facts relied on, findings."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from adcompiler.analyses.values import type_of_static
+from adcompiler.errors import Finding
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Function, Pack, Rhs, Star, Var, unstar
+from adcompiler.rulekit.registry import REGISTRY, Rule
+
+Path = tuple[tuple[str, str], ...]
+"""How a value is reached from the function being compiled: steps such as ("free", "helper")."""
+
+ShapeClass = Any
+"""Equal for two arrays only if their shapes are equal whenever the code runs."""
+
+SCALAR_SHAPE: ShapeClass = ()
+
+
+@dataclass(eq=False)
+class Callee:
+    """A function compiled on its own and called by name: recursive ones and large ones.
+
+    ``function`` is its specialised IR once that is known; ``result`` the type it returns.
+    """
+
+    name: str
+    key: Any
+    function: Function | None = None
+    result: t.Type = t.BOTTOM
+    recursive: bool = False
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+
+@dataclass(eq=False)
+class Unit:
+    """Everything known while one function is compiled.
+
+    Variables are defined once in the whole unit, so facts about them are tables by variable.
+    ``facts`` maps paths to the values the code was specialised on; ``captured`` lists the data in
+    closure cells of the compiled function itself, which become its last parameters.
+    """
+
+    types: dict[Var, t.Type] = field(default_factory=dict)
+    defs: dict[Var, Rhs] = field(default_factory=dict)
+    shapes: dict[Var, ShapeClass] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    facts: dict[Path, Any] = field(default_factory=dict)
+    paths: dict[int, Path] = field(default_factory=dict)
+    kept: list[Any] = field(default_factory=list)
+    captured: dict[str, Var] = field(default_factory=dict)
+    callees: dict[Any, Callee] = field(default_factory=dict)
+    active_calls: list[Any] = field(default_factory=list)
+    rules_used: dict[Rule, None] = field(default_factory=dict)
+    sources: dict[str, str] = field(default_factory=dict)
+    merged: set[Var] = field(default_factory=set)
+    names: dict[Var, str] = field(default_factory=dict)
+    trial: int = 0
+
+    def type(self, atom: Atom) -> t.Type:
+        """Return what is known of the value of ``atom``."""
+        if isinstance(atom, Const):
+            return t.BOTTOM if atom is UNDEF else type_of_static(atom.value)
+        return self.types.get(atom, t.UNKNOWN)
+
+    def definition(self, atom: Atom) -> Rhs | None:
+        """Return the right-hand side that defines ``atom``, if it is known."""
+        return self.defs.get(atom) if isinstance(atom, Var) else None
+
+    def static(self, value: Any, path: Path | None) -> Const:
+        """Return the constant for a value found at ``path``, and record that it was relied on."""
+        if path is not None:
+            self.facts[path] = value
+            if id(value) not in self.paths:
+                self.paths[id(value)] = path
+                self.kept.append(value)
+        return Const(value)
+
+    def shape_class(self, atom: Atom) -> ShapeClass:
+        """Return the shape class of a number or array."""
+        if not isinstance(self.type(atom), t.Array):
+            return SCALAR_SHAPE
+        return self.shapes.get(atom, ("of", atom)) if isinstance(atom, Var) else ("const", atom)
+
+    def record(self, var: Var, rhs: Rhs, type_: t.Type) -> None:
+        """Enter a new variable into the tables."""
+        self.types[var] = type_
+        self.defs[var] = rhs
+        if isinstance(type_, t.Array):
+            found = self._shape_of(rhs)
+            if found is not None:
+                self.shapes[var] = found
+
+    def _shape_of(self, rhs: Rhs) -> ShapeClass | None:
+        if not isinstance(rhs, Call) or not isinstance(rhs.func, Const):
+            return None
+        function = REGISTRY.resolve(rhs.func.value)
+        args = [arg for arg in rhs.args if not isinstance(arg, Star)]
+        if rhs.kwargs or not _hashable(function):
+            return None
+        if function in LIKE_FIRST and (len(args) == 1 or function is np.full_like):
+            return self.shape_class(args[0])
+        if is_elementwise(function):
+            return self.broadcast_class(args)
+        return None
+
+    def broadcast_class(self, atoms: list[Any]) -> ShapeClass | None:
+        """Return the shape class of an elementwise result of ``atoms``."""
+        classes: set[ShapeClass] = set()
+        for atom in atoms:
+            if not isinstance(self.type(atom), (t.Array, t.Scalar)):
+                return None
+            shape = self.shape_class(atom)
+            if isinstance(shape, tuple) and shape[:1] == ("broadcast",):
+                classes |= shape[1]
+            elif shape != SCALAR_SHAPE:
+                classes.add(shape)
+        if len(classes) == 1:
+            return classes.pop()
+        return ("broadcast", frozenset(classes)) if classes else None
+
+    def elements(self, atom: Atom) -> tuple[Atom, ...] | None:
+        """Return the atoms a tuple or list was made of, if they are known."""
+        rhs = self.definition(atom)
+        if isinstance(rhs, Pack) and rhs.kind in ("tuple", "list"):
+            if not any(isinstance(item, Star) for item in rhs.items):
+                return tuple(unstar(item) for item in rhs.items)
+        elif isinstance(atom, Const) and type(atom.value) in (tuple, list):
+            return tuple(Const(item) for item in atom.value)
+        return None
+
+
+ELEMENTWISE: frozenset[Callable[..., Any]] = frozenset({
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod,
+    operator.pow, operator.neg, operator.pos, operator.abs, abs, operator.iadd, operator.isub,
+    operator.imul, operator.itruediv, operator.eq, operator.ne, operator.lt, operator.le,
+    operator.gt, operator.ge, operator.and_, operator.or_, operator.xor, operator.invert, np.where,
+})
+"""Functions whose array result has the broadcast shape of their arguments."""
+
+LIKE_FIRST: frozenset[Callable[..., Any]] = frozenset({
+    np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.copy, np.ndarray.copy,
+    np.ndarray.astype, np.conj, np.real, np.imag, np.nan_to_num, np.cumsum,
+})
+"""Functions whose array result has the shape of their first argument, when called with one only."""
+
+
+def is_elementwise(function: Any) -> bool:
+    """Say whether a function's array result has the broadcast shape of its arguments."""
+    if isinstance(function, np.ufunc):
+        return function.signature is None and function.nout == 1
+    if function in ELEMENTWISE:
+        return True
+    rule = REGISTRY.find(function)
+    return rule is not None and rule.elementwise
+
+
+def _hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True

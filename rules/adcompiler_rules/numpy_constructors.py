@@ -1,0 +1,105 @@
+"""Rules of the functions that make arrays from numbers: full, linspace, logspace, arange, ..."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adcompiler.rulekit import Call, call, rrule
+from adcompiler.runtime import project
+
+
+@rrule(np.full, wrt=("fill_value",), linear=(1,), domain=lambda rng: [
+    call(3, 1.5), call((2, 3), np.float64(0.5)), call((2, 3), rng.normal(size=3)),
+    call((2, 3), rng.normal(size=(2, 1))), call((0, 2), 1.5), call(2, 1.5, np.float64),
+    call(2, 1 + 2j),
+])
+def full_rule(shape, fill_value, dtype=None, order="C"):
+    y = np.full(shape, fill_value, dtype, order)
+
+    def full_pullback(dy):
+        return project(dy, fill_value)
+
+    return y, full_pullback
+
+
+@rrule(np.full_like, wrt=("fill_value",), linear=(1,), domain=lambda rng: [
+    call(np.zeros(3), 1.5), call(np.zeros((2, 3)), rng.normal(size=3)),
+    call(np.zeros((3, 2)).T, np.float64(0.5), shape=(2, 2)), call(2.5, 1.5),
+    call(np.zeros(2), 0.7, np.float64),
+])
+def full_like_rule(a, fill_value, dtype=None, *, shape=None):
+    y = np.full_like(a, fill_value, dtype, shape=shape)
+
+    def full_like_pullback(dy):
+        return project(dy, fill_value)
+
+    return y, full_like_pullback
+
+
+def grid_samples(rng: np.random.Generator) -> list[Call]:
+    """Return intervals between positive numbers and arrays, with various numbers of points."""
+    low, high = rng.uniform(0.5, 1.0, (2, 3)), rng.uniform(1.5, 2.0, 3)
+    return [
+        call(0.5, 1.5), call(0.5, 1.5, 4), call(1.5, np.float64(0.3), 5, endpoint=False),
+        call(0.5, 1.5, 1), call(0.5, 1.5, 0), call(low, high, 4), call(low, 2.5, 3, axis=-1),
+        call(0.7, high, 3, axis=1), call(low[:, :1], high, 2, False), call(1, 2.5, 3),
+    ]
+
+
+@rrule(np.linspace, wrt=("start", "stop"), linear=(0, 1), domain=grid_samples)
+def linspace_rule(start, stop, num=50, endpoint=True, *, dtype=None, axis=0):
+    y = np.linspace(start, stop, num, endpoint, dtype=dtype, axis=axis)
+
+    def linspace_pullback(dy):
+        t = np.linspace(0.0, 1.0, num, endpoint)
+        dstart = np.tensordot(1.0 - t, dy, (0, axis))
+        dstop = np.tensordot(t, dy, (0, axis))
+        return project(dstart, start), project(dstop, stop)
+
+    return y, linspace_pullback
+
+
+@rrule(np.logspace, wrt=("start", "stop"), domain=grid_samples)
+def logspace_rule(start, stop, num=50, endpoint=True, base=10.0, *, dtype=None, axis=0):
+    y = np.logspace(start, stop, num, endpoint, base, dtype, axis)
+
+    def logspace_pullback(dy):
+        t = np.linspace(0.0, 1.0, num, endpoint)
+        slope = np.log(base) * y * dy
+        dstart = np.tensordot(1.0 - t, slope, (0, axis))
+        dstop = np.tensordot(t, slope, (0, axis))
+        return project(dstart, start), project(dstop, stop)
+
+    return y, logspace_pullback
+
+
+@rrule(np.geomspace, wrt=("start", "stop"), domain=grid_samples)
+def geomspace_rule(start, stop, num=50, endpoint=True, *, dtype=None, axis=0):
+    y = np.geomspace(start, stop, num, endpoint, dtype, axis)
+
+    def geomspace_pullback(dy):
+        t = np.linspace(0.0, 1.0, num, endpoint)
+        slope = y * dy
+        dstart = np.tensordot(1.0 - t, slope, (0, axis)) / start
+        dstop = np.tensordot(t, slope, (0, axis)) / stop
+        return project(dstart, start), project(dstop, stop)
+
+    return y, geomspace_pullback
+
+
+@rrule(np.arange, wrt=("start", "step"), domain=lambda rng: [
+    call(0.5, 3.0), call(0.5, 3.1, 0.4), call(3.5), call(2.0, -1.1, np.float64(-0.7)), call(1, 4),
+], kink="the number of elements is held fixed, so the end of the range has derivative 0")
+def arange_rule(start, stop=None, step=1):
+    """Differentiate ``start + step * [0, 1, 2, ...]``."""
+    y = np.arange(start) if stop is None else np.arange(start, stop, step)
+
+    def arange_pullback(dy):
+        if stop is None:
+            dstart, dstep = 0.0, 0.0
+        else:
+            dstart = np.sum(dy)
+            dstep = np.dot(dy, np.arange(len(dy)))
+        return project(dstart, start), project(dstep, step)
+
+    return y, arange_pullback

@@ -1,0 +1,238 @@
+"""Rules for NumPy's decompositions of stacks of matrices: eigh, svd, qr, pinv.
+
+``H`` is the conjugate transpose. Vectors are determined up to a phase: cotangents are right for
+what does not depend on it, as results of programs do not.
+"""
+
+import numpy as np
+
+from adcompiler.rulekit import call, rrule
+from adcompiler.runtime.shaping import like
+
+DEGENERATE = "vectors of equal values do not turn into one another"
+
+
+def _complex(rng, *shape):
+    return rng.normal(size=shape) + 1j * rng.normal(size=shape)
+
+
+# --- eigenvalues of symmetric and Hermitian matrices ----------------------------------------------
+
+
+@rrule(np.linalg.eigh, wrt=("a",), kink=DEGENERATE, domain=lambda rng: [
+    call(rng.normal(size=(3, 3))),
+    call(rng.normal(size=(3, 3)), "U"),
+    call(rng.normal(size=(2, 3, 3)), UPLO="L"),
+    call([[2.5, 0.5], [0.5, 1.5]]),
+])
+def eigh(a, UPLO="L"):
+    """``s = v (diag(dw) + f * (v^H dv)) v^H``, ``f[i, j] = 1 / (w[j] - w[i])`` (Giles 2008, 3.1).
+
+    It is the cotangent where both triangles move; NumPy reads one, and its diagonal's real part.
+    """
+    y = np.linalg.eigh(a, UPLO=UPLO)
+    w, v = y[0], y[1]
+
+    def eigh_pullback(dy):
+        vH = np.conj(np.swapaxes(v, -1, -2))
+        eye = np.eye(np.shape(a)[-1])
+        gaps = np.expand_dims(w, -2) - np.expand_dims(w, -1)
+        inverse_gaps = np.where(gaps == 0, 0.0, 1.0 / np.where(gaps == 0, 1.0, gaps))
+        inside = eye * np.expand_dims(dy[0], -1) + inverse_gaps * (vH @ dy[1])
+        s = v @ inside @ vH
+        both = s + np.conj(np.swapaxes(s, -1, -2))
+        triangle = np.tril(both, -1) if UPLO == "L" else np.triu(both, 1)
+        return like(triangle + np.real(s) * eye, a)
+
+    return y, eigh_pullback
+
+
+@rrule(np.linalg.eigvalsh, wrt=("a",), primal_note="computes the eigenvectors too", kink=DEGENERATE,
+       domain=lambda rng: [
+    call(rng.normal(size=(3, 3))),
+    call(rng.normal(size=(2, 3, 3)), "U"),
+    call(_complex(rng, 3, 3)),
+    call([[2.5, 0.5], [0.5, 1.5]]),
+])
+def eigvalsh(a, UPLO="L"):
+    w, v = np.linalg.eigh(a, UPLO=UPLO)
+
+    def eigvalsh_pullback(dw):
+        s = (v * np.expand_dims(dw, -2)) @ np.conj(np.swapaxes(v, -1, -2))
+        both = s + np.conj(np.swapaxes(s, -1, -2))
+        triangle = np.tril(both, -1) if UPLO == "L" else np.triu(both, 1)
+        return like(triangle + np.real(s) * np.eye(np.shape(a)[-1]), a)
+
+    return w, eigvalsh_pullback
+
+
+# --- singular values ------------------------------------------------------------------------------
+
+
+@rrule(np.linalg.svd, wrt=("a",), primal_note="computes the vectors in any case", kink=DEGENERATE,
+       domain=lambda rng: [
+    call(rng.normal(size=(3, 3))),
+    call(rng.normal(size=(4, 2)), full_matrices=False),
+    call(rng.normal(size=(2, 4)), False),
+    call(rng.normal(size=(2, 3, 2)), full_matrices=False),
+    call(rng.normal(size=(4, 2)), compute_uv=False),
+    call(_complex(rng, 2, 3), compute_uv=False),
+    call([[2.5, 0.5], [0.5, 1.5]], compute_uv=False),
+])
+def svd(a, full_matrices=True, compute_uv=True):
+    """From ``a = u diag(s) v^H`` (J. Townsend, Differentiating the singular value decomposition).
+
+    Vectors that complete a rectangular matrix (``full_matrices``) are arbitrary: refused.
+    """
+    if compute_uv and full_matrices and np.shape(a)[-1] != np.shape(a)[-2]:
+        raise NotImplementedError(
+            "np.linalg.svd with full_matrices=True has no derivative for rectangular matrices; "
+            "use full_matrices=False"
+        )
+    y = np.linalg.svd(a, full_matrices=False)
+    u, s, vH = y[0], y[1], y[2]
+
+    def svd_pullback(dy):
+        if not compute_uv:
+            da = (u * np.expand_dims(dy, -2)) @ vH
+        else:
+            uH = np.conj(np.swapaxes(u, -1, -2))
+            v = np.conj(np.swapaxes(vH, -1, -2))
+            du, dv = dy[0], np.conj(np.swapaxes(dy[2], -1, -2))
+            row, column = np.expand_dims(s, -2), np.expand_dims(s, -1)
+            gaps = row * row - column * column
+            inverse_gaps = np.where(gaps == 0, 0.0, 1.0 / np.where(gaps == 0, 1.0, gaps))
+            u_turn, v_turn = uH @ du, vH @ dv
+            u_part = inverse_gaps * (u_turn - np.conj(np.swapaxes(u_turn, -1, -2)))
+            v_part = inverse_gaps * (v_turn - np.conj(np.swapaxes(v_turn, -1, -2)))
+            eye = np.eye(np.shape(s)[-1])
+            along = eye * np.expand_dims(dy[1], -1)
+            if np.iscomplexobj(a):  # it fixes how the phases of u and v differ, not each of them
+                along = along + 0.5j * eye * np.imag(u_turn - v_turn) / row
+            da = u @ (u_part * row + column * v_part + along) @ vH
+            u_out, v_out = (du - u @ u_turn) / row, (dv - v @ v_turn) / row
+            da = da + u_out @ vH + u @ np.conj(np.swapaxes(v_out, -1, -2))
+        return like(da, a)
+
+    return y if compute_uv else s, svd_pullback
+
+
+@rrule(np.linalg.pinv, wrt=("a",), kink="the rank is taken as constant", domain=lambda rng: [
+    call(rng.normal(size=(3, 3))),
+    call(rng.normal(size=(4, 2))),
+    call(rng.normal(size=(2, 4))),
+    call(rng.normal(size=(2, 3, 2))),
+    call(_complex(rng, 3, 2)),
+    call([[2.5, 0.5], [0.5, 1.5], [1.5, 0.5]]),
+])
+def pinv(a, rcond=None):
+    """G. H. Golub, V. Pereyra, The differentiation of pseudo-inverses, 1973, eq. 4.12."""
+    y = np.linalg.pinv(a, rcond=rcond)
+
+    def pinv_pullback(dy):
+        yH = np.conj(np.swapaxes(y, -1, -2))
+        dyH = np.conj(np.swapaxes(dy, -1, -2))
+        left = dyH @ y @ yH
+        right = yH @ y @ dyH
+        da = left - a @ (y @ left) + right - (right @ y) @ a - yH @ dy @ yH
+        return like(da, a)
+
+    return y, pinv_pullback
+
+
+# --- QR -------------------------------------------------------------------------------------------
+
+
+@rrule(np.linalg.qr, wrt=("a",), domain=lambda rng: [
+    call(rng.normal(size=(3, 3))),
+    call(rng.normal(size=(4, 2))),
+    call(rng.normal(size=(2, 4, 3)), mode="reduced"),
+    call(rng.normal(size=(3, 3)), "complete"),
+    call(rng.normal(size=(4, 2)), "r"),
+    call(_complex(rng, 4, 2)),
+    call([[2.5, 0.5], [0.5, 1.5]]),
+])
+def qr(a, mode="reduced"):
+    """``da = (dq + q m) r^-H``, ``m`` the Hermitian matrix with the lower triangle of
+    ``r dr^H - dq^H q`` (S. F. Walter, L. Lehmann, arXiv:1009.6112, 2010), for tall matrices.
+    """
+    tall = np.shape(a)[-2] >= np.shape(a)[-1]
+    if not tall or (mode == "complete" and np.shape(a)[-2] != np.shape(a)[-1]):
+        raise NotImplementedError(
+            "np.linalg.qr has no derivative rule for wide matrices, nor for mode='complete' of "
+            "rectangular ones"
+        )
+    if mode != "reduced" and mode != "complete" and mode != "r":
+        raise NotImplementedError(f"np.linalg.qr has no derivative rule for mode={mode!r}")
+    y = np.linalg.qr(a)
+    q, r = y[0], y[1]
+
+    def qr_pullback(dy):
+        if mode == "r":
+            dq, dr = np.zeros_like(q), np.triu(dy)
+        else:
+            dq, dr = dy[0], np.triu(dy[1])
+        difference = r @ np.conj(np.swapaxes(dr, -1, -2)) - np.conj(np.swapaxes(dq, -1, -2)) @ q
+        lower = np.tril(difference, -1)
+        upper = np.conj(np.swapaxes(lower, -1, -2))
+        m = lower + upper + np.real(difference) * np.eye(np.shape(r)[-1])
+        turned = np.conj(np.swapaxes(dq + q @ m, -1, -2))
+        return like(np.conj(np.swapaxes(np.linalg.solve(r, turned), -1, -2)), a)
+
+    return r if mode == "r" else y, qr_pullback
+
+
+if hasattr(np.linalg, "svdvals"):  # NumPy 2
+
+    @rrule(np.linalg.svdvals, primal_note="computes the vectors too", domain=lambda rng: [
+        call(rng.normal(size=(3, 2))), call(rng.normal(size=(2, 2, 3))), call(_complex(rng, 2, 2)),
+    ])
+    def svdvals(x):
+        u, s, vH = np.linalg.svd(x, full_matrices=False)
+
+        def svdvals_pullback(ds):
+            return like((u * np.expand_dims(ds, -2)) @ vH, x)
+
+        return s, svdvals_pullback
+
+
+# --- least squares --------------------------------------------------------------------------------
+
+
+@rrule(np.linalg.lstsq, wrt=("a", "b"), kink="the rank is taken as constant", domain=lambda rng: [
+    call(rng.normal(size=(5, 2)), rng.normal(size=5), rcond=None),
+    call(rng.normal(size=(5, 2)), rng.normal(size=(5, 3)), None),
+    call(rng.normal(size=(2, 4)), rng.normal(size=2), rcond=None),
+    call(rng.normal(size=(3, 3)), rng.normal(size=3), rcond=None),
+    call(_complex(rng, 4, 2), _complex(rng, 4), rcond=None),
+    call([[2.5, 0.5], [0.5, 1.5], [1.5, 0.5]], [0.5, 1.5, 3.5], rcond=None),
+])
+def lstsq(a, b, rcond=None):
+    """The solution is ``pinv(a) b``, residuals are ``sum(abs(b - a x)^2)``, then rank and svdvals.
+
+    Where residuals come out empty (rank deficient or not overdetermined), they have no cotangent.
+    """
+    y = np.linalg.lstsq(a, b, rcond=rcond)
+    vector = np.ndim(b) == 1
+    columns = np.expand_dims(b, 1) if vector else np.asarray(b)
+    x = np.expand_dims(y[0], 1) if vector else y[0]
+
+    def lstsq_pullback(dy):
+        dx = np.expand_dims(dy[0], 1) if vector else dy[0]
+        matrix = np.asarray(a)
+        rank = y[2]
+        u, s, vH = np.linalg.svd(matrix, full_matrices=False)
+        pinvH = (u[:, :rank] / s[:rank]) @ vH[:rank]
+        pinv = np.conj(np.transpose(pinvH))
+        across = columns @ np.conj(np.transpose(dx))  # the cotangent of pinv(a), transposed
+        left, right = across @ pinv @ pinvH, pinvH @ pinv @ across
+        da = left - matrix @ (pinv @ left) + right - (right @ pinv) @ matrix
+        da = da - pinvH @ np.conj(np.transpose(across)) @ pinvH + (u * dy[3]) @ vH
+        db = pinvH @ dx
+        if np.size(y[1]) > 0:
+            remainder = 2.0 * dy[1] * (columns - matrix @ x)
+            da = da - remainder @ np.conj(np.transpose(x))
+            db = db + remainder
+        return like(da, a), like(np.reshape(db, np.shape(b)), b)
+
+    return y, lstsq_pullback

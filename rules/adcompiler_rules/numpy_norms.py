@@ -1,0 +1,159 @@
+"""Rules of the norms of vectors and matrices, and of traces."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adcompiler.rulekit import Call, alias, call, rrule
+from adcompiler.runtime import project
+from adcompiler.runtime.reductions import matrix_norm_adjoint
+
+TIES = "elements that tie share the derivative evenly"
+
+
+def norm_samples(rng: np.random.Generator) -> list[Call]:
+    """Return norms of vectors and matrices of every order, zero vectors among them."""
+    x = rng.normal(size=(2, 3, 4))
+    z = x[0] + 1j * x[1]
+    zeros = np.array([[0.0, 0.0], [1.5, 0.0]])
+    orders = (None, 1, 2, 3, 2.5, 0.5, np.inf, -np.inf)
+    matrix_orders = ("fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf)
+    return [
+        call(x), call(x[0]), call(x[0, 0]), call(z), call(x, keepdims=True), call([0.5, 1.5]),
+        call(x, axis=(0, 2)), call(zeros, axis=1), call(zeros[0]), call(zeros[1], 3),
+        call(zeros[1], 1),
+        call(x, None, 1, True), call(zeros, 1.5, axis=1),
+        *[call(x[0, 0], order) for order in orders],
+        *[call(z[0], order) for order in orders],
+        *[call(x, order, axis=1) for order in orders],
+        *[call(x, order, axis=-1, keepdims=True) for order in orders],
+        *[call(x[0], order) for order in matrix_orders],
+        *[call(z, order) for order in matrix_orders],
+        *[call(x, order, axis=(2, 0)) for order in matrix_orders],
+        *[call(x, order, axis=(0, 1), keepdims=True) for order in matrix_orders],
+    ]
+
+
+@rrule(np.linalg.norm, wrt=("x",), domain=norm_samples,
+       kink="0 at the origin, and in the elements that are 0; " + TIES)
+def norm_rule(x, ord=None, axis=None, keepdims=False):
+    y = np.linalg.norm(x, ord, axis, keepdims)
+
+    def norm_pullback(dy):
+        elements = x if isinstance(x, np.ndarray) else np.asarray(x)
+        vector = isinstance(axis, int) or (axis is None and np.ndim(x) == 1)
+        slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
+        norm = y if keepdims or axis is None else np.expand_dims(y, axis)
+        if ord is None or ord == "fro" or (vector and ord == 2):
+            dx = elements * (slope / (norm + (norm == 0.0)))
+        elif vector:
+            size = np.abs(elements)
+            direction = elements / (size + (size == 0.0))
+            if ord == 1:
+                dx = slope * direction
+            elif abs(ord) == np.inf:
+                tied = size == norm
+                dx = slope / np.count_nonzero(tied, axis=axis, keepdims=True) * tied * direction
+            else:
+                ratio = (size + (size == 0.0)) / (norm + (norm == 0.0))
+                dx = slope * direction * ratio ** (ord - 1)
+        else:
+            dx = matrix_norm_adjoint(dy, x, ord, (0, 1) if axis is None else axis, keepdims)
+        return project(dx, x)
+
+    return y, norm_pullback
+
+
+if hasattr(np.linalg, "vector_norm"):  # NumPy 2.0
+    @rrule(np.linalg.vector_norm, domain=lambda rng: [
+        *[call(rng.normal(size=(2, 3)), ord=order) for order in (1, 2, 3, 0.5, np.inf, -np.inf)],
+        *[call(rng.normal(size=(2, 3)), axis=1, ord=order, keepdims=True)
+          for order in (2, 3, np.inf)],
+        call(rng.normal(size=(2, 3, 4)), axis=(0, 2)), call(np.zeros(2)),
+        call(rng.normal(size=3) + 1j),
+        call(rng.normal(size=(2, 3, 4)), axis=(0, -1), ord=1),
+        call(rng.normal(size=(2, 3)), axis=-2),
+    ], kink="0 at the origin, and in the elements that are 0; " + TIES)
+    def vector_norm_rule(x, *, axis=None, keepdims=False, ord=2):
+        y = np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
+
+        def vector_norm_pullback(dy):
+            slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
+            norm = y if keepdims or axis is None else np.expand_dims(y, axis)
+            if ord == 2:
+                dx = x * (slope / (norm + (norm == 0.0)))
+            else:
+                size = np.abs(x)
+                direction = x / (size + (size == 0.0))
+                if ord == 1:
+                    dx = slope * direction
+                elif abs(ord) == np.inf:
+                    tied = size == norm
+                    dx = slope / np.count_nonzero(tied, axis=axis, keepdims=True) * tied * direction
+                else:
+                    ratio = (size + (size == 0.0)) / (norm + (norm == 0.0))
+                    dx = slope * direction * ratio ** (ord - 1)
+            return project(dx, x)
+
+        return y, vector_norm_pullback
+
+    @rrule(np.linalg.matrix_norm, domain=lambda rng: [
+        *[call(rng.normal(size=(2, 3)), ord=order)
+          for order in ("fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf)],
+        call(rng.normal(size=(4, 2, 3))),
+        call(rng.normal(size=(4, 2, 3)), ord="nuc", keepdims=True),
+        call(rng.normal(size=(4, 2, 3)), keepdims=True), call(np.zeros((2, 2))),
+    ], kink="the Frobenius norm is 0 at the origin")
+    def matrix_norm_rule(x, *, keepdims=False, ord="fro"):
+        y = np.linalg.matrix_norm(x, keepdims=keepdims, ord=ord)
+
+        def matrix_norm_pullback(dy):
+            if ord == "fro":
+                slope = dy if keepdims else np.expand_dims(dy, (-2, -1))
+                norm = y if keepdims else np.expand_dims(y, (-2, -1))
+                dx = x * (slope / (norm + (norm == 0.0)))
+            else:
+                dx = matrix_norm_adjoint(dy, x, ord, (-2, -1), keepdims)
+            return project(dx, x)
+
+        return y, matrix_norm_pullback
+
+
+@rrule(np.trace, wrt=("a",), linear=(0,), domain=lambda rng: [
+    call(rng.normal(size=(3, 3))), call(rng.normal(size=(2, 4)), 1),
+    call(rng.normal(size=(4, 2)), -1),
+    call(rng.normal(size=(2, 3, 4))), call(rng.normal(size=(2, 3, 4)), 0, 1, 2),
+    call(rng.normal(size=(2, 3, 4)), offset=1, axis1=-1, axis2=0),
+    call(rng.normal(size=(2, 2)) + 1j),
+    call(rng.normal(size=(2, 2)), 5), call(rng.normal(size=(3, 2, 2, 3)), axis1=3, axis2=0),
+])
+def trace_rule(a, offset=0, axis1=0, axis2=1, dtype=None):
+    y = np.trace(a, offset, axis1, axis2, dtype)
+
+    def trace_pullback(dy):
+        ones = np.eye(np.shape(a)[axis1], np.shape(a)[axis2], offset)
+        if np.ndim(a) == 2 and axis1 == 0 and axis2 == 1:
+            da = dy * ones
+        else:
+            da = np.moveaxis(np.expand_dims(dy, (-2, -1)) * ones, (-2, -1), (axis1, axis2))
+        return project(da, a)
+
+    return y, trace_pullback
+
+
+if hasattr(np.linalg, "vector_norm"):  # NumPy 2.0
+    @rrule(np.linalg.trace, linear=(0,), domain=lambda rng: [
+        call(rng.normal(size=(3, 3))), call(rng.normal(size=(4, 2, 3)), offset=-1),
+        call(rng.normal(size=(2, 3)), offset=1),
+    ])
+    def linalg_trace_rule(x, *, offset=0, dtype=None):
+        y = np.linalg.trace(x, offset=offset, dtype=dtype)
+
+        def linalg_trace_pullback(dy):
+            ones = np.eye(np.shape(x)[-2], np.shape(x)[-1], offset)
+            return project(np.expand_dims(dy, (-2, -1)) * ones, x)
+
+        return y, linalg_trace_pullback
+
+
+alias(np.ndarray.trace, np.trace)

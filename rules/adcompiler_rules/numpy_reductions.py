@@ -1,0 +1,306 @@
+"""Rules of NumPy's reductions: sums, products, means, variances, extremes, with axes.
+
+A cotangent of a reduction is spread over the axes that were reduced: those are put back as axes
+of size one, unless ``keepdims`` kept them. ``out=`` and positional arguments after it have no rule.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adcompiler.rulekit import Call, alias, call, non_differentiable, rrule
+from adcompiler.runtime import project
+from adcompiler.runtime.reductions import (
+    aligned_shape,
+    product_of_others,
+    product_of_others_adjoint,
+)
+
+TIES = "elements that tie share the derivative evenly"
+
+
+def over_axes(rng: np.random.Generator) -> list[Call]:
+    """Return calls with every kind of axis, of arrays of every kind, numbers and lists."""
+    x = rng.normal(size=(2, 3, 4))
+    return [
+        call(x), call(x, axis=0), call(x, axis=-1), call(x, axis=1, keepdims=True),
+        call(x, keepdims=True), call(x, axis=(0, 2)), call(x, axis=(-1, 0), keepdims=True),
+        call(x, ()), call(x[0]), call(x[0, 0]), call(x[0, 0], 0), call(x[0, 0], -1, keepdims=True),
+        call(x[:, ::2].T, 1), call(x[:, :1], 1), call(x[:1, :, :1]), call(1.5),
+        call(np.float64(0.5)),
+        call(np.asarray(2.5)), call([0.5, 1.5, -0.3]), call((0.5, 2.5), 0),
+        call([[0.5, 1.0]], axis=0),
+        call(np.array([1.5])), call(x[0] + 1j * x[1]), call(x[0] + 1j * x[1], axis=1),
+    ]
+
+
+def over_masks(rng: np.random.Generator) -> list[Call]:
+    """Return calls with masks of the array's and of a smaller shape."""
+    x = rng.normal(size=(3, 4))
+    mask = np.array([True, False, True, True])
+    full = np.array([[True] * 4, [False, True, False, True], [True, True, False, False]])
+    return [call(x, where=mask), call(x, axis=1, where=mask), call(x, axis=0, where=full),
+            call(x, axis=1, keepdims=True, where=full), call(x[0], where=mask)]
+
+
+def over_empty(rng: np.random.Generator) -> list[Call]:
+    """Return calls over empty axes, and over others of empty arrays."""
+    return [call(np.empty(0)), call(np.empty((0, 3)), axis=0), call(np.empty((3, 0)), axis=0),
+            call(np.empty((3, 0)), axis=1, keepdims=True)]
+
+
+# --- sums -----------------------------------------------------------------------------------------
+
+
+@rrule(np.sum, wrt=("a", "initial"), linear=(0, 4), domain=lambda rng: [
+    *over_axes(rng), *over_masks(rng), *over_empty(rng), call(np.ones(3), initial=2.5),
+    call(rng.normal(size=(2, 3)), axis=1, initial=-0.5), call(rng.normal(size=3), dtype=np.float64),
+    call(rng.normal(size=(2, 3)), 1, np.float64),
+])
+def sum_rule(a, axis=None, dtype=None, *, keepdims=False, initial=0, where=True):
+    y = np.sum(a, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
+
+    def sum_pullback(dy):
+        if axis is None or np.ndim(a) <= 1:
+            da = np.full_like(a, dy)
+        elif keepdims:
+            da = np.broadcast_to(dy, np.shape(a))
+        else:
+            da = np.broadcast_to(np.expand_dims(dy, axis), np.shape(a))
+        if where is not True:
+            da = np.where(where, da, 0.0)
+        return project(da, a), project(np.sum(dy), initial)
+
+    return y, sum_pullback
+
+
+@rrule(np.mean, wrt=("a",), linear=(0,), domain=lambda rng: [
+    *over_axes(rng), *over_masks(rng), call(np.empty((3, 0)), axis=0),
+    call(rng.normal(size=3), dtype=np.float64),
+])
+def mean_rule(a, axis=None, dtype=None, *, keepdims=False, where=True):
+    y = np.mean(a, axis=axis, dtype=dtype, keepdims=keepdims, where=where)
+
+    def mean_pullback(dy):
+        if where is not True:
+            mask = np.broadcast_to(where, np.shape(a))
+            count = np.count_nonzero(mask, axis=axis, keepdims=True)
+            slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
+            da = np.where(mask, slope / count, 0.0)
+        elif axis is None:
+            da = np.full_like(a, dy / np.size(a))
+        elif np.ndim(a) <= 1:
+            da = np.full_like(a, dy * (np.size(dy) / np.size(a)))
+        else:
+            share = dy * (np.size(dy) / max(np.size(a), 1))
+            share = share if keepdims else np.expand_dims(share, axis)
+            da = np.broadcast_to(share, np.shape(a))
+        return project(da, a)
+
+    return y, mean_pullback
+
+
+@rrule(np.average, wrt=("a", "weights"), domain=lambda rng: [
+    *[c for c in over_axes(rng) if c.args[1:] != ((),)],
+    call(rng.normal(size=(2, 3)), weights=rng.uniform(0.5, 1.5, (2, 3))),
+    call(rng.normal(size=(2, 3)), 1, rng.uniform(0.5, 1.5, 3)),
+    call(rng.normal(size=(2, 3)), -2, rng.uniform(0.5, 1.5, 2), keepdims=True),
+    call(rng.normal(size=(2, 3)), axis=0, weights=rng.uniform(0.5, 1.5, (2, 3))),
+    call(rng.normal(size=3), weights=[0.5, 1.5, 2.5]), call([0.5, 1.5], None, (1, 3)),
+])
+def average_rule(a, axis=None, weights=None, *, keepdims=False):
+    y = np.average(a, axis=axis, weights=weights, keepdims=keepdims)
+
+    def average_pullback(dy):
+        slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
+        if weights is None:
+            da = np.broadcast_to(slope * (np.size(dy) / max(np.size(a), 1)), np.shape(a))
+            dweights = None
+        else:
+            shape = aligned_shape(np.shape(weights), np.shape(a), axis)
+            w = np.reshape(weights, shape)
+            slope = slope / np.sum(w if axis is None else np.broadcast_to(w, np.shape(a)),
+                                   axis=axis, keepdims=axis is not None)
+            centre = y if keepdims or axis is None else np.expand_dims(y, axis)
+            da = slope * w
+            dw = project(slope * (a - centre), w)
+            dweights = project(np.reshape(dw, np.shape(weights)), weights)
+        return project(da, a), dweights
+
+    return y, average_pullback
+
+
+# --- variance and standard deviation --------------------------------------------------------------
+
+
+def with_ddof(rng: np.random.Generator) -> list[Call]:
+    """Return calls over axes of at least two elements, with degrees of freedom taken off."""
+    x = rng.normal(size=(2, 3, 4))
+    return [
+        call(x), call(x, axis=0), call(x, axis=-1, ddof=1), call(x, axis=1, keepdims=True),
+        call(x, keepdims=True), call(x, axis=(0, 2), ddof=2), call(x[0, 0]),
+        call(x[0, 0], 0, ddof=1),
+        call(x[:, ::2].T, 1), call([0.5, 1.5, -0.3]), call(x[0] + 1j * x[1]),
+        call(x[0] + 1j * x[1], axis=1, ddof=1), call(np.full(3, 1.5)),
+        call(np.empty((3, 0)), axis=0),
+        *over_masks(rng),
+    ]
+
+
+@rrule(np.var, wrt=("a",), domain=lambda rng: [*with_ddof(rng), call(1.5), call(np.array([[0.5]]))])
+def var_rule(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True):
+    y = np.var(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where)
+
+    def var_pullback(dy):
+        slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
+        if where is not True:
+            mask = np.broadcast_to(where, np.shape(a))
+            count = np.count_nonzero(mask, axis=axis, keepdims=True)
+            centred = mask * (a - np.mean(a, axis=axis, keepdims=True, where=where))
+        elif axis is None:
+            count = np.size(a)
+            centred = a - np.mean(a)
+        else:
+            count = np.size(a) / max(np.size(dy), 1)
+            centred = a - np.mean(a, axis=axis, keepdims=True)
+        return project(2.0 * slope / (count - ddof) * centred, a)
+
+    return y, var_pullback
+
+
+@rrule(np.std, wrt=("a",), domain=with_ddof, kink="std'(x) = 0 where all elements are equal")
+def std_rule(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True):
+    y = np.std(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where)
+
+    def std_pullback(dy):
+        slope = dy / (y + (y == 0.0))
+        slope = slope if keepdims or axis is None else np.expand_dims(slope, axis)
+        if where is not True:
+            mask = np.broadcast_to(where, np.shape(a))
+            count = np.count_nonzero(mask, axis=axis, keepdims=True)
+            centred = mask * (a - np.mean(a, axis=axis, keepdims=True, where=where))
+        elif axis is None:
+            count = np.size(a)
+            centred = a - np.mean(a)
+        else:
+            count = np.size(a) / max(np.size(dy), 1)
+            centred = a - np.mean(a, axis=axis, keepdims=True)
+        return project(slope / (count - ddof) * centred, a)
+
+    return y, std_pullback
+
+
+# --- extremes -------------------------------------------------------------------------------------
+
+
+def with_ties(rng: np.random.Generator) -> list[Call]:
+    """Return calls with every kind of axis, and arrays whose extremes tie."""
+    x = np.array([[1.5, -0.5, 1.5, 0.25], [0.5, 1.25, -0.5, 0.75]])
+    return [*over_axes(rng), call(x), call(x, axis=0), call(x, axis=1, keepdims=True)]
+
+
+def with_initial(rng: np.random.Generator) -> list[Call]:
+    """Return the calls with ties, and others with masks and starting values."""
+    x = rng.normal(size=(3, 4))
+    return [
+        *with_ties(rng), call(x, axis=1, initial=0.1), call(x, initial=7.5), call(x, initial=-7.5),
+        call(x, where=x > 0.0, initial=0.3), call(x, axis=0, where=x < 0.0, initial=-0.2),
+    ]
+
+
+@rrule(*dict.fromkeys((np.max, np.amax)), wrt=("a",), domain=with_initial, kink=TIES)
+def max_rule(a, axis=None, *, keepdims=False, initial=np._NoValue, where=True):
+    y = np.max(a, axis=axis, keepdims=keepdims, initial=initial, where=where)
+
+    def max_pullback(dy):
+        slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
+        top = y if keepdims or axis is None else np.expand_dims(y, axis)
+        tied = a == top if where is True else (a == top) & where
+        count = np.maximum(np.count_nonzero(tied, axis=axis, keepdims=axis is not None), 1)
+        return project(tied * (slope / count), a)
+
+    return y, max_pullback
+
+
+@rrule(*dict.fromkeys((np.min, np.amin)), wrt=("a",), domain=with_initial, kink=TIES)
+def min_rule(a, axis=None, *, keepdims=False, initial=np._NoValue, where=True):
+    y = np.min(a, axis=axis, keepdims=keepdims, initial=initial, where=where)
+
+    def min_pullback(dy):
+        slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
+        bottom = y if keepdims or axis is None else np.expand_dims(y, axis)
+        tied = a == bottom if where is True else (a == bottom) & where
+        count = np.maximum(np.count_nonzero(tied, axis=axis, keepdims=axis is not None), 1)
+        return project(tied * (slope / count), a)
+
+    return y, min_pullback
+
+
+@rrule(np.ptp, wrt=("a",), domain=with_ties, kink=TIES)
+def ptp_rule(a, axis=None, *, keepdims=False):
+    y = np.ptp(a, axis=axis, keepdims=keepdims)
+
+    def ptp_pullback(dy):
+        slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
+        high = a == np.max(a, axis=axis, keepdims=True)
+        low = a == np.min(a, axis=axis, keepdims=True)
+        highs = np.count_nonzero(high, axis=axis, keepdims=True)
+        lows = np.count_nonzero(low, axis=axis, keepdims=True)
+        return project(high * (slope / highs) - low * (slope / lows), a)
+
+    return y, ptp_pullback
+
+
+# --- products -------------------------------------------------------------------------------------
+
+
+def with_zeros(rng: np.random.Generator) -> list[Call]:
+    """Return calls with every kind of axis, and with none, one and two zeros per product."""
+    x = np.array([[1.5, 0.0, -0.5], [0.3, 2.5, 0.7], [0.0, 0.0, 1.5]])
+    return [*over_axes(rng), call(x), call(x, axis=0), call(x, axis=1), call(x[0]), call(x[2], 0)]
+
+
+@rrule(np.prod, wrt=("a", "initial"), domain=lambda rng: [
+    *with_zeros(rng), *over_masks(rng), *over_empty(rng),
+    call(rng.normal(size=3), initial=2.5), call(np.array([1.5, 0.0]), initial=0.5),
+    call(rng.normal(size=(2, 3)), axis=1, initial=2.5, where=np.array([True, False, True])),
+    call(rng.normal(size=3) + 1j, initial=0.5), call(rng.normal(size=3), dtype=np.float64),
+])
+def prod_rule(a, axis=None, dtype=None, *, keepdims=False, initial=1, where=True):
+    y = np.prod(a, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
+
+    def prod_pullback(dy):
+        factors = a if where is True else np.where(where, a, 1.0)
+        slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
+        whole = y if keepdims or axis is None else np.expand_dims(y, axis)
+        others = whole / factors if np.all(y) else initial * product_of_others(factors, axis)
+        da = slope * np.conj(others)
+        if where is not True:
+            da = np.where(where, da, 0.0)
+        dinitial = np.sum(dy * np.conj(np.prod(factors, axis=axis, keepdims=keepdims)))
+        return project(da, a), project(dinitial, initial)
+
+    return y, prod_pullback
+
+
+@rrule(product_of_others, wrt=("a",), domain=lambda rng: [
+    call(rng.normal(size=4), None), call(np.array([1.5, 0.0, 0.5, 0.0]), 0),
+    call(rng.normal(size=(2, 3, 2)), (0, 2)), call(rng.normal(size=3) + 1j, None),
+])
+def product_of_others_rule(a, axis):
+    y = product_of_others(a, axis)
+
+    def product_of_others_pullback(dy):
+        return product_of_others_adjoint(dy, a, axis)
+
+    return y, product_of_others_pullback
+
+
+# --- declarations and methods ---------------------------------------------------------------------
+
+non_differentiable(aligned_shape)
+
+for name in ("sum", "mean", "var", "std", "max", "min", "prod"):
+    alias(getattr(np.ndarray, name), getattr(np, name))
+if hasattr(np.ndarray, "ptp"):  # NumPy 1
+    alias(np.ndarray.ptp, np.ptp)

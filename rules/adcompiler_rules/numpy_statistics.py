@@ -1,0 +1,378 @@
+"""Rules of NumPy's order statistics, of its reductions that skip NaN, and of covariances."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adcompiler.rulekit import Call, call, rrule
+from adcompiler.runtime import project
+from adcompiler.runtime.reductions import (
+    cumprod_adjoint,
+    product_of_others,
+    quantile_adjoint,
+    quantile_tangent,
+)
+
+MISSING = "NaN has derivative 0"
+METHODS = (
+    "linear", "lower", "higher", "midpoint", "nearest", "hazen", "weibull", "median_unbiased",
+    "normal_unbiased", "interpolated_inverted_cdf", "inverted_cdf", "averaged_inverted_cdf",
+    "closest_observation",
+)
+
+
+def separated(rng: np.random.Generator, *shape: int) -> np.ndarray:
+    """Return numbers in random order, no two of which are close."""
+    n = int(np.prod(shape))
+    return rng.permutation(np.linspace(-2.0, 2.0, n)).reshape(shape)
+
+
+def with_missing(rng: np.random.Generator) -> list[Call]:
+    """Return calls with every kind of axis, of arrays with NaN in some places and with none."""
+    x = separated(rng, 2, 3, 4)
+    x[0, 1, 2] = x[1, 2, 0] = x[1, 2, 1] = np.nan
+    whole = separated(rng, 3, 4)
+    return [
+        call(x), call(x, axis=0), call(x, axis=-1), call(x, axis=1, keepdims=True),
+        call(x, keepdims=True), call(x, axis=(0, 2)), call(x[0, 1]), call(x[0, 1], 0),
+        call(x[:, ::2].T, 1), call(whole), call(whole, 1), call([0.5, np.nan, 1.5, 2.5]),
+    ]
+
+
+def with_one_number(rng: np.random.Generator) -> list[Call]:
+    """Return the calls with NaN, and one of a number."""
+    return [*with_missing(rng), call(1.5), call(np.float64(0.5))]
+
+
+# --- order statistics -----------------------------------------------------------------------------
+
+
+def median_samples(rng: np.random.Generator) -> list[Call]:
+    """Return calls with odd and even numbers of elements and every kind of axis."""
+    x = separated(rng, 2, 3, 4)
+    return [
+        call(x), call(x, axis=0), call(x, axis=1), call(x, axis=-1, keepdims=True),
+        call(x, axis=(0, 1)), call(x, axis=(2, 0), keepdims=True), call(x, keepdims=True),
+        call(x[0, 0]), call(x[0, :, 0]), call(x[0, :, 0], 0), call(1.5), call([0.5, 2.5, 1.0]),
+        call(x[:, ::2].T, 1), call(np.array([0.7])),
+    ]
+
+
+@rrule(np.median, wrt=("a",), domain=median_samples,
+       kink="elements that tie: one of them takes the derivative")
+def median_rule(a, axis=None, *, keepdims=False):
+    y = np.median(a, axis=axis, keepdims=keepdims)
+
+    def median_pullback(dy):
+        return project(quantile_adjoint(dy, a, 0.5, axis, keepdims, "linear", False), a)
+
+    return y, median_pullback
+
+
+def quantile_samples(rng: np.random.Generator) -> list[Call]:
+    """Return calls with every method, every kind of axis, and one or several quantiles."""
+    x = separated(rng, 2, 3, 4)
+    q = np.array([0.1, 0.4, 0.95])
+    return [
+        call(x, 0.3), call(x, q), call(x, q, axis=1), call(x, 0.0, axis=-1), call(x, 1.0, 0),
+        call(x, q.reshape(3, 1), axis=(0, 2), keepdims=True), call(x, 0.7, keepdims=True),
+        call(x[0, 0], 0.33, 0), call([0.5, 2.5, 1.0], 0.2), call(np.array([0.7]), 0.3),
+        call(x, [0.2, 0.5], axis=1), *[call(x[0, 0], 0.37, method=method) for method in METHODS],
+        *[call(x, q, axis=-1, method=method) for method in METHODS],
+    ]
+
+
+def percentile_samples(rng: np.random.Generator) -> list[Call]:
+    """Return the calls of ``quantile_samples`` in percent."""
+    return [call(c.args[0], np.multiply(c.args[1], 100.0), *c.args[2:], **c.kwargs)
+            for c in quantile_samples(rng)]
+
+
+@rrule(np.quantile, wrt=("a",), domain=quantile_samples,
+       kink="elements that tie: one of them takes the derivative")
+def quantile_rule(a, q, axis=None, *, method="linear", keepdims=False):
+    y = np.quantile(a, q, axis=axis, method=method, keepdims=keepdims)
+
+    def quantile_pullback(dy):
+        return project(quantile_adjoint(dy, a, q, axis, keepdims, method, False), a)
+
+    return y, quantile_pullback
+
+
+@rrule(np.percentile, wrt=("a",), domain=percentile_samples,
+       kink="elements that tie: one of them takes the derivative")
+def percentile_rule(a, q, axis=None, *, method="linear", keepdims=False):
+    y = np.percentile(a, q, axis=axis, method=method, keepdims=keepdims)
+
+    def percentile_pullback(dy):
+        fraction = np.true_divide(q, 100.0)
+        return project(quantile_adjoint(dy, a, fraction, axis, keepdims, method, False), a)
+
+    return y, percentile_pullback
+
+
+@rrule(np.nanmedian, wrt=("a",), domain=with_one_number, kink=MISSING)
+def nanmedian_rule(a, axis=None, *, keepdims=False):
+    y = np.nanmedian(a, axis=axis, keepdims=keepdims)
+
+    def nanmedian_pullback(dy):
+        return project(quantile_adjoint(dy, a, 0.5, axis, keepdims, "linear", True), a)
+
+    return y, nanmedian_pullback
+
+
+def missing_quantile_samples(rng: np.random.Generator) -> list[Call]:
+    """Return quantiles of arrays with NaN, by every method."""
+    calls = with_missing(rng)
+    return [
+        *[call(c.args[0], 0.3, *c.args[1:], **c.kwargs) for c in calls],
+        *[call(c.args[0], [0.1, 0.8], *c.args[1:], **c.kwargs) for c in calls],
+        *[call(calls[0].args[0], 0.37, axis=-1, method=method) for method in METHODS],
+    ]
+
+
+@rrule(np.nanquantile, wrt=("a",), domain=missing_quantile_samples, kink=MISSING)
+def nanquantile_rule(a, q, axis=None, *, method="linear", keepdims=False):
+    y = np.nanquantile(a, q, axis=axis, method=method, keepdims=keepdims)
+
+    def nanquantile_pullback(dy):
+        return project(quantile_adjoint(dy, a, q, axis, keepdims, method, True), a)
+
+    return y, nanquantile_pullback
+
+
+@rrule(np.nanpercentile, wrt=("a",), domain=lambda rng: [
+    call(c.args[0], np.multiply(c.args[1], 100.0), *c.args[2:], **c.kwargs)
+    for c in missing_quantile_samples(rng)
+], kink=MISSING)
+def nanpercentile_rule(a, q, axis=None, *, method="linear", keepdims=False):
+    y = np.nanpercentile(a, q, axis=axis, method=method, keepdims=keepdims)
+
+    def nanpercentile_pullback(dy):
+        fraction = np.true_divide(q, 100.0)
+        return project(quantile_adjoint(dy, a, fraction, axis, keepdims, method, True), a)
+
+    return y, nanpercentile_pullback
+
+
+def helper_samples(rng: np.random.Generator) -> list[Call]:
+    """Return arguments of ``quantile_tangent``."""
+    x, v = separated(rng, 2, 3, 4), rng.normal(size=(2, 3, 4))
+    missing = np.where(x > 1.0, np.nan, x)
+    return [
+        call(v, x, 0.3, None, False, "linear", False), call(v, x, 0.3, 1, True, "hazen", False),
+        call(v, missing, np.array([0.2, 0.5]), (0, 2), True, "linear", True),
+    ]
+
+
+@rrule(quantile_adjoint, wrt=("dy", "a"), linear=(0,), domain=lambda rng: [
+    call(np.asarray(quantile_tangent(*c.args))[()], *c.args[1:]) for c in helper_samples(rng)
+], kink="the derivative in a is 0")
+def quantile_adjoint_rule(dy, a, q, axis, keepdims, method, skip_nan):
+    da = quantile_adjoint(dy, a, q, axis, keepdims, method, skip_nan)
+
+    def quantile_adjoint_pullback(v):
+        return project(quantile_tangent(v, a, q, axis, keepdims, method, skip_nan), dy), None
+
+    return da, quantile_adjoint_pullback
+
+
+@rrule(quantile_tangent, wrt=("v", "a"), linear=(0,), domain=helper_samples,
+       kink="the derivative in a is 0")
+def quantile_tangent_rule(v, a, q, axis, keepdims, method, skip_nan):
+    y = quantile_tangent(v, a, q, axis, keepdims, method, skip_nan)
+
+    def quantile_tangent_pullback(dy):
+        return project(quantile_adjoint(dy, a, q, axis, keepdims, method, skip_nan), v), None
+
+    return y, quantile_tangent_pullback
+
+
+# --- reductions that skip NaN ---------------------------------------------------------------------
+
+
+@rrule(np.nansum, wrt=("a", "initial"), domain=lambda rng: [
+    *with_one_number(rng), call(np.array([1.5, np.nan]), initial=2.5),
+    call(np.array([1.5, np.nan, 0.5]), where=np.array([True, True, False])),
+    call(np.array([np.nan, np.nan])), call(np.array([1 + 2j, np.nan])), call(np.empty(0)),
+], kink=MISSING)
+def nansum_rule(a, axis=None, dtype=None, *, keepdims=False, initial=0, where=True):
+    y = np.nansum(a, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
+
+    def nansum_pullback(dy):
+        slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
+        counted = ~np.isnan(a) if where is True else ~np.isnan(a) & where
+        return project(counted * slope, a), project(np.sum(dy), initial)
+
+    return y, nansum_pullback
+
+
+@rrule(np.nanmean, wrt=("a",), domain=lambda rng: [
+    *with_one_number(rng), call(np.array([1.5, np.nan, 0.5]), where=np.array([True, True, False])),
+], kink=MISSING)
+def nanmean_rule(a, axis=None, dtype=None, *, keepdims=False, where=True):
+    y = np.nanmean(a, axis=axis, dtype=dtype, keepdims=keepdims, where=where)
+
+    def nanmean_pullback(dy):
+        slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
+        counted = ~np.isnan(a) if where is True else ~np.isnan(a) & where
+        count = np.count_nonzero(counted, axis=axis, keepdims=True)
+        return project(counted * (slope / np.maximum(count, 1)), a)
+
+    return y, nanmean_pullback
+
+
+@rrule(np.nanvar, wrt=("a",), domain=lambda rng: [
+    *with_one_number(rng),
+    call(np.array([[1.5, np.nan, 0.5, 2.5], [0.5, 1.0, 2.0, 3.5]]), 1, ddof=1),
+    call(np.array([1.5, np.nan, 0.5, 0.7]), where=np.array([True, True, False, True])),
+], kink=MISSING)
+def nanvar_rule(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True):
+    y = np.nanvar(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where)
+
+    def nanvar_pullback(dy):
+        slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
+        counted = ~np.isnan(a) if where is True else ~np.isnan(a) & where
+        count = np.count_nonzero(counted, axis=axis, keepdims=True)
+        mean = np.sum(np.where(counted, a, 0.0), axis=axis, keepdims=True) / np.maximum(count, 1)
+        centred = np.where(counted, a - mean, 0.0)
+        return project(2.0 * slope / np.maximum(count - ddof, 1) * centred, a)
+
+    return y, nanvar_pullback
+
+
+@rrule(np.nanstd, wrt=("a",), domain=lambda rng: [
+    *with_missing(rng)[1:],
+    call(np.array([[1.5, np.nan, 0.5, 2.5], [0.5, 1.0, 2.0, 3.5]]), 1, ddof=1),
+    call(np.array([1.5, 1.5, np.nan])),
+], kink=MISSING + "; nanstd'(x) = 0 where all elements are equal")
+def nanstd_rule(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True):
+    y = np.nanstd(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where)
+
+    def nanstd_pullback(dy):
+        slope = dy / (y + (y == 0.0))
+        slope = slope if keepdims or axis is None else np.expand_dims(slope, axis)
+        counted = ~np.isnan(a) if where is True else ~np.isnan(a) & where
+        count = np.count_nonzero(counted, axis=axis, keepdims=True)
+        mean = np.sum(np.where(counted, a, 0.0), axis=axis, keepdims=True) / np.maximum(count, 1)
+        centred = np.where(counted, a - mean, 0.0)
+        return project(slope / np.maximum(count - ddof, 1) * centred, a)
+
+    return y, nanstd_pullback
+
+
+@rrule(np.nanmax, wrt=("a",), domain=lambda rng: [
+    *with_one_number(rng), call(np.array([[1.5, np.nan, 1.5], [0.5, 0.7, np.nan]]), 1),
+], kink=MISSING + "; elements that tie share the derivative evenly")
+def nanmax_rule(a, axis=None, *, keepdims=False):
+    y = np.nanmax(a, axis=axis, keepdims=keepdims)
+
+    def nanmax_pullback(dy):
+        slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
+        tied = a == (y if keepdims or axis is None else np.expand_dims(y, axis))
+        count = np.count_nonzero(tied, axis=axis, keepdims=True)
+        return project(tied * (slope / np.maximum(count, 1)), a)
+
+    return y, nanmax_pullback
+
+
+@rrule(np.nanmin, wrt=("a",), domain=lambda rng: [
+    *with_one_number(rng), call(np.array([[0.5, np.nan, 0.5], [0.5, 0.7, np.nan]]), 1),
+], kink=MISSING + "; elements that tie share the derivative evenly")
+def nanmin_rule(a, axis=None, *, keepdims=False):
+    y = np.nanmin(a, axis=axis, keepdims=keepdims)
+
+    def nanmin_pullback(dy):
+        slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
+        tied = a == (y if keepdims or axis is None else np.expand_dims(y, axis))
+        count = np.count_nonzero(tied, axis=axis, keepdims=True)
+        return project(tied * (slope / np.maximum(count, 1)), a)
+
+    return y, nanmin_pullback
+
+
+@rrule(np.nanprod, wrt=("a", "initial"), domain=lambda rng: [
+    *with_one_number(rng), call(np.array([1.5, np.nan, 0.0, 2.5])),
+    call(np.array([[1.5, np.nan, 0.0, 0.0], [0.5, np.nan, 1.5, 2.5]]), axis=1, keepdims=True),
+    call(np.array([1.5, np.nan]), initial=2.5), call(np.array([1 + 2j, np.nan, 0.5])),
+    call(np.array([1.5, np.nan, 0.5]), where=np.array([True, True, False])),
+], kink=MISSING)
+def nanprod_rule(a, axis=None, dtype=None, *, keepdims=False, initial=1, where=True):
+    y = np.nanprod(a, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
+
+    def nanprod_pullback(dy):
+        counted = ~np.isnan(a) if where is True else ~np.isnan(a) & where
+        factors = np.where(counted, a, 1.0)
+        slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
+        whole = y if keepdims or axis is None else np.expand_dims(y, axis)
+        others = whole / factors if np.all(y) else initial * product_of_others(factors, axis)
+        dinitial = np.sum(dy * np.conj(np.prod(factors, axis=axis, keepdims=keepdims)))
+        return project(counted * (slope * np.conj(others)), a), project(dinitial, initial)
+
+    return y, nanprod_pullback
+
+
+def missing_scans(rng: np.random.Generator) -> list[Call]:
+    """Return scans of arrays with NaN along every kind of axis."""
+    x = separated(rng, 2, 3, 4)
+    x[0, 1, 2] = x[1, 2, 0] = x[1, 2, 1] = np.nan
+    return [call(x), call(x, 0), call(x, axis=-1), call(x[0, 1]), call(x[0, 1], 0),
+            call([0.5, np.nan, 1.5]), call(np.array([0.5, np.nan, 0.0, 1.5, 2.5])), call(1.5)]
+
+
+@rrule(np.nancumsum, wrt=("a",), domain=missing_scans, kink=MISSING)
+def nancumsum_rule(a, axis=None, dtype=None):
+    y = np.nancumsum(a, axis=axis, dtype=dtype)
+
+    def nancumsum_pullback(dy):
+        along = 0 if axis is None else axis
+        da = np.flip(np.cumsum(np.flip(dy, along), along), along)
+        return project(~np.isnan(a) * np.reshape(da, np.shape(a)), a)
+
+    return y, nancumsum_pullback
+
+
+@rrule(np.nancumprod, wrt=("a",), domain=missing_scans, kink=MISSING)
+def nancumprod_rule(a, axis=None, dtype=None):
+    y = np.nancumprod(a, axis=axis, dtype=dtype)
+
+    def nancumprod_pullback(dy):
+        along = 0 if axis is None else axis
+        clean = np.where(np.isnan(a), 1.0, a)
+        factors = np.reshape(clean, -1) if axis is None else clean
+        if np.all(y):
+            slope = np.flip(dy * np.conj(y), along)
+            da = np.flip(np.cumsum(slope, along), along) / np.conj(factors)
+        else:
+            da = cumprod_adjoint(dy, factors, along)
+        return project(~np.isnan(a) * np.reshape(da, np.shape(a)), a)
+
+    return y, nancumprod_pullback
+
+
+# --- covariance -----------------------------------------------------------------------------------
+
+
+@rrule(np.cov, wrt=("m",), domain=lambda rng: [
+    call(rng.normal(size=(3, 5))), call(rng.normal(size=(5, 3)), rowvar=False),
+    call(rng.normal(size=(3, 5)), bias=True), call(rng.normal(size=(3, 5)), ddof=2),
+    call(rng.normal(size=5)), call(rng.normal(size=(2, 5)) + 1j * rng.normal(size=(2, 5))),
+])
+def cov_rule(m, *, rowvar=True, bias=False, ddof=None):
+    """Differentiate ``x @ x^H / (n - ddof)``, x the centred observations, one in each column.
+
+    The rows of the gradient sum to zero as those of x do: centring needs no adjoint.
+    """
+    y = np.cov(m, rowvar=rowvar, bias=bias, ddof=ddof)
+
+    def cov_pullback(dy):
+        across = np.ndim(m) == 1 or rowvar
+        x = np.reshape(m, (-1, np.shape(m)[-1])) if across else np.transpose(m)
+        x = x - np.mean(x, axis=1, keepdims=True)
+        lost = (0 if bias else 1) if ddof is None else ddof
+        slope = np.reshape(dy, (np.shape(x)[0], np.shape(x)[0]))
+        dx = (slope + np.conj(slope).T) @ x / (np.shape(x)[1] - lost)
+        dm = np.reshape(dx, np.shape(m)) if across else np.transpose(dx)
+        return project(dm, m)
+
+    return y, cov_pullback

@@ -1,0 +1,74 @@
+"""Each example runs, and its numbers are right."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+@pytest.fixture
+def load(monkeypatch: pytest.MonkeyPatch) -> object:
+    """Return a function that imports an example by name, as it is imported when run there."""
+    monkeypatch.syspath_prepend(EXAMPLES)
+
+    def load_example(name: str) -> ModuleType:
+        return importlib.import_module(name)
+
+    return load_example
+
+
+def test_every_example_is_tested_here() -> None:
+    text = Path(__file__).read_text(encoding="utf-8")
+    for example in EXAMPLES.glob("*.py"):
+        assert f'load("{example.stem}")' in text
+
+
+def test_black_scholes_sensitivities_equal_their_closed_forms(load) -> None:
+    results = load("black_scholes").main()
+    assert list(results) == ["delta", "vega", "rho", "minus theta"]
+    for compiled, closed in results.values():
+        assert isinstance(compiled, float)
+        assert compiled == pytest.approx(closed, rel=1e-12)
+
+
+def test_newton_has_the_slope_of_the_square_root(load) -> None:
+    results = load("newton").main()
+    assert results.pop(-1.0) == (0.0, 0.0)
+    for a, (value, slope) in results.items():
+        assert value == pytest.approx(a**0.5, rel=1e-12)
+        assert slope == pytest.approx(0.5 / a**0.5, rel=1e-12)
+
+
+def test_rnn_gradient_equals_finite_differences(load) -> None:
+    results = load("rnn").main()
+    assert len(results) == 4
+    for compiled, difference in results:
+        assert compiled == pytest.approx(difference, rel=1e-6, abs=1e-9)
+
+
+def test_logistic_regression_reaches_the_optimum_of_scikit_learn(load) -> None:
+    results = load("logistic_regression").main()
+    ours, theirs = results["losses"]
+    assert ours == pytest.approx(theirs, rel=1e-10)
+    np.testing.assert_allclose(*results["coefficients"], atol=1e-5)
+    assert np.max(np.abs(results["gradient"])) < 1e-5
+
+
+def test_demo_checks_its_gradient_and_optimises(load, capsys: pytest.CaptureFixture[str]) -> None:
+    results = load("demo").main()
+    compiled, difference = results["check"]
+    assert compiled == pytest.approx(difference, rel=1e-8)
+    gradient_apart, minimum_apart = results["rosen"]
+    assert gradient_apart < 1e-12
+    assert minimum_apart < 1e-4
+    ours, theirs = results["logistic"]["losses"]
+    assert ours == pytest.approx(theirs, rel=1e-10)
+    printed = capsys.readouterr().out
+    assert "w_bar" in printed
+    assert "# " in printed

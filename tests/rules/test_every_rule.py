@@ -1,0 +1,24 @@
+"""Every registered rule, checked against its function on samples of its domain."""
+
+import zlib
+from importlib.metadata import entry_points
+
+import numpy as np
+import pytest
+
+from adcompiler.rulekit import REGISTRY
+from adcompiler.rulekit.registry import ENTRY_POINT_GROUP
+from adcompiler.rulekit.testing import check_rule, rule_name, sample_calls
+
+
+@pytest.mark.parametrize("rule", list(REGISTRY.rules()), ids=rule_name)
+def test_rule_agrees_with_differences(rule):
+    rng = np.random.default_rng(zlib.crc32(rule_name(rule).encode()))
+    for call in sample_calls(rule, rng):
+        check_rule(rule, call, rng)
+
+
+@pytest.mark.parametrize("package", sorted(entry_points(group=ENTRY_POINT_GROUP).names))
+def test_rule_package_loads(package):
+    (point,) = entry_points(group=ENTRY_POINT_GROUP, name=package)
+    assert point.load().__doc__

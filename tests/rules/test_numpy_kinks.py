@@ -1,0 +1,95 @@
+"""What NumPy's rules return where the derivative does not exist, and where NumPy is extreme."""
+
+import numpy as np
+import pytest
+
+from adcompiler.rulekit import REGISTRY
+from adcompiler.rulekit.testing import rule_function
+
+INF = np.inf
+
+
+def cotangents(function, *args, dy=1.0, **kwargs):
+    """Return the cotangents of the arguments for the cotangent ``dy`` of every result."""
+    y, pullback = rule_function(REGISTRY.find(function))(*args, **kwargs)
+    return pullback(np.full_like(y, dy) if np.ndim(y) else dy)
+
+
+@pytest.mark.parametrize(("function", "args", "expected"), [
+    (np.absolute, (0.0,), 0.0),
+    (np.absolute, (0j,), 0.0),
+    (np.sign, (0.0,), 0.0),
+    (np.hypot, (0.0, 0.0), (0.0, 0.0)),
+    (np.arctan2, (0.0, 0.0), (0.0, 0.0)),
+    (np.maximum, (1.0, 1.0), (0.5, 0.5)),
+    (np.minimum, (1.0, 1.0), (0.5, 0.5)),
+    (np.maximum, (INF, INF), (0.5, 0.5)),
+    (np.fmax, (np.nan, 2.0), (0.0, 1.0)),
+    (np.fmin, (2.0, np.nan), (1.0, 0.0)),
+    (np.power, (0.0, 0.5), (INF, 0.0)),
+    (np.power, (0.0, 0.0), (0.0, 0.0)),
+    (np.angle, (0j,), 0.0),
+    (np.sinc, (0.0,), 0.0),
+    (np.i0, (0.0,), 0.0),
+])
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_scalar(function, args, expected):
+    assert cotangents(function, *args) == expected
+
+
+@pytest.mark.parametrize("function", [np.sqrt, np.cbrt])
+def test_root_at_zero_is_infinitely_steep(function):
+    with np.errstate(divide="ignore"):
+        assert cotangents(function, np.float64(0.0)) == INF
+
+
+def test_clip_at_a_bound_passes_the_cotangent_to_its_argument():
+    da, dlow, dhigh, _, _ = cotangents(np.clip, np.array([-1.0, 1.0]), -1.0, 1.0)
+    assert np.array_equal(da, [1.0, 1.0])
+    assert (dlow, dhigh) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("function", [np.max, np.amax, np.min, np.amin, np.nanmax, np.nanmin])
+def test_ties_share_evenly(function):
+    assert np.array_equal(cotangents(function, np.array([2.0, 2.0, 2.0, 2.0])), [0.25] * 4)
+
+
+def test_the_maximum_of_nan_and_of_a_larger_initial_value_has_derivative_zero():
+    assert np.array_equal(cotangents(np.max, np.array([1.0, np.nan])), [0.0, 0.0])
+    assert np.array_equal(cotangents(np.max, np.array([1.0, 2.0]), initial=5.0), [0.0, 0.0])
+
+
+@pytest.mark.parametrize("order", [None, 1, 2, 3, 1.5, INF, -INF])
+def test_norm_of_zero_has_derivative_zero(order):
+    assert np.array_equal(cotangents(np.linalg.norm, np.zeros(3), order), np.zeros(3))
+    assert np.array_equal(cotangents(np.linalg.vector_norm, np.zeros(3),
+                                     ord=2 if order is None else order), np.zeros(3))
+
+
+def test_std_of_equal_elements_has_derivative_zero():
+    assert np.array_equal(cotangents(np.std, np.full(3, 1.5)), np.zeros(3))
+
+
+def test_nan_to_num_gives_nothing_to_what_it_replaces():
+    x = np.array([1.5, np.nan, INF, -INF])
+    assert np.array_equal(cotangents(np.nan_to_num, x), [1.0, 0.0, 0.0, 0.0])
+
+
+def test_product_that_underflows_keeps_its_derivative():
+    da, _ = cotangents(np.prod, np.array([1e-200, 1e-200]))
+    assert np.array_equal(da, [1e-200, 1e-200])
+
+
+def test_interp_outside_and_at_a_knot():
+    dx, _, dfp = cotangents(np.interp, np.array([-1.0, 1.0, 9.0]), np.array([0.0, 1.0, 2.0]),
+                            np.array([0.0, 1.0, 5.0]))
+    assert np.array_equal(dx, [0.0, 4.0, 0.0])
+    assert np.array_equal(dfp, [1.0, 1.0, 1.0])
+
+
+def test_sign_of_a_complex_number_is_not_silently_constant():
+    assert np.isnan(cotangents(np.sign, 1.0 + 2.0j))
+
+
+def test_logaddexp_does_not_overflow():
+    assert cotangents(np.logaddexp, 1000.0, -1000.0) == (1.0, 0.0)
