@@ -5,7 +5,6 @@ source -> IR -> types -> augmented primal and sweep -> optimised -> ``ast`` -> t
 
 from __future__ import annotations
 
-import ast
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +12,8 @@ from adcompiler.emit.module import emit_module
 from adcompiler.errors import MissingRuleError, UnsupportedError
 from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
-from adcompiler.transforms.products import Product, gradient, specialise, split
+from adcompiler.products import Product, gradient, specialise, split
+from adcompiler.rulekit.registry import root_module
 from adcompiler.transforms.unit import Unit
 
 
@@ -38,7 +38,22 @@ class Emitted:
     unit: Unit
     product: Product
     bound: dict[str, Any] = field(default_factory=dict)
-    tree: ast.Module | None = None
+
+    @property
+    def report(self) -> dict[str, list[str]]:
+        """What ``explain`` says of the rules used."""
+        rules = list(self.unit.rules_used)
+        return {
+            "rules": sorted({display_name(rule.function) for rule in rules}),
+            "changed": sorted({
+                f"{display_name(rule.function)}: {rule.primal_note}"
+                for rule in rules if rule.primal_note
+            }),
+            "kinks": sorted({
+                f"{display_name(rule.function)}: {rule.kink}" for rule in rules if rule.kink
+            }),
+            "residuals": self.product.residuals,
+        }
 
 
 def compile_request(request: Request) -> Emitted:
@@ -56,6 +71,13 @@ def compile_request(request: Request) -> Emitted:
     refuse(unit)
     text, bound = emit_module(product, unit, request.mode)
     return Emitted(text, product.functions[0].name, unit, product, bound)
+
+
+def display_name(function: Any) -> str:
+    """Return a function's name for reports, e.g. ``numpy.sin``."""
+    name = getattr(function, "__qualname__", None) or getattr(function, "__name__", "?")
+    root = root_module(function)
+    return name if root in ("builtins", "") else f"{root}.{name}"
 
 
 def refuse(unit: Unit) -> None:

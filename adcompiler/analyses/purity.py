@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -75,7 +76,7 @@ class Purity:
 
 PURE: frozenset[Any] = frozenset({
     range, len, zip, enumerate, reversed, dict.items, AssertionError, ValueError, TypeError,
-    slice, np.zeros_like, np.copy,
+    slice, np.zeros_like, np.copy, itertools.count,
 })
 
 
@@ -99,7 +100,7 @@ def makes_storage(rhs: Rhs) -> bool:
 
 ALLOCATORS: frozenset[Any] = frozenset({
     np.zeros, np.ones, np.empty, np.full, np.zeros_like, np.ones_like, np.empty_like, np.full_like,
-    np.copy, np.array, list, dict, iter, zip, enumerate, reversed, range,
+    np.copy, np.array, list, dict, iter, zip, enumerate, reversed, range, itertools.count,
 })
 
 

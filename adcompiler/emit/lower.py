@@ -85,7 +85,7 @@ class FunctionLowering:
         statements = list(block.statements)
         last = statements[-1] if statements else None
         if isinstance(last, If) and self.returns_results(last, block):
-            self.statements(statements[:-1], ())
+            self.statements(statements[:-1], (last.condition,))
             self.comment(last.origin)
             mapping = dict(zip(last.results, range(len(last.results)), strict=True))
             arms = []
@@ -474,6 +474,9 @@ class FunctionLowering:
         return ast.Name(self.names[var], ast.Store())
 
     def load(self, var: Var) -> ast.expr:
+        tape = self.tapes.of_collect.get(var)
+        if tape is not None:
+            var = tape.name
         return ast.Name(self.names[var], ast.Load())
 
     def atom(self, atom: Any) -> ast.expr:

@@ -11,7 +11,7 @@ from adcompiler.emit.references import References
 from adcompiler.emit.source import emit_source
 from adcompiler.ir.nodes import Function
 from adcompiler.optimise.passes import optimise
-from adcompiler.transforms.products import Product
+from adcompiler.products import Product
 from adcompiler.transforms.unit import Unit
 
 

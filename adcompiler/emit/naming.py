@@ -188,7 +188,7 @@ class Names:
             if not var.name.endswith("_bar"):
                 best = var
                 break
-        return self.unit.names.get(best, best.name)
+        return self.unit.names.get(best) or self.unit.hints.get(best) or best.name
 
     def assign(self) -> None:
         by_name: dict[str, list[Var]] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from adcompiler.ir.nodes import Atom, Block, Call, Const, Loop, Statement, Var, unstar
+from adcompiler.ir.nodes import Atom, Block, Call, Const, Let, Loop, Statement, Var, unstar
 from adcompiler.ir.visit import blocks_of, defined, direct_uses, walk
 from adcompiler.transforms.unit import Unit
 
@@ -48,6 +48,8 @@ class Tapes:
         """Return the one reverse loop that reads each collect and nothing else does."""
         reads: dict[Var, int] = {}
         for statement in walk(body):
+            if isinstance(statement, Let) and is_length(statement.rhs):
+                continue
             for atom in direct_uses(statement):
                 if isinstance(atom, Var):
                     reads[atom] = reads.get(atom, 0) + 1
@@ -92,6 +94,11 @@ class Tapes:
             else:
                 ordered.append(positions)
         return ordered
+
+
+def is_length(rhs: object) -> bool:
+    """Say whether a right-hand side is ``len(x)``."""
+    return isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is len
 
 
 def append_position(statements: Sequence[Statement], values: Iterable[Atom]) -> int:

@@ -1,65 +1,21 @@
-"""Python function objects as IR functions with the scope of their free names."""
+"""Python function objects as IR functions."""
 
 from __future__ import annotations
 
-import builtins
-import sys
 import types
-from dataclasses import dataclass, field
-from typing import Any
 
 from adcompiler.frontend.parser import parse
 from adcompiler.frontend.source import parse_function
 from adcompiler.ir.nodes import Function
 
-MISSING = object()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Scope:
-    """Where the free names of a Python function are looked up, live.
-
-    ``path`` says how the function is reached from the one being compiled (see ``Path``).
-    """
-
-    function: types.FunctionType
-    path: Any = None
-    cells: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def is_rule(self) -> bool:
-        """Whether the function is a rule, whose names are of no interest to readers."""
-        return self.path is None
-
-    @property
-    def module(self) -> str:
-        """The name of the function's module, or "" if no imported module has its globals."""
-        name = self.function.__globals__.get("__name__", "")
-        module = sys.modules.get(name)
-        if module is not None and vars(module) is self.function.__globals__:
-            return str(name)
-        return ""
-
-    def lookup(self, name: str) -> tuple[str, Any]:
-        """Return where a free name is found (cell, global, builtin, missing) and its value."""
-        names = self.function.__code__.co_freevars
-        if name in names and self.function.__closure__ is not None:
-            try:
-                return "cell", self.function.__closure__[names.index(name)].cell_contents
-            except ValueError:
-                return "missing", MISSING
-        if name in self.function.__globals__:
-            return "global", self.function.__globals__[name]
-        value = getattr(builtins, name, MISSING)
-        return ("missing", MISSING) if value is MISSING else ("builtin", value)
-
-
-_lowered: dict[types.CodeType, Function] = {}
+_lowered: dict[tuple[types.CodeType, str, int], Function] = {}
 
 
 def lower(function: types.FunctionType) -> Function:
     """Return the IR of a Python function; raises SourceNotFoundError if it has no source."""
-    found = _lowered.get(function.__code__)
+    code = function.__code__
+    key = (code, code.co_filename, id(function.__globals__))
+    found = _lowered.get(key)
     if found is None:
         parsed = parse_function(function)
         first = parsed.source.first_line
@@ -67,5 +23,5 @@ def lower(function: types.FunctionType) -> Function:
         texts = parsed.source.text.splitlines()
         lines = {first + i: indent + text for i, text in enumerate(texts)}
         found = parse(parsed.node, parsed.source.file, lines)
-        _lowered[function.__code__] = found
+        _lowered[key] = found
     return found

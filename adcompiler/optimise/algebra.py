@@ -1,4 +1,4 @@
-"""Small exact rewrites, each with its algebra in a comment; no rewrite changes rounding."""
+"""Small rewrites, each with its algebra in a comment; none rounds more often than the original."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ class _Algebra:
         self.unit = unit
         self.renamed: dict[Var, Atom] = {}
         self.calls: dict[Var, Call] = {}
+        self.pending: list[tuple[Var, Call]] = []
 
     def block(self, block: Block) -> Block:
         statements = tuple(s for old in block.statements for s in self.statement(old))
@@ -44,10 +45,11 @@ class _Algebra:
                 new = substitute(rhs, self.renamed)
                 if isinstance(new, Call) and isinstance(new.func, Const) and not new.kwargs:
                     simpler = self.simplify(new)
+                    before = self.written(target, origin)
                     if isinstance(simpler, Call):
                         self.calls[target] = simpler
                         self.unit.defs[target] = simpler
-                        return [Let(target, simpler, origin)]
+                        return [*before, Let(target, simpler, origin)]
                     if simpler is not None:
                         self.renamed[target] = simpler
                         return []
@@ -69,6 +71,19 @@ class _Algebra:
                 )]
         return [substitute_statement(statement, self.renamed)]
 
+    def written(self, target: Var, origin: Any) -> list[Statement]:
+        """Return the statements that rewriting the definition of ``target`` needs before it."""
+        rows: list[Statement] = []
+        for var, call in self.pending:
+            if isinstance(self.unit.types.get(var, t.UNKNOWN), t.Unknown):
+                self.unit.types[var] = self.unit.type(target)
+                self.unit.shapes[var] = self.unit.shape_class(target)
+            self.unit.defs[var] = call
+            self.calls[var] = call
+            rows.append(Let(var, call, origin))
+        self.pending.clear()
+        return rows
+
     # -- rewrites ------------------------------------------------------------------------------
 
     def simplify(self, call: Call) -> Call | Atom | None:
@@ -81,16 +96,42 @@ class _Algebra:
             constant = self.constants(function, *args)
             if constant is not None:
                 return constant
-            spread = self.unspread(call, function, *args)
+            spread = self.unspread(call, function, *args) or self.respread(function, *args)
             if spread is not None:
                 return spread
             if function is operator.mul:
-                return self.product(*args)
+                return self.signed(function, *args) or self.product(*args)
             if function is operator.add:
                 return self.sum(*args)
+            if function is operator.truediv:
+                signed = self.signed(function, *args)
+                if signed is not None:
+                    return signed
             if function is operator.truediv and is_number(args[1], 1) and self.is_float(args[0]):
                 return args[0]  # x / 1 -> x
         return None
+
+    def signed(self, function: Any, x: Atom, y: Atom) -> Call | None:
+        """-x * y -> -(x * y), x * -y -> -(x * y), and likewise for quotients."""
+        for position, one in enumerate((x, y)):
+            negated = self.made_by(one, operator.neg)
+            if negated is None or not (self.is_float(x) and self.is_float(y)):
+                continue
+            inner = (negated.args[0], y) if position == 0 else (x, negated.args[0])
+            simpler = self.simplify(Call(Const(function), inner))
+            return self.fresh(
+                simpler if simpler is not None else Call(Const(function), inner), one)
+        return None
+
+    def fresh(self, value: Call | Atom, like: Atom) -> Call:
+        """Write ``value`` in front of the statement being simplified; return its negation."""
+        if isinstance(value, Call):
+            var = Var("product", True)
+            type_ = t.UNKNOWN
+            self.pending.append((var, value))
+            value = var
+            self.unit.types[var] = type_
+        return Call(Const(operator.neg), (value,))
 
     @staticmethod
     def constants(function: Any, x: Atom, y: Atom) -> Atom | None:
@@ -105,6 +146,11 @@ class _Algebra:
     def negation(self, x: Atom) -> Call | Atom | None:
         if isinstance(x, Const) and type(x.value) in (int, float):
             return Const(-x.value)
+        spread = self.made_by(x, np.full_like)
+        if spread is not None and not spread.kwargs:
+            like, fill = spread.args  # -full_like(a, s) -> full_like(a, -s)
+            if isinstance(fill, Const) and type(fill.value) in (int, float):
+                return Call(spread.func, (like, Const(-fill.value)))
         inner = self.made_by(x, operator.neg)
         return inner.args[0] if inner is not None else None  # type: ignore[return-value]  # --x -> x
 
@@ -114,6 +160,10 @@ class _Algebra:
                 return other  # 1 * x -> x
             if is_number(one, -1) and self.is_float(other):
                 return Call(Const(operator.neg), (other,))  # -1 * x -> -x
+        for one, other in ((x, y), (y, x)):
+            inverse = self.made_by(other, operator.truediv)
+            if inverse is not None and is_number(inverse.args[0], 1) and self.is_float(one):
+                return Call(Const(operator.truediv), (one, inverse.args[1]))  # x * (1 / y) -> x / y
         return None
 
     def sum(self, x: Atom, y: Atom) -> Call | None:
@@ -142,6 +192,33 @@ class _Algebra:
                 args = (fill, other) if position == 0 else (other, fill)
                 return Call(call.func, args)
         return None
+
+    def respread(self, function: Any, x: Atom, y: Atom) -> Call | None:
+        """full_like(a, s) * c -> full_like(a, s * c), and likewise for quotients, c a number."""
+        made = self.made_by(x, np.full_like)
+        if function is operator.mul and made is None:
+            x, y = y, x
+            made = self.made_by(x, np.full_like)
+        if function not in (operator.mul, operator.truediv) or made is None or made.kwargs:
+            return None
+        like, fill = made.args
+        type_ = self.unit.type(x)
+        if isinstance(type_, t.Array) and isinstance(fill, (Var, Const)) and self.weak(
+            y, type_.dtype
+        ):
+            filled = self.constants(function, fill, y) or self.product_of(function, fill, y)
+            return Call(Const(np.full_like), (like, filled))
+        return None
+
+    def product_of(self, function: Any, fill: Atom, factor: Atom) -> Atom:
+        """Return a scalar product or quotient, written in front of the statement."""
+        simpler = self.simplify(Call(Const(function), (fill, factor)))
+        if simpler is not None and not isinstance(simpler, Call):
+            return simpler
+        var = Var("product", True)
+        self.unit.types[var] = self.unit.type(fill)
+        self.pending.append((var, simpler or Call(Const(function), (fill, factor))))
+        return var
 
     def weak(self, fill: Atom, dtype: str) -> bool:
         """Say whether arithmetic with the scalar ``fill`` keeps the dtype of an array."""

@@ -18,6 +18,7 @@ Pass = Callable[[Block, Unit, Purity], Block]
 PASSES: tuple[tuple[str, Pass], ...] = (
     ("dead_code", lambda block, unit, purity: dead_code(block, purity)),
     ("algebra", lambda block, unit, purity: algebra(block, unit)),
+    ("algebra_again", lambda block, unit, purity: algebra(block, unit)),
     ("common_subexpressions", lambda block, unit, purity: common_subexpressions(block, purity)),
     ("join_branches", lambda block, unit, purity: join_branches(block)),
     ("subscripts", lambda block, unit, purity: sink_subscripts(block, unit)),
@@ -25,9 +26,14 @@ PASSES: tuple[tuple[str, Pass], ...] = (
 )
 
 
-def optimise(block: Block, unit: Unit) -> Block:
-    """Return ``block`` after all passes."""
+def optimise(block: Block, unit: Unit, join: bool = True) -> Block:
+    """Return ``block`` after all passes.
+
+    ``join`` allows branches of the primal and of the sweep to become one, which a pair of
+    functions to be emitted apart cannot have.
+    """
     purity = Purity(unit.type, unit.definition)
-    for _, rewrite in PASSES:
-        block = rewrite(block, unit, purity)
+    for name, rewrite in PASSES:
+        if join or name != "join_branches":
+            block = rewrite(block, unit, purity)
     return block

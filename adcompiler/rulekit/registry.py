@@ -100,6 +100,11 @@ class Registry:
                 return rule
         return None
 
+    def rules_of(self, function: Any) -> tuple[Rule, ...]:
+        """Return every rule that covers ``function``, for whatever arguments."""
+        function = self.resolve(function)
+        return tuple(self._rules.get(function, ())) if _hashable(function) else ()
+
     def has_rules(self, function: Any) -> bool:
         """Say whether any rule covers ``function``, for whatever arguments."""
         function = self.resolve(function)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import types as python_types
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from adcompiler.analyses.values import type_of
 from adcompiler.errors import ADError
-from adcompiler.frontend.functions import Scope, lower
+from adcompiler.frontend.functions import lower
+from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Attribute, Block, Call, Closure, Const, Function, Item, Origin, Param, Star,
@@ -140,10 +144,43 @@ def primitive(
         folded = fold_constants(func.value, args, kwargs)
         if folded is not None:
             return folded
+    kwargs = without_defaults(func.value, kwargs)
     type_ = s.type_of_call(func.value, args, kwargs) if pure else t.UNKNOWN
     if isinstance(type_, t.Static) and pure:
         return Const(type_.value)
     return s.let(plain_call(func, args, kwargs), type_, name, origin)
+
+
+def without_defaults(function: Any, kwargs: dict[str, Atom]) -> dict[str, Atom]:
+    """Return keyword arguments without those that only repeat the function's defaults."""
+    if not kwargs:
+        return kwargs
+    defaults = default_values(function)
+    return {
+        key: value for key, value in kwargs.items()
+        if not (isinstance(value, Const) and key in defaults and repeats(
+            key, value.value, defaults[key]
+        ))
+    }
+
+
+def repeats(key: str, value: Any, default: Any) -> bool:
+    """Say whether a keyword argument only repeats the function's default."""
+    if default is np._NoValue and key in ("keepdims", "where"):
+        return value is (key == "where")
+    return value is default or (
+        simple(value) and type(default) is type(value) and bool(default == value)
+    )
+
+
+@functools.lru_cache(maxsize=4096)
+def default_values(function: Any) -> dict[str, Any]:
+    """Return the default values of a function's parameters, none if they are not known."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return {}
+    return {p.name: p.default for p in parameters if p.default is not p.empty}
 
 
 # -- methods ---------------------------------------------------------------------------------------

@@ -81,6 +81,9 @@ class Cotangents:
         old = self.get(atom, origin)
         if old is None or is_zero(old):
             self.table[atom] = g
+            if isinstance(g, Var) and g.temporary:
+                hints = self.s.unit.hints if atom.temporary else self.s.unit.names
+                hints.setdefault(g, bar(atom))
             return
         if is_zero(g):
             return

@@ -16,6 +16,7 @@ from adcompiler.ir.nodes import (
     UNDEF, Atom, Call, Const, Origin, Var,
 )
 from adcompiler.runtime import project, unbroadcast, unpack
+from adcompiler.runtime.shaping import like
 from adcompiler.transforms.specialise import Specialiser, simple
 
 Fold = Callable[[Specialiser, list[Any], dict[str, Atom], Origin, str], Atom | None]
@@ -409,6 +410,20 @@ def project_scalar(
         if other.dtype in ("float32", "float16", "complex64") and kind.dtype != other.dtype:
             return s.call(Const(np.dtype(other.dtype).type), [g], {}, origin, name)
     return g
+
+
+@folds(like)
+def fold_like(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """``like(g, x)`` is ``project`` for a cotangent that has the shape of ``x`` already."""
+    g, x = args
+    kind, other = s.unit.type(g), s.unit.type(x)
+    if isinstance(other, t.Scalar) and isinstance(kind, t.Scalar):
+        return project_scalar(s, g, kind, other, origin, name)
+    if isinstance(other, t.Array) and isinstance(kind, t.Array) and isinstance(g, Var):
+        if kind.ndim == other.ndim:
+            s.unit.shapes[g] = s.unit.shape_class(x)
+            return project_array(s, g, x, kind, other, origin, name)
+    return None
 
 
 def project_array(

@@ -612,6 +612,7 @@ class Reverser:
         return var
 
     prelude: list[Any]
+    positions: list[Var]
 
     def item_cotangents(
         self, pending: PendingLoop, inner: Cotangents, items: list[Var], iterables: list[Atom],
@@ -635,15 +636,27 @@ class Reverser:
 
     def reversed_positions(self, pending: PendingLoop, at: Origin) -> Atom:
         """Write the positions of the iterations that ran, last first."""
-        if pending.stop is None and len(pending.iterables) == 1:
-            counted = pending.iterables[0]
-        else:
-            counted = self.collect(pending, NONE, "count")
-        length = self.before_loop(Call(Const(len), (counted,)), "count", at)
-        self.s.unit.types[length] = t.INT
-        positions = self.before_loop(Call(Const(range), (length,)), "positions", at)
-        self.s.unit.types[positions] = t.RANGE
-        return self.before_loop(Call(Const(reversed), (positions,)), "backwards", at)
+        backwards = Var("backwards", True)
+        self.s.unit.types[backwards] = t.UNKNOWN
+        self.positions.append(backwards)
+        return backwards
+
+    def write_positions(self, pending: PendingLoop, at: Origin) -> None:
+        """Write the sequences of positions that were asked for, now that all tapes are known."""
+        for backwards in self.positions:
+            if pending.stop is None and len(pending.iterables) == 1:
+                counted: Atom = pending.iterables[0]
+            else:
+                own = pending.collects[len(pending.node.collects):]
+                counted = own[0] if own else self.collect(pending, NONE, "count")
+            length = self.before_loop(Call(Const(len), (counted,)), "count", at)
+            self.s.unit.types[length] = t.INT
+            positions = self.before_loop(Call(Const(range), (length,)), "positions", at)
+            self.s.unit.types[positions] = t.RANGE
+            call = Call(Const(reversed), (positions,))
+            self.s.unit.defs[backwards] = call
+            self.prelude.append(Let(backwards, call, at))
+        self.positions.clear()
 
     def collect(self, pending: PendingLoop, value: Atom, name: str) -> Var:
         """Let every iteration of a forward loop save ``value``; return the list of them."""
@@ -699,6 +712,7 @@ class Reverser:
         if not items:
             self.count_iterations(pending, items, iterables, at, rerun)
         self.rename(out, yields, mapping)
+        self.write_positions(pending, at)
         self.s.out.extend(self.prelude)
         self.prelude.clear()
 
@@ -818,6 +832,7 @@ class Reversed:
     value: Atom
     seed: Atom
     bars: list[Atom | None]
+    owned: set[Atom]
 
 
 def reverse(
@@ -827,7 +842,7 @@ def reverse(
     """Reverse the typed statements of ``body`` with respect to ``inputs``."""
     active = active_variables(body, inputs, [output], s.unit.type)
     reverser = Reverser(s, active, pairs)
-    reverser.prelude = []
+    reverser.prelude, reverser.positions = [], []
     with s.writing_to([]) as forward:
         sweeps = reverser.forward(body.statements)
     cotangents = Cotangents(s)
@@ -841,7 +856,9 @@ def reverse(
         bars = [cotangents.get(var, at) for var in inputs]
     made = set(top_level(forward))
     hoist_metadata(out, forward, made)
-    return Reversed(finish(forward), out, reverser.value(output), seed, bars)
+    return Reversed(
+        finish(forward), out, reverser.value(output), seed, bars, cotangents.owned
+    )
 
 
 __all__ = ["Pair", "Reversed", "Reverser", "differentiable_operands", "reverse"]

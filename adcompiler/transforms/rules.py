@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from adcompiler.errors import ADError
-from adcompiler.frontend.functions import Scope, lower
+from adcompiler.frontend.functions import lower
+from adcompiler.frontend.scope import Scope
 from adcompiler.ir.nodes import Atom, Call, Const, Origin, Param, Star, Var
 from adcompiler.rulekit.registry import Rule
 from adcompiler.runtime import project

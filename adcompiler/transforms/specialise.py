@@ -16,7 +16,7 @@ import numpy as np
 
 from adcompiler.analyses.values import stand_in, try_types, type_of
 from adcompiler.errors import Finding
-from adcompiler.frontend.functions import MISSING, Scope
+from adcompiler.frontend.scope import MISSING, Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Block, Call, Closure, Const, Do, Format, Free, Global, If, Item,
@@ -241,6 +241,8 @@ class Specialiser:
         items = tuple(Var(getattr(v, "name", "item")) for v in self.item_names(node, item_types))
         for item, type_ in zip(items, item_types, strict=True):
             self.unit.types[item] = type_
+        if len(items) > 1:
+            self.unit.anonymous.update(items)
         params: list[Atom] = []
         for param, init, type_ in zip(node.params, inits, types, strict=True):
             if isinstance(type_, t.Static):
@@ -434,6 +436,9 @@ class Specialiser:
 
     def named(self, value: Atom, name: str, before: int) -> Atom:
         """Give a temporary that was made since ``before`` the name that the user assigns it to."""
+        if value in self.unit.anonymous and isinstance(value, Var):
+            self.unit.names.setdefault(value, name)
+            return value
         if isinstance(value, Var) and value.temporary:
             for position in range(before, len(self.out)):
                 renamed = self.renamed(self.out[position], value, Var(name))

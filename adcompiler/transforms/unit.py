@@ -12,7 +12,7 @@ import numpy as np
 from adcompiler.analyses.values import type_of_static
 from adcompiler.errors import Finding
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Function, Pack, Rhs, Star, Var, unstar
+from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Function, Item, Pack, Rhs, Star, Var, unstar
 from adcompiler.rulekit.registry import REGISTRY, Rule
 
 Path = tuple[tuple[str, str], ...]
@@ -65,6 +65,8 @@ class Unit:
     sources: dict[str, str] = field(default_factory=dict)
     merged: set[Var] = field(default_factory=set)
     names: dict[Var, str] = field(default_factory=dict)
+    anonymous: set[Var] = field(default_factory=set)
+    hints: dict[Var, str] = field(default_factory=dict)
     trial: int = 0
 
     def type(self, atom: Atom) -> t.Type:
@@ -102,6 +104,8 @@ class Unit:
                 self.shapes[var] = found
 
     def _shape_of(self, rhs: Rhs) -> ShapeClass | None:
+        if isinstance(rhs, Item):
+            return self.window(rhs)
         if not isinstance(rhs, Call) or not isinstance(rhs.func, Const):
             return None
         function = REGISTRY.resolve(rhs.func.value)
@@ -113,6 +117,27 @@ class Unit:
         if is_elementwise(function):
             return self.broadcast_class(args)
         return None
+
+    def window(self, rhs: Item) -> ShapeClass | None:
+        """Return the shape class of a part of an array cut out by constant subscripts.
+
+        ``x[1:]`` and ``x[:-1]`` have one shape, whatever the extent of x: it is the number of
+        elements left away that counts.
+        """
+        type_ = self.type(rhs.obj)
+        if not isinstance(rhs.index, Const) or not isinstance(type_, t.Array):
+            return None
+        value = rhs.index.value
+        parts = value if isinstance(value, tuple) else (value,)
+        left: list[int | None] = []
+        for part in parts:
+            away = left_away(part)
+            if away is None:
+                return None
+            left.append(None if away < 0 else away)
+        left += [0] * (type_.ndim - len(left))
+        base = self.shape_class(rhs.obj)
+        return base if not any(n is None or n for n in left) else ("window", base, tuple(left))
 
     def broadcast_class(self, atoms: list[Any]) -> ShapeClass | None:
         """Return the shape class of an elementwise result of ``atoms``."""
@@ -138,6 +163,18 @@ class Unit:
         elif isinstance(atom, Const) and type(atom.value) in (tuple, list):
             return tuple(Const(item) for item in atom.value)
         return None
+
+
+def left_away(part: Any) -> int | None:
+    """Return how many elements a constant subscript leaves away, -1 for an int, else None."""
+    if type(part) is int:
+        return -1
+    if not isinstance(part, slice) or part.step not in (None, 1):
+        return None
+    start, stop = part.start or 0, part.stop or 0
+    if type(start) is not int or type(stop) is not int or start < 0 or stop > 0:
+        return None
+    return None if part.stop == 0 else start - stop
 
 
 ELEMENTWISE: frozenset[Callable[..., Any]] = frozenset({

@@ -19,6 +19,7 @@ from adcompiler.rulekit import Call, Domain, alias, call, non_differentiable, rr
 from adcompiler.runtime import project
 from adcompiler.runtime.elementwise import log_of_base
 from adcompiler.runtime.sequences import sum_repeats
+from adcompiler.runtime.shaping import like
 
 ANY = (-2.0, 2.0)
 POSITIVE = (0.2, 3.0)
@@ -206,6 +207,8 @@ def matmul(x: Any, y: Any) -> Any:
             else np.conj(x) * dz if np.ndim(y) == 1
             else np.conj(x)[:, None] * dz[..., None, :]
         )
+        if np.ndim(x) <= 2 and np.ndim(y) <= 2:
+            return like(dx, x), like(dy, y)
         return project(dx, x), project(dy, y)
 
     return x @ y, matmul_pullback

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from adcompiler.analyses.purity import ALLOCATORS
-from adcompiler.frontend.functions import Scope
+from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Block, Call, Const, Function, Item, Let, Origin, Pack, Param, Statement, Var,
 )
-from adcompiler.ir.visit import definitions, free_variables
+from adcompiler.ir.visit import defined, definitions, free_variables
+from adcompiler.optimise.passes import optimise
 from adcompiler.rulekit.registry import REGISTRY
 from adcompiler.runtime import add_at, as_gradient, seed
+from adcompiler.transforms.cotangents import Cotangents, cotangent_type
 from adcompiler.transforms.reverse import Pair, Reversed, reverse
 from adcompiler.transforms.specialise import Specialiser
 from adcompiler.transforms.unit import Unit
@@ -159,7 +162,7 @@ def finished_bars(
     bars: list[Atom] = []
     for var, bar in zip(inputs, both.bars, strict=True):
         type_ = s.unit.type(var)
-        done = finished_bar(s, var, type_, bar, given, at)
+        done = finished_bar(s, var, type_, bar, given, both.owned, at)
         if isinstance(done, Var):
             s.unit.names.setdefault(done, f"{var.name}_bar")
         given.add(done)
@@ -168,7 +171,8 @@ def finished_bars(
 
 
 def finished_bar(
-    s: Specialiser, var: Var, type_: t.Type, bar: Atom | None, given: set[Atom], at: Origin
+    s: Specialiser, var: Var, type_: t.Type, bar: Atom | None, given: set[Atom],
+    owned: set[Atom], at: Origin,
 ) -> Atom:
     if isinstance(type_, t.Scalar):
         if bar is None:
@@ -182,7 +186,9 @@ def finished_bar(
     elif isinstance(type_, t.Array) and type_.kind in ("float", "complex"):
         if bar is None:
             return s.let(Call(Const(np.zeros_like), (var,)), type_, f"{var.name}_bar", at)
-        if s.unit.type(bar) == type_ and bar not in given and owns_storage(s, bar):
+        if s.unit.type(bar) == type_ and bar not in given and (
+            bar in owned or owns_storage(s, bar)
+        ):
             return bar
     return s.let(Call(Const(as_gradient), (bar or NONE, var)), type_, f"{var.name}_bar", at)
 
@@ -198,8 +204,6 @@ def owns_storage(s: Specialiser, bar: Atom) -> bool:
         rule is not None and rule.elementwise
     )
 
-
-import operator  # noqa: E402
 
 FRESH = frozenset({
     operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.matmul,
@@ -234,14 +238,10 @@ def pair_halves(
     origin: Origin, single: bool, own: bool,
 ) -> tuple[Function, Function, list[str]]:
     """Return the augmented primal and the pullback of a typed function, optimised together."""
-    from adcompiler.optimise.passes import optimise
-
     unit = s.unit
     inputs = [params[i] for i in wrt]
     y_bar = Var(f"{output.name}_bar" if isinstance(output, Var) and not output.temporary
                 else "value_bar", False)
-    from adcompiler.transforms.cotangents import cotangent_type
-
     unit.types[y_bar] = cotangent_type(unit.type(output))
     unit.shapes[y_bar] = unit.shape_class(output)
     both = reverse(s, body, inputs, output, y_bar, pairs, origin)
@@ -253,7 +253,7 @@ def pair_halves(
             for v, b in zip(inputs, both.bars, strict=True)
         ]
     joint = Block((*both.forward, *sweep), (both.value, *bars))
-    joint = optimise(joint, unit)
+    joint = optimise(joint, unit, join=False)
     forward, backward = split_at_reverse(joint, y_bar)
     value, *bars = joint.yields
     made = definitions(Block(tuple(forward))) | {p.var for p in signature}
@@ -285,8 +285,6 @@ def pair_halves(
 
 def inner_zero(s: Specialiser, var: Var, at: Origin) -> Atom:
     """Return the zero cotangent of a parameter that a pullback does not reach."""
-    from adcompiler.transforms.cotangents import Cotangents
-
     return Cotangents(s).zero_of(var, s.unit.type(var), at)
 
 
@@ -299,8 +297,6 @@ def split_at_reverse(joint: Block, y_bar: Var) -> tuple[list[Statement], list[St
         needs = free_variables(Block((statement,)))
         if statement_is_reverse(statement) or any(v in late for v in needs):
             backward.append(statement)
-            from adcompiler.ir.visit import defined
-
             late.update(defined(statement))
         else:
             forward.append(statement)

@@ -1,0 +1,64 @@
+"""What ``explain`` reports of an emitted derivative."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from adcompiler.dispatch import Compiled, Specialisations
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """How a derivative works at given arguments.
+
+    ``residuals`` names what the augmented primal saves, ``tape_bytes`` is their size in bytes,
+    ``rules`` lists the functions whose rules are used, ``changed`` those of them whose primal is
+    computed by another algorithm, with the reason, ``kinks`` those with points where no derivative
+    exists, with what is returned there.
+    """
+
+    residuals: tuple[str, ...]
+    tape_bytes: int
+    rules: tuple[str, ...]
+    changed: tuple[str, ...]
+    kinks: tuple[str, ...]
+    source: str
+
+    def __str__(self) -> str:
+        rows = [
+            f"residuals   {', '.join(self.residuals) or 'none'} ({self.tape_bytes} bytes)",
+            f"rules       {', '.join(self.rules) or 'none'}",
+        ]
+        rows += [f"changed     {text}" for text in self.changed]
+        rows += [f"kink        {text}" for text in self.kinks]
+        return "\n".join(rows)
+
+
+def explain(compiled: Compiled, s: Specialisations, values: tuple[Any, ...]) -> Explanation:
+    """Return the explanation of compiled code, with residuals measured at ``values``."""
+    from adcompiler.dispatch import Options, Specialisations
+
+    pair = Specialisations(s.target.function, Options("vjp", s.options.argnums))
+    pair.wrt, pair.single = s.wrt, s.single
+    split = pair.find(values)
+    _, residuals = split.entry(*values, *pair.captured_values(split))
+    report = compiled.report
+    return Explanation(
+        tuple(split.report["residuals"]), size_in_bytes(residuals), tuple(report["rules"]),
+        tuple(report["changed"]), tuple(report["kinks"]), compiled.text,
+    )
+
+
+def size_in_bytes(value: Any) -> int:
+    """Return the size of the numbers and arrays in nested tuples and lists, 8 bytes a number."""
+    if isinstance(value, np.ndarray):
+        return int(value.nbytes)
+    if isinstance(value, (tuple, list)):
+        return sum(map(size_in_bytes, value))
+    if isinstance(value, dict):
+        return sum(map(size_in_bytes, value.values()))
+    return 8 if isinstance(value, (int, float, complex, np.generic)) else 0
