@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from adcompiler.analyses.purity import Purity, is_destructive
+from adcompiler.emit.fusion import Fusion, is_short_circuit
 from adcompiler.emit.layout import BlankLine, Comment
 from adcompiler.emit.naming import Names
 from adcompiler.emit.references import References, literal
@@ -41,8 +42,6 @@ UNARY: dict[Any, type[ast.unaryop]] = {
     operator.neg: ast.USub, operator.pos: ast.UAdd, operator.not_: ast.Not,
     operator.invert: ast.Invert,
 }
-MAX_FUSED = 12
-MAX_DEPTH = 12
 
 
 class FunctionLowering:
@@ -56,11 +55,10 @@ class FunctionLowering:
         self.references = references
         self.purity = purity
         self.tapes = Tapes(function.body, unit)
-        self.names = Names(function, unit, self.tapes)
-        self.uses = count_uses(function.body)
-        self.fused: dict[Var, ast.expr] = {}
-        self.weight: dict[Var, int] = {}
-        self.reads: dict[Var, set[Var]] = {}
+        self.fusion = Fusion(function, unit, purity)
+        self.names = Names(function, unit, self.tapes, self.fusion)
+        self.uses = self.fusion.uses
+        self.waiting: dict[Var, ast.expr] = {}
         self.out: list[ast.stmt] = []
         self.place: tuple[Any, ...] | None = None
 
@@ -85,7 +83,7 @@ class FunctionLowering:
         statements = list(block.statements)
         last = statements[-1] if statements else None
         if isinstance(last, If) and self.returns_results(last, block):
-            self.statements(statements[:-1], (last.condition,))
+            self.statements(statements[:-1])
             self.comment(last.origin)
             mapping = dict(zip(last.results, range(len(last.results)), strict=True))
             arms = []
@@ -99,7 +97,7 @@ class FunctionLowering:
             self.out.append(ast.If(self.atom(last.condition), then, []))
             self.tail(arms[1])
             return
-        self.statements(statements, block.yields)
+        self.statements(statements)
         if not block.diverges:
             self.place_return(block)
 
@@ -124,16 +122,15 @@ class FunctionLowering:
             self.out = before
             self.place = place
 
-    def statements(self, statements: Sequence[Statement], yields: Sequence[Atom]) -> None:
+    def statements(self, statements: Sequence[Statement]) -> None:
         """Lower statements; single-use temporaries wait to become part of their use."""
-        direct = direct_counts(statements, yields)
         for statement in statements:
-            self.statement(statement, direct)
+            self.statement(statement)
 
-    def statement(self, statement: Statement, direct: dict[Var, int]) -> None:
+    def statement(self, statement: Statement) -> None:
         match statement:
             case Let(target, rhs, origin):
-                self.let(target, rhs, origin, direct)
+                self.let(target, rhs, origin)
             case Do(rhs, origin):
                 self.comment(origin)
                 self.out.append(ast.Expr(self.rhs(rhs)))
@@ -145,48 +142,22 @@ class FunctionLowering:
                     None if nothing else self.atom(exception), None if source else self.atom(cause)
                 ))
             case If():
-                self.branch(statement, direct)
+                self.branch(statement)
             case Loop():
                 self.loop(statement)
 
-    def let(self, target: Var, rhs: Rhs, origin: Origin, direct: dict[Var, int]) -> None:
+    def let(self, target: Var, rhs: Rhs, origin: Origin) -> None:
         if is_destructive(rhs):
             assert isinstance(rhs, Call)
-            self.flush_readers(unstar(rhs.args[0]))
             self.comment(origin)
             self.write_in_place(target, rhs)
             return
         expression = self.rhs(rhs)
-        weight = 1 + sum(self.weight.get(a, 0) for a in operands(rhs) if isinstance(a, Var))
-        if self.may_fuse(target, rhs, direct, weight):
-            self.fused[target] = expression
-            self.weight[target] = weight
-            self.reads[target] = self.read_through(rhs)
+        if self.fusion.is_fused(target):
+            self.waiting[target] = expression
             return
         self.comment(origin)
         self.out.append(ast.Assign([self.store(target)], as_value(expression)))
-
-    def read_through(self, rhs: Rhs) -> set[Var]:
-        found: set[Var] = set()
-        for atom in operands(rhs):
-            if isinstance(atom, Var):
-                found |= self.reads[atom] if atom in self.fused else {atom}
-        return found
-
-    def may_fuse(self, target: Var, rhs: Rhs, direct: dict[Var, int], weight: int) -> bool:
-        if self.uses.get(target, 0) != 1 or direct.get(target, 0) != 1:
-            return False
-        if isinstance(rhs, Slice) or isinstance(self.unit.type(target), t.Method):
-            return True
-        if not target.temporary or target in self.unit.names:
-            return False
-        return weight <= MAX_FUSED and self.purity.is_pure(rhs)
-
-    def flush_readers(self, buffer: Atom) -> None:
-        """Write the waiting expressions that read a buffer which is about to be written into."""
-        for var in [v for v, reads in self.reads.items() if buffer in reads and v in self.fused]:
-            expression = self.fused.pop(var)
-            self.out.append(ast.Assign([self.store(var)], expression))
 
     def write_in_place(self, target: Var, rhs: Call) -> None:
         """Write an update of storage that the emitted code owns, as the plain statement it is."""
@@ -208,7 +179,11 @@ class FunctionLowering:
         kind = self.index_kind(index)
         type_ = self.unit.type(buffer)
         if isinstance(type_, t.Array) and kind in ("basic", "mask"):
-            self.out.append(ast.AugAssign(place, ast.Add(), self.atom(g)))
+            value = self.atom(g)
+            if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
+                self.out.append(ast.AugAssign(place, ast.Sub(), value.operand))
+            else:
+                self.out.append(ast.AugAssign(place, ast.Add(), value))
         elif isinstance(type_, t.List) and kind == "basic" and self.is_integer(index):
             old = ast.Subscript(self.load(target), self.index(index), ast.Load())
             self.out.append(ast.Assign([place], ast.BinOp(old, ast.Add(), self.atom(g))))
@@ -253,19 +228,15 @@ class FunctionLowering:
 
     # -- branches ------------------------------------------------------------------------------
 
-    def branch(self, node: If, direct: dict[Var, int]) -> None:
-        conditional = self.conditional(node)
-        if conditional is not None:
+    def branch(self, node: If) -> None:
+        if node in self.fusion.conditionals:
             result = node.results[0]
-            if self.uses.get(result, 0) == 1 and direct.get(result, 0) == 1 and (
-                result.temporary and result not in self.unit.names
-            ):
-                self.fused[result] = conditional
-                self.weight[result] = MAX_FUSED // 2
-                self.reads[result] = set()
+            expression = self.conditional(node)
+            if self.fusion.is_fused(result):
+                self.waiting[result] = expression
                 return
             self.comment(node.origin)
-            self.out.append(ast.Assign([self.store(result)], conditional))
+            self.out.append(ast.Assign([self.store(result)], expression))
             return
         self.comment(node.origin)
         condition = self.atom(node.condition)
@@ -289,40 +260,26 @@ class FunctionLowering:
         self.out.append(ast.If(condition, then, orelse))
 
     def arm(self, node: If, arm: Block) -> None:
-        self.statements(arm.statements, arm.yields)
+        self.statements(arm.statements)
         if not arm.diverges:
             self.copies(node.results, arm.yields)
 
-    def conditional(self, node: If) -> ast.expr | None:
-        """Return the conditional expression that a branch is, None if it needs statements."""
-        if len(node.results) != 1 or node.then.diverges or node.orelse.diverges:
-            return None
-        saved = dict(self.fused)
-        values = []
-        for arm in (node.then, node.orelse):
-            if len(arm.statements) > 4 or any(y is UNDEF for y in arm.yields):
-                self.fused = saved
-                return None
-            for statement in arm.statements:
-                if not isinstance(statement, Let) or self.names_matter(statement, arm):
-                    self.fused = saved
-                    return None
-                self.fused[statement.target] = self.rhs(statement.rhs)
-                self.reads[statement.target] = self.read_through(statement.rhs)
-            values.append(self.atom(arm.yields[0]))
-        condition = self.atom(node.condition)
-        if node.then.yields[0] is node.condition and not node.then.statements:
-            return ast.BoolOp(ast.Or(), flat(ast.Or, condition, values[1]))
-        if node.orelse.yields[0] is node.condition and not node.orelse.statements:
-            return ast.BoolOp(ast.And(), flat(ast.And, condition, values[0]))
-        return ast.IfExp(condition, values[0], values[1])
+    def conditional(self, node: If) -> ast.expr:
+        """Return the conditional expression that a branch is."""
+        if is_short_circuit(node):
+            condition = self.atom(node.condition)
+            if node.then.yields[0] is node.condition and not node.then.statements:
+                return ast.BoolOp(ast.Or(), flat(ast.Or, condition, self.value_of(node.orelse)))
+            return ast.BoolOp(ast.And(), flat(ast.And, condition, self.value_of(node.then)))
+        then, orelse = self.value_of(node.then), self.value_of(node.orelse)
+        return ast.IfExp(self.atom(node.condition), then, orelse)
 
-    def names_matter(self, statement: Let, arm: Block) -> bool:
-        target, rhs = statement.target, statement.rhs
-        if self.uses.get(target, 0) != 1 or is_destructive(rhs) or not self.purity.is_pure(rhs):
-            return True
-        last = arm.yields[0] is target
-        return not target.temporary and not last
+    def value_of(self, block: Block) -> ast.expr:
+        """Return the expression that a block of fused values yields."""
+        for statement in block.statements:
+            assert isinstance(statement, Let)
+            self.waiting[statement.target] = self.rhs(statement.rhs)
+        return self.atom(block.yields[0])
 
     def copies(self, targets: Sequence[Var], values: Sequence[Atom]) -> None:
         """Write the assignments that hand ``values`` to ``targets``, all at once if they cross."""
@@ -330,7 +287,7 @@ class FunctionLowering:
         for target, value in zip(targets, values, strict=False):
             if value is UNDEF or (isinstance(value, Const) and isinstance(value.value, Undefined)):
                 continue
-            if isinstance(value, Var) and value not in self.fused and not self.names_differ(
+            if isinstance(value, Var) and value not in self.waiting and not self.names_differ(
                 target, value
             ):
                 continue
@@ -352,8 +309,7 @@ class FunctionLowering:
         written: set[str] = set()
         for target, value in pairs:
             if isinstance(value, Var):
-                reads = self.reads.get(value, set()) if value in self.fused else {value}
-                if any(self.names[v] in written for v in reads):
+                if any(self.names[v] in written for v in self.fusion.read_through((value,))):
                     return True
             written.add(self.names[target])
         return False
@@ -363,9 +319,9 @@ class FunctionLowering:
     def loop(self, node: Loop) -> None:
         self.comment(node.origin)
         self.copies(node.params, node.inits)
-        simple = self.as_comprehension(node)
-        if simple is not None:
-            self.out.append(ast.Assign([self.store(node.collects[0])], simple))
+        if node in self.fusion.comprehensions:
+            items = self.comprehension(node)
+            self.out.append(ast.Assign([self.store(node.collects[0])], items))
             return
         tapes = self.tapes.of_loop[node]
         for tape in tapes:
@@ -376,7 +332,7 @@ class FunctionLowering:
             body = self.sub(lambda: self.loop_body(node))
             self.out.append(ast.For(target, iterable, body, []))
         else:
-            test = self.sub(lambda: self.statements(node.condition.statements, node.condition.yields))
+            test = self.sub(lambda: self.statements(node.condition.statements))
             condition = self.atom(node.condition.yields[0])
             body = self.sub(lambda: self.loop_body(node))
             if not is_nothing(test):
@@ -421,12 +377,11 @@ class FunctionLowering:
         collected = dict(zip(node.collects, node.collected(), strict=True))
         places = saved_at(node, self.tapes.of_loop[node])
         stop = node.stop()
-        direct = direct_counts(statements, (*node.next_values(), *(() if stop is None else (stop,))))
         for position in range(len(statements) + 1):
             for tape in places.get(position, ()):
                 self.append_to_tape(tape, collected)
             if position < len(statements):
-                self.statement(statements[position], direct)
+                self.statement(statements[position])
         if node.body.diverges:
             return
         if stop is None:
@@ -445,24 +400,14 @@ class FunctionLowering:
         target = ast.Attribute(self.load(tape.name), "append", ast.Load())
         self.out.append(ast.Expr(ast.Call(target, [value], [])))
 
-    def as_comprehension(self, node: Loop) -> ast.expr | None:
-        """Return the list comprehension that a loop is, None if it is more than that."""
-        if node.params or len(node.collects) != 1 or node.stops or node.condition is not None:
-            return None
-        if len(node.body.statements) > 6 or node.body.diverges:
-            return None
-        saved = dict(self.fused)
+    def comprehension(self, node: Loop) -> ast.expr:
+        """Return the list comprehension that a loop is."""
+        iterable = self.loop_iterable(node)
         for statement in node.body.statements:
-            if (
-                not isinstance(statement, Let) or self.uses.get(statement.target, 0) != 1
-                or is_destructive(statement.rhs) or not self.purity.is_pure(statement.rhs)
-            ):
-                self.fused = saved
-                return None
-            self.fused[statement.target] = self.rhs(statement.rhs)
-            self.reads[statement.target] = self.read_through(statement.rhs)
+            assert isinstance(statement, Let)
+            self.waiting[statement.target] = self.rhs(statement.rhs)
         element = self.atom(node.collected()[0])
-        generator = ast.comprehension(self.loop_target(node), self.loop_iterable(node), [], 0)
+        generator = ast.comprehension(self.loop_target(node), iterable, [], 0)
         return ast.ListComp(element, [generator])
 
     # -- expressions ---------------------------------------------------------------------------
@@ -489,8 +434,8 @@ class FunctionLowering:
             if hasattr(atom.value, "recursive") and hasattr(atom.value, "key"):
                 return ast.Name(atom.value.name, ast.Load())
             return self.references.expression(atom.value)
-        if atom in self.fused:
-            return as_value(self.fused.pop(atom))
+        if atom in self.waiting:
+            return as_value(self.waiting.pop(atom))
         return self.load(atom)
 
     def rhs(self, rhs: Rhs) -> ast.expr:
@@ -563,7 +508,7 @@ class FunctionLowering:
         """Say whether an element of a tuple is a slice, written with colons in a subscript."""
         if isinstance(atom, Const):
             return isinstance(atom.value, slice)
-        return isinstance(self.fused.get(atom), ast.Slice)
+        return isinstance(self.waiting.get(atom), ast.Slice)
 
     def text(self, parts: Any) -> ast.expr:
         values: list[ast.expr] = []
@@ -584,7 +529,7 @@ class FunctionLowering:
         """Return a subscript: slices are written with colons."""
         if isinstance(atom, Const):
             return self.index_constant(atom.value)
-        return self.fused.pop(atom) if atom in self.fused else self.load(atom)
+        return self.waiting.pop(atom) if atom in self.waiting else self.load(atom)
 
     def index_constant(self, value: Any) -> ast.expr:
         if isinstance(value, slice):
@@ -616,41 +561,6 @@ class FunctionLowering:
             self.out.append(Comment(f"reverse of {where}"))
         else:
             self.out.append(Comment(f"{where}  {origin.text.strip()}".rstrip()))
-
-
-def direct_counts(statements: Sequence[Statement], yields: Sequence[Atom]) -> dict[Var, int]:
-    """Return how often each variable is read by these statements themselves and by ``yields``."""
-    counts: dict[Var, int] = {}
-    for statement in statements:
-        for atom in direct_uses(statement):
-            if isinstance(atom, Var):
-                counts[atom] = counts.get(atom, 0) + 1
-    for atom in yields:
-        if isinstance(atom, Var):
-            counts[atom] = counts.get(atom, 0) + 1
-    return counts
-
-
-def count_uses(block: Block) -> dict[Var, int]:
-    """Return how often each variable is read in ``block``."""
-    counts: dict[Var, int] = {}
-
-    def note(atoms: Any) -> None:
-        for atom in atoms:
-            if isinstance(atom, Var):
-                counts[atom] = counts.get(atom, 0) + 1
-
-    for statement in walk(block):
-        note(direct_uses(statement))
-        if isinstance(statement, If):
-            note(statement.then.yields)
-            note(statement.orelse.yields)
-        elif isinstance(statement, Loop):
-            note(statement.body.yields)
-            if statement.condition is not None:
-                note(statement.condition.yields)
-    note(block.yields)
-    return counts
 
 
 def flat(kind: type[ast.boolop], left: ast.expr, right: ast.expr) -> list[ast.expr]:

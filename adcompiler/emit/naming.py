@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from itertools import count
 
 from adcompiler.analyses.purity import is_destructive
+from adcompiler.emit.fusion import Fusion
 from adcompiler.emit.tapes import Tapes, saved_at
 from adcompiler.ir.nodes import Atom, Block, Function, If, Let, Loop, Statement, Var, unstar
 from adcompiler.ir.visit import defined, direct_uses
@@ -25,16 +26,18 @@ class Names:
     """The name of each variable of one function."""
 
     def __init__(
-        self, function: Function, unit: Unit, tapes: Tapes, taken: Iterable[str] = ()
+        self, function: Function, unit: Unit, tapes: Tapes, fusion: Fusion,
+        taken: Iterable[str] = (),
     ) -> None:
         self.unit = unit
+        self.fusion = fusion
         self.tapes = tapes
         self.taken = RESERVED | frozenset(taken)
         self.edges: dict[Var, set[Var]] = {}
         self.links: list[tuple[Var, Var]] = []
         self.order: dict[Var, None] = {p.var: None for p in function.params}
         self.params = [p.var for p in function.params]
-        live = {a for a in function.body.yields if isinstance(a, Var)}
+        live = self.read(function.body.yields)
         self.visit_block(function.body, live)
         for var in self.params:
             self.define(var, {*live, *self.params})
@@ -46,6 +49,10 @@ class Names:
 
     def __getitem__(self, var: Var) -> str:
         return self.names[self.leader(var)]
+
+    def read(self, atoms: Iterable[Atom]) -> set[Var]:
+        """Return the variables that are read when ``atoms`` are written."""
+        return self.fusion.read_through(tuple(atoms))
 
     # -- interference --------------------------------------------------------------------------
 
@@ -63,9 +70,24 @@ class Names:
             self.visit(statement, live)
 
     def visit(self, statement: Statement, live: set[Var]) -> None:
+        if any(self.fusion.is_fused(v) for v in defined(statement)):
+            return
         match statement:
+            case If() if statement in self.fusion.conditionals:
+                self.define(statement.results[0], live)
+                live.discard(statement.results[0])
+                arms = (*statement.then.yields, *statement.orelse.yields, statement.condition)
+                live |= self.read(arms)
             case If():
                 self.visit_if(statement, live)
+            case Loop() if statement in self.fusion.comprehensions:
+                self.define(statement.collects[0], live)
+                live.discard(statement.collects[0])
+                inside = self.read(statement.body.yields)
+                for item in statement.items:
+                    self.define(item, (live | inside | set(statement.items)) - {item})
+                live |= inside - set(statement.items)
+                live |= self.read(statement.iterables)
             case Loop():
                 self.visit_loop(statement, live)
             case _:
@@ -74,7 +96,7 @@ class Names:
                 live.difference_update(defined(statement))
                 if isinstance(statement, Let) and is_destructive(statement.rhs):
                     self.link(statement.target, unstar(statement.rhs.args[0]))  # type: ignore[union-attr]
-                live.update(a for a in direct_uses(statement) if isinstance(a, Var))
+                live |= self.read(direct_uses(statement))
 
     def link(self, a: Atom, b: Atom) -> None:
         """Wish that two variables share a name, as a value moves from one to the other."""
@@ -88,7 +110,7 @@ class Names:
         before: set[Var] = set()
         for arm in (node.then, node.orelse):
             inner = set(after)
-            inner.update(a for a in arm.yields if isinstance(a, Var))
+            inner |= self.read(arm.yields)
             self.keep_results_apart(node.results, arm, after)
             self.visit_block(arm, inner)
             before |= inner
@@ -96,8 +118,7 @@ class Names:
                 self.link(result, value)
         live.clear()
         live.update(before)
-        if isinstance(node.condition, Var):
-            live.add(node.condition)
+        live |= self.read((node.condition,))
 
     def keep_results_apart(self, results: tuple[Var, ...], arm: Block, after: set[Var]) -> None:
         """A result must not take the name of a variable that outlives the arm's end."""
@@ -111,7 +132,7 @@ class Names:
         after = live - set(produced)
         bound = {*node.params, *node.items}
         at_end = (*node.next_values(), *(() if node.stop() is None else (node.stop(),)))
-        yields = {a for a in at_end if isinstance(a, Var)}
+        yields = self.read(at_end)
         inside = set(after) | set(node.collects)
         while True:
             before = set(inside)
@@ -121,7 +142,7 @@ class Names:
                 self.define(var, body_live | bound)
             entry = set(body_live) | set(node.params)
             if node.condition is not None:
-                entry.update(a for a in node.condition.yields if isinstance(a, Var))
+                entry |= self.read(node.condition.yields)
                 self.visit_block(node.condition, entry)
             for param in node.params:
                 self.define(param, (entry | after) - {param})
@@ -139,7 +160,7 @@ class Names:
             self.link(param, init)
         live.clear()
         live.update(inside - set(node.collects))
-        live.update(a for a in (*node.iterables, *node.inits) if isinstance(a, Var))
+        live |= self.read((*node.iterables, *node.inits))
 
     def visit_body(self, node: Loop, live: set[Var]) -> None:
         """Walk a loop's body backwards, where what it saves is read when it is saved."""

@@ -26,7 +26,7 @@ class Tapes:
     """The lists of every loop of a function, and which list a sequence comes from."""
 
     def __init__(self, body: Block, unit: Unit) -> None:
-        self.unit = unit
+        self.definitions = {s.target: s.rhs for s in walk(body) if isinstance(s, Let)}
         self.of_loop: dict[Loop, tuple[Tape, ...]] = {}
         self.of_collect: dict[Var, Tape] = {}
         loops = [s for s in walk(body) if isinstance(s, Loop)]
@@ -72,7 +72,7 @@ class Tapes:
 
     def source(self, iterable: Atom) -> Var | None:
         """Return the list that ``reversed(list)`` runs over."""
-        rhs = self.unit.definition(iterable)
+        rhs = self.definitions.get(iterable) if isinstance(iterable, Var) else None
         if isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is reversed:
             inner = unstar(rhs.args[0])
             return inner if isinstance(inner, Var) else None

@@ -91,6 +91,8 @@ def call_value(
         folded = fold(s, args, kwargs, origin, name)
         if folded is not None:
             return folded
+    if is_runtime(value):
+        return primitive(s, func, args, kwargs, origin, name, True)
     if isinstance(getattr(value, "__self__", None), str):
         return primitive(s, func, args, kwargs, origin, name, True)
     rule = REGISTRY.find(value, tuple(class_of(s, a) for a in args if not isinstance(a, Star)))
@@ -114,6 +116,11 @@ def call_value(
     return primitive(
         s, func, args, kwargs, origin, name, root_module(value) in PURE_ROOTS and pure_library(value)
     )
+
+
+def is_runtime(value: Any) -> bool:
+    """Say whether a function belongs to the runtime of emitted code, which is never opened."""
+    return str(getattr(value, "__module__", "")).startswith("adcompiler.runtime")
 
 
 def pure_library(value: Any) -> bool:

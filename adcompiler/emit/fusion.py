@@ -1,0 +1,243 @@
+"""Decides which values become part of the expression that uses them.
+
+A temporary that is read once, by a later statement of its own block, is written in place of that
+read, unless something in between writes into storage that it reads. Names are chosen afterwards:
+what such an expression reads lives until the expression is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from adcompiler.analyses.purity import Purity, is_destructive
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    UNDEF, Atom, Block, Function, If, Let, Loop, Rhs, Slice, Statement, Var, operands, unstar,
+)
+from adcompiler.ir.visit import defined, direct_uses, walk
+from adcompiler.transforms.unit import Unit
+
+MAX_WEIGHT = 12
+MAX_CONDITIONAL = 4
+MAX_COMPREHENSION = 6
+
+
+class Fusion:
+    """The values of one function that are written where they are used.
+
+    ``conditionals`` are the branches that become conditional expressions, ``comprehensions`` the
+    loops that become list comprehensions; the values made inside those are all fused.
+    """
+
+    def __init__(self, function: Function, unit: Unit, purity: Purity) -> None:
+        self.unit = unit
+        self.purity = purity
+        self.uses = count_uses(function.body)
+        self.fused: set[Var] = set()
+        self.reads: dict[Var, set[Var]] = {}
+        self.weight: dict[Var, int] = {}
+        self.conditionals: set[If] = set()
+        self.comprehensions: set[Loop] = set()
+        self.block(function.body.statements, function.body.yields)
+
+    def is_fused(self, var: Var) -> bool:
+        """Say whether ``var`` is written in place of its use."""
+        return var in self.fused
+
+    def read_through(self, atoms: Sequence[Atom]) -> set[Var]:
+        """Return the variables that an expression of ``atoms`` reads when it is written."""
+        found: set[Var] = set()
+        for atom in atoms:
+            if isinstance(atom, Var):
+                found |= self.reads[atom] if atom in self.fused else {atom}
+        return found
+
+    # -- blocks --------------------------------------------------------------------------------
+
+    def block(self, statements: Sequence[Statement], yields: Sequence[Atom]) -> None:
+        direct = direct_counts(statements, yields)
+        for statement in statements:
+            self.statement(statement, direct)
+        while self.separate(statements):
+            pass
+
+    def statement(self, statement: Statement, direct: dict[Var, int]) -> None:
+        match statement:
+            case Let(target, rhs, _):
+                if not is_destructive(rhs) and self.may_fuse(target, rhs, direct):
+                    self.fuse(target, rhs)
+            case If():
+                self.branch(statement, direct)
+            case Loop():
+                self.loop(statement)
+
+    def fuse(self, target: Var, rhs: Rhs) -> None:
+        atoms = operands(rhs)
+        self.weight[target] = 1 + sum(self.weight.get(a, 0) for a in atoms if isinstance(a, Var))
+        self.reads[target] = self.read_through(atoms)
+        self.fused.add(target)
+
+    def may_fuse(self, target: Var, rhs: Rhs, direct: dict[Var, int]) -> bool:
+        if self.uses.get(target, 0) != 1 or direct.get(target, 0) != 1:
+            return False
+        if isinstance(rhs, Slice) or isinstance(self.unit.type(target), t.Method):
+            return True
+        if not target.temporary or target in self.unit.names:
+            return False
+        weight = 1 + sum(self.weight.get(a, 0) for a in operands(rhs) if isinstance(a, Var))
+        return weight <= MAX_WEIGHT and self.purity.is_pure(rhs)
+
+    def separate(self, statements: Sequence[Statement]) -> bool:
+        """Keep what reads a buffer in front of a statement that writes into it.
+
+        Returns whether anything had to be changed.
+        """
+        made = {v: n for n, s in enumerate(statements) for v in defined(s)}
+        used_at: dict[Var, int] = {}
+        for position in range(len(statements) - 1, -1, -1):
+            statement = statements[position]
+            targets = [v for v in defined(statement) if v in self.fused]
+            place = used_at.get(targets[0], len(statements)) if targets else position
+            for atom in direct_uses(statement):
+                if isinstance(atom, Var) and atom in self.fused:
+                    used_at[atom] = place
+        for position, statement in enumerate(statements):
+            written = written_buffers(statement)
+            if not written:
+                continue
+            for var in list(self.fused):
+                if made.get(var, position) < position < used_at.get(var, len(statements)) and (
+                    written & self.reads[var]
+                ):
+                    self.fused.discard(var)
+                    self.refresh(statements)
+                    return True
+        return False
+
+    def refresh(self, statements: Sequence[Statement]) -> None:
+        """Recompute what the fused expressions of a block read."""
+        for statement in statements:
+            if isinstance(statement, Let) and statement.target in self.fused:
+                self.reads[statement.target] = self.read_through(operands(statement.rhs))
+
+    # -- branches and loops --------------------------------------------------------------------
+
+    def branch(self, node: If, direct: dict[Var, int]) -> None:
+        if self.is_conditional(node):
+            self.conditionals.add(node)
+            for arm in (node.then, node.orelse):
+                for statement in arm.statements:
+                    assert isinstance(statement, Let)
+                    self.fuse(statement.target, statement.rhs)
+            result = node.results[0]
+            if self.uses.get(result, 0) == 1 and direct.get(result, 0) == 1 and (
+                result.temporary and result not in self.unit.names
+            ):
+                arms = [*node.then.yields, *node.orelse.yields, node.condition]
+                self.reads[result] = self.read_through(arms)
+                self.weight[result] = MAX_WEIGHT // 2
+                self.fused.add(result)
+            return
+        for arm in (node.then, node.orelse):
+            self.block(arm.statements, arm.yields)
+
+    def is_conditional(self, node: If) -> bool:
+        """Say whether a branch only chooses between two pure expressions."""
+        if len(node.results) != 1:
+            return False
+        for arm in (node.then, node.orelse):
+            if arm.diverges or len(arm.statements) > MAX_CONDITIONAL or arm.yields[0] is UNDEF:
+                return False
+            if not all(self.is_simple(s, arm) for s in arm.statements):
+                return False
+        return True
+
+    def is_simple(self, statement: Statement, block: Block) -> bool:
+        if not isinstance(statement, Let) or is_destructive(statement.rhs):
+            return False
+        named = not statement.target.temporary and block.yields[0] is not statement.target
+        return (
+            self.uses.get(statement.target, 0) == 1 and not named
+            and self.purity.is_pure(statement.rhs)
+        )
+
+    def loop(self, node: Loop) -> None:
+        if self.is_comprehension(node):
+            self.comprehensions.add(node)
+            for statement in node.body.statements:
+                assert isinstance(statement, Let)
+                self.fuse(statement.target, statement.rhs)
+            return
+        if node.condition is not None:
+            self.block(node.condition.statements, node.condition.yields)
+        stop = node.stop()
+        self.block(
+            node.body.statements, (*node.next_values(), *(() if stop is None else (stop,)))
+        )
+
+    def is_comprehension(self, node: Loop) -> bool:
+        """Say whether a loop only collects one expression of its items."""
+        if node.params or len(node.collects) != 1 or node.stops or node.condition is not None:
+            return False
+        body = node.body
+        return not body.diverges and len(body.statements) <= MAX_COMPREHENSION and all(
+            isinstance(s, Let) and self.uses.get(s.target, 0) == 1 and not is_destructive(s.rhs)
+            and self.purity.is_pure(s.rhs) for s in body.statements
+        )
+
+
+def written_buffers(statement: Statement) -> set[Atom]:
+    """Return the storage that a statement, or anything inside it, may write into."""
+    found: set[Atom] = set()
+    for inner in walk(Block((statement,))):
+        if isinstance(inner, Let) and is_destructive(inner.rhs):
+            found.add(unstar(operands(inner.rhs)[1]))
+        elif isinstance(inner, Loop):
+            found.update(inner.inits)
+    return found
+
+
+def count_uses(block: Block) -> dict[Var, int]:
+    """Return how often each variable is read in ``block``.
+
+    The condition of ``a and b``, which the branch also yields, counts once.
+    """
+    counts: dict[Var, int] = {}
+
+    def note(atoms: Sequence[Atom]) -> None:
+        for atom in atoms:
+            if isinstance(atom, Var):
+                counts[atom] = counts.get(atom, 0) + 1
+
+    for statement in walk(block):
+        note(direct_uses(statement))
+        if isinstance(statement, If):
+            for arm in (statement.then, statement.orelse):
+                if not is_short_circuit(statement) or arm.yields[0] is not statement.condition:
+                    note(arm.yields)
+        elif isinstance(statement, Loop):
+            note(statement.body.yields)
+            if statement.condition is not None:
+                note(statement.condition.yields)
+    note(block.yields)
+    return counts
+
+
+def is_short_circuit(node: If) -> bool:
+    """Say whether a branch is ``condition and x`` or ``condition or x``."""
+    return len(node.results) == 1 and not (node.then.diverges or node.orelse.diverges) and any(
+        not arm.statements and arm.yields[0] is node.condition for arm in (node.then, node.orelse)
+    )
+
+
+def direct_counts(statements: Sequence[Statement], yields: Sequence[Atom]) -> dict[Var, int]:
+    """Return how often each variable is read by these statements themselves and by ``yields``."""
+    counts: dict[Var, int] = {}
+    for statement in statements:
+        for atom in direct_uses(statement):
+            if isinstance(atom, Var):
+                counts[atom] = counts.get(atom, 0) + 1
+    for atom in yields:
+        if isinstance(atom, Var):
+            counts[atom] = counts.get(atom, 0) + 1
+    return counts

@@ -1,0 +1,203 @@
+"""Checks a program of the accepted language: its derivative, and what it must leave alone.
+
+``check`` compares with plain Python and with finite differences in random directions, and checks
+what every derivative promises: the value is Python's, the inputs stay, a pullback may be called
+twice, a gradient has the structure, dtype and kind of its argument.
+"""
+
+import copy
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from adcompiler import grad, value_and_grad, vjp
+
+DIRECTIONS = 3
+STEP = 1e-3
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program with arguments, and the positions of the arguments to be differentiated."""
+
+    function: Any
+    args: tuple
+    argnums: tuple
+    options: dict = field(default_factory=dict)
+
+    def __str__(self):
+        return self.function.__name__
+
+
+class Cases(list):
+    """Collects programs: ``@programs(1.5, np.ones(3))`` above a function adds it."""
+
+    def __call__(self, *args, argnums=None, **options):
+        def add(function):
+            self.append(Case(function, args, argnums, options))
+            return function
+
+        return add
+
+    def check(self, case):
+        check(case.function, *case.args, argnums=case.argnums, **case.options)
+
+
+def check(function, *args, argnums=None, tol=1e-7, kwargs=None, scalar=None):
+    """Check the derivative of ``function`` at ``args``; by default for all arguments of floats."""
+    kwargs = kwargs or {}
+    if argnums is None:
+        argnums = tuple(i for i, a in enumerate(args) if differentiable(a))
+    before = copy.deepcopy(args)
+    wanted = function(*copy.deepcopy(args), **kwargs)
+    rng = np.random.default_rng(11)
+
+    value, pullback = vjp(function, *args, argnums=argnums, **kwargs)
+    same(value, wanted, "the value of vjp")
+    seed = random_like(wanted, rng)
+    bars = pullback(seed)
+    same(pullback(seed), bars, "the second call of a pullback")
+    same(args, before, "the arguments after vjp")
+    compare(function, args, kwargs, argnums, seed, bars, rng, tol)
+    for argnum, bar in zip(argnums, bars, strict=True):
+        of_kind(bar, args[argnum], f"argument {argnum}")
+
+    if scalar is None:
+        scalar = isinstance(wanted, (float, np.floating)) or (
+            isinstance(wanted, np.ndarray) and wanted.size == 1 and wanted.dtype.kind == "f"
+        )
+    if scalar:
+        one = np.ones_like(wanted)[()]
+        gradient = grad(function, argnums=argnums)(*args, **kwargs)
+        compare(function, args, kwargs, argnums, one, gradient, rng, tol)
+        value, again = value_and_grad(function, argnums=argnums)(*args, **kwargs)
+        same(value, wanted, "the value of value_and_grad")
+        same(again, gradient, "the gradient of value_and_grad", exact=False)
+        loaded = grad(function, argnums=argnums)(*args, **kwargs)
+        same(loaded, gradient, "the gradient of a second derivative object")
+        same(args, before, "the arguments after grad")
+        for argnum, bar in zip(argnums, gradient, strict=True):
+            of_kind(bar, args[argnum], f"argument {argnum}")
+
+
+def compare(function, args, kwargs, argnums, seed, bars, rng, tol):
+    """Compare cotangents with finite differences of ``<seed, function>`` in random directions."""
+    for _ in range(DIRECTIONS):
+        directions = [random_like(args[i], rng) for i in argnums]
+
+        def along(t, directions=directions):
+            moved = list(copy.deepcopy(args))
+            for i, d in zip(argnums, directions, strict=True):
+                moved[i] = move(args[i], d, t)
+            return inner(seed, function(*moved, **kwargs))
+
+        got = sum(inner(d, b) for d, b in zip(directions, bars, strict=True))
+        expected = richardson(along)
+        scale = 1.0 + abs(expected)
+        assert np.isfinite(got), bars
+        assert abs(got - expected) <= tol * scale, (
+            f"derivative {got!r}, finite differences {expected!r}"
+        )
+
+
+def richardson(along):
+    """Return the derivative at 0 by central differences, extrapolated twice."""
+    rows = [(along(h) - along(-h)) / (2 * h) for h in (STEP, STEP / 2, STEP / 4)]
+    first = [(4 * b - a) / 3 for a, b in zip(rows, rows[1:], strict=False)]
+    return (16 * first[1] - first[0]) / 15
+
+
+# -- structures ------------------------------------------------------------------------------------
+
+
+def items_of(x):
+    """Return the items of a container, None for a leaf."""
+    if isinstance(x, dict):
+        return list(x.values())
+    return list(x) if isinstance(x, (tuple, list)) else None
+
+
+def rebuilt(x, items):
+    if isinstance(x, dict):
+        return dict(zip(x, items, strict=True))
+    if hasattr(x, "_fields"):
+        return type(x)(*items)
+    return type(x)(items)
+
+
+def differentiable(x):
+    items = items_of(x)
+    if items is not None:
+        return any(map(differentiable, items))
+    return isinstance(x, (float, complex, np.inexact)) or (
+        isinstance(x, np.ndarray) and x.dtype.kind in "fc"
+    )
+
+
+def random_like(x, rng):
+    """Return a random float64 direction of the structure of ``x``; 0.0 for what has none."""
+    items = items_of(x)
+    if items is not None:
+        return rebuilt(x, [random_like(item, rng) for item in items])
+    if isinstance(x, np.ndarray):
+        return rng.normal(size=x.shape).astype(x.dtype if x.dtype.kind == "f" else float)
+    return float(rng.normal()) if isinstance(x, (int, float, np.number)) else 0.0
+
+
+def move(x, direction, t):
+    items = items_of(x)
+    if items is not None:
+        return rebuilt(x, [
+            move(i, d, t) for i, d in zip(items, items_of(direction), strict=True)
+        ])
+    if isinstance(x, (str, bool, np.bool_)) or x is None:
+        return x
+    if isinstance(x, np.ndarray):
+        return x.astype(np.float64) + t * direction
+    return type(x)(x + t * direction) if isinstance(x, (float, np.float64)) else x + t * direction
+
+
+def inner(a, b):
+    """Return the inner product of two values of one structure, as a float."""
+    items = items_of(b)
+    if items is not None:
+        return sum((inner(x, y) for x, y in zip(items_of(a), items, strict=True)), 0.0)
+    if b is None or isinstance(b, (str, bool)):
+        return 0.0
+    return float(np.sum(np.real(np.asarray(a) * np.asarray(b))))
+
+
+def same(a, b, what, exact=True):
+    items = items_of(b)
+    if items is not None:
+        assert type(a) is type(b) and len(a) == len(b), f"{what}: {a!r}, not {b!r}"
+        for x, y in zip(items_of(a), items, strict=True):
+            same(x, y, what, exact)
+        return
+    assert type(a) is type(b), f"{what}: {a!r} of {type(a)}, not {b!r} of {type(b)}"
+    if isinstance(b, np.ndarray):
+        assert a.dtype == b.dtype and a.shape == b.shape, f"{what}: {a!r}, not {b!r}"
+    if isinstance(b, (np.ndarray, np.number, int, float, complex)):
+        fits = np.array_equal(a, b) if exact else np.allclose(a, b, rtol=1e-12, atol=1e-14)
+        assert fits, f"{what}: {a!r}, not {b!r}"
+
+
+def of_kind(bar, x, what):
+    """Assert that a gradient has the structure, shape, dtype and kind of its argument."""
+    items = items_of(x)
+    if items is not None:
+        assert type(bar) is type(x) and len(bar) == len(x), f"{what}: {bar!r} for {x!r}"
+        if isinstance(x, dict):
+            assert list(bar) == list(x)
+        for b, i in zip(items_of(bar), items, strict=True):
+            of_kind(b, i, what)
+    elif isinstance(x, np.ndarray):
+        assert isinstance(bar, np.ndarray) and bar.shape == x.shape, f"{what}: {bar!r} for {x!r}"
+        dtype = x.dtype if x.dtype.kind in "fc" else np.float64
+        assert bar.dtype == dtype, f"{what}: {bar.dtype} for {x.dtype}"
+        assert not np.shares_memory(bar, x), f"{what}: the gradient is the argument's memory"
+    elif isinstance(x, (float, np.inexact)):
+        assert type(bar) is type(x), f"{what}: {type(bar)} for {type(x)}"
+    elif isinstance(x, int):
+        assert type(bar) is float, f"{what}: {type(bar)} for {type(x)}"

@@ -1,0 +1,241 @@
+"""Every registered rule through the compiler: the same values and cotangents as the rule itself.
+
+Each sample call is written as a small function, as a user would spell it: operators as operators,
+methods as methods, plain constants as literals, numbers and arrays as parameters. What ``vjp``
+compiles from it is compared with the rule run as plain Python.
+"""
+
+import builtins
+import itertools
+import linecache
+import math
+import operator
+import sys
+import warnings
+import zlib
+
+import numpy as np
+import pytest
+
+import adcompiler
+from adcompiler import vjp
+from adcompiler.dispatch import as_real
+from adcompiler.rulekit import REGISTRY, Call
+from adcompiler.rulekit.comparison import (
+    is_inexact, kind_difference, map_leaves, numbers, short, value_difference,
+)
+from adcompiler.rulekit.testing import (
+    PRIMAL_TOLERANCE, _random_cotangent, _single_precision_variants, rule_function, rule_name,
+    sample_calls,
+)
+
+TOLERANCE = {np.float64: 1e-11, np.float32: 2e-4}
+BINARY = {
+    operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/",
+    operator.mod: "%", operator.pow: "**", operator.matmul: "@",
+}
+UNARY = {operator.neg: "-", operator.pos: "+"}
+MODULES = {"np": np, "np.linalg": np.linalg, "np.fft": np.fft, "math": math, "operator": operator}
+LITERALS = (bool, int, str, type(None), type(Ellipsis))
+NAMESPACE = {"np": np, "math": math, "operator": operator, "adcompiler": adcompiler}
+
+_numbers = itertools.count()
+
+
+# --- writing a call as a function -----------------------------------------------------------------
+
+
+def spelling(function):
+    """Return how a function is written in source."""
+    for name, module in MODULES.items():
+        short_name = getattr(function, "__name__", "")
+        if getattr(module, short_name, None) is function:
+            return f"{name}.{short_name}"
+    if getattr(builtins, getattr(function, "__name__", ""), None) is function:
+        return function.__name__
+    owner = getattr(function, "__objclass__", None)
+    if owner is not None:
+        return f".{function.__name__}"
+    if getattr(sys.modules[function.__module__], function.__name__, None) is function:
+        return f"{function.__module__}.{function.__name__}"
+    raise AssertionError(f"no spelling for {function!r}")
+
+
+class Written:
+    """The source of a function that makes one sample call, and the arguments to give it."""
+
+    def __init__(self, function, call, displays=False):
+        self.values = []
+        self.names = []
+        self.globals = dict(NAMESPACE)
+        self.displays = displays
+        args = [self.argument(x) for x in call.args]
+        kwargs = [f"{key}={self.argument(x)}" for key, x in call.kwargs.items()]
+        self.text = f"def f({', '.join(self.names)}):\n    return {self.expression(function, args, kwargs)}\n"
+
+    def expression(self, function, args, kwargs):
+        if function in BINARY and len(args) == 2:
+            return f"{args[0]} {BINARY[function]} {args[1]}"
+        if function in UNARY:
+            return f"{UNARY[function]}{args[0]}"
+        name = spelling(function)
+        if name.startswith("."):
+            if not callable(function):
+                return f"{args[0]}{name}"
+            return f"{args[0]}{name}({', '.join([*args[1:], *kwargs])})"
+        text = f"{name}({', '.join([*args, *kwargs])})"
+        return f"list({text})" if function is reversed else text
+
+    def argument(self, x):
+        """Return the text of an argument: a literal, a display or a parameter."""
+        if isinstance(x, LITERALS) and type(x) in LITERALS:
+            return repr(x) if not (isinstance(x, int) and x < 0) else f"({x!r})"
+        if isinstance(x, (tuple, list)) and type(x) in (tuple, list) and (
+            not any(True for _ in numbers(x)) and not has_array(x) or self.displays
+        ):
+            inner = ", ".join(map(self.argument, x))
+            if isinstance(x, list):
+                return f"[{inner}]"
+            return f"({inner},)" if len(x) == 1 else f"({inner})"
+        if isinstance(x, dict) and self.displays:
+            return "{" + ", ".join(f"{k!r}: {self.argument(v)}" for k, v in x.items()) + "}"
+        if isinstance(x, type) and getattr(np, x.__name__, None) is x:
+            return f"np.{x.__name__}"
+        if isinstance(x, type) or callable(x) or isinstance(x, (slice, np.dtype)):
+            name = f"given_{len(self.globals)}"
+            self.globals[name] = x
+            return name if not isinstance(x, type) else x.__name__
+        name = "xyzuvwabcdeghijk"[len(self.names)] if len(self.names) < 16 else f"x{len(self.names)}"
+        self.names.append(name)
+        self.values.append(x)
+        return name
+
+    def compiled(self):
+        """Return the function, with source that can be read."""
+        file = f"<call {next(_numbers)}>"
+        linecache.cache[file] = (len(self.text), None, self.text.splitlines(True), file)
+        exec(compile(self.text, file, "exec"), self.globals)
+        return self.globals["f"]
+
+
+def has_array(x):
+    if isinstance(x, (tuple, list)):
+        return any(map(has_array, x))
+    return isinstance(x, np.ndarray)
+
+
+def leaves_of_parameters(written, original, x_bar):
+    """Yield the parts of the cotangent of an argument that belong to parameters, in order."""
+    if isinstance(original, LITERALS) and type(original) in LITERALS:
+        return
+    if written.displays and isinstance(original, (tuple, list)):
+        for i, item in enumerate(original):
+            yield from leaves_of_parameters(written, item, None if x_bar is None else x_bar[i])
+        return
+    if written.displays and isinstance(original, dict):
+        for key, item in original.items():
+            yield from leaves_of_parameters(written, item, None if x_bar is None else x_bar[key])
+        return
+    yield x_bar
+
+
+def cotangents_by_parameter(rule, call, written, x_bars):
+    """Return the expected cotangent of each parameter of the written function, None for zero."""
+    import inspect
+
+    if rule.definition is None:
+        by_place = dict(enumerate(x_bars if isinstance(x_bars, tuple) else (x_bars,)))
+        wanted = {}
+    else:
+        bars = (x_bars,) if len(rule.wrt) == 1 else x_bars
+        wanted = dict(zip((name.lstrip("*") for name in rule.wrt), bars, strict=True))
+        by_place = {}
+        for i, p in enumerate(inspect.signature(rule.definition).parameters.values()):
+            if p.kind is p.VAR_POSITIONAL and p.name in wanted:
+                for j, bar in enumerate(wanted[p.name]):
+                    by_place[i + j] = bar
+            elif p.name in wanted and p.kind is not p.KEYWORD_ONLY:
+                by_place[i] = wanted[p.name]
+    expected = []
+    for i, x in enumerate(call.args):
+        if is_parameter(written, x):
+            expected += leaves_of_parameters(written, x, by_place.get(i))
+    for key, x in call.kwargs.items():
+        if is_parameter(written, x):
+            expected += leaves_of_parameters(written, x, wanted.get(key))
+    return expected
+
+
+def is_parameter(written, x):
+    probe = object.__new__(Written)
+    probe.values, probe.names, probe.globals, probe.displays = [], [], {}, written.displays
+    probe.argument(x)
+    return bool(probe.names)
+
+
+# --- comparing ------------------------------------------------------------------------------------
+
+
+def real_call(call):
+    """Return the call with the integers that stand in parameters of floats made floats."""
+    def convert(x):
+        return as_real(x, "x") if any(True for _ in numbers(x)) and not isinstance(x, str) else x
+
+    return Call(tuple(map(convert, call.args)), {k: convert(v) for k, v in call.kwargs.items()})
+
+
+def compare(rule, call, rng, displays=False, function=None):
+    """Return a message about how the compiled call differs from the rule, or ''."""
+    function = rule.function if function is None else function
+    if not displays:
+        call = real_call(call)
+    written = Written(function, call, displays)
+    wrt = tuple(i for i, x in enumerate(written.values) if any(True for _ in numbers(x)))
+    if not wrt:
+        return ""
+    f = written.compiled()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with np.errstate(all="ignore"):
+            direct = f(*written.values)
+            expected, pullback = rule_function(rule)(*call.args, **call.kwargs)
+            y_bar = _random_cotangent(expected, rng)
+            bars = cotangents_by_parameter(rule, call, written, pullback(y_bar))
+            y, compiled_pullback = vjp(f, *written.values, argnums=wrt)
+            y_before = map_leaves(lambda leaf: np.copy(leaf) if isinstance(leaf, np.ndarray) else leaf, y)
+            found = compiled_pullback(y_bar)
+            again = compiled_pullback(y_bar)
+    tolerance = PRIMAL_TOLERANCE if rule.primal_note else 0.0
+    difference = value_difference(y, direct, tolerance)
+    if difference:
+        return f"value: {difference}"
+    if value_difference(y, y_before, 0.0):
+        return "the pullback changed the value"
+    for i, x_bar, other in zip(wrt, found, again, strict=True):
+        x, name = written.values[i], written.names[i]
+        difference = kind_difference(x_bar, x, name) or value_difference(other, x_bar, 0.0)
+        if difference:
+            return difference
+        difference = cotangent_difference(x_bar, bars[i], x)
+        if difference:
+            return f"{name}_bar: {difference}"
+    return ""
+
+
+def cotangent_difference(actual, expected, x):
+    """Say how a cotangent differs from the expected one, None standing for zero."""
+    if expected is None:
+        return "" if not any(np.any(leaf) for leaf in numbers(actual)) else f"{short(actual)}, not zero"
+    if isinstance(x, (tuple, list)):
+        parts = zip(actual, expected, x, strict=True)
+        return next((d for d in (cotangent_difference(*part) for part in parts) if d), "")
+    if isinstance(x, dict):
+        return next((d for d in (cotangent_difference(actual[k], expected[k], x[k]) for k in x) if d), "")
+    if not is_inexact(x):
+        return ""
+    single = isinstance(x, (np.ndarray, np.generic)) and x.dtype in (np.float32, np.complex64)
+    tolerance = TOLERANCE[np.float32 if single else np.float64]
+    size = float(np.max(np.abs(expected), initial=0.0, where=np.isfinite(expected)))
+    if np.allclose(actual, expected, rtol=tolerance, atol=tolerance * size, equal_nan=True):
+        return ""
+    return f"{short(actual)}, not {short(expected)}"
