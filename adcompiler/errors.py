@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 LIMITATIONS = "docs/limitations.md"
@@ -12,7 +13,8 @@ class Finding:
     """One place in the user's source that cannot be differentiated.
 
     ``line`` and ``column`` are 1-based and 0-based, as Python reports them; ``text`` is the
-    source line as written. ``anchor`` names the section of ``docs/limitations.md``.
+    source line as written. ``anchor`` names the section of ``docs/limitations.md``; ``callers``
+    are the calls through which the place is reached, innermost first.
     """
 
     file: str
@@ -23,6 +25,12 @@ class Finding:
     hint: str = ""
     anchor: str = ""
     width: int = 1
+    callers: tuple[str, ...] = ()
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Where the finding stands in its file: sorts findings as they are read."""
+        return self.line, self.column
 
     def render(self) -> str:
         """Return the finding as compiler-style text: location, line, caret, reason, rewrite."""
@@ -32,6 +40,7 @@ class Finding:
         rows = [f"{self.file}:{self.line}:{self.column + 1}: {self.problem}"]
         if stripped:
             rows += [f"    {stripped}", "    " + " " * caret + "^" * width]
+        rows += [f"  called from {caller}" for caller in self.callers]
         if self.hint:
             rows.append(f"  write instead: {self.hint}")
         if self.anchor:
@@ -47,8 +56,20 @@ class LocatedError(ADError):
     """A refusal that points at places in the user's source, all of them at once."""
 
     def __init__(self, findings: tuple[Finding, ...] | list[Finding]) -> None:
-        self.findings = tuple(findings)
+        self.findings = in_source_order(findings)
         super().__init__("\n".join(finding.render() for finding in self.findings))
+
+
+def in_source_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return the findings file by file, as the files were met, and by line within a file.
+
+    Of findings at one place with one problem, reached by several calls, the first is kept.
+    """
+    unique: dict[tuple[str, int, int, str], Finding] = {}
+    for finding in findings:
+        unique.setdefault((finding.file, *finding.place, finding.problem), finding)
+    files = list(dict.fromkeys(finding.file for finding in unique.values()))
+    return tuple(sorted(unique.values(), key=lambda f: (files.index(f.file), *f.place)))
 
 
 class UnsupportedError(LocatedError):

@@ -5,6 +5,7 @@ source -> IR -> types -> augmented primal and sweep -> optimised -> ``ast`` -> t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,9 +13,12 @@ from adcompiler.emit.module import emit_module
 from adcompiler.errors import MissingRuleError, UnsupportedError
 from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
-from adcompiler.products import Product, gradient, specialise, split
-from adcompiler.rulekit.registry import root_module
+from adcompiler.ir.nodes import Function
+from adcompiler.products import Product, gradient, optimised, specialise, split
+from adcompiler.rulekit.registry import display_name
 from adcompiler.transforms.unit import Unit
+
+STAGES = ("parse", "types", "reverse", "optimise", "source")
 
 
 @dataclass(frozen=True)
@@ -43,41 +47,50 @@ class Emitted:
     def report(self) -> dict[str, list[str]]:
         """What ``explain`` says of the rules used."""
         rules = list(self.unit.rules_used)
+        named = [(display_name(rule.function), rule) for rule in rules]
         return {
-            "rules": sorted({display_name(rule.function) for rule in rules}),
-            "changed": sorted({
-                f"{display_name(rule.function)}: {rule.primal_note}"
-                for rule in rules if rule.primal_note
-            }),
-            "kinks": sorted({
-                f"{display_name(rule.function)}: {rule.kink}" for rule in rules if rule.kink
-            }),
+            "rules": sorted({name for name, _ in named}),
+            "changed": sorted({f"{name}: {r.primal_note}" for name, r in named if r.primal_note}),
+            "kinks": sorted({f"{name}: {r.kink}" for name, r in named if r.kink}),
             "residuals": self.product.residuals,
         }
 
 
-def compile_request(request: Request) -> Emitted:
-    """Run all stages; raises UnsupportedError or MissingRuleError with everything found."""
+Result = tuple[str, Unit, list[Function] | Emitted]
+"""The name of a stage, the tables that it filled, and its result: IR functions, or the text."""
+
+
+def stages(request: Request) -> Iterator[Result]:
+    """Run the stages one by one; raises UnsupportedError or MissingRuleError with all findings."""
     unit = Unit()
-    typed = specialise(unit, lower(request.function), request.function, list(request.types))
+    function = lower(request.function)
+    yield "parse", unit, [function]
+
+    typed = specialise(unit, function, request.function, list(request.types))
     refuse(unit)
+    yield "types", unit, typed.functions(unit)
+
     wrt = list(request.wrt)
     if request.mode == "vjp":
         product = split(unit, typed, wrt, request.single)
     else:
-        product = gradient(
-            unit, typed, wrt, request.mode == "value_and_grad", request.has_aux, request.single
-        )
+        with_value = request.mode == "value_and_grad"
+        product = gradient(unit, typed, wrt, with_value, request.has_aux, request.single)
     refuse(unit)
-    text, bound = emit_module(product, unit, request.mode)
-    return Emitted(text, product.functions[0].name, unit, product, bound)
+    yield "reverse", unit, product.functions
+
+    product = optimised(product, unit)
+    yield "optimise", unit, product.functions
+
+    text, bound = emit_module(product, unit)
+    yield "source", unit, Emitted(text, product.functions[0].name, unit, product, bound)
 
 
-def display_name(function: Any) -> str:
-    """Return a function's name for reports, e.g. ``numpy.sin``."""
-    name = getattr(function, "__qualname__", None) or getattr(function, "__name__", "?")
-    root = root_module(function)
-    return name if root in ("builtins", "") else f"{root}.{name}"
+def compile_request(request: Request) -> Emitted:
+    """Run all stages and return what the last one gives."""
+    *_, (_, _, emitted) = stages(request)
+    assert isinstance(emitted, Emitted)
+    return emitted
 
 
 def refuse(unit: Unit) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,12 @@ from adcompiler.analyses.purity import ALLOCATORS
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    NONE, UNDEF, Atom, Block, Call, Const, Function, Item, Let, Origin, Pack, Param, Statement, Var,
+    NONE, UNDEF, Atom, Block, Call, Const, Function, Item, Let, Origin, Pack, Param, Statement, Var, unstar,
 )
 from adcompiler.ir.visit import defined, definitions, free_variables
 from adcompiler.optimise.passes import optimise
 from adcompiler.rulekit.registry import REGISTRY
-from adcompiler.runtime import add_at, as_gradient, seed
+from adcompiler.runtime import add_at, as_gradient, seed, unbroadcast
 from adcompiler.transforms.cotangents import Cotangents, cotangent_type
 from adcompiler.transforms.reverse import Pair, Reversed, reverse
 from adcompiler.transforms.specialise import Specialiser
@@ -34,14 +34,35 @@ class Typed:
     value: Atom
     origin: Origin
 
+    def functions(self, unit: Unit) -> list[Function]:
+        """Return the function in its specialised form, then those it calls by name."""
+        params = tuple(Param(var, 1) for var in self.params)
+        body = Block(self.statements, (self.value,))
+        callees = [c.function for c in unit.callees.values() if c.function is not None]
+        return [Function(self.function.name, params, body, self.origin), *callees]
+
 
 @dataclass(eq=False)
 class Product:
-    """The emitted functions, main one first, with what ``explain`` reports."""
+    """The emitted functions, main one first, with what ``explain`` reports.
+
+    ``together`` lists those that were optimised with their other half before the two were parted.
+    """
 
     functions: list[Function]
     docs: dict[str, str] = field(default_factory=dict)
     residuals: list[str] = field(default_factory=list)
+    together: tuple[str, ...] = ()
+
+
+def optimised(product: Product, unit: Unit) -> Product:
+    """Return ``product`` with its functions optimised, each by itself."""
+    functions = [
+        function if function.name in product.together
+        else replace(function, body=optimise(function.body, unit))
+        for function in product.functions
+    ]
+    return replace(product, functions=functions)
 
 
 def specialise(
@@ -87,7 +108,7 @@ def gradient(
         unit.types[seed_atom] = type_
         unit.shapes[seed_atom] = unit.shape_class(output)
     pairs: dict[Any, Pair] = {}
-    both = reverse(s, Block(tuple(body)), inputs, output, seed_atom, pairs, origin)
+    both = reverse(s, Block(tuple(body)), inputs, output, seed_atom, pairs, origin, split=False)
     statements = list(both.forward)
     if isinstance(seed_atom, Var):
         call = Call(Const(seed), (both.value,))
@@ -186,11 +207,22 @@ def finished_bar(
     elif isinstance(type_, t.Array) and type_.kind in ("float", "complex"):
         if bar is None:
             return s.let(Call(Const(np.zeros_like), (var,)), type_, f"{var.name}_bar", at)
-        if s.unit.type(bar) == type_ and bar not in given and (
-            bar in owned or owns_storage(s, bar)
+        root = storage_root(s, bar)
+        if s.unit.type(bar) == type_ and root not in given and (
+            bar in owned or owns_storage(s, root)
         ):
+            given.add(root)
             return bar
     return s.let(Call(Const(as_gradient), (bar or NONE, var)), type_, f"{var.name}_bar", at)
+
+
+def storage_root(s: Specialiser, bar: Atom) -> Atom:
+    """Return the array that ``unbroadcast`` may have returned as it was given."""
+    rhs = s.unit.definition(bar)
+    while isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is unbroadcast:
+        bar = unstar(rhs.args[0])
+        rhs = s.unit.definition(bar)
+    return bar
 
 
 def owns_storage(s: Specialiser, bar: Atom) -> bool:
@@ -229,7 +261,8 @@ def split(
         pullback.name: f"Pull a cotangent of the value of `{name}` back to "
         f"{', '.join(typed.params[i].name for i in wrt)}.",
     }
-    return Product([augmented, pullback, *pair_functions(unit, pairs)], docs, residuals)
+    functions = [augmented, pullback, *pair_functions(unit, pairs)]
+    return Product(functions, docs, residuals, (augmented.name, pullback.name))
 
 
 def pair_halves(
@@ -244,7 +277,7 @@ def pair_halves(
                 else "value_bar", False)
     unit.types[y_bar] = cotangent_type(unit.type(output))
     unit.shapes[y_bar] = unit.shape_class(output)
-    both = reverse(s, body, inputs, output, y_bar, pairs, origin)
+    both = reverse(s, body, inputs, output, y_bar, pairs, origin, split=True)
     sweep = list(both.sweep)
     at = origin.reversed()
     with s.writing_to(sweep):

@@ -16,11 +16,12 @@ METADATA = frozenset({"shape", "ndim", "size", "dtype", "itemsize", "nbytes", "s
 
 
 def active_variables(
-    block: Block, inputs: Iterable[Var], outputs: Iterable[Atom], type_of: Callable[[Atom], t.Type]
+    block: Block, inputs: Iterable[Var], outputs: Iterable[Atom],
+    type_of: Callable[[Atom], t.Type], constant: frozenset[Var] = frozenset(),
 ) -> frozenset[Var]:
-    """Return the variables that are both varied and useful."""
+    """Return the variables that are both varied and useful; ``constant`` ones are never varied."""
     varied = set(inputs)
-    _Varied(varied, type_of).block(block)
+    _Varied(varied, type_of, constant).block(block)
     useful = {atom for atom in outputs if isinstance(atom, Var)}
     _Useful(useful, varied).block(block)
     return frozenset(varied & useful)
@@ -29,9 +30,12 @@ def active_variables(
 class _Varied:
     """Adds to ``varied`` everything that depends on what is in it."""
 
-    def __init__(self, varied: set[Var], type_of: Callable[[Atom], t.Type]) -> None:
+    def __init__(
+        self, varied: set[Var], type_of: Callable[[Atom], t.Type], constant: frozenset[Var]
+    ) -> None:
         self.varied = varied
         self.type_of = type_of
+        self.constant = constant
 
     def block(self, block: Block) -> None:
         for statement in block.statements:
@@ -41,6 +45,8 @@ class _Varied:
         return isinstance(atom, Var) and atom in self.varied
 
     def mark(self, target: Var, sources: Iterable[Atom]) -> None:
+        if target in self.constant:
+            return
         if any(map(self.is_varied, sources)) and self.can_carry(target):
             self.varied.add(target)
 

@@ -138,6 +138,8 @@ class Fusion:
                 self.weight[result] = MAX_WEIGHT // 2
                 self.fused.add(result)
             return
+        if is_short_circuit(node) and isinstance(node.condition, Var):
+            self.fused.discard(node.condition)  # read as the condition and as the result
         for arm in (node.then, node.orelse):
             self.block(arm.statements, arm.yields)
 

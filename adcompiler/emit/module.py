@@ -9,21 +9,16 @@ from adcompiler.analyses.purity import Purity
 from adcompiler.emit.lower import FunctionLowering
 from adcompiler.emit.references import References
 from adcompiler.emit.source import emit_source
-from adcompiler.ir.nodes import Function
-from adcompiler.optimise.passes import optimise
 from adcompiler.products import Product
 from adcompiler.transforms.unit import Unit
 
 
-def emit_module(product: Product, unit: Unit, mode: str) -> tuple[str, dict[str, Any]]:
+def emit_module(product: Product, unit: Unit) -> tuple[str, dict[str, Any]]:
     """Return the text of a module with the functions of ``product``, and its bound values."""
     references = References(unit)
     purity = Purity(unit.type, unit.definition)
     body: list[ast.stmt] = []
     for function in product.functions:
-        if mode != "vjp" or function.name not in product.docs:
-            optimised = optimise(function.body, unit)
-            function = Function(function.name, function.params, optimised, function.origin)
         lowering = FunctionLowering(function, unit, references, purity)
         body.append(lowering.lower(product.docs.get(function.name, "")))
     module = ast.Module([*references.imports(), *body], [])

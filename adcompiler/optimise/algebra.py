@@ -10,11 +10,12 @@ import numpy as np
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Block, Call, Const, If, Let, Loop, Statement, Var, substitute,
+    Atom, Attribute, Block, Call, Const, If, Item, Let, Loop, Statement, Var, substitute,
 )
 from adcompiler.ir.visit import substitute_statement
 from adcompiler.transforms.unit import Unit
 
+REDUCTIONS = (np.sum, np.mean, np.max, np.min, np.prod)
 ELEMENTWISE = (operator.add, operator.sub, operator.mul, operator.truediv)
 
 
@@ -43,6 +44,20 @@ class _Algebra:
         match statement:
             case Let(target, rhs, origin):
                 new = substitute(rhs, self.renamed)
+                while isinstance(new, Attribute):
+                    closer = self.metadata(target, new)
+                    if closer is None:
+                        break
+                    new = closer
+                if isinstance(new, Attribute):
+                    self.unit.defs[target] = new
+                    length = self.reduced_size(new)
+                    if length is not None:
+                        shape, axis = length
+                        before = Let(shape, Attribute(axis[0], "shape"), origin)
+                        item = Item(shape, Const(axis[1]))
+                        self.unit.defs[target] = item
+                        return [before, Let(target, item, origin)]
                 if isinstance(new, Call) and isinstance(new.func, Const) and not new.kwargs:
                     simpler = self.simplify(new)
                     before = self.written(target, origin)
@@ -89,6 +104,8 @@ class _Algebra:
     def simplify(self, call: Call) -> Call | Atom | None:
         """Return a simpler call, the atom that the call equals, or None to leave it."""
         function = call.func.value if isinstance(call.func, Const) else None
+        if function is np.broadcast_to and len(call.args) == 2:
+            return self.spread(call)
         args: tuple[Any, ...] = call.args
         if function is operator.neg:
             return self.negation(args[0])
@@ -103,6 +120,10 @@ class _Algebra:
                 return self.signed(function, *args) or self.product(*args)
             if function is operator.add:
                 return self.sum(*args)
+            if function is operator.sub:
+                negated = self.made_by(args[1], operator.neg)
+                if negated is not None and self.numeric(args[0]):
+                    return Call(Const(operator.add), (args[0], negated.args[0]))  # x - -y -> x + y
             if function is operator.truediv:
                 signed = self.signed(function, *args)
                 if signed is not None:
@@ -178,6 +199,11 @@ class _Algebra:
     def unspread(self, call: Call, function: Any, x: Atom, y: Atom) -> Call | None:
         """full_like(a, s) * b -> s * b where b has the shape and dtype of a."""
         for position, (one, other) in enumerate(((x, y), (y, x))):
+            stretched = self.made_by(one, np.broadcast_to)
+            if stretched is not None and self.covers(other, one):
+                small = stretched.args[0]  # broadcast_to(a, b.shape) * b -> a * b
+                args = (small, other) if position == 0 else (other, small)
+                return Call(call.func, args)
             made = self.made_by(one, np.full_like)
             if made is None or len(made.args) != 2 or made.kwargs:
                 continue
@@ -192,6 +218,65 @@ class _Algebra:
                 args = (fill, other) if position == 0 else (other, fill)
                 return Call(call.func, args)
         return None
+
+    def covers(self, other: Atom, one: Atom) -> bool:
+        """Say whether ``other`` is an array of the shape and dtype of ``one``."""
+        a, b = self.unit.type(other), self.unit.type(one)
+        return isinstance(a, t.Array) and a == b and (
+            self.unit.shape_class(other) == self.unit.shape_class(one)
+        )
+
+    def spread(self, call: Call) -> Call | None:
+        """broadcast_to(expand_dims(full_like(a, s)), x.shape) -> full_like(x, s)."""
+        source, shape = call.args
+        made = self.calls.get(source) if isinstance(source, Var) else None
+        while made is not None and isinstance(made.func, Const) and made.func.value is (
+            np.expand_dims
+        ):
+            inner = made.args[0]
+            made = self.calls.get(inner) if isinstance(inner, Var) else None
+        target = self.unit.definition(shape) if isinstance(shape, Var) else None
+        if made is None or not isinstance(made.func, Const) or made.func.value is not np.full_like:
+            return None
+        if isinstance(target, Attribute) and target.name == "shape" and not made.kwargs:
+            like = self.unit.type(made.args[0])  # type: ignore[arg-type]
+            wanted = self.unit.type(target.obj)
+            if isinstance(like, t.Array) and isinstance(wanted, t.Array) and (
+                like.dtype == wanted.dtype
+            ):
+                return Call(Const(np.full_like), (target.obj, made.args[1]))
+        return None
+
+    def metadata(self, target: Var, rhs: Attribute) -> Attribute | None:
+        """(a + b).size -> a.size where a has the shape of the sum; sum(a, axis=1).size likewise."""
+        if rhs.name not in ("shape", "size") or not isinstance(rhs.obj, Var):
+            return None
+        call = self.calls.get(rhs.obj)
+        type_ = self.unit.type(rhs.obj)
+        if call is None or not isinstance(type_, t.Array):
+            return None
+        shape = self.unit.shape_class(rhs.obj)
+        for operand in call.args:
+            if isinstance(operand, Var) and isinstance(self.unit.type(operand), t.Array) and (
+                self.unit.shape_class(operand) == shape
+            ):
+                return Attribute(operand, rhs.name)
+        return None
+
+    def reduced_size(self, rhs: Attribute) -> tuple[Var, tuple[Atom, int]] | None:
+        """sum(x, axis=1).size -> x.shape[0] for a matrix x."""
+        call = self.calls.get(rhs.obj) if rhs.name == "size" and isinstance(rhs.obj, Var) else None
+        if call is None or not isinstance(call.func, Const) or call.func.value not in REDUCTIONS:
+            return None
+        axis = dict(call.kwargs).get("axis")
+        x = call.args[0]
+        type_ = self.unit.type(x)  # type: ignore[arg-type]
+        if not (isinstance(axis, Const) and type(axis.value) is int and set(dict(call.kwargs)) == {
+                "axis"} and len(call.args) == 1 and isinstance(type_, t.Array) and type_.ndim == 2):
+            return None
+        shape = Var("shape", True)
+        self.unit.record(shape, Attribute(x, "shape"), t.Tuple((t.INT, t.INT)))  # type: ignore[arg-type]
+        return shape, (x, 1 - axis.value % 2)  # type: ignore[return-value]
 
     def respread(self, function: Any, x: Atom, y: Atom) -> Call | None:
         """full_like(a, s) * c -> full_like(a, s * c), and likewise for quotients, c a number."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import numbers
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import entry_points
@@ -62,6 +63,8 @@ class Registry:
         self._aliases: dict[Any, Any] = {}
         self._loaded: set[str] = set()
         self._all_loaded = False
+        self._begun: set[str] = set()
+        self._loading = threading.RLock()
 
     def add(self, rule: Rule) -> None:
         """Register ``rule``; it takes precedence over earlier ones for the same types."""
@@ -134,9 +137,9 @@ class Registry:
     def load_all(self) -> None:
         """Load the rules of every installed rule package."""
         if not self._all_loaded:
-            self._all_loaded = True
             for point in entry_points(group=ENTRY_POINT_GROUP):
                 self._load(point.name)
+            self._all_loaded = True
 
     def _load_for(self, function: Any) -> None:
         root = root_module(function)
@@ -144,14 +147,20 @@ class Registry:
             self._load(root)
 
     def _load(self, root: str) -> None:
-        if root in self._loaded:
-            return
-        self._loaded.add(root)
-        for point in entry_points(group=ENTRY_POINT_GROUP, name=root):
-            try:
-                point.load()
-            except Exception:
-                logger.exception("the rules of %s for %s could not be loaded", point.value, root)
+        # Another thread must not find the rules half loaded; a rule package that asks for rules of
+        # its own root while it is loading must not load itself again.
+        with self._loading:
+            if root in self._loaded or root in self._begun:
+                return
+            self._begun.add(root)
+            for point in entry_points(group=ENTRY_POINT_GROUP, name=root):
+                try:
+                    point.load()
+                except Exception:
+                    logger.exception(
+                        "the rules of %s for %s could not be loaded", point.value, root
+                    )
+            self._loaded.add(root)
 
 
 def root_module(function: Any) -> str:
@@ -166,6 +175,13 @@ def root_module(function: Any) -> str:
             module = ""
     root = str(module).partition(".")[0]
     return {"_operator": "operator"}.get(root, root)
+
+
+def display_name(function: Any) -> str:
+    """Return a function's name for people, e.g. ``numpy.sin``."""
+    name = getattr(function, "__qualname__", None) or getattr(function, "__name__", "?")
+    root = root_module(function)
+    return str(name) if root in ("builtins", "") else f"{root}.{name}"
 
 
 def _hashable(value: Any) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 
 def unpack(value: Iterable[Any], count: int, star: int = -1) -> tuple[Any, ...]:
     """Return the ``count`` values that unpacking ``value`` assigns; ``star`` gathers a list.
@@ -24,6 +26,19 @@ def unpack(value: Iterable[Any], count: int, star: int = -1) -> tuple[Any, ...]:
         )
     end = len(items) - after
     return (*items[:star], list(items[star:end]), *items[end:])
+
+
+def repack(parts: Iterable[Any], value: Any, star: int = -1) -> Any:
+    """Return the cotangents of what unpacking ``value`` assigned as the cotangent of ``value``."""
+    items = list(parts)
+    if star >= 0:
+        items[star : star + 1] = items[star]
+    if isinstance(value, np.ndarray):
+        dtype = value.dtype if value.dtype.kind in "fc" else np.float64
+        return np.array(items, dtype).reshape(value.shape)
+    if isinstance(value, dict):
+        raise TypeError("a dict has no cotangents by position")
+    return items if isinstance(value, list) else tuple(items)
 
 
 def append(items: list[Any], value: Any) -> list[Any]:

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.runtime.structure import add
+
 
 def add_at(buffer: Any, index: Any, g: Any) -> Any:
-    """Add ``g`` to ``buffer[index]`` in place and return ``buffer``.
+    """Add ``g`` to ``buffer[index]`` in place and return ``buffer``; a tuple is made anew.
 
-    ``buffer`` is an array, list or dict that the caller owns. Repeated indices accumulate. The
+    ``buffer`` is an array, list, dict or tuple that the caller owns. Repeated indices accumulate. The
     compiler prints the statement that the types of ``buffer`` and ``index`` allow, mostly
     ``buffer[index] += g``.
     """
@@ -19,11 +21,14 @@ def add_at(buffer: Any, index: Any, g: Any) -> Any:
             buffer[index] += g
         else:
             np.add.at(buffer, index, g)
+    elif isinstance(buffer, tuple):
+        items = add_at(list(buffer), index, g)
+        return type(buffer)(*items) if hasattr(buffer, "_fields") else tuple(items)
     elif isinstance(index, slice):
         for position, item in zip(range(*index.indices(len(buffer))), g, strict=True):
-            buffer[position] = buffer[position] + item
+            buffer[position] = add(buffer[position], item)
     else:
-        buffer[index] = buffer[index] + g
+        buffer[index] = add(buffer[index], g)
     return buffer
 
 

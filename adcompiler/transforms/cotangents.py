@@ -144,6 +144,11 @@ class Cotangents:
         whole = self.structure(obj, parts, origin)
         self.accumulate(obj, whole, origin)
 
+    def merge_all_parts(self, origin: Origin) -> None:
+        """Make every cotangent whole, before regions are reversed that may read or add to it."""
+        for obj in list(self.parts):
+            self.merge_parts(obj, origin)
+
     def structure(self, obj: Var, parts: dict[Any, Atom], origin: Origin) -> Atom:
         type_ = self.s.unit.type(obj)
         keys: tuple[Any, ...]

@@ -339,10 +339,11 @@ def fold_unpack(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, na
     if elements is None and isinstance(type_, t.Tuple):
         elements = tuple(s.item(value, Const(i), origin, "part") for i in range(len(type_.items)))
     if elements is None:
-        parts: t.Type = t.UNKNOWN
-        if star < 0:
-            item = s.item_type(type_)
-            parts = t.Tuple((item,) * count)
+        item = s.item_type(type_)
+        kinds: list[t.Type] = [item] * count
+        if star >= 0:
+            kinds[star] = t.List(item)
+        parts = t.Tuple(tuple(kinds))
         return s.let(Call(Const(unpack), tuple(args)), parts, name, origin)
     if (star < 0 and len(elements) != count) or len(elements) < count - 1:
         return s.let(Call(Const(unpack), tuple(args)), t.UNKNOWN, name, origin)
@@ -429,7 +430,16 @@ def fold_like(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name
 def project_array(
     s: Specialiser, g: Atom, x: Atom, kind: t.Type, other: t.Array, origin: Origin, name: str
 ) -> Atom:
-    if s.unit.shape_class(g) != s.unit.shape_class(x) or not isinstance(kind, t.Array):
+    have, wanted = s.unit.shape_class(g), s.unit.shape_class(x)
+    if isinstance(wanted, tuple) and wanted[:1] == ("reduced",) and wanted[1] == have:
+        axes: Any = wanted[2] if len(wanted[2]) > 1 else wanted[2][0]
+        g = s.call(
+            Const(np.sum), [g], {"axis": Const(axes), "keepdims": Const(True)}, origin, name
+        )
+        kind = s.unit.type(g)
+        if isinstance(g, Var):
+            s.unit.shapes[g] = wanted
+    elif have != wanted or not isinstance(kind, t.Array):
         shape = s.attribute(x, "shape", origin, "shape")
         result_type = t.Array(getattr(kind, "dtype", None) or "float64", other.ndim)
         g = s.let(Call(Const(unbroadcast), (g, shape)), result_type, name, origin)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.analyses.activity import METADATA, active_variables, differentiable_operands
+from adcompiler.analyses.invariance import cancelled_shifts
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Attribute, Block, Call, Const, If, Item, Let, Loop, Origin, Pack, Rhs, Star,
@@ -44,6 +45,7 @@ class PendingIf:
     arms: tuple[list[Any], list[Any]]
     yields: tuple[list[Atom], list[Atom]]
     results: list[Var]
+    in_loop: bool
 
 
 @dataclass(eq=False)
@@ -135,8 +137,10 @@ class Reverser:
             case Let(target, rhs, origin):
                 if self.is_active(target):
                     return self.forward_active(target, rhs, origin)
-                self.s.out.append(Let(target, substitute(rhs, self.env), origin))
-                self.check_lost(target, rhs, origin)
+                new = substitute(rhs, self.env)
+                if new is not rhs:
+                    self.s.unit.record(target, new, self.s.unit.type(target))
+                self.s.out.append(Let(target, new, origin))
             case If():
                 return self.forward_if(statement)
             case Loop():
@@ -145,9 +149,6 @@ class Reverser:
                 changed = substitute_block(Block((statement,)), self.env)
                 self.s.out.append(changed.statements[0])
         return None
-
-    def check_lost(self, target: Var, rhs: Rhs, origin: Origin) -> None:
-        """Nothing to reverse: the value is inactive."""
 
     def forward_active(self, target: Var, rhs: Rhs, origin: Origin) -> Sweep | None:
         match rhs:
@@ -164,7 +165,9 @@ class Reverser:
 
     def forward_item(self, target: Var, obj: Atom, index: Atom, origin: Origin) -> Sweep:
         where = self.value(index)
-        self.s.out.append(Let(target, Item(self.value(obj), where), origin))
+        read = Item(self.value(obj), where)
+        self.s.unit.record(target, read, self.s.unit.type(target))
+        self.s.out.append(Let(target, read, origin))
 
         def sweep(cotangents: Cotangents) -> None:
             at = origin.reversed()
@@ -366,7 +369,7 @@ class Reverser:
             yields.append([self.value(a) for a in arm.yields])
         pending = PendingIf(
             node, self.value(node.condition), (arms[0], arms[1]), (yields[0], yields[1]),
-            list(node.results),
+            list(node.results), self.depth > 0,
         )
         self.s.out.append(pending)  # type: ignore[arg-type]
         if not any(sweeps) and not any(map(self.is_active, node.results)):
@@ -383,6 +386,7 @@ class Reverser:
         given = [(i, g) for i, g in given if g is not None]
         if not given:
             return
+        cotangents.merge_all_parts(at)
         tables: list[Cotangents] = []
         outs: list[list[Any]] = []
         for side, arm in enumerate((node.then, node.orelse)):
@@ -466,7 +470,7 @@ class Reverser:
             saved = self.copy_of(var)
             pending.results.append(saved)
             pending.yields[side].append(var)
-            pending.yields[1 - side].append(NONE)
+            pending.yields[1 - side].append(NONE if self.split or pending.in_loop else UNDEF)
             mapping[var] = saved
         self.rename(out, yields, mapping)
 
@@ -497,8 +501,10 @@ class Reverser:
             condition = Block(
                 tuple(finish(test)), tuple(map(self.value, condition.yields)), condition.diverges
             )
+        self.depth += 1
         with self.s.writing_to([]) as out:
             sweeps = self.forward(node.body.statements)
+        self.depth -= 1
         stop = node.stop()
         pending = PendingLoop(
             node, iterables, inits, condition, out, tuple(map(self.value, node.next_values())),
@@ -564,15 +570,15 @@ class Reverser:
             tuple(items), tuple(iterables), None, tuple(params), tuple(inits),
             Block(tuple(out), tuple(yields)), tuple(reverse_results), at,
         ))
-        for i, result in zip(carried, reverse_results, strict=False):
-            if self.is_active(node.inits[i]):
-                cotangents.accumulate(node.inits[i], result, at)
         for (var, accumulator), result in zip(
             accumulators, reverse_results[len(carried):], strict=True
         ):
             cotangents.table[var] = result
             if isinstance(s.unit.type(accumulator), (t.Array, t.List, t.Dict, t.Unknown)):
                 cotangents.owned.add(result)
+        for i, result in zip(carried, reverse_results, strict=False):
+            if self.is_active(node.inits[i]):
+                cotangents.accumulate(node.inits[i], result, at)
 
     def carried_cotangent(self, node: Loop, i: int, inner: Cotangents, at: Origin) -> Var:
         """Bind the cotangent of a carried value after the iteration being reversed."""
@@ -612,6 +618,8 @@ class Reverser:
         return var
 
     prelude: list[Any]
+    split: bool
+    depth = 0
     positions: list[Var]
 
     def item_cotangents(
@@ -837,12 +845,17 @@ class Reversed:
 
 def reverse(
     s: Specialiser, body: Block, inputs: list[Var], output: Atom, seed: Atom, pairs: dict[Any, Pair],
-    origin: Origin,
+    origin: Origin, split: bool,
 ) -> Reversed:
-    """Reverse the typed statements of ``body`` with respect to ``inputs``."""
-    active = active_variables(body, inputs, [output], s.unit.type)
+    """Reverse the typed statements of ``body`` with respect to ``inputs``.
+
+    ``split`` says that the sweep will be a function of its own, which gets what it reads handed
+    over; otherwise it stands below the forward pass and sees its variables.
+    """
+    constant = cancelled_shifts(body, output, s.unit.type, s.unit.definition)
+    active = active_variables(body, inputs, [output], s.unit.type, constant)
     reverser = Reverser(s, active, pairs)
-    reverser.prelude, reverser.positions = [], []
+    reverser.prelude, reverser.positions, reverser.split = [], [], split
     with s.writing_to([]) as forward:
         sweeps = reverser.forward(body.statements)
     cotangents = Cotangents(s)
@@ -854,8 +867,8 @@ def reverse(
         for sweep in reversed(sweeps):
             sweep(cotangents)
         bars = [cotangents.get(var, at) for var in inputs]
-    made = set(top_level(forward))
-    hoist_metadata(out, forward, made)
+    if split:
+        hoist_metadata(out, forward, set(top_level(forward)))
     return Reversed(
         finish(forward), out, reverser.value(output), seed, bars, cotangents.owned
     )

@@ -599,7 +599,7 @@ class Specialiser:
         type_ = type_of(value)
         if isinstance(type_, t.Static):
             return self.unit.static(value, path)
-        if name in MODULE_NAMES:
+        if name in MODULE_NAMES or (scope.is_rule and isinstance(type_, t.Scalar)):
             return Const(value)
         if path is not None:
             self.unit.facts[path] = value

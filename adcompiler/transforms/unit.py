@@ -12,7 +12,7 @@ import numpy as np
 from adcompiler.analyses.values import type_of_static
 from adcompiler.errors import Finding
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Function, Item, Pack, Rhs, Star, Var, unstar
+from adcompiler.ir.nodes import UNDEF, Atom, Attribute, Call, Const, Function, Item, Pack, Rhs, Star, Var, unstar
 from adcompiler.rulekit.registry import REGISTRY, Rule
 
 Path = tuple[tuple[str, str], ...]
@@ -110,13 +110,33 @@ class Unit:
             return None
         function = REGISTRY.resolve(rhs.func.value)
         args = [arg for arg in rhs.args if not isinstance(arg, Star)]
-        if rhs.kwargs or not _hashable(function):
+        if not _hashable(function):
+            return None
+        if function in KEEPDIMS and args:
+            return self.reduced(args, dict(rhs.kwargs))
+        if function is np.broadcast_to and len(args) == 2 and not rhs.kwargs:
+            shape = self.definition(args[1])
+            if isinstance(shape, Attribute) and shape.name == "shape":
+                return self.shape_class(shape.obj)
+        if rhs.kwargs:
             return None
         if function in LIKE_FIRST and (len(args) == 1 or function is np.full_like):
             return self.shape_class(args[0])
         if is_elementwise(function):
             return self.broadcast_class(args)
         return None
+
+    def reduced(self, args: list[Any], kwargs: dict[str | None, Atom]) -> ShapeClass | None:
+        """Return the shape class of a reduction that keeps its axes, with extent 1."""
+        keep, axis = kwargs.get("keepdims"), kwargs.get("axis", args[1] if len(args) > 1 else None)
+        if not (isinstance(keep, Const) and keep.value is True and isinstance(axis, Const)):
+            return None
+        type_ = self.type(args[0])
+        axes = axis.value if isinstance(axis.value, tuple) else (axis.value,)
+        if not isinstance(type_, t.Array) or not all(type(a) is int for a in axes):
+            return None
+        where = tuple(sorted(a % type_.ndim for a in axes))
+        return ("reduced", self.shape_class(args[0]), where)
 
     def window(self, rhs: Item) -> ShapeClass | None:
         """Return the shape class of a part of an array cut out by constant subscripts.
@@ -150,6 +170,9 @@ class Unit:
                 classes |= shape[1]
             elif shape != SCALAR_SHAPE:
                 classes.add(shape)
+        for shape in list(classes):
+            if shape[:1] == ("reduced",) and shape[1] in classes:
+                classes.discard(shape)  # an axis of extent 1 is stretched to what it was reduced from
         if len(classes) == 1:
             return classes.pop()
         return ("broadcast", frozenset(classes)) if classes else None
@@ -184,6 +207,11 @@ ELEMENTWISE: frozenset[Callable[..., Any]] = frozenset({
     operator.gt, operator.ge, operator.and_, operator.or_, operator.xor, operator.invert, np.where,
 })
 """Functions whose array result has the broadcast shape of their arguments."""
+
+KEEPDIMS: frozenset[Callable[..., Any]] = frozenset({
+    np.sum, np.max, np.min, np.mean, np.prod, np.std, np.var,
+})
+"""Reductions that take ``axis`` and ``keepdims``."""
 
 LIKE_FIRST: frozenset[Callable[..., Any]] = frozenset({
     np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.copy, np.ndarray.copy,

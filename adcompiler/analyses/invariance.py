@@ -1,0 +1,188 @@
+"""Finds shifts that cancel: in ``z - max(z)`` of a softmax, the maximum carries no derivative.
+
+For a candidate m every value is classified by how it depends on m: not at all, by an added
+multiple of m, or by a factor exp(k m). If the result does not depend on m, its partial derivative
+with respect to m is zero whatever m is, and m may be taken as a constant.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    Atom, Attribute, Block, Call, Const, Let, Rhs, Star, Statement, Var, operands,
+)
+from adcompiler.ir.visit import defined, free_variables
+from adcompiler.rulekit.registry import REGISTRY
+
+MAXIMA = frozenset({np.max, np.amax, max})
+SUMS = frozenset({np.sum, np.mean})
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """Dependence on m: ``base + factor * m``, or ``base * exp(factor * m)`` if ``scale``."""
+
+    factor: float
+    scale: bool = False
+
+
+INDEPENDENT = Dependence(0.0)
+OTHER = Dependence(float("nan"))
+
+
+def cancelled_shifts(
+    block: Block, output: Atom, type_of: Callable[[Atom], t.Type],
+    definition: Callable[[Atom], Rhs | None],
+) -> frozenset[Var]:
+    """Return the maxima computed in ``block`` that ``output`` does not depend on."""
+    found = set()
+    for statement in block.statements:
+        if isinstance(statement, Let) and called(statement.rhs, definition)[0] in MAXIMA:
+            check = _Check(statement.target, statement.rhs, type_of, definition)
+            if check.is_cancelled(block.statements, output):
+                found.add(statement.target)
+    return frozenset(found)
+
+
+def called(rhs: Rhs, definition: Callable[[Atom], Rhs | None]) -> tuple[Any, tuple[Any, ...]]:
+    """Return the function and arguments of a call, methods of arrays seen as functions."""
+    if not isinstance(rhs, Call):
+        return None, ()
+    if isinstance(rhs.func, Const):
+        function, args = rhs.func.value, rhs.args
+    else:
+        made = definition(rhs.func)
+        if not isinstance(made, Attribute):
+            return None, ()
+        function, args = getattr(np.ndarray, made.name, None), (made.obj, *rhs.args)
+    try:
+        return REGISTRY.resolve(function), args
+    except TypeError:
+        return None, ()
+
+
+class _Check:
+    """Classifies the values of a block by how they depend on one of them."""
+
+    def __init__(
+        self, target: Var, rhs: Rhs, type_of: Callable[[Atom], t.Type],
+        definition: Callable[[Atom], Rhs | None],
+    ) -> None:
+        self.target = target
+        self.type_of = type_of
+        self.definition = definition
+        self.axis, self.keeps = reduction(rhs, called(rhs, definition)[1])
+        self.state: dict[Var, Dependence] = {target: Dependence(1.0)}
+
+    def is_cancelled(self, statements: tuple[Statement, ...], output: Atom) -> bool:
+        if self.axis is UNCLEAR or (self.axis is not None and not self.keeps):
+            return False
+        for statement in statements:
+            self.visit(statement)
+        return (
+            isinstance(output, Var) and output in self.state
+            and self.state[output].factor == 0.0
+        )
+
+    def of(self, atom: Any) -> Dependence:
+        return self.state.get(atom, INDEPENDENT) if isinstance(atom, Var) else INDEPENDENT
+
+    def depends(self, atoms: Any) -> bool:
+        return any(isinstance(a, Var) and a in self.state for a in atoms)
+
+    def visit(self, statement: Statement) -> None:
+        if isinstance(statement, Let):
+            if statement.target is not self.target and self.depends(operands(statement.rhs)):
+                self.state[statement.target] = self.rhs(statement.rhs)
+            return
+        if self.depends(free_variables(Block((statement,)))):
+            for var in defined(statement):
+                self.state[var] = OTHER
+
+    def rhs(self, rhs: Rhs) -> Dependence:
+        function, args = called(rhs, self.definition)
+        if function is None:
+            return Dependence(0.0) if isinstance(rhs, Attribute) and rhs.name in (
+                "shape", "size", "ndim", "dtype") else OTHER
+        if any(isinstance(a, Star) for a in args):
+            return OTHER
+        states = [self.of(a) for a in args]
+        if all(s.factor == 0.0 for s in states):
+            return INDEPENDENT
+        if any(s.factor != s.factor for s in states):
+            return OTHER
+        return self.combine(function, rhs, args, states)
+
+    def combine(
+        self, function: Any, rhs: Any, args: tuple[Any, ...], states: list[Dependence]
+    ) -> Dependence:
+        if function in (operator.add, operator.sub, np.add, np.subtract) and len(states) == 2:
+            return self.sum(states, -1.0 if function in (operator.sub, np.subtract) else 1.0)
+        if function in (operator.neg, np.negative):
+            return Dependence(states[0].factor * (1.0 if states[0].scale else -1.0), states[0].scale)
+        if function in (operator.mul, np.multiply) and len(states) == 2:
+            return self.product(args, states)
+        if function in (operator.truediv, np.divide) and len(states) == 2:
+            return self.quotient(states)
+        if function is np.exp and not states[0].scale:
+            return Dependence(states[0].factor, True)
+        if function is np.log and states[0].scale:
+            return Dependence(states[0].factor)
+        if function in SUMS and states[0].scale and self.sums_along(rhs, args):
+            return states[0]
+        return OTHER
+
+    @staticmethod
+    def sum(states: list[Dependence], sign: float) -> Dependence:
+        a, b = states
+        if not (a.scale or b.scale):
+            return Dependence(a.factor + sign * b.factor)
+        return a if a == b else OTHER
+
+    @staticmethod
+    def product(args: tuple[Any, ...], states: list[Dependence]) -> Dependence:
+        a, b = states
+        if (a.scale or a.factor == 0.0) and (b.scale or b.factor == 0.0):
+            return Dependence(a.factor + b.factor, True)
+        for one, other in ((args[0], b), (args[1], a)):
+            if isinstance(one, Const) and isinstance(one.value, (int, float)) and not other.scale:
+                return Dependence(other.factor * one.value)
+        return OTHER
+
+    @staticmethod
+    def quotient(states: list[Dependence]) -> Dependence:
+        a, b = states
+        if (a.scale or a.factor == 0.0) and (b.scale or b.factor == 0.0):
+            factor = a.factor - b.factor
+            return INDEPENDENT if factor == 0.0 else Dependence(factor, True)
+        return OTHER
+
+    def sums_along(self, rhs: Any, args: tuple[Any, ...]) -> bool:
+        """Say whether m is constant along the axes that a sum runs over."""
+        axis, keeps = reduction(rhs, args)
+        if axis is UNCLEAR:
+            return False
+        if self.axis is None:  # m is one number
+            return True
+        return keeps and axis == self.axis
+
+
+UNCLEAR = object()
+
+
+def reduction(rhs: Any, args: tuple[Any, ...]) -> tuple[Any, bool]:
+    """Return the axis of a reduction (UNCLEAR if not constant) and whether it keeps its axes."""
+    kwargs: Mapping[str, Atom] = dict(rhs.kwargs)
+    axis = kwargs.get("axis", args[1] if len(args) > 1 else Const(None))
+    keeps = kwargs.get("keepdims", Const(False))
+    others = set(kwargs) - {"axis", "keepdims"}
+    if others or len(args) > 2 or not isinstance(axis, Const) or not isinstance(keeps, Const):
+        return UNCLEAR, False
+    return axis.value, keeps.value is True

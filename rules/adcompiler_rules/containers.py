@@ -1,0 +1,73 @@
+"""Rules of the runtime functions that build and take apart lists, tuples and dicts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adcompiler.rulekit import Call, call, non_differentiable, rrule
+from adcompiler.runtime import append, dict_keys, dict_of, dict_values, repack, unpack
+
+non_differentiable(dict_keys)
+
+
+def _unpack_calls(rng: np.random.Generator) -> list[Call]:
+    return [
+        call((1.5, 2.5), 2, -1), call([1.0, rng.normal(size=3)], 2, -1),
+        call(rng.normal(size=3), 3, -1), call(rng.normal(size=(2, 3)), 2, -1),
+    ]
+
+
+@rrule(unpack, wrt=("value",), domain=_unpack_calls)
+def unpack_rule(value, count, star=-1):
+    """``a, b, c = value``."""
+    parts = unpack(value, count, star)
+
+    def unpack_pullback(dy):
+        return repack(dy, value, star)
+
+    return parts, unpack_pullback
+
+
+def _append_calls(rng: np.random.Generator) -> list[Call]:
+    return []
+
+
+@rrule(append, wrt=("items", "value"), domain=_append_calls)
+def append_rule(items, value):
+    """``items`` with ``value`` behind it; the list is the emitted code's own."""
+
+    def append_pullback(dy):
+        return dy[:-1], dy[-1]
+
+    return append(items, value), append_pullback
+
+
+def _values_calls(rng: np.random.Generator) -> list[Call]:
+    return [call({"a": 1.5, "b": rng.normal(size=3)}), call({0: 2.0}), call({})]
+
+
+@rrule(dict_values, domain=_values_calls)
+def dict_values_rule(table):
+    """``list(table.values())``."""
+    keys = dict_keys(table)
+
+    def dict_values_pullback(dy):
+        return dict_of(keys, dy)
+
+    return dict_values(table), dict_values_pullback
+
+
+def _dict_of_calls(rng: np.random.Generator) -> list[Call]:
+    return [call(["a", "b"], [1.5, rng.normal(size=3)]), call([], [])]
+
+
+@rrule(dict_of, wrt=("values",), domain=_dict_of_calls)
+def dict_of_rule(keys, values):
+    """``dict(zip(keys, values))`` for keys that do not repeat."""
+
+    def dict_of_pullback(dy):
+        return [dy[key] for key in keys]
+
+    return dict_of(keys, values), dict_of_pullback
+
+
