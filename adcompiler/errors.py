@@ -57,7 +57,11 @@ class LocatedError(ADError):
 
     def __init__(self, findings: tuple[Finding, ...] | list[Finding]) -> None:
         self.findings = in_source_order(findings)
-        super().__init__("\n".join(finding.render() for finding in self.findings))
+        super().__init__("\n\n".join(finding.render() for finding in self.findings))
+
+    def __reduce__(self) -> tuple[type[LocatedError], tuple[tuple[Finding, ...]]]:
+        """Pickle by findings, so that the error crosses processes."""
+        return type(self), (self.findings,)
 
 
 def in_source_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -293,6 +293,7 @@ def pair_halves(
     saved = [v for v in free_variables(Block(tuple(backward), tuple(bars))) if v in made]
     residuals = Var("residuals", False)
     unit.types[residuals] = t.UNKNOWN
+    unit.opened[residuals] = len(saved)
     packed = Var("saved", True)
     unit.record(packed, Pack("tuple", tuple(saved)), t.UNKNOWN)
     augmented = Function(

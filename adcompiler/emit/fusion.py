@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from adcompiler.analyses.purity import Purity, is_destructive
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Block, Function, If, Let, Loop, Rhs, Slice, Statement, Var, operands, unstar,
+    UNDEF, Atom, Block, Function, If, Item, Let, Loop, Rhs, Slice, Statement, Var, operands, unstar,
 )
 from adcompiler.ir.visit import defined, direct_uses, walk
 from adcompiler.transforms.unit import Unit
@@ -79,6 +79,8 @@ class Fusion:
 
     def may_fuse(self, target: Var, rhs: Rhs, direct: dict[Var, int]) -> bool:
         if self.uses.get(target, 0) != 1 or direct.get(target, 0) != 1:
+            return False
+        if isinstance(rhs, Item) and rhs.obj in self.unit.opened:
             return False
         if isinstance(rhs, Slice) or isinstance(self.unit.type(target), t.Method):
             return True

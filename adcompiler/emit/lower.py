@@ -12,7 +12,7 @@ from adcompiler.analyses.purity import Purity, is_destructive
 from adcompiler.emit.fusion import Fusion, is_short_circuit
 from adcompiler.emit.layout import BlankLine, Comment
 from adcompiler.emit.naming import Names
-from adcompiler.emit.references import References, literal
+from adcompiler.emit.references import References, literal, names_in
 from adcompiler.emit.tapes import Tape, Tapes, saved_at
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -56,7 +56,7 @@ class FunctionLowering:
         self.purity = purity
         self.tapes = Tapes(function.body, unit)
         self.fusion = Fusion(function, unit, purity)
-        self.names = Names(function, unit, self.tapes, self.fusion)
+        self.names = Names(function, unit, self.tapes, self.fusion, names_in(function.body))
         self.uses = self.fusion.uses
         self.waiting: dict[Var, ast.expr] = {}
         self.out: list[ast.stmt] = []
@@ -124,8 +124,12 @@ class FunctionLowering:
 
     def statements(self, statements: Sequence[Statement]) -> None:
         """Lower statements; single-use temporaries wait to become part of their use."""
-        for statement in statements:
-            self.statement(statement)
+        position = 0
+        while position < len(statements):
+            opened = self.opened(statements, position)
+            if opened == 0:
+                self.statement(statements[position])
+            position += max(opened, 1)
 
     def statement(self, statement: Statement) -> None:
         match statement:
@@ -145,6 +149,35 @@ class FunctionLowering:
                 self.branch(statement)
             case Loop():
                 self.loop(statement)
+
+    def opened(self, statements: Sequence[Statement], position: int) -> int:
+        """Write a tuple and the reads of its elements as one assignment; return how many went."""
+        first = statements[position]
+        if not isinstance(first, Let):
+            return 0
+        rhs = first.rhs
+        source = rhs.obj if isinstance(rhs, Item) else first.target
+        start = position if isinstance(rhs, Item) else position + 1
+        if source not in self.unit.opened or not isinstance(source, Var):
+            return 0
+        count = self.unit.opened[source]
+        targets: list[ast.expr] = [ast.Name("_", ast.Store()) for _ in range(count)]
+        found = 0
+        for statement in statements[start:]:
+            if not (
+                isinstance(statement, Let) and isinstance(statement.rhs, Item)
+                and statement.rhs.obj is source and isinstance(statement.rhs.index, Const)
+                and not self.fusion.is_fused(statement.target)
+            ):
+                break
+            targets[statement.rhs.index.value] = self.store(statement.target)
+            found += 1
+        if not found or self.uses.get(source, 0) != found:
+            return 0
+        self.comment(first.origin)
+        value = self.load(source) if start == position else as_value(self.rhs(rhs))
+        self.out.append(ast.Assign([ast.Tuple(targets, ast.Store())], value))
+        return found + start - position
 
     def let(self, target: Var, rhs: Rhs, origin: Origin) -> None:
         if is_destructive(rhs):
@@ -175,17 +208,19 @@ class FunctionLowering:
             self.add_at(target, buffer, unstar(rhs.args[1]), unstar(rhs.args[2]))
 
     def add_at(self, target: Var, buffer: Atom, index: Atom, g: Atom) -> None:
-        place = ast.Subscript(self.load(target), self.index(index), ast.Store())
         kind = self.index_kind(index)
         type_ = self.unit.type(buffer)
         if isinstance(type_, t.Array) and kind in ("basic", "mask"):
+            place = ast.Subscript(self.load(target), self.index(index), ast.Store())
             value = self.atom(g)
             if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
                 self.out.append(ast.AugAssign(place, ast.Sub(), value.operand))
             else:
                 self.out.append(ast.AugAssign(place, ast.Add(), value))
         elif isinstance(type_, t.List) and kind == "basic" and self.is_integer(index):
-            old = ast.Subscript(self.load(target), self.index(index), ast.Load())
+            where = self.index(index)
+            place = ast.Subscript(self.load(target), where, ast.Store())
+            old = ast.Subscript(self.load(target), where, ast.Load())
             self.out.append(ast.Assign([place], ast.BinOp(old, ast.Add(), self.atom(g))))
         elif isinstance(type_, t.Array) and kind == "gather":
             numpy = self.references.module("numpy")

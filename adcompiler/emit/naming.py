@@ -19,6 +19,11 @@ from adcompiler.ir.nodes import Atom, Block, Function, If, Let, Loop, Statement,
 from adcompiler.ir.visit import defined, direct_uses
 from adcompiler.transforms.unit import Unit
 
+WRITTEN = frozenset(
+    "np math reversed range len zip enumerate slice float int complex list tuple dict".split()
+)
+"""Names that emitted code uses whatever the user's function is like."""
+
 RESERVED = frozenset({*keyword.kwlist, *dir(builtins), "np", "math"})
 
 
@@ -33,6 +38,7 @@ class Names:
         self.fusion = fusion
         self.tapes = tapes
         self.taken = RESERVED | frozenset(taken)
+        self.written = WRITTEN | frozenset(taken)
         self.edges: dict[Var, set[Var]] = {}
         self.links: list[tuple[Var, Var]] = []
         self.order: dict[Var, None] = {p.var: None for p in function.params}
@@ -217,7 +223,7 @@ class Names:
         for leader in sorted(leaders, key=lambda v: v not in self.params):
             base = self.base(leader)
             for candidate in candidates(base):
-                if candidate in self.taken and leader not in self.params:
+                if candidate in (self.written if leader in self.params else self.taken):
                     continue
                 holders = by_name.setdefault(candidate, [])
                 if not any(self.interfere(leader, holder) for holder in holders):

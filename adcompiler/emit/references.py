@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 import adcompiler.runtime as runtime
-from adcompiler.ir.nodes import Undefined
+from adcompiler.ir.nodes import Block, Const, Global, Let, Undefined
+from adcompiler.ir.visit import blocks_of, direct_uses, walk
 from adcompiler.transforms.unit import Path, Unit
 
 MODULE_ALIASES = {"numpy": "np"}
@@ -27,7 +28,7 @@ class References:
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
         self.modules: dict[str, None] = {}
-        self.runtime: dict[str, None] = {}
+        self.runtime: dict[str, str] = {}
         self.bound: dict[str, tuple[Any, Path | None]] = {}
 
     def expression(self, value: Any) -> ast.expr:
@@ -59,8 +60,10 @@ class References:
             return None
         if getattr(builtins, name, None) is value:
             return ast.Name(name, ast.Load())
-        if getattr(runtime, name, None) is value:
-            self.runtime[name] = None
+        home = getattr(value, "__module__", None) or ""
+        if home.startswith("adcompiler.runtime") and getattr(
+            sys.modules.get(home), name, None
+        ) is value and self.runtime.setdefault(name, runtime_module(value)) == runtime_module(value):
             return ast.Name(name, ast.Load())
         if getattr(np, name, None) is value:
             return ast.Attribute(self.module("numpy"), name, ast.Load())
@@ -102,10 +105,45 @@ class References:
         for name in sorted(self.modules):
             alias = MODULE_ALIASES.get(name)
             rows.append(ast.Import([ast.alias(name, alias)]))
-        if self.runtime:
-            names = [ast.alias(name) for name in sorted(self.runtime)]
-            rows.append(ast.ImportFrom("adcompiler.runtime", names, 0))
+        for module in sorted(set(self.runtime.values())):
+            names = [ast.alias(n) for n in sorted(self.runtime) if self.runtime[n] == module]
+            rows.append(ast.ImportFrom(module, names, 0))
         return rows
+
+
+def runtime_module(function: Any) -> str:
+    """Return the module of the runtime that a function is imported from."""
+    if getattr(runtime, function.__name__, None) is function:
+        return "adcompiler.runtime"
+    return str(function.__module__)
+
+
+def names_in(block: Block) -> set[str]:
+    """Return the module-level names that code for ``block`` may refer to."""
+    found: set[str] = set()
+    for statement in walk(block):
+        atoms = [*direct_uses(statement)]
+        if isinstance(statement, Let) and isinstance(statement.rhs, Global):
+            found.add(statement.rhs.module.partition(".")[0])
+        for inner in blocks_of(statement):
+            atoms += inner.yields
+        for atom in (*atoms, *block.yields):
+            if isinstance(atom, Const):
+                found |= names_of(atom.value)
+    return found
+
+
+def names_of(value: Any) -> set[str]:
+    """Return the module-level names by which a compile-time value may be written."""
+    module = str(getattr(value, "__module__", None) or "")
+    name = str(getattr(value, "__name__", None) or "")
+    role = str(getattr(value, "name", None) or "")
+    names = {module.partition(".")[0]} | ({role} if role else set())
+    if module == "builtins" or module.startswith("adcompiler.runtime"):
+        names.add(name)
+    elif not module:
+        names.add(name.partition(".")[0])
+    return {n for n in names if n.isidentifier()}
 
 
 def literal(value: Any) -> ast.expr | None:

@@ -14,7 +14,8 @@ COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 def assigned_names(node: Any) -> dict[str, None]:
     """Return the names that ``node`` binds in its own scope, in order (a dict used as a set).
 
-    For a function these are its local variables, parameters included.
+    For a function these are its local variables, parameters included, and the names that it
+    declares ``global`` or ``nonlocal``: those are refused where they are declared.
     """
     names: dict[str, None] = {}
     if isinstance(node, FUNCTIONS):
@@ -25,8 +26,6 @@ def assigned_names(node: Any) -> dict[str, None]:
             names.update(dict.fromkeys(a.id for a in every))
         for child in node.body if isinstance(node.body, list) else [node.body]:
             _collect(child, names)
-        for declared in _declared(node):
-            names.pop(declared, None)
     else:
         _collect(node, names)
     return names
@@ -53,13 +52,6 @@ def _collect(node: Any, names: dict[str, None]) -> None:
             names[node.name.id] = None
     for child in gast.iter_child_nodes(node):
         _collect(child, names)
-
-
-def _declared(function: Any) -> set[str]:
-    return {
-        name for child in gast.walk(function)
-        if isinstance(child, (gast.Global, gast.Nonlocal)) for name in child.names
-    }
 
 
 def assigned_after(function: Any, nested: Any) -> set[str]:

@@ -92,6 +92,8 @@ class _FunctionParser:
             doc = ""
         else:
             doc = gast.get_docstring(node) or ""
+            if isinstance(node, gast.AsyncFunctionDef):
+                self.reject(node, rejected.STATEMENTS["AsyncFunctionDef"])
             end = self.sequence(node.body, tail=False)
             value = self.returned(end)
         diverges = not isinstance(node, gast.Lambda) and end.may == {RAISES}
@@ -429,7 +431,7 @@ class _FunctionParser:
             for name in assigned_names(node):
                 self.env[name] = UNDEF
         else:
-            self.reject(node, rejected.Rejection(f"{kind} is not supported", "", ""))
+            self.reject(node, rejected.OTHER_SYNTAX, name=kind)
 
     def parse_Pass(self, node: Any) -> None:
         """``pass`` does nothing."""
@@ -494,10 +496,7 @@ class _FunctionParser:
 
     def parse_ImportFrom(self, node: Any) -> None:
         if node.level:
-            self.reject(node, rejected.Rejection(
-                "a relative import inside a function is not supported",
-                "import at the top of the module", "imports",
-            ))
+            self.reject(node, rejected.RELATIVE_IMPORT)
             return
         for name in node.names:
             module = self.let(
@@ -518,7 +517,7 @@ class _FunctionParser:
                 self.expression(target.value)
                 self.reject(target, rejected.ATTRIBUTE_WRITE)
             case _:
-                self.reject(target, rejected.ARRAY_WRITE)
+                self.reject(target, rejected.ITEM_WRITE)
         return value
 
     def unpack(self, targets: Sequence[Any], value: Atom) -> None:
@@ -542,8 +541,8 @@ class _FunctionParser:
             if method is not None:
                 result: Atom = method(node)
                 return result
-            why = rejected.EXPRESSIONS.get(kind)
-            return self.reject(node, why or rejected.Rejection(f"{kind} is not supported", "", ""))
+            why = rejected.EXPRESSIONS.get(kind, rejected.OTHER_SYNTAX)
+            return self.reject(node, why, name=kind)
         finally:
             self.origin = outer
 

@@ -13,9 +13,10 @@ class Rejection(NamedTuple):
     anchor: str
 
 
-ARRAY_WRITE = Rejection(
-    "writing into an array or container is not supported yet",
-    "build the value in one expression, e.g. with np.where, np.stack or a list comprehension",
+ITEM_WRITE = Rejection(
+    "writing into an array, list or dict is not supported yet",
+    "build the value in one expression, e.g. with np.where, np.stack, a list comprehension or "
+    "{{**table, key: value}}",
     "array-writes",
 )
 ATTRIBUTE_WRITE = Rejection(
@@ -27,21 +28,23 @@ ATTRIBUTE_WRITE = Rejection(
 STATEMENTS: dict[str, Rejection] = {
     "Try": Rejection(
         "try statements are not supported yet",
-        "test the condition that would raise with `if`", "try",
+        "test beforehand, with `if`, for what would raise", "try",
     ),
     "TryStar": Rejection(
         "try statements are not supported yet",
-        "test the condition that would raise with `if`", "try",
+        "test beforehand, with `if`, for what would raise", "try",
     ),
     "With": Rejection(
         "with statements are not supported yet",
-        "enter the context around the call of the differentiated function", "with",
+        "the body alone, and enter the context where the derivative is called", "with",
     ),
     "Match": Rejection(
-        "match statements are not supported yet", "use if/elif", "match",
+        "match statements are not supported yet", "if and elif", "match",
     ),
     "Delete": Rejection(
-        "del is not supported yet", "let the name go out of scope", "in-place-containers",
+        "del is not supported yet",
+        "leave it away: the name goes when the function returns; of a list or dict, make a new one "
+        "without the entry", "in-place-containers",
     ),
     "Global": Rejection(
         "global declarations are not supported yet",
@@ -56,24 +59,36 @@ STATEMENTS: dict[str, Rejection] = {
         "define the class at module level", "classes",
     ),
     "AsyncFunctionDef": Rejection(
-        "async functions are not supported", "write a plain function", "generators",
+        "async functions are not supported", "a plain `def`", "generators",
     ),
-    "AsyncFor": Rejection("async for is not supported", "use a plain for loop", "generators"),
-    "AsyncWith": Rejection("async with is not supported", "use plain code", "generators"),
+    "AsyncFor": Rejection("async for is not supported", "a plain `for`", "generators"),
+    "AsyncWith": Rejection("async with is not supported", "plain code", "generators"),
 }
 
 EXPRESSIONS: dict[str, Rejection] = {
-    "Yield": Rejection("generators are not supported", "return a list", "generators"),
-    "YieldFrom": Rejection("generators are not supported", "return a list", "generators"),
-    "Await": Rejection("await is not supported", "write a plain function", "generators"),
+    "Yield": Rejection(
+        "generators are not supported", "return a list, made by a comprehension", "generators"
+    ),
+    "YieldFrom": Rejection(
+        "generators are not supported", "return a list, made by a comprehension", "generators"
+    ),
+    "Await": Rejection("await is not supported", "a call of a plain function", "generators"),
     "GeneratorExp": Rejection(
         "a generator expression is supported only as the argument of sum, min, max, any, all, "
         "list, tuple, set, dict, sorted or str.join",
-        "use a list comprehension: [...]", "generators",
+        "a list comprehension: [...]", "generators",
     ),
 }
 
 REBOUND_CAPTURE = Rejection(
-    "`{name}` is captured by the function made here but assigned again later",
-    "give the later value another name, or pass `{name}` as an argument", "closure-rebinding",
+    "`{name}` is read by the function made here, and assigned again later",
+    "another name for the later value, or pass `{name}` as an argument", "closure-rebinding",
+)
+
+RELATIVE_IMPORT = Rejection(
+    "a relative import inside a function is not supported",
+    "the import at the top of the module", "imports",
+)
+OTHER_SYNTAX = Rejection(
+    "{name} is not supported", "a form that docs/limitations.md does not list", "",
 )

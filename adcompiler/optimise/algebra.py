@@ -29,7 +29,7 @@ class _Algebra:
         self.unit = unit
         self.renamed: dict[Var, Atom] = {}
         self.calls: dict[Var, Call] = {}
-        self.pending: list[tuple[Var, Call]] = []
+        self.pending: list[tuple[Var, Any]] = []
 
     def block(self, block: Block) -> Block:
         statements = tuple(s for old in block.statements for s in self.statement(old))
@@ -94,7 +94,8 @@ class _Algebra:
                 self.unit.types[var] = self.unit.type(target)
                 self.unit.shapes[var] = self.unit.shape_class(target)
             self.unit.defs[var] = call
-            self.calls[var] = call
+            if isinstance(call, Call):
+                self.calls[var] = call
             rows.append(Let(var, call, origin))
         self.pending.clear()
         return rows
@@ -106,6 +107,8 @@ class _Algebra:
         function = call.func.value if isinstance(call.func, Const) else None
         if function is np.broadcast_to and len(call.args) == 2:
             return self.spread(call)
+        if function is np.sum and len(call.args) == 1:
+            return self.sum_of_equal(call.args[0])
         args: tuple[Any, ...] = call.args
         if function is operator.neg:
             return self.negation(args[0])
@@ -277,6 +280,22 @@ class _Algebra:
         shape = Var("shape", True)
         self.unit.record(shape, Attribute(x, "shape"), t.Tuple((t.INT, t.INT)))  # type: ignore[arg-type]
         return shape, (x, 1 - axis.value % 2)  # type: ignore[return-value]
+
+    def sum_of_equal(self, x: Any) -> Call | None:
+        """sum(full_like(a, c)) -> c * a.size for a constant c."""
+        made = self.made_by(x, np.full_like)
+        if made is None or made.kwargs:
+            return None
+        like, fill = made.args
+        if not (isinstance(fill, Const) and type(fill.value) is float):
+            return None
+        size = Var("size", True)
+        rhs: Any = Attribute(like, "size")  # type: ignore[arg-type]
+        while (closer := self.metadata(size, rhs)) is not None:
+            rhs = closer
+        self.unit.types[size] = t.INT
+        self.pending.append((size, rhs))
+        return Call(Const(operator.mul), (fill, size))
 
     def respread(self, function: Any, x: Atom, y: Atom) -> Call | None:
         """full_like(a, s) * c -> full_like(a, s * c), and likewise for quotients, c a number."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 from adcompiler.analyses.purity import Purity
-from adcompiler.ir.nodes import Atom, Block, Do, If, Let, Loop, Statement, Var, operands
+from adcompiler.ir.nodes import Atom, Block, Call, Const, Do, If, Let, Loop, Statement, Var, operands
 from adcompiler.ir.visit import direct_uses, used
 
 
@@ -110,12 +111,22 @@ class _DeadCode:
             collects=tuple(node.collects[i] for i in collects),
         )
 
-    @staticmethod
-    def needed_items(node: Loop, body: Block) -> list[int]:
+    def counts(self, iterable: Atom) -> bool:
+        """Say whether a sequence only counts, as the first one of ``enumerate`` does."""
+        rhs = self.purity.definition(iterable)
+        return isinstance(rhs, Call) and isinstance(rhs.func, Const) and (
+            rhs.func.value is itertools.count
+        )
+
+    def needed_items(self, node: Loop, body: Block) -> list[int]:
         """Return which items a loop needs; sequences of a reverse loop all have one length."""
         every = list(range(len(node.items)))
-        if not node.origin.reverse or len(every) < 2:
+        if len(every) < 2:
             return every
+        if not node.origin.reverse:
+            read = used(body)
+            kept = [i for i in every if node.items[i] in read or not self.counts(node.iterables[i])]
+            return kept or every
         read = used(body)
         return [i for i in every if node.items[i] in read] or every[-1:]
 

@@ -78,6 +78,7 @@ class Cotangents:
         """Add ``g`` to the cotangent of ``atom``."""
         if not isinstance(atom, Var) or is_none(g):
             return
+        self.trust(atom, g)
         old = self.get(atom, origin)
         if old is None or is_zero(old):
             self.table[atom] = g
@@ -96,6 +97,17 @@ class Cotangents:
         if isinstance(type_, t.Array):
             self.owned.add(total)
         self.table[atom] = total
+
+    def trust(self, atom: Var, g: Atom) -> None:
+        """Note that a cotangent has the kind and shape of its primal value: rules promise it."""
+        unit = self.s.unit
+        if not isinstance(g, Var):
+            return
+        wanted = cotangent_type(unit.type(atom))
+        if isinstance(unit.type(g), t.Unknown):
+            unit.types[g] = wanted
+        if isinstance(wanted, t.Array) and isinstance(unit.type(g), t.Array):
+            unit.shapes[g] = unit.shape_class(self.value(atom))
 
     def sum_type(self, old: Atom, g: Atom, type_: t.Type, numeric: bool) -> t.Type:
         if not numeric:

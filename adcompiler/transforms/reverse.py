@@ -330,7 +330,7 @@ class Reverser:
             Call(Const(pair.augmented), values),
             t.Tuple((s.unit.type(target), t.UNKNOWN)), f"{callee.name}_pair", origin,
         )
-        s.unit.types[target] = s.unit.type(target)
+        s.unit.opened[both] = 2
         s.out.append(Let(target, Item(both, Const(0)), origin))
         residuals = s.let(
             Item(both, Const(1)), t.UNKNOWN, f"{callee.name}_residuals", origin, False
@@ -350,6 +350,7 @@ class Reverser:
                 cotangents.accumulate(wanted[0], pulled, at)
                 return
             pulled = s.let(call, t.Tuple(tuple(types)), "bars", at)
+            s.unit.opened[pulled] = len(wanted)
             for position, arg in enumerate(wanted):
                 part = s.let(Item(pulled, Const(position)), types[position], bar(arg), at, False)
                 cotangents.accumulate(arg, part, at)

@@ -12,11 +12,12 @@ import numpy as np
 from adcompiler.errors import ADError
 from adcompiler.frontend.functions import lower
 from adcompiler.frontend.scope import Scope
+from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Const, Origin, Param, Star, Var
 from adcompiler.rulekit.registry import Rule
 from adcompiler.runtime import project
 from adcompiler.transforms.calls import bind, environment
-from adcompiler.transforms.cotangents import is_none
+from adcompiler.transforms.cotangents import cotangent_type, is_none
 from adcompiler.transforms.specialise import Specialiser
 
 PullBack = Callable[[Specialiser, Atom, Origin], list[tuple[Atom, Atom]]]
@@ -141,7 +142,11 @@ def apply_definition(
 
 def pairs_of(s: Specialiser, x: Atom, g: Atom, origin: Origin) -> list[tuple[Atom, Atom]]:
     """Return the cotangent of an argument; of each element for a container made for the call."""
-    return [] if is_none(g) else [(x, g)]
+    if is_none(g):
+        return []
+    if isinstance(g, Var) and isinstance(s.unit.type(g), t.Unknown):
+        s.unit.types[g] = cotangent_type(s.unit.type(x))
+    return [(x, g)]
 
 
 def rule_default(definition: Any, param: Param) -> Atom | None:

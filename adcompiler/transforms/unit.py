@@ -65,6 +65,7 @@ class Unit:
     sources: dict[str, str] = field(default_factory=dict)
     merged: set[Var] = field(default_factory=set)
     names: dict[Var, str] = field(default_factory=dict)
+    opened: dict[Atom, int] = field(default_factory=dict)
     anonymous: set[Var] = field(default_factory=set)
     hints: dict[Var, str] = field(default_factory=dict)
     trial: int = 0

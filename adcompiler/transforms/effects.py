@@ -1,0 +1,116 @@
+"""Calls that are refused by name: those that write into their arguments or read scopes as text.
+
+Compiled code keeps arrays by reference for the reverse sweep, and follows values from definition
+to use; a call that changes one behind its back would make gradients silently wrong.
+"""
+
+from __future__ import annotations
+
+import bisect
+import builtins
+import functools
+import heapq
+import inspect
+import operator
+import random
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from adcompiler.ir.nodes import Atom, Const, Origin
+from adcompiler.transforms.specialise import Specialiser
+
+USE_THE_RESULT = "a new array: np.where, np.concatenate, np.sort, np.full and the like return one"
+NEW_CONTAINER = "a new list or dict: a display, a comprehension, [*items, item], sorted(items)"
+USE_ARGUMENTS = "what the text means, written out; values come in as arguments"
+
+ARRAY_WRITERS: frozenset[Any] = frozenset({
+    np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis,
+    np.random.shuffle, np.ndarray.sort, np.ndarray.fill, np.ndarray.put, np.ndarray.partition,
+    np.ndarray.resize, np.ndarray.setfield, np.ndarray.setflags,
+})
+CONTAINER_WRITERS: frozenset[Any] = frozenset({
+    operator.setitem, operator.delitem, operator.iconcat, setattr, delattr, random.shuffle,
+    heapq.heapify, heapq.heappush, heapq.heappop, heapq.heappushpop, heapq.heapreplace,
+    bisect.insort_left, bisect.insort_right,
+    *(getattr(list, name) for name in "append extend insert pop remove clear sort reverse".split()),
+    *(getattr(dict, name) for name in "update pop popitem setdefault clear".split()),
+})
+SCOPE_READERS: frozenset[Any] = frozenset({
+    builtins.eval, builtins.exec, builtins.locals, builtins.vars, builtins.globals,
+})
+
+
+def refused(
+    s: Specialiser, function: Any, args: list[Any], kwargs: Mapping[str, Atom], origin: Origin,
+    shown: str,
+) -> bool:
+    """Report a call that must not be compiled because of what else it does; say whether it is."""
+    if _among(function, SCOPE_READERS):
+        s.reject(
+            origin, f"{shown}() sees variables by name, which compiled code does not keep",
+            USE_ARGUMENTS, "dynamic-names",
+        )
+    elif _among(function, ARRAY_WRITERS) or is_ufunc_at(function):
+        s.reject(
+            origin, f"{shown}() writes into an array, which is not supported yet", USE_THE_RESULT,
+            "array-writes",
+        )
+    elif _among(function, CONTAINER_WRITERS):
+        s.reject(
+            origin, f"{shown}() changes its argument in place, which is not supported yet",
+            NEW_CONTAINER, "in-place-containers",
+        )
+    elif writes_to_out(function, args, kwargs):
+        s.reject(
+            origin, f"{shown}() with `out=` writes into an array, which is not supported yet",
+            "the plain call, and its result", "ufunc-out-where",
+        )
+    else:
+        return False
+    return True
+
+
+def is_ufunc_at(function: Any) -> bool:
+    """Say whether ``function`` is ``np.add.at`` or its like."""
+    return (
+        getattr(function, "__name__", "") == "at"
+        and isinstance(getattr(function, "__self__", None), np.ufunc)
+    )
+
+
+def writes_to_out(function: Any, args: list[Any], kwargs: Mapping[str, Atom]) -> bool:
+    """Say whether a call of a NumPy function is given an array for its result."""
+    given: list[Any] = [kwargs["out"]] if "out" in kwargs else []
+    if isinstance(function, np.ufunc):
+        given += args[function.nin :]
+    elif len(args) > 1 and str(getattr(function, "__module__", "")).startswith("numpy"):
+        position = out_position(function)
+        if position is not None:
+            given += args[position : position + 1]
+    return any(not (isinstance(atom, Const) and is_nothing(atom.value)) for atom in given)
+
+
+def is_nothing(value: Any) -> bool:
+    """Say whether a value given for ``out=`` means that there is none."""
+    return value is None or (isinstance(value, tuple) and all(part is None for part in value))
+
+
+@functools.lru_cache(maxsize=1024)
+def out_position(function: Any) -> int | None:
+    """Return the position of the parameter ``out`` of a NumPy function, None without one."""
+    try:
+        names = list(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return None
+    return names.index("out") if "out" in names else None
+
+
+def _among(function: Any, functions: frozenset[Any]) -> bool:
+    try:
+        return function in functions
+    except TypeError:
+        return False
+
+
