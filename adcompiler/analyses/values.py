@@ -22,7 +22,8 @@ STATIC_CLASSES = (
     type(NotImplemented), python_types.GenericAlias, type(np.ndarray.sum), type(np.ndarray.T),
     type(str.join), type(functools.lru_cache(lambda: 0)), type(np.sum), type(np._NoValue),
 )
-SIZES = (3, 4)
+SIZES = ((3, 4), (12, 24))
+"""Extents of stand-ins; the larger ones where functions refuse the small, as a split in five."""
 MAX_FIELDS = 64
 
 
@@ -85,10 +86,11 @@ def stand_in(type_: t.Type, n: int) -> Any:
         case t.Array(dtype, ndim):
             if type_.kind == "other":
                 raise CannotStandInError(str(type_))
-            if type_.kind == "float":
-                values = np.linspace(0.25, 0.75, n**ndim)
-                return values.reshape((n,) * ndim).astype(dtype)
-            return np.ones((n,) * ndim, dtype)
+            if ndim > 1:  # symmetric positive definite: no factorisation refuses it
+                values = (0.25 + 0.5 * np.eye(n)) * (4 if type_.kind in ("int", "bool") else 1)
+                return np.broadcast_to(values, (n,) * ndim).astype(dtype)
+            return (np.linspace(0.25, 0.75, n) if type_.kind == "float" else np.ones(n)).astype(
+                dtype) if ndim else np.asarray(stand_in(t.Scalar(type_.kind), n), dtype)
         case t.Text():
             return "a"
         case t.Tuple(items, cls):
@@ -114,13 +116,72 @@ def try_types(
 
     ``arguments`` gives positional and keyword stand-ins for an extent.
     """
-    found: list[t.Type] = []
-    for n in SIZES:
-        try:
-            args, kwargs = arguments(n)
-            with warnings.catch_warnings(), np.errstate(all="ignore"):
-                warnings.simplefilter("ignore")
-                found.append(type_of(function(*args, **kwargs)))
-        except Exception:
-            return t.UNKNOWN
-    return found[0] if found[0] == found[1] else t.UNKNOWN
+    try:
+        function = TYPED_AS.get(function, function)
+    except TypeError:
+        pass  # not hashable
+    for sizes in SIZES:
+        found: list[t.Type] = []
+        for n in sizes:
+            try:
+                args, kwargs = arguments(n)
+            except Exception:
+                return t.UNKNOWN
+            try:
+                with warnings.catch_warnings(), np.errstate(all="ignore"):
+                    warnings.simplefilter("ignore")
+                    found.append(type_of(function(*args, **kwargs)))
+            except Exception:
+                break
+        else:
+            return found[0] if found[0] == found[1] else t.UNKNOWN
+    return t.UNKNOWN
+
+
+# -- functions that are typed by calling another ---------------------------------------------------
+
+
+class ShapeDecidesError(Exception):
+    """The kind or the number of axes of a result depends on more than the types of arguments."""
+
+
+def _of_shape(x: Any, *shape: Any, **kwargs: Any) -> Any:
+    """Return an array with as many axes as ``shape`` has entries: for ``reshape`` and the like."""
+    wanted = kwargs.get("shape", kwargs.get("newshape", kwargs.get("new_shape", shape)))
+    while isinstance(wanted, tuple) and len(wanted) > 0 and isinstance(wanted[0], (tuple, list)):
+        wanted = tuple(wanted[0])
+    wanted = tuple(n for n in wanted if not isinstance(n, str)) if isinstance(
+        wanted, (tuple, list)) else (wanted,)
+    return np.empty((1,) * len(wanted), np.asarray(x).dtype)
+
+
+def _of_shape_first(x: Any, shape: Any = (), *rest: Any, **kwargs: Any) -> Any:
+    return _of_shape(x, shape, **kwargs) if shape != () else _of_shape(x, **kwargs)
+
+
+def _squeezed(x: Any, axis: Any = None) -> Any:
+    if axis is None and np.ndim(x) > 0:
+        raise ShapeDecidesError
+    count = 0 if axis is None else np.size(axis)
+    return np.empty((1,) * (np.ndim(x) - count), np.asarray(x).dtype)
+
+
+def _undecided(*args: Any, **kwargs: Any) -> Any:
+    raise ShapeDecidesError
+
+
+def _covariance(m: Any, y: Any = None, *args: Any, **kwargs: Any) -> Any:
+    if np.ndim(m) > 1 and y is None:
+        raise ShapeDecidesError  # one variable gives a number
+    return np.cov(m, y, *args, **kwargs)
+
+
+TYPED_AS: dict[Any, Callable[..., Any]] = {
+    np.reshape: _of_shape_first, np.ndarray.reshape: _of_shape, np.broadcast_to: _of_shape_first,
+    np.resize: _of_shape_first, np.split: np.array_split, np.squeeze: _squeezed,
+    np.ndarray.squeeze: _squeezed, np.cov: _covariance, np.corrcoef: _covariance,
+    np.linalg.eig: _undecided, np.linalg.eigvals: _undecided, np.roots: _undecided,
+    np.real_if_close: _undecided, np.cross: _undecided,
+}
+"""What is called on stand-ins in place of a function that refuses them, or whose result is of one
+type for their shapes and of another for others."""

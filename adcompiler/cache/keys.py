@@ -1,18 +1,19 @@
 """What emitted code depends on, as text that another process can check without parsing anything.
 
 The primary key covers the text of the function, the argument types, the product wanted and the
-versions. What is found only while compiling (the other functions and values it reaches, the rules
-it uses) goes into a manifest, which is checked when an entry is found.
+versions. What is found only while compiling goes into a manifest, which is checked when an entry
+is found: the functions and values that the code was specialised on, the rules that were opened,
+and the names that those rules read.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib
-import os
 import sys
 import types
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,11 @@ import numpy as np
 from adcompiler.analyses.values import type_of
 from adcompiler.frontend.scope import MISSING, Scope
 from adcompiler.frontend.source import read_source
+from adcompiler.ir import types as t
 from adcompiler.rulekit.registry import REGISTRY, Rule, root_module
 
 PACKAGE = Path(__file__).parent.parent
+MAX_DEPTH = 6
 
 
 def digest(*parts: object) -> str:
@@ -31,20 +34,11 @@ def digest(*parts: object) -> str:
     return hashlib.sha256("\x00".join(map(str, parts)).encode()).hexdigest()
 
 
-_compiler: list[str] = []
-
-
+@functools.cache
 def compiler_digest() -> str:
-    """Return a hash of the compiler's own files (their names, sizes and times)."""
-    if not _compiler:
-        rows = []
-        for folder, _, names in os.walk(PACKAGE):
-            for name in sorted(names):
-                if name.endswith(".py"):
-                    status = os.stat(os.path.join(folder, name))
-                    rows.append(f"{name} {status.st_size} {status.st_mtime_ns}")
-        _compiler.append(digest(*sorted(rows)))
-    return _compiler[0]
+    """Return a hash of the compiler's own files."""
+    files = sorted(PACKAGE.rglob("*.py"))
+    return digest(*(f"{f.name} {hashlib.sha256(f.read_bytes()).hexdigest()}" for f in files))
 
 
 def primary_key(function: types.FunctionType, request: Iterable[object]) -> str:
@@ -56,86 +50,216 @@ def primary_key(function: types.FunctionType, request: Iterable[object]) -> str:
     )
 
 
-def code_digest(code: types.CodeType) -> str:
-    """Return a hash of what a code object does."""
-    constants = [
-        code_digest(c) if isinstance(c, types.CodeType) else f"{type(c).__name__} {c!r}"
-        for c in code.co_consts
+# -- code ------------------------------------------------------------------------------------------
+
+
+def code_digest(code: types.CodeType, lines: bool = False) -> str:
+    """Return a hash of what a code object does; with ``lines``, of where it stands too."""
+    place = (code.co_firstlineno, code.co_linetable.hex()) if lines else ()
+    return digest(
+        code.co_code.hex(), code.co_names, code.co_varnames, code.co_freevars, code.co_argcount,
+        code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags,
+        code.co_exceptiontable.hex(), *(constant(c, lines) for c in code.co_consts), *place,
+    )
+
+
+def constant(value: Any, lines: bool = False) -> str:
+    """Return text that tells constants of code apart, the same in every process."""
+    if isinstance(value, types.CodeType):
+        return code_digest(value, lines)
+    if isinstance(value, tuple):
+        return f"({', '.join(constant(item, lines) for item in value)})"
+    if isinstance(value, frozenset):
+        return f"{{{', '.join(sorted(map(constant, value)))}}}"
+    return f"{type(value).__name__} {value!r}"
+
+
+def function_digest(function: types.FunctionType, lines: bool = False, depth: int = 0) -> str:
+    """Return a hash of a function's code and default values, and of functions in its closure."""
+    defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).items())
+    # Data in cells of user functions is read when the code runs, that of rules is written into it.
+    cells = [
+        default_text(value, lines, depth + 1) for value in cell_values(function)
+        if not lines or isinstance(type_of(value), t.Static)
     ]
-    return digest(code.co_code.hex(), code.co_names, code.co_varnames, code.co_freevars, *constants)
+    return digest(
+        code_digest(function.__code__, lines),
+        *(default_text(value, lines, depth + 1) for value in defaults), *cells,
+    )
 
 
-def fingerprint(value: Any) -> str:
-    """Return text that is equal for two values that emitted code may not tell apart."""
+def cell_values(function: types.FunctionType) -> Iterator[Any]:
+    """Yield what the cells of a function's closure hold."""
+    for cell in function.__closure__ or ():
+        try:
+            yield cell.cell_contents
+        except ValueError:
+            continue
+
+
+def default_text(value: Any, lines: bool, depth: int) -> str:
+    """Return the text of a default value, which may have been written into emitted code."""
+    if isinstance(value, (tuple, slice)) or type(value) in (bool, int, float, complex, str):
+        return f"{type(value).__name__} {value!r}"
+    return fingerprint(value, lines, depth)
+
+
+# -- values ----------------------------------------------------------------------------------------
+
+
+def fingerprint(value: Any, lines: bool = True, depth: int = 0) -> str:
+    """Return text that is equal for two values that emitted code may not tell apart.
+
+    Data counts by its type only. Functions count by what they do and by the rules that cover them;
+    with ``lines``, also by where they stand, which comments in emitted code mention.
+    """
+    if depth > MAX_DEPTH:
+        return "deep"
     if isinstance(value, types.ModuleType):
         return f"module {value.__name__}"
     if isinstance(value, types.FunctionType):
-        defaults = [type_of(v) for v in (value.__defaults__ or ())]
-        return f"def {value.__module__}.{value.__qualname__} {code_digest(value.__code__)} " + (
-            " ".join(map(str, defaults))
-        )
+        done = function_digest(value, lines, depth)
+        return f"def {value.__module__}.{value.__qualname__} {done}{coverage(value)}"
+    if isinstance(value, functools.partial):
+        parts = (value.func, *value.args, *value.keywords.items())
+        return f"partial {[default_text(part, lines, depth + 1) for part in parts]}"
+    if isinstance(value, types.MethodType):
+        parts = (value.__func__, value.__self__)
+        return f"method {[fingerprint(part, lines, depth + 1) for part in parts]}"
+    if isinstance(value, type):
+        return f"class {class_name(value)}{coverage(value)}"
+    if value is None or isinstance(value, np.dtype):
+        return f"{type(value).__name__} {value}"
+    type_ = type_of(value)
+    if not isinstance(type_, t.Static):
+        return f"type {type_text(type_, lines, depth)}"
     name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
-    if name is not None:
-        module = getattr(value, "__module__", None) or root_module(value)
-        return f"{type(value).__name__} {module}.{name}"
-    return f"type {type_of(value)}"
+    module = getattr(value, "__module__", None) or root_module(value)
+    return f"{class_name(type(value))} {module}.{name}{coverage(value)}"
 
 
-def resolve(function: Any, path: Iterable[tuple[str, Any]]) -> Any:
-    """Return the value that ``path`` leads to from ``function``, MISSING if it does not."""
+def type_text(type_: t.Type, lines: bool = True, depth: int = 0) -> str:
+    """Return the text of a type, with classes and compile-time values spelled out."""
+
+    def inner(types_: Iterable[t.Type]) -> str:
+        return ", ".join(type_text(one, lines, depth + 1) for one in types_)
+
+    match type_:
+        case t.Static(value):
+            return fingerprint(value, lines, depth + 1)
+        case t.Tuple(items, cls):
+            return f"{class_name(cls)}({inner(items)})"
+        case t.List(item):
+            return f"list[{inner((item,))}]"
+        case t.Dict(keys, items):
+            return f"dict {keys!r} [{inner(items)}]"
+        case t.Object(cls, fields):
+            names = ", ".join(name for name, _ in fields)
+            return f"{class_name(cls)} {names} ({inner(one for _, one in fields)})"
+    return str(type_)
+
+
+def class_name(cls: type) -> str:
+    """Return the full name of a class, with the fields of a namedtuple."""
+    fields = getattr(cls, "_fields", "")
+    return f"{cls.__module__}.{cls.__qualname__}{fields if isinstance(fields, tuple) else ''}"
+
+
+# -- paths -----------------------------------------------------------------------------------------
+
+
+def resolve(function: Any, path: Iterable[tuple[str, Any]], arguments: Mapping[str, Any]) -> Any:
+    """Return the value that ``path`` leads to from ``function``, MISSING if it does not.
+
+    ``arguments`` holds the arguments that are functions, modules and the like.
+    """
     value: Any = function
     for kind, name in path:
-        if kind == "free":
-            if not isinstance(value, types.FunctionType):
-                return MISSING
-            value = Scope(value).lookup(name)[1]
-        elif kind == "attr":
-            value = getattr(value, name, MISSING)
-        elif kind in ("args", "keywords", "__defaults__", "__kwdefaults__"):
-            holder = getattr(value, kind, None)
-            try:
-                value = holder[name]  # type: ignore[index]
-            except (LookupError, TypeError):
-                return MISSING
-        else:
-            return MISSING
+        value = follow(value, kind, name, arguments)
         if value is MISSING:
             return MISSING
     return value
 
 
-def rule_digest(rule: Rule) -> str:
-    """Return a hash of what a rule does."""
-    parts: list[object] = [rule.wrt, rule.types, rule.elementwise]
-    for part in (rule.definition, *rule.partials):
-        code = getattr(part, "__code__", None)
-        parts.append(code_digest(code) if code is not None else repr(part))
-    return digest(*parts)
+def follow(value: Any, kind: str, name: Any, arguments: Mapping[str, Any]) -> Any:
+    """Return the value that one step of a path leads to, MISSING if there is none."""
+    match kind:
+        case "free":
+            is_function = isinstance(value, types.FunctionType)
+            return Scope(value).lookup(name)[1] if is_function else MISSING
+        case "attr":
+            return getattr(value, name, MISSING)
+        case "args" | "keywords" | "__defaults__" | "__kwdefaults__":
+            try:
+                return getattr(value, kind)[name]
+            except (AttributeError, LookupError, TypeError):
+                return MISSING
+        case "argument":
+            return arguments.get(name, MISSING)
+        case "live":
+            return name
+        case "import":
+            return unspelled(name)
+    return MISSING
 
 
-def spelled(function: Any) -> str | None:
-    """Return ``module:qualname`` of a function that can be imported again, else None."""
-    name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
-    module = getattr(function, "__module__", None)
+def storable(path: Iterable[tuple[str, Any]]) -> list[list[Any]] | None:
+    """Return a path as JSON can hold it, None if it starts at an object that has no name."""
+    rows = []
+    for kind, name in path:
+        if kind == "live":
+            kind, name = "import", spelled(name)
+            if name is None:
+                return None
+        rows.append([kind, name])
+    return rows
+
+
+def spelled(value: Any) -> str | None:
+    """Return ``module:qualname`` of an object that can be imported again, else None."""
+    if isinstance(value, types.ModuleType):
+        return f"{value.__name__}:" if sys.modules.get(value.__name__) is value else None
+    name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+    module = getattr(value, "__module__", None)
     if module is None:
-        owner = getattr(function, "__objclass__", None)
-        module = owner.__module__ if owner is not None else root_module(function)
+        owner = getattr(value, "__objclass__", None)
+        module = owner.__module__ if owner is not None else root_module(value)
     if not isinstance(name, str) or not module:
         return None
     text = f"{module}:{name}"
-    return text if unspelled(text) is function else None
+    return text if unspelled(text) is value else None
 
 
 def unspelled(text: str) -> Any:
-    """Return the function that ``module:qualname`` names, MISSING if there is none."""
+    """Return the object that ``module:qualname`` names, MISSING if there is none."""
     module, _, name = text.partition(":")
     try:
         value: Any = importlib.import_module(module)
-        for part in name.split("."):
+        for part in name.split(".") if name else ():
             value = getattr(value, part)
-    except (ImportError, AttributeError):
+    except (ImportError, AttributeError, ValueError):
         return MISSING
     return value
+
+
+# -- rules -----------------------------------------------------------------------------------------
+
+
+def rule_digest(rule: Rule) -> str:
+    """Return a hash of what a rule does, but for the module-level names that it reads."""
+    parts: list[object] = [rule.wrt, rule.types, rule.elementwise, rule.kink, rule.primal_note]
+    for part in (rule.definition, *rule.partials):
+        is_function = isinstance(part, types.FunctionType)
+        parts.append(function_digest(part) if is_function else repr(part))  # type: ignore[arg-type]
+    return digest(*parts)
+
+
+def coverage(function: Any) -> str:
+    """Return text that says which rules and declarations cover a callable, "" if none do."""
+    rules = REGISTRY.rules_of(function)
+    inactive = REGISTRY.inactive(function)
+    found = f" rules {digest(*map(rule_digest, rules))}" if rules else ""
+    return found if inactive is None else f"{found} inactive {inactive.pure}"
 
 
 def rules_manifest(rules: Iterable[Rule]) -> list[list[str]] | None:
@@ -145,7 +269,7 @@ def rules_manifest(rules: Iterable[Rule]) -> list[list[str]] | None:
         name = spelled(rule.function)
         if name is None:
             return None
-        rows.append([name, digest(*sorted(map(rule_digest, REGISTRY.rules_of(rule.function))))])
+        rows.append([name, coverage(rule.function)])
     return rows
 
 
@@ -153,8 +277,25 @@ def rules_hold(rows: Iterable[list[str]]) -> bool:
     """Say whether the rules that an entry was compiled under are still the same."""
     for name, wanted in rows:
         function = unspelled(name)
-        if function is MISSING:
-            return False
-        if digest(*sorted(map(rule_digest, REGISTRY.rules_of(function)))) != wanted:
+        if function is MISSING or coverage(function) != wanted:
             return False
     return True
+
+
+def names_manifest(names: Mapping[tuple[str, str], Any]) -> list[list[str]]:
+    """Return what rules read by name while they were opened: helper functions and constants."""
+    return [[module, name, name_text(value)] for (module, name), value in names.items()]
+
+
+def names_hold(rows: Iterable[list[str]]) -> bool:
+    """Say whether the names that rules read still mean the same."""
+    for module, name, wanted in rows:
+        value = unspelled(f"{module}:{name}")
+        if value is MISSING or name_text(value) != wanted:
+            return False
+    return True
+
+
+def name_text(value: Any) -> str:
+    """Return the text of what a rule reads by name; numbers count by value, as they are folded."""
+    return default_text(value, False, 0)

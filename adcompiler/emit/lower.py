@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from adcompiler.analyses.purity import Purity, is_destructive
@@ -58,6 +58,7 @@ class FunctionLowering:
         self.fusion = Fusion(function, unit, purity)
         self.names = Names(function, unit, self.tapes, self.fusion, names_in(function.body))
         self.uses = self.fusion.uses
+        self.read_unbound = read_unbound(function.body, self.names_differ)
         self.waiting: dict[Var, ast.expr] = {}
         self.out: list[ast.stmt] = []
         self.place: tuple[Any, ...] | None = None
@@ -104,6 +105,9 @@ class FunctionLowering:
     def returns_results(self, last: If, block: Block) -> bool:
         return bool(last.results) and any(a in last.results for a in block.yields) and all(
             self.uses.get(result, 0) == 1 for result in last.results
+        ) and not any(
+            isinstance(a, Var) and a not in last.results and self.fusion.is_fused(a)
+            for a in block.yields
         )
 
     def place_return(self, block: Block) -> None:
@@ -320,7 +324,9 @@ class FunctionLowering:
         """Write the assignments that hand ``values`` to ``targets``, all at once if they cross."""
         pairs = []
         for target, value in zip(targets, values, strict=False):
-            if value is UNDEF or (isinstance(value, Const) and isinstance(value.value, Undefined)):
+            if isinstance(value, Const) and isinstance(value.value, Undefined) and (
+                target not in self.read_unbound
+            ):
                 continue
             if isinstance(value, Var) and value not in self.waiting and not self.names_differ(
                 target, value
@@ -602,6 +608,40 @@ def flat(kind: type[ast.boolop], left: ast.expr, right: ast.expr) -> list[ast.ex
     """Return the operands of a chain of ``and`` or of ``or``."""
     more = right.values if isinstance(right, ast.BoolOp) and isinstance(right.op, kind) else [right]
     return [left, *more]
+
+
+def read_unbound(body: Block, names_differ: Callable[[Atom, Atom], bool]) -> set[Var]:
+    """Return the variables that may be read, to be handed on, where no assignment reached them.
+
+    What is saved on a tape or as a residual, or copied under another name, is read whether or not
+    the program goes on to use it.
+    """
+    found: set[Var] = set()
+    copies: list[tuple[Atom, Atom]] = []
+    made = {s.target: s.rhs for s in walk(body) if isinstance(s, Let)}
+    for atom in body.yields:
+        rhs = made.get(atom) if isinstance(atom, Var) else None
+        found.update(a for a in (operands(rhs) if isinstance(rhs, Pack) else ()) if isinstance(a, Var))
+    for statement in walk(body):
+        match statement:
+            case Do(rhs):
+                found.update(a for a in operands(rhs) if isinstance(a, Var))
+            case If(results=results, then=then, orelse=orelse):
+                for arm in (then, orelse):
+                    copies += zip(results, arm.yields, strict=False)
+            case Loop(params=params, inits=inits, results=results):
+                found.update(a for a in statement.collected() if isinstance(a, Var))
+                copies += zip(params, inits, strict=True)
+                copies += zip(params, statement.next_values(), strict=False)
+                copies += zip(results, params, strict=True)
+    size = -1
+    while size != len(found):
+        size = len(found)
+        found.update(
+            value for target, value in copies
+            if isinstance(value, Var) and (target in found or names_differ(target, value))
+        )
+    return found
 
 
 def negated(condition: ast.expr) -> ast.expr:

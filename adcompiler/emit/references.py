@@ -50,6 +50,9 @@ class References:
 
     def module(self, name: str) -> ast.expr:
         """Return the expression for a module, and import it."""
+        if name in ("numpy.linalg", "numpy.fft", "numpy.random"):  # np imports these itself
+            self.modules["numpy"] = None
+            return dotted(name.replace("numpy", MODULE_ALIASES["numpy"]))
         self.modules[name] = None
         return dotted(MODULE_ALIASES.get(name, name))
 

@@ -20,7 +20,7 @@ from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Attribute, Block, Call, Closure, Const, Do, Format, Free, Function, If, Item,
     Let, Loop, Origin, Pack, Param, Raise, Rhs, Slice, Star, Statement, Unsupported, Var,
 )
-from adcompiler.runtime import append, dict_of, unpack
+from adcompiler.runtime import append, check_bound, dict_of, unpack
 
 CONTINUES, NORMAL, BREAKS, RETURNS, RAISES = -1, 0, 1, 2, 3
 
@@ -77,6 +77,8 @@ class _FunctionParser:
         self.locals = assigned_names(node)
         self.env: dict[str, Atom] = {}
         self.statements: list[Statement] = []
+        self.unsure: set[Atom] = {UNDEF}
+        self.checked: frozenset[Atom] = frozenset()
         self.captures: dict[str, Var] = {}
         self.itself: Var | None = None
         self.origin = self.locate(node)
@@ -183,7 +185,13 @@ class _FunctionParser:
 
     def load(self, name: str) -> Atom:
         if name in self.locals:
-            return self.env.get(name, UNDEF)
+            atom = self.env.get(name, UNDEF)
+            if self.is_unsure(atom):
+                self.statements.append(
+                    Do(Call(Const(check_bound), (atom, Const(name))), self.origin)
+                )
+                self.checked |= {atom}
+            return atom
         if name in self.captures:
             return self.captures[name]
         if self.parent is not None:
@@ -193,6 +201,10 @@ class _FunctionParser:
             if self.parent.binds(name):
                 return self.captures.setdefault(name, Var(name))
         return self.let(Free(name), name)
+
+    def is_unsure(self, atom: Atom) -> bool:
+        """Say whether a variable may have no value yet, as far as has been checked."""
+        return atom in self.unsure and atom not in self.checked
 
     def binds(self, name: str) -> bool:
         """Say whether this function or one around it has ``name`` as a local variable."""
@@ -212,12 +224,14 @@ class _FunctionParser:
     def region(self, lower: Callable[[], Any]) -> tuple[tuple[Statement, ...], dict[str, Atom], Any]:
         """Lower into a block of its own: return its statements, variables, and what was lowered."""
         statements, env, origin = self.statements, self.env, self.origin
+        checked = self.checked
         self.statements, self.env = [], dict(env)
         try:
             result = lower()
             return tuple(self.statements), self.env, result
         finally:
             self.statements, self.env, self.origin = statements, env, origin
+            self.checked = checked
 
     # -- sequences and branches ----------------------------------------------------------------
 
@@ -299,6 +313,8 @@ class _FunctionParser:
                 names.append(name)
                 pairs.append((a if live_then else UNDEF, b if live_else else UNDEF))
                 results.append(Var(name))
+                if (live_then and self.is_unsure(a)) or (live_else and self.is_unsure(b)):
+                    self.unsure.add(results[-1])
         may = (then_end.may | else_end.may) - {RAISES} or frozenset({RAISES})
         value: Atom = UNDEF
         if then_end.value is not UNDEF or else_end.value is not UNDEF:
@@ -326,6 +342,10 @@ class _FunctionParser:
         if isinstance(node, gast.While) and any(
             isinstance(n, gast.NamedExpr) for n in gast.walk(node.test)
         ):
+            if any(isinstance(n, (gast.Break, gast.Continue)) for e in node.orelse
+                   for n in gast.walk(e)):
+                self.reject(node, rejected.LEAVING_ELSE)
+                return End()
             return self.loop(_with_test_inside(node))
         names = [n for n in assigned_names(node) if n in self.locals]
         iterable = self.expression(node.iter) if isinstance(node, gast.For) else None
@@ -333,6 +353,7 @@ class _FunctionParser:
         inits = tuple(self.env.get(name, UNDEF) for name in names)
         params = tuple(Var(name) for name in names)
         self_env = self.env
+        self.unsure.update(p for p, i in zip(params, inits, strict=True) if self.is_unsure(i))
         self.env = {**self.env, **dict(zip(names, params, strict=True))}
         item = Var(_target_name(node), True) if iterable is not None else None
         condition = None
@@ -349,6 +370,10 @@ class _FunctionParser:
         self.env = self_env
         results = tuple(Var(name) for name in names)
         yields = tuple(env.get(name, UNDEF) for name in names)
+        sure_to_run = runs(node)
+        for result, init, following in zip(results, inits, yields, strict=True):
+            if self.is_unsure(following) or (self.is_unsure(init) and not sure_to_run):
+                self.unsure.add(result)
         stops = bool(end.may & {BREAKS, RETURNS})
         returns = RETURNS in end.may
         exit_needed = returns or (BREAKS in end.may and bool(node.orelse))
@@ -694,12 +719,15 @@ class _FunctionParser:
         """Lower a comprehension to loops; return one list for each of ``elements``."""
         env = dict(self.env)
         added = {n for g in generators for n in assigned_names(g.target)} - set(self.locals)
+        kept = walrus_names([*generators, *elements])
         self.locals = {**self.locals, **dict.fromkeys(added)}
         try:
-            if len(generators) == 1 and not generators[0].ifs:
+            if len(generators) == 1 and not generators[0].ifs and not kept:
                 return self.collected(generators[0], elements)
             outs: list[Atom] = [self.let(Pack("list", ()), "items") for _ in elements]
-            return self.appended(list(generators), elements, outs)
+            grown = self.appended(list(generators), elements, outs, kept)
+            env.update((name, self.env[name]) for name in kept)
+            return grown
         finally:
             self.locals = {n: None for n in self.locals if n not in added}
             self.env = env
@@ -720,9 +748,12 @@ class _FunctionParser:
         return list(collects)
 
     def appended(
-        self, generators: list[Any], elements: Sequence[Any], outs: list[Atom]
+        self, generators: list[Any], elements: Sequence[Any], outs: list[Atom], kept: list[str]
     ) -> list[Atom]:
-        """Lower nested or filtered generators: lists that grow are carried through the loops."""
+        """Lower nested or filtered generators: lists that grow are carried through the loops.
+
+        ``kept`` names the variables that ``:=`` binds inside; they are carried too.
+        """
         if not generators:
             return [
                 self.let(Call(Const(append), (out, self.expression(element))), "items")
@@ -732,29 +763,58 @@ class _FunctionParser:
         iterable = self.expression(generator.iter)
         item = Var(_target_name(generator), True)
         params = tuple(Var("items", True) for _ in outs)
+        bound = tuple(Var(name) for name in kept)
+        inits = (*outs, *(self.env.get(name, UNDEF) for name in kept))
+        self.unsure.update(
+            v for v, init in zip(bound, inits[len(outs) :], strict=True) if self.is_unsure(init)
+        )
+
+        def current(lists: Sequence[Atom]) -> tuple[Atom, ...]:
+            return (*lists, *(self.env.get(name, UNDEF) for name in kept))
 
         def filtered(tests: list[Any]) -> list[Atom]:
             if not tests:
-                return self.appended(generators[1:], elements, list(params))
+                return self.appended(generators[1:], elements, list(params), kept)
             condition = self.expression(tests[0])
-            statements, _, grown = self.region(lambda: filtered(tests[1:]))
-            results = tuple(Var("items", True) for _ in outs)
-            self.statements.append(If(
-                condition, Block(statements, tuple(grown)), Block((), params), results, self.origin
-            ))
-            return list(results)
+            otherwise = current(params)
+            statements, _, grown = self.region(lambda: current(filtered(tests[1:])))
+            return self.carried(kept, lambda results: If(
+                condition, Block(statements, grown), Block((), otherwise), results, self.origin
+            ), [(a, b) for a, b in zip(grown, otherwise, strict=True)])
 
-        def body() -> list[Atom]:
+        def body() -> tuple[Atom, ...]:
+            self.env.update(zip(kept, bound, strict=True))
             self.assign(generator.target, item)
-            return filtered(list(generator.ifs))
+            return current(filtered(list(generator.ifs)))
 
         statements, _, grown = self.region(body)
-        results = tuple(Var("items", True) for _ in outs)
-        self.statements.append(Loop(
-            (item,), (iterable,), None, params, tuple(outs), Block(statements, tuple(grown)),
+        return self.carried(kept, lambda results: Loop(
+            (item,), (iterable,), None, (*params, *bound), inits, Block(statements, grown),
             results, self.origin,
-        ))
-        return list(results)
+        ), [(a, b) for a, b in zip(grown, inits, strict=True)])
+
+    def carried(
+        self, kept: list[str], make: Callable[[tuple[Var, ...]], Statement],
+        sources: list[tuple[Atom, Atom]],
+    ) -> list[Atom]:
+        """Write the statement that carries lists and ``kept`` variables; return the lists."""
+        count = len(sources) - len(kept)
+        lists = [Var("items", True) for _ in range(count)]
+        bound = [Var(name) for name in kept]
+        for var, pair in zip(bound, sources[count:], strict=True):
+            if any(map(self.is_unsure, pair)):
+                self.unsure.add(var)
+        self.statements.append(make((*lists, *bound)))
+        self.env.update(zip(kept, bound, strict=True))
+        return list(lists)
+
+
+def walrus_names(nodes: Sequence[Any]) -> list[str]:
+    """Return the names that ``:=`` binds in expressions."""
+    return list(dict.fromkeys(
+        child.target.id for node in nodes for child in gast.walk(node)
+        if isinstance(child, gast.NamedExpr)
+    ))
 
 
 OPERATOR_NAMES: dict[Any, str] = {
@@ -775,6 +835,18 @@ def _import_module(name: str, top: str) -> Any:
     return importlib.import_module(top)
 
 
+def runs(loop: Any) -> bool:
+    """Say whether the text of a loop shows that its body runs at least once."""
+    if isinstance(loop, gast.While):
+        return isinstance(loop.test, gast.Constant) and bool(loop.test.value)
+    match loop.iter:
+        case gast.Tuple(elts=elts) | gast.List(elts=elts):
+            return any(not isinstance(e, gast.Starred) for e in elts)
+        case gast.Call(func=gast.Name(id="range"), args=[gast.Constant(value=int(count))]):
+            return bool(count > 0)
+    return False
+
+
 def _is_true(atom: Atom) -> bool:
     return isinstance(atom, Const) and bool(atom.value)
 
@@ -786,10 +858,11 @@ def _target_name(node: Any, default: str = "item") -> str:
 
 def _with_test_inside(node: Any) -> Any:
     """Return ``while test: body`` as ``while True: if not test: break; body``."""
-    leave = gast.If(gast.UnaryOp(gast.Not(), node.test), [gast.copy_location(gast.Break(), node)], [])
+    stop = gast.copy_location(gast.Break(), node)
+    leave = gast.If(gast.UnaryOp(gast.Not(), node.test), [*node.orelse, stop], [])
     leave = gast.fix_missing_locations(gast.copy_location(leave, node))
     true = gast.copy_location(gast.Constant(True, None), node)
-    return gast.copy_location(gast.While(true, [leave, *node.body], node.orelse), node)
+    return gast.copy_location(gast.While(true, [leave, *node.body], []), node)
 
 
 def _rename_target(statement: Statement, old: Var, new: Var) -> Statement:

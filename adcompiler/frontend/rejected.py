@@ -92,3 +92,8 @@ RELATIVE_IMPORT = Rejection(
 OTHER_SYNTAX = Rejection(
     "{name} is not supported", "a form that docs/limitations.md does not list", "",
 )
+
+LEAVING_ELSE = Rejection(
+    "`break` or `continue` in the `else` of a `while` whose test uses `:=`",
+    "assign in front of the loop and at its end instead of in the test", "walrus-else",
+)

@@ -35,6 +35,11 @@ class Origin:
         """Return the origin of the reverse sweep of this place."""
         return self if self.reverse else replace(self, reverse=True)
 
+    @property
+    def call(self) -> str:
+        """The place and text of a call, for the chain of calls in messages."""
+        return f"{self.file}:{self.line}: {self.text.strip()}"
+
     def finding(self, problem: str, hint: str = "", anchor: str = "") -> Finding:
         """Return a finding that points here."""
         return Finding(

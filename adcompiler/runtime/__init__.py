@@ -2,12 +2,12 @@
 
 from adcompiler.runtime.broadcasting import project, unbroadcast
 from adcompiler.runtime.containers import (
-    append, cell_value, dict_keys, dict_of, dict_values, drop_last, repack, unpack,
+    append, cell_value, check_bound, dict_keys, dict_of, dict_values, drop_last, repack, unpack,
 )
 from adcompiler.runtime.indexing import add_at, is_basic, scatter
 from adcompiler.runtime.structure import add, as_gradient, seed, zeros_like
 
 __all__ = [
-    "add", "add_at", "append", "as_gradient", "cell_value", "dict_keys", "dict_of", "dict_values", "drop_last", "is_basic", "project", "repack", "scatter", "seed",
+    "add", "add_at", "append", "as_gradient", "cell_value", "check_bound", "dict_keys", "dict_of", "dict_values", "drop_last", "is_basic", "project", "repack", "scatter", "seed",
     "unbroadcast", "unpack", "zeros_like",
 ]

@@ -68,6 +68,14 @@ def dict_values(table: dict[Any, Any]) -> list[Any]:
     return list(table.values())
 
 
+def check_bound(value: Any, name: str) -> None:
+    """Raise UnboundLocalError if ``value`` is the None that stands for a variable without value."""
+    if value is None:
+        raise UnboundLocalError(
+            f"cannot access local variable {name!r} where it is not associated with a value"
+        )
+
+
 def cell_value(function: Any, index: int) -> Any:
     """Return the current value of a variable that ``function`` captured."""
     return function.__closure__[index].cell_contents

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
+import sysconfig
 import types as python_types
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +26,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import size, walk
 from adcompiler.rulekit.registry import REGISTRY, root_module
 from adcompiler.runtime import dict_keys, dict_values
+from adcompiler.transforms.effects import NEW_CONTAINER, refused
 from adcompiler.transforms.folds import FOLDS, class_of, fold_constants
 from adcompiler.transforms.specialise import Specialiser, simple
 from adcompiler.transforms.unit import Callee
@@ -38,6 +42,8 @@ def call(
     s: Specialiser, func: Atom, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write the call ``func(*args, **kwargs)`` and return the atom of its result."""
+    if func is UNDEF:
+        return UNDEF  # reported where it was looked up
     if isinstance(func, Const):
         return call_value(s, func, args, kwargs, origin, name)
     rhs = s.unit.definition(func)
@@ -50,12 +56,17 @@ def call(
         case Call(Const(value), (inner, *first), keywords) if value is functools.partial:
             merged = {**{k: v for k, v in keywords if k}, **kwargs}
             return call(s, inner, [*first, *args], merged, origin, name)  # type: ignore[arg-type]
+    if isinstance(type_, t.Object) and getattr(type_.cls, "is_derivative", False):
+        return s.reject(
+            origin, "the derivative of a derivative is not supported yet",
+            "the derivative's formula, or finite differences of it", "higher-order",
+        )
     if isinstance(type_, t.FunctionType) or any(
         t.may_vary(s.unit.type(a)) for a in (*atoms(args), *kwargs.values())
     ):
         return s.reject(
             origin, "which function is called here depends on data",
-            "choose between the results of the calls instead of between the functions",
+            "if and elif with one call in each branch, so that each call names its function",
             "unknown-callable",
         )
     return s.let(plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
@@ -78,6 +89,8 @@ def call_value(
     value = func.value
     if isinstance(value, Callee):
         return s.let(plain_call(func, args, kwargs), value.result, name, origin)
+    if refused(s, value, args, kwargs, origin, getattr(value, "__name__", name)):
+        return UNDEF
     if isinstance(value, functools.partial):
         path = s.unit.paths.get(id(value))
         inner = s.unit.static(value.func, None if path is None else (*path, ("attr", "func")))
@@ -151,43 +164,95 @@ def primitive(
         folded = fold_constants(func.value, args, kwargs)
         if folded is not None:
             return folded
-    kwargs = without_defaults(func.value, kwargs)
+    args, kwargs = without_defaults(func.value, args, kwargs)
     type_ = s.type_of_call(func.value, args, kwargs) if pure else t.UNKNOWN
     if isinstance(type_, t.Static) and pure:
         return Const(type_.value)
     return s.let(plain_call(func, args, kwargs), type_, name, origin)
 
 
-def without_defaults(function: Any, kwargs: dict[str, Atom]) -> dict[str, Atom]:
-    """Return keyword arguments without those that only repeat the function's defaults."""
-    if not kwargs:
-        return kwargs
-    defaults = default_values(function)
-    return {
+def without_defaults(
+    function: Any, args: list[Any], kwargs: dict[str, Atom]
+) -> tuple[list[Any], dict[str, Atom]]:
+    """Return call arguments without those that only repeat the function's defaults."""
+    names, defaults = default_values(function) if _hashable(function) else ((), {})
+    kept = {
         key: value for key, value in kwargs.items()
         if not (isinstance(value, Const) and key in defaults and repeats(
-            key, value.value, defaults[key]
-        ))
+            value.value, defaults[key]))
     }
+    while args and len(args) <= len(names) and not any(isinstance(a, Star) for a in args):
+        default = defaults[names[len(args) - 1]]
+        if not isinstance(args[-1], Const) or not repeats(args[-1].value, default):
+            break
+        args = args[:-1]
+    return args, kept
 
 
-def repeats(key: str, value: Any, default: Any) -> bool:
-    """Say whether a keyword argument only repeats the function's default."""
-    if default is np._NoValue and key in ("keepdims", "where"):
-        return value is (key == "where")
+def repeats(value: Any, default: Any) -> bool:
+    """Say whether an argument only repeats a default (a tuple of them: any of several)."""
+    if isinstance(default, Either):
+        return any(repeats(value, one) for one in default.values)
     return value is default or (
         simple(value) and type(default) is type(value) and bool(default == value)
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Either:
+    """Several values of an argument that mean the same as leaving it away."""
+
+    values: tuple[Any, ...]
+
+
+UNSET = np._NoValue
+NO_KEEPDIMS = {"keepdims": Either((UNSET, False))}
+ALL = {"where": Either((UNSET, True))}
+METHOD_DEFAULTS: dict[Any, dict[str, Any]] = {
+    np.ndarray.reshape: {"order": "C"},
+    np.ndarray.copy: {"order": "C"},
+    np.ndarray.flatten: {"order": "C"},
+    np.ndarray.astype: {"order": "K", "casting": "unsafe", "subok": True, "copy": True},
+    np.array: {"dtype": None, "copy": True, "order": "K", "subok": False, "ndmin": 0},
+    np.asarray: {"dtype": None, "order": None},
+    np.asanyarray: {"dtype": None, "order": None},
+    np.ascontiguousarray: {"dtype": None},
+    np.asfortranarray: {"dtype": None},
+    np.concatenate: {"axis": 0, "out": None, "dtype": None, "casting": "same_kind"},
+    np.pad: {"mode": "constant", "constant_values": 0},
+    np.dot: {"out": None}, complex: {"imag": 0}, sum: {"start": 0}, int: {}, float: {},
+    sorted: {"key": None, "reverse": False},
+}
+"""Defaults of functions whose signature cannot be read, or does not say them."""
+
+MEANINGS: dict[Any, dict[str, Any]] = {
+    **dict.fromkeys((np.sum, np.nansum), {"initial": Either((UNSET, 0)), **NO_KEEPDIMS, **ALL}),
+    **dict.fromkeys((np.prod, np.nanprod), {"initial": Either((UNSET, 1)), **NO_KEEPDIMS, **ALL}),
+    **dict.fromkeys(
+        (np.mean, np.var, np.std, np.max, np.min, np.amax, np.amin, np.nanmean, np.nanvar,
+         np.nanstd, np.nanmax, np.nanmin, np.all, np.any, np.ptp, np.median, np.average,
+         np.nanmedian, np.argmax, np.argmin, np.count_nonzero), {**NO_KEEPDIMS, **ALL}),
+}
+"""Values that mean the same as a default that stands for "not given"."""
+
+
 @functools.lru_cache(maxsize=4096)
-def default_values(function: Any) -> dict[str, Any]:
-    """Return the default values of a function's parameters, none if they are not known."""
+def default_values(function: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """Return the names of a function's positional parameters, and defaults by name.
+
+    A parameter without a default has ``inspect.Parameter.empty``.
+    """
+    known = METHOD_DEFAULTS.get(function, {})
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
-        return {}
-    return {p.name: p.default for p in parameters if p.default is not p.empty}
+        return (), known
+    table = {p.name: p.default for p in parameters}
+    meant = {k: v for k, v in MEANINGS.get(function, {}).items() if k in table}
+    positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        positional = []
+    return tuple(positional), {**table, **meant, **known}
 
 
 # -- methods ---------------------------------------------------------------------------------------
@@ -203,6 +268,9 @@ def call_method(
         descriptor = type_.descriptor
         if isinstance(owner, t.Object):
             return call_object_method(s, owner, obj, method, args, kwargs, origin, name)
+        if refused(s, descriptor, args, kwargs, origin, f".{method}"):
+            return UNDEF
+        _, kwargs = without_defaults(descriptor, [], kwargs)
         rest = [obj, *args]
         found = s.type_of_call(descriptor, rest, kwargs) if isinstance(
             owner, t.Array
@@ -225,8 +293,7 @@ def call_method(
     if isinstance(owner, (t.List, t.Dict)) and method in writes:
         return s.reject(
             origin, f"changing a {'list' if isinstance(owner, t.List) else 'dict'} in place "
-            f"(`.{method}`) is not supported yet",
-            "build it with a comprehension or a display", "in-place-containers",
+            f"(`.{method}`) is not supported yet", NEW_CONTAINER, "in-place-containers",
         )
     if isinstance(owner, t.Text):
         found = s.type_of_call(lambda x, *a, **k: getattr(x, method)(*a, **k), [obj, *args], kwargs)
@@ -241,12 +308,17 @@ def call_object_method(
     for cls in owner.cls.__mro__:
         if method in vars(cls):
             raw = vars(cls)[method]
+            path = (("live", owner.cls), ("attr", method))
             if isinstance(raw, staticmethod):
-                return call(s, Const(raw.__func__), args, kwargs, origin, name)
+                return call(s, s.unit.static(raw.__func__, path), args, kwargs, origin, name)
             if isinstance(raw, classmethod):
-                return call(s, Const(raw.__func__), [Const(owner.cls), *args], kwargs, origin, name)
-            return call(s, Const(raw), [obj, *args], kwargs, origin, name)
-    return s.reject(origin, f"no method `{method}`", "use a method that exists", "")
+                func = s.unit.static(raw.__func__, (*path, ("attr", "__func__")))
+                return call(s, func, [Const(owner.cls), *args], kwargs, origin, name)
+            return call(s, s.unit.static(raw, path), [obj, *args], kwargs, origin, name)
+    return s.reject(
+        origin, f"{owner.cls.__name__} has no method `{method}`", "a method that exists",
+        "undefined-names",
+    )
 
 
 # -- user functions --------------------------------------------------------------------------------
@@ -257,7 +329,7 @@ def call_python(
     kwargs: dict[str, Atom], origin: Origin, name: str,
 ) -> Atom:
     """Write a call of a function written in Python."""
-    path = s.unit.paths.get(id(function))
+    path = s.unit.path_of(function)
     try:
         definition = lower(function)
     except ADError:
@@ -323,12 +395,15 @@ def bind(
     """Return the atom of each parameter, or None after recording why the call does not bind."""
 
     def wrong(problem: str) -> None:
-        s.reject(origin, f"{function.name}(): {problem}", "call it with matching arguments", "")
+        s.reject(
+            origin, f"{function.name}(): {problem}", f"a call that fits `{signature(function)}`",
+            "call-arguments",
+        )
 
     if any(isinstance(arg, Star) for arg in args):
         s.reject(
             origin, "* of a sequence whose length is not known when compiling",
-            "pass the arguments one by one, or the sequence itself", "star-arguments",
+            "the arguments one by one, or pass the sequence itself", "star-arguments",
         )
         return None
     positional = list(args)
@@ -360,6 +435,17 @@ def bind(
     return bound
 
 
+def signature(function: Function) -> str:
+    """Return how a function is called, e.g. ``scaled(x, factor=..., *, offset)``."""
+    parts: list[str] = []
+    for param in function.params:
+        if param.kind == 3 and "*" not in parts and not any(p.kind == 2 for p in function.params):
+            parts.append("*")
+        stars = {2: "*", 4: "**"}.get(param.kind, "")
+        parts.append(f"{stars}{param.var.name}{'=...' if param.has_default else ''}")
+    return f"{function.name}({', '.join(parts)})"
+
+
 def apply(
     s: Specialiser, function: Function, bound: list[Atom], captures: tuple[Atom, ...], itself: Atom,
     scope: Scope | None, origin: Origin, name: str, identity: Any,
@@ -373,15 +459,17 @@ def apply(
         if len(unit.active_calls) > MAX_DEPTH:
             return s.reject(
                 origin, f"{function.name}() is called recursively with functions as arguments",
-                "write the recursion without passing functions", "unknown-callable",
+                "the recursion without passing functions", "unknown-callable",
             )
         env = environment(function, bound, captures, itself)
         start = len(s.out)
         unit.active_calls.append(identity)
+        unit.call_sites.append(origin)
         try:
             yields = s.block(function.body, env, scope)
         finally:
             unit.active_calls.pop()
+            unit.call_sites.pop()
         s.out[start:] = [via(statement, origin) for statement in s.out[start:]]
         return UNDEF if yields is None else yields[0]
     return call_compiled(s, function, bound, captures, itself, scope, origin, name, identity)
@@ -443,9 +531,11 @@ def call_compiled(
     callee = unit.callees.get(key)
     if callee is None:
         callee = unit.callees[key] = Callee(unique_name(unit, function.name), key)
+        unit.call_sites.append(origin)
         compile_callee(
             s, callee, function, bound, captures, itself, scope, identity, inside
         )
+        unit.call_sites.pop()
     elif callee.function is None:
         callee.recursive = True
     return s.let(Call(Const(callee), tuple(kept)), callee.result, name, origin)
@@ -517,9 +607,13 @@ def static_result(
     """Return the value of a call that depends on argument types only, found by trying it.
 
     Only modules, functions, classes, dtypes and None count as such values, and plain values where
-    every argument is known. Used for functions that cannot be compiled.
+    every argument is known. Used for library functions that cannot be compiled: the user's own
+    functions never run when compiling.
     """
-    if any(isinstance(a, Star) for a in args):
+    if any(isinstance(a, Star) for a in args) or not is_library(function) or any(
+        isinstance(a, Const) and isinstance(a.value, python_types.FunctionType)
+        and not is_library(a.value) for a in (*args, *kwargs.values())
+    ):
         return None
     found = []
     for n in (3, 4):
@@ -537,6 +631,17 @@ def static_result(
     if known and simple(first) and first == second:
         return Const(first)
     return None
+
+
+def is_library(function: Any) -> bool:
+    """Say whether a Python function belongs to the standard library or an installed package."""
+    return str(function.__code__.co_filename).startswith(LIBRARIES)
+
+
+LIBRARIES = tuple(
+    str(Path(sysconfig.get_path(name))) + os.sep
+    for name in ("stdlib", "platstdlib", "purelib", "platlib")
+)
 
 
 def _hashable(value: Any) -> bool:

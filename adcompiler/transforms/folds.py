@@ -13,9 +13,9 @@ from adcompiler.analyses.values import CannotStandInError, stand_in
 from adcompiler.frontend.parser import _import_module
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Call, Const, Origin, Var,
+    NONE, UNDEF, Atom, Call, Const, Origin, Var,
 )
-from adcompiler.runtime import project, unbroadcast, unpack
+from adcompiler.runtime import check_bound, project, unbroadcast, unpack
 from adcompiler.runtime.shaping import like
 from adcompiler.transforms.specialise import Specialiser, simple
 
@@ -352,6 +352,16 @@ def fold_unpack(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, na
         middle = s.pack("list", elements[star:end], "rest", origin)
         elements = (*elements[:star], middle, *elements[end:])
     return s.pack("tuple", elements, name, origin)
+
+
+@folds(check_bound)
+def fold_check_bound(
+    s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str
+) -> Any:
+    """A variable that has a value wherever types tell needs no check; nor can None be told from it."""
+    if args[0] in s.unit.unsure and not isinstance(s.unit.type(args[0]), t.Unknown):
+        return None
+    return None if args[0] is UNDEF else NONE
 
 
 IN_PLACE = {

@@ -2,33 +2,153 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
+import types
+from collections.abc import Mapping
 from typing import Any
 
-from adcompiler.errors import Finding
+import numpy as np
+
+from adcompiler.errors import ADError, Finding
+from adcompiler.frontend.functions import lower
 from adcompiler.ir.nodes import Origin
 from adcompiler.rulekit.registry import root_module
 
+INDENT = "      "
 
-def missing_rule(origin: Origin, name: str, function: Any) -> Finding:
-    """Return the finding that a differentiable value reaches ``function``, which has no rule."""
-    spelled = spelling(function) or "function"
-    hint = (
-        f"register a rule:\n"
-        f"      @adcompiler.rrule({spelled})\n"
-        f"      def rule(x):\n"
-        f"          def pullback(dy):\n"
-        f"              return ...  # the cotangent of x\n"
-        f"          return {spelled}(x), pullback"
-    )
-    return origin.finding(
-        f"{name} has no rule, and its source cannot be compiled", hint, "missing-rule"
-    )
+
+def missing_rule(
+    origin: Origin, name: str, function: Any, count: int = 1, keywords: Mapping[str, Any] | None = None
+) -> Finding:
+    """Return the finding that a differentiable value reaches ``function``, which has no rule.
+
+    ``count`` is the number of positional arguments of the call, ``keywords`` holds its others.
+    """
+    if function is None:
+        return origin.finding(
+            f"{name} has no rule, and its owner is of a type that is not known when compiling",
+            "a function that has a rule, or a function of your own around it that gets one "
+            "(@adcompiler.rrule)", "missing-rule",
+        )
+    rows = lines_that_register(function, count, keywords or {})
+    hint = "\n".join(["a rule, above the first call of the derivative:", *(
+        f"{INDENT}{row}".rstrip() for row in rows
+    )])
+    return origin.finding(f"{name} has no rule, and {why_not_compiled(function)}", hint, "missing-rule")
+
+
+def why_not_compiled(function: Any) -> str:
+    """Return why the source of ``function`` is not compiled instead."""
+    if not isinstance(function, types.FunctionType):
+        return "no Python source that could be compiled"
+    try:
+        lower(function)
+    except ADError as error:
+        return str(error).partition(" What to do:")[0].rstrip(".")
+    return "its source cannot be compiled"
+
+
+def lines_that_register(function: Any, count: int, keywords: Mapping[str, Any]) -> list[str]:
+    """Return the lines of a rule for ``function``, with ``...`` for what only the user knows."""
+    module, name = public_name(function)
+    spelled = f"{module}.{name}" if module else name
+    imports = ["import adcompiler", *([f"import {module}"] if module else []), ""]
+    names = parameter_names(function, count)
+    if isinstance(function, np.ufunc) and function.nout == 1 and function.signature is None:
+        return [*imports, *scalar_rule_lines(spelled, names), *no_derivative(spelled)]
+    short = name.rpartition(".")[2]
+    given = ", ".join([*names, *(f"{key}={key}" for key in keywords)])
+    params = ", ".join([*names, *(f"{key}={value!r}" for key, value in keywords.items())])
+    bars = ", ".join(["..."] * len(names))
+    return [
+        *imports,
+        f"@adcompiler.rrule({spelled})",
+        f"def {short}_rule({params}):",
+        f"    y = {spelled}({given})",
+        "",
+        f"    def {short}_pullback(dy):",
+        f"        return {bars}  # {cotangents(names)}",
+        "",
+        f"    return y, {short}_pullback",
+        *no_derivative(spelled),
+    ]
+
+
+def scalar_rule_lines(spelled: str, names: list[str]) -> list[str]:
+    """Return the lines of an elementwise rule: one partial derivative per argument."""
+    head = f"lambda {', '.join(names)}: ..."
+    return [
+        "adcompiler.scalar_rule(",
+        f"    {spelled},",
+        *(f"    {head},  # its derivative in {name}" for name in names),
+        ")",
+    ]
+
+
+def no_derivative(spelled: str) -> list[str]:
+    """Return the line to write instead for a function without a derivative."""
+    return [f"# or, if its results carry no derivative: adcompiler.non_differentiable({spelled})"]
+
+
+def cotangents(names: list[str]) -> str:
+    return f"the cotangent{'s' if len(names) > 1 else ''} of {', '.join(names)}"
+
+
+def parameter_names(function: Any, count: int) -> list[str]:
+    """Return names for the positional parameters that a rule needs."""
+    if isinstance(function, np.ufunc):
+        return generic_names(function.nin)
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return generic_names(count)
+    names = [
+        p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+    ]
+    needed = sum(p.default is p.empty for p in parameters if p.name in names)
+    names = names[: max(count, needed)]
+    return names if len(names) >= count else generic_names(count)
+
+
+def generic_names(count: int) -> list[str]:
+    """Return names for ``count`` parameters that have none."""
+    return ["x"] if count == 1 else [f"x{position}" for position in range(1, count + 1)]
+
+
+def public_name(function: Any) -> tuple[str, str]:
+    """Return the module and name by which users import a function; no module if none has it."""
+    name = getattr(function, "__qualname__", None) or getattr(function, "__name__", "function")
+    module = getattr(function, "__module__", None) or ""
+    if "<locals>" in name or module == "__main__":
+        return "", name.rpartition(".")[2]
+    found = [
+        candidate for candidate, loaded in list(sys.modules.items())
+        if candidate.partition(".")[0] == root_module(function) or candidate == module
+        if reached(loaded, name) is function
+    ]
+    if isinstance(function, np.ufunc):
+        found = [
+            candidate for candidate, loaded in list(sys.modules.items())
+            if vars(loaded).get(name) is function and candidate.partition(".")[0] in LIBRARIES
+        ]
+    found.sort(key=lambda m: (any(p.startswith("_") for p in m.split(".")), m != module, len(m)))
+    if not found or found[0] == "builtins":
+        return "", name
+    return found[0], name
+
+
+LIBRARIES = frozenset({"numpy", "scipy"})
+
+
+def reached(loaded: Any, name: str) -> Any:
+    """Return what a dotted name leads to from a module, None where it leads nowhere."""
+    for part in name.split("."):
+        loaded = getattr(loaded, part, None)
+    return loaded
 
 
 def spelling(function: Any) -> str:
     """Return how a function would be written in source, e.g. ``numpy.sort``."""
-    name = getattr(function, "__qualname__", None) or getattr(function, "__name__", "")
-    module = getattr(function, "__module__", None) or root_module(function)
-    if not name:
-        return ""
-    return name if module in ("builtins", "", None) else f"{module}.{name}"
+    module, name = public_name(function)
+    return f"{module}.{name}" if module else name

@@ -244,7 +244,9 @@ class Reverser:
         function: Any = func.value if isinstance(func, Const) else None
         definition = self.s.unit.definition(func)
         if isinstance(definition, Attribute):
-            function = getattr(np.ndarray, definition.name, None)
+            owner = class_of(self.s, definition.obj)
+            python = owner if owner in (float, complex) else np.ndarray
+            function = getattr(python, definition.name, None)
             args = [definition.obj, *args]
         classes = tuple(class_of(self.s, a) for a in args if not isinstance(a, Star))
         rule = None if function is None else REGISTRY.find(function, classes)

@@ -13,7 +13,7 @@ from adcompiler.errors import ADError
 from adcompiler.frontend.functions import lower
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Call, Const, Origin, Param, Star, Var
+from adcompiler.ir.nodes import Atom, Call, Const, Origin, Pack, Param, Star, Var, unstar
 from adcompiler.rulekit.registry import Rule
 from adcompiler.runtime import project
 from adcompiler.transforms.calls import bind, environment
@@ -40,7 +40,7 @@ def apply_rule(
     s.unit.rules_used[rule] = None
     if rule.definition is None:
         return apply_partials(s, rule, func, args, kwargs, name, temporary, origin, active)
-    return apply_definition(s, rule, args, kwargs, name, temporary, origin)
+    return apply_definition(s, rule, args, kwargs, name, temporary, origin, active)
 
 
 def apply_partials(
@@ -60,11 +60,13 @@ def apply_partials(
 
     def pull_back(s: Specialiser, dy: Atom, at: Origin) -> list[tuple[Atom, Atom]]:
         pairs = []
+        start = len(s.out)
         for x, partial in zip(args, rule.partials, strict=True):
             if partial is None or not active(x):
                 continue
             g = scaled(s, dy, partial_value(s, rule, partial, args, result, at), at)
             pairs.append((x, s.call(Const(project), [g, x], {}, at, "project")))
+        s.out[start:] = [at_origin(statement, at) for statement in s.out[start:]]
         return pairs
 
     return Applied(result, pull_back)
@@ -96,7 +98,7 @@ def scaled(s: Specialiser, dy: Atom, partial: Atom, origin: Origin) -> Atom:
 
 def apply_definition(
     s: Specialiser, rule: Rule, args: list[Any], kwargs: Mapping[str, Atom], name: str,
-    temporary: bool, origin: Origin,
+    temporary: bool, origin: Origin, active: Callable[[Atom], bool],
 ) -> Applied:
     """Apply a rule that is written as a function returning ``(y, pullback)``."""
     definition = rule.definition
@@ -112,6 +114,8 @@ def apply_definition(
     if bound is None:
         explain_binding(s, rule, findings, origin)
         return Applied(Const(0.0), lambda *_: [])
+    by_name = {p.var.name: atom for p, atom in zip(function.params, bound, strict=True)}
+    refuse_lost_derivatives(s, rule, by_name, active, origin)
     before = len(s.out)
     s.unit.active_calls.append(rule)
     yields = s.block(function.body, environment(function, bound, (), Const(None)), scope)
@@ -123,16 +127,16 @@ def apply_definition(
     result, pullback = parts
     if isinstance(result, Var) and result.temporary and not temporary:
         s.unit.names.setdefault(result, name)
-    by_name = {p.var.name: atom for p, atom in zip(function.params, bound, strict=True)}
 
     def pull_back(s: Specialiser, dy: Atom, at: Origin) -> list[tuple[Atom, Atom]]:
         start = len(s.out)
         g = s.call(pullback, [dy], {}, at, "pulled")
         s.out[start:] = [at_origin(statement, at) for statement in s.out[start:]]
-        if len(rule.wrt) == 1:
-            return pairs_of(s, by_name[rule.wrt[0]], g, at)
+        wanted = [name.lstrip("*") for name in rule.wrt]
+        if len(wanted) == 1:
+            return pairs_of(s, by_name[wanted[0]], g, at)
         found = []
-        for position, parameter in enumerate(rule.wrt):
+        for position, parameter in enumerate(wanted):
             part = s.item(g, Const(position), at)
             found += pairs_of(s, by_name[parameter], part, at)
         return found
@@ -146,7 +150,33 @@ def pairs_of(s: Specialiser, x: Atom, g: Atom, origin: Origin) -> list[tuple[Ato
         return []
     if isinstance(g, Var) and isinstance(s.unit.type(g), t.Unknown):
         s.unit.types[g] = cotangent_type(s.unit.type(x))
+    if isinstance(g, Var) and g not in s.unit.shapes and isinstance(s.unit.type(g), t.Array):
+        s.unit.shapes[g] = s.unit.shape_class(x)  # what a pullback returns has the shape of x
     return [(x, g)]
+
+
+def refuse_lost_derivatives(
+    s: Specialiser, rule: Rule, by_name: Mapping[str, Atom], active: Callable[[Atom], bool],
+    origin: Origin,
+) -> None:
+    """Report arguments that carry a derivative which the rule does not pass on."""
+    wanted = {name.lstrip("*") for name in rule.wrt}
+    for name, atom in by_name.items():
+        if name not in wanted and any(map(active, parts_of(s, atom))):
+            function = getattr(rule.function, "__name__", "the function")
+            s.reject(
+                origin, f"{function}() has no derivative with respect to its argument `{name}`",
+                "pass a value there that does not depend on what is differentiated, or register "
+                "a rule whose wrt= names it", "missing-rule",
+            )
+
+
+def parts_of(s: Specialiser, atom: Atom) -> list[Atom]:
+    """Return an atom and, where it is a container made in the code, what it was made of."""
+    rhs = s.unit.definition(atom)
+    if not isinstance(rhs, Pack):
+        return [atom]
+    return [atom, *(part for item in rhs.items for part in parts_of(s, unstar(item)))]
 
 
 def rule_default(definition: Any, param: Param) -> Atom | None:

@@ -10,11 +10,13 @@ import itertools
 import operator
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from adcompiler.analyses.values import stand_in, try_types, type_of
+from adcompiler.analyses.values import MAX_FIELDS, stand_in, try_types, type_of
 from adcompiler.errors import Finding
 from adcompiler.frontend.scope import MISSING, Scope
 from adcompiler.ir import types as t
@@ -30,6 +32,7 @@ from adcompiler.transforms.unit import Path, Unit
 Env = dict[Var, Atom]
 MAX_WIDENING = 8
 UNROLLED_TUPLE = 16
+PYTHON_NUMBERS = {"bool": bool, "int": int, "float": float, "complex": complex}
 MODULE_NAMES = frozenset({"__name__", "__file__", "__doc__", "__package__"})
 
 
@@ -57,7 +60,10 @@ class Specialiser:
         return UNDEF
 
     def report(self, finding: Finding) -> None:
-        """Record a finding, once."""
+        """Record a finding, with the calls that lead to it; once."""
+        if not finding.callers:
+            sites = dict.fromkeys(site.call for site in reversed(self.unit.call_sites))
+            finding = replace(finding, callers=tuple(sites))
         if finding not in self.unit.findings:
             self.unit.findings.append(finding)
 
@@ -150,6 +156,10 @@ class Specialiser:
             var = Var(result.name, result.temporary)
             self.unit.types[var] = type_
             self.unit.merged.add(var)
+            if (then is not None and a in self.unit.unsure) or (
+                orelse is not None and b in self.unit.unsure
+            ):
+                self.unit.unsure.add(var)
             kept.append(var)
             pairs.append((a, b))
             results.append(var)
@@ -253,6 +263,8 @@ class Specialiser:
                 var = Var(param.name, param.temporary)
                 self.unit.types[var] = type_
                 self.unit.merged.add(var)
+                if init in self.unit.unsure:
+                    self.unit.unsure.add(var)
                 params.append(var)
         inner.update(zip(node.params, params, strict=True))
         condition = None
@@ -277,7 +289,9 @@ class Specialiser:
         yields: tuple[Atom, ...] | None,
     ) -> tuple[list[Any], tuple[Var, ...]]:
         results: list[Any] = []
-        for result, type_, param, init in zip(node.results, types, params, inits, strict=True):
+        for index, (result, type_, param, init) in enumerate(
+            zip(node.results, types, params, inits, strict=True)
+        ):
             if isinstance(param, Const):
                 results.append(param)
             elif param is init:
@@ -286,6 +300,10 @@ class Specialiser:
                 var = Var(result.name, result.temporary)
                 self.unit.types[var] = type_
                 self.unit.merged.add(var)
+                if param in self.unit.unsure or (
+                    yields is not None and yields[index] in self.unit.unsure
+                ):
+                    self.unit.unsure.add(var)
                 results.append(var)
         collects = []
         for index, collect in enumerate(node.collects):
@@ -467,6 +485,8 @@ class Specialiser:
         for table in (self.unit.types, self.unit.defs, self.unit.shapes):
             if old in table:
                 table[new] = table[old]  # type: ignore[index]
+        if old in self.unit.unsure:
+            self.unit.unsure.add(new)
         if isinstance(self.unit.types.get(new), t.Array):
             self.unit.shapes.setdefault(new, self.unit.shape_class(old))
 
@@ -494,7 +514,7 @@ class Specialiser:
             else:
                 self.reject(
                     origin, "** of a dict whose keys are not known when compiling",
-                    "pass the keyword arguments by name", "star-arguments",
+                    "the keyword arguments by name, or pass the dict itself", "star-arguments",
                 )
         return values, named
 
@@ -526,7 +546,7 @@ class Specialiser:
                 else:
                     return self.reject(
                         origin, "** of a dict whose keys are not known when compiling",
-                        "write the entries out", "star-arguments",
+                        "the entries one by one", "star-arguments",
                     )
             return self.pack_dict(list(entries.values()), origin, name)
         values: list[Atom | Star] = []
@@ -535,8 +555,14 @@ class Specialiser:
                 values.extend(self.starred(self.value(item.atom, env), origin))
             else:
                 values.append(self.value(item, env))
-        if kind == "set" and all(isinstance(v, Const) for v in values):
-            return self.fold_set(values)
+        if kind == "set":
+            if all(isinstance(v, Const) for v in values):
+                return self.fold_set(values)
+            if any(t.may_vary(self.unit.type(unstar(v))) for v in values):
+                return self.reject(
+                    origin, "a set of numbers has no derivative where two of them are equal",
+                    "a list or a tuple", "set-displays",
+                )
         return self.pack(kind, tuple(values), name, origin)
 
     @staticmethod
@@ -586,9 +612,11 @@ class Specialiser:
         if where == "missing":
             return self.reject(
                 origin, f"name `{name}` is not defined",
-                "define it before the function is differentiated", "missing-source",
+                "a name that is defined before the derivative is first called", "undefined-names",
             )
         path: Path | None = None if scope.path is None else (*scope.path, ("free", name))
+        if scope.is_rule and where != "builtin":
+            self.unit.read_in_rule(scope.module if where == "global" else "", name, value)
         if where == "builtin":
             path = None
         return self.live_value(value, path, name, scope, where, origin)
@@ -743,17 +771,22 @@ class Specialiser:
         return self.let(Attribute(obj, name), t.UNKNOWN, hint, origin)
 
     def static_attribute(self, obj: Const, name: str, origin: Origin, hint: str) -> Atom:
+        if obj is UNDEF:
+            return UNDEF  # reported where it was looked up
         try:
             value = getattr(obj.value, name)
         except Exception as error:
             return self.reject(
-                origin, f"{type(error).__name__}: {error}", "use a name that exists", "missing-source"
+                origin, f"{type(error).__name__}: {error}", "a name that exists", "undefined-names"
             )
         path = self.unit.paths.get(id(obj.value))
         type_ = type_of(value)
         if isinstance(type_, t.Static):
+            if path is None and isinstance(obj.value, ModuleType):
+                self.unit.read_in_rule(obj.value.__name__, name, value)
             return self.unit.static(value, None if path is None else (*path, ("attr", name)))
-        if isinstance(value, str) or isinstance(obj.value, (np.dtype, type(None), int, float, str)):
+        folded = isinstance(obj.value, (np.dtype, type(None), int, float, str))
+        if folded or (isinstance(value, str) and name.startswith("__")):
             return Const(value) if isinstance(type_, (t.Text, t.Scalar)) else self.let(
                 Attribute(obj, name), type_, hint, origin)
         module = getattr(obj.value, "__name__", None) if hasattr(obj.value, "__spec__") else None
@@ -766,11 +799,11 @@ class Specialiser:
     ) -> Atom:
         descriptor = getattr(np.ndarray, name, None)
         python_number = isinstance(type_, t.Scalar) and type_.dtype is None
-        if python_number and name not in ("real", "imag"):
-            return self.let(Attribute(obj, name), t.UNKNOWN, hint, origin)
+        if python_number:
+            descriptor = getattr(PYTHON_NUMBERS[type_.kind], name, None)
         if descriptor is None:
             return self.reject(
-                origin, f"arrays have no attribute `{name}`", "use an attribute that exists", ""
+                origin, f"{'numbers' if python_number else 'arrays'} have no attribute `{name}`", "use an attribute that exists", ""
             )
         if callable(descriptor):
             return self.let(Attribute(obj, name), t.Method(descriptor), hint, origin)
@@ -789,13 +822,21 @@ class Specialiser:
             return self.let(Attribute(obj, name), field, hint, origin)
         static = getattr(type_.cls, name, MISSING)
         if isinstance(static, property) and static.fget is not None:
-            return self.call(Const(static.fget), [obj], {}, origin, hint, None)
+            path = (("live", type_.cls), ("attr", name), ("attr", "fget"))
+            return self.call(self.unit.static(static.fget, path), [obj], {}, origin, hint, None)
         if static is not MISSING and not callable(static) and isinstance(
             type_of(static), t.Static
         ):
-            return Const(static)
+            return self.unit.static(static, (("live", type_.cls), ("attr", name)))
         if callable(static):
             return self.let(Attribute(obj, name), t.Method(static), hint, origin)
+        if static is MISSING and not hasattr(type_.cls, "__getattr__") and (
+            0 < len(type_.fields) < MAX_FIELDS
+        ):
+            return self.reject(
+                origin, f"this {type_.cls.__name__} has no attribute `{name}`",
+                "an attribute that exists", "undefined-names",
+            )
         return self.let(Attribute(obj, name), t.UNKNOWN, hint, origin)
 
     # -- calls ---------------------------------------------------------------------------------

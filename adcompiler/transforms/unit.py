@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,14 @@ import numpy as np
 from adcompiler.analyses.values import type_of_static
 from adcompiler.errors import Finding
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import UNDEF, Atom, Attribute, Call, Const, Function, Item, Pack, Rhs, Star, Var, unstar
+from adcompiler.ir.nodes import UNDEF, Atom, Attribute, Call, Const, Function, Item, Origin, Pack, Rhs, Star, Var, unstar
 from adcompiler.rulekit.registry import REGISTRY, Rule
 
-Path = tuple[tuple[str, str], ...]
-"""How a value is reached from the function being compiled: steps such as ("free", "helper")."""
+Path = tuple[tuple[str, Any], ...]
+"""How a value is reached from the function being compiled: steps such as ("free", "helper").
+
+A path may instead start at an argument, or with ("live", object) at an object that is kept alive.
+"""
 
 ShapeClass = Any
 """Equal for two arrays only if their shapes are equal whenever the code runs."""
@@ -48,7 +52,9 @@ class Unit:
 
     Variables are defined once in the whole unit, so facts about them are tables by variable.
     ``facts`` maps paths to the values the code was specialised on; ``captured`` lists the data in
-    closure cells of the compiled function itself, which become its last parameters.
+    closure cells of the compiled function itself, which become its last parameters. ``rule_names``
+    maps (module, name) to the values that rules read by name while they were opened;
+    ``inside_rules`` holds the functions among them, whose own names are of that kind too.
     """
 
     types: dict[Var, t.Type] = field(default_factory=dict)
@@ -61,8 +67,12 @@ class Unit:
     captured: dict[str, Var] = field(default_factory=dict)
     callees: dict[Any, Callee] = field(default_factory=dict)
     active_calls: list[Any] = field(default_factory=list)
+    call_sites: list[Origin] = field(default_factory=list)
     rules_used: dict[Rule, None] = field(default_factory=dict)
+    rule_names: dict[tuple[str, str], Any] = field(default_factory=dict)
+    inside_rules: set[Any] = field(default_factory=set)
     sources: dict[str, str] = field(default_factory=dict)
+    unsure: set[Atom] = field(default_factory=lambda: {UNDEF})
     merged: set[Var] = field(default_factory=set)
     names: dict[Var, str] = field(default_factory=dict)
     opened: dict[Atom, int] = field(default_factory=dict)
@@ -88,6 +98,26 @@ class Unit:
                 self.paths[id(value)] = path
                 self.kept.append(value)
         return Const(value)
+
+    def path_of(self, function: Any) -> Path | None:
+        """Return how a function is reached; None inside rules, whose names readers do not know."""
+        path = self.paths.get(id(function))
+        if path is None and not self.is_inside_rules(function):
+            path = (("live", function),)
+            self.static(function, path)
+        return path
+
+    def is_inside_rules(self, function: Any) -> bool:
+        """Say whether a function belongs to a rule or to the compiler."""
+        module = getattr(function, "__module__", None) or ""
+        return function in self.inside_rules or module.startswith("adcompiler.")
+
+    def read_in_rule(self, module: str, name: str, value: Any) -> None:
+        """Record that a rule being opened reads a name of its module."""
+        if module:
+            self.rule_names[module, name] = value
+        if isinstance(value, FunctionType):
+            self.inside_rules.add(value)
 
     def shape_class(self, atom: Atom) -> ShapeClass:
         """Return the shape class of a number or array."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from adcompiler.rulekit import Call, call, non_differentiable, rrule
-from adcompiler.runtime import append, dict_keys, dict_of, dict_values, repack, unpack
+from adcompiler.runtime import append, check_bound, dict_keys, dict_of, dict_values, repack, unpack
 
 non_differentiable(dict_keys)
+non_differentiable(check_bound, pure=False)
 
 
 def _unpack_calls(rng: np.random.Generator) -> list[Call]:
