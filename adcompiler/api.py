@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import functools
-import inspect
+import linecache
+import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, overload
 
-from adcompiler.dispatch import Compiled, Options, Specialisations, make_call
-from adcompiler.errors import UnsupportedError
+from adcompiler.annotations import types_of_parameters
+from adcompiler.cache.keys import unspelled
+from adcompiler.dispatch import MAX_DIRECT, Compiled, Options, Specialisations, make_call
+from adcompiler.errors import Finding, UnsupportedError
 from adcompiler.explain import Explanation, explain
+from adcompiler.rulekit.registry import REGISTRY
+
+_VJPS = "__adcompiler_vjps__"
+_PATIENCE = 64  # a form that was looked up this often the long way is tried directly again
 
 Argnums = int | str | tuple[int | str, ...]
 
@@ -21,42 +28,60 @@ class Derivative:
     ``primal`` is the function itself; ``source`` the emitted module that ran last.
     """
 
+    is_derivative = True
+
     def __init__(self, function: Callable[..., Any], options: Options) -> None:
         if isinstance(function, Derivative):
-            raise UnsupportedError([_higher_order()])
+            raise UnsupportedError([_higher_order(function.primal)])
         functools.update_wrapper(self, function)
-        self.primal = function
+        vars(self).pop(_VJPS, None)
+        self.primal: Callable[..., Any] = function
         self.options = options
         self.specialisations = Specialisations(function, options)
         self.__signature__ = self.specialisations.target.signature
-        self._install(None)
+        # A class of its own: Python looks ``__call__`` up there, not on the object.
+        self.__class__ = type("Derivative", (Derivative,), {"__doc__": None})
+        self._install([])
+        REGISTRY.watchers.add(self)
 
-    def _install(self, compiled: Compiled | None) -> None:
-        """Give this object a ``__call__`` of its own that tries ``compiled`` first."""
-        call = make_call(self.specialisations, self._slow, compiled)
-        self.__class__ = type("Derivative", (Derivative,), {"__call__": call, "__doc__": None})
+    def _install(self, direct: list[Compiled]) -> None:
+        """Give this object a ``__call__`` that tries the compiled forms ``direct`` first."""
+        self._direct = direct
+        type(self).__call__ = staticmethod(  # type: ignore[method-assign]
+            make_call(self.specialisations, self._slow, direct)
+        )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Return the derivative at the arguments; replaced by a generated method."""
         raise NotImplementedError
 
     def _slow(self, bound: tuple[Any, ...]) -> Any:
-        values = self.specialisations.values(bound)
-        compiled = self.specialisations.find(values)
-        self._install(compiled)
-        return compiled.entry(*values, *self.specialisations.captured_values(compiled))
+        s = self.specialisations
+        values = s.values(bound)
+        compiled, is_new = s.find(values)
+        compiled.uses += 1
+        if is_new or (compiled not in self._direct and compiled.uses % _PATIENCE == 0):
+            others = [c for c in self._direct if c.types != compiled.types]
+            self._install([compiled, *others][:MAX_DIRECT])
+        return s.run(compiled, values)
+
+    def rules_changed(self) -> None:
+        """Forget all compiled code; called when a rule is registered or removed."""
+        self.specialisations.forget()
+        self._install([])
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """Bind to an instance, as methods do."""
-        if instance is None:
-            return self
-        return functools.partial(self, instance)
+        return self if instance is None else types.MethodType(self, instance)
 
     def __repr__(self) -> str:
         return f"<{self.options.mode} of {getattr(self.primal, '__qualname__', self.primal)!s}>"
 
     def __reduce__(self) -> Any:
-        return (_rebuild, (self.primal, self.options))
+        name = getattr(self, "__qualname__", "")
+        if name and unspelled(f"{self.__module__}:{name}") is self:
+            return name  # pickled by its name, as functions are
+        return Derivative, (self.primal, self.options)
 
     # -- looking inside ------------------------------------------------------------------------
 
@@ -76,20 +101,18 @@ class Derivative:
     @property
     def source(self) -> str:
         """The text of the emitted module: of the last call, else for annotated parameter types."""
-        latest = self.specialisations.latest
-        if latest is None:
-            from adcompiler.annotations import types_of_parameters
-
-            types = types_of_parameters(self.specialisations)
-            latest = self.specialisations.compile(types)
-            self.specialisations.latest = latest
-        return latest.text
+        return self._latest().text
 
     @property
     def module_path(self) -> Path | None:
         """The file of the emitted module that ran last, None if it is in memory only."""
-        latest = self.specialisations.latest
-        return None if latest is None else latest.path
+        return self._latest().path
+
+    def _latest(self) -> Compiled:
+        s = self.specialisations
+        if s.latest is None:
+            s.latest = s.compile(types_of_parameters(s))
+        return s.latest
 
     def _bound(self, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         signature = self.specialisations.target.signature
@@ -99,19 +122,19 @@ class Derivative:
 
     def _compiled(self, *args: Any, **kwargs: Any) -> Compiled:
         values = self.specialisations.values(self._bound(*args, **kwargs))
-        return self.specialisations.find(values)
+        return self.specialisations.find(values)[0]
 
 
-def _rebuild(function: Callable[..., Any], options: Options) -> Derivative:
-    return Derivative(function, options)
-
-
-def _higher_order() -> Any:
-    from adcompiler.errors import Finding
-
+def _higher_order(function: Any) -> Finding:
+    """Return the finding for the derivative of the derivative of ``function``."""
+    code = getattr(function, "__code__", None)
+    file, line = (code.co_filename, code.co_firstlineno) if code else ("adcompiler", 1)
+    text = linecache.getline(file, line).rstrip()
     return Finding(
-        "grad", 0, 0, "", "the derivative of a derivative is not supported yet",
-        "differentiate the function once", "higher-order",
+        file, line, len(text) - len(text.lstrip()), text,
+        "the derivative of a derivative is not supported yet",
+        "the derivative's formula as a function of its own, or finite differences of it",
+        "higher-order", len(text.strip()) or 1,
     )
 
 
@@ -166,9 +189,6 @@ def _derivative(
     return Derivative(function, options)
 
 
-_pairs: dict[Any, Specialisations] = {}
-
-
 def vjp(
     function: Callable[..., Any], *args: Any, argnums: Argnums | None = None, **kwargs: Any
 ) -> tuple[Any, Callable[[Any], Any]]:
@@ -180,33 +200,36 @@ def vjp(
     """
     if argnums is None:
         argnums = tuple(range(len(args)))
-    options = Options("vjp", argnums)
-    s = _specialisations(function, options)
-    bound = s.target.signature.bind(*args, **kwargs)
-    bound.apply_defaults()
-    values = s.values(tuple(bound.arguments[name] for name in s.target.signature.parameters))
-    compiled = s.find(values)
-    value, residuals = compiled.entry(*values, *s.captured_values(compiled))
-    name = compiled.entry.__name__.removesuffix("_augmented") + "_pullback"
-    backward = getattr(compiled.module, name)
-
-    def pullback(cotangent: Any) -> Any:
-        """Return the cotangents of the arguments for a cotangent of the value."""
-        return backward(residuals, cotangent)
-
+    elif isinstance(argnums, list):
+        argnums = tuple(argnums)
+    value, pullback = _vjp(function, argnums)(*args, **kwargs)
     return value, pullback
 
 
-def _specialisations(function: Callable[..., Any], options: Options) -> Specialisations:
-    """Return the compiled forms of a function for ``vjp``, kept while the function lives."""
-    try:
-        key = (function, options)
-        found = _pairs.get(key)
-    except TypeError:
-        return Specialisations(function, options)
-    if found is None:
-        found = _pairs[key] = Specialisations(function, options)
-    return found
+def _vjp(function: Callable[..., Any], argnums: Argnums) -> Derivative:
+    """Return the pair for a function, which the function itself keeps, so that both die together.
+
+    Of callables of other kinds (bound methods, functions written in C) the latest are kept here.
+    """
+    if not isinstance(function, types.FunctionType):
+        try:
+            return _kept_vjp(function, argnums)
+        except TypeError:  # not hashable
+            return Derivative(function, Options("vjp", argnums))
+    kept: dict[Argnums, Derivative] = function.__dict__.get(_VJPS, {})
+    found = kept.get(argnums)
+    if found is not None and found.primal is function:
+        return found
+    if found is not None:
+        kept = {}  # of another function: functools.wraps has copied it
+    made = Derivative(function, Options("vjp", argnums))
+    function.__dict__[_VJPS] = {**kept, argnums: made}
+    return made
+
+
+@functools.lru_cache(maxsize=64)
+def _kept_vjp(function: Callable[..., Any], argnums: Argnums) -> Derivative:
+    return Derivative(function, Options("vjp", argnums))
 
 
 def source(
@@ -215,11 +238,13 @@ def source(
 ) -> str:
     """Return the text of the module emitted for ``function`` at these arguments.
 
-    ``mode`` is ``"grad"``, ``"value_and_grad"`` or ``"vjp"`` (the augmented primal and pullback).
+    ``mode`` is ``"grad"`` (or ``"reverse"``), ``"value_and_grad"`` or ``"vjp"`` (the augmented
+    primal and the pullback).
     Without arguments, annotations give the types, and code for the rest is generic.
     """
+    mode = "grad" if mode == "reverse" else mode
     derivative = Derivative(function, Options(mode, argnums))
     return derivative.source_for(*args, **kwargs) if args or kwargs else derivative.source
 
 
-__all__ = ["Derivative", "grad", "inspect", "source", "value_and_grad", "vjp"]
+__all__ = ["Derivative", "grad", "source", "value_and_grad", "vjp"]

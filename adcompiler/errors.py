@@ -42,7 +42,7 @@ class Finding:
             rows += [f"    {stripped}", "    " + " " * caret + "^" * width]
         rows += [f"  called from {caller}" for caller in self.callers]
         if self.hint:
-            rows.append(f"  write instead: {self.hint}")
+            rows.append(f"  instead: {self.hint}")
         if self.anchor:
             rows.append(f"  see {LIMITATIONS}#{self.anchor}")
         return "\n".join(rows)

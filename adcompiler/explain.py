@@ -44,8 +44,9 @@ def explain(compiled: Compiled, s: Specialisations, values: tuple[Any, ...]) -> 
 
     pair = Specialisations(s.target.function, Options("vjp", s.options.argnums))
     pair.wrt, pair.single = s.wrt, s.single
-    split = pair.find(values)
-    _, residuals = split.entry(*values, *pair.captured_values(split))
+    split, _ = pair.find(values)
+    cells = (cell.cell_contents for cell in pair.cells(split))
+    _, residuals = split.entry(*values, *cells)
     report = compiled.report
     return Explanation(
         tuple(split.report["residuals"]), size_in_bytes(residuals), tuple(report["rules"]),

@@ -6,7 +6,9 @@ source -> IR -> types -> augmented primal and sweep -> optimised -> ``ast`` -> t
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
+from inspect import Parameter
 from typing import Any
 
 from adcompiler.emit.module import emit_module
@@ -14,7 +16,7 @@ from adcompiler.errors import MissingRuleError, UnsupportedError
 from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Function
-from adcompiler.products import Product, gradient, optimised, specialise, split
+from adcompiler.products import Product, Typed, gradient, optimised, specialise, split
 from adcompiler.rulekit.registry import display_name
 from adcompiler.transforms.unit import Unit
 
@@ -23,7 +25,10 @@ STAGES = ("parse", "types", "reverse", "optimise", "source")
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be compiled: a function, the types of its arguments, and the product wanted."""
+    """What is to be compiled: a function, the types of its arguments, and the product wanted.
+
+    With ``parameters`` the emitted function is called as the user's is (keywords, defaults, stars).
+    """
 
     function: Any
     types: tuple[t.Type, ...]
@@ -31,6 +36,7 @@ class Request:
     mode: str = "grad"
     has_aux: bool = False
     single: bool = True
+    assume_equal_shapes: bool = True
 
 
 @dataclass(frozen=True)
@@ -62,28 +68,35 @@ Result = tuple[str, Unit, list[Function] | Emitted]
 
 def stages(request: Request) -> Iterator[Result]:
     """Run the stages one by one; raises UnsupportedError or MissingRuleError with all findings."""
-    unit = Unit()
+    unit = Unit(assume_equal_shapes=request.assume_equal_shapes)
     function = lower(request.function)
     yield "parse", unit, [function]
 
     typed = specialise(unit, function, request.function, list(request.types))
-    refuse(unit)
+    if unit.findings:
+        with suppress(Exception):
+            differentiate(unit, typed, request)  # to find what lacks a rule, and report all at once
+        refuse(unit)
     yield "types", unit, typed.functions(unit)
 
-    wrt = list(request.wrt)
-    if request.mode == "vjp":
-        product = split(unit, typed, wrt, request.single)
-    else:
-        with_value = request.mode == "value_and_grad"
-        product = gradient(unit, typed, wrt, with_value, request.has_aux, request.single)
+    product = differentiate(unit, typed, request)
     refuse(unit)
     yield "reverse", unit, product.functions
 
     product = optimised(product, unit)
     yield "optimise", unit, product.functions
 
-    text, bound = emit_module(product, unit)
+    text, bound = emit_module(product, unit, request.parameters)
     yield "source", unit, Emitted(text, product.functions[0].name, unit, product, bound)
+
+
+def differentiate(unit: Unit, typed: Typed, request: Request) -> Product:
+    """Return the product wanted: the split pair, or the joint function."""
+    wrt = list(request.wrt)
+    if request.mode == "vjp":
+        return split(unit, typed, wrt, request.single)
+    with_value = request.mode == "value_and_grad"
+    return gradient(unit, typed, wrt, with_value, request.has_aux, request.single)
 
 
 def compile_request(request: Request) -> Emitted:

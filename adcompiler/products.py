@@ -12,7 +12,7 @@ from adcompiler.analyses.purity import ALLOCATORS
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    NONE, UNDEF, Atom, Block, Call, Const, Function, Item, Let, Origin, Pack, Param, Statement, Var, unstar,
+    NONE, UNDEF, Atom, Attribute, Block, Call, Const, Function, Item, Let, Origin, Pack, Param, Statement, Var, unstar,
 )
 from adcompiler.ir.visit import defined, definitions, free_variables
 from adcompiler.optimise.passes import optimise
@@ -33,6 +33,11 @@ class Typed:
     statements: tuple[Statement, ...]
     value: Atom
     origin: Origin
+
+    @property
+    def shown(self) -> str:
+        """What messages call the function."""
+        return "the lambda" if self.function.name == "lambda_" else self.function.name
 
     def functions(self, unit: Unit) -> list[Function]:
         """Return the function in its specialised form, then those it calls by name."""
@@ -96,10 +101,11 @@ def gradient(
     body = list(typed.statements)
     output, aux = typed.value, None
     if has_aux:
+        check_aux(s, typed.value, typed.shown)
         with s.writing_to(body):
             output = s.item(typed.value, Const(0), origin, "value")
             aux = s.item(typed.value, Const(1), origin, "aux")
-    check_scalar(s, output, origin)
+    check_scalar(s, output, typed.shown)
     inputs = [typed.params[i] for i in wrt]
     type_ = unit.type(output)
     seed_atom: Atom = Const(1.0)
@@ -108,10 +114,10 @@ def gradient(
         unit.types[seed_atom] = type_
         unit.shapes[seed_atom] = unit.shape_class(output)
     pairs: dict[Any, Pair] = {}
-    both = reverse(s, Block(tuple(body)), inputs, output, seed_atom, pairs, origin, split=False)
+    both = reverse(s, Block(tuple(body)), inputs, output, seed_atom, pairs, origin, False, typed.params)
     statements = list(both.forward)
     if isinstance(seed_atom, Var):
-        call = Call(Const(seed), (both.value,))
+        call = Call(Const(seed), (both.value, Const(typed.shown)))
         statements.append(Let(seed_atom, call, origin.reversed()))
     statements += both.sweep
     with s.writing_to(statements):
@@ -157,21 +163,37 @@ def all_params(unit: Unit, typed: Typed) -> tuple[Param, ...]:
     return tuple(Param(v, 1) for v in (*typed.params, *unit.captured.values()))
 
 
-def check_scalar(s: Specialiser, output: Atom, origin: Origin) -> None:
-    """Refuse results of types that cannot have a gradient, before anything runs."""
+def check_scalar(s: Specialiser, output: Atom, name: str) -> None:
+    """Refuse results of types that cannot have a gradient, before anything runs.
+
+    Arrays are left to ``seed``, which knows their shape.
+    """
     type_ = s.unit.type(output)
-    kind = getattr(type_, "kind", None)
-    if isinstance(type_, (t.Scalar, t.Array)) and kind in ("complex", "bool", "other"):
-        shape = f" with {type_.ndim} axes" if isinstance(type_, t.Array) else ""
-        raise TypeError(
-            f"grad needs a real result, but {origin.file}:{origin.line} returns a {kind} "
-            f"value{shape} ({type_}), shape {'()' if isinstance(type_, t.Scalar) else 'of an array'}"
+    if isinstance(type_, t.Scalar) and type_.kind not in ("float", "int"):
+        advice = "return its real part or its absolute value" if type_.kind == "complex" else (
+            "return a float"
         )
-    if isinstance(type_, (t.Text, t.Static, t.Tuple, t.List, t.Dict)):
         raise TypeError(
-            f"grad needs a scalar result, but the function at {origin.file}:{origin.line} "
-            f"returns {type_}"
+            f"grad needs a real result, but {name} returns a number of type {type_} and shape (); "
+            f"{advice}"
         )
+    if isinstance(type_, (t.Text, t.Static, t.Tuple, t.List, t.Dict, t.Range)):
+        shown = "None" if type_ == t.Static(None) else f"a value of type {type_}"
+        raise TypeError(
+            f"grad needs a scalar result, but {name} returns {shown}; return one number, or, with "
+            "has_aux=True, a pair of it and other results"
+        )
+
+
+def check_aux(s: Specialiser, value: Atom, name: str) -> None:
+    """Refuse a result that is no pair where ``has_aux`` promises one."""
+    type_ = s.unit.type(value)
+    if isinstance(type_, t.Tuple) and len(type_.items) == 2 or isinstance(type_, t.Unknown):
+        return
+    raise TypeError(
+        f"has_aux=True needs a function that returns (value, aux), but {name} returns a value of "
+        f"type {type_}"
+    )
 
 
 def finished_bars(
@@ -228,6 +250,9 @@ def storage_root(s: Specialiser, bar: Atom) -> Atom:
 def owns_storage(s: Specialiser, bar: Atom) -> bool:
     """Say whether an array was made by the sweep and nobody else refers to it."""
     rhs = s.unit.definition(bar)
+    if isinstance(rhs, Call) and isinstance(rhs.func, Var):
+        method = s.unit.definition(rhs.func)
+        return isinstance(method, Attribute) and method.name in ("sum", "copy", "astype")
     if not isinstance(rhs, Call) or not isinstance(rhs.func, Const):
         return False
     function = REGISTRY.resolve(rhs.func.value)
@@ -277,7 +302,7 @@ def pair_halves(
                 else "value_bar", False)
     unit.types[y_bar] = cotangent_type(unit.type(output))
     unit.shapes[y_bar] = unit.shape_class(output)
-    both = reverse(s, body, inputs, output, y_bar, pairs, origin, split=True)
+    both = reverse(s, body, inputs, output, y_bar, pairs, origin, True, params)
     sweep = list(both.sweep)
     at = origin.reversed()
     with s.writing_to(sweep):

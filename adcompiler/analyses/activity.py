@@ -27,6 +27,15 @@ def active_variables(
     return frozenset(varied & useful)
 
 
+def varied_variables(
+    block: Block, inputs: Iterable[Var], type_of: Callable[[Atom], t.Type]
+) -> frozenset[Var]:
+    """Return the variables that depend on the inputs, whether or not they reach the output."""
+    varied = set(inputs)
+    _Varied(varied, type_of, frozenset()).block(block)
+    return frozenset(varied)
+
+
 class _Varied:
     """Adds to ``varied`` everything that depends on what is in it."""
 

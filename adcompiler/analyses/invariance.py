@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Const, Let, Rhs, Star, Statement, Var, operands,
+    Atom, Attribute, Block, Call, Const, Item, Let, Rhs, Star, Statement, Var, operands,
 )
 from adcompiler.ir.visit import defined, free_variables
 from adcompiler.rulekit.registry import REGISTRY
@@ -27,10 +27,14 @@ SUMS = frozenset({np.sum, np.mean})
 
 @dataclass(frozen=True)
 class Dependence:
-    """Dependence on m: ``base + factor * m``, or ``base * exp(factor * m)`` if ``scale``."""
+    """Dependence on m: ``base + factor * m``, or ``base * exp(factor * m)`` if ``scale``.
+
+    ``kept`` says that m stands in it with the axis it was reduced over (of extent 1).
+    """
 
     factor: float
     scale: bool = False
+    kept: bool = False
 
 
 INDEPENDENT = Dependence(0.0)
@@ -78,11 +82,14 @@ class _Check:
         self.target = target
         self.type_of = type_of
         self.definition = definition
-        self.axis, self.keeps = reduction(rhs, called(rhs, definition)[1])
-        self.state: dict[Var, Dependence] = {target: Dependence(1.0)}
+        args = called(rhs, definition)[1]
+        self.axis, keeps = reduction(rhs, args, type_of)
+        ndim = getattr(type_of(args[0]), "ndim", 0) if args else 0
+        self.ndims = {True: ndim, False: ndim - 1}
+        self.state: dict[Var, Dependence] = {target: Dependence(1.0, False, keeps)}
 
     def is_cancelled(self, statements: tuple[Statement, ...], output: Atom) -> bool:
-        if self.axis is UNCLEAR or (self.axis is not None and not self.keeps):
+        if self.axis is UNCLEAR:
             return False
         for statement in statements:
             self.visit(statement)
@@ -101,12 +108,23 @@ class _Check:
         if isinstance(statement, Let):
             if statement.target is not self.target and self.depends(operands(statement.rhs)):
                 self.state[statement.target] = self.rhs(statement.rhs)
+                if not self.aligned(statement.target):
+                    self.state[statement.target] = OTHER
             return
         if self.depends(free_variables(Block((statement,)))):
             for var in defined(statement):
                 self.state[var] = OTHER
 
+    def aligned(self, target: Var) -> bool:
+        """Say whether the axes of a value are those of the array that m was reduced from."""
+        state = self.state[target]
+        if self.axis is None or state.factor == 0.0 or state == OTHER:
+            return True
+        return getattr(self.type_of(target), "ndim", None) == self.ndims[state.kept]
+
     def rhs(self, rhs: Rhs) -> Dependence:
+        if isinstance(rhs, Item) and isinstance(rhs.obj, Var):
+            return self.widened(self.of(rhs.obj), rhs.index)
         function, args = called(rhs, self.definition)
         if function is None:
             return Dependence(0.0) if isinstance(rhs, Attribute) and rhs.name in (
@@ -116,9 +134,22 @@ class _Check:
         states = [self.of(a) for a in args]
         if all(s.factor == 0.0 for s in states):
             return INDEPENDENT
+        if len({s.kept for s in states if s.factor != 0.0}) > 1:
+            return OTHER
         if any(s.factor != s.factor for s in states):
             return OTHER
         return self.combine(function, rhs, args, states)
+
+    def widened(self, state: Dependence, index: Atom) -> Dependence:
+        """Return the dependence of ``m[:, None]``: the reduced axis put back."""
+        parts = index.value if isinstance(index, Const) else None
+        if state.kept or self.axis is None or not isinstance(parts, tuple):
+            return OTHER
+        if parts.count(None) == 1 and parts.index(None) == self.axis and all(
+            part is None or part == slice(None) for part in parts
+        ):
+            return replace(state, kept=True)
+        return OTHER
 
     def combine(
         self, function: Any, rhs: Any, args: tuple[Any, ...], states: list[Dependence]
@@ -126,34 +157,34 @@ class _Check:
         if function in (operator.add, operator.sub, np.add, np.subtract) and len(states) == 2:
             return self.sum(states, -1.0 if function in (operator.sub, np.subtract) else 1.0)
         if function in (operator.neg, np.negative):
-            return Dependence(states[0].factor * (1.0 if states[0].scale else -1.0), states[0].scale)
+            return states[0] if states[0].scale else replace(states[0], factor=-states[0].factor)
         if function in (operator.mul, np.multiply) and len(states) == 2:
             return self.product(args, states)
         if function in (operator.truediv, np.divide) and len(states) == 2:
             return self.quotient(states)
         if function is np.exp and not states[0].scale:
-            return Dependence(states[0].factor, True)
+            return replace(states[0], scale=True)
         if function is np.log and states[0].scale:
-            return Dependence(states[0].factor)
-        if function in SUMS and states[0].scale and self.sums_along(rhs, args):
-            return states[0]
+            return replace(states[0], scale=False)
+        if function in SUMS and states[0].scale:
+            return self.summed(states[0], rhs, args)
         return OTHER
 
     @staticmethod
     def sum(states: list[Dependence], sign: float) -> Dependence:
         a, b = states
         if not (a.scale or b.scale):
-            return Dependence(a.factor + sign * b.factor)
+            return Dependence(a.factor + sign * b.factor, False, a.kept or b.kept)
         return a if a == b else OTHER
 
     @staticmethod
     def product(args: tuple[Any, ...], states: list[Dependence]) -> Dependence:
         a, b = states
         if (a.scale or a.factor == 0.0) and (b.scale or b.factor == 0.0):
-            return Dependence(a.factor + b.factor, True)
+            return Dependence(a.factor + b.factor, True, a.kept or b.kept)
         for one, other in ((args[0], b), (args[1], a)):
             if isinstance(one, Const) and isinstance(one.value, (int, float)) and not other.scale:
-                return Dependence(other.factor * one.value)
+                return replace(other, factor=other.factor * one.value)
         return OTHER
 
     @staticmethod
@@ -161,28 +192,37 @@ class _Check:
         a, b = states
         if (a.scale or a.factor == 0.0) and (b.scale or b.factor == 0.0):
             factor = a.factor - b.factor
-            return INDEPENDENT if factor == 0.0 else Dependence(factor, True)
+            return INDEPENDENT if factor == 0.0 else Dependence(factor, True, a.kept or b.kept)
         return OTHER
 
-    def sums_along(self, rhs: Any, args: tuple[Any, ...]) -> bool:
-        """Say whether m is constant along the axes that a sum runs over."""
-        axis, keeps = reduction(rhs, args)
+    def summed(self, state: Dependence, rhs: Any, args: tuple[Any, ...]) -> Dependence:
+        """Return the dependence of a sum, if m is constant along the axes that it runs over."""
+        axis, keeps = reduction(rhs, args, self.type_of)
         if axis is UNCLEAR:
-            return False
+            return OTHER
         if self.axis is None:  # m is one number
-            return True
-        return keeps and axis == self.axis
+            return state
+        return replace(state, kept=keeps) if state.kept and axis == self.axis else OTHER
 
 
 UNCLEAR = object()
 
 
-def reduction(rhs: Any, args: tuple[Any, ...]) -> tuple[Any, bool]:
-    """Return the axis of a reduction (UNCLEAR if not constant) and whether it keeps its axes."""
+def reduction(
+    rhs: Any, args: tuple[Any, ...], type_of: Callable[[Atom], t.Type]
+) -> tuple[Any, bool]:
+    """Return the axis of a reduction (UNCLEAR if not one constant) and whether it is kept."""
     kwargs: Mapping[str, Atom] = dict(rhs.kwargs)
     axis = kwargs.get("axis", args[1] if len(args) > 1 else Const(None))
     keeps = kwargs.get("keepdims", Const(False))
     others = set(kwargs) - {"axis", "keepdims"}
-    if others or len(args) > 2 or not isinstance(axis, Const) or not isinstance(keeps, Const):
+    if others or not args or len(args) > 2 or not (
+        isinstance(axis, Const) and isinstance(keeps, Const)
+    ):
         return UNCLEAR, False
-    return axis.value, keeps.value is True
+    if axis.value is None:
+        return (UNCLEAR if keeps.value else None), False
+    ndim = getattr(type_of(args[0]), "ndim", 0)
+    if type(axis.value) is not int or not ndim:
+        return UNCLEAR, False
+    return axis.value % ndim, keeps.value is True

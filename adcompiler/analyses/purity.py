@@ -14,12 +14,14 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import walk
 from adcompiler.rulekit.registry import REGISTRY
-from adcompiler.runtime import add_at, append, drop_last
+from adcompiler.runtime import add_at, append, check_bound, drop_last, same_length, seed
 
 DESTRUCTIVE: frozenset[Any] = frozenset({add_at, append, drop_last})
 """Functions that write into their first argument, which the emitted code owns, and return it."""
 
 RUNTIME = "adcompiler.runtime"
+CHECKS: frozenset[Any] = frozenset({seed, same_length, check_bound})
+"""Functions of the runtime that raise where a value is not what it must be."""
 
 
 class Purity:
@@ -62,6 +64,8 @@ class Purity:
             return inactive.pure
         if REGISTRY.has_rules(function):
             return True
+        if function in CHECKS:
+            return False
         return str(getattr(function, "__module__", "")).startswith(RUNTIME) or function in PURE
 
     def has_no_effect(self, block: Block) -> bool:

@@ -249,8 +249,10 @@ def rule_digest(rule: Rule) -> str:
     """Return a hash of what a rule does, but for the module-level names that it reads."""
     parts: list[object] = [rule.wrt, rule.types, rule.elementwise, rule.kink, rule.primal_note]
     for part in (rule.definition, *rule.partials):
-        is_function = isinstance(part, types.FunctionType)
-        parts.append(function_digest(part) if is_function else repr(part))  # type: ignore[arg-type]
+        if isinstance(part, types.FunctionType):
+            parts.append(function_digest(part))
+        else:
+            parts.append(repr(part))
     return digest(*parts)
 
 

@@ -14,7 +14,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Block, Function, If, Item, Let, Loop, Rhs, Slice, Statement, Var, operands, unstar,
 )
-from adcompiler.ir.visit import defined, direct_uses, walk
+from adcompiler.ir.visit import count_uses, defined, direct_uses, is_short_circuit, walk
 from adcompiler.transforms.unit import Unit
 
 MAX_WEIGHT = 12
@@ -33,6 +33,10 @@ class Fusion:
         self.unit = unit
         self.purity = purity
         self.uses = count_uses(function.body)
+        self.buffers = {
+            unstar(operands(s.rhs)[1]) for s in walk(function.body)
+            if isinstance(s, Let) and is_destructive(s.rhs)
+        }
         self.fused: set[Var] = set()
         self.reads: dict[Var, set[Var]] = {}
         self.weight: dict[Var, int] = {}
@@ -79,6 +83,8 @@ class Fusion:
 
     def may_fuse(self, target: Var, rhs: Rhs, direct: dict[Var, int]) -> bool:
         if self.uses.get(target, 0) != 1 or direct.get(target, 0) != 1:
+            return False
+        if target in self.buffers:
             return False
         if isinstance(rhs, Item) and rhs.obj in self.unit.opened:
             return False
@@ -199,39 +205,6 @@ def written_buffers(statement: Statement) -> set[Atom]:
         elif isinstance(inner, Loop):
             found.update(inner.inits)
     return found
-
-
-def count_uses(block: Block) -> dict[Var, int]:
-    """Return how often each variable is read in ``block``.
-
-    The condition of ``a and b``, which the branch also yields, counts once.
-    """
-    counts: dict[Var, int] = {}
-
-    def note(atoms: Sequence[Atom]) -> None:
-        for atom in atoms:
-            if isinstance(atom, Var):
-                counts[atom] = counts.get(atom, 0) + 1
-
-    for statement in walk(block):
-        note(direct_uses(statement))
-        if isinstance(statement, If):
-            for arm in (statement.then, statement.orelse):
-                if not is_short_circuit(statement) or arm.yields[0] is not statement.condition:
-                    note(arm.yields)
-        elif isinstance(statement, Loop):
-            note(statement.body.yields)
-            if statement.condition is not None:
-                note(statement.condition.yields)
-    note(block.yields)
-    return counts
-
-
-def is_short_circuit(node: If) -> bool:
-    """Say whether a branch is ``condition and x`` or ``condition or x``."""
-    return len(node.results) == 1 and not (node.then.diverges or node.orelse.diverges) and any(
-        not arm.statements and arm.yields[0] is node.condition for arm in (node.then, node.orelse)
-    )
 
 
 def direct_counts(statements: Sequence[Statement], yields: Sequence[Atom]) -> dict[Var, int]:

@@ -8,8 +8,10 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from adcompiler.analyses.purity import Purity, is_destructive
-from adcompiler.emit.fusion import Fusion, is_short_circuit
+from adcompiler.emit.fusion import Fusion
 from adcompiler.emit.layout import BlankLine, Comment
 from adcompiler.emit.naming import Names
 from adcompiler.emit.references import References, literal, names_in
@@ -19,7 +21,7 @@ from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Block, Call, Closure, Const, Do, Format, Function, Global, If, Item, Let,
     Loop, Origin, Pack, Raise, Rhs, Slice, Star, Statement, Undefined, Var, operands, unstar,
 )
-from adcompiler.ir.visit import direct_uses, walk
+from adcompiler.ir.visit import direct_uses, is_short_circuit, walk
 from adcompiler.runtime import add_at, append, drop_last
 from adcompiler.transforms.unit import Unit
 
@@ -58,7 +60,7 @@ class FunctionLowering:
         self.fusion = Fusion(function, unit, purity)
         self.names = Names(function, unit, self.tapes, self.fusion, names_in(function.body))
         self.uses = self.fusion.uses
-        self.read_unbound = read_unbound(function.body, self.names_differ)
+        self.read_unbound = read_unbound(function.body, self.hands_on)
         self.waiting: dict[Var, ast.expr] = {}
         self.out: list[ast.stmt] = []
         self.place: tuple[Any, ...] | None = None
@@ -248,6 +250,8 @@ class FunctionLowering:
         rhs = self.unit.definition(index)
         if isinstance(rhs, Pack):
             kinds = {self.index_kind(unstar(item)) for item in rhs.items}
+            if self.picks_each_once(rhs):
+                return "mask"
             return "basic" if kinds <= {"basic"} else "gather" if kinds <= {
                 "basic", "gather"} else "unknown"
         if isinstance(index, Const):
@@ -264,6 +268,23 @@ class FunctionLowering:
             case t.List(item) if isinstance(item, t.Scalar) and item.kind == "int":
                 return "gather"
         return "unknown"
+
+    def picks_each_once(self, rhs: Pack) -> bool:
+        """Say whether index arrays never name an element twice: ``[np.arange(n), j]``."""
+        arrays = [unstar(i) for i in rhs.items if isinstance(self.unit.type(unstar(i)), t.Array)]
+        others = [unstar(i) for i in rhs.items if unstar(i) not in arrays]
+        if any(self.index_kind(i) != "basic" for i in others) or not all(
+            self.unit.type(a).ndim == 1 and self.unit.type(a).kind == "int" for a in arrays  # type: ignore[attr-defined]
+        ):
+            return False
+        classes = {self.unit.shape_class(a) for a in arrays}
+        return len(classes) == 1 and any(self.is_count(a) for a in arrays)
+
+    def is_count(self, atom: Atom) -> bool:
+        made = self.unit.definition(atom)
+        return isinstance(made, Call) and isinstance(made.func, Const) and (
+            made.func.value is np.arange and len(made.args) == 1
+        )
 
     # -- branches ------------------------------------------------------------------------------
 
@@ -456,6 +477,11 @@ class FunctionLowering:
     def names_differ(self, a: Atom, b: Atom) -> bool:
         return not (isinstance(a, Var) and isinstance(b, Var) and self.names[a] == self.names[b])
 
+    def hands_on(self, target: Var, value: Var) -> bool:
+        """Say whether handing ``value`` to ``target`` takes an assignment."""
+        written = not any(self.fusion.is_fused(v) for v in (target, value))
+        return written and self.names_differ(target, value)
+
     def store(self, var: Var) -> ast.expr:
         return ast.Name(self.names[var], ast.Store())
 
@@ -610,14 +636,14 @@ def flat(kind: type[ast.boolop], left: ast.expr, right: ast.expr) -> list[ast.ex
     return [left, *more]
 
 
-def read_unbound(body: Block, names_differ: Callable[[Atom, Atom], bool]) -> set[Var]:
+def read_unbound(body: Block, hands_on: Callable[[Var, Var], bool]) -> set[Var]:
     """Return the variables that may be read, to be handed on, where no assignment reached them.
 
     What is saved on a tape or as a residual, or copied under another name, is read whether or not
     the program goes on to use it.
     """
     found: set[Var] = set()
-    copies: list[tuple[Atom, Atom]] = []
+    copies: list[tuple[Var, Atom]] = []
     made = {s.target: s.rhs for s in walk(body) if isinstance(s, Let)}
     for atom in body.yields:
         rhs = made.get(atom) if isinstance(atom, Var) else None
@@ -639,7 +665,7 @@ def read_unbound(body: Block, names_differ: Callable[[Atom, Atom], bool]) -> set
         size = len(found)
         found.update(
             value for target, value in copies
-            if isinstance(value, Var) and (target in found or names_differ(target, value))
+            if isinstance(value, Var) and (target in found or hands_on(target, value))
         )
     return found
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
+from inspect import Parameter
 from typing import Any
 
 from adcompiler.analyses.purity import Purity
@@ -13,13 +15,43 @@ from adcompiler.products import Product
 from adcompiler.transforms.unit import Unit
 
 
-def emit_module(product: Product, unit: Unit) -> tuple[str, dict[str, Any]]:
-    """Return the text of a module with the functions of ``product``, and its bound values."""
+def emit_module(
+    product: Product, unit: Unit, parameters: Sequence[Parameter] = ()
+) -> tuple[str, dict[str, Any]]:
+    """Return the text of a module with the functions of ``product``, and its bound values.
+
+    ``parameters``, if given, are those of the user's function: the first function takes the same.
+    """
     references = References(unit)
     purity = Purity(unit.type, unit.definition)
     body: list[ast.stmt] = []
     for function in product.functions:
         lowering = FunctionLowering(function, unit, references, purity)
         body.append(lowering.lower(product.docs.get(function.name, "")))
+    if parameters:
+        assert isinstance(body[0], ast.FunctionDef)
+        body[0].args = user_arguments(parameters, references)
     module = ast.Module([*references.imports(), *body], [])
     return emit_source(ast.fix_missing_locations(module)), dict(references.bound)
+
+
+def user_arguments(parameters: Sequence[Parameter], references: References) -> ast.arguments:
+    """Return a parameter list like that of the user's function, with defaults that can be written.
+
+    Where a default cannot be written, it and those before it are left out.
+    """
+    arguments = ast.arguments([], [], None, [], [], None, [])
+    for p in parameters:
+        arg = ast.arg(p.name)
+        default = None if p.default is p.empty else references.reach(p.default)
+        if p.kind is p.VAR_POSITIONAL:
+            arguments.vararg = arg
+        elif p.kind is p.VAR_KEYWORD:
+            arguments.kwarg = arg
+        elif p.kind is p.KEYWORD_ONLY:
+            arguments.kwonlyargs.append(arg)
+            arguments.kw_defaults.append(default)
+        else:
+            (arguments.posonlyargs if p.kind is p.POSITIONAL_ONLY else arguments.args).append(arg)
+            arguments.defaults = [] if default is None else [*arguments.defaults, default]
+    return arguments

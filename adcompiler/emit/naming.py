@@ -155,8 +155,11 @@ class Names:
             inside |= (entry | body_live) - bound
             if inside == before:
                 break
+        iterated = self.read(node.iterables)  # once the carried values have been initialised
         for var in node.collects:
-            self.define(var, inside | bound)
+            self.define(var, inside | bound | iterated)
+        for param, init in zip(node.params, node.inits, strict=True):
+            self.define(param, iterated - {init})
         for param, following, init, result in zip(
             node.params, node.next_values(), node.inits, node.results, strict=True
         ):

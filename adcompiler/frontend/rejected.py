@@ -36,15 +36,15 @@ STATEMENTS: dict[str, Rejection] = {
     ),
     "With": Rejection(
         "with statements are not supported yet",
-        "the body alone, and enter the context where the derivative is called", "with",
+        "enter the context where the derivative is called", "with",
     ),
     "Match": Rejection(
-        "match statements are not supported yet", "if and elif", "match",
+        "match statements are not supported yet", "use if and elif", "match",
     ),
     "Delete": Rejection(
         "del is not supported yet",
-        "leave it away: the name goes when the function returns; of a list or dict, make a new one "
-        "without the entry", "in-place-containers",
+        "leave a name to go when the function returns; make a new list or dict without the entry",
+        "in-place-containers",
     ),
     "Global": Rejection(
         "global declarations are not supported yet",
@@ -56,13 +56,13 @@ STATEMENTS: dict[str, Rejection] = {
     ),
     "ClassDef": Rejection(
         "class definitions inside a differentiated function are not supported",
-        "define the class at module level", "classes",
+        "define the class in the module", "classes",
     ),
     "AsyncFunctionDef": Rejection(
-        "async functions are not supported", "a plain `def`", "generators",
+        "async functions are not supported", "write a plain function", "generators",
     ),
-    "AsyncFor": Rejection("async for is not supported", "a plain `for`", "generators"),
-    "AsyncWith": Rejection("async with is not supported", "plain code", "generators"),
+    "AsyncFor": Rejection("async for is not supported", "use a plain for loop", "generators"),
+    "AsyncWith": Rejection("async with is not supported", "write plain code", "generators"),
 }
 
 EXPRESSIONS: dict[str, Rejection] = {
@@ -72,25 +72,25 @@ EXPRESSIONS: dict[str, Rejection] = {
     "YieldFrom": Rejection(
         "generators are not supported", "return a list, made by a comprehension", "generators"
     ),
-    "Await": Rejection("await is not supported", "a call of a plain function", "generators"),
+    "Await": Rejection("await is not supported", "call a plain function", "generators"),
     "GeneratorExp": Rejection(
         "a generator expression is supported only as the argument of sum, min, max, any, all, "
         "list, tuple, set, dict, sorted or str.join",
-        "a list comprehension: [...]", "generators",
+        "use a list comprehension: [...]", "generators",
     ),
 }
 
 REBOUND_CAPTURE = Rejection(
     "`{name}` is read by the function made here, and assigned again later",
-    "another name for the later value, or pass `{name}` as an argument", "closure-rebinding",
+    "give the later value another name, or pass `{name}` as an argument", "closure-rebinding",
 )
 
 RELATIVE_IMPORT = Rejection(
     "a relative import inside a function is not supported",
-    "the import at the top of the module", "imports",
+    "import at the top of the module", "imports",
 )
 OTHER_SYNTAX = Rejection(
-    "{name} is not supported", "a form that docs/limitations.md does not list", "",
+    "{name} is not supported", "use other forms", "",
 )
 
 LEAVING_ELSE = Rejection(

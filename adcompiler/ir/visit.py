@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -138,4 +138,37 @@ def substitute_block(block: Block, mapping: Mapping[Var, Atom]) -> Block:
         tuple(substitute_statement(s, mapping) for s in block.statements),
         tuple(mapping.get(a, a) if isinstance(a, Var) else a for a in block.yields),
         block.diverges,
+    )
+
+
+def count_uses(block: Block) -> dict[Var, int]:
+    """Return how often each variable is read in ``block``.
+
+    The condition of ``a and b``, which the branch also yields, counts once.
+    """
+    counts: dict[Var, int] = {}
+
+    def note(atoms: Sequence[Atom]) -> None:
+        for atom in atoms:
+            if isinstance(atom, Var):
+                counts[atom] = counts.get(atom, 0) + 1
+
+    for statement in walk(block):
+        note(direct_uses(statement))
+        if isinstance(statement, If):
+            for arm in (statement.then, statement.orelse):
+                if not is_short_circuit(statement) or arm.yields[0] is not statement.condition:
+                    note(arm.yields)
+        elif isinstance(statement, Loop):
+            note(statement.body.yields)
+            if statement.condition is not None:
+                note(statement.condition.yields)
+    note(block.yields)
+    return counts
+
+
+def is_short_circuit(node: If) -> bool:
+    """Say whether a branch is ``condition and x`` or ``condition or x``."""
+    return len(node.results) == 1 and not (node.then.diverges or node.orelse.diverges) and any(
+        not arm.statements and arm.yields[0] is node.condition for arm in (node.then, node.orelse)
     )

@@ -10,9 +10,10 @@ import numpy as np
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Const, If, Item, Let, Loop, Statement, Var, substitute,
+    Atom, Attribute, Block, Call, Const, If, Item, Let, Loop, Statement, Var, operands, substitute,
 )
-from adcompiler.ir.visit import substitute_statement
+from adcompiler.ir.visit import count_uses, substitute_statement
+from adcompiler.runtime import add_at
 from adcompiler.transforms.unit import Unit
 
 REDUCTIONS = (np.sum, np.mean, np.max, np.min, np.prod)
@@ -21,7 +22,9 @@ ELEMENTWISE = (operator.add, operator.sub, operator.mul, operator.truediv)
 
 def algebra(block: Block, unit: Unit) -> Block:
     """Return ``block`` with trivial arithmetic simplified."""
-    return _Algebra(unit).block(block)
+    rewriter = _Algebra(unit)
+    rewriter.uses.update(count_uses(block))
+    return rewriter.block(block)
 
 
 class _Algebra:
@@ -30,6 +33,9 @@ class _Algebra:
         self.renamed: dict[Var, Atom] = {}
         self.calls: dict[Var, Call] = {}
         self.pending: list[tuple[Var, Any]] = []
+        self.inverses: dict[Var, Var] = {}
+        self.uses: dict[Atom, int] = {}
+        self.depth = 0
 
     def block(self, block: Block) -> Block:
         statements = tuple(s for old in block.statements for s in self.statement(old))
@@ -70,21 +76,36 @@ class _Algebra:
                         return []
                 if isinstance(new, Call):
                     self.calls[target] = new
+                    if not origin.reverse:
+                        self.note_inverse(target, new)
                 return [statement if new is rhs else Let(target, new, origin)]
             case If():
-                return [replace(
-                    statement, condition=self.atom(statement.condition),
-                    then=self.block(statement.then), orelse=self.block(statement.orelse),
-                )]
+                condition = self.atom(statement.condition)
+                self.depth += 1
+                arms = self.block(statement.then), self.block(statement.orelse)
+                self.depth -= 1
+                return [replace(statement, condition=condition, then=arms[0], orelse=arms[1])]
             case Loop():
                 test = statement.condition
+                self.depth += 1
+                body = self.block(statement.body)
+                self.depth -= 1
                 return [replace(
                     statement, iterables=tuple(map(self.atom, statement.iterables)),
                     inits=tuple(map(self.atom, statement.inits)),
                     condition=None if test is None else self.block(test),
-                    body=self.block(statement.body),
+                    body=body,
                 )]
         return [substitute_statement(statement, self.renamed)]
+
+    def note_inverse(self, target: Var, call: Call) -> None:
+        """Remember ``target = 1 / y`` at the top of the function, where all that follows sees it."""
+        if self.depth == 0 and isinstance(call.func, Const) and (
+            call.func.value is operator.truediv and is_number(call.args[0], 1)  # type: ignore[arg-type]
+        ):
+            divisor = call.args[1]
+            if isinstance(divisor, Var) and isinstance(self.unit.type(divisor), t.Array):
+                self.inverses[divisor] = target
 
     def written(self, target: Var, origin: Any) -> list[Statement]:
         """Return the statements that rewriting the definition of ``target`` needs before it."""
@@ -107,6 +128,13 @@ class _Algebra:
         function = call.func.value if isinstance(call.func, Const) else None
         if function is np.broadcast_to and len(call.args) == 2:
             return self.spread(call)
+        if function is add_at and isinstance(self.unit.type(call.args[0]), t.Array):  # type: ignore[arg-type]
+            made = self.made_by(call.args[2], np.full_like)  # type: ignore[arg-type]
+            if made is not None and not made.kwargs:  # a[i] += full_like(b, s) -> a[i] += s
+                return Call(call.func, (*call.args[:2], made.args[1]))
+            return None
+        if function in (np.full_like, np.zeros_like, np.ones_like):
+            return self.alike(call)
         if function is np.sum and len(call.args) == 1:
             return self.sum_of_equal(call.args[0])
         args: tuple[Any, ...] = call.args
@@ -120,7 +148,14 @@ class _Algebra:
             if spread is not None:
                 return spread
             if function is operator.mul:
-                return self.signed(function, *args) or self.product(*args)
+                return (
+                    self.signed(function, *args) or self.product(*args)
+                    or self.outward(function, *args)
+                )
+            if function in (operator.add, operator.sub):
+                factored = self.factored(function, *args)
+                if factored is not None:
+                    return factored
             if function is operator.add:
                 return self.sum(*args)
             if function is operator.sub:
@@ -131,6 +166,10 @@ class _Algebra:
                 signed = self.signed(function, *args)
                 if signed is not None:
                     return signed
+            if function is operator.truediv:
+                inverse = self.over_inverse(*args) or self.outward(function, *args)
+                if inverse is not None:
+                    return inverse
             if function is operator.truediv and is_number(args[1], 1) and self.is_float(args[0]):
                 return args[0]  # x / 1 -> x
         return None
@@ -167,6 +206,56 @@ class _Algebra:
                     return None
         return None
 
+    def scaled(self, x: Atom) -> tuple[Atom, Atom] | None:
+        """Return (c, a) if ``x`` is the product c * a of a number and an array, read only here."""
+        made = self.made_by(x, operator.mul)
+        type_ = self.unit.type(x)
+        if made is None or self.uses.get(x) != 1 or not isinstance(type_, t.Array):
+            return None
+        for c, a in (made.args, made.args[::-1]):
+            if self.unit.type(a) == type_ and self.weak(c, type_.dtype):  # type: ignore[arg-type]
+                return c, a  # type: ignore[return-value]
+        return None
+
+    def outward(self, function: Any, x: Atom, y: Atom) -> Call | None:
+        """(c * a) * b -> c * (a * b) and (c * a) / b -> c * (a / b), for a number c."""
+        pairs = ((x, y), (y, x)) if function is operator.mul else ((x, y),)
+        for one, other in pairs:
+            found = self.scaled(one)
+            if found is None or self.unit.type(other) != self.unit.type(one):
+                continue
+            c, a = found
+            inner = (a, other) if one is x else (other, a)
+            return Call(Const(operator.mul), (c, self.array(function, inner, one)))
+        return None
+
+    def factored(self, function: Any, x: Atom, y: Atom) -> Call | None:
+        """c * a + c * b -> c * (a + b), for a number c."""
+        one, other = self.scaled(x), self.scaled(y)
+        if one is None or other is None or one[0] is not other[0]:
+            return None
+        return Call(Const(operator.mul), (one[0], self.array(function, (one[1], other[1]), x)))
+
+    def array(self, function: Any, args: tuple[Atom, Atom], like: Atom) -> Atom:
+        """Return an array result written in front of the statement being simplified."""
+        call = self.simplify(Call(Const(function), args))
+        if call is not None and not isinstance(call, Call):
+            return call
+        var = Var("product", True)
+        self.unit.types[var] = self.unit.type(like)
+        self.pending.append((var, call or Call(Const(function), args)))
+        self.uses[var] = 1
+        return var
+
+    def over_inverse(self, x: Atom, y: Atom) -> Call | None:
+        """x / y -> x * z where z = 1 / y has been computed."""
+        if not isinstance(self.unit.type(x), t.Array):
+            return None
+        inverse = self.inverses.get(y) if isinstance(y, Var) else None
+        if inverse is not None and self.is_float(x):
+            return Call(Const(operator.mul), (x, inverse))
+        return None
+
     def negation(self, x: Atom) -> Call | Atom | None:
         if isinstance(x, Const) and type(x.value) in (int, float):
             return Const(-x.value)
@@ -175,6 +264,11 @@ class _Algebra:
             like, fill = spread.args  # -full_like(a, s) -> full_like(a, -s)
             if isinstance(fill, Const) and type(fill.value) in (int, float):
                 return Call(spread.func, (like, Const(-fill.value)))
+            if isinstance(fill, Var):
+                negative = Var("negative", True)
+                self.unit.types[negative] = self.unit.type(fill)
+                self.pending.append((negative, Call(Const(operator.neg), (fill,))))
+                return Call(spread.func, (like, negative))
         inner = self.made_by(x, operator.neg)
         return inner.args[0] if inner is not None else None  # type: ignore[return-value]  # --x -> x
 
@@ -186,7 +280,7 @@ class _Algebra:
                 return Call(Const(operator.neg), (other,))  # -1 * x -> -x
         for one, other in ((x, y), (y, x)):
             inverse = self.made_by(other, operator.truediv)
-            if inverse is not None and is_number(inverse.args[0], 1) and self.is_float(one):
+            if inverse is not None and self.uses.get(other) == 1 and is_number(inverse.args[0], 1) and self.is_float(one):
                 return Call(Const(operator.truediv), (one, inverse.args[1]))  # x * (1 / y) -> x / y
         return None
 
@@ -254,17 +348,35 @@ class _Algebra:
         """(a + b).size -> a.size where a has the shape of the sum; sum(a, axis=1).size likewise."""
         if rhs.name not in ("shape", "size") or not isinstance(rhs.obj, Var):
             return None
-        call = self.calls.get(rhs.obj)
-        type_ = self.unit.type(rhs.obj)
-        if call is None or not isinstance(type_, t.Array):
+        closer = self.same_shape_operand(rhs.obj)
+        return None if closer is None else Attribute(closer, rhs.name)
+
+    def same_shape_operand(self, atom: Var) -> Var | None:
+        """Return an operand of the expression for ``atom`` that has its shape."""
+        made = self.unit.definition(atom)
+        if made is None or not isinstance(self.unit.type(atom), t.Array):
             return None
-        shape = self.unit.shape_class(rhs.obj)
-        for operand in call.args:
+        shape = self.unit.shape_class(atom)
+        found = list(operands(made))
+        if isinstance(made, Item):
+            found += self.unit.elements(made.index) or ()
+        for operand in found:
             if isinstance(operand, Var) and isinstance(self.unit.type(operand), t.Array) and (
                 self.unit.shape_class(operand) == shape
             ):
-                return Attribute(operand, rhs.name)
+                return operand
         return None
+
+    def alike(self, call: Call) -> Call | None:
+        """full_like(a + b, s) -> full_like(a, s) where a has the shape and dtype of the sum."""
+        like = call.args[0]
+        found = like
+        while isinstance(found, Var):
+            closer = self.same_shape_operand(found)
+            if closer is None or self.unit.type(closer) != self.unit.type(like):  # type: ignore[arg-type]
+                break
+            found = closer
+        return None if found is like else Call(call.func, (found, *call.args[1:]))
 
     def reduced_size(self, rhs: Attribute) -> tuple[Var, tuple[Atom, int]] | None:
         """sum(x, axis=1).size -> x.shape[0] for a matrix x."""

@@ -10,6 +10,7 @@ from adcompiler.optimise.algebra import algebra
 from adcompiler.optimise.branches import join_branches
 from adcompiler.optimise.common_subexpressions import common_subexpressions
 from adcompiler.optimise.dead_code import dead_code
+from adcompiler.optimise.scatters import late_scatters
 from adcompiler.optimise.subscripts import sink_subscripts
 from adcompiler.transforms.unit import Unit
 
@@ -20,7 +21,10 @@ PASSES: tuple[tuple[str, Pass], ...] = (
     ("algebra", lambda block, unit, purity: algebra(block, unit)),
     ("algebra_again", lambda block, unit, purity: algebra(block, unit)),
     ("common_subexpressions", lambda block, unit, purity: common_subexpressions(block, purity)),
+    ("dead_code_between", lambda block, unit, purity: dead_code(block, purity)),
+    ("algebra_on_common", lambda block, unit, purity: algebra(block, unit)),
     ("join_branches", lambda block, unit, purity: join_branches(block)),
+    ("late_scatters", lambda block, unit, purity: late_scatters(block, unit)),
     ("subscripts", lambda block, unit, purity: sink_subscripts(block, unit)),
     ("dead_code_again", lambda block, unit, purity: dead_code(block, purity)),
 )

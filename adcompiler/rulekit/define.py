@@ -15,6 +15,7 @@ Partial = Callable[..., Any] | int | float | complex | None
 def rrule(
     *functions: Any,
     wrt: Sequence[str] | None = None,
+    templates: Sequence[str] = (),
     types: Sequence[Any] | None = None,
     linear: Sequence[int] = (),
     bilinear: Sequence[int] = (),
@@ -30,7 +31,9 @@ def rrule(
 
     ``wrt`` names the parameters that the pullback returns cotangents for, in order; by default
     every parameter without a default value. With one such parameter the pullback returns the bare
-    cotangent, otherwise a tuple. A variadic ``*parameter`` receives one tuple.
+    cotangent, otherwise a tuple. A variadic ``*parameter`` receives one tuple. ``templates`` names
+    parameters of which small changes do not change the result, as they only give a shape, a type
+    or a choice; a value that carries a derivative is refused in any other parameter.
 
     ``types`` restricts the rule to arguments of these Python classes (``None``: any), position by
     position, so that one function may have several rules; later registrations win.
@@ -49,7 +52,7 @@ def rrule(
         for function in functions:
             REGISTRY.add(Rule(
                 function=function, definition=definition, wrt=names,
-                types=tuple(types) if types is not None else None,
+                templates=tuple(templates), types=tuple(types) if types is not None else None,
                 linear=tuple(linear), bilinear=tuple(bilinear), domain=as_domain(domain),
                 kink=kink, primal_note=primal_note,
             ))

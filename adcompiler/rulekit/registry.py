@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import numbers
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib.metadata import entry_points
-from typing import Any
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Protocol
 
 from adcompiler.rulekit.domains import Domain
 
@@ -28,6 +29,7 @@ class Rule:
     definition: Callable[..., Any] | None = None
     partials: tuple[Any, ...] = ()
     wrt: tuple[str, ...] = ()
+    templates: tuple[str, ...] = ()
     types: tuple[Any, ...] | None = None
     elementwise: bool = False
     linear: tuple[int, ...] = ()
@@ -54,6 +56,13 @@ class Inactive:
     pure: bool = True
 
 
+class Watcher(Protocol):
+    """What wants to know when rules change."""
+
+    def rules_changed(self) -> None:
+        """Take note that a rule was registered or removed."""
+
+
 class Registry:
     """Rules, declarations and aliases by callable; package rules load when first asked for."""
 
@@ -65,23 +74,29 @@ class Registry:
         self._all_loaded = False
         self._begun: set[str] = set()
         self._loading = threading.RLock()
+        self._points: dict[str, list[EntryPoint]] | None = None
+        self.watchers: weakref.WeakSet[Watcher] = weakref.WeakSet()
 
     def add(self, rule: Rule) -> None:
         """Register ``rule``; it takes precedence over earlier ones for the same types."""
         self._rules.setdefault(rule.function, []).insert(0, rule)
+        self._changed()
 
     def add_inactive(self, declaration: Inactive) -> None:
         """Register a declaration that a callable's results carry no derivative."""
         self._inactive[declaration.function] = declaration
+        self._changed()
 
     def add_alias(self, other: Any, function: Any) -> None:
         """Register ``other`` as another spelling of ``function``."""
         self._aliases[other] = function
+        self._changed()
 
     def remove(self, function: Any) -> None:
         """Forget everything registered for ``function`` itself."""
         for table in (self._rules, self._inactive, self._aliases):
             table.pop(function, None)
+        self._changed()
 
     def resolve(self, function: Any) -> Any:
         """Return the callable that ``function`` is another spelling of, or itself."""
@@ -137,9 +152,24 @@ class Registry:
     def load_all(self) -> None:
         """Load the rules of every installed rule package."""
         if not self._all_loaded:
-            for point in entry_points(group=ENTRY_POINT_GROUP):
-                self._load(point.name)
+            for root in list(self._entry_points()):
+                self._load(root)
             self._all_loaded = True
+
+    def _changed(self) -> None:
+        """Tell the watchers that rules have changed; those of a package only arrive on demand."""
+        if self._begun == self._loaded:
+            for watcher in list(self.watchers):
+                watcher.rules_changed()
+
+    def _entry_points(self) -> dict[str, list[EntryPoint]]:
+        """Return the entry points of installed rule packages by root module, read once."""
+        if self._points is None:
+            points: dict[str, list[EntryPoint]] = {}
+            for point in entry_points(group=ENTRY_POINT_GROUP):
+                points.setdefault(point.name, []).append(point)
+            self._points = points
+        return self._points
 
     def _load_for(self, function: Any) -> None:
         root = root_module(function)
@@ -153,7 +183,7 @@ class Registry:
             if root in self._loaded or root in self._begun:
                 return
             self._begun.add(root)
-            for point in entry_points(group=ENTRY_POINT_GROUP, name=root):
+            for point in self._entry_points().get(root, ()):
                 try:
                     point.load()
                 except Exception:

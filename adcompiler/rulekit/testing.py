@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import inspect
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -75,6 +75,8 @@ def check_rule(
     for argument, x_bar in zip(case.arguments, x_bars, strict=True):
         for _ in range(directions):
             _check_derivative(case, argument, y, y_bar, x_bar, rng, tolerance)
+    for template in case.templates:
+        _check_template(case, template, y, rng)
     if precision:
         for single in _single_precision_variants(double):
             _check_precision(rule, single, rng, y_bar, x_bars)
@@ -88,7 +90,7 @@ def _check_once(
     before = copy.deepcopy((call.args, call.kwargs))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        expected = _items(rule.function(*call.args, **call.kwargs))
+        expected = _items(_value(rule.function, call.args, call.kwargs))
     with warnings.catch_warnings():
         if caught:
             warnings.simplefilter("ignore")
@@ -138,6 +140,18 @@ def _check_derivative(
         )
 
 
+def _check_template(
+    case: _Case, template: _Argument, y: Any, rng: np.random.Generator
+) -> None:
+    direction = _random_direction(template.value, rng)
+    if not _has_direction(direction):
+        return
+    moved = case.evaluate(template, _move(template.value, direction, FIRST_STEP))
+    difference = value_difference(moved, y, PRIMAL_TOLERANCE)
+    if difference:
+        case.fail(f"the template {template.name} changes the value: {difference}")
+
+
 def _check_precision(
     rule: Rule, call: Call, rng: np.random.Generator, y_bar: Any, x_bars: tuple[Any, ...]
 ) -> None:
@@ -179,6 +193,11 @@ def rule_function(rule: Rule) -> Callable[..., Any]:
     return from_partials
 
 
+def _value(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """Call a function, or read the attribute that a descriptor such as ``ndarray.T`` stands for."""
+    return function(*args, **kwargs) if callable(function) else function.__get__(args[0])
+
+
 def _items(y: Any) -> Any:
     """Return ``y``, an iterator as the list of its items."""
     return list(y) if isinstance(y, Iterator) else y
@@ -211,18 +230,25 @@ class _Case:
         self.rule = rule
         self.call = call
         self.arguments = tuple(self._find_arguments())
+        self.templates = () if rule.definition is None else tuple(self._named(rule.templates))
 
     def _find_arguments(self) -> Iterator[_Argument]:
-        args, kwargs = self.call.args, self.call.kwargs
         if self.rule.definition is None:
-            yield from (_Argument(f"argument {i}", x, i) for i, x in enumerate(args))
-            return
+            for i, x in enumerate(self.call.args):
+                yield _Argument(f"argument {i}", x, i)
+        else:
+            yield from self._named(self.rule.wrt)
+
+    def _named(self, names: Sequence[str]) -> Iterator[_Argument]:
+        """Yield the arguments that the sample call gives for parameters of the rule."""
+        args, kwargs = self.call.args, self.call.kwargs
+        assert self.rule.definition is not None
         parameters = inspect.signature(self.rule.definition).parameters
         positions = {name: i for i, name in enumerate(parameters)}
-        for name in self.rule.wrt:
+        for name in names:
             name = name.lstrip("*")
             if name not in parameters:
-                self.fail(f"wrt names {name!r}, which is not a parameter of the rule")
+                self.fail(f"wrt or templates names {name!r}, which is not a parameter of the rule")
             if name in kwargs:
                 yield _Argument(name, kwargs[name], name)
             elif parameters[name].kind is inspect.Parameter.VAR_POSITIONAL:
@@ -251,7 +277,7 @@ class _Case:
         else:
             args[argument.place] = value
         with np.errstate(all="ignore"):
-            return _items(self.rule.function(*args, **kwargs))
+            return _items(_value(self.rule.function, args, kwargs))
 
     def fail(self, message: str) -> NoReturn:
         """Raise AssertionError that names the rule and the sample call."""
@@ -371,7 +397,18 @@ def _random_direction(x: Any, rng: np.random.Generator) -> Any:
 
 
 def _move(x: Any, direction: Any, step: float) -> Any:
-    return map_leaves(lambda leaf, v: leaf if v is None else leaf + step * v, x, direction)
+    """Return ``x`` moved along ``direction``; arrays keep their memory layout, also 0-d ones."""
+
+    def move(leaf: Any, v: Any) -> Any:
+        if v is None:
+            return leaf
+        if not isinstance(leaf, np.ndarray):
+            return leaf + step * v
+        moved = np.empty_like(leaf)
+        moved[...] = leaf + step * v
+        return moved
+
+    return map_leaves(move, x, direction)
 
 
 def _cast(call: Call, dtypes: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:

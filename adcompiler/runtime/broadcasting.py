@@ -7,6 +7,26 @@ from typing import Any
 import numpy as np
 
 
+class StretchedError(ValueError):
+    """Operands are stretched against one another by broadcasting, which was not expected.
+
+    Emitted code for operands of equal shapes says so with ``same_shape``; when it is not so, the
+    caller runs a form of the code that allows for it.
+    """
+
+
+def same_shape(a: tuple[int, ...], b: tuple[int, ...]) -> None:
+    """Raise StretchedError unless the two shapes are equal."""
+    if a != b:
+        raise StretchedError(f"shapes {a} and {b} are broadcast against one another")
+
+
+def same_trailing_shape(a: tuple[int, ...], b: tuple[int, ...]) -> None:
+    """Raise StretchedError unless the shape ``a`` ends in the shape ``b``."""
+    if a[len(a) - len(b) :] != b:
+        raise StretchedError(f"shapes {a} and {b} are broadcast against one another")
+
+
 def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     """Return ``g`` summed over the axes that broadcasting from ``shape`` added or stretched.
 

@@ -41,6 +41,14 @@ def repack(parts: Iterable[Any], value: Any, star: int = -1) -> Any:
     return items if isinstance(value, list) else tuple(items)
 
 
+def same_length(*sequences: Any) -> None:
+    """Raise ValueError, as ``zip(..., strict=True)`` does, unless all have the same length."""
+    for position, sequence in enumerate(sequences[1:], start=2):
+        if len(sequence) != len(sequences[0]):
+            longer = "longer" if len(sequence) > len(sequences[0]) else "shorter"
+            raise ValueError(f"zip() argument {position} is {longer} than argument 1")
+
+
 def append(items: list[Any], value: Any) -> list[Any]:
     """Append ``value`` to a list that the emitted code owns and return the list."""
     items.append(value)

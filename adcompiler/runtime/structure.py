@@ -33,21 +33,22 @@ def add(a: Any, b: Any) -> Any:
     return a + b
 
 
-def seed(value: Any) -> Any:
+def seed(value: Any, name: str = "the function") -> Any:
     """Return the cotangent 1 of a result that counts as a scalar: a real number or size-1 array.
 
-    Raises TypeError, naming the shape, for any other result.
+    Raises TypeError, naming the shape and the function ``name``, for any other result.
     """
-    kind = np.asarray(value).dtype.kind
-    if kind == "c" or kind not in "fiu":
+    number = isinstance(value, (np.ndarray, np.generic, bool, int, float, complex))
+    kind = np.asarray(value).dtype.kind if number else "O"
+    if not number or np.size(value) != 1:
+        advice = "reduce it, e.g. by np.sum, or use vjp" if number else "return one number"
         raise TypeError(
-            f"grad needs a real result, but the function returned {describe(value)}; "
-            "return a real number, e.g. by np.real or np.abs"
+            f"grad needs a scalar result, but {name} returned {describe(value)}; {advice}"
         )
-    if np.size(value) != 1:
+    if kind not in "fiu":
+        advice = "return its real part or its absolute value" if kind == "c" else "return a float"
         raise TypeError(
-            f"grad needs a scalar result, but the function returned {describe(value)}; "
-            "reduce it, e.g. by np.sum, or use vjp"
+            f"grad needs a real result, but {name} returned {describe(value)}; {advice}"
         )
     if isinstance(value, np.ndarray):
         return np.ones(value.shape, value.dtype if kind == "f" else np.float64)
@@ -58,7 +59,10 @@ def describe(value: Any) -> str:
     """Return what a value is, for messages: class, dtype and shape."""
     if isinstance(value, np.ndarray):
         return f"an array of dtype {value.dtype} and shape {value.shape}"
-    return f"{value!r} of type {type(value).__name__}"
+    if value is None:
+        return "None"
+    shape = " and shape ()" if isinstance(value, (np.generic, bool, int, float, complex)) else ""
+    return f"{value!r}, of type {type(value).__name__}{shape}"
 
 
 def as_gradient(g: Any, x: Any) -> Any:

@@ -59,14 +59,14 @@ def call(
     if isinstance(type_, t.Object) and getattr(type_.cls, "is_derivative", False):
         return s.reject(
             origin, "the derivative of a derivative is not supported yet",
-            "the derivative's formula, or finite differences of it", "higher-order",
+            "write the derivative as a function of its own", "higher-order",
         )
     if isinstance(type_, t.FunctionType) or any(
         t.may_vary(s.unit.type(a)) for a in (*atoms(args), *kwargs.values())
     ):
         return s.reject(
             origin, "which function is called here depends on data",
-            "if and elif with one call in each branch, so that each call names its function",
+            "use if and elif with one call in each branch, so that each call names its function",
             "unknown-callable",
         )
     return s.let(plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
@@ -316,7 +316,7 @@ def call_object_method(
                 return call(s, func, [Const(owner.cls), *args], kwargs, origin, name)
             return call(s, s.unit.static(raw, path), [obj, *args], kwargs, origin, name)
     return s.reject(
-        origin, f"{owner.cls.__name__} has no method `{method}`", "a method that exists",
+        origin, f"{owner.cls.__name__} has no method `{method}`", "call a method that exists",
         "undefined-names",
     )
 
@@ -396,14 +396,14 @@ def bind(
 
     def wrong(problem: str) -> None:
         s.reject(
-            origin, f"{function.name}(): {problem}", f"a call that fits `{signature(function)}`",
+            origin, f"{shown_name(function)}(): {problem}", f"call it as `{signature(function)}`",
             "call-arguments",
         )
 
     if any(isinstance(arg, Star) for arg in args):
         s.reject(
             origin, "* of a sequence whose length is not known when compiling",
-            "the arguments one by one, or pass the sequence itself", "star-arguments",
+            "pass the arguments one by one, or the sequence itself", "star-arguments",
         )
         return None
     positional = list(args)
@@ -443,7 +443,12 @@ def signature(function: Function) -> str:
             parts.append("*")
         stars = {2: "*", 4: "**"}.get(param.kind, "")
         parts.append(f"{stars}{param.var.name}{'=...' if param.has_default else ''}")
-    return f"{function.name}({', '.join(parts)})"
+    return f"{shown_name(function)}({', '.join(parts)})"
+
+
+def shown_name(function: Function) -> str:
+    """Return what messages call a function."""
+    return "lambda" if function.name == "lambda_" else function.name
 
 
 def apply(
@@ -458,8 +463,9 @@ def apply(
     if opened or must_open(s, bound, captures):
         if len(unit.active_calls) > MAX_DEPTH:
             return s.reject(
-                origin, f"{function.name}() is called recursively with functions as arguments",
-                "the recursion without passing functions", "unknown-callable",
+                origin,
+                f"{shown_name(function)}() is called recursively with functions as arguments",
+                "write the recursion without passing functions", "unknown-callable",
             )
         env = environment(function, bound, captures, itself)
         start = len(s.out)

@@ -21,9 +21,11 @@ import numpy as np
 from adcompiler.ir.nodes import Atom, Const, Origin
 from adcompiler.transforms.specialise import Specialiser
 
-USE_THE_RESULT = "a new array: np.where, np.concatenate, np.sort, np.full and the like return one"
-NEW_CONTAINER = "a new list or dict: a display, a comprehension, [*items, item], sorted(items)"
-USE_ARGUMENTS = "what the text means, written out; values come in as arguments"
+USE_THE_RESULT = "use functions that return a new array: np.where, np.concatenate, np.sort, np.full"
+NEW_CONTAINER = (
+    "make a new one, by a comprehension or a display: [*items, item], {**table, key: value}"
+)
+USE_ARGUMENTS = "write out what the text means, and pass values as arguments"
 
 ARRAY_WRITERS: frozenset[Any] = frozenset({
     np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis,
@@ -53,6 +55,7 @@ def refused(
             USE_ARGUMENTS, "dynamic-names",
         )
     elif _among(function, ARRAY_WRITERS) or is_ufunc_at(function):
+        shown = f"{function.__self__.__name__}.at" if is_ufunc_at(function) else shown
         s.reject(
             origin, f"{shown}() writes into an array, which is not supported yet", USE_THE_RESULT,
             "array-writes",
@@ -65,7 +68,7 @@ def refused(
     elif writes_to_out(function, args, kwargs):
         s.reject(
             origin, f"{shown}() with `out=` writes into an array, which is not supported yet",
-            "the plain call, and its result", "ufunc-out-where",
+            "use the result of the plain call", "ufunc-out-where",
         )
     else:
         return False
@@ -101,10 +104,12 @@ def is_nothing(value: Any) -> bool:
 def out_position(function: Any) -> int | None:
     """Return the position of the parameter ``out`` of a NumPy function, None without one."""
     try:
-        names = list(inspect.signature(function).parameters)
+        parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):
         return None
-    return names.index("out") if "out" in names else None
+    if "out" not in parameters or parameters["out"].kind is inspect.Parameter.KEYWORD_ONLY:
+        return None
+    return list(parameters).index("out")
 
 
 def _among(function: Any, functions: frozenset[Any]) -> bool:

@@ -13,9 +13,9 @@ from adcompiler.analyses.values import CannotStandInError, stand_in
 from adcompiler.frontend.parser import _import_module
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    NONE, UNDEF, Atom, Call, Const, Origin, Var,
+    NONE, UNDEF, Atom, Call, Const, Do, Origin, Var, unstar,
 )
-from adcompiler.runtime import check_bound, project, unbroadcast, unpack
+from adcompiler.runtime import check_bound, dict_of, project, same_length, unbroadcast, unpack
 from adcompiler.runtime.shaping import like
 from adcompiler.transforms.specialise import Specialiser, simple
 
@@ -288,22 +288,53 @@ def fold_reversed(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, 
     return None
 
 
-def _iterator(function: Any) -> Fold:
-    def fold(
-        s: Specialiser, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
-    ) -> Any:
-        if kwargs and set(kwargs) != {"start"}:
-            s.reject(
-                origin, f"{function.__name__}() with keyword arguments",
-                "leave the keyword away", "star-arguments",
+@folds(zip)
+def fold_zip(
+    s: Specialiser, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Any:
+    """``strict=True`` becomes a comparison of lengths where the iterator is made."""
+    strict = kwargs.get("strict", Const(False))
+    if not isinstance(strict, Const):
+        return s.reject(
+            origin, "zip() with `strict=` that is not known when compiling", "write strict=True or strict=False",
+            "call-arguments",
+        )
+    if strict.value:
+        made = [s.unit.definition(unstar(arg)) for arg in args]
+        if any(isinstance(rhs, Call) and isinstance(rhs.func, Const)
+               and rhs.func.value in (zip, enumerate, iter, map, filter) for rhs in made):
+            return s.reject(
+                origin, "zip() with `strict=True` of iterators, whose length is not known",
+                "zip lists, or leave `strict=` away", "call-arguments",
             )
-        call = Call(Const(function), tuple(args), tuple(kwargs.items()))
-        return s.let(call, t.UNKNOWN, name, origin)
-
-    return fold
+        s.out.append(Do(Call(Const(same_length), tuple(args)), origin))
+    return s.let(Call(Const(zip), tuple(args)), t.UNKNOWN, name, origin)
 
 
-FOLDS[zip], FOLDS[enumerate] = _iterator(zip), _iterator(enumerate)
+@folds(enumerate)
+def fold_enumerate(
+    s: Specialiser, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Any:
+    """An iterator that the loop over it takes apart."""
+    return s.let(Call(Const(enumerate), tuple(args), tuple(kwargs.items())), t.UNKNOWN, name, origin)
+
+
+@folds(set, frozenset)
+def fold_set(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    if len(args) == 1 and t.may_vary(s.unit.type(unstar(args[0]))):
+        return s.reject(
+            origin, "a set of numbers has no derivative where two of them are equal",
+            "use a list or a tuple", "set-displays",
+        )
+    return None
+
+
+@folds(dict_of)
+def fold_dict_of(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """The type of a dict comprehension: its keys are not known when compiling."""
+    type_ = s.unit.type(args[1])
+    item = type_.item if isinstance(type_, t.List) else t.UNKNOWN
+    return s.let(Call(Const(dict_of), tuple(args)), t.Dict(None, (item,)), name, origin)
 
 
 @folds(operator.is_)
@@ -373,6 +404,19 @@ IN_PLACE = {
 }
 
 
+SIGNS: dict[Any, str] = {
+    operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/",
+    operator.floordiv: "//", operator.mod: "%", operator.pow: "**", operator.matmul: "@",
+    operator.and_: "&", operator.or_: "|", operator.xor: "^", operator.lshift: "<<",
+    operator.rshift: ">>",
+}
+WRITTEN: dict[type, tuple[str, str]] = {
+    t.Array: ("array", "array-writes"), t.List: ("list", "in-place-containers"),
+    t.Dict: ("dict", "in-place-containers"),
+}
+"""What `op=` writes into, by type, and the section of docs/limitations.md about it."""
+
+
 def _in_place(function: Any, plain: Any) -> Fold:
     def fold(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
         """``x op= y`` of an immutable value rebinds the name; of others it writes into them."""
@@ -380,6 +424,14 @@ def _in_place(function: Any, plain: Any) -> Fold:
             s.unit.type(args[0]), (t.Scalar, t.Text, t.Tuple, t.Static, t.Range, t.Bottom)
         ):
             return s.call(Const(plain), args, {}, origin, name)
+        written = WRITTEN.get(type(s.unit.type(args[0])))
+        if written is not None:
+            kind, anchor = written
+            sign = SIGNS[plain]
+            return s.reject(
+                origin, f"`{sign}=` writes into the {kind}, which is not supported yet",
+                f"write x = x {sign} y, which makes a new one", anchor,
+            )
         found = s.type_of_call(plain, args, {})
         return s.let(Call(Const(function), tuple(args)), found, name, origin)
 
@@ -406,7 +458,7 @@ def project_scalar(
     s: Specialiser, g: Atom, kind: t.Type, other: t.Scalar, origin: Origin, name: str
 ) -> Atom | None:
     if isinstance(kind, t.Array):
-        g = s.call(Const(np.sum), [g], {}, origin, name)
+        g = s.call(s.attribute(g, "sum", origin, "sum"), [], {}, origin, name)
         kind = s.unit.type(g)
     if not isinstance(kind, t.Scalar):
         return None
@@ -443,9 +495,15 @@ def project_array(
     have, wanted = s.unit.shape_class(g), s.unit.shape_class(x)
     if isinstance(wanted, tuple) and wanted[:1] == ("reduced",) and wanted[1] == have:
         axes: Any = wanted[2] if len(wanted[2]) > 1 else wanted[2][0]
-        g = s.call(
-            Const(np.sum), [g], {"axis": Const(axes), "keepdims": Const(True)}, origin, name
-        )
+        method = s.attribute(g, "sum", origin, "sum")
+        g = s.call(method, [], {"axis": Const(axes), "keepdims": Const(True)}, origin, name)
+        kind = s.unit.type(g)
+        if isinstance(g, Var):
+            s.unit.shapes[g] = wanted
+    elif isinstance(wanted, tuple) and wanted[:2] == ("suffix", have):
+        leading: Any = 0 if wanted[2] == 1 else tuple(range(wanted[2]))
+        method = s.attribute(g, "sum", origin, "sum")
+        g = s.call(method, [], {"axis": Const(leading)}, origin, name)
         kind = s.unit.type(g)
         if isinstance(g, Var):
             s.unit.shapes[g] = wanted

@@ -28,14 +28,23 @@ def missing_rule(
     if function is None:
         return origin.finding(
             f"{name} has no rule, and its owner is of a type that is not known when compiling",
-            "a function that has a rule, or a function of your own around it that gets one "
-            "(@adcompiler.rrule)", "missing-rule",
+            "call functions that have rules, or put this into a function of your own and register a "
+            "rule for that", "missing-rule",
         )
     rows = lines_that_register(function, count, keywords or {})
-    hint = "\n".join(["a rule, above the first call of the derivative:", *(
+    hint = "\n".join(["register a rule, before the derivative is first called:", *(
         f"{INDENT}{row}".rstrip() for row in rows
     )])
     return origin.finding(f"{name} has no rule, and {why_not_compiled(function)}", hint, "missing-rule")
+
+
+def may_write(origin: Origin, name: str, function: Any) -> Finding:
+    """Return the finding that ``function`` may write a differentiable value into an argument."""
+    return origin.finding(
+        f"{name} has no rule, and may write into the array or container that it gets",
+        "use functions that return new values; or, if it writes into none of its arguments, say so: "
+        f"adcompiler.non_differentiable({spelling(function)}, pure=False)", "array-writes",
+    )
 
 
 def why_not_compiled(function: Any) -> str:
@@ -45,7 +54,10 @@ def why_not_compiled(function: Any) -> str:
     try:
         lower(function)
     except ADError as error:
-        return str(error).partition(" What to do:")[0].rstrip(".")
+        reason = str(error).partition(" What to do:")[0].rstrip(".")
+        if reason.startswith("no source text"):
+            return f"its source text is missing: {reason.partition(': ')[2]}"
+        return reason
     return "its source cannot be compiled"
 
 
@@ -54,7 +66,7 @@ def lines_that_register(function: Any, count: int, keywords: Mapping[str, Any]) 
     module, name = public_name(function)
     spelled = f"{module}.{name}" if module else name
     imports = ["import adcompiler", *([f"import {module}"] if module else []), ""]
-    names = parameter_names(function, count)
+    names = [name for name in parameter_names(function, count) if name not in keywords]
     if isinstance(function, np.ufunc) and function.nout == 1 and function.signature is None:
         return [*imports, *scalar_rule_lines(spelled, names), *no_derivative(spelled)]
     short = name.rpartition(".")[2]
@@ -122,23 +134,17 @@ def public_name(function: Any) -> tuple[str, str]:
     module = getattr(function, "__module__", None) or ""
     if "<locals>" in name or module == "__main__":
         return "", name.rpartition(".")[2]
+    roots = {root_module(function), root_module(function).lstrip("_"), module.partition(".")[0]}
+    if isinstance(function, np.ufunc):
+        roots |= {"numpy", "scipy"}  # a ufunc does not say where it is from
     found = [
         candidate for candidate, loaded in list(sys.modules.items())
-        if candidate.partition(".")[0] == root_module(function) or candidate == module
-        if reached(loaded, name) is function
+        if candidate.partition(".")[0] in roots and reached(loaded, name) is function
     ]
-    if isinstance(function, np.ufunc):
-        found = [
-            candidate for candidate, loaded in list(sys.modules.items())
-            if vars(loaded).get(name) is function and candidate.partition(".")[0] in LIBRARIES
-        ]
     found.sort(key=lambda m: (any(p.startswith("_") for p in m.split(".")), m != module, len(m)))
     if not found or found[0] == "builtins":
         return "", name
     return found[0], name
-
-
-LIBRARIES = frozenset({"numpy", "scipy"})
 
 
 def reached(loaded: Any, name: str) -> Any:

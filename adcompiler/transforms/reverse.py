@@ -9,31 +9,38 @@ yields it, a loop collects it in a list.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from adcompiler.analyses.activity import METADATA, active_variables, differentiable_operands
+from adcompiler.analyses.activity import (
+    METADATA, active_variables, differentiable_operands, varied_variables,
+)
 from adcompiler.analyses.invariance import cancelled_shifts
+from adcompiler.analyses.purity import Purity
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    NONE, UNDEF, Atom, Attribute, Block, Call, Const, If, Item, Let, Loop, Origin, Pack, Rhs, Star,
+    NONE, UNDEF, Atom, Attribute, Block, Call, Const, Do, If, Item, Let, Loop, Origin, Pack, Rhs, Star,
     Statement, Var, substitute, unstar,
 )
 from adcompiler.ir.visit import bound_inside, defined, free_variables, substitute_block
 from adcompiler.rulekit.registry import REGISTRY
-from adcompiler.runtime import add_at
+from adcompiler.runtime import add_at, same_shape, same_trailing_shape
 from adcompiler.transforms.cotangents import Cotangents, bar, cotangent_type
-from adcompiler.transforms.folds import class_of
-from adcompiler.transforms.missing import missing_rule
+from adcompiler.transforms.folds import IN_PLACE, SIGNS, class_of
+from adcompiler.transforms.missing import may_write, missing_rule
 from adcompiler.transforms.rules import Applied, apply_rule
 from adcompiler.transforms.specialise import Specialiser
-from adcompiler.transforms.unit import Callee
+from adcompiler.transforms.unit import Callee, is_elementwise
 
 Sweep = Callable[[Cotangents], None]
 """Writes the reverse of one statement, given the cotangents so far."""
+
+MUTABLE = (t.Array, t.List, t.Dict, t.Object, t.Unknown)
+"""Types of values that a function may write into."""
 
 
 @dataclass(eq=False)
@@ -104,12 +111,22 @@ class Reverser:
     """Writes the forward pass and the reverse sweep of one typed function."""
 
     def __init__(
-        self, s: Specialiser, active: frozenset[Var], pairs: dict[Any, Pair]
+        self, s: Specialiser, active: frozenset[Var], pairs: dict[Any, Pair], split: bool,
+        params: Iterable[Var], assume: bool,
     ) -> None:
         self.s = s
         self.active = active
         self.pairs = pairs
+        self.split = split
+        self.assume = assume
+        self.varied: frozenset[Var] = frozenset()
         self.env: dict[Var, Atom] = {}
+        self.prelude: list[Any] = []
+        self.positions: list[Var] = []
+        self.depth = 0
+        self.region = 0
+        self.regions = 0
+        self.home: dict[Var, int] = dict.fromkeys(params, 0)
 
     def value(self, atom: Any) -> Any:
         """Return the atom of the forward pass that holds a primal value."""
@@ -127,6 +144,8 @@ class Reverser:
         """Write the statements with rules opened; return how to reverse the active ones."""
         sweeps: list[Sweep] = []
         for statement in statements:
+            for var in defined(statement):
+                self.home.setdefault(var, self.region)
             sweep = self.forward_statement(statement)
             if sweep is not None:
                 sweeps.append(sweep)
@@ -138,14 +157,17 @@ class Reverser:
                 if self.is_active(target):
                     return self.forward_active(target, rhs, origin)
                 new = substitute(rhs, self.env)
-                if new is not rhs:
-                    self.s.unit.record(target, new, self.s.unit.type(target))
+                self.s.unit.shapes.pop(target, None)
+                self.s.unit.record(target, new, self.s.unit.type(target))
                 self.s.out.append(Let(target, new, origin))
+                self.check_unseen(rhs, origin)
             case If():
                 return self.forward_if(statement)
             case Loop():
                 return self.forward_loop(statement)
             case _:
+                if isinstance(statement, Do):
+                    self.check_unseen(statement.rhs, statement.origin)
                 changed = substitute_block(Block((statement,)), self.env)
                 self.s.out.append(changed.statements[0])
         return None
@@ -230,7 +252,7 @@ class Reverser:
         if rule is None:
             self.s.out.append(Let(target, Attribute(value, name), origin))
             if REGISTRY.inactive(descriptor) is None:
-                self.s.report(missing_rule(origin, f"the attribute `{name}`", None))
+                self.report_missing(target, (obj,), f"the attribute `{name}`", None, (), {}, origin)
             return None
         return self.follow(rule, Const(descriptor), target, [obj], {}, origin)
 
@@ -255,8 +277,54 @@ class Reverser:
         self.s.out.append(Let(target, substitute(rhs, self.env), origin))
         if function is None or REGISTRY.inactive(function) is None:
             shown = getattr(function, "__name__", None) or target.name
-            self.s.report(missing_rule(origin, f"{shown}()", function))
+            known = {k: v.value for k, v in kwargs.items() if isinstance(v, Const)}
+            operands = (func, *map(unstar, args), *kwargs.values())
+            self.report_missing(target, operands, f"{shown}()", function, args, known, origin)
         return None
+
+    def report_missing(
+        self, target: Var, operands: Iterable[Atom], shown: str, function: Any,
+        args: Sequence[Any], keywords: Mapping[str, Any], origin: Origin,
+    ) -> None:
+        """Report a missing rule; not again for what is made of a result that lacks one."""
+        unit = self.s.unit
+        consequence = any(operand in unit.lost for operand in operands)
+        unit.lost.add(target)
+        if consequence:
+            return
+        if function in IN_PLACE:
+            sign = SIGNS[IN_PLACE[function]]
+            self.s.reject(
+                origin, f"`{sign}=` writes into arrays, and the type of this value is not known",
+                f"write x = x {sign} y, which makes a new value", "array-writes",
+            )
+            return
+        found = missing_rule(origin, shown, function, len(args), keywords)
+        via = () if origin.via is None else (origin.via.call,)
+        self.s.report(replace(found, callers=via))
+
+    def check_unseen(self, rhs: Rhs, origin: Origin) -> None:
+        """Report a call that may write a differentiable value where its reverse is not seen.
+
+        The result is not used for the derivative. The function is unknown, so it might write what
+        it gets into an array or container that it also gets.
+        """
+        unit = self.s.unit
+        if not isinstance(rhs, Call) or not isinstance(rhs.func, Const):
+            return
+        function = rhs.func.value
+        operands = (*map(unstar, rhs.args), *(atom for _, atom in rhs.kwargs))
+        mutable = any(isinstance(unit.type(atom), MUTABLE) for atom in operands)
+        if not mutable or not any(atom in self.varied for atom in operands):
+            return
+        if isinstance(function, (Callee, type)) or REGISTRY.inactive(function) is not None or (
+            Purity(unit.type, unit.definition).is_pure(rhs)
+        ):
+            return
+        shown = getattr(function, "__name__", "the function")
+        found = may_write(origin, f"{shown}()", function)
+        via = () if origin.via is None else (origin.via.call,)
+        self.s.report(replace(found, callers=via))
 
     def follow(
         self, rule: Any, func: Atom, target: Var, args: list[Any], kwargs: Mapping[str, Atom],
@@ -272,11 +340,18 @@ class Reverser:
         def wanted(atom: Atom) -> bool:
             return self.is_active(by_value.get(atom, atom))
 
+        shape = None
+        if self.assume and not named and is_elementwise(rule.function):
+            shape = self.expect_equal_shapes(values, origin)
         applied = apply_rule(
             self.s, rule, self.plain_function(func, rule), values, named, target.name,
             target.temporary, origin, wanted,
         )
         self.env[target] = applied.result
+        if shape is not None and isinstance(applied.result, Var):
+            unit.shapes[applied.result] = shape
+        if isinstance(applied.result, Var):
+            self.home[applied.result] = self.region
         if isinstance(applied.result, Var):
             unit.types.setdefault(applied.result, unit.type(target))
             if isinstance(unit.types[applied.result], t.Unknown):
@@ -284,6 +359,36 @@ class Reverser:
             if target in unit.names:
                 unit.names.setdefault(applied.result, unit.names[target])
         return self.pull(target, applied, by_value, origin)
+
+    def expect_equal_shapes(self, values: list[Any], origin: Origin) -> Any:
+        """Write the check that operands are not stretched; return the shape class of the result.
+
+        Operands of fewer axes are expected to have the trailing shape of the others. Nothing is
+        expected of operands that are known to be stretched, or where no check is needed.
+        """
+        unit = self.s.unit
+        arrays = [a for a in values if isinstance(unit.type(a), t.Array)
+                  and unit.type(a).ndim and isinstance(a, Var)]
+        classes = {unit.shape_class(a) for a in arrays}
+        if len(classes) < 2 or any(c[0] in ("reduced", "widened") for c in classes):
+            return None
+        first = max(arrays, key=lambda a: unit.type(a).ndim)
+        shape = unit.shape_class(first)
+        for other in arrays:
+            mine = unit.shape_class(other)
+            away = unit.type(first).ndim - unit.type(other).ndim
+            if mine == shape or (mine[0] == "suffix" and mine[1] == shape):
+                continue
+            check = same_trailing_shape if away else same_shape
+            shapes = tuple(self.s.attribute(a, "shape", origin, "shape") for a in (first, other))
+            self.s.out.append(Do(Call(Const(check), shapes), origin))
+            if self.region == 0:
+                unit.equal_shapes[mine] = ("suffix", shape, away) if away else shape
+            elif self.home.get(other) == self.region:
+                unit.shapes[other] = ("suffix", shape, away) if away else shape
+            elif not away and self.home.get(first) == self.region:
+                unit.shapes[first] = shape = mine
+        return shape
 
     def plain_function(self, func: Atom, rule: Any) -> Atom:
         """Return the function that an elementwise rule calls for a method or an in-place form."""
@@ -359,6 +464,17 @@ class Reverser:
 
         return sweep
 
+    @contextmanager
+    def inside(self) -> Iterator[None]:
+        """Note that what is written meanwhile belongs to a region of its own."""
+        outer = self.region
+        self.regions += 1
+        self.region = self.regions
+        try:
+            yield
+        finally:
+            self.region = outer
+
     # -- branches ------------------------------------------------------------------------------
 
     def forward_if(self, node: If) -> Sweep | None:
@@ -366,7 +482,7 @@ class Reverser:
         sweeps: list[list[Sweep]] = []
         yields: list[list[Atom]] = []
         for arm in (node.then, node.orelse):
-            with self.s.writing_to([]) as out:
+            with self.s.writing_to([]) as out, self.inside():
                 sweeps.append(self.forward(arm.statements))
             arms.append(out)
             yields.append([self.value(a) for a in arm.yields])
@@ -505,7 +621,8 @@ class Reverser:
                 tuple(finish(test)), tuple(map(self.value, condition.yields)), condition.diverges
             )
         self.depth += 1
-        with self.s.writing_to([]) as out:
+        with self.s.writing_to([]) as out, self.inside():
+            self.home.update(dict.fromkeys((*node.items, *node.params), self.region))
             sweeps = self.forward(node.body.statements)
         self.depth -= 1
         stop = node.stop()
@@ -533,6 +650,7 @@ class Reverser:
         carried = [i for i, p in enumerate(node.params)
                    if self.is_active(p) or self.is_active(node.results[i])]
         made = {*node.params, *node.items, *self.region_variables(pending.body, node.body)}
+        around, self.prelude, self.positions = (self.prelude, self.positions), [], []
         inner = Cotangents(s, cotangents, made, is_loop=True)
         items: list[Var] = []
         iterables: list[Atom] = []
@@ -563,6 +681,7 @@ class Reverser:
             yields.append(inner.table[var])
             inits.append(self.initial(var, accumulator, out, cotangents, at))
         self.save_from_loop(pending, out, yields, items, iterables, at)
+        self.prelude, self.positions = around
         reverse_results = []
         for param in params:
             result = Var(param.name, False)
@@ -620,10 +739,6 @@ class Reverser:
         self.prelude.append(Let(var, rhs, at))
         return var
 
-    prelude: list[Any]
-    split: bool
-    depth = 0
-    positions: list[Var]
 
     def item_cotangents(
         self, pending: PendingLoop, inner: Cotangents, items: list[Var], iterables: list[Atom],
@@ -848,7 +963,7 @@ class Reversed:
 
 def reverse(
     s: Specialiser, body: Block, inputs: list[Var], output: Atom, seed: Atom, pairs: dict[Any, Pair],
-    origin: Origin, split: bool,
+    origin: Origin, split: bool, params: Iterable[Var],
 ) -> Reversed:
     """Reverse the typed statements of ``body`` with respect to ``inputs``.
 
@@ -857,8 +972,10 @@ def reverse(
     """
     constant = cancelled_shifts(body, output, s.unit.type, s.unit.definition)
     active = active_variables(body, inputs, [output], s.unit.type, constant)
-    reverser = Reverser(s, active, pairs)
-    reverser.prelude, reverser.positions, reverser.split = [], [], split
+    purity = Purity(s.unit.type, s.unit.definition)
+    assume = s.unit.assume_equal_shapes and purity.has_no_effect(body)
+    reverser = Reverser(s, active, pairs, split, params, assume)
+    reverser.varied = varied_variables(body, inputs, s.unit.type)
     with s.writing_to([]) as forward:
         sweeps = reverser.forward(body.statements)
     cotangents = Cotangents(s)

@@ -49,11 +49,18 @@ def apply_partials(
 ) -> Applied:
     """Apply an elementwise rule given by its partial derivatives."""
     if kwargs or len(args) != len(rule.partials) or any(isinstance(a, Star) for a in args):
-        s.reject(
-            origin, f"{getattr(rule.function, '__name__', name)}() with these arguments "
-            "(out=, where= and the like) is not supported yet",
-            "use the plain call, and np.where to choose", "ufunc-out-where",
-        )
+        called = getattr(rule.function, "__name__", name)
+        if kwargs:
+            names = ", ".join(f"`{key}=`" for key in kwargs)
+            s.reject(
+                origin, f"{called}() with {names} is not supported yet",
+                "use the plain call, and np.where to choose between results", "ufunc-out-where",
+            )
+        else:
+            s.reject(
+                origin, f"{called}() has a rule for {len(rule.partials)} arguments, not {len(args)}",
+                "call it with these", "call-arguments",
+            )
         return Applied(Const(0.0), lambda *_: [])
     type_ = s.type_of_call(rule.function, args, {})
     result = s.let(Call(func, tuple(args)), type_, name, origin, temporary)
@@ -160,7 +167,7 @@ def refuse_lost_derivatives(
     origin: Origin,
 ) -> None:
     """Report arguments that carry a derivative which the rule does not pass on."""
-    wanted = {name.lstrip("*") for name in rule.wrt}
+    wanted = {name.lstrip("*") for name in (*rule.wrt, *rule.templates)}
     for name, atom in by_name.items():
         if name not in wanted and any(map(active, parts_of(s, atom))):
             function = getattr(rule.function, "__name__", "the function")
@@ -197,7 +204,7 @@ def explain_binding(s: Specialiser, rule: Rule, findings: int, origin: Origin) -
     s.reject(
         origin, f"{name}() with these arguments has no rule ({detail})",
         "use only the arguments that its rule knows, or register a rule of your own",
-        "ufunc-out-where",
+        "call-arguments",
     )
 
 

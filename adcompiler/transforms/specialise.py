@@ -514,7 +514,7 @@ class Specialiser:
             else:
                 self.reject(
                     origin, "** of a dict whose keys are not known when compiling",
-                    "the keyword arguments by name, or pass the dict itself", "star-arguments",
+                    "pass the keyword arguments by name, or the dict itself", "star-arguments",
                 )
         return values, named
 
@@ -546,7 +546,7 @@ class Specialiser:
                 else:
                     return self.reject(
                         origin, "** of a dict whose keys are not known when compiling",
-                        "the entries one by one", "star-arguments",
+                        "write the entries out", "star-arguments",
                     )
             return self.pack_dict(list(entries.values()), origin, name)
         values: list[Atom | Star] = []
@@ -561,7 +561,7 @@ class Specialiser:
             if any(t.may_vary(self.unit.type(unstar(v))) for v in values):
                 return self.reject(
                     origin, "a set of numbers has no derivative where two of them are equal",
-                    "a list or a tuple", "set-displays",
+                    "use a list or a tuple", "set-displays",
                 )
         return self.pack(kind, tuple(values), name, origin)
 
@@ -612,13 +612,11 @@ class Specialiser:
         if where == "missing":
             return self.reject(
                 origin, f"name `{name}` is not defined",
-                "a name that is defined before the derivative is first called", "undefined-names",
+                "define it before the derivative is first called", "undefined-names",
             )
         path: Path | None = None if scope.path is None else (*scope.path, ("free", name))
         if scope.is_rule and where != "builtin":
             self.unit.read_in_rule(scope.module if where == "global" else "", name, value)
-        if where == "builtin":
-            path = None
         return self.live_value(value, path, name, scope, where, origin)
 
     def live_value(
@@ -777,7 +775,7 @@ class Specialiser:
             value = getattr(obj.value, name)
         except Exception as error:
             return self.reject(
-                origin, f"{type(error).__name__}: {error}", "a name that exists", "undefined-names"
+                origin, f"{type(error).__name__}: {error}", "use a name that exists", "undefined-names"
             )
         path = self.unit.paths.get(id(obj.value))
         type_ = type_of(value)
@@ -803,7 +801,8 @@ class Specialiser:
             descriptor = getattr(PYTHON_NUMBERS[type_.kind], name, None)
         if descriptor is None:
             return self.reject(
-                origin, f"{'numbers' if python_number else 'arrays'} have no attribute `{name}`", "use an attribute that exists", ""
+                origin, f"{'numbers' if python_number else 'arrays'} have no attribute `{name}`",
+                "use an attribute that exists", "undefined-names",
             )
         if callable(descriptor):
             return self.let(Attribute(obj, name), t.Method(descriptor), hint, origin)
@@ -830,12 +829,12 @@ class Specialiser:
             return self.unit.static(static, (("live", type_.cls), ("attr", name)))
         if callable(static):
             return self.let(Attribute(obj, name), t.Method(static), hint, origin)
-        if static is MISSING and not hasattr(type_.cls, "__getattr__") and (
-            0 < len(type_.fields) < MAX_FIELDS
+        if static is MISSING and len(type_.fields) < MAX_FIELDS and not (
+            hasattr(type_.cls, "__getattr__") or issubclass(type_.cls, np.ndarray)
         ):
             return self.reject(
                 origin, f"this {type_.cls.__name__} has no attribute `{name}`",
-                "an attribute that exists", "undefined-names",
+                "use an attribute that exists", "undefined-names",
             )
         return self.let(Attribute(obj, name), t.UNKNOWN, hint, origin)
 

@@ -51,12 +51,14 @@ class Unit:
     """Everything known while one function is compiled.
 
     Variables are defined once in the whole unit, so facts about them are tables by variable.
+    ``root`` is the Python function being compiled, from which paths start.
     ``facts`` maps paths to the values the code was specialised on; ``captured`` lists the data in
     closure cells of the compiled function itself, which become its last parameters. ``rule_names``
     maps (module, name) to the values that rules read by name while they were opened;
     ``inside_rules`` holds the functions among them, whose own names are of that kind too.
     """
 
+    root: Any = None
     types: dict[Var, t.Type] = field(default_factory=dict)
     defs: dict[Var, Rhs] = field(default_factory=dict)
     shapes: dict[Var, ShapeClass] = field(default_factory=dict)
@@ -68,6 +70,7 @@ class Unit:
     callees: dict[Any, Callee] = field(default_factory=dict)
     active_calls: list[Any] = field(default_factory=list)
     call_sites: list[Origin] = field(default_factory=list)
+    lost: set[Atom] = field(default_factory=set)
     rules_used: dict[Rule, None] = field(default_factory=dict)
     rule_names: dict[tuple[str, str], Any] = field(default_factory=dict)
     inside_rules: set[Any] = field(default_factory=set)
@@ -79,6 +82,8 @@ class Unit:
     anonymous: set[Var] = field(default_factory=set)
     hints: dict[Var, str] = field(default_factory=dict)
     trial: int = 0
+    equal_shapes: dict[ShapeClass, ShapeClass] = field(default_factory=dict)
+    assume_equal_shapes: bool = True
 
     def type(self, atom: Atom) -> t.Type:
         """Return what is known of the value of ``atom``."""
@@ -123,7 +128,22 @@ class Unit:
         """Return the shape class of a number or array."""
         if not isinstance(self.type(atom), t.Array):
             return SCALAR_SHAPE
-        return self.shapes.get(atom, ("of", atom)) if isinstance(atom, Var) else ("const", atom)
+        if not isinstance(atom, Var):
+            return ("const", atom)
+        return self.canonical(self.shapes.get(atom, ("of", atom)))
+
+    def canonical(self, shape: ShapeClass) -> ShapeClass:
+        """Return the representative of the shape classes that were checked to be equal."""
+        if not self.equal_shapes or not isinstance(shape, tuple) or not shape:
+            return shape
+        while shape in self.equal_shapes:
+            shape = self.equal_shapes[shape]
+        if shape[0] in ("dropped", "reduced", "suffix", "window", "widened"):
+            return (shape[0], self.canonical(shape[1]), *shape[2:])
+        if shape[0] == "broadcast":
+            parts = frozenset(map(self.canonical, shape[1]))
+            return next(iter(parts)) if len(parts) == 1 else ("broadcast", parts)
+        return shape
 
     def record(self, var: Var, rhs: Rhs, type_: t.Type) -> None:
         """Enter a new variable into the tables."""
@@ -136,7 +156,7 @@ class Unit:
 
     def _shape_of(self, rhs: Rhs) -> ShapeClass | None:
         if isinstance(rhs, Item):
-            return self.window(rhs)
+            return self.window(rhs) or self.gathered(rhs)
         if not isinstance(rhs, Call) or not isinstance(rhs.func, Const):
             return None
         function = REGISTRY.resolve(rhs.func.value)
@@ -145,6 +165,14 @@ class Unit:
             return None
         if function in KEEPDIMS and args:
             return self.reduced(args, dict(rhs.kwargs))
+        if function is np.arange and len(args) == 1:
+            size = self.definition(args[0])
+            if isinstance(size, Attribute) and size.name == "size" and getattr(
+                self.type(size.obj), "ndim", 0
+            ) == 1:
+                return self.shape_class(size.obj)
+        if function is np.expand_dims and len(args) == 2 and isinstance(args[1], Const):
+            return self.restored(self.shape_class(args[0]), args[1].value)
         if function is np.broadcast_to and len(args) == 2 and not rhs.kwargs:
             shape = self.definition(args[1])
             if isinstance(shape, Attribute) and shape.name == "shape":
@@ -159,15 +187,35 @@ class Unit:
 
     def reduced(self, args: list[Any], kwargs: dict[str | None, Atom]) -> ShapeClass | None:
         """Return the shape class of a reduction that keeps its axes, with extent 1."""
-        keep, axis = kwargs.get("keepdims"), kwargs.get("axis", args[1] if len(args) > 1 else None)
-        if not (isinstance(keep, Const) and keep.value is True and isinstance(axis, Const)):
+        keep = kwargs.get("keepdims", Const(False))
+        axis = kwargs.get("axis", args[1] if len(args) > 1 else None)
+        if not isinstance(keep, Const) or not isinstance(axis, Const):
             return None
         type_ = self.type(args[0])
         axes = axis.value if isinstance(axis.value, tuple) else (axis.value,)
         if not isinstance(type_, t.Array) or not all(type(a) is int for a in axes):
             return None
         where = tuple(sorted(a % type_.ndim for a in axes))
-        return ("reduced", self.shape_class(args[0]), where)
+        kind = "reduced" if keep.value is True else "dropped"
+        return (kind, self.shape_class(args[0]), where)
+
+    @staticmethod
+    def restored(shape: ShapeClass, axis: Any) -> ShapeClass | None:
+        """Return the shape class of a reduction whose dropped axis is put back."""
+        if shape[:1] == ("dropped",) and shape[2] == (axis,):
+            return ("reduced", *shape[1:])
+        return None
+
+    def gathered(self, rhs: Item) -> ShapeClass | None:
+        """Return the shape class of elements picked by one index array for each axis."""
+        parts = self.elements(rhs.index)
+        type_ = self.type(rhs.obj)
+        if parts is None or not isinstance(type_, t.Array) or len(parts) != type_.ndim:
+            return None
+        kinds = [self.type(part) for part in parts]
+        if all(isinstance(k, t.Array) and k.kind == "int" for k in kinds):
+            return self.broadcast_class(list(parts))
+        return None
 
     def window(self, rhs: Item) -> ShapeClass | None:
         """Return the shape class of a part of an array cut out by constant subscripts.
@@ -180,6 +228,10 @@ class Unit:
             return None
         value = rhs.index.value
         parts = value if isinstance(value, tuple) else (value,)
+        if None in parts and all(p is None or p == slice(None) for p in parts):
+            base = self.shape_class(rhs.obj)
+            found = self.restored(base, parts.index(None)) if parts.count(None) == 1 else None
+            return found or ("widened", base, tuple(p is None for p in parts))
         left: list[int | None] = []
         for part in parts:
             away = left_away(part)
@@ -202,8 +254,8 @@ class Unit:
             elif shape != SCALAR_SHAPE:
                 classes.add(shape)
         for shape in list(classes):
-            if shape[:1] == ("reduced",) and shape[1] in classes:
-                classes.discard(shape)  # an axis of extent 1 is stretched to what it was reduced from
+            if shape[:1] in (("reduced",), ("suffix",)) and shape[1] in classes:
+                classes.discard(shape)  # stretched to what it was reduced from, or ends
         if len(classes) == 1:
             return classes.pop()
         return ("broadcast", frozenset(classes)) if classes else None

@@ -69,7 +69,7 @@ def _complex(rng, *shape):
 # --- form and shape -------------------------------------------------------------------------------
 
 
-@rrule(like, wrt=("g",), linear=(0,), domain=lambda rng: [
+@rrule(like, wrt=("g",), templates=("x",), linear=(0,), domain=lambda rng: [
     call(rng.normal(size=(2, 3)), np.zeros((2, 3))),
     call(_complex(rng, 3), np.zeros(3)),
     call(rng.normal(size=2), [0.0, 1.0]),
@@ -83,7 +83,7 @@ def like_rule(g, x):
     return like(g, x), like_pullback
 
 
-@rrule(like_each, wrt=("gs",), linear=(0,), domain=lambda rng: [
+@rrule(like_each, wrt=("gs",), templates=("arrays",), linear=(0,), domain=lambda rng: [
     call((rng.normal(size=(1, 3)), rng.normal(size=(1, 1))), (np.zeros(3), np.zeros(()))),
 ])
 def like_each_rule(gs, arrays):
@@ -126,7 +126,7 @@ def resize_adjoint_rule(g, shape):
     return resize_adjoint(g, shape), resize_adjoint_pullback
 
 
-@rrule(meshgrid_adjoint, wrt=("gs",), linear=(0,), domain=lambda rng: [
+@rrule(meshgrid_adjoint, wrt=("gs",), templates=("xi",), linear=(0,), domain=lambda rng: [
     call((rng.normal(size=(3, 2)), rng.normal(size=(3, 2))), (np.zeros(2), np.zeros(3)), "xy",
          False),
     call((rng.normal(size=(2, 1)), rng.normal(size=(1, 3))), (np.zeros(2), np.zeros(3)), "ij",
@@ -177,7 +177,7 @@ def pad_linear_rule(x, pad_width, mode="constant", reflect_type="even", stat_len
     return pad_linear(x, pad_width, mode, reflect_type, stat_length), pad_linear_pullback
 
 
-@rrule(pad_values_adjoint, wrt=("g",), linear=(0,), domain=lambda rng: [
+@rrule(pad_values_adjoint, wrt=("g",), templates=("values",), linear=(0,), domain=lambda rng: [
     call(rng.normal(size=(4, 6)), (2, 3), ((1, 1), (2, 1)), "constant", 0.5),
     call(rng.normal(size=6), (3,), (2, 1), "linear_ramp", (0.5, 1.5)),
 ])
@@ -231,7 +231,7 @@ def permute_adjoint_rule(g, permutation, axis, shape):
     return permute_adjoint(g, permutation, axis, shape), permute_adjoint_pullback
 
 
-@rrule(item_adjoint, wrt=("g",), linear=(0,), domain=lambda rng: [
+@rrule(item_adjoint, wrt=("g",), templates=("x",), linear=(0,), domain=lambda rng: [
     call(0.5, np.zeros((2, 3)), (1, 2)), call(0.5, np.zeros((2, 3)), (4,)),
 ])
 def item_adjoint_rule(g, x, index):
@@ -244,7 +244,7 @@ def item_adjoint_rule(g, x, index):
 # --- joining and splitting ------------------------------------------------------------------------
 
 
-@rrule(concatenate_adjoint, wrt=("g",), linear=(0,), domain=lambda rng: [
+@rrule(concatenate_adjoint, wrt=("g",), templates=("arrays",), linear=(0,), domain=lambda rng: [
     call(rng.normal(size=(2, 3)), [np.zeros((2, 1)), np.zeros((2, 2))], 1),
     call(rng.normal(size=3), (np.zeros((1, 2)), 0.5), None),
 ])
@@ -255,7 +255,7 @@ def concatenate_adjoint_rule(g, arrays, axis=0):
     return concatenate_adjoint(g, arrays, axis), concatenate_adjoint_pullback
 
 
-@rrule(stack_adjoint, wrt=("g",), linear=(0,), domain=lambda rng: [
+@rrule(stack_adjoint, wrt=("g",), templates=("arrays",), linear=(0,), domain=lambda rng: [
     call(rng.normal(size=(3, 2)), [np.zeros(3), np.zeros(3)], -1),
     call(rng.normal(size=2), [0.5, 1.5]),
 ])
@@ -266,7 +266,7 @@ def stack_adjoint_rule(g, arrays, axis=0):
     return stack_adjoint(g, arrays, axis), stack_adjoint_pullback
 
 
-@rrule(vstack_adjoint, wrt=("g",), linear=(0,), domain=lambda rng: [
+@rrule(vstack_adjoint, wrt=("g",), templates=("arrays",), linear=(0,), domain=lambda rng: [
     call(rng.normal(size=(3, 2)), [np.zeros(2), np.zeros((2, 2))]),
 ])
 def vstack_adjoint_rule(g, arrays):
@@ -276,7 +276,7 @@ def vstack_adjoint_rule(g, arrays):
     return vstack_adjoint(g, arrays), vstack_adjoint_pullback
 
 
-@rrule(hstack_adjoint, wrt=("g",), linear=(0,), domain=lambda rng: [
+@rrule(hstack_adjoint, wrt=("g",), templates=("arrays",), linear=(0,), domain=lambda rng: [
     call(rng.normal(size=3), [np.zeros(2), 0.5]),
     call(rng.normal(size=(2, 3)), (np.zeros((2, 1)), np.zeros((2, 2)))),
 ])
@@ -287,7 +287,7 @@ def hstack_adjoint_rule(g, arrays):
     return hstack_adjoint(g, arrays), hstack_adjoint_pullback
 
 
-@rrule(dstack_adjoint, wrt=("g",), linear=(0,), domain=lambda rng: [
+@rrule(dstack_adjoint, wrt=("g",), templates=("arrays",), linear=(0,), domain=lambda rng: [
     call(rng.normal(size=(2, 3, 2)), [np.zeros((2, 3)), np.zeros((2, 3, 1))]),
 ])
 def dstack_adjoint_rule(g, arrays):
@@ -297,7 +297,7 @@ def dstack_adjoint_rule(g, arrays):
     return dstack_adjoint(g, arrays), dstack_adjoint_pullback
 
 
-@rrule(column_stack_adjoint, wrt=("g",), linear=(0,), domain=lambda rng: [
+@rrule(column_stack_adjoint, wrt=("g",), templates=("arrays",), linear=(0,), domain=lambda rng: [
     call(rng.normal(size=(2, 3)), [np.zeros(2), np.zeros((2, 2))]),
 ])
 def column_stack_adjoint_rule(g, arrays):
@@ -307,7 +307,7 @@ def column_stack_adjoint_rule(g, arrays):
     return column_stack_adjoint(g, arrays), column_stack_adjoint_pullback
 
 
-@rrule(block_adjoint, wrt=("g",), linear=(0,), domain=lambda rng: [
+@rrule(block_adjoint, wrt=("g",), templates=("arrays",), linear=(0,), domain=lambda rng: [
     call(rng.normal(size=(3, 3)), [[np.zeros((2, 2)), np.zeros((2, 1))], [np.zeros(2), 0.5]]),
 ])
 def block_adjoint_rule(g, arrays):
@@ -328,7 +328,7 @@ def split_adjoint_rule(gs, shape, indices_or_sections, axis):
     return split_adjoint(gs, shape, indices_or_sections, axis), split_adjoint_pullback
 
 
-@rrule(tolist_adjoint, wrt=("g",), linear=(0,), domain=lambda rng: [
+@rrule(tolist_adjoint, wrt=("g",), templates=("x",), linear=(0,), domain=lambda rng: [
     call([[0.5, 1.5], [2.5, 3.5]], np.zeros((2, 2))),
 ])
 def tolist_adjoint_rule(g, x):
@@ -341,7 +341,8 @@ def tolist_adjoint_rule(g, x):
 # --- products -------------------------------------------------------------------------------------
 
 
-@rrule(tensordot_adjoint_left, wrt=("g", "b"), bilinear=(0, 2), domain=lambda rng: [
+@rrule(tensordot_adjoint_left, wrt=("g", "b"), templates=("a",), bilinear=(0, 2),
+       domain=lambda rng: [
     call(rng.normal(size=(2, 4)), np.zeros((2, 3)), rng.normal(size=(3, 4)), 1),
     call(_complex(rng, 3, 5), np.zeros((2, 3, 4)), _complex(rng, 4, 5, 2), ([0, 2], [2, 0])),
 ])
@@ -354,7 +355,8 @@ def tensordot_adjoint_left_rule(g, a, b, axes=2):
     return tensordot_adjoint_left(g, a, b, axes), tensordot_adjoint_left_pullback
 
 
-@rrule(tensordot_adjoint_right, wrt=("g", "a"), bilinear=(0, 1), domain=lambda rng: [
+@rrule(tensordot_adjoint_right, wrt=("g", "a"), templates=("b",), bilinear=(0, 1),
+       domain=lambda rng: [
     call(rng.normal(size=(2, 4)), rng.normal(size=(2, 3)), np.zeros((3, 4)), 1),
     call(_complex(rng, 3, 5), _complex(rng, 2, 3, 4), np.zeros((4, 5, 2)), ([0, 2], [2, 0])),
 ])
@@ -367,7 +369,7 @@ def tensordot_adjoint_right_rule(g, a, b, axes=2):
     return tensordot_adjoint_right(g, a, b, axes), tensordot_adjoint_right_pullback
 
 
-@rrule(kron_adjoint_left, wrt=("g", "b"), bilinear=(0, 2), domain=lambda rng: [
+@rrule(kron_adjoint_left, wrt=("g", "b"), templates=("a",), bilinear=(0, 2), domain=lambda rng: [
     call(rng.normal(size=(6, 4)), np.zeros((2, 2)), rng.normal(size=(3, 2))),
     call(_complex(rng, 6), np.zeros(2), _complex(rng, 3)),
 ])
@@ -378,7 +380,7 @@ def kron_adjoint_left_rule(g, a, b):
     return kron_adjoint_left(g, a, b), kron_adjoint_left_pullback
 
 
-@rrule(kron_adjoint_right, wrt=("g", "a"), bilinear=(0, 1), domain=lambda rng: [
+@rrule(kron_adjoint_right, wrt=("g", "a"), templates=("b",), bilinear=(0, 1), domain=lambda rng: [
     call(rng.normal(size=(6, 4)), rng.normal(size=(2, 2)), np.zeros((3, 2))),
     call(_complex(rng, 6), _complex(rng, 2), np.zeros(3)),
 ])
@@ -389,7 +391,7 @@ def kron_adjoint_right_rule(g, a, b):
     return kron_adjoint_right(g, a, b), kron_adjoint_right_pullback
 
 
-@rrule(cross_adjoint_left, wrt=("g", "b"), bilinear=(0, 2), domain=lambda rng: [
+@rrule(cross_adjoint_left, wrt=("g", "b"), templates=("a",), bilinear=(0, 2), domain=lambda rng: [
     call(rng.normal(size=(2, 3)), np.zeros(3), rng.normal(size=(2, 3)), (-1, -1, -1)),
     call(_complex(rng, 3, 2), np.zeros((3, 2)), _complex(rng, 2, 3), (0, 1, 0)),
 ])
@@ -402,7 +404,7 @@ def cross_adjoint_left_rule(g, a, b, axes):
     return cross_adjoint_left(g, a, b, axes), cross_adjoint_left_pullback
 
 
-@rrule(cross_adjoint_right, wrt=("g", "a"), bilinear=(0, 1), domain=lambda rng: [
+@rrule(cross_adjoint_right, wrt=("g", "a"), templates=("b",), bilinear=(0, 1), domain=lambda rng: [
     call(rng.normal(size=(2, 3)), rng.normal(size=(2, 3)), np.zeros(3), (-1, -1, -1)),
 ])
 def cross_adjoint_right_rule(g, a, b, axes):

@@ -22,7 +22,7 @@ def full_rule(shape, fill_value, dtype=None, order="C"):
     return y, full_pullback
 
 
-@rrule(np.full_like, wrt=("fill_value",), linear=(1,), domain=lambda rng: [
+@rrule(np.full_like, wrt=("fill_value",), templates=("a",), linear=(1,), domain=lambda rng: [
     call(np.zeros(3), 1.5), call(np.zeros((2, 3)), rng.normal(size=3)),
     call(np.zeros((3, 2)).T, np.float64(0.5), shape=(2, 2)), call(2.5, 1.5),
     call(np.zeros(2), 0.7, np.float64),
@@ -87,7 +87,7 @@ def geomspace_rule(start, stop, num=50, endpoint=True, *, dtype=None, axis=0):
     return y, geomspace_pullback
 
 
-@rrule(np.arange, wrt=("start", "step"), domain=lambda rng: [
+@rrule(np.arange, wrt=("start", "step"), templates=("stop",), domain=lambda rng: [
     call(0.5, 3.0), call(0.5, 3.1, 0.4), call(3.5), call(2.0, -1.1, np.float64(-0.7)), call(1, 4),
 ], kink="the number of elements is held fixed, so the end of the range has derivative 0")
 def arange_rule(start, stop=None, step=1):

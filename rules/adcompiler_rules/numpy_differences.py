@@ -7,6 +7,7 @@ import numpy as np
 from adcompiler.rulekit import Call, call, rrule
 from adcompiler.runtime import project, scatter
 from adcompiler.runtime.reductions import gradient_adjoint
+from adcompiler.runtime.shaping import like
 
 # --- differences ----------------------------------------------------------------------------------
 
@@ -40,7 +41,7 @@ def diff_rule(a, n=1, axis=-1, prepend=np._NoValue, append=np._NoValue):
         if append is not np._NoValue:
             dwhole, dappend = np.split(dwhole, [np.shape(a)[axis]], axis)
             dappend = project(dappend, append)
-        return project(dwhole, a), dprepend, dappend
+        return like(dwhole, a), dprepend, dappend
 
     return y, diff_pullback
 
@@ -53,7 +54,7 @@ def ediff1d_rule(ary):
     y = np.ediff1d(ary)
 
     def ediff1d_pullback(dy):
-        return project(np.reshape(-np.diff(dy, prepend=0.0, append=0.0), np.shape(ary)), ary)
+        return like(np.reshape(-np.diff(dy, prepend=0.0, append=0.0), np.shape(ary)), ary)
 
     return y, ediff1d_pullback
 
@@ -72,7 +73,7 @@ def gradient_rule(f, *spacing, axis=None, edge_order=1):
     y = np.gradient(f, *spacing, axis=axis, edge_order=edge_order)
 
     def gradient_pullback(dy):
-        return project(gradient_adjoint(dy, np.shape(f), spacing, axis, edge_order), f)
+        return like(gradient_adjoint(dy, np.shape(f), spacing, axis, edge_order), f)
 
     return y, gradient_pullback
 

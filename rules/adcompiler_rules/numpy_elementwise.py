@@ -7,6 +7,7 @@ import numpy as np
 from adcompiler.rulekit import Call, Domain, alias, call, rrule, scalar_rule
 from adcompiler.runtime import project
 from adcompiler.runtime.reductions import bessel_i1, choose_adjoint, select_adjoint
+from adcompiler.runtime.shaping import like
 
 # --- complex numbers ------------------------------------------------------------------------------
 
@@ -16,7 +17,7 @@ def real_rule(val):
     y = np.real(val)
 
     def real_pullback(dy):
-        return project(dy, val)
+        return like(dy, val)
 
     return y, real_pullback
 
@@ -26,7 +27,7 @@ def imag_rule(val):
     y = np.imag(val)
 
     def imag_pullback(dy):
-        return project(1j * dy, val)
+        return like(1j * dy, val)
 
     return y, imag_pullback
 
@@ -41,7 +42,7 @@ def angle_rule(z, deg=False):
     def angle_pullback(dy):
         size = np.real(z) ** 2 + np.imag(z) ** 2
         slope = 57.29577951308232 * dy if deg else dy
-        return project(1j * slope * z / (size + (size == 0.0)), z)
+        return like(1j * slope * z / (size + (size == 0.0)), z)
 
     return y, angle_pullback
 
@@ -53,7 +54,7 @@ def real_if_close_rule(a, tol=100):
     y = np.real_if_close(a, tol)
 
     def real_if_close_pullback(dy):
-        return project(dy, a)
+        return like(dy, a)
 
     return y, real_if_close_pullback
 
@@ -119,12 +120,12 @@ def nan_to_num_rule(x, *, nan=0.0, posinf=None, neginf=None):
             dx = dreal + 1j * dimag
         else:
             dx = np.isfinite(x) * dy
-        return project(dx, x)
+        return like(dx, x)
 
     return y, nan_to_num_pullback
 
 
-@rrule(np.unwrap, wrt=("p",), domain=lambda rng: [
+@rrule(np.unwrap, wrt=("p",), templates=("discont",), domain=lambda rng: [
     call(np.array([0.1, 3.0, 6.5, 0.4, 1.0])), call(np.cumsum(rng.uniform(0, 4, (3, 5)), axis=1)),
     call(np.array([0.0, 5.3, 2.1]), period=4), call(rng.uniform(0, 9, (4, 2)), axis=0, discont=4.0),
 ])
@@ -132,7 +133,7 @@ def unwrap_rule(p, discont=None, axis=-1, *, period=6.283185307179586):
     y = np.unwrap(p, discont=discont, axis=axis, period=period)
 
     def unwrap_pullback(dy):
-        return project(dy, p)
+        return like(dy, p)
 
     return y, unwrap_pullback
 
@@ -140,7 +141,7 @@ def unwrap_rule(p, discont=None, axis=-1, *, period=6.283185307179586):
 # --- choosing among arrays ------------------------------------------------------------------------
 
 
-@rrule(np.where, wrt=("x", "y"), linear=(1, 2), domain=lambda rng: [
+@rrule(np.where, wrt=("x", "y"), templates=("condition",), linear=(1, 2), domain=lambda rng: [
     call(np.array([True, False, True]), rng.normal(size=3), rng.normal(size=3)),
     call(rng.normal(size=(2, 3)) > 0, rng.normal(size=3), 0.5), call(True, 1.5, 2.5),
     call(np.array([[1], [0]]), 0.0, rng.normal(size=(2, 3))), call(np.empty(0), 1.5, np.empty(0)),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from adcompiler.rulekit import Call, alias, call, rrule
-from adcompiler.runtime import project
 from adcompiler.runtime.reductions import matrix_norm_adjoint
+from adcompiler.runtime.shaping import like
 
 TIES = "elements that tie share the derivative evenly"
 
@@ -59,7 +59,7 @@ def norm_rule(x, ord=None, axis=None, keepdims=False):
                 dx = slope * direction * ratio ** (ord - 1)
         else:
             dx = matrix_norm_adjoint(dy, x, ord, (0, 1) if axis is None else axis, keepdims)
-        return project(dx, x)
+        return like(dx, x)
 
     return y, norm_pullback
 
@@ -93,7 +93,7 @@ if hasattr(np.linalg, "vector_norm"):  # NumPy 2.0
                 else:
                     ratio = (size + (size == 0.0)) / (norm + (norm == 0.0))
                     dx = slope * direction * ratio ** (ord - 1)
-            return project(dx, x)
+            return like(dx, x)
 
         return y, vector_norm_pullback
 
@@ -114,7 +114,7 @@ if hasattr(np.linalg, "vector_norm"):  # NumPy 2.0
                 dx = x * (slope / (norm + (norm == 0.0)))
             else:
                 dx = matrix_norm_adjoint(dy, x, ord, (-2, -1), keepdims)
-            return project(dx, x)
+            return like(dx, x)
 
         return y, matrix_norm_pullback
 
@@ -136,7 +136,7 @@ def trace_rule(a, offset=0, axis1=0, axis2=1, dtype=None):
             da = dy * ones
         else:
             da = np.moveaxis(np.expand_dims(dy, (-2, -1)) * ones, (-2, -1), (axis1, axis2))
-        return project(da, a)
+        return like(da, a)
 
     return y, trace_pullback
 
@@ -151,7 +151,7 @@ if hasattr(np.linalg, "vector_norm"):  # NumPy 2.0
 
         def linalg_trace_pullback(dy):
             ones = np.eye(np.shape(x)[-2], np.shape(x)[-1], offset)
-            return project(np.expand_dims(dy, (-2, -1)) * ones, x)
+            return like(np.expand_dims(dy, (-2, -1)) * ones, x)
 
         return y, linalg_trace_pullback
 

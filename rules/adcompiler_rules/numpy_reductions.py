@@ -15,6 +15,7 @@ from adcompiler.runtime.reductions import (
     product_of_others,
     product_of_others_adjoint,
 )
+from adcompiler.runtime.shaping import like
 
 TIES = "elements that tie share the derivative evenly"
 
@@ -69,7 +70,7 @@ def sum_rule(a, axis=None, dtype=None, *, keepdims=False, initial=0, where=True)
             da = np.broadcast_to(np.expand_dims(dy, axis), np.shape(a))
         if where is not True:
             da = np.where(where, da, 0.0)
-        return project(da, a), project(np.sum(dy), initial)
+        return like(da, a), project(np.sum(dy), initial)
 
     return y, sum_pullback
 
@@ -95,7 +96,7 @@ def mean_rule(a, axis=None, dtype=None, *, keepdims=False, where=True):
             share = dy * (np.size(dy) / max(np.size(a), 1))
             share = share if keepdims else np.expand_dims(share, axis)
             da = np.broadcast_to(share, np.shape(a))
-        return project(da, a)
+        return like(da, a)
 
     return y, mean_pullback
 
@@ -125,7 +126,7 @@ def average_rule(a, axis=None, weights=None, *, keepdims=False):
             da = slope * w
             dw = project(slope * (a - centre), w)
             dweights = project(np.reshape(dw, np.shape(weights)), weights)
-        return project(da, a), dweights
+        return like(da, a), dweights
 
     return y, average_pullback
 
@@ -163,7 +164,7 @@ def var_rule(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True):
         else:
             count = np.size(a) / max(np.size(dy), 1)
             centred = a - np.mean(a, axis=axis, keepdims=True)
-        return project(2.0 * slope / (count - ddof) * centred, a)
+        return like(2.0 * slope / (count - ddof) * centred, a)
 
     return y, var_pullback
 
@@ -185,7 +186,7 @@ def std_rule(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True):
         else:
             count = np.size(a) / max(np.size(dy), 1)
             centred = a - np.mean(a, axis=axis, keepdims=True)
-        return project(slope / (count - ddof) * centred, a)
+        return like(slope / (count - ddof) * centred, a)
 
     return y, std_pullback
 
@@ -217,7 +218,7 @@ def max_rule(a, axis=None, *, keepdims=False, initial=np._NoValue, where=True):
         top = y if keepdims or axis is None else np.expand_dims(y, axis)
         tied = a == top if where is True else (a == top) & where
         count = np.maximum(np.count_nonzero(tied, axis=axis, keepdims=axis is not None), 1)
-        return project(tied * (slope / count), a)
+        return like(tied * (slope / count), a)
 
     return y, max_pullback
 
@@ -231,7 +232,7 @@ def min_rule(a, axis=None, *, keepdims=False, initial=np._NoValue, where=True):
         bottom = y if keepdims or axis is None else np.expand_dims(y, axis)
         tied = a == bottom if where is True else (a == bottom) & where
         count = np.maximum(np.count_nonzero(tied, axis=axis, keepdims=axis is not None), 1)
-        return project(tied * (slope / count), a)
+        return like(tied * (slope / count), a)
 
     return y, min_pullback
 
@@ -246,7 +247,7 @@ def ptp_rule(a, axis=None, *, keepdims=False):
         low = a == np.min(a, axis=axis, keepdims=True)
         highs = np.count_nonzero(high, axis=axis, keepdims=True)
         lows = np.count_nonzero(low, axis=axis, keepdims=True)
-        return project(high * (slope / highs) - low * (slope / lows), a)
+        return like(high * (slope / highs) - low * (slope / lows), a)
 
     return y, ptp_pullback
 
@@ -278,7 +279,7 @@ def prod_rule(a, axis=None, dtype=None, *, keepdims=False, initial=1, where=True
         if where is not True:
             da = np.where(where, da, 0.0)
         dinitial = np.sum(dy * np.conj(np.prod(factors, axis=axis, keepdims=keepdims)))
-        return project(da, a), project(dinitial, initial)
+        return like(da, a), project(dinitial, initial)
 
     return y, prod_pullback
 

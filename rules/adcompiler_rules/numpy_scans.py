@@ -7,6 +7,7 @@ import numpy as np
 from adcompiler.rulekit import Call, alias, call, rrule
 from adcompiler.runtime import project
 from adcompiler.runtime.reductions import cumprod_adjoint, cumprod_curvature, cumprod_tangent
+from adcompiler.runtime.shaping import like
 
 
 def along_axes(rng: np.random.Generator) -> list[Call]:
@@ -30,7 +31,7 @@ def cumsum_rule(a, axis=None, dtype=None):
             da = np.reshape(np.cumsum(dy[::-1])[::-1], np.shape(a))
         else:
             da = np.flip(np.cumsum(np.flip(dy, axis), axis), axis)
-        return project(da, a)
+        return like(da, a)
 
     return y, cumsum_pullback
 
@@ -51,7 +52,7 @@ def cumprod_rule(a, axis=None, dtype=None):
             da = np.flip(np.cumsum(slope, along), along) / np.conj(factors)
         else:
             da = cumprod_adjoint(dy, factors, along)
-        return project(np.reshape(da, np.shape(a)), a)
+        return like(np.reshape(da, np.shape(a)), a)
 
     return y, cumprod_pullback
 
@@ -74,7 +75,7 @@ if hasattr(np, "cumulative_sum"):  # NumPy 2.1
                 tail = np.take(dy, np.arange(1, np.shape(dy)[along]), axis=along)
             else:
                 tail = dy
-            return project(np.flip(np.cumsum(np.flip(tail, along), along), along), x)
+            return like(np.flip(np.cumsum(np.flip(tail, along), along), along), x)
 
         return y, cumulative_sum_pullback
 
@@ -94,7 +95,7 @@ if hasattr(np, "cumulative_sum"):  # NumPy 2.1
                 dx = np.flip(np.cumsum(slope, along), along) / np.conj(x)
             else:
                 dx = cumprod_adjoint(tail, x, along)
-            return project(dx, x)
+            return like(dx, x)
 
         return y, cumulative_prod_pullback
 

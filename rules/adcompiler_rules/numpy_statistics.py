@@ -12,6 +12,7 @@ from adcompiler.runtime.reductions import (
     quantile_adjoint,
     quantile_tangent,
 )
+from adcompiler.runtime.shaping import like
 
 MISSING = "NaN has derivative 0"
 METHODS = (
@@ -64,7 +65,7 @@ def median_rule(a, axis=None, *, keepdims=False):
     y = np.median(a, axis=axis, keepdims=keepdims)
 
     def median_pullback(dy):
-        return project(quantile_adjoint(dy, a, 0.5, axis, keepdims, "linear", False), a)
+        return like(quantile_adjoint(dy, a, 0.5, axis, keepdims, "linear", False), a)
 
     return y, median_pullback
 
@@ -94,7 +95,7 @@ def quantile_rule(a, q, axis=None, *, method="linear", keepdims=False):
     y = np.quantile(a, q, axis=axis, method=method, keepdims=keepdims)
 
     def quantile_pullback(dy):
-        return project(quantile_adjoint(dy, a, q, axis, keepdims, method, False), a)
+        return like(quantile_adjoint(dy, a, q, axis, keepdims, method, False), a)
 
     return y, quantile_pullback
 
@@ -106,7 +107,7 @@ def percentile_rule(a, q, axis=None, *, method="linear", keepdims=False):
 
     def percentile_pullback(dy):
         fraction = np.true_divide(q, 100.0)
-        return project(quantile_adjoint(dy, a, fraction, axis, keepdims, method, False), a)
+        return like(quantile_adjoint(dy, a, fraction, axis, keepdims, method, False), a)
 
     return y, percentile_pullback
 
@@ -116,7 +117,7 @@ def nanmedian_rule(a, axis=None, *, keepdims=False):
     y = np.nanmedian(a, axis=axis, keepdims=keepdims)
 
     def nanmedian_pullback(dy):
-        return project(quantile_adjoint(dy, a, 0.5, axis, keepdims, "linear", True), a)
+        return like(quantile_adjoint(dy, a, 0.5, axis, keepdims, "linear", True), a)
 
     return y, nanmedian_pullback
 
@@ -136,7 +137,7 @@ def nanquantile_rule(a, q, axis=None, *, method="linear", keepdims=False):
     y = np.nanquantile(a, q, axis=axis, method=method, keepdims=keepdims)
 
     def nanquantile_pullback(dy):
-        return project(quantile_adjoint(dy, a, q, axis, keepdims, method, True), a)
+        return like(quantile_adjoint(dy, a, q, axis, keepdims, method, True), a)
 
     return y, nanquantile_pullback
 
@@ -150,7 +151,7 @@ def nanpercentile_rule(a, q, axis=None, *, method="linear", keepdims=False):
 
     def nanpercentile_pullback(dy):
         fraction = np.true_divide(q, 100.0)
-        return project(quantile_adjoint(dy, a, fraction, axis, keepdims, method, True), a)
+        return like(quantile_adjoint(dy, a, fraction, axis, keepdims, method, True), a)
 
     return y, nanpercentile_pullback
 
@@ -172,7 +173,7 @@ def quantile_adjoint_rule(dy, a, q, axis, keepdims, method, skip_nan):
     da = quantile_adjoint(dy, a, q, axis, keepdims, method, skip_nan)
 
     def quantile_adjoint_pullback(v):
-        return project(quantile_tangent(v, a, q, axis, keepdims, method, skip_nan), dy), None
+        return like(quantile_tangent(v, a, q, axis, keepdims, method, skip_nan), dy), None
 
     return da, quantile_adjoint_pullback
 
@@ -183,7 +184,7 @@ def quantile_tangent_rule(v, a, q, axis, keepdims, method, skip_nan):
     y = quantile_tangent(v, a, q, axis, keepdims, method, skip_nan)
 
     def quantile_tangent_pullback(dy):
-        return project(quantile_adjoint(dy, a, q, axis, keepdims, method, skip_nan), v), None
+        return like(quantile_adjoint(dy, a, q, axis, keepdims, method, skip_nan), v), None
 
     return y, quantile_tangent_pullback
 
@@ -202,7 +203,7 @@ def nansum_rule(a, axis=None, dtype=None, *, keepdims=False, initial=0, where=Tr
     def nansum_pullback(dy):
         slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
         counted = ~np.isnan(a) if where is True else ~np.isnan(a) & where
-        return project(counted * slope, a), project(np.sum(dy), initial)
+        return like(counted * slope, a), project(np.sum(dy), initial)
 
     return y, nansum_pullback
 
@@ -217,7 +218,7 @@ def nanmean_rule(a, axis=None, dtype=None, *, keepdims=False, where=True):
         slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
         counted = ~np.isnan(a) if where is True else ~np.isnan(a) & where
         count = np.count_nonzero(counted, axis=axis, keepdims=True)
-        return project(counted * (slope / np.maximum(count, 1)), a)
+        return like(counted * (slope / np.maximum(count, 1)), a)
 
     return y, nanmean_pullback
 
@@ -236,7 +237,7 @@ def nanvar_rule(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True)
         count = np.count_nonzero(counted, axis=axis, keepdims=True)
         mean = np.sum(np.where(counted, a, 0.0), axis=axis, keepdims=True) / np.maximum(count, 1)
         centred = np.where(counted, a - mean, 0.0)
-        return project(2.0 * slope / np.maximum(count - ddof, 1) * centred, a)
+        return like(2.0 * slope / np.maximum(count - ddof, 1) * centred, a)
 
     return y, nanvar_pullback
 
@@ -256,7 +257,7 @@ def nanstd_rule(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True)
         count = np.count_nonzero(counted, axis=axis, keepdims=True)
         mean = np.sum(np.where(counted, a, 0.0), axis=axis, keepdims=True) / np.maximum(count, 1)
         centred = np.where(counted, a - mean, 0.0)
-        return project(slope / np.maximum(count - ddof, 1) * centred, a)
+        return like(slope / np.maximum(count - ddof, 1) * centred, a)
 
     return y, nanstd_pullback
 
@@ -271,7 +272,7 @@ def nanmax_rule(a, axis=None, *, keepdims=False):
         slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
         tied = a == (y if keepdims or axis is None else np.expand_dims(y, axis))
         count = np.count_nonzero(tied, axis=axis, keepdims=True)
-        return project(tied * (slope / np.maximum(count, 1)), a)
+        return like(tied * (slope / np.maximum(count, 1)), a)
 
     return y, nanmax_pullback
 
@@ -286,7 +287,7 @@ def nanmin_rule(a, axis=None, *, keepdims=False):
         slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
         tied = a == (y if keepdims or axis is None else np.expand_dims(y, axis))
         count = np.count_nonzero(tied, axis=axis, keepdims=True)
-        return project(tied * (slope / np.maximum(count, 1)), a)
+        return like(tied * (slope / np.maximum(count, 1)), a)
 
     return y, nanmin_pullback
 
@@ -307,7 +308,7 @@ def nanprod_rule(a, axis=None, dtype=None, *, keepdims=False, initial=1, where=T
         whole = y if keepdims or axis is None else np.expand_dims(y, axis)
         others = whole / factors if np.all(y) else initial * product_of_others(factors, axis)
         dinitial = np.sum(dy * np.conj(np.prod(factors, axis=axis, keepdims=keepdims)))
-        return project(counted * (slope * np.conj(others)), a), project(dinitial, initial)
+        return like(counted * (slope * np.conj(others)), a), project(dinitial, initial)
 
     return y, nanprod_pullback
 
@@ -327,7 +328,7 @@ def nancumsum_rule(a, axis=None, dtype=None):
     def nancumsum_pullback(dy):
         along = 0 if axis is None else axis
         da = np.flip(np.cumsum(np.flip(dy, along), along), along)
-        return project(~np.isnan(a) * np.reshape(da, np.shape(a)), a)
+        return like(~np.isnan(a) * np.reshape(da, np.shape(a)), a)
 
     return y, nancumsum_pullback
 
@@ -345,7 +346,7 @@ def nancumprod_rule(a, axis=None, dtype=None):
             da = np.flip(np.cumsum(slope, along), along) / np.conj(factors)
         else:
             da = cumprod_adjoint(dy, factors, along)
-        return project(~np.isnan(a) * np.reshape(da, np.shape(a)), a)
+        return like(~np.isnan(a) * np.reshape(da, np.shape(a)), a)
 
     return y, nancumprod_pullback
 
@@ -373,6 +374,6 @@ def cov_rule(m, *, rowvar=True, bias=False, ddof=None):
         slope = np.reshape(dy, (np.shape(x)[0], np.shape(x)[0]))
         dx = (slope + np.conj(slope).T) @ x / (np.shape(x)[1] - lost)
         dm = np.reshape(dx, np.shape(m)) if across else np.transpose(dx)
-        return project(dm, m)
+        return like(dm, m)
 
     return y, cov_pullback

@@ -1,0 +1,121 @@
+"""The command ``adcompiler``: dump, rules, cache.
+
+Exit codes: 0 done; 1 refused, with the reason on stderr; 2 the command line makes no sense.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from adcompiler import __version__
+from adcompiler.cache.store import Store, default_directory
+from adcompiler.cli.dump import DumpOptions, dump
+from adcompiler.cli.output import show_source
+from adcompiler.cli.rules import describe_rule, list_rules
+from adcompiler.cli.target import UsageError
+from adcompiler.errors import ADError
+from adcompiler.pipeline import STAGES
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command that ``arguments`` (by default the command line's) ask for."""
+    parser = build_parser()
+    options = parser.parse_args(arguments)
+    try:
+        return int(options.run(options))
+    except UsageError as error:
+        print(f"adcompiler: error: {error}", file=sys.stderr)
+        return 2
+    except (ADError, TypeError, OSError) as error:
+        if isinstance(error, BrokenPipeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has gone
+            return 0
+        print(error, file=sys.stderr)
+        return 1
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    parser = argparse.ArgumentParser(
+        prog="adcompiler", description="Derivatives of plain Python and NumPy code, as source.",
+        epilog="exit codes: 0 done, 1 refused (the reason is on stderr), 2 wrong command line",
+    )
+    parser.add_argument("--version", action="version", version=f"adcompiler {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="command")
+    add_dump(commands)
+    add_rules(commands)
+    add_cache(commands)
+    return parser
+
+
+def add_dump(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command ``dump``."""
+    parser = commands.add_parser(
+        "dump", help="write derivatives as an importable module",
+        description="Write the derivatives of a module's @grad and @value_and_grad functions, or "
+        "of one function, as an importable module.",
+    )
+    parser.add_argument(
+        "target", metavar="MODULE_OR_FILE[:FUNCTION]",
+        help="e.g. scipy.optimize:rosen, model.py, model.py:loss, package.model:Class.method",
+    )
+    parser.add_argument(
+        "--mode", choices=("grad", "value_and_grad", "vjp", "reverse"),
+        help="what to write; reverse is another name for grad (default: as decorated, or grad)",
+    )
+    parser.add_argument(
+        "--argnums", help="positions or names, e.g. 0 or 0,1 or w,b; `0,` gives a tuple of one",
+    )
+    parser.add_argument("--has-aux", action="store_true", help="the function returns (value, aux)")
+    parser.add_argument(
+        "--args", default="", metavar="TYPES", help='types of arguments: "x: float64[:], w: float"',
+    )
+    parser.add_argument(
+        "--stage", choices=STAGES, default="source", help="stop after this stage and show the IR",
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="write there, not to stdout")
+    parser.set_defaults(run=run_dump)
+
+
+def run_dump(options: argparse.Namespace) -> int:
+    """Run ``adcompiler dump``."""
+    text = dump(options.target, DumpOptions(
+        options.mode, options.argnums, options.has_aux, options.args, options.stage
+    ))
+    if options.output:
+        with open(options.output, "w", encoding="utf-8") as file:
+            file.write(text)
+    else:
+        show_source(text)
+    return 0
+
+
+def add_rules(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command ``rules``."""
+    parser = commands.add_parser("rules", help="list the rules, or show one")
+    parser.add_argument("name", nargs="?", help="e.g. numpy.sin, operator.add, abs")
+    parser.set_defaults(run=lambda o: list_rules() if o.name is None else describe_rule(o.name))
+
+
+def add_cache(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command ``cache``."""
+    parser = commands.add_parser("cache", help="inspect or clear the emitted modules on disk")
+    parser.add_argument("action", choices=("info", "clear", "path"))
+    parser.set_defaults(run=run_cache)
+
+
+def run_cache(options: argparse.Namespace) -> int:
+    """Run ``adcompiler cache``."""
+    store = Store(default_directory())
+    path = "off" if store.directory is None else str(store.directory)
+    if options.action == "path":
+        print(path)
+    elif options.action == "clear":
+        print(f"removed {store.clear()} entries")
+    else:
+        info = store.info()
+        print(f"path     {path}\nentries  {info.count}\nbytes    {info.bytes}")
+    return 0

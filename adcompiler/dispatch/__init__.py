@@ -1,0 +1,12 @@
+"""From a call to compiled code: argument types select a specialisation, found or compiled once.
+
+Each derivative object gets a ``__call__`` of its own, generated with the signature of the user's
+function: the newest specialisations are tried first, by identity tests of the argument types, any
+other is looked up by the full key.
+"""
+
+from adcompiler.dispatch.arguments import as_real
+from adcompiler.dispatch.entry import MAX_DIRECT, make_call
+from adcompiler.dispatch.specialisations import Compiled, Options, Specialisations
+
+__all__ = ["MAX_DIRECT", "Compiled", "Options", "Specialisations", "as_real", "make_call"]

@@ -1,0 +1,187 @@
+"""Tests, written as expressions, that what compiled code was specialised on still holds.
+
+The expressions are inlined into the generated ``__call__`` of a derivative, so that a call pays
+for no function call. What lies inside the standard library, NumPy and SciPy is taken to stay.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import types
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from adcompiler.analyses.values import type_of
+from adcompiler.cache.keys import resolve
+from adcompiler.frontend.scope import MISSING
+from adcompiler.ir import types as t
+from adcompiler.rulekit.registry import root_module
+
+SETTLED = frozenset({
+    "abc", "builtins", "cmath", "collections", "copy", "dataclasses", "enum", "functools",
+    "itertools", "math", "numbers", "numpy", "operator", "scipy", "statistics", "types", "typing",
+})
+"""Root modules whose functions and names are not watched."""
+
+PYTHON_CLASSES = {"bool": bool, "int": int, "float": float, "complex": complex}
+
+
+class Namespace:
+    """Names for the values that generated expressions mention."""
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self.taken = frozenset(taken)
+        self.values: dict[str, Any] = {"type": type, "getattr": getattr}
+        self.names: dict[int, str] = {}
+
+    def name(self, value: Any) -> str:
+        """Return the name of ``value``, which is kept alive."""
+        found = self.names.get(id(value))
+        if found is None:
+            found = f"v{len(self.names)}_"
+            while found in self.taken:
+                found += "_"
+            self.names[id(value)] = found
+            self.values[found] = value
+        return found
+
+
+Test = Callable[[Namespace], str]
+"""Writes one expression that is true while a fact holds."""
+
+
+class Guard:
+    """The tests that must hold for compiled code to be the right one."""
+
+    def __init__(self, tests: Iterable[Test]) -> None:
+        self.tests = tuple(tests)
+
+    def expressions(self, namespace: Namespace) -> list[str]:
+        """Return the tests as expressions over ``namespace``."""
+        return list(dict.fromkeys(test(namespace) for test in self.tests))
+
+    @functools.cached_property
+    def _test(self) -> Callable[[], bool]:
+        namespace = Namespace()
+        text = " and ".join(self.expressions(namespace)) or "True"
+        test: Callable[[], bool] = eval(f"lambda: {text}", namespace.values)
+        return test
+
+    def holds(self) -> bool:
+        """Say whether all tests hold now."""
+        try:
+            return self._test()
+        except (AttributeError, ValueError):  # a name that is gone, an empty closure cell
+            return False
+
+
+def guard(
+    function: types.FunctionType, facts: Mapping[Any, Any], arguments: Mapping[str, Any]
+) -> Guard:
+    """Return the guard for the facts (paths and the values found there) about ``function``."""
+    tests = [] if is_settled(function) else [code_test(function)]
+    for path, value in facts.items():
+        test = fact_test(function, path, value, arguments)
+        if test is not None:
+            tests.append(test)
+        if isinstance(value, types.FunctionType) and not is_settled(value):
+            tests.append(code_test(value))
+    return Guard(tests)
+
+
+def is_settled(value: Any) -> bool:
+    """Say whether an object is, or belongs to, a library that is not watched."""
+    if isinstance(value, types.ModuleType):
+        return value.__name__.partition(".")[0] in SETTLED
+    return root_module(value) in SETTLED
+
+
+def fact_test(
+    function: types.FunctionType, path: Any, value: Any, arguments: Mapping[str, Any]
+) -> Test | None:
+    """Return the test for one fact, None if it cannot change or is tested with the arguments."""
+    kind, name = path[-1]
+    if kind == "free":
+        owner = resolve(function, path[:-1], arguments)
+        if isinstance(owner, types.FunctionType) and not is_settled(owner):
+            return name_test(owner, name, value)
+    elif kind == "attr":
+        start = len(path)
+        while start and path[start - 1][0] == "attr":
+            start -= 1
+        owner = resolve(function, path[:start], arguments)
+        if owner is not MISSING and not is_settled(owner):
+            return attribute_test(owner, [step for _, step in path[start:]], value)
+    return None
+
+
+def code_test(function: types.FunctionType) -> Test:
+    """Return a test that a function's code and defaults were not exchanged (as on reloading)."""
+    code, defaults = function.__code__, function.__defaults__
+
+    def test(namespace: Namespace) -> str:
+        name = namespace.name(function)
+        text = f"{name}.__code__ is {namespace.name(code)}"
+        return f"{text} and {name}.__defaults__ is {namespace.name(defaults)}" if defaults else text
+
+    return test
+
+
+def name_test(owner: types.FunctionType, name: str, value: Any) -> Test:
+    """Return a test that a free name of ``owner`` still means ``value`` (data: its type)."""
+    freevars = owner.__code__.co_freevars
+    if name in freevars:
+        cell = (owner.__closure__ or ())[freevars.index(name)]
+        return lambda namespace: same(namespace, f"{namespace.name(cell)}.cell_contents", value)
+    get = owner.__globals__.get
+    otherwise = getattr(builtins, name, MISSING)
+    return lambda namespace: same(
+        namespace, f"{namespace.name(get)}({name!r}, {namespace.name(otherwise)})", value
+    )
+
+
+def attribute_test(owner: Any, names: list[str], value: Any) -> Test:
+    """Return a test that a chain of attributes still leads to ``value``."""
+
+    def test(namespace: Namespace) -> str:
+        text = namespace.name(owner)
+        for name in names:
+            text = f"getattr({text}, {name!r}, None)"
+        return same(namespace, text, value)
+
+    return test
+
+
+def same(namespace: Namespace, expression: str, value: Any) -> str:
+    """Return a test that an expression gives ``value``, or for data a value of its type."""
+    type_ = type_of(value)
+    if isinstance(type_, t.Static):
+        return f"{expression} is {namespace.name(value)}"
+    return type_test(namespace, expression, type_)
+
+
+def type_test(namespace: Namespace, expression: str, type_: t.Type) -> str:
+    """Return a test that an expression gives a value of ``type_``."""
+    match type_:
+        case t.Scalar(kind, None):
+            return f"type({expression}) is {namespace.name(PYTHON_CLASSES[kind])}"
+        case t.Scalar(_, str() as dtype):
+            return f"type({expression}) is {namespace.name(np.dtype(dtype).type)}"
+        case t.Text():
+            return f"type({expression}) is {namespace.name(str)}"
+        case t.Static(value) if not isinstance(value, (np.dtype, types.MethodType)):
+            return f"{expression} is {namespace.name(value)}"
+    return f"{namespace.name(type_of)}({expression}) == {namespace.name(type_)}"
+
+
+def argument_test(namespace: Namespace, name: str, type_: t.Type) -> str:
+    """Return a test that the parameter ``name`` holds a value of ``type_``."""
+    if isinstance(type_, t.Array) and type_.kind != "other":
+        # An equal dtype need not be the same object (after unpickling): it takes the longer way.
+        dtype = namespace.name(np.dtype(type_.dtype))
+        is_array = f"type({name}) is {namespace.name(np.ndarray)}"
+        return f"{is_array} and {name}.dtype is {dtype} and {name}.ndim == {type_.ndim}"
+    return type_test(namespace, name, type_)

@@ -1,0 +1,290 @@
+"""The compiled forms of one function: looked up by argument types, compiled when missing."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from adcompiler.analyses.values import type_of
+from adcompiler.cache.keys import (
+    fingerprint,
+    names_hold,
+    names_manifest,
+    primary_key,
+    resolve,
+    rules_hold,
+    rules_manifest,
+    storable,
+    type_text,
+)
+from adcompiler.cache.store import Entry, Store, default_directory, load_module
+from adcompiler.dispatch.arguments import as_real
+from adcompiler.dispatch.guards import Guard, guard
+from adcompiler.dispatch.targets import find_target
+from adcompiler.frontend.scope import MISSING
+from adcompiler.ir import types as t
+
+MODES = ("grad", "value_and_grad", "vjp")
+MAX_KEYS = 256
+MAX_VARIANTS = 4
+
+_compiling = threading.RLock()
+"""Held while compiling: one function at a time, in whichever thread asks first."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is asked of the compiler for one function."""
+
+    mode: str
+    argnums: int | str | tuple[int | str, ...]
+    has_aux: bool = False
+
+    def __post_init__(self) -> None:
+        if self.mode not in MODES:
+            raise ValueError(f"mode {self.mode!r} is not one of {', '.join(MODES)}")
+
+
+@dataclass(eq=False)
+class Compiled:
+    """Code for one combination of argument types.
+
+    ``entry`` is the emitted function (of a pair: the augmented primal), ``call`` what a call of the
+    derivative calls; ``uses`` counts how often it was looked up the long way.
+    """
+
+    entry: Callable[..., Any]
+    call: Callable[..., Any]
+    text: str
+    path: Path | None
+    types: tuple[t.Type, ...]
+    guard: Guard
+    report: dict[str, Any]
+    captured: tuple[str, ...] = ()
+    uses: int = 0
+
+
+class Specialisations:
+    """The compiled forms of one function for one set of options.
+
+    ``table`` holds, by argument types, the forms for different surroundings (what the function's
+    free names mean), newest first. Both are bounded: callers that pass a new function at every call
+    must not fill the memory.
+    """
+
+    def __init__(self, function: Callable[..., Any], options: Options) -> None:
+        self.options = options
+        self.target = find_target(function)
+        signature = inspect.signature(self.target.function, follow_wrapped=False)
+        self.parameters = list(signature.parameters.values())
+        self.table: dict[Any, list[Compiled]] = {}
+        self.latest: Compiled | None = None
+        self.wrt = self.positions()
+        self.single = not isinstance(options.argnums, (tuple, list))
+
+    def positions(self) -> tuple[int, ...]:
+        """Return the positions of the wanted parameters among all parameters."""
+        given = self.options.argnums
+        offset = len(self.target.first)
+        names = [p.name for p in self.parameters]
+        found = []
+        for one in given if isinstance(given, (tuple, list)) else (given,):
+            if isinstance(one, str):
+                if one not in names:
+                    raise ValueError(
+                        f"argnums: {self.target.shown} has no parameter {one!r}; "
+                        f"it has {', '.join(names)}"
+                    )
+                found.append(names.index(one))
+            else:
+                count = len(self.parameters) - offset
+                if not -count <= one < count:
+                    raise ValueError(
+                        f"argnums: {self.target.shown} has no argument {one}; "
+                        f"it has {count}, counted from 0"
+                    )
+                found.append(offset + one % count)
+        if len(set(found)) != len(found):
+            raise ValueError(f"argnums: {given} names an argument twice")
+        return tuple(found)
+
+    # -- finding -------------------------------------------------------------------------------
+
+    def values(self, bound: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the values of all parameters, integers to be differentiated made floats."""
+        values = [*self.target.first, *bound]
+        for i in self.wrt:
+            values[i] = as_real(values[i], self.parameters[i].name)
+        return tuple(values)
+
+    def find(self, values: tuple[Any, ...]) -> tuple[Compiled, bool]:
+        """Return the compiled form for these arguments, and whether it is a new one."""
+        types_ = tuple(type_of(value) for value in values)
+        key = (types_, self.captured_types())
+        found = self.valid(key)
+        if found is not None:
+            return found, False
+        with _compiling:
+            found = self.valid(key)  # another thread may have compiled it meanwhile
+            if found is not None:
+                return found, False
+            found = self.compile(types_)
+            while len(self.table) >= MAX_KEYS and key not in self.table:
+                del self.table[next(iter(self.table))]
+            self.table[key] = [found, *self.table.get(key, ())][:MAX_VARIANTS]
+            self.latest = found
+            return found, True
+
+    def valid(self, key: Any) -> Compiled | None:
+        """Return the compiled form under ``key`` that what it relies on still allows."""
+        for compiled in self.table.get(key, ()):
+            if compiled.guard.holds():
+                self.latest = compiled
+                return compiled
+        return None
+
+    def forget(self) -> None:
+        """Drop all compiled forms: rules have changed."""
+        self.table.clear()
+        self.latest = None
+
+    def captured_types(self) -> tuple[t.Type, ...]:
+        """Return the types of the variables that the function captured."""
+        cells = self.target.function.__closure__ or ()
+        return tuple(type_of(cell_contents(cell)) for cell in cells)
+
+    def cells(self, compiled: Compiled) -> list[Any]:
+        """Return the closure cells that hold the captured variables which the code takes."""
+        function = self.target.function
+        names, cells = function.__code__.co_freevars, function.__closure__ or ()
+        return [cells[names.index(name)] for name in compiled.captured]
+
+    def run(self, compiled: Compiled, values: tuple[Any, ...]) -> Any:
+        """Call a compiled form with the values of all parameters."""
+        return compiled.call(*values, *(cell.cell_contents for cell in self.cells(compiled)))
+
+    # -- compiling -----------------------------------------------------------------------------
+
+    def compile(self, types_: tuple[t.Type, ...]) -> Compiled:
+        """Return code for the argument types: kept on disk from before, or compiled now."""
+        with _compiling:
+            store = Store(default_directory())
+            request = (
+                self.options.mode, self.wrt, self.options.has_aux, self.single,
+                *map(type_text, types_), *map(type_text, self.captured_types()),
+            )
+            key = primary_key(self.target.function, request)
+            for entry in store.candidates(key):
+                loaded = self.load(entry, types_)
+                if loaded is not None:
+                    return loaded
+            return self.compile_anew(types_, store, key)
+
+    def arguments(self, types_: tuple[t.Type, ...]) -> dict[str, Any]:
+        """Return the arguments that are known when compiling: functions, modules and the like."""
+        return {
+            p.name: type_.value for p, type_ in zip(self.parameters, types_, strict=True)
+            if isinstance(type_, t.Static)
+        }
+
+    def compile_anew(self, types_: tuple[t.Type, ...], store: Store, key: str) -> Compiled:
+        """Run the compiler, and keep what it emits on disk if another process could check it."""
+        from adcompiler.pipeline import Request, compile_request  # parses: only when it must
+
+        emitted = compile_request(Request(
+            self.target.function, types_, self.wrt, self.options.mode, self.options.has_aux,
+            self.single,
+        ))
+        unit = emitted.unit
+        values = {name: value for name, (value, _) in emitted.bound.items()}
+        manifest = self.manifest(emitted, self.arguments(types_))
+        path = None
+        if manifest is not None:
+            path = store.write(key, emitted.entry, emitted.text, manifest)
+        return self.loaded(
+            path, emitted.text, emitted.entry, values, types_, unit.facts, emitted.report,
+            tuple(unit.captured),
+        )
+
+    def manifest(self, emitted: Any, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return what an entry relies on; None if another process could not find all of it."""
+        unit = emitted.unit
+        rules = rules_manifest(unit.rules_used)
+        facts = [(storable(path), fingerprint(value)) for path, value in unit.facts.items()]
+        bound = {}
+        for name, (value, path) in emitted.bound.items():
+            bound[name] = None if path is None else storable(path)
+            if path is None or resolve(self.target.function, path, arguments) is not value:
+                return None
+        if rules is None or None in bound.values() or any(path is None for path, _ in facts):
+            return None
+        return {
+            "entry": emitted.entry, "facts": facts, "rules": rules, "bound": bound,
+            "names": names_manifest(unit.rule_names), "captured": list(unit.captured),
+            "report": emitted.report,
+        }
+
+    def load(self, entry: Entry, types_: tuple[t.Type, ...]) -> Compiled | None:
+        """Return a kept entry as compiled code, None if what it relies on has changed."""
+        manifest, arguments = entry.manifest, self.arguments(types_)
+
+        def found(path: Any) -> Any:
+            return resolve(self.target.function, map(tuple, path), arguments)
+
+        facts = {}
+        for path, wanted in manifest["facts"]:
+            value = found(path)
+            if value is MISSING or fingerprint(value) != wanted:
+                return None
+            facts[tuple(map(tuple, path))] = value
+        if not rules_hold(manifest["rules"]) or not names_hold(manifest["names"]):
+            return None
+        values = {name: found(path) for name, path in manifest["bound"].items()}
+        return self.loaded(
+            entry.path, entry.text, manifest["entry"], values, types_, facts, manifest["report"],
+            tuple(manifest["captured"]),
+        )
+
+    def loaded(
+        self, path: Path | None, text: str, name: str, bound: Mapping[str, Any],
+        types_: tuple[t.Type, ...], facts: Mapping[Any, Any], report: dict[str, Any],
+        captured: tuple[str, ...],
+    ) -> Compiled:
+        """Import an emitted module and return its code, ready to be called."""
+        module = load_module(path, text, f"adcompiler_emitted.{name}")
+        vars(module).update(bound)
+        entry = getattr(module, name)
+        call = entry
+        if self.options.mode == "vjp":
+            call = pair(entry, getattr(module, name.removesuffix("_augmented") + "_pullback"))
+        tests = guard(self.target.function, facts, self.arguments(types_))
+        return Compiled(entry, call, text, path, types_, tests, report, captured)
+
+
+def pair(
+    augmented: Callable[..., Any], backward: Callable[..., Any]
+) -> Callable[..., tuple[Any, Callable[[Any], Any]]]:
+    """Return a function that returns a value and the pullback there."""
+
+    def value_and_pullback(*args: Any) -> tuple[Any, Callable[[Any], Any]]:
+        value, residuals = augmented(*args)
+
+        def pullback(cotangent: Any) -> Any:
+            """Return the cotangents of the arguments for a cotangent of the value."""
+            return backward(residuals, cotangent)
+
+        return value, pullback
+
+    return value_and_pullback
+
+
+def cell_contents(cell: Any) -> Any:
+    """Return what a closure cell holds, None while it is empty."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None

@@ -1,0 +1,73 @@
+"""Which Python function is compiled for a callable."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from adcompiler.cache.store import load_module
+
+
+@dataclass(frozen=True)
+class Target:
+    """The Python function that is compiled for a callable, and the arguments it always gets."""
+
+    function: types.FunctionType
+    first: tuple[Any, ...]
+    signature: inspect.Signature
+
+    @property
+    def shown(self) -> str:
+        """What messages call the function."""
+        name = self.function.__name__
+        return "the lambda" if name == "<lambda>" else name
+
+
+def find_target(function: Callable[..., Any]) -> Target:
+    """Return what is compiled when ``function`` is differentiated."""
+    if isinstance(function, types.FunctionType):
+        return Target(function, (), inspect.signature(function, follow_wrapped=False))
+    if isinstance(function, types.MethodType) and isinstance(function.__func__, types.FunctionType):
+        return Target(
+            function.__func__, (function.__self__,),
+            inspect.signature(function, follow_wrapped=False),
+        )
+    wrapped = getattr(function, "__wrapped__", None)
+    if isinstance(wrapped, types.FunctionType) and not isinstance(function, functools.partial):
+        return Target(wrapped, (), inspect.signature(wrapped, follow_wrapped=False))
+    call = getattr(type(function), "__call__", None)  # noqa: B004 (its code is wanted)
+    if isinstance(call, types.FunctionType) and not isinstance(function, type):
+        return Target(call, (function,), inspect.signature(function))
+    return forwarding(function)
+
+
+def forwarding(function: Callable[..., Any]) -> Target:
+    """Return a function with readable source that calls ``function``, which has none."""
+    if not callable(function):
+        raise TypeError(f"{function!r} is not callable")
+    name = getattr(function, "__name__", None) or "partial"
+    name = name if name.isidentifier() else "function"
+    arguments = ", ".join(required_parameters(function))
+    text = f"def {name}_({arguments}):\n    return wrapped_function({arguments})\n"
+    namespace = load_module(None, text, f"adcompiler_forward_{name}").__dict__
+    namespace["wrapped_function"] = function
+    made = namespace[f"{name}_"]
+    made.__name__ = made.__qualname__ = name
+    return Target(made, (), inspect.signature(made))
+
+
+def required_parameters(function: Callable[..., Any]) -> list[str]:
+    """Return names for the positional arguments that a callable cannot do without."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        names = ["x"]
+    else:
+        positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        names = [p.name for p in parameters if p.kind in positional and p.default is p.empty]
+    count = getattr(function, "nin", len(names) or 1)
+    return names if len(names) == count else [f"x{i}" for i in range(count)]
