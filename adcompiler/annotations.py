@@ -1,13 +1,15 @@
-"""Types of parameters from annotations and from the command line's ``"x: float64[:], w: float"``."""
+"""Types of parameters: from annotations, from ``"x: float64[:], w: float"``, or assumed."""
 
 from __future__ import annotations
 
 import re
 import typing
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adcompiler.analyses.values import type_of
 from adcompiler.ir import types as t
 
 if TYPE_CHECKING:
@@ -74,18 +76,20 @@ def parse_arguments(text: str) -> dict[str, t.Type]:
 
 
 def types_of_parameters(
-    s: Specialisations, given: dict[str, t.Type] | None = None
+    s: Specialisations, given: Mapping[str, t.Type] | None = None, fixed: bool = True
 ) -> tuple[t.Type, ...]:
-    """Return a type for every parameter: as given, as annotated, as its default, or unknown."""
-    from adcompiler.analyses.values import type_of
+    """Return a type for every parameter: as given, as annotated, as its default, or unknown.
 
+    Code for a default such as None or a function holds for that value only; with ``fixed`` false
+    such defaults say nothing.
+    """
     given = given or {}
     names = [p.name for p in s.parameters]
     for name in given:
         if name not in names:
             raise ValueError(f"no parameter is named {name!r}; there are {', '.join(names)}")
     try:
-        hints = typing.get_type_hints(s.target.function)
+        hints = typing.get_type_hints(s.target.function, include_extras=False)
     except Exception:
         hints = {}
     types: list[t.Type] = []
@@ -94,12 +98,81 @@ def types_of_parameters(
             types.append(type_of(s.target.first[position]))
         elif p.name in given:
             types.append(given[p.name])
-        elif p.name in hints and hints[p.name] in CLASSES:
-            types.append(CLASSES[hints[p.name]])
-        elif p.default is not p.empty and position not in s.wrt:
-            types.append(type_of(p.default))
-        else:
+        elif p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
             types.append(t.UNKNOWN)
+        else:
+            types.append(type_of_annotation(hints.get(p.name)))
+            if types[-1] == t.UNKNOWN and p.default is not p.empty and position not in s.wrt:
+                default = type_of(p.default)
+                types[-1] = default if fixed or not is_fixed(default) else t.UNKNOWN
     return tuple(
         t.FLOAT if i in s.wrt and type_ == t.INT else type_ for i, type_ in enumerate(types)
     )
+
+
+def assumptions(
+    s: Specialisations, types: tuple[t.Type, ...]
+) -> Iterator[tuple[t.Type, ...]]:
+    """Yield ``types``, then the same with types assumed for arguments of which none is known.
+
+    For code that asks what its arguments are, and so has no generic form.
+    """
+    yield types
+    unknown = {i for i, type_ in enumerate(types) if type_ == t.UNKNOWN}
+    starred = {i for i, p in enumerate(s.parameters) if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
+    groups = (unknown & set(s.wrt), unknown - starred)
+    for assumed in (t.Array("float64", 1), t.FLOAT, t.Array("float64", 2)):
+        for group in groups[: 2 if groups[0] != groups[1] else 1]:
+            if group:
+                yield tuple(assumed if i in group else one for i, one in enumerate(types))
+
+
+def type_of_annotation(hint: Any) -> t.Type:
+    """Return the type that an annotation promises; unknown where it leaves dtype or ndim open."""
+    if isinstance(hint, type) and hint in CLASSES:
+        return CLASSES[hint]
+    origin, parts = typing.get_origin(hint), typing.get_args(hint)
+    if origin is list and len(parts) == 1:
+        return t.List(type_of_annotation(parts[0]))
+    if origin is tuple and Ellipsis not in parts:
+        return t.Tuple(tuple(map(type_of_annotation, parts)))
+    if origin is np.ndarray and len(parts) == 2:
+        return type_of_array_annotation(*parts)
+    if isinstance(hint, type) and issubclass(hint, np.generic):
+        return type_of_scalar_class(hint)
+    return t.UNKNOWN
+
+
+def type_of_array_annotation(shape: Any, dtype: Any) -> t.Type:
+    """Return the type of ``np.ndarray[tuple[int, int], np.dtype[np.float64]]`` and its like."""
+    axes, classes = typing.get_args(shape), typing.get_args(dtype)
+    if typing.get_origin(shape) is not tuple or Ellipsis in axes or len(classes) != 1:
+        return t.UNKNOWN
+    item = type_of_scalar_class(classes[0])
+    if not isinstance(item, t.Scalar) or item.dtype is None:
+        return t.UNKNOWN
+    return t.Array(item.dtype, len(axes))
+
+
+def type_of_scalar_class(cls: Any) -> t.Type:
+    """Return the type of a NumPy scalar class; unknown for the abstract ones."""
+    try:
+        dtype = np.dtype(cls)
+    except TypeError:
+        return t.UNKNOWN
+    kind = t.kind_of_dtype(dtype)
+    return t.Scalar(kind, dtype.name) if dtype.type is cls and kind != "other" else t.UNKNOWN
+
+
+def is_fixed(type_: t.Type) -> bool:
+    """Say whether a type stands for one value only, or contains one that does."""
+    match type_:
+        case t.Static():
+            return True
+        case t.Tuple(items) | t.Dict(_, items):
+            return any(map(is_fixed, items))
+        case t.List(item):
+            return is_fixed(item)
+        case t.Object():
+            return True
+    return False

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, overload
 
-from adcompiler.annotations import types_of_parameters
+from adcompiler.annotations import assumptions, types_of_parameters
 from adcompiler.cache.keys import unspelled
 from adcompiler.dispatch import MAX_DIRECT, Compiled, Options, Specialisations, make_call
-from adcompiler.errors import Finding, UnsupportedError
+from adcompiler.errors import ADError, Finding, UnsupportedError
 from adcompiler.explain import Explanation, explain
 from adcompiler.rulekit.registry import REGISTRY
 
@@ -111,8 +111,19 @@ class Derivative:
     def _latest(self) -> Compiled:
         s = self.specialisations
         if s.latest is None:
-            s.latest = s.compile(types_of_parameters(s))
+            s.latest = self._without_call()
         return s.latest
+
+    def _without_call(self) -> Compiled:
+        s = self.specialisations
+        refused: ADError | None = None
+        for types_ in assumptions(s, types_of_parameters(s)):
+            try:
+                return s.compile(types_)
+            except ADError as error:
+                refused = refused or error
+        assert refused is not None
+        raise refused
 
     def _bound(self, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         signature = self.specialisations.target.signature

@@ -37,6 +37,8 @@ class Request:
     has_aux: bool = False
     single: bool = True
     assume_equal_shapes: bool = True
+    parameters: tuple[Parameter, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ Result = tuple[str, Unit, list[Function] | Emitted]
 
 def stages(request: Request) -> Iterator[Result]:
     """Run the stages one by one; raises UnsupportedError or MissingRuleError with all findings."""
-    unit = Unit(assume_equal_shapes=request.assume_equal_shapes)
+    unit = Unit(root=request.function, assume_equal_shapes=request.assume_equal_shapes)
     function = lower(request.function)
     yield "parse", unit, [function]
 

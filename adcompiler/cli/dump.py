@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from adcompiler import __version__
-from adcompiler.annotations import parse_arguments, types_of_parameters
+from adcompiler.annotations import assumptions, parse_arguments, types_of_parameters
 from adcompiler.api import Derivative
 from adcompiler.cli.merge import merge
 from adcompiler.cli.target import UsageError, load_target
@@ -34,24 +35,46 @@ class DumpOptions:
 def dump(target: str, options: DumpOptions) -> str:
     """Return the module (or the IR after a stage) for what ``target`` names."""
     module, functions = load_target(target)
-    requests = [
-        (name, request_for(function, options)) for name, function in functions.items()
-    ]
-    check_given_types(options, requests)
+    requests = {name: requests_for(function, options) for name, function in functions.items()}
+    check_given_types(options, [possible[0] for possible in requests.values()])
     if options.stage != "source":
-        return "\n\n".join(stage_text(request, options.stage) for _, request in requests) + "\n"
-    head = [f"# Derivatives of {target.partition(':')[0]}, written by adcompiler {__version__}."]
+        texts = [run_possible(name, r, options.stage)[1] for name, r in requests.items()]
+        return "\n\n".join(map(str, texts)) + "\n"
+    head = [f"# Derivatives of functions in {module}, written by adcompiler {__version__}."]
     texts = []
-    for name, request in requests:
-        emitted = compile_to_end(request)
+    for name, possible in requests.items():
+        request, emitted = run_possible(name, possible, "source")
+        assert isinstance(emitted, Emitted)
         check_importable(emitted, f"{module}.{name}")
         texts.append(emitted.text)
-        head.append(f"# {name}: {request.mode} for {signature_text(request)}")
+        head.append(f"# {emitted.entry}: for {signature_text(request)}")
     return "\n".join([*head, "", merge(texts)])
 
 
-def request_for(function: Any, options: DumpOptions) -> Request:
-    """Return what is to be compiled for a derivative object, or for a plain function."""
+def run_possible(name: str, requests: list[Request], stage: str) -> tuple[Request, Any]:
+    """Return the first request that is not refused, and the IR or module after the stage.
+
+    All but the first request assume types of arguments; that is said on stderr.
+    """
+    refused: ADError | None = None
+    for request in requests:
+        try:
+            result = up_to(stage, request)
+        except ADError as error:
+            refused = refused or error
+            continue
+        if refused is not None:
+            print(
+                f"{name}: assumed {signature_text(request)}, as it cannot be compiled without "
+                "types; choose others with --args", file=sys.stderr,
+            )
+        return request, result
+    assert refused is not None
+    raise refused
+
+
+def requests_for(function: Any, options: DumpOptions) -> list[Request]:
+    """Return what to compile for a derivative object or a plain function, the first that works."""
     wanted = Options("grad", 0)
     if isinstance(function, Derivative):
         function, wanted = function.primal, function.options
@@ -67,10 +90,14 @@ def request_for(function: Any, options: DumpOptions) -> Request:
     except ValueError as error:
         raise UsageError(str(error)) from None
     own = {p.name: given[p.name] for p in s.parameters if p.name in given}
-    types = types_of_parameters(s, own, fixed=False)
-    return Request(
-        s.target.function, types, s.wrt, wanted.mode, wanted.has_aux, s.single, tuple(s.parameters)
-    )
+    known = types_of_parameters(s, own, fixed=False)
+    return [
+        Request(
+            s.target.function, types, s.wrt, wanted.mode, wanted.has_aux, s.single,
+            parameters=tuple(s.parameters),
+        )
+        for types in assumptions(s, known)
+    ]
 
 
 def parse_argnums(text: str) -> int | str | tuple[int | str, ...]:
@@ -87,9 +114,9 @@ def parse_argnums(text: str) -> int | str | tuple[int | str, ...]:
     return found[0] if len(parts) == 1 else tuple(found)
 
 
-def check_given_types(options: DumpOptions, requests: list[tuple[str, Request]]) -> None:
+def check_given_types(options: DumpOptions, requests: list[Request]) -> None:
     """Refuse types for arguments that no function has."""
-    names = {p.name for _, request in requests for p in request.parameters}
+    names = {p.name for request in requests for p in request.parameters}
     unknown = [name for name in parse_arguments(options.args) if name not in names]
     if unknown:
         raise UsageError(
@@ -98,18 +125,9 @@ def check_given_types(options: DumpOptions, requests: list[tuple[str, Request]])
         )
 
 
-def compile_to_end(request: Request) -> Emitted:
-    """Run all stages."""
-    *_, (_, _, emitted) = stages(request)
-    assert isinstance(emitted, Emitted)
-    return emitted
-
-
 def check_importable(emitted: Emitted, name: str) -> None:
     """Refuse code that needs values which no import reaches."""
-    problems = [
-        f"`{captured}` is a variable of the function around it" for captured in emitted.unit.captured
-    ]
+    problems = [f"`{var}` is a variable of the function around it" for var in emitted.unit.captured]
     problems += [f"{value!r} is not found under its name" for value, _ in emitted.bound.values()]
     if problems:
         raise ADError(
@@ -132,10 +150,12 @@ def type_text(type_: t.Type) -> str:
 # -- stages ----------------------------------------------------------------------------------------
 
 
-def stage_text(request: Request, stage: str) -> str:
-    """Return the IR after a stage, without running those that follow."""
+def up_to(stage: str, request: Request) -> str | Emitted:
+    """Return the IR after a stage as text, without running those that follow; or the module."""
     for name, unit, result in stages(request):
-        if name == stage and isinstance(result, list):
+        if name == stage:
+            if isinstance(result, Emitted):
+                return result
             return "\n\n".join(function_texts(unit, result, stage))
     raise AssertionError(stage)
 

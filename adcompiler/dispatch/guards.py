@@ -103,6 +103,8 @@ def fact_test(
     function: types.FunctionType, path: Any, value: Any, arguments: Mapping[str, Any]
 ) -> Test | None:
     """Return the test for one fact, None if it cannot change or is tested with the arguments."""
+    if not path:
+        return None  # the compiled function itself
     kind, name = path[-1]
     if kind == "free":
         owner = resolve(function, path[:-1], arguments)

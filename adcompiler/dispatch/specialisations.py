@@ -27,6 +27,7 @@ from adcompiler.dispatch.guards import Guard, guard
 from adcompiler.dispatch.targets import find_target
 from adcompiler.frontend.scope import MISSING
 from adcompiler.ir import types as t
+from adcompiler.runtime import StretchedError
 
 MODES = ("grad", "value_and_grad", "vjp")
 MAX_KEYS = 256
@@ -169,12 +170,15 @@ class Specialisations:
 
     # -- compiling -----------------------------------------------------------------------------
 
-    def compile(self, types_: tuple[t.Type, ...]) -> Compiled:
-        """Return code for the argument types: kept on disk from before, or compiled now."""
+    def compile(self, types_: tuple[t.Type, ...], equal_shapes: bool = True) -> Compiled:
+        """Return code for the argument types: kept on disk from before, or compiled now.
+
+        ``equal_shapes`` lets the code expect operands that are not stretched by broadcasting.
+        """
         with _compiling:
             store = Store(default_directory())
             request = (
-                self.options.mode, self.wrt, self.options.has_aux, self.single,
+                self.options.mode, self.wrt, self.options.has_aux, self.single, equal_shapes,
                 *map(type_text, types_), *map(type_text, self.captured_types()),
             )
             key = primary_key(self.target.function, request)
@@ -182,7 +186,7 @@ class Specialisations:
                 loaded = self.load(entry, types_)
                 if loaded is not None:
                     return loaded
-            return self.compile_anew(types_, store, key)
+            return self.compile_anew(types_, store, key, equal_shapes)
 
     def arguments(self, types_: tuple[t.Type, ...]) -> dict[str, Any]:
         """Return the arguments that are known when compiling: functions, modules and the like."""
@@ -191,13 +195,15 @@ class Specialisations:
             if isinstance(type_, t.Static)
         }
 
-    def compile_anew(self, types_: tuple[t.Type, ...], store: Store, key: str) -> Compiled:
+    def compile_anew(
+        self, types_: tuple[t.Type, ...], store: Store, key: str, equal_shapes: bool
+    ) -> Compiled:
         """Run the compiler, and keep what it emits on disk if another process could check it."""
         from adcompiler.pipeline import Request, compile_request  # parses: only when it must
 
         emitted = compile_request(Request(
             self.target.function, types_, self.wrt, self.options.mode, self.options.has_aux,
-            self.single,
+            self.single, equal_shapes,
         ))
         unit = emitted.unit
         values = {name: value for name, (value, _) in emitted.bound.items()}
@@ -261,6 +267,8 @@ class Specialisations:
         call = entry
         if self.options.mode == "vjp":
             call = pair(entry, getattr(module, name.removesuffix("_augmented") + "_pullback"))
+        if "same_shape(" in text or "same_trailing_shape(" in text:
+            call = allowing_stretched(call, lambda: self.compile(types_, equal_shapes=False))
         tests = guard(self.target.function, facts, self.arguments(types_))
         return Compiled(entry, call, text, path, types_, tests, report, captured)
 
@@ -280,6 +288,26 @@ def pair(
         return value, pullback
 
     return value_and_pullback
+
+
+def allowing_stretched(
+    call: Callable[..., Any], compile_general: Callable[[], Compiled]
+) -> Callable[..., Any]:
+    """Return ``call``, replaced by a more general form once it meets stretched operands.
+
+    Such code has no effects of its own before it notices, so that it can be run again.
+    """
+    general: list[Callable[..., Any]] = []
+
+    def allowing(*args: Any) -> Any:
+        if not general:
+            try:
+                return call(*args)
+            except StretchedError:
+                general.append(compile_general().call)
+        return general[0](*args)
+
+    return allowing
 
 
 def cell_contents(cell: Any) -> Any:

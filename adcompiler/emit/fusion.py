@@ -113,8 +113,8 @@ class Fusion:
             written = written_buffers(statement)
             if not written:
                 continue
-            for var in list(self.fused):
-                if made.get(var, position) < position < used_at.get(var, len(statements)) and (
+            for var in made:
+                if var in self.fused and made[var] < position < used_at.get(var, len(statements)) and (
                     written & self.reads[var]
                 ):
                     self.fused.discard(var)

@@ -43,7 +43,7 @@ def user_arguments(parameters: Sequence[Parameter], references: References) -> a
     arguments = ast.arguments([], [], None, [], [], None, [])
     for p in parameters:
         arg = ast.arg(p.name)
-        default = None if p.default is p.empty else references.reach(p.default)
+        default = None if p.default is p.empty else references.importable(p.default)
         if p.kind is p.VAR_POSITIONAL:
             arguments.vararg = arg
         elif p.kind is p.VAR_KEYWORD:

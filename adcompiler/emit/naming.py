@@ -144,7 +144,7 @@ class Names:
             before = set(inside)
             body_live = inside | yields
             self.visit_body(node, body_live)
-            for var in bound:
+            for var in (*node.items, *node.params):
                 self.define(var, body_live | bound)
             entry = set(body_live) | set(node.params)
             if node.condition is not None:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import adcompiler.runtime as runtime
+from adcompiler.frontend.scope import Scope
 from adcompiler.ir.nodes import Block, Const, Global, Let, Undefined
 from adcompiler.ir.visit import blocks_of, direct_uses, walk
 from adcompiler.transforms.unit import Path, Unit
@@ -45,8 +46,31 @@ class References:
             return make([self.expression(item) for item in value], ast.Load())
         if isinstance(value, frozenset):
             return ast.Set([self.expression(item) for item in sorted(value, key=repr)])
-        found = self.reach(value)
+        found = self.reach(value) or self.along(self.unit.paths.get(id(value)))
         return found if found is not None else self.bind(value)
+
+    def importable(self, value: Any) -> ast.expr | None:
+        """Return an expression for ``value`` over literals and imports, None if there is none."""
+        simple = literal(value)
+        return simple if simple is not None else self.reach(value)
+
+    def along(self, path: Path | None) -> ast.expr | None:
+        """Return the expression for what is found on ``path``, if it starts in a module."""
+        value: Any = self.unit.root
+        result: ast.expr | None = None
+        for kind, name in path or ():
+            if kind == "free" and isinstance(value, types.FunctionType):
+                scope = Scope(value)
+                where, value = scope.lookup(name)
+                if where != "global" or not scope.module:
+                    return None
+                result = ast.Attribute(self.module(scope.module), name, ast.Load())
+            elif kind == "attr" and result is not None:
+                value = getattr(value, name, None)
+                result = ast.Attribute(result, name, ast.Load())
+            else:
+                return None
+        return result
 
     def module(self, name: str) -> ast.expr:
         """Return the expression for a module, and import it."""

@@ -90,7 +90,7 @@ RELATIVE_IMPORT = Rejection(
     "import at the top of the module", "imports",
 )
 OTHER_SYNTAX = Rejection(
-    "{name} is not supported", "use other forms", "",
+    "{name} is not supported", "define it in the module", "classes",
 )
 
 LEAVING_ELSE = Rejection(

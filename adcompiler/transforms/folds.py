@@ -231,8 +231,31 @@ def _real(s: Specialiser, args: list[Any], kwargs: dict[str, Atom]) -> bool:
 
 @folds(np.conj, np.real)
 def fold_conj(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
-    """The conjugate and the real part of a real number are the number."""
-    return args[0] if _real(s, args, kwargs) else None
+    """The conjugate and the real part of a real number are the number.
+
+    Outside rules the result keeps its class: ``np.conj`` of a float is a NumPy scalar.
+    """
+    if not _real(s, args, kwargs):
+        return None
+    type_ = s.unit.type(args[0])
+    same_class = isinstance(type_, t.Array) and type_.ndim > 0 and type_.kind == "float"
+    rule = s.unit.active_calls[-1] if s.unit.active_calls else None
+    own = getattr(rule, "function", None) in (np.conjugate, np.real)  # the primal of that rule
+    return args[0] if same_class or (s.in_rule and not own) else None
+
+
+@folds(np.iscomplexobj)
+def fold_iscomplexobj(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    type_ = s.unit.type(args[0])
+    if isinstance(type_, t.Array) and type_.kind == "other":
+        return None
+    return Const(type_.kind == "complex") if isinstance(type_, (t.Array, t.Scalar)) else None
+
+
+@folds(np.isrealobj)
+def fold_isrealobj(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    found = fold_iscomplexobj(s, args, kwargs, origin, name)
+    return None if found is None else Const(not found.value)
 
 
 @folds(np.asarray, np.asanyarray, np.ascontiguousarray)
@@ -480,7 +503,7 @@ def fold_like(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name
     """``like(g, x)`` is ``project`` for a cotangent that has the shape of ``x`` already."""
     g, x = args
     kind, other = s.unit.type(g), s.unit.type(x)
-    if isinstance(other, t.Scalar) and isinstance(kind, t.Scalar):
+    if isinstance(other, t.Scalar) and isinstance(kind, (t.Scalar, t.Array)):
         return project_scalar(s, g, kind, other, origin, name)
     if isinstance(other, t.Array) and isinstance(kind, t.Array) and isinstance(g, Var):
         if kind.ndim == other.ndim:

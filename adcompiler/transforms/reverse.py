@@ -267,7 +267,7 @@ class Reverser:
         definition = self.s.unit.definition(func)
         if isinstance(definition, Attribute):
             owner = class_of(self.s, definition.obj)
-            python = owner if owner in (float, complex) else np.ndarray
+            python = owner if owner in (float, complex, list, tuple, dict) else np.ndarray
             function = getattr(python, definition.name, None)
             args = [definition.obj, *args]
         classes = tuple(class_of(self.s, a) for a in args if not isinstance(a, Star))

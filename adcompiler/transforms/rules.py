@@ -90,6 +90,7 @@ def partial_value(
     env = dict(zip((p.var for p in definition.params), values, strict=True))
     yields = s.block(definition.body, env, Scope(partial))
     assert yields is not None
+    s.in_rule = True
     return s.call(Const(np.conj), [yields[0]], {}, origin, "conj")
 
 

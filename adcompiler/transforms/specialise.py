@@ -42,6 +42,7 @@ class Specialiser:
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
         self.out: list[Statement] = []
+        self.in_rule = False
 
     # -- writing -------------------------------------------------------------------------------
 
@@ -139,6 +140,11 @@ class Specialiser:
     ) -> list[Atom] | None:
         """Write an If of two specialised arms; return the atoms of its results."""
         (then_out, then), (else_out, orelse) = arms
+        if then is None and orelse is not None:  # a guard: what follows it need not be nested
+            guard = Block(tuple(then_out), (), True)
+            self.out.append(If(condition, guard, Block(()), (), node.origin))
+            self.out.extend(else_out)
+            return list(orelse)
         kept: list[Var] = []
         pairs: list[tuple[Atom, Atom]] = []
         results: list[Atom] = []
@@ -421,6 +427,7 @@ class Specialiser:
         temporary = temporary or (scope is not None and scope.is_rule)
         match rhs:
             case Call(func, args, kwargs):
+                self.in_rule = scope is not None and scope.is_rule
                 values, named = self.arguments(args, kwargs, env, origin)
                 result = self.call(self.value(func, env), values, named, origin, name, scope)
             case Item(obj, index):
