@@ -38,7 +38,6 @@ class Request:
     single: bool = True
     assume_equal_shapes: bool = True
     parameters: tuple[Parameter, ...] = ()
-    parameters: tuple[Parameter, ...] = ()
 
 
 @dataclass(frozen=True)

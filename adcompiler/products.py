@@ -14,14 +14,14 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Attribute, Block, Call, Const, Function, Item, Let, Origin, Pack, Param, Statement, Var, unstar,
 )
-from adcompiler.ir.visit import defined, definitions, free_variables
+from adcompiler.ir.visit import defined, definitions, free_variables, walk
 from adcompiler.optimise.passes import optimise
 from adcompiler.rulekit.registry import REGISTRY
 from adcompiler.runtime import add_at, as_gradient, seed, unbroadcast
 from adcompiler.transforms.cotangents import Cotangents, cotangent_type
 from adcompiler.transforms.reverse import Pair, Reversed, reverse
 from adcompiler.transforms.specialise import Specialiser
-from adcompiler.transforms.unit import Unit
+from adcompiler.transforms.unit import Callee, Unit
 
 
 @dataclass(eq=False)
@@ -67,7 +67,24 @@ def optimised(product: Product, unit: Unit) -> Product:
         else replace(function, body=optimise(function.body, unit))
         for function in product.functions
     ]
-    return replace(product, functions=functions)
+    return replace(product, functions=with_called(functions, unit))
+
+
+def with_called(functions: list[Function], unit: Unit) -> list[Function]:
+    """Return ``functions`` and, after them, the functions that they call without a derivative."""
+    every = list(functions)
+    found: set[Callee] = set()
+    for function in every:  # which grows
+        for statement in walk(function.body):
+            rhs = getattr(statement, "rhs", None)
+            callee = rhs.func.value if isinstance(rhs, Call) and isinstance(rhs.func, Const) else None
+            if isinstance(callee, Callee) and callee not in found:
+                found.add(callee)
+                called = callee.function
+                assert called is not None
+                body = optimise(called.body, unit)
+                every.append(replace(called, name=callee.name, body=body))
+    return every
 
 
 def specialise(
@@ -226,11 +243,11 @@ def finished_bar(
                 return bar
             kind = complex if type_.kind == "complex" else float
             return s.call(Const(kind), [bar], {}, at, "bar")
-    elif isinstance(type_, t.Array) and type_.kind in ("float", "complex"):
+    elif isinstance(type_, t.Array) and type_.ndim and type_.kind in ("float", "complex"):
         if bar is None:
             return s.let(Call(Const(np.zeros_like), (var,)), type_, f"{var.name}_bar", at)
         root = storage_root(s, bar)
-        if s.unit.type(bar) == type_ and root not in given and (
+        if type_.ndim and s.unit.type(bar) == type_ and root not in given and (
             bar in owned or owns_storage(s, root)
         ):
             given.add(root)
@@ -275,6 +292,9 @@ def split(
     s = Specialiser(unit)
     pairs: dict[Any, Pair] = {}
     name = typed.function.name
+    for callee in unit.callees.values():
+        if callee.name == name:
+            callee.name = f"{name}_recursive"
     body = Block(typed.statements)
     params = all_params(unit, typed)
     augmented, pullback, residuals = pair_halves(

@@ -14,7 +14,9 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import walk
 from adcompiler.rulekit.registry import REGISTRY
-from adcompiler.runtime import add_at, append, check_bound, drop_last, same_length, seed
+from adcompiler.runtime import (
+    add_at, append, check_bound, drop_last, same_length, seed, zeros_like,
+)
 
 DESTRUCTIVE: frozenset[Any] = frozenset({add_at, append, drop_last})
 """Functions that write into their first argument, which the emitted code owns, and return it."""
@@ -104,7 +106,7 @@ def makes_storage(rhs: Rhs) -> bool:
 
 ALLOCATORS: frozenset[Any] = frozenset({
     np.zeros, np.ones, np.empty, np.full, np.zeros_like, np.ones_like, np.empty_like, np.full_like,
-    np.copy, np.array, list, dict, iter, zip, enumerate, reversed, range, itertools.count,
+    np.copy, np.array, zeros_like, list, dict, iter, zip, enumerate, reversed, range, itertools.count,
 })
 
 

@@ -223,7 +223,9 @@ class FunctionLowering:
                 self.out.append(ast.AugAssign(place, ast.Sub(), value.operand))
             else:
                 self.out.append(ast.AugAssign(place, ast.Add(), value))
-        elif isinstance(type_, t.List) and kind == "basic" and self.is_integer(index):
+        elif isinstance(type_, t.List) and isinstance(type_.item, (t.Scalar, t.Array)) and (
+            kind == "basic" and self.is_integer(index)
+        ):
             where = self.index(index)
             place = ast.Subscript(self.load(target), where, ast.Store())
             old = ast.Subscript(self.load(target), where, ast.Load())
@@ -248,7 +250,7 @@ class FunctionLowering:
     def index_kind(self, index: Atom) -> str:
         """Return basic, mask (one boolean array), gather or unknown for a subscript."""
         rhs = self.unit.definition(index)
-        if isinstance(rhs, Pack):
+        if isinstance(rhs, Pack) and rhs.kind == "tuple":
             kinds = {self.index_kind(unstar(item)) for item in rhs.items}
             if self.picks_each_once(rhs):
                 return "mask"

@@ -157,7 +157,7 @@ def count_uses(block: Block) -> dict[Var, int]:
         note(direct_uses(statement))
         if isinstance(statement, If):
             for arm in (statement.then, statement.orelse):
-                if not is_short_circuit(statement) or arm.yields[0] is not statement.condition:
+                if not (is_short_circuit(statement) and yields_condition(statement, arm)):
                     note(arm.yields)
         elif isinstance(statement, Loop):
             note(statement.body.yields)
@@ -169,6 +169,11 @@ def count_uses(block: Block) -> dict[Var, int]:
 
 def is_short_circuit(node: If) -> bool:
     """Say whether a branch is ``condition and x`` or ``condition or x``."""
-    return len(node.results) == 1 and not (node.then.diverges or node.orelse.diverges) and any(
-        not arm.statements and arm.yields[0] is node.condition for arm in (node.then, node.orelse)
-    )
+    if len(node.results) != 1 or node.then.diverges or node.orelse.diverges:
+        return False
+    return yields_condition(node, node.then) != yields_condition(node, node.orelse)
+
+
+def yields_condition(node: If, arm: Block) -> bool:
+    """Say whether an arm does nothing but yield the condition of its branch."""
+    return not arm.statements and arm.yields[0] is node.condition

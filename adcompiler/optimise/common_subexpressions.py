@@ -6,25 +6,47 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from adcompiler.analyses.purity import Purity, makes_storage
+from adcompiler.analyses.purity import Purity, is_destructive, makes_storage
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Closure, Const, Global, If, Item, Let, Loop, Pack, Rhs, Slice,
-    Star, Statement, Var, substitute,
+    Star, Statement, Var, operands, substitute,
 )
-from adcompiler.ir.visit import substitute_statement
+from adcompiler.ir.visit import substitute_statement, walk
 
 COMMUTATIVE = frozenset({"add", "mul"})
 
 
 def common_subexpressions(block: Block, purity: Purity) -> Block:
     """Return ``block`` with every pure expression computed where it first dominates its uses."""
-    return _Common(purity).block(block, {}, {})
+    return _Common(purity, written_storage(block)).block(block, {}, {})
+
+
+def written_storage(block: Block) -> set[Atom]:
+    """Return the variables whose storage is written into, under any name it is handed on as."""
+    written: set[Atom] = set()
+    handed: list[tuple[Var, Atom]] = []
+    for statement in walk(block):
+        match statement:
+            case Let(rhs=rhs) if is_destructive(rhs):
+                written.add(operands(rhs)[1])
+            case If(results=results, then=then, orelse=orelse):
+                for arm in (then, orelse):
+                    handed += zip(results, arm.yields, strict=False)
+            case Loop(params=params, inits=inits):
+                handed += zip(params, inits, strict=True)
+                handed += zip(params, statement.next_values(), strict=False)
+    size = -1
+    while size != len(written):
+        size = len(written)
+        written.update(value for target, value in handed if target in written)
+    return written
 
 
 class _Common:
-    def __init__(self, purity: Purity) -> None:
+    def __init__(self, purity: Purity, written: set[Atom]) -> None:
         self.purity = purity
+        self.written = written
 
     def block(self, block: Block, known: dict[Any, Var], renamed: dict[Var, Atom]) -> Block:
         out: list[Statement] = []
@@ -45,7 +67,9 @@ class _Common:
         match statement:
             case Let(target, rhs, origin):
                 new = substitute(rhs, renamed)
-                if not makes_storage(new) and self.purity.is_pure(new):
+                if not makes_storage(new) and target not in self.written and (
+                    self.purity.is_pure(new)
+                ):
                     key = self.key(new)
                     found = known.get(key)
                     if found is not None and self.purity.type_of(found) == self.purity.type_of(

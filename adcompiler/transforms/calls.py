@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.analyses.purity import CHECKS
 from adcompiler.analyses.values import type_of
 from adcompiler.errors import ADError
 from adcompiler.frontend.functions import lower
@@ -105,7 +106,7 @@ def call_value(
         if folded is not None:
             return folded
     if is_runtime(value):
-        return primitive(s, func, args, kwargs, origin, name, True)
+        return primitive(s, func, args, kwargs, origin, name, value not in CHECKS)
     if isinstance(getattr(value, "__self__", None), str):
         return primitive(s, func, args, kwargs, origin, name, True)
     rule = REGISTRY.find(value, tuple(class_of(s, a) for a in args if not isinstance(a, Star)))
@@ -329,6 +330,7 @@ def call_python(
     kwargs: dict[str, Atom], origin: Origin, name: str,
 ) -> Atom:
     """Write a call of a function written in Python."""
+    in_rule = s.in_rule
     path = s.unit.path_of(function)
     try:
         definition = lower(function)
@@ -367,8 +369,22 @@ def call_python(
         if static is not None:
             del s.unit.findings[findings:]
             return static
+        if in_rule or is_library(function):
+            s.unit.opaque[function] = s.unit.findings[findings]
+            del s.unit.findings[findings:]
+            return call_as_it_is(s, func, function, args, kwargs, origin, name)
     s.out.extend(out)
     return result
+
+
+def call_as_it_is(
+    s: Specialiser, func: Const, function: Any, args: list[Any], kwargs: dict[str, Atom],
+    origin: Origin, name: str,
+) -> Atom:
+    """Write a call of a function that cannot be compiled: one without derivative, or in a rule."""
+    tried = may_be_tried(function, (*args, *kwargs.values()))
+    type_ = s.type_of_call(function, args, kwargs) if tried else t.UNKNOWN
+    return s.let(plain_call(func, args, kwargs), type_, name, origin)
 
 
 def call_closure(
@@ -616,9 +632,8 @@ def static_result(
     every argument is known. Used for library functions that cannot be compiled: the user's own
     functions never run when compiling.
     """
-    if any(isinstance(a, Star) for a in args) or not is_library(function) or any(
-        isinstance(a, Const) and isinstance(a.value, python_types.FunctionType)
-        and not is_library(a.value) for a in (*args, *kwargs.values())
+    if any(isinstance(a, Star) for a in args) or not may_be_tried(
+        function, (*args, *kwargs.values())
     ):
         return None
     found = []
@@ -641,13 +656,34 @@ def static_result(
 
 def is_library(function: Any) -> bool:
     """Say whether a Python function belongs to the standard library or an installed package."""
-    return str(function.__code__.co_filename).startswith(LIBRARIES)
+    return function.__code__.co_filename.startswith((*STANDARD, *INSTALLED))
 
 
-LIBRARIES = tuple(
-    str(Path(sysconfig.get_path(name))) + os.sep
-    for name in ("stdlib", "platstdlib", "purelib", "platlib")
-)
+def is_standard(function: Any) -> bool:
+    """Say whether a Python function belongs to the standard library."""
+    return is_library(function) and not function.__code__.co_filename.startswith(INSTALLED)
+
+
+def may_be_tried(function: Any, args: tuple[Any, ...]) -> bool:
+    """Say whether a function may be called on stand-ins: one of an installed package.
+
+    The user's own functions never run when compiling, nor do those of the standard library, many
+    of which write files or messages.
+    """
+    functions = [function, *(
+        a.value for a in args
+        if isinstance(a, Const) and isinstance(a.value, python_types.FunctionType)
+    )]
+    return all(f.__code__.co_filename.startswith(INSTALLED) for f in functions)
+
+
+def directories(*names: str) -> tuple[str, ...]:
+    """Return directories of this Python installation as prefixes of file names."""
+    return tuple(str(Path(sysconfig.get_path(name))) + os.sep for name in names)
+
+
+STANDARD = directories("stdlib", "platstdlib")
+INSTALLED = directories("purelib", "platlib")
 
 
 def _hashable(value: Any) -> bool:

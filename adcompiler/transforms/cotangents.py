@@ -94,7 +94,7 @@ class Cotangents:
             Call(Const(operator.add if numeric else add), (old, g)),
             self.sum_type(old, g, type_, numeric), bar(atom), origin, False,
         )
-        if isinstance(type_, t.Array):
+        if isinstance(type_, t.Array) and type_.ndim:
             self.owned.add(total)
         self.table[atom] = total
 
@@ -194,6 +194,10 @@ class Cotangents:
         type_ = self.s.unit.type(obj)
         if old is None or is_zero(old):
             fresh = self.zero_of(value, type_, origin)
+        elif isinstance(type_, t.Array) and not type_.ndim:
+            fresh = self.s.let(
+                Call(Const(np.array), (old,)), cotangent_type(type_), bar(obj), origin, False
+            )
         elif isinstance(self.s.unit.type(old), t.Array):
             fresh = self.s.let(
                 Call(Const(np.copy), (old,)), self.s.unit.type(old), bar(obj), origin, False

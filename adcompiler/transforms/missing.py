@@ -6,6 +6,7 @@ import inspect
 import sys
 import types
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,13 @@ INDENT = "      "
 
 
 def missing_rule(
-    origin: Origin, name: str, function: Any, count: int = 1, keywords: Mapping[str, Any] | None = None
+    origin: Origin, name: str, function: Any, count: int = 1,
+    keywords: Mapping[str, Any] | None = None, obstacle: Finding | None = None,
 ) -> Finding:
     """Return the finding that a differentiable value reaches ``function``, which has no rule.
 
-    ``count`` is the number of positional arguments of the call, ``keywords`` holds its others.
+    ``count`` is the number of positional arguments of the call, ``keywords`` holds its others;
+    ``obstacle`` is what keeps the function's source from being compiled, if it has one.
     """
     if function is None:
         return origin.finding(
@@ -35,7 +38,11 @@ def missing_rule(
     hint = "\n".join(["register a rule, before the derivative is first called:", *(
         f"{INDENT}{row}".rstrip() for row in rows
     )])
-    return origin.finding(f"{name} has no rule, and {why_not_compiled(function)}", hint, "missing-rule")
+    reason = why_not_compiled(function)
+    if obstacle is not None:
+        place = f"{Path(obstacle.file).name}:{obstacle.line}"
+        reason = f"its source cannot be compiled ({place}: {obstacle.problem})"
+    return origin.finding(f"{name} has no rule, and {reason}", hint, "missing-rule")
 
 
 def may_write(origin: Origin, name: str, function: Any) -> Finding:

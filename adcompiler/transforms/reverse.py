@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import bound_inside, defined, free_variables, substitute_block
 from adcompiler.rulekit.registry import REGISTRY
 from adcompiler.runtime import add_at, same_shape, same_trailing_shape
+from adcompiler.transforms.calls import is_standard
 from adcompiler.transforms.cotangents import Cotangents, bar, cotangent_type
 from adcompiler.transforms.folds import IN_PLACE, SIGNS, class_of
 from adcompiler.transforms.missing import may_write, missing_rule
@@ -248,6 +250,9 @@ class Reverser:
             )
             return None
         descriptor = getattr(np.ndarray, name, None)
+        if callable(descriptor):  # a method of a value of unknown type: its call follows a rule
+            self.s.out.append(Let(target, Attribute(value, name), origin))
+            return None
         rule = REGISTRY.find(descriptor) if descriptor is not None else None
         if rule is None:
             self.s.out.append(Let(target, Attribute(value, name), origin))
@@ -299,7 +304,8 @@ class Reverser:
                 f"write x = x {sign} y, which makes a new value", "array-writes",
             )
             return
-        found = missing_rule(origin, shown, function, len(args), keywords)
+        obstacle = unit.opaque.get(function) if isinstance(function, FunctionType) else None
+        found = missing_rule(origin, shown, function, len(args), keywords, obstacle)
         via = () if origin.via is None else (origin.via.call,)
         self.s.report(replace(found, callers=via))
 
@@ -317,6 +323,8 @@ class Reverser:
         mutable = any(isinstance(unit.type(atom), MUTABLE) for atom in operands)
         if not mutable or not any(atom in self.varied for atom in operands):
             return
+        if isinstance(function, FunctionType) and is_standard(function):
+            return  # those that write into their arguments are refused by name
         if isinstance(function, (Callee, type)) or REGISTRY.inactive(function) is not None or (
             Purity(unit.type, unit.definition).is_pure(rhs)
         ):

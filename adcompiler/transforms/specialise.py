@@ -145,6 +145,11 @@ class Specialiser:
             self.out.append(If(condition, guard, Block(()), (), node.origin))
             self.out.extend(else_out)
             return list(orelse)
+        if orelse is None and then is not None:
+            guard = Block(tuple(else_out), (), True)
+            self.out.append(If(condition, Block(()), guard, (), node.origin))
+            self.out.extend(then_out)
+            return list(then)
         kept: list[Var] = []
         pairs: list[tuple[Atom, Atom]] = []
         results: list[Atom] = []
@@ -794,6 +799,8 @@ class Specialiser:
         if folded or (isinstance(value, str) and name.startswith("__")):
             return Const(value) if isinstance(type_, (t.Text, t.Scalar)) else self.let(
                 Attribute(obj, name), type_, hint, origin)
+        if path is not None:
+            self.unit.facts[*path, ("attr", name)] = value
         module = getattr(obj.value, "__name__", None) if hasattr(obj.value, "__spec__") else None
         if module is not None:
             return self.let(Global(str(module), name), type_, hint, origin)

@@ -71,6 +71,7 @@ class Unit:
     active_calls: list[Any] = field(default_factory=list)
     call_sites: list[Origin] = field(default_factory=list)
     lost: set[Atom] = field(default_factory=set)
+    opaque: dict[Any, Finding] = field(default_factory=dict)
     rules_used: dict[Rule, None] = field(default_factory=dict)
     rule_names: dict[tuple[str, str], Any] = field(default_factory=dict)
     inside_rules: set[Any] = field(default_factory=set)

@@ -32,6 +32,16 @@ def imag_rule(val):
     return y, imag_pullback
 
 
+@rrule(np.ndarray.conj, np.ndarray.conjugate, linear=(0,), domain=lambda rng: [
+    call(rng.normal(size=(2, 3)) + 0.5j), call(rng.normal(size=3)), call(np.asarray(1.5 - 2j)),
+])
+def conjugate_method(x):
+    def conjugate_method_pullback(dy):
+        return np.conjugate(dy)
+
+    return x.conj(), conjugate_method_pullback
+
+
 @rrule(np.angle, domain=lambda rng: [
     call(0.3 + 0.4j), call(rng.normal(size=(2, 3)) + 1j), call(np.array([1j, 1 + 1j]), True),
     call(np.array([1.5, -2.0])), call(2.0, deg=True), call(np.array([1 - 2j, -2j])),
@@ -237,7 +247,5 @@ scalar_rule(bessel_i1, lambda x, y: np.i0(x) - np.where(x == 0, 0.5, y / (x + (x
 
 alias(np.ndarray.real, np.real)
 alias(np.ndarray.imag, np.imag)
-alias(np.ndarray.conj, np.conjugate)
-alias(np.ndarray.conjugate, np.conjugate)
 alias(np.ndarray.clip, np.clip)
 alias(np.ndarray.choose, np.choose)

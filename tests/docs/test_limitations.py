@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_code_blocks import ROOT, Runner, blocks, error_class
 
 from adcompiler.errors import LocatedError, SourceNotFoundError
+from tests.docs.test_code_blocks import ROOT, Runner, blocks, error_class
 
 LIMITATIONS = ROOT / "docs" / "limitations.md"
 TEXT = LIMITATIONS.read_text(encoding="utf-8")

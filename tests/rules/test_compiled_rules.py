@@ -41,6 +41,14 @@ MODULES = {"np": np, "np.linalg": np.linalg, "np.fft": np.fft, "math": math, "op
 LITERALS = (bool, int, str, type(None), type(Ellipsis))
 NAMESPACE = {"np": np, "math": math, "operator": operator, "adcompiler": adcompiler}
 
+NOT_COMPILED = {
+    # the sum over rows of no rows is the start value: its type depends on the extent
+    ("builtins.sum[ndarray]", False): lambda x, *start: x.ndim > 1 and len(x) == 0,
+    # subscripts given as lists count as numbers where they come in with the arrays
+    ("adcompiler.runtime.products.einsum_lists_adjoints", False): lambda *args: True,
+}
+"""Samples left out, by rule and whether containers are written as displays."""
+
 LOST = object()
 _numbers = itertools.count()
 
@@ -121,6 +129,28 @@ class Written:
         return self.globals["f"]
 
 
+def rule_name_of(function):
+    """Return a name for test ids."""
+    owner = getattr(function, "__objclass__", None)
+    name = getattr(function, "__name__", repr(function))
+    return name if owner is None else f"{owner.__name__}.{name}"
+
+
+def takes(function, call):
+    """Say whether ``function`` can be called like this."""
+    owner = getattr(function, "__objclass__", None)
+    if owner is not None and not (call.args and isinstance(call.args[0], owner)):
+        return False
+    written = Written(function, real_call(call))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            written.compiled()(*written.values)
+    except (TypeError, ValueError, AttributeError):
+        return False
+    return True
+
+
 def has_array(x):
     if isinstance(x, (tuple, list)):
         return any(map(has_array, x))
@@ -187,6 +217,27 @@ def real_call(call):
     return Call(tuple(map(convert, call.args)), {k: convert(v) for k, v in call.kwargs.items()})
 
 
+def problems_of(rule, call, rng, function):
+    """Return what is wrong with a compiled call, with containers as parameters and as displays."""
+    forms = [False]
+    if any(isinstance(x, (list, tuple, dict)) and any(True for _ in numbers(x)) for x in call.args):
+        forms.append(True)
+    problems = []
+    for displays in forms:
+        if (rule_name(rule), displays) in NOT_COMPILED and NOT_COMPILED[rule_name(rule), displays](
+                *call.args):
+            continue
+        try:
+            problem = compare(rule, call, rng, displays, function)
+        except Exception as error:
+            problem = f"{type(error).__name__}: {error}"
+        if problem:
+            text = Written(function, call if displays else real_call(call), displays).text
+            shown = ", ".join(map(short, call.args))
+            problems.append(f"{text.splitlines()[1].strip()}\n    for {shown}\n    {problem}")
+    return problems
+
+
 def compare(rule, call, rng, displays=False, function=None):
     """Return a message about how the compiled call differs from the rule, or ''."""
     function = rule.function if function is None else function
@@ -242,3 +293,55 @@ def cotangent_difference(actual, expected, x):
     if np.allclose(actual, expected, rtol=tolerance, atol=tolerance * size, equal_nan=True):
         return ""
     return f"{short(actual)}, not {short(expected)}"
+
+
+# --- the tests ------------------------------------------------------------------------------------
+
+RULES = list(REGISTRY.rules())
+ALIASES = [
+    pytest.param(other, function, id=f"{rule_name_of(other)} -> {rule_name_of(function)}")
+    for other, function in REGISTRY.aliases()
+]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=rule_name)
+def test_compiled_call_agrees_with_rule(rule):
+    rng = np.random.default_rng(zlib.crc32(rule_name(rule).encode()))
+    problems = []
+    for position, call in enumerate(sample_calls(rule, rng)):
+        variants = [call, *(list(_single_precision_variants(call)) if position < 3 else [])]
+        for variant in variants:
+            problems += problems_of(rule, variant, rng, rule.function)
+    assert not problems, "\n".join(problems)
+
+
+@pytest.mark.parametrize(("other", "function"), ALIASES)
+def test_compiled_alias_agrees_with_rule(other, function):
+    """A method is called on the samples whose first argument is an array, if it takes them."""
+    rng = np.random.default_rng(0)
+    problems, tried = [], 0
+    for rule in REGISTRY.rules_of(function):
+        for call in sample_calls(rule, rng):
+            if rule.accepts(tuple(map(type, call.args))) and takes(other, call):
+                tried += 1
+                problems += problems_of(rule, call, rng, other)
+    assert tried, "no sample call suits this spelling"
+    assert not problems, "\n".join(problems)
+
+
+def test_derivative_in_an_argument_without_one_is_refused():
+    def f(x, q):
+        return np.quantile(x, q)
+
+    x = np.array([0.5, 1.5, 4.0])
+    _, pullback = vjp(f, x, 0.5, argnums=0)
+    assert np.array_equal(pullback(1.0), [0.0, 1.0, 0.0])
+    with pytest.raises(adcompiler.MissingRuleError, match="no derivative with respect to .* `q`"):
+        vjp(f, x, 0.5, argnums=1)
+    with pytest.raises(adcompiler.MissingRuleError, match="no derivative with respect to .* `q`"):
+        vjp(lambda t: np.quantile(x, [t, 2.0 * t]), 0.3)
+
+
+def test_templates_have_zero_derivative():
+    _, pullback = vjp(lambda x: np.full_like(x, 2.0) + np.where(x, 1.0, 2.0), np.ones(3))
+    assert np.array_equal(pullback(np.ones(3))[0], np.zeros(3))

@@ -1,0 +1,43 @@
+import numpy as np
+
+
+def softmax(scores):
+    e = np.exp(scores - np.max(scores, axis=1, keepdims=True))
+    return e / np.sum(e, axis=1, keepdims=True)
+
+
+def attention(Q, K, V):
+    weights = softmax(Q @ K.T / np.sqrt(Q.shape[1]))
+    return np.sum((weights @ V) ** 2)
+
+
+rng = np.random.default_rng(0)
+call(attention, *(rng.normal(size=(4, 3)) for _ in range(3)), argnums=(0, 1, 2))
+# output
+import numpy as np
+from adcompiler.runtime import as_gradient
+
+
+def attention_grad(Q, K, V):
+    """Return the gradient of `attention` with respect to Q, K, V."""
+    # attention.py:10  weights = softmax(Q @ K.T / np.sqrt(Q.shape[1]))
+    T = K.T
+    sqrt = np.sqrt(Q.shape[1])
+    z = Q @ T / sqrt
+    e = np.exp(z - np.max(z, axis=1, keepdims=True))
+    y = np.sum(e, axis=1, keepdims=True)
+    weights = e / y
+
+    # reverse of attention.py:11
+    product = 2 * (weights @ V)
+    weights_bar = product @ V.T
+    V_bar = weights.T @ product
+    # reverse of attention.py:10
+    e_bar = weights_bar / y
+    e_bar = e_bar + (-(e_bar * weights)).sum(axis=1, keepdims=True)
+    product_bar = e_bar * e / sqrt
+    Q_bar = product_bar @ T.T
+    K_bar = (Q.T @ product_bar).T
+    # reverse of attention.py:9
+    K_bar = as_gradient(K_bar, K)
+    return Q_bar, K_bar, V_bar

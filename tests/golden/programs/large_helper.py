@@ -1,0 +1,195 @@
+import math
+
+
+def distance(a, b, c, d, e, g):
+    p = math.sin(a) * math.cos(b)
+    q = math.exp(-c * c) + math.log(1.0 + d * d)
+    r = math.tanh(e) * math.atan(g)
+    s = p * q + r
+    t = p - q * r
+    u = math.sqrt(1.0 + s * s + t * t)
+    v = u / (1.0 + p * p)
+    w = v * math.sinh(0.1 * q) + math.cosh(0.1 * r)
+    return w * u - v * s + math.hypot(p, q) * math.expm1(0.1 * r)
+
+
+def f(x, y):
+    return distance(x, y, x, y, x, y) + distance(y, x, y, x, y, x)
+
+
+call(f, 0.4, 0.6, argnums=(0, 1))
+# output
+import math
+
+
+def f_grad(x, y):
+    """Return the gradient of `f` with respect to x, y."""
+    # large_helper.py:17  return distance(x, y, x, y, x, y) + distance(y, x, y, x, y, x)
+    _, distance_residuals_1 = distance_augmented(x, y, x, y, x, y)
+    _, distance_residuals = distance_augmented(y, x, y, x, y, x)
+
+    # reverse of large_helper.py:17
+    bars = distance_pullback(distance_residuals, 1.0)
+    y_bar_1 = bars[0]
+    x_bar_1 = bars[1]
+    y_bar = bars[2]
+    y_bar_1 = y_bar_1 + y_bar
+    x_bar = bars[3]
+    x_bar_1 = x_bar_1 + x_bar
+    y_bar = bars[4]
+    y_bar_1 = y_bar_1 + y_bar
+    x_bar = bars[5]
+    x_bar_1 = x_bar_1 + x_bar
+    bars = distance_pullback(distance_residuals_1, 1.0)
+    x_bar = bars[0]
+    x_bar_1 = x_bar_1 + x_bar
+    y_bar = bars[1]
+    y_bar_1 = y_bar_1 + y_bar
+    x_bar = bars[2]
+    x_bar_1 = x_bar_1 + x_bar
+    y_bar = bars[3]
+    y_bar_1 = y_bar_1 + y_bar
+    x_bar = bars[4]
+    x_bar = x_bar_1 + x_bar
+    y_bar = bars[5]
+    y_bar = y_bar_1 + y_bar
+    return x_bar, y_bar
+
+
+def distance_augmented(a, b, c, d, e, g):
+    # large_helper.py:5  p = math.sin(a) * math.cos(b)
+    sin = math.sin(a)
+    cos = math.cos(b)
+    p = sin * cos
+    # large_helper.py:6  q = math.exp(-c * c) + math.log(1.0 + d * d)
+    exp = math.exp(-(c * c))
+    total_1 = 1.0 + d * d
+    q = exp + math.log(total_1)
+    # large_helper.py:7  r = math.tanh(e) * math.atan(g)
+    tanh = math.tanh(e)
+    atan = math.atan(g)
+    r = tanh * atan
+    # large_helper.py:8  s = p * q + r
+    s = p * q + r
+    # large_helper.py:9  t = p - q * r
+    t = p - q * r
+    # large_helper.py:10  u = math.sqrt(1.0 + s * s + t * t)
+    u = math.sqrt(1.0 + s * s + t * t)
+    # large_helper.py:11  v = u / (1.0 + p * p)
+    total = 1.0 + p * p
+    v = u / total
+    # large_helper.py:12  w = v * math.sinh(0.1 * q) + math.cosh(0.1 * r)
+    product_1 = 0.1 * q
+    sinh = math.sinh(product_1)
+    product = 0.1 * r
+    w = v * sinh + math.cosh(product)
+    # large_helper.py:13  return w * u - v * s + math.hypot(p, q) * math.expm1(0.1 * r)
+    y = math.hypot(p, q)
+    expm1 = math.expm1(product)
+    return (
+        w * u - v * s + y * expm1,
+        (
+            expm1,
+            y,
+            p,
+            q,
+            s,
+            v,
+            u,
+            w,
+            product,
+            sinh,
+            product_1,
+            total,
+            t,
+            r,
+            atan,
+            tanh,
+            g,
+            total_1,
+            d,
+            exp,
+            c,
+            cos,
+            sin,
+            b,
+            a,
+        ),
+    )
+
+
+def distance_pullback(residuals, value_bar):
+    # reverse of large_helper.py:4
+    (
+        expm1,
+        y,
+        p,
+        q,
+        s,
+        v,
+        u,
+        w,
+        product_1,
+        sinh,
+        product,
+        total_1,
+        t,
+        r,
+        atan,
+        tanh,
+        g,
+        total,
+        d,
+        exp,
+        c,
+        cos,
+        sin,
+        b,
+        a,
+    ) = residuals
+    # reverse of large_helper.py:13
+    hypot_bar = value_bar * expm1
+    r_bar = value_bar * y * (expm1 + 1.0) * 0.1
+    factor = hypot_bar / y if y else 0.0
+    p_bar = factor * p
+    q_bar = factor * q
+    w_bar = value_bar * u
+    u_bar = value_bar * w
+    # reverse of large_helper.py:12
+    r_bar = r_bar + w_bar * math.sinh(product_1) * 0.1
+    v_bar = w_bar * sinh - value_bar * s
+    q_bar = q_bar + w_bar * v * math.cosh(product) * 0.1
+    # reverse of large_helper.py:11
+    dx = v_bar / total_1
+    u_bar = u_bar + dx
+    product = dx * v * p
+    p_bar = p_bar - product
+    p_bar = p_bar - product
+    # reverse of large_helper.py:10
+    total_bar = u_bar * (0.5 / u if u else math.inf)
+    t_bar = total_bar * t
+    t_bar = t_bar + t_bar
+    product = total_bar * s
+    s_bar = product - value_bar * v
+    s_bar = s_bar + product
+    # reverse of large_helper.py:9
+    p_bar = p_bar + t_bar
+    q_bar = q_bar - t_bar * r
+    r_bar = r_bar - t_bar * q
+    # reverse of large_helper.py:8
+    r_bar = r_bar + s_bar
+    p_bar = p_bar + s_bar * q
+    q_bar = q_bar + s_bar * p
+    # reverse of large_helper.py:7
+    g_bar = r_bar * tanh / (1.0 + g * g)
+    e_bar = r_bar * atan * (1.0 - tanh * tanh)
+    # reverse of large_helper.py:6
+    d_bar = q_bar / total * d
+    d_bar = d_bar + d_bar
+    negative_bar = q_bar * exp * c
+    c_bar = -negative_bar
+    c_bar = c_bar - negative_bar
+    # reverse of large_helper.py:5
+    b_bar = -(p_bar * sin * math.sin(b))
+    a_bar = p_bar * cos * math.cos(a)
+    return a_bar, b_bar, c_bar, d_bar, e_bar, g_bar

@@ -1,0 +1,52 @@
+import numpy as np
+
+
+def rnn(W, U, b, inputs):
+    h = np.zeros(3)
+    for x in inputs:
+        h = np.tanh(W @ h + U @ x + b)
+    return h @ h
+
+
+rng = np.random.default_rng(0)
+inputs = [rng.normal(size=2) for _ in range(4)]
+call(rnn, rng.normal(size=(3, 3)), rng.normal(size=(3, 2)), rng.normal(size=3), inputs, argnums=(0, 1, 2))
+# output
+import numpy as np
+from adcompiler.runtime import same_shape, unbroadcast
+
+
+def rnn_grad(W, U, b, inputs):
+    """Return the gradient of `rnn` with respect to W, U, b."""
+    # rnn.py:5  h = np.zeros(3)
+    h_1 = np.zeros(3)
+    # rnn.py:6  for x in inputs:
+    tape = []
+    for x in inputs:
+        # rnn.py:7  h = np.tanh(W @ h + U @ x + b)
+        product_1 = W @ h_1
+        product = U @ x
+        shape_1 = product_1.shape
+        shape = product.shape
+        same_shape(shape_1, shape)
+        total = product_1 + product
+        same_shape(total.shape, b.shape)
+        h = np.tanh(total + b)
+        tape.append((h, shape_1, shape, h_1))
+        h_1 = h
+
+    # reverse of rnn.py:8
+    h_bar = h_1 + h_1
+    # reverse of rnn.py:6
+    b_bar = np.zeros_like(b)
+    U_bar = np.zeros_like(U)
+    W_bar = np.zeros_like(W)
+    for (h, shape, shape_1, h_1), x in zip(reversed(tape), reversed(inputs)):
+        # reverse of rnn.py:7
+        total_bar = h_bar * (1.0 - h * h)
+        b_bar = b_bar + total_bar
+        product_bar = unbroadcast(total_bar, shape)
+        U_bar = U_bar + unbroadcast(total_bar, shape_1)[..., np.newaxis] * x
+        h_bar = W.T @ product_bar
+        W_bar = W_bar + product_bar[..., np.newaxis] * h_1
+    return W_bar, U_bar, b_bar

@@ -1,0 +1,38 @@
+import numpy as np
+
+
+def rosenbrock(x):
+    total = 0.0
+    for i in range(len(x) - 1):
+        total += 100.0 * (x[i + 1] - x[i] ** 2) ** 2 + (1.0 - x[i]) ** 2
+    return total
+
+
+call(rosenbrock, np.linspace(0.5, 1.5, 5))
+# output
+import numpy as np
+
+
+def rosenbrock_grad(x):
+    """Return the gradient of `rosenbrock` with respect to x."""
+    # rosenbrock_loop.py:6  for i in range(len(x) - 1):
+    range_1 = range(len(x) - 1)
+    tape = []
+    for i in range_1:
+        # rosenbrock_loop.py:7  total += 100.0 * (x[i + 1] - x[i] ** 2) ** 2 + (1.0 - x[i]) ** 2
+        total = i + 1
+        item = x[i]
+        difference_1 = x[total] - item**2
+        difference = 1.0 - item
+        tape.append((difference, difference_1, item, total))
+
+    # reverse of rosenbrock_loop.py:6
+    x_bar = np.zeros_like(x)
+    total_bar = 1.0
+    for (difference, difference_1, item, total), i in zip(reversed(tape), reversed(range_1)):
+        # reverse of rosenbrock_loop.py:7
+        x_bar[i] -= total_bar * (2 * difference)
+        difference_bar = total_bar * 100.0 * (2 * difference_1)
+        x_bar[i] -= difference_bar * (2 * item)
+        x_bar[total] += difference_bar
+    return x_bar
