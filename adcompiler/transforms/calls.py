@@ -21,8 +21,8 @@ from adcompiler.frontend.functions import lower
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    NONE, UNDEF, Atom, Attribute, Block, Call, Closure, Const, Function, Item, Origin, Param, Star,
-    Statement, Unsupported, Var,
+    NONE, UNDEF, Atom, Attribute, Block, Call, Closure, Const, Function, Item, Let, Origin, Pack,
+    Param, Star, Statement, Unsupported, Var, substitute, unstar,
 )
 from adcompiler.ir.visit import size, walk
 from adcompiler.rulekit.registry import REGISTRY, root_module
@@ -533,8 +533,30 @@ def partial_evaluation_helps(s: Specialiser, bound: list[Atom]) -> bool:
 
 
 def must_open(s: Specialiser, bound: list[Atom], captures: tuple[Atom, ...]) -> bool:
-    """Say whether functions made by the compiled code are passed, which cannot cross a call."""
-    return any(isinstance(s.unit.type(a), (t.FunctionType, t.Method)) for a in bound)
+    """Say whether a function is passed of which it is not known how it was made."""
+    return any(
+        isinstance(s.unit.type(a), (t.FunctionType, t.Method)) and parts_of_function(s, a) is None
+        for a in (*bound, *captures)
+    )
+
+
+def parts_of_function(s: Specialiser, atom: Atom) -> tuple[Atom, ...] | None:
+    """Return what a function value made by the compiled code was made from, None for others.
+
+    Containers and partial calls that hold such functions count as function values too.
+    """
+    match s.unit.definition(atom):
+        case Closure(_, captures, defaults):
+            return (*captures, *defaults)
+        case Attribute(obj, _) if isinstance(s.unit.type(atom), t.Method):
+            return (obj,)
+        case Call(Const(value), args, kwargs) if value is functools.partial:
+            return (*map(unstar, args), *(a for _, a in kwargs))
+        case Pack(_, items, _) if any(
+            parts_of_function(s, unstar(item)) is not None for item in items
+        ):
+            return tuple(map(unstar, items))
+    return None
 
 
 def call_compiled(
@@ -544,23 +566,51 @@ def call_compiled(
     """Write a call of ``function`` compiled on its own for these argument types."""
     unit = s.unit
     inside = identity in unit.active_calls
-    inputs = [*bound, *(c for c in captures if c is not itself)]
-    kept = [a for a in inputs if not is_static(a, inside)]
-    key = (identity, tuple(
-        ("=", a.value) if is_static(a, inside) and isinstance(a, Const) and _hashable(a.value)
-        else unit.type(a) for a in inputs
-    ))
+    if len(unit.active_calls) > MAX_DEPTH:
+        return s.reject(
+            origin, f"{function.name}() is called recursively with ever new functions as arguments",
+            "write the recursion without passing functions", "unknown-callable",
+        )
+    inputs = [*bound, *captures, *((itself,) if isinstance(itself, Var) else ())]
+    kept: dict[Atom, None] = {}
+    owner = None if scope is None else scope.function
+    key = (identity, owner, tuple(key_of(s, a, inside, itself, kept) for a in inputs))
     callee = unit.callees.get(key)
     if callee is None:
         callee = unit.callees[key] = Callee(unique_name(unit, function.name), key)
         unit.call_sites.append(origin)
         compile_callee(
-            s, callee, function, bound, captures, itself, scope, identity, inside
+            s, callee, function, bound, captures, itself, scope, identity, inside, list(kept)
         )
         unit.call_sites.pop()
     elif callee.function is None:
         callee.recursive = True
     return s.let(Call(Const(callee), tuple(kept)), callee.result, name, origin)
+
+
+def key_of(
+    s: Specialiser, atom: Atom, inside: bool, itself: Atom, kept: dict[Atom, None]
+) -> Any:
+    """Return what a call is specialised on of an argument; add to ``kept`` what must be passed.
+
+    A function value is taken apart: what it captured is passed, and it is made anew inside.
+    """
+    if atom is itself and isinstance(atom, Const):
+        return "itself"
+    if is_static(atom, inside) and isinstance(atom, Const):
+        return ("=", atom.value) if _hashable(atom.value) else ("is", id(atom.value))
+    parts = parts_of_function(s, atom)
+    if parts is not None:
+        rhs = s.unit.definition(atom)
+        made = rhs.function if isinstance(rhs, Closure) else str(s.unit.type(atom))
+        owner = rhs.scope.function if isinstance(rhs, Closure) and rhs.scope else None
+        inner = tuple(
+            "itself" if part is itself else key_of(s, part, inside, itself, kept) for part in parts
+        )
+        return (made, owner, inner)
+    position = list(kept).index(atom) if atom in kept else len(kept)
+    kept[atom] = None
+    return (position, s.unit.type(atom))
 
 
 def is_static(atom: Atom, inside: bool) -> bool:
@@ -575,31 +625,29 @@ def is_static(atom: Atom, inside: bool) -> bool:
 def compile_callee(
     s: Specialiser, callee: Callee, function: Function, bound: list[Atom],
     captures: tuple[Atom, ...], itself: Atom, scope: Scope | None, identity: Any, inside: bool,
+    kept: list[Atom],
 ) -> None:
     """Specialise ``function`` on its own, until the type it returns is stable."""
     unit = s.unit
+    names = dict(zip(captures, function.captures, strict=True))
+    names.update(zip(bound, (p.var for p in function.params), strict=True))
     for _ in range(8):
         params: list[Param] = []
-
-        def parameter(var: Var, atom: Atom, params: list[Param] = params) -> Atom:
-            if is_static(atom, inside):
-                return atom
-            new = Var(var.name)
+        inner: dict[Atom, Atom] = {}
+        for atom in kept:
+            new = Var(names[atom].name if atom in names else getattr(atom, "name", "value"))
             unit.types[new] = unit.type(atom)
             unit.merged.add(new)
             params.append(Param(new, 1))
-            return new
-
-        new_bound = [parameter(p.var, a) for p, a in zip(function.params, bound, strict=True)]
-        new_captures = tuple(
-            a if a is itself else parameter(v, a)
-            for v, a in zip(function.captures, captures, strict=True)
-        )
-        env = environment(function, new_bound, new_captures, itself)
+            inner[atom] = new
         unit.active_calls.append(identity)
         before = len(unit.findings)
         try:
             with s.writing_to([]) as out:
+                env = environment(
+                    function, [made_anew(s, a, inner) for a in bound],
+                    tuple(made_anew(s, a, inner) for a in captures), made_anew(s, itself, inner),
+                )
                 yields = s.block(function.body, env, scope)
         finally:
             unit.active_calls.pop()
@@ -611,6 +659,25 @@ def compile_callee(
         del unit.findings[before:]
     body = Block(tuple(out), yields or (UNDEF,), yields is None)
     callee.function = Function(callee.name, tuple(params), body, function.origin, doc=function.doc)
+
+
+def made_anew(s: Specialiser, atom: Atom, inner: dict[Atom, Atom]) -> Atom:
+    """Return the atom that stands for an argument inside a function compiled on its own."""
+    if atom in inner:
+        return inner[atom]
+    if not isinstance(atom, Var) or parts_of_function(s, atom) is None:
+        return atom
+    rhs = s.unit.definition(atom)
+    assert rhs is not None
+    new = inner[atom] = Var(atom.name, True)
+    mapping = {
+        part: made_anew(s, part, inner) for part in parts_of_function(s, atom) or ()
+        if isinstance(part, Var)
+    }
+    made = substitute(rhs, mapping)
+    s.unit.record(new, made, s.unit.type(atom))
+    s.out.append(Let(new, made, s.unit.call_sites[-1]))
+    return new
 
 
 def unique_name(unit: Any, name: str) -> str:

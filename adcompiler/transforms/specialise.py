@@ -729,7 +729,8 @@ class Specialiser:
         """Return a stand-in for a subscript that is valid for arrays of extent ``n``."""
         rhs = self.unit.definition(index)
         if isinstance(rhs, Pack):
-            return tuple(self.stand_in_index(unstar(item), n) for item in rhs.items)
+            parts = [self.stand_in_index(unstar(item), n) for item in rhs.items]
+            return parts if rhs.kind == "list" else tuple(parts)
         if isinstance(index, Const):
             if isinstance(index.value, int) and not isinstance(index.value, bool):
                 return 0
