@@ -67,7 +67,7 @@ class Derivative:
 
     def rules_changed(self) -> None:
         """Forget all compiled code; called when a rule is registered or removed."""
-        self.specialisations.forget()
+        self.specialisations = Specialisations(self.primal, self.options)
         self._install([])
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:

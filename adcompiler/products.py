@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Attribute, Block, Call, Const, Function, Item, Let, Origin, Pack, Param, Statement, Var, unstar,
 )
-from adcompiler.ir.visit import defined, definitions, free_variables, walk
+from adcompiler.ir.visit import defined, definitions, direct_uses, free_variables, walk
 from adcompiler.optimise.passes import optimise
 from adcompiler.rulekit.registry import REGISTRY
 from adcompiler.runtime import add_at, as_gradient, seed, unbroadcast
@@ -155,7 +156,8 @@ def gradient(
         if with_value else f"Return the gradient of `{typed.function.name}` with respect to {names}."
     )
     main = Function(name, all_params(unit, typed), Block(tuple(statements), flattened), origin)
-    return Product([main, *pair_functions(unit, pairs)], {name: doc})
+    functions = [main, *pair_functions(unit, pairs)]
+    return Product([*functions, *plain_functions(functions)], {name: doc})
 
 
 def aux_value(both: Reversed, aux: Atom) -> Atom:
@@ -307,6 +309,7 @@ def split(
         f"{', '.join(typed.params[i].name for i in wrt)}.",
     }
     functions = [augmented, pullback, *pair_functions(unit, pairs)]
+    functions += plain_functions(functions)
     return Product(functions, docs, residuals, (augmented.name, pullback.name))
 
 
@@ -407,3 +410,24 @@ def pair_functions(unit: Unit, pairs: dict[Any, Pair]) -> list[Function]:
             )
             functions += [augmented, pullback]
     return functions
+
+
+def plain_functions(functions: list[Function]) -> list[Function]:
+    """Return the functions compiled on their own that are called without a derivative."""
+    found: dict[Callee, Function] = {}
+    waiting = list(functions)
+    while waiting:
+        for callee in plain_callees(waiting.pop().body):
+            if callee not in found and callee.function is not None:
+                f = callee.function
+                found[callee] = Function(callee.primal_name, f.params, f.body, f.origin, doc=f.doc)
+                waiting.append(found[callee])
+    return list(found.values())
+
+
+def plain_callees(body: Block) -> Iterator[Callee]:
+    """Iterate over the functions compiled on their own that ``body`` itself calls."""
+    for statement in walk(body):
+        for atom in direct_uses(statement):
+            if isinstance(atom, Const) and isinstance(atom.value, Callee):
+                yield atom.value

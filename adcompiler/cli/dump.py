@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from inspect import Parameter
 from typing import Any
 
 from adcompiler import __version__
@@ -90,14 +92,35 @@ def requests_for(function: Any, options: DumpOptions) -> list[Request]:
     except ValueError as error:
         raise UsageError(str(error)) from None
     own = {p.name: given[p.name] for p in s.parameters if p.name in given}
-    known = types_of_parameters(s, own, fixed=False)
+    possible = dict.fromkeys(
+        types for fixed in (False, True)
+        for types in assumptions(s, types_of_parameters(s, own, fixed))
+    )
     return [
         Request(
             s.target.function, types, s.wrt, wanted.mode, wanted.has_aux, s.single,
-            parameters=tuple(s.parameters),
+            parameters=left_open(s.parameters, types),
         )
-        for types in assumptions(s, known)
+        for types in possible
     ]
+
+
+def left_open(
+    parameters: Sequence[Parameter], types: Sequence[t.Type]
+) -> tuple[Parameter, ...]:
+    """Return the parameters of the emitted function: those whose values are not fixed by types.
+
+    Those behind a positional one that is left out can only be named, so that none is mistaken.
+    """
+    found: list[Parameter] = []
+    shifted = False
+    for p, type_ in zip(parameters, types, strict=True):
+        if isinstance(type_, t.Static):
+            shifted = True
+            continue
+        positional = p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        found.append(p.replace(kind=p.KEYWORD_ONLY) if shifted and positional else p)
+    return tuple(found)
 
 
 def parse_argnums(text: str) -> int | str | tuple[int | str, ...]:
@@ -116,7 +139,8 @@ def parse_argnums(text: str) -> int | str | tuple[int | str, ...]:
 
 def check_given_types(options: DumpOptions, requests: list[Request]) -> None:
     """Refuse types for arguments that no function has."""
-    names = {p.name for request in requests for p in request.parameters}
+    functions = (inspect.signature(r.function, follow_wrapped=False) for r in requests)
+    names = {name for signature in functions for name in signature.parameters}
     unknown = [name for name in parse_arguments(options.args) if name not in names]
     if unknown:
         raise UsageError(
@@ -138,8 +162,9 @@ def check_importable(emitted: Emitted, name: str) -> None:
 
 def signature_text(request: Request) -> str:
     """Return the argument types that the code holds for."""
-    pairs = zip(request.parameters, request.types, strict=True)
-    return ", ".join(f"{p.name}: {type_text(type_)}" for p, type_ in pairs)
+    names = inspect.signature(request.function, follow_wrapped=False).parameters
+    pairs = zip(names, request.types, strict=True)
+    return ", ".join(f"{name}: {type_text(type_)}" for name, type_ in pairs)
 
 
 def type_text(type_: t.Type) -> str:

@@ -34,7 +34,7 @@ class Namespace:
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
         self.taken = frozenset(taken)
-        self.values: dict[str, Any] = {"type": type, "getattr": getattr}
+        self.values: dict[str, Any] = {}
         self.names: dict[int, str] = {}
 
     def name(self, value: Any) -> str:
@@ -151,7 +151,7 @@ def attribute_test(owner: Any, names: list[str], value: Any) -> Test:
     def test(namespace: Namespace) -> str:
         text = namespace.name(owner)
         for name in names:
-            text = f"getattr({text}, {name!r}, None)"
+            text = f"{namespace.name(getattr)}({text}, {name!r}, None)"
         return same(namespace, text, value)
 
     return test
@@ -169,11 +169,11 @@ def type_test(namespace: Namespace, expression: str, type_: t.Type) -> str:
     """Return a test that an expression gives a value of ``type_``."""
     match type_:
         case t.Scalar(kind, None):
-            return f"type({expression}) is {namespace.name(PYTHON_CLASSES[kind])}"
+            return f"{namespace.name(type)}({expression}) is {namespace.name(PYTHON_CLASSES[kind])}"
         case t.Scalar(_, str() as dtype):
-            return f"type({expression}) is {namespace.name(np.dtype(dtype).type)}"
+            return f"{namespace.name(type)}({expression}) is {namespace.name(np.dtype(dtype).type)}"
         case t.Text():
-            return f"type({expression}) is {namespace.name(str)}"
+            return f"{namespace.name(type)}({expression}) is {namespace.name(str)}"
         case t.Static(value) if not isinstance(value, (np.dtype, types.MethodType)):
             return f"{expression} is {namespace.name(value)}"
     return f"{namespace.name(type_of)}({expression}) == {namespace.name(type_)}"
@@ -184,6 +184,6 @@ def argument_test(namespace: Namespace, name: str, type_: t.Type) -> str:
     if isinstance(type_, t.Array) and type_.kind != "other":
         # An equal dtype need not be the same object (after unpickling): it takes the longer way.
         dtype = namespace.name(np.dtype(type_.dtype))
-        is_array = f"type({name}) is {namespace.name(np.ndarray)}"
+        is_array = f"{namespace.name(type)}({name}) is {namespace.name(np.ndarray)}"
         return f"{is_array} and {name}.dtype is {dtype} and {name}.ndim == {type_.ndim}"
     return type_test(namespace, name, type_)

@@ -148,11 +148,6 @@ class Specialisations:
                 return compiled
         return None
 
-    def forget(self) -> None:
-        """Drop all compiled forms: rules have changed."""
-        self.table.clear()
-        self.latest = None
-
     def captured_types(self) -> tuple[t.Type, ...]:
         """Return the types of the variables that the function captured."""
         cells = self.target.function.__closure__ or ()

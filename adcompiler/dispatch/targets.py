@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adcompiler.cache.store import load_module
+from adcompiler.rulekit.registry import REGISTRY
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ class Target:
 
 def find_target(function: Callable[..., Any]) -> Target:
     """Return what is compiled when ``function`` is differentiated."""
+    if has_own_rule(function) or takes_anything(function):
+        return forwarding(function)
     if isinstance(function, types.FunctionType):
         return Target(function, (), inspect.signature(function, follow_wrapped=False))
     if isinstance(function, types.MethodType) and isinstance(function.__func__, types.FunctionType):
@@ -45,19 +48,58 @@ def find_target(function: Callable[..., Any]) -> Target:
     return forwarding(function)
 
 
+def has_own_rule(function: Callable[..., Any]) -> bool:
+    """Say whether a rule covers ``function``, so that its own source is not what is compiled."""
+    if isinstance(function, types.FunctionType):
+        return REGISTRY.is_registered(function)
+    return getattr(function, "__wrapped__", None) is not None and REGISTRY.has_rules(function)
+
+
 def forwarding(function: Callable[..., Any]) -> Target:
     """Return a function with readable source that calls ``function``, which has none."""
     if not callable(function):
         raise TypeError(f"{function!r} is not callable")
     name = getattr(function, "__name__", None) or "partial"
     name = name if name.isidentifier() else "function"
-    arguments = ", ".join(required_parameters(function))
-    text = f"def {name}_({arguments}):\n    return wrapped_function({arguments})\n"
+    if isinstance(function, types.FunctionType):
+        header, arguments = all_parameters(function)
+    else:
+        header = arguments = ", ".join(required_parameters(function))
+    text = f"def {name}_({header}):\n    return wrapped_function({arguments})\n"
     namespace = load_module(None, text, f"adcompiler_forward_{name}").__dict__
     namespace["wrapped_function"] = function
     made = namespace[f"{name}_"]
     made.__name__ = made.__qualname__ = name
+    if isinstance(function, types.FunctionType):
+        named = inspect.unwrap(function) if takes_anything(function) else function
+        made.__defaults__, made.__kwdefaults__ = named.__defaults__, named.__kwdefaults__
     return Target(made, (), inspect.signature(made))
+
+
+def all_parameters(function: types.FunctionType) -> tuple[str, str]:
+    """Return a parameter list (defaults are None) and the arguments that pass everything on."""
+    header, arguments = [], []
+    starred = False
+    named = takes_anything(function)
+    for p in inspect.signature(function, follow_wrapped=named).parameters.values():
+        starred = starred or p.kind is p.VAR_POSITIONAL
+        if p.kind is p.KEYWORD_ONLY and not starred:
+            header.append("*")
+            starred = True
+        stars = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+        header.append(f"{stars}{p.name}{'' if p.default is p.empty else '=None'}")
+        arguments.append(f"{p.name}={p.name}" if p.kind is p.KEYWORD_ONLY else f"{stars}{p.name}")
+    return ", ".join(header), ", ".join(arguments)
+
+
+def takes_anything(function: Callable[..., Any]) -> bool:
+    """Say whether a function is a wrapper of ``(*args, **kwargs)`` around one with named parameters."""
+    if not isinstance(function, types.FunctionType) or not hasattr(function, "__wrapped__"):
+        return False
+    own = inspect.signature(function, follow_wrapped=False).parameters.values()
+    inner = inspect.signature(function).parameters.values()
+    starred = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return any(p.kind in starred for p in own) and not any(p.kind in starred for p in inner)
 
 
 def required_parameters(function: Callable[..., Any]) -> list[str]:

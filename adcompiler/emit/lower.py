@@ -22,7 +22,7 @@ from adcompiler.ir.nodes import (
     Loop, Origin, Pack, Raise, Rhs, Slice, Star, Statement, Undefined, Var, operands, unstar,
 )
 from adcompiler.ir.visit import direct_uses, is_short_circuit, walk
-from adcompiler.runtime import add_at, append, drop_last
+from adcompiler.runtime import add_at, append, drop_last, unpack
 from adcompiler.transforms.unit import Unit
 
 BINARY: dict[Any, type[ast.operator]] = {
@@ -181,9 +181,17 @@ class FunctionLowering:
         if not found or self.uses.get(source, 0) != found:
             return 0
         self.comment(first.origin)
-        value = self.load(source) if start == position else as_value(self.rhs(rhs))
+        value = self.load(source) if start == position else self.unpacked(rhs)
         self.out.append(ast.Assign([ast.Tuple(targets, ast.Store())], value))
         return found + start - position
+
+    def unpacked(self, rhs: Rhs) -> ast.expr:
+        """Return what is assigned to several targets: what ``unpack`` takes apart, or the tuple."""
+        if isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is unpack:
+            star = rhs.args[2]
+            if isinstance(star, Const) and star.value < 0:
+                return self.atom(rhs.args[0])
+        return as_value(self.rhs(rhs))
 
     def let(self, target: Var, rhs: Rhs, origin: Origin) -> None:
         if is_destructive(rhs):
@@ -441,11 +449,12 @@ class FunctionLowering:
         collected = dict(zip(node.collects, node.collected(), strict=True))
         places = saved_at(node, self.tapes.of_loop[node])
         stop = node.stop()
-        for position in range(len(statements) + 1):
-            for tape in places.get(position, ()):
+        start = 0
+        for end in sorted({*places, len(statements)}):
+            self.statements(statements[start:end])
+            for tape in places.get(end, ()):
                 self.append_to_tape(tape, collected)
-            if position < len(statements):
-                self.statement(statements[position])
+            start = end
         if node.body.diverges:
             return
         if stop is None:
@@ -501,7 +510,7 @@ class FunctionLowering:
             if role is not None:
                 return ast.Name(atom.value.name, ast.Load())
             if hasattr(atom.value, "recursive") and hasattr(atom.value, "key"):
-                return ast.Name(atom.value.name, ast.Load())
+                return ast.Name(atom.value.primal_name, ast.Load())
             return self.references.expression(atom.value)
         if atom in self.waiting:
             return as_value(self.waiting.pop(atom))

@@ -64,8 +64,9 @@ class _Algebra:
                         item = Item(shape, Const(axis[1]))
                         self.unit.defs[target] = item
                         return [before, Let(target, item, origin)]
-                if isinstance(new, Call) and isinstance(new.func, Const) and not new.kwargs:
-                    simpler = self.simplify(new)
+                if isinstance(new, Call) and not new.kwargs:
+                    known = isinstance(new.func, Const)
+                    simpler = self.simplify(new) if known else self.method_sum(new)
                     before = self.written(target, origin)
                     if isinstance(simpler, Call):
                         self.calls[target] = simpler
@@ -348,32 +349,18 @@ class _Algebra:
         """(a + b).size -> a.size where a has the shape of the sum; sum(a, axis=1).size likewise."""
         if rhs.name not in ("shape", "size") or not isinstance(rhs.obj, Var):
             return None
-        closer = self.same_shape_operand(rhs.obj)
+        if target in self.unit.evidence:
+            return None  # what is compared must not be rewritten by what the comparison shows
+        closer = self.unit.same_shape_operand(rhs.obj)
         return None if closer is None else Attribute(closer, rhs.name)
-
-    def same_shape_operand(self, atom: Var) -> Var | None:
-        """Return an operand of the expression for ``atom`` that has its shape."""
-        made = self.unit.definition(atom)
-        if made is None or not isinstance(self.unit.type(atom), t.Array):
-            return None
-        shape = self.unit.shape_class(atom)
-        found = list(operands(made))
-        if isinstance(made, Item):
-            found += self.unit.elements(made.index) or ()
-        for operand in found:
-            if isinstance(operand, Var) and isinstance(self.unit.type(operand), t.Array) and (
-                self.unit.shape_class(operand) == shape
-            ):
-                return operand
-        return None
 
     def alike(self, call: Call) -> Call | None:
         """full_like(a + b, s) -> full_like(a, s) where a has the shape and dtype of the sum."""
         like = call.args[0]
         found = like
         while isinstance(found, Var):
-            closer = self.same_shape_operand(found)
-            if closer is None or self.unit.type(closer) != self.unit.type(like):  # type: ignore[arg-type]
+            closer = self.unit.same_shape_operand(found, self.unit.type(found))
+            if closer is None:
                 break
             found = closer
         return None if found is like else Call(call.func, (found, *call.args[1:]))
@@ -392,6 +379,13 @@ class _Algebra:
         shape = Var("shape", True)
         self.unit.record(shape, Attribute(x, "shape"), t.Tuple((t.INT, t.INT)))  # type: ignore[arg-type]
         return shape, (x, 1 - axis.value % 2)  # type: ignore[return-value]
+
+    def method_sum(self, call: Call) -> Call | None:
+        """full_like(a, c).sum() -> c * a.size for a constant c."""
+        method = self.unit.definition(call.func)
+        if isinstance(method, Attribute) and method.name == "sum" and not call.args:
+            return self.sum_of_equal(method.obj)
+        return None
 
     def sum_of_equal(self, x: Any) -> Call | None:
         """sum(full_like(a, c)) -> c * a.size for a constant c."""

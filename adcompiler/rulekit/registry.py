@@ -128,6 +128,10 @@ class Registry:
         function = self.resolve(function)
         return _hashable(function) and bool(self._rules.get(function))
 
+    def is_registered(self, function: Any) -> bool:
+        """Say whether a rule for ``function`` itself is here already, without loading any."""
+        return _hashable(function) and (function in self._rules or function in self._aliases)
+
     def inactive(self, function: Any) -> Inactive | None:
         """Return the declaration that ``function`` carries no derivative, if there is one."""
         function = self.resolve(function)
@@ -208,10 +212,12 @@ def root_module(function: Any) -> str:
 
 
 def display_name(function: Any) -> str:
-    """Return a function's name for people, e.g. ``numpy.sin``."""
+    """Return a function's name for people, e.g. ``numpy.sin``: where it is documented."""
     name = getattr(function, "__qualname__", None) or getattr(function, "__name__", "?")
-    root = root_module(function)
-    return str(name) if root in ("builtins", "") else f"{root}.{name}"
+    module, root = str(getattr(function, "__module__", None) or ""), root_module(function)
+    private = any(part.startswith("_") for part in module.split("."))
+    home = root if private or not module else module
+    return str(name) if home in ("builtins", "") else f"{home}.{name}"
 
 
 def _hashable(value: Any) -> bool:

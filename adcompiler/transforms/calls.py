@@ -18,6 +18,7 @@ from adcompiler.analyses.purity import CHECKS
 from adcompiler.analyses.values import type_of
 from adcompiler.errors import ADError
 from adcompiler.frontend.functions import lower
+from adcompiler.frontend.replacements import REPLACEMENTS
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -60,8 +61,11 @@ def call(
     if isinstance(type_, t.Object) and getattr(type_.cls, "is_derivative", False):
         return s.reject(
             origin, "the derivative of a derivative is not supported yet",
-            "write the derivative as a function of its own", "higher-order",
+            "call the function itself: below @grad its name means the derivative, so leave the "
+            "decorator away and write `df = grad(f)`", "higher-order",
         )
+    if isinstance(type_, t.Object) and callable(getattr(type_.cls, "__call__", None)):
+        return call_object_method(s, type_, func, "__call__", args, kwargs, origin, name)
     if isinstance(type_, t.FunctionType) or any(
         t.may_vary(s.unit.type(a)) for a in (*atoms(args), *kwargs.values())
     ):
@@ -105,6 +109,9 @@ def call_value(
         folded = fold(s, args, kwargs, origin, name)
         if folded is not None:
             return folded
+    replacement = REPLACEMENTS.get(value) if _hashable(value) else None
+    if replacement is not None:
+        return call_python(s, Const(replacement), replacement, args, kwargs, origin, name)
     if is_runtime(value):
         return primitive(s, func, args, kwargs, origin, name, value not in CHECKS)
     if isinstance(getattr(value, "__self__", None), str):
@@ -113,6 +120,8 @@ def call_value(
     inactive = REGISTRY.inactive(value)
     if rule is not None or inactive is not None:
         return primitive(s, func, args, kwargs, origin, name, inactive is None or inactive.pure)
+    if is_namedtuple(value) and not any(isinstance(arg, Star) for arg in args):
+        return make_namedtuple(s, func, args, kwargs, origin, name)
     if isinstance(value, python_types.MethodType):
         path = s.unit.paths.get(id(value))
         inner = s.unit.static(value.__func__, None if path is None else (*path, ("attr", "__func__")))
@@ -130,6 +139,33 @@ def call_value(
     return primitive(
         s, func, args, kwargs, origin, name, root_module(value) in PURE_ROOTS and pure_library(value)
     )
+
+
+def is_namedtuple(value: Any) -> bool:
+    """Say whether ``value`` is a class made by ``namedtuple`` or ``NamedTuple``."""
+    return (
+        isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields")
+        and value.__init__ is object.__init__
+    )
+
+
+def make_namedtuple(
+    s: Specialiser, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom:
+    """Write the making of a namedtuple, with its fields in order."""
+    cls = func.value
+    try:
+        bound = inspect.signature(cls).bind(*args, **kwargs)
+    except TypeError as error:
+        return s.reject(origin, f"{cls.__name__}(): {error}", "call it with matching arguments", "")
+    defaults = cls._field_defaults
+    fields = [
+        bound.arguments[f] if f in bound.arguments else
+        s.item(s.attribute(func, "_field_defaults", origin), Const(f), origin, f)
+        for f in cls._fields if f in bound.arguments or f in defaults
+    ]
+    types = tuple(s.unit.type(atom) for atom in fields)
+    return s.let(Call(func, tuple(fields)), t.Tuple(types, cls), name, origin)
 
 
 def is_runtime(value: Any) -> bool:
@@ -280,6 +316,10 @@ def call_method(
             return Const(found.value) if REGISTRY.inactive(descriptor) else s.let(
                 plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
         return s.let(plain_call(func, args, kwargs), found, name, origin)
+    if isinstance(owner, t.Tuple) and is_namedtuple(owner.cls) and callable(
+        vars(owner.cls).get(method)
+    ) and not method.startswith("_"):
+        return call(s, Const(vars(owner.cls)[method]), [obj, *args], kwargs, origin, name)
     if isinstance(owner, t.Dict):
         if method == "items" and not args:
             return s.let(Call(Const(dict.items), (obj,)), t.UNKNOWN, "entries", origin)

@@ -11,6 +11,7 @@ import numpy as np
 
 from adcompiler.analyses.values import CannotStandInError, stand_in
 from adcompiler.frontend.parser import _import_module
+from adcompiler.frontend.replacements import listed
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Call, Const, Do, Origin, Var, unstar,
@@ -292,6 +293,12 @@ def fold_float(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, nam
 def _sequence(kind: str) -> Fold:
     def fold(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
         """A sequence of known elements is rebuilt from them."""
+        made = s.unit.definition(args[0]) if len(args) == 1 else None
+        if isinstance(made, Call) and isinstance(made.func, Const) and made.func.value in (
+            zip, enumerate, dict.items
+        ):
+            items = s.call(Const(listed), args, {}, origin, name)
+            return items if kind == "list" else s.call(Const(tuple), [items], {}, origin, name)
         elements = s.unit.elements(args[0]) if len(args) == 1 else ()
         if elements is None or kwargs:
             return None
@@ -302,6 +309,41 @@ def _sequence(kind: str) -> Fold:
 
 FOLDS[tuple] = _sequence("tuple")
 FOLDS[list] = _sequence("list")
+
+
+@folds(dict)
+def fold_dict(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """A dict of keywords, or of a dict with known keys, is a display."""
+    entries: list[tuple[Atom, Atom]] = []
+    if len(args) == 1:
+        opened = opened_dict(s, args[0], origin)
+        if opened is None:
+            return None
+        entries += opened
+    entries += [(Const(key), value) for key, value in kwargs.items()]
+    return s.pack_dict(entries, origin, name)
+
+
+def opened_dict(s: Specialiser, table: Atom, origin: Origin) -> list[tuple[Atom, Atom]] | None:
+    """Return the entries of a dict, None if its keys are not known."""
+    type_ = s.unit.type(table)
+    if not isinstance(type_, t.Dict) or type_.keys is None:
+        return None
+    return [(Const(k), s.item(table, Const(k), origin, str(k))) for k in type_.keys]
+
+
+@folds(operator.or_)
+def fold_or(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """``|`` of two dicts is a display of both."""
+    if not any(isinstance(s.unit.type(arg), t.Dict) for arg in args):
+        return None
+    parts = [opened_dict(s, arg, origin) for arg in args]
+    if None in parts:
+        return s.reject(
+            origin, "`|` of dicts whose keys are not known when compiling",
+            "write the entries out", "star-arguments",
+        )
+    return s.pack_dict([entry for part in parts for entry in part or ()], origin, name)
 
 
 @folds(reversed)
@@ -398,7 +440,9 @@ def fold_unpack(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, na
         if star >= 0:
             kinds[star] = t.List(item)
         parts = t.Tuple(tuple(kinds))
-        return s.let(Call(Const(unpack), tuple(args)), parts, name, origin)
+        made = s.let(Call(Const(unpack), tuple(args)), parts, name, origin)
+        s.unit.opened[made] = count
+        return made
     if (star < 0 and len(elements) != count) or len(elements) < count - 1:
         return s.let(Call(Const(unpack), tuple(args)), t.UNKNOWN, name, origin)
     if star >= 0:
@@ -509,6 +553,14 @@ def fold_like(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name
         if kind.ndim == other.ndim:
             s.unit.shapes[g] = s.unit.shape_class(x)
             return project_array(s, g, x, kind, other, origin, name)
+    elements = s.unit.elements(x)
+    if elements and isinstance(other, t.List) and isinstance(kind, t.Array) and kind.ndim == 1:
+        if all(isinstance(s.unit.type(element), t.Scalar) for element in elements):
+            parts = [s.item(g, Const(i), origin, "part") for i in range(len(elements))]
+            return s.pack("list", tuple(
+                s.call(Const(project), [part, element], {}, origin, "part")
+                for part, element in zip(parts, elements, strict=True)
+            ), name, origin)
     return None
 
 

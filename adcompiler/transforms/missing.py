@@ -78,7 +78,7 @@ def lines_that_register(function: Any, count: int, keywords: Mapping[str, Any]) 
         return [*imports, *scalar_rule_lines(spelled, names), *no_derivative(spelled)]
     short = name.rpartition(".")[2]
     given = ", ".join([*names, *(f"{key}={key}" for key in keywords)])
-    params = ", ".join([*names, *(f"{key}={value!r}" for key, value in keywords.items())])
+    params = ", ".join([*names, *(f"{key}={literal(value)}" for key, value in keywords.items())])
     bars = ", ".join(["..."] * len(names))
     return [
         *imports,
@@ -92,6 +92,11 @@ def lines_that_register(function: Any, count: int, keywords: Mapping[str, Any]) 
         f"    return y, {short}_pullback",
         *no_derivative(spelled),
     ]
+
+
+def literal(value: Any) -> str:
+    """Return a default value as source, None for what has no literal."""
+    return repr(value) if isinstance(value, (bool, int, float, str)) else "None"
 
 
 def scalar_rule_lines(spelled: str, names: list[str]) -> list[str]:

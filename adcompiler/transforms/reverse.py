@@ -9,6 +9,7 @@ yields it, a loop collects it in a list.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -25,18 +26,23 @@ from adcompiler.analyses.purity import Purity
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Attribute, Block, Call, Const, Do, If, Item, Let, Loop, Origin, Pack, Rhs, Star,
-    Statement, Var, substitute, unstar,
+    Statement, Var, operands, substitute, unstar,
 )
 from adcompiler.ir.visit import bound_inside, defined, free_variables, substitute_block
 from adcompiler.rulekit.registry import REGISTRY
 from adcompiler.runtime import add_at, same_shape, same_trailing_shape
 from adcompiler.transforms.calls import is_standard
+from adcompiler.transforms.calls import is_namedtuple
 from adcompiler.transforms.cotangents import Cotangents, bar, cotangent_type
 from adcompiler.transforms.folds import IN_PLACE, SIGNS, class_of
 from adcompiler.transforms.missing import may_write, missing_rule
 from adcompiler.transforms.rules import Applied, apply_rule
 from adcompiler.transforms.specialise import Specialiser
 from adcompiler.transforms.unit import Callee, is_elementwise
+
+INTEGER_ARITHMETIC = frozenset({
+    operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod, operator.neg,
+})
 
 Sweep = Callable[[Cotangents], None]
 """Writes the reverse of one statement, given the cotangents so far."""
@@ -201,14 +207,16 @@ class Reverser:
 
         return sweep
 
-    def forward_pack(self, target: Var, rhs: Pack, origin: Origin) -> Sweep:
+    def forward_pack(self, target: Var, rhs: Pack | Call, origin: Origin) -> Sweep:
+        """Write a display, or the making of a namedtuple."""
         new = substitute(rhs, self.env)
         self.s.unit.defs[target] = new
         self.s.out.append(Let(target, new, origin))
-        keys: list[Any] = [self.value(k) for k in rhs.keys] if rhs.keys else [
-            Const(i) for i in range(len(rhs.items))
+        items = rhs.items if isinstance(rhs, Pack) else rhs.args
+        keys: list[Any] = [self.value(k) for k in rhs.keys] if isinstance(rhs, Pack) and rhs.keys else [
+            Const(i) for i in range(len(items))
         ]
-        starred = any(isinstance(item, Star) for item in rhs.items)
+        starred = any(isinstance(item, Star) for item in items)
         if starred:
             self.s.reject(
                 origin, "* of a sequence of unknown length inside a display",
@@ -218,7 +226,7 @@ class Reverser:
         def sweep(cotangents: Cotangents) -> None:
             at = origin.reversed()
             if target in cotangents.parts:
-                for key, item in zip(keys, rhs.items, strict=True):
+                for key, item in zip(keys, items, strict=True):
                     part = cotangents.parts[target].get(key.value)
                     if part is not None and self.is_active(item):
                         cotangents.accumulate(unstar(item), part, at)
@@ -229,7 +237,7 @@ class Reverser:
             g = cotangents.take(target, at)
             if g is None:
                 return
-            for key, item in zip(keys, rhs.items, strict=True):
+            for key, item in zip(keys, items, strict=True):
                 if self.is_active(item):
                     part = self.s.item(g, key, at)
                     cotangents.accumulate(unstar(item), part, at)
@@ -265,6 +273,8 @@ class Reverser:
 
     def forward_call(self, target: Var, rhs: Call, origin: Origin) -> Sweep | None:
         func, args = rhs.func, list(rhs.args)
+        if isinstance(func, Const) and is_namedtuple(func.value):
+            return self.forward_pack(target, rhs, origin)
         kwargs = {key: value for key, value in rhs.kwargs if key is not None}
         if isinstance(func, Const) and isinstance(func.value, Callee):
             return self.forward_callee(target, func.value, args, origin)
@@ -388,8 +398,15 @@ class Reverser:
             if mine == shape or (mine[0] == "suffix" and mine[1] == shape):
                 continue
             check = same_trailing_shape if away else same_shape
-            shapes = tuple(self.s.attribute(a, "shape", origin, "shape") for a in (first, other))
-            self.s.out.append(Do(Call(Const(check), shapes), origin))
+            shapes = []
+            for array in (first, other):
+                source = unit.shape_source(array)
+                shapes.append(self.s.let(
+                    Attribute(source, "shape"), t.Tuple((t.INT,) * unit.type(array).ndim),
+                    "shape", origin,
+                ))
+            unit.evidence.update(shapes)
+            self.s.out.append(Do(Call(Const(check), tuple(shapes)), origin))
             if self.region == 0:
                 unit.equal_shapes[mine] = ("suffix", shape, away) if away else shape
             elif self.home.get(other) == self.region:
@@ -466,8 +483,11 @@ class Reverser:
                 return
             pulled = s.let(call, t.Tuple(tuple(types)), "bars", at)
             s.unit.opened[pulled] = len(wanted)
-            for position, arg in enumerate(wanted):
-                part = s.let(Item(pulled, Const(position)), types[position], bar(arg), at, False)
+            parts = [
+                s.let(Item(pulled, Const(i)), types[i], bar(arg), at, False)
+                for i, arg in enumerate(wanted)
+            ]
+            for arg, part in zip(wanted, parts, strict=True):
                 cotangents.accumulate(arg, part, at)
 
         return sweep
@@ -531,9 +551,10 @@ class Reverser:
         for side in (0, 1):
             self.save_from_arm(pending, side, outs[side], yields[side])
         results = []
-        for var in names:
+        for var, *arms in zip(names, *yields, strict=True):
             result = Var(bar(var), False)
-            s.unit.types[result] = cotangents.type_of_cotangent(var)
+            s.unit.types[result] = merged_type(
+                cotangents.type_of_cotangent(var), map(s.unit.type, arms))
             s.unit.shapes[result] = s.unit.shape_class(cotangents.value(var))
             results.append(result)
         s.out.append(If(
@@ -691,9 +712,10 @@ class Reverser:
         self.save_from_loop(pending, out, yields, items, iterables, at)
         self.prelude, self.positions = around
         reverse_results = []
+        handed_on = [s.unit.type(atom) for atom in (*inits, *yields)]
         for param in params:
             result = Var(param.name, False)
-            s.unit.types[result] = s.unit.type(param)
+            s.unit.types[result] = merged_type(s.unit.type(param), handed_on)
             s.unit.shapes[result] = s.unit.shape_class(param)
             reverse_results.append(result)
         s.out.append(Loop(
@@ -826,6 +848,7 @@ class Reverser:
         bound = {*node.params, *node.items}
         hoist_metadata(out, pending.body, bound | set(top_level(pending.body)))
         made = bound | set(top_level(pending.body))
+        self.recompute_integers(pending, out, yields, made)
         mapping: dict[Var, Atom] = {}
         rerun = pending.stop is None and pending.condition is None
         for var in free_variables(Block(tuple(out), tuple(yields))):
@@ -850,6 +873,41 @@ class Reverser:
         self.s.out.extend(self.prelude)
         self.prelude.clear()
 
+    def recompute_integers(
+        self, pending: PendingLoop, out: list[Any], yields: list[Atom], made: set[Var]
+    ) -> None:
+        """Compute what is integer arithmetic of the loop's items anew instead of saving it."""
+        lets = {s.target: s for s in pending.body if isinstance(s, Let)}
+        mapping: dict[Var, Atom] = {}
+        again: list[Let] = []
+
+        def is_cheap(atom: Atom) -> bool:
+            if not isinstance(atom, Var) or atom not in made or atom in pending.node.items:
+                return True
+            let = lets.get(atom)
+            return let is not None and self.s.unit.type(atom) == t.INT and isinstance(
+                let.rhs, Call
+            ) and isinstance(let.rhs.func, Const) and let.rhs.func.value in INTEGER_ARITHMETIC and (
+                all(is_cheap(a) for a in operands(let.rhs))
+            )
+
+        def recompute(var: Var) -> None:
+            if var in mapping or var not in lets:
+                return
+            for atom in operands(lets[var].rhs):
+                if isinstance(atom, Var):
+                    recompute(atom)
+            mapping[var] = new = self.copy_of(var)
+            rhs = substitute(lets[var].rhs, mapping)
+            self.s.unit.defs[new] = rhs
+            again.append(Let(new, rhs, lets[var].origin.reversed()))
+
+        for var in free_variables(Block(tuple(out), tuple(yields))):
+            if var in lets and is_cheap(var):
+                recompute(var)
+        self.rename(out, yields, mapping)
+        out[:0] = again
+
     def count_iterations(
         self, pending: PendingLoop, items: list[Var], iterables: list[Atom], at: Origin, rerun: bool
     ) -> None:
@@ -865,6 +923,15 @@ class Reverser:
     def re_iterable(self, iterable: Atom) -> bool:
         """Say whether a sequence can be run through again, backwards."""
         return isinstance(self.s.unit.type(iterable), (t.Range, t.Array, t.List, t.Tuple))
+
+
+def merged_type(type_: t.Type, parts: Iterable[t.Type]) -> t.Type:
+    """Return the type of a cotangent that is one of several: of a NumPy number if one of them is."""
+    if isinstance(type_, t.Scalar) and type_.dtype is None and type_.kind == "float" and any(
+        isinstance(part, t.Scalar) and part.dtype is not None for part in parts
+    ):
+        return t.Scalar("float", "float64")
+    return type_
 
 
 def top_level(statements: Iterable[Any]) -> Iterable[Var]:

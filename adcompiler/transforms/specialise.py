@@ -327,10 +327,17 @@ class Specialiser:
     def unrolled(
         self, node: Loop, iterables: list[Atom], env: Env, scope: Scope | None
     ) -> bool:
-        """Write a comprehension over a tuple of known elements as a list of its values."""
-        if not node.collects or node.params or len(iterables) != 1:
+        """Write a comprehension over a tuple of known elements as a list of its values.
+
+        A loop over functions is written as its iterations one after the other.
+        """
+        if len(iterables) != 1 or node.stops:
             return False
         type_ = self.unit.type(iterables[0])
+        if isinstance(type_, t.Tuple) and any(map(is_function, type_.items)):
+            return self.written_out(node, iterables[0], env, scope)
+        if not node.collects or node.params:
+            return False
         elements = self.unit.elements(iterables[0])
         if elements is None or not isinstance(type_, (t.Tuple, t.List)):
             return False
@@ -344,6 +351,28 @@ class Specialiser:
             if yields is None:
                 return False
             rows.append(yields)
+        for index, collect in enumerate(node.collects):
+            values = tuple(row[index] for row in rows)
+            env[collect] = self.pack("list", values, collect.name, node.origin)
+        return True
+
+    def written_out(self, node: Loop, iterable: Atom, env: Env, scope: Scope | None) -> bool:
+        """Write the iterations of a loop over a tuple one after the other."""
+        type_ = self.unit.type(iterable)
+        assert isinstance(type_, t.Tuple)
+        carried = [self.value(init, env) for init in node.inits]
+        rows = []
+        start = len(self.out)
+        for index in range(len(type_.items)):
+            item = self.item(iterable, Const(index), node.origin, node.items[0].name)
+            inner = {**env, node.items[0]: item, **dict(zip(node.params, carried, strict=True))}
+            yields = self.block(node.body, inner, scope)
+            if yields is None:
+                del self.out[start:]
+                return False
+            carried = list(yields[: len(carried)])
+            rows.append(yields[len(carried) :])
+        env.update(zip(node.results, carried, strict=True))
         for index, collect in enumerate(node.collects):
             values = tuple(row[index] for row in rows)
             env[collect] = self.pack("list", values, collect.name, node.origin)
@@ -567,6 +596,10 @@ class Specialiser:
                 values.extend(self.starred(self.value(item.atom, env), origin))
             else:
                 values.append(self.value(item, env))
+        if kind != "set" and any(
+            isinstance(v, Star) and t.may_vary(self.unit.type(v.atom)) for v in values
+        ):
+            return self.concatenated(kind, values, name, origin)
         if kind == "set":
             if all(isinstance(v, Const) for v in values):
                 return self.fold_set(values)
@@ -576,6 +609,20 @@ class Specialiser:
                     "use a list or a tuple", "set-displays",
                 )
         return self.pack(kind, tuple(values), name, origin)
+
+    def concatenated(
+        self, kind: str, values: list[Atom | Star], name: str, origin: Origin
+    ) -> Atom:
+        """Write a display with sequences of unknown length inside as a sum of lists."""
+        total: Atom | None = None
+        for starred, group in itertools.groupby(values, lambda v: isinstance(v, Star)):
+            for part in ([unstar(v)] for v in group) if starred else [list(map(unstar, group))]:
+                items = self.call(Const(list), part, {}, origin, "items") if starred else (
+                    self.pack("list", tuple(part), "items", origin))
+                total = items if total is None else self.call(
+                    Const(operator.add), [total, items], {}, origin, name)
+        assert total is not None
+        return total if kind == "list" else self.call(Const(tuple), [total], {}, origin, name)
 
     @staticmethod
     def fold_set(values: list[Any]) -> Const:
@@ -680,7 +727,10 @@ class Specialiser:
                 return Const(obj.value[index.value])
             except Exception:
                 return self.let(Item(obj, index), t.UNKNOWN, name, origin)
-        return self.let(Item(obj, index), self.type_of_item(obj, type_, index), name, origin)
+        found = self.type_of_item(obj, type_, index)
+        if isinstance(found, t.Static):
+            return Const(found.value)
+        return self.let(Item(obj, index), found, name, origin)
 
     def pick(
         self, obj: Atom, elements: tuple[Atom, ...], key: Any, origin: Origin, name: str
@@ -893,6 +943,13 @@ class Specialiser:
         if isinstance(rhs, (Item, Attribute)) and type_ == t.INT:
             return n
         return stand_in(type_, n)
+
+
+def is_function(type_: t.Type) -> bool:
+    """Say whether values of this type are functions."""
+    return isinstance(type_, (t.FunctionType, t.Method)) or (
+        isinstance(type_, t.Static) and callable(type_.value)
+    )
 
 
 def is_integer(type_: t.Type) -> bool:

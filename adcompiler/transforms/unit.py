@@ -13,7 +13,10 @@ import numpy as np
 from adcompiler.analyses.values import type_of_static
 from adcompiler.errors import Finding
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import UNDEF, Atom, Attribute, Call, Const, Function, Item, Origin, Pack, Rhs, Star, Var, unstar
+from adcompiler.ir.nodes import (
+    UNDEF, Atom, Attribute, Call, Const, Function, Item, Origin, Pack, Rhs, Star, Var, operands,
+    unstar,
+)
 from adcompiler.rulekit.registry import REGISTRY, Rule
 
 Path = tuple[tuple[str, Any], ...]
@@ -44,6 +47,11 @@ class Callee:
     @property
     def __name__(self) -> str:
         return self.name
+
+    @property
+    def primal_name(self) -> str:
+        """The name under which the function itself is emitted, where no derivative is wanted."""
+        return f"{self.name}_primal"
 
 
 @dataclass(eq=False)
@@ -83,6 +91,7 @@ class Unit:
     anonymous: set[Var] = field(default_factory=set)
     hints: dict[Var, str] = field(default_factory=dict)
     trial: int = 0
+    evidence: set[Var] = field(default_factory=set)
     equal_shapes: dict[ShapeClass, ShapeClass] = field(default_factory=dict)
     assume_equal_shapes: bool = True
 
@@ -197,6 +206,8 @@ class Unit:
         if not isinstance(type_, t.Array) or not all(type(a) is int for a in axes):
             return None
         where = tuple(sorted(a % type_.ndim for a in axes))
+        if keep.value is not True and where == tuple(range(len(where))):
+            return ("suffix", self.shape_class(args[0]), len(where))
         kind = "reduced" if keep.value is True else "dropped"
         return (kind, self.shape_class(args[0]), where)
 
@@ -205,7 +216,31 @@ class Unit:
         """Return the shape class of a reduction whose dropped axis is put back."""
         if shape[:1] == ("dropped",) and shape[2] == (axis,):
             return ("reduced", *shape[1:])
+        if shape[:1] == ("suffix",) and shape[2] == 1 and axis == 0:
+            return ("reduced", shape[1], (0,))
         return None
+
+    def same_shape_operand(self, atom: Var, type_: t.Type | None = None) -> Var | None:
+        """Return an operand of the expression for ``atom`` that has its shape (and ``type_``)."""
+        made = self.definition(atom)
+        if made is None or not isinstance(self.type(atom), t.Array):
+            return None
+        shape = self.shape_class(atom)
+        found = list(operands(made))
+        if isinstance(made, Item):
+            found += self.elements(made.index) or ()
+        for operand in found:
+            if isinstance(operand, Var) and isinstance(self.type(operand), t.Array) and (
+                type_ in (None, self.type(operand)) and self.shape_class(operand) == shape
+            ):
+                return operand
+        return None
+
+    def shape_source(self, atom: Var) -> Var:
+        """Return the first value that ``atom`` is known, by now, to have its shape from."""
+        while (closer := self.same_shape_operand(atom)) is not None:
+            atom = closer
+        return atom
 
     def gathered(self, rhs: Item) -> ShapeClass | None:
         """Return the shape class of elements picked by one index array for each axis."""
@@ -267,6 +302,10 @@ class Unit:
         if isinstance(rhs, Pack) and rhs.kind in ("tuple", "list"):
             if not any(isinstance(item, Star) for item in rhs.items):
                 return tuple(unstar(item) for item in rhs.items)
+        elif isinstance(rhs, Call) and isinstance(self.type(atom), t.Tuple) and isinstance(
+            rhs.func, Const
+        ) and rhs.func.value is self.type(atom).cls:  # a namedtuple
+            return tuple(unstar(item) for item in rhs.args)
         elif isinstance(atom, Const) and type(atom.value) in (tuple, list):
             return tuple(Const(item) for item in atom.value)
         return None

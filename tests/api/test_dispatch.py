@@ -135,13 +135,13 @@ def test_names_and_numbers_choose_arguments() -> None:
 
 
 def test_each_type_is_compiled_once() -> None:
-    g = grad(lambda x: np.sum(x * x))
+    g = grad(lambda x: np.sum(x) * 2.0)
     for _ in range(3):
-        assert g(3.0) == 6.0
+        assert g(3.0) == 2.0
         assert isinstance(g(np.float32(3.0)), np.float32)
         assert g(np.ones(2)).tolist() == [2.0, 2.0]
         assert g(np.ones((1, 2), np.float32)).dtype == np.float32
-        assert g([1.0, 2.0]) == [2.0, 4.0]
+        assert g([1.0, 2.0]) == [2.0, 2.0]
     assert forms(g) == 5
 
 

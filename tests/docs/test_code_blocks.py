@@ -8,6 +8,9 @@ into the document. A comment on the line before a block says what is special abo
 - ``<!-- prints -->`` before a ``text`` block: exactly what the Python block before it printed.
 - ``<!-- emitted: EXPRESSION -->``: the functions shown are, comments and layout aside, those of
   the emitted source that the expression gives in the document's namespace.
+
+To write what is printed and emitted anew, and read the difference:
+``python -m tests.docs.test_code_blocks``.
 """
 
 from __future__ import annotations
@@ -16,8 +19,10 @@ import ast
 import builtins
 import contextlib
 import io
+import os
 import re
 import sys
+import tempfile
 import types
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,6 +108,22 @@ class Runner:
         elif block.language == "python":
             self.execute(block)
 
+    def present(self, block: Block) -> str | None:
+        """Return what a block that shows something has to show; None for other blocks."""
+        if block.language == "text" and block.kind == "prints":
+            return self.printed
+        if block.kind != "emitted":
+            return None
+        emitted = eval(block.detail, self.module.__dict__)
+        rows = emitted.splitlines()
+        wanted = [
+            "\n".join(rows[node.lineno - 1 : node.end_lineno])
+            for node in ast.parse(emitted).body if isinstance(node, ast.FunctionDef)
+            if node.name in functions(block.text)
+        ]  # fmt: skip
+        shown = re.match(r"[a-z]*\(?(\w+)", block.detail)[1] + ".py"
+        return with_own_lines("\n\n\n".join(wanted), shown) + "\n"
+
     def execute(self, block: Block) -> None:
         """Execute a Python block, keeping what it prints."""
         file = self.directory / f"{self.module.__name__}_{block.line}.py"
@@ -114,11 +135,18 @@ class Runner:
         self.printed = output.getvalue()
 
 
+def with_own_lines(text: str, name: str) -> str:
+    """Return emitted text with the lines of the block that the function stands in, from 1."""
+    return re.sub(
+        r"\b\w+_(\d+)\.py:(\d+)", lambda m: f"{name}:{int(m[2]) - int(m[1]) + 1}", text
+    )
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_every_block_runs(
     document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runner = Runner(document.stem.lower(), tmp_path)
+    runner = Runner(document.stem.lower().replace("-", "_"), tmp_path)
     monkeypatch.setitem(sys.modules, runner.module.__name__, runner.module)
     monkeypatch.chdir(tmp_path)
     for block in blocks(document.read_text(encoding="utf-8")):
@@ -209,3 +237,30 @@ def test_a_document_that_is_right_passes(tmp_path: Path) -> None:
         "<!-- emitted: s -->\n```python\ndef f(x):\n    return x\n```\n",
         tmp_path,
     )
+
+
+def rewrite(document: Path, directory: Path) -> None:
+    """Write anew what the blocks of a document show."""
+    runner = Runner(document.stem.lower().replace("-", "_"), directory)
+    sys.modules[runner.module.__name__] = runner.module
+    rows = document.read_text(encoding="utf-8").splitlines()
+    moved = 0
+    for block in blocks("\n".join(rows)):
+        present = runner.present(block)
+        if present is None:
+            runner.run(block)
+            continue
+        first = block.line - 1 + moved
+        new = present.rstrip("\n").splitlines()
+        old = block.text.splitlines()
+        rows[first : first + len(old)] = new
+        moved += len(new) - len(old)
+    document.write_text("\n".join(rows) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as name:
+        os.environ["ADCOMPILER_CACHE_DIR"] = name
+        os.chdir(name)
+        for each in DOCUMENTS:
+            rewrite(each, Path(name))

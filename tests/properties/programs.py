@@ -683,6 +683,7 @@ class Writer:
             if not falls:
                 break
         del self.callees[callees:]
+        context.fixed |= inside.fixed - fixed
         rows = [*head, *indented(body)]
         after = {n: t for n, t in (known or inner).items() if n not in fixed or not kind}
         if self.chance(0.2):

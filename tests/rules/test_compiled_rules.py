@@ -21,6 +21,7 @@ import pytest
 
 import adcompiler
 from adcompiler import vjp
+from adcompiler.analyses.purity import DESTRUCTIVE
 from adcompiler.dispatch import as_real
 from adcompiler.rulekit import REGISTRY, Call
 from adcompiler.rulekit.comparison import (
@@ -51,6 +52,7 @@ NOT_COMPILED = {
 
 LOST = object()
 _numbers = itertools.count()
+_compiled = {}  # by text: samples that differ in shapes only share one compiled function
 
 
 # --- writing a call as a function -----------------------------------------------------------------
@@ -123,9 +125,14 @@ class Written:
 
     def compiled(self):
         """Return the function, with source that can be read."""
+        plain = set(self.globals) == set(NAMESPACE)
+        if plain and self.text in _compiled:
+            return _compiled[self.text]
         file = f"<call {next(_numbers)}>"
         linecache.cache[file] = (len(self.text), None, self.text.splitlines(True), file)
         exec(compile(self.text, file, "exec"), self.globals)
+        if plain:
+            _compiled[self.text] = self.globals["f"]
         return self.globals["f"]
 
 
@@ -297,10 +304,10 @@ def cotangent_difference(actual, expected, x):
 
 # --- the tests ------------------------------------------------------------------------------------
 
-RULES = list(REGISTRY.rules())
+RULES = [rule for rule in REGISTRY.rules() if rule.function not in DESTRUCTIVE]
 ALIASES = [
     pytest.param(other, function, id=f"{rule_name_of(other)} -> {rule_name_of(function)}")
-    for other, function in REGISTRY.aliases()
+    for other, function in REGISTRY.aliases() if REGISTRY.has_rules(function)
 ]
 
 
@@ -309,7 +316,7 @@ def test_compiled_call_agrees_with_rule(rule):
     rng = np.random.default_rng(zlib.crc32(rule_name(rule).encode()))
     problems = []
     for position, call in enumerate(sample_calls(rule, rng)):
-        variants = [call, *(list(_single_precision_variants(call)) if position < 3 else [])]
+        variants = [call, *(list(_single_precision_variants(call)) if position < 2 else [])]
         for variant in variants:
             problems += problems_of(rule, variant, rng, rule.function)
     assert not problems, "\n".join(problems)
@@ -322,7 +329,7 @@ def test_compiled_alias_agrees_with_rule(other, function):
     problems, tried = [], 0
     for rule in REGISTRY.rules_of(function):
         for call in sample_calls(rule, rng):
-            if rule.accepts(tuple(map(type, call.args))) and takes(other, call):
+            if tried < 8 and rule.accepts(tuple(map(type, call.args))) and takes(other, call):
                 tried += 1
                 problems += problems_of(rule, call, rng, other)
     assert tried, "no sample call suits this spelling"

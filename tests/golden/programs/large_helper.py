@@ -25,45 +25,25 @@ import math
 def f_grad(x, y):
     """Return the gradient of `f` with respect to x, y."""
     # large_helper.py:17  return distance(x, y, x, y, x, y) + distance(y, x, y, x, y, x)
-    _, distance_residuals_1 = distance_augmented(x, y, x, y, x, y)
-    _, distance_residuals = distance_augmented(y, x, y, x, y, x)
+    _, distance_residuals_1 = distance_augmented(x, y)
+    _, distance_residuals = distance_augmented(y, x)
 
     # reverse of large_helper.py:17
-    bars = distance_pullback(distance_residuals, 1.0)
-    y_bar_1 = bars[0]
-    x_bar_1 = bars[1]
-    y_bar = bars[2]
-    y_bar_1 = y_bar_1 + y_bar
-    x_bar = bars[3]
-    x_bar_1 = x_bar_1 + x_bar
-    y_bar = bars[4]
-    y_bar_1 = y_bar_1 + y_bar
-    x_bar = bars[5]
-    x_bar_1 = x_bar_1 + x_bar
-    bars = distance_pullback(distance_residuals_1, 1.0)
-    x_bar = bars[0]
-    x_bar_1 = x_bar_1 + x_bar
-    y_bar = bars[1]
-    y_bar_1 = y_bar_1 + y_bar
-    x_bar = bars[2]
-    x_bar_1 = x_bar_1 + x_bar
-    y_bar = bars[3]
-    y_bar_1 = y_bar_1 + y_bar
-    x_bar = bars[4]
+    y_bar_1, x_bar_1 = distance_pullback(distance_residuals, 1.0)
+    x_bar, y_bar = distance_pullback(distance_residuals_1, 1.0)
     x_bar = x_bar_1 + x_bar
-    y_bar = bars[5]
     y_bar = y_bar_1 + y_bar
     return x_bar, y_bar
 
 
-def distance_augmented(a, b, c, d, e, g):
+def distance_augmented(e, g):
     # large_helper.py:5  p = math.sin(a) * math.cos(b)
-    sin = math.sin(a)
-    cos = math.cos(b)
+    sin = math.sin(e)
+    cos = math.cos(g)
     p = sin * cos
     # large_helper.py:6  q = math.exp(-c * c) + math.log(1.0 + d * d)
-    exp = math.exp(-(c * c))
-    total_1 = 1.0 + d * d
+    exp = math.exp(-(e * e))
+    total_1 = 1.0 + g * g
     q = exp + math.log(total_1)
     # large_helper.py:7  r = math.tanh(e) * math.atan(g)
     tanh = math.tanh(e)
@@ -105,15 +85,12 @@ def distance_augmented(a, b, c, d, e, g):
             r,
             atan,
             tanh,
-            g,
             total_1,
-            d,
+            g,
             exp,
-            c,
+            e,
             cos,
             sin,
-            b,
-            a,
         ),
     )
 
@@ -137,15 +114,12 @@ def distance_pullback(residuals, value_bar):
         r,
         atan,
         tanh,
-        g,
         total,
-        d,
+        g,
         exp,
-        c,
+        e,
         cos,
         sin,
-        b,
-        a,
     ) = residuals
     # reverse of large_helper.py:13
     hypot_bar = value_bar * expm1
@@ -181,15 +155,16 @@ def distance_pullback(residuals, value_bar):
     p_bar = p_bar + s_bar * q
     q_bar = q_bar + s_bar * p
     # reverse of large_helper.py:7
-    g_bar = r_bar * tanh / (1.0 + g * g)
+    g_bar = r_bar * tanh / total
     e_bar = r_bar * atan * (1.0 - tanh * tanh)
     # reverse of large_helper.py:6
-    d_bar = q_bar / total * d
-    d_bar = d_bar + d_bar
-    negative_bar = q_bar * exp * c
-    c_bar = -negative_bar
-    c_bar = c_bar - negative_bar
+    product = q_bar / total * g
+    g_bar = g_bar + product
+    g_bar = g_bar + product
+    negative_bar = q_bar * exp * e
+    e_bar = e_bar - negative_bar
+    e_bar = e_bar - negative_bar
     # reverse of large_helper.py:5
-    b_bar = -(p_bar * sin * math.sin(b))
-    a_bar = p_bar * cos * math.cos(a)
-    return a_bar, b_bar, c_bar, d_bar, e_bar, g_bar
+    g_bar = g_bar - p_bar * sin * math.sin(g)
+    e_bar = e_bar + p_bar * cos * math.cos(e)
+    return e_bar, g_bar

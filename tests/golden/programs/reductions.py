@@ -16,15 +16,12 @@ from adcompiler.runtime import same_trailing_shape
 def f_grad(X):
     """Return the gradient of `f` with respect to X."""
     # reductions.py:5  centred = X - np.mean(X, axis=0)
-    y = np.mean(X, axis=0)
-    shape = X.shape
-    same_trailing_shape(shape, y.shape)
-    centred = X - y
+    centred = X - np.mean(X, axis=0)
     # reductions.py:6  scale = np.sqrt(np.sum(centred**2, axis=0, keepdims=True))
     scale = np.sqrt(np.sum(centred**2, axis=0, keepdims=True))
     # reductions.py:7  return np.sum(centred / scale * np.arange(1.0, 4.0))
     arange = np.arange(1.0, 4.0)
-    same_trailing_shape(shape, arange.shape)
+    same_trailing_shape(X.shape, arange.shape)
 
     # reverse of reductions.py:7
     centred_bar = np.full_like(X, 1.0) * arange / scale

@@ -29,9 +29,8 @@ def rnn_grad(W, U, b, inputs):
         shape_1 = product_1.shape
         shape = product.shape
         same_shape(shape_1, shape)
-        total = product_1 + product
-        same_shape(total.shape, b.shape)
-        h = np.tanh(total + b)
+        same_shape(shape_1, b.shape)
+        h = np.tanh(product_1 + product + b)
         tape.append((h, shape_1, shape, h_1))
         h_1 = h
 

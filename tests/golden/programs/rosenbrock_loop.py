@@ -20,17 +20,17 @@ def rosenbrock_grad(x):
     tape = []
     for i in range_1:
         # rosenbrock_loop.py:7  total += 100.0 * (x[i + 1] - x[i] ** 2) ** 2 + (1.0 - x[i]) ** 2
-        total = i + 1
         item = x[i]
-        difference_1 = x[total] - item**2
+        difference_1 = x[i + 1] - item**2
         difference = 1.0 - item
-        tape.append((difference, difference_1, item, total))
+        tape.append((difference, difference_1, item))
 
     # reverse of rosenbrock_loop.py:6
     x_bar = np.zeros_like(x)
     total_bar = 1.0
-    for (difference, difference_1, item, total), i in zip(reversed(tape), reversed(range_1)):
+    for i, (difference, difference_1, item) in zip(reversed(range_1), reversed(tape)):
         # reverse of rosenbrock_loop.py:7
+        total = i + 1
         x_bar[i] -= total_bar * (2 * difference)
         difference_bar = total_bar * 100.0 * (2 * difference_1)
         x_bar[i] -= difference_bar * (2 * item)

@@ -46,4 +46,6 @@ def first_above_grad(xs, y):
         # reverse of search_loop.py:5
         xs_bar[index] += item_bar
         value_bar = 0.0
+    # reverse of search_loop.py:4
+    y_bar = float(y_bar)
     return xs_bar, y_bar

@@ -14,9 +14,9 @@ from adcompiler.runtime import same_shape
 def f_augmented(x, A):
     """Return the value of `f` and what its pullback needs."""
     # vector_valued_pair.py:5  return np.tanh(A @ x) * x
-    tanh = np.tanh(A @ x)
-    shape = x.shape
-    same_shape(shape, shape)
+    product = A @ x
+    tanh = np.tanh(product)
+    same_shape(product.shape, x.shape)
     return tanh * x, (x, tanh, A)
 
 

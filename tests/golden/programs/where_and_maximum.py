@@ -14,11 +14,14 @@ def f_grad(x):
     """Return the gradient of `f` with respect to x."""
     # where_and_maximum.py:5  return np.sum(np.where(x > 0.0, np.sqrt(np.maximum(x, 0.0) + 1.0), np.exp(x)))
     test = x > 0.0
-    sqrt = np.sqrt(np.maximum(x, 0.0) + 1.0)
-    exp = np.exp(x)
 
     # reverse of where_and_maximum.py:5
-    where_bar = np.full_like(np.where(test, sqrt, exp), 1.0)
-    x_bar = np.where(test, 0.0, where_bar) * exp
-    x_bar = x_bar + np.where(test, where_bar, 0.0) * (0.5 / sqrt) * (test + 0.5 * (x == 0.0))
+    where_bar = np.full_like(x, 1.0)
+    x_bar = np.where(test, 0.0, where_bar) * np.exp(x)
+    x_bar = (
+        x_bar
+        + np.where(test, where_bar, 0.0)
+        * (0.5 / np.sqrt(np.maximum(x, 0.0) + 1.0))
+        * (test + 0.5 * (x == 0.0))
+    )
     return x_bar
