@@ -113,14 +113,17 @@ def types_of_parameters(
 def assumptions(
     s: Specialisations, types: tuple[t.Type, ...]
 ) -> Iterator[tuple[t.Type, ...]]:
-    """Yield ``types``, then the same with types assumed for arguments of which none is known.
+    """Yield ``types``, then the same with types assumed for required arguments of unknown type.
 
     For code that asks what its arguments are, and so has no generic form.
     """
     yield types
-    unknown = {i for i, type_ in enumerate(types) if type_ == t.UNKNOWN}
-    starred = {i for i, p in enumerate(s.parameters) if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
-    groups = (unknown & set(s.wrt), unknown - starred)
+    required = {
+        i for i, p in enumerate(s.parameters)
+        if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    }
+    unknown = {i for i in required if types[i] == t.UNKNOWN}
+    groups = (unknown & set(s.wrt), unknown)
     for assumed in (t.Array("float64", 1), t.FLOAT, t.Array("float64", 2)):
         for group in groups[: 2 if groups[0] != groups[1] else 1]:
             if group:

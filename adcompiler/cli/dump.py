@@ -92,10 +92,8 @@ def requests_for(function: Any, options: DumpOptions) -> list[Request]:
     except ValueError as error:
         raise UsageError(str(error)) from None
     own = {p.name: given[p.name] for p in s.parameters if p.name in given}
-    possible = dict.fromkeys(
-        types for fixed in (False, True)
-        for types in assumptions(s, types_of_parameters(s, own, fixed))
-    )
+    known = [types_of_parameters(s, own, fixed) for fixed in (False, True)]
+    possible = dict.fromkeys((*known, *assumptions(s, known[0]), *assumptions(s, known[1])))
     return [
         Request(
             s.target.function, types, s.wrt, wanted.mode, wanted.has_aux, s.single,

@@ -20,16 +20,17 @@ REDUCTIONS = (np.sum, np.mean, np.max, np.min, np.prod)
 ELEMENTWISE = (operator.add, operator.sub, operator.mul, operator.truediv)
 
 
-def algebra(block: Block, unit: Unit) -> Block:
+def algebra(block: Block, unit: Unit, last: bool = False) -> Block:
     """Return ``block`` with trivial arithmetic simplified."""
-    rewriter = _Algebra(unit)
+    rewriter = _Algebra(unit, last)
     rewriter.uses.update(count_uses(block))
     return rewriter.block(block)
 
 
 class _Algebra:
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: Unit, last: bool) -> None:
         self.unit = unit
+        self.last = last
         self.renamed: dict[Var, Atom] = {}
         self.calls: dict[Var, Call] = {}
         self.pending: list[tuple[Var, Any]] = []
@@ -68,6 +69,9 @@ class _Algebra:
                     known = isinstance(new.func, Const)
                     simpler = self.simplify(new) if known else self.method_sum(new)
                     before = self.written(target, origin)
+                    if isinstance(simpler, Item):
+                        self.unit.defs[target] = simpler
+                        return [Let(target, simpler, origin)]
                     if isinstance(simpler, Call):
                         self.calls[target] = simpler
                         self.unit.defs[target] = simpler
@@ -134,6 +138,8 @@ class _Algebra:
             if made is not None and not made.kwargs:  # a[i] += full_like(b, s) -> a[i] += s
                 return Call(call.func, (*call.args[:2], made.args[1]))
             return None
+        if function is np.expand_dims and len(call.args) == 2:
+            return self.new_axis(*call.args)  # type: ignore[arg-type]
         if function in (np.full_like, np.zeros_like, np.ones_like):
             return self.alike(call)
         if function is np.sum and len(call.args) == 1:
@@ -379,6 +385,17 @@ class _Algebra:
         shape = Var("shape", True)
         self.unit.record(shape, Attribute(x, "shape"), t.Tuple((t.INT, t.INT)))  # type: ignore[arg-type]
         return shape, (x, 1 - axis.value % 2)  # type: ignore[return-value]
+
+    def new_axis(self, x: Atom, axis: Atom) -> Item | None:
+        """expand_dims(a, 1) -> a[:, newaxis], once nothing else is to be said of it."""
+        type_ = self.unit.type(x)
+        if not self.last or not isinstance(type_, t.Array) or not isinstance(axis, Const):
+            return None
+        if type(axis.value) is not int or not -type_.ndim - 1 <= axis.value <= type_.ndim:
+            return None
+        before = axis.value % (type_.ndim + 1)
+        parts = (*(slice(None),) * before, None, *(slice(None),) * (type_.ndim - before))
+        return Item(x, Const(parts if before else (None, *((Ellipsis,) if type_.ndim else ()))))
 
     def method_sum(self, call: Call) -> Call | None:
         """full_like(a, c).sum() -> c * a.size for a constant c."""

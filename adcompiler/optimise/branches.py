@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from adcompiler.analyses.purity import Purity
 from adcompiler.ir.nodes import Atom, Block, If, Let, Loop, Statement, Var
 from adcompiler.ir.visit import defined, direct_uses, substitute_block
 
 
-def join_branches(block: Block) -> Block:
+def join_branches(block: Block, purity: Purity) -> Block:
     """Return ``block`` with neighbouring branches on the same condition made one."""
     statements: list[Statement] = []
     for old in block.statements:
-        statement = inside(old)
+        statement = inside(old, purity)
         if isinstance(statement, If):
-            position = partner(statements, statement)
+            position = partner(statements, statement, purity)
             if position is not None:
                 first = statements.pop(position)
                 assert isinstance(first, If)
@@ -23,20 +24,20 @@ def join_branches(block: Block) -> Block:
     return replace(block, statements=tuple(statements))
 
 
-def inside(statement: Statement) -> Statement:
+def inside(statement: Statement, purity: Purity) -> Statement:
     """Return ``statement`` with the branches inside it joined."""
     match statement:
         case If():
             return replace(
-                statement, then=join_branches(statement.then),
-                orelse=join_branches(statement.orelse),
+                statement, then=join_branches(statement.then, purity),
+                orelse=join_branches(statement.orelse, purity),
             )
         case Loop():
-            return replace(statement, body=join_branches(statement.body))
+            return replace(statement, body=join_branches(statement.body, purity))
     return statement
 
 
-def partner(statements: list[Statement], second: If) -> int | None:
+def partner(statements: list[Statement], second: If, purity: Purity) -> int | None:
     """Return where an earlier branch on the same condition stands that may move down to here."""
     passed: set[Var] = set()
     for position in range(len(statements) - 1, -1, -1):
@@ -45,7 +46,7 @@ def partner(statements: list[Statement], second: If) -> int | None:
             if statement.then.diverges or statement.orelse.diverges:
                 return None
             return None if passed & set(defined(statement)) else position
-        if not isinstance(statement, Let):
+        if not isinstance(statement, Let) or not purity.is_pure(statement.rhs):
             return None
         passed.update(a for a in direct_uses(statement) if isinstance(a, Var))
     return None

@@ -338,7 +338,7 @@ KEEPDIMS: frozenset[Callable[..., Any]] = frozenset({
 
 LIKE_FIRST: frozenset[Callable[..., Any]] = frozenset({
     np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.copy, np.ndarray.copy,
-    np.ndarray.astype, np.conj, np.real, np.imag, np.nan_to_num, np.cumsum,
+    np.ndarray.astype, np.conj, np.real, np.imag, np.nan_to_num,
 })
 """Functions whose array result has the shape of their first argument, when called with one only."""
 

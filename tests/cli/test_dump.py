@@ -96,13 +96,14 @@ def test_every_decorated_function_of_a_module(directory: Path) -> None:
     text, errors = command(directory, "dump", "dumped_model")
     assert errors == "a module may print\n"
     names = functions(text)
-    assert {"power_grad", "power_grad_2", "loss_value_and_grad"} <= set(names) or {
-        "power_grad", "loss_value_and_grad"} <= set(names)
+    assert {"power_grad", "loss_value_and_grad"} <= set(names)
     assert len(names) == len(set(names))
     (directory / "out.py").write_text(text, encoding="utf-8")
-    assert run(directory, "out", "m.power_grad(3.0), m.power_grad(x=3.0, n=1)") == "(13.5, 3.0)"
-    assert run(directory, "out", "m.loss_value_and_grad(0.0, 1.0, scale=3.0)") == "(0.0, (3.0, 0.0))"
-    assert run(directory, "out", "m.lambda__value_and_grad(2.0, 3.0)") == "(48.0, 96.0)"
+    assert run(directory, "out", "(m.power_grad(3.0), m.power_grad(x=3.0, n=1))") == "(13.5, 3.0)"
+    found = run(directory, "out", "np.ravel(m.loss_value_and_grad(0.0, 1.0, scale=3.0)[1]).tolist()")
+    assert found == "[3.0, 0.0]"
+    (by_n,) = (name for name in names if name.startswith("lambda"))
+    assert run(directory, "out", f"m.{by_n}(2.0, 3.0)") == "(48.0, 96.0)"
 
 
 def test_a_file_is_imported_under_the_name_that_others_use(directory: Path) -> None:
@@ -197,7 +198,8 @@ def test_refused_code_exits_with_1_and_says_where(directory: Path) -> None:
         directory, "dump", "dumped_model.py:broken", "-o", "out.py", code=1
     )
     assert output == ""
-    assert "dumped_model.py:45:" in errors
+    line = textwrap.dedent(MODEL).splitlines().index("    global RATE") + 1
+    assert f"dumped_model.py:{line}:" in errors
     assert "global" in errors
     assert "Traceback" not in errors
     assert not (directory / "out.py").exists()

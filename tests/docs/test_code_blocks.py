@@ -121,8 +121,8 @@ class Runner:
             for node in ast.parse(emitted).body if isinstance(node, ast.FunctionDef)
             if node.name in functions(block.text)
         ]  # fmt: skip
-        shown = re.match(r"[a-z]*\(?(\w+)", block.detail)[1] + ".py"
-        return with_own_lines("\n\n\n".join(wanted), shown) + "\n"
+        name = next(iter(functions(block.text))).split("_")[0]
+        return with_own_lines("\n\n\n".join(wanted), f"{name}.py") + "\n"
 
     def execute(self, block: Block) -> None:
         """Execute a Python block, keeping what it prints."""

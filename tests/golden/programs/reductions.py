@@ -30,5 +30,5 @@ def f_grad(X):
     centred_bar = centred_bar + scale_bar * (0.5 / scale) * (2 * centred)
     # reverse of reductions.py:5
     mean_bar = (-centred_bar).sum(axis=0)
-    X_bar = centred_bar + np.expand_dims(mean_bar * (mean_bar.size / max(X.size, 1)), 0)
+    X_bar = centred_bar + (mean_bar * (mean_bar.size / max(X.size, 1)))[np.newaxis, ...]
     return X_bar

@@ -30,7 +30,7 @@ def cross_entropy_grad(W, X, labels):
     # reverse of softmax_cross_entropy.py:8
     quotient = 1.0 / logits.shape[0]
     # reverse of softmax_cross_entropy.py:7
-    logits_bar = np.expand_dims(quotient / np.sum(exp, axis=1), 1) * exp
+    logits_bar = (quotient / np.sum(exp, axis=1))[:, np.newaxis] * exp
     # reverse of softmax_cross_entropy.py:8
     logits_bar[arange, labels] -= quotient
     # reverse of softmax_cross_entropy.py:5
