@@ -116,11 +116,11 @@ class Derivative:
 
     def _without_call(self) -> Compiled:
         s = self.specialisations
-        refused: ADError | None = None
+        refused: ADError | TypeError | None = None
         for types_ in assumptions(s, types_of_parameters(s)):
             try:
                 return s.compile(types_)
-            except ADError as error:
+            except (ADError, TypeError) as error:
                 refused = refused or error
         assert refused is not None
         raise refused

@@ -19,7 +19,9 @@ from adcompiler.ir.visit import defined, definitions, direct_uses, free_variable
 from adcompiler.optimise.passes import optimise
 from adcompiler.rulekit.registry import REGISTRY
 from adcompiler.runtime import add_at, as_gradient, seed, unbroadcast
+from adcompiler.runtime.gathering import permute_adjoint, take_adjoint, take_along_axis_adjoint
 from adcompiler.transforms.cotangents import Cotangents, cotangent_type
+from adcompiler.transforms.in_place import rebound
 from adcompiler.transforms.reverse import Pair, Reversed, reverse
 from adcompiler.transforms.specialise import Specialiser
 from adcompiler.transforms.unit import Callee, Unit
@@ -107,7 +109,7 @@ def specialise(
         yields = s.block(function.body, env, Scope(python_function, path))
     unit.active_calls.pop()
     value = UNDEF if yields is None else yields[0]
-    return Typed(function, params, tuple(out), value, function.origin)
+    return Typed(function, params, rebound(s, out, (value,)), value, function.origin)
 
 
 def gradient(
@@ -232,6 +234,17 @@ def finished_bars(
     return bars
 
 
+def python_number(s: Specialiser, bar: Atom, type_: t.Type, at: Origin) -> Atom:
+    """Write a cotangent as a Python number if it is a NumPy one and its value is not."""
+    found = s.unit.type(bar)
+    if not isinstance(type_, t.Scalar) or not isinstance(found, t.Scalar):
+        return bar
+    if type_.dtype is not None or found.dtype is None:
+        return bar
+    kind = complex if type_.kind == "complex" else float
+    return s.call(Const(kind), [bar], {}, at, "bar")
+
+
 def finished_bar(
     s: Specialiser, var: Var, type_: t.Type, bar: Atom | None, given: set[Atom],
     owned: set[Atom], at: Origin,
@@ -240,11 +253,7 @@ def finished_bar(
         if bar is None:
             bar = Const(0.0)
         if type_.dtype is None and isinstance(s.unit.type(bar), t.Scalar):
-            python = getattr(s.unit.type(bar), "dtype", None) is None
-            if python or isinstance(bar, Const):
-                return bar
-            kind = complex if type_.kind == "complex" else float
-            return s.call(Const(kind), [bar], {}, at, "bar")
+            return python_number(s, bar, type_, at)
     elif isinstance(type_, t.Array) and type_.ndim and type_.kind in ("float", "complex"):
         if bar is None:
             return s.let(Call(Const(np.zeros_like), (var,)), type_, f"{var.name}_bar", at)
@@ -254,13 +263,17 @@ def finished_bar(
         ):
             given.add(root)
             return bar
+        if s.unit.type(bar) == type_ and s.unit.shape_class(bar) == s.unit.shape_class(var):
+            return s.let(Call(Const(np.copy), (bar,)), type_, f"{var.name}_bar", at)
     return s.let(Call(Const(as_gradient), (bar or NONE, var)), type_, f"{var.name}_bar", at)
 
 
 def storage_root(s: Specialiser, bar: Atom) -> Atom:
     """Return the array that ``unbroadcast`` may have returned as it was given."""
     rhs = s.unit.definition(bar)
-    while isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is unbroadcast:
+    while isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value in (
+        unbroadcast, np.reshape
+    ):
         bar = unstar(rhs.args[0])
         rhs = s.unit.definition(bar)
     return bar
@@ -283,7 +296,9 @@ def owns_storage(s: Specialiser, bar: Atom) -> bool:
 
 FRESH = frozenset({
     operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.matmul,
-    operator.pow, np.sum, np.dot, np.outer,
+    operator.pow, np.sum, np.dot, np.outer, np.where, np.concatenate, np.stack, np.roll, np.take,
+    np.cumsum, np.diff, np.repeat, np.tile, np.kron, np.linalg.solve, np.linalg.inv, np.full,
+    take_adjoint, take_along_axis_adjoint, permute_adjoint,
 })
 
 
@@ -330,7 +345,7 @@ def pair_halves(
     at = origin.reversed()
     with s.writing_to(sweep):
         bars: list[Atom] = finished_bars(s, both, inputs, origin) if own else [
-            b if b is not None else inner_zero(s, v, at)
+            inner_zero(s, v, at) if b is None else python_number(s, b, unit.type(v), at)
             for v, b in zip(inputs, both.bars, strict=True)
         ]
     joint = Block((*both.forward, *sweep), (both.value, *bars))

@@ -15,14 +15,16 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import walk
 from adcompiler.rulekit.registry import REGISTRY
 from adcompiler.runtime import (
-    add_at, append, check_bound, drop_last, same_length, seed, zeros_like,
+    add_at, append, check_bound, drop_last, same_length, same_shape, same_trailing_shape, seed, zeros_like,
 )
 
 DESTRUCTIVE: frozenset[Any] = frozenset({add_at, append, drop_last})
 """Functions that write into their first argument, which the emitted code owns, and return it."""
 
 RUNTIME = "adcompiler.runtime"
-CHECKS: frozenset[Any] = frozenset({seed, same_length, check_bound})
+CHECKS: frozenset[Any] = frozenset({
+    seed, same_length, check_bound, same_shape, same_trailing_shape,
+})
 """Functions of the runtime that raise where a value is not what it must be."""
 
 

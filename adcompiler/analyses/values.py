@@ -15,6 +15,12 @@ from typing import Any
 import numpy as np
 
 from adcompiler.ir import types as t
+from adcompiler.runtime.gathering import permute_adjoint, take_adjoint, take_along_axis_adjoint
+from adcompiler.runtime.joining import split_adjoint
+from adcompiler.runtime.padding import pad_adjoint
+from adcompiler.runtime.shaping import (
+    diagonal_adjoint, repeat_adjoint, resize_adjoint, tile_adjoint,
+)
 
 STATIC_CLASSES = (
     python_types.ModuleType, python_types.FunctionType, python_types.BuiltinFunctionType,
@@ -176,7 +182,21 @@ def _covariance(m: Any, y: Any = None, *args: Any, **kwargs: Any) -> Any:
     return np.cov(m, y, *args, **kwargs)
 
 
+def _of_shape_second(g: Any, shape: Any, *rest: Any, **kwargs: Any) -> Any:
+    dtype = np.asarray(g[0] if isinstance(g, list) else g).dtype
+    return np.empty((1,) * len(shape), dtype)
+
+
+def _of_shape_last(g: Any, *rest: Any) -> Any:
+    return np.empty((1,) * len(rest[-1]), g.dtype)
+
+
 TYPED_AS: dict[Any, Callable[..., Any]] = {
+    **dict.fromkeys((
+        take_adjoint, take_along_axis_adjoint, repeat_adjoint, tile_adjoint, resize_adjoint,
+        pad_adjoint, diagonal_adjoint, split_adjoint,
+    ), _of_shape_second),
+    permute_adjoint: _of_shape_last,
     np.reshape: _of_shape_first, np.ndarray.reshape: _of_shape, np.broadcast_to: _of_shape_first,
     np.resize: _of_shape_first, np.split: np.array_split, np.squeeze: _squeezed,
     np.ndarray.squeeze: _squeezed, np.cov: _covariance, np.corrcoef: _covariance,

@@ -58,11 +58,11 @@ def run_possible(name: str, requests: list[Request], stage: str) -> tuple[Reques
 
     All but the first request assume types of arguments; that is said on stderr.
     """
-    refused: ADError | None = None
+    refused: ADError | TypeError | None = None
     for request in requests:
         try:
             result = up_to(stage, request)
-        except ADError as error:
+        except (ADError, TypeError) as error:
             refused = refused or error
             continue
         if refused is not None:
@@ -92,8 +92,11 @@ def requests_for(function: Any, options: DumpOptions) -> list[Request]:
     except ValueError as error:
         raise UsageError(str(error)) from None
     own = {p.name: given[p.name] for p in s.parameters if p.name in given}
-    known = [types_of_parameters(s, own, fixed) for fixed in (False, True)]
-    possible = dict.fromkeys((*known, *assumptions(s, known[0]), *assumptions(s, known[1])))
+    free, fixed = (types_of_parameters(s, own, fixed) for fixed in (False, True))
+    # A default that is a function can only be compiled as that function; None is a test away.
+    halfway = tuple(f if x == t.NONE_TYPE else x for f, x in zip(free, fixed, strict=True))
+    known = (free, halfway, fixed)
+    possible = dict.fromkeys((*known, *(a for types in known for a in assumptions(s, types))))
     return [
         Request(
             s.target.function, types, s.wrt, wanted.mode, wanted.has_aux, s.single,

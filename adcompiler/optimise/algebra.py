@@ -259,7 +259,7 @@ class _Algebra:
         if not isinstance(self.unit.type(x), t.Array):
             return None
         inverse = self.inverses.get(y) if isinstance(y, Var) else None
-        if inverse is not None and self.is_float(x):
+        if inverse is not None and self.uses.get(inverse) and self.is_float(x):
             return Call(Const(operator.mul), (x, inverse))
         return None
 
@@ -412,6 +412,8 @@ class _Algebra:
         like, fill = made.args
         if not (isinstance(fill, Const) and type(fill.value) is float):
             return None
+        if not isinstance(self.unit.type(like), t.Array):  # type: ignore[arg-type]
+            return None  # a Python number has no size
         size = Var("size", True)
         rhs: Any = Attribute(like, "size")  # type: ignore[arg-type]
         while (closer := self.metadata(size, rhs)) is not None:

@@ -49,6 +49,8 @@ class _DeadCode:
                     live.update(a for a in operands(rhs) if isinstance(a, Var))
                     return Do(rhs, origin)
                 live.discard(target)
+            case Do(rhs, _) if self.purity.is_pure(rhs):
+                return None
             case If():
                 return self.branch(statement, live)
             case Loop():

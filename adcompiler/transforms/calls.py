@@ -38,6 +38,8 @@ MAX_DEPTH = 60
 PURE_ROOTS = frozenset({"numpy", "math", "cmath", "operator", "scipy"})
 LIST_WRITES = frozenset("append extend insert pop remove clear sort reverse".split())
 DICT_WRITES = frozenset("update pop popitem setdefault clear".split())
+ARRAY_WRITES = frozenset("sort fill put partition resize setfield setflags itemset".split())
+WRITES = LIST_WRITES | DICT_WRITES | ARRAY_WRITES
 
 
 def call(
@@ -335,6 +337,11 @@ def call_method(
         return s.reject(
             origin, f"changing a {'list' if isinstance(owner, t.List) else 'dict'} in place "
             f"(`.{method}`) is not supported yet", NEW_CONTAINER, "in-place-containers",
+        )
+    if isinstance(owner, t.Unknown) and method in WRITES:
+        return s.reject(
+            origin, f"changing a value in place (`.{method}`) is not supported yet",
+            f"{NEW_CONTAINER}, np.sort(x)", "in-place-containers",
         )
     if isinstance(owner, t.Text):
         found = s.type_of_call(lambda x, *a, **k: getattr(x, method)(*a, **k), [obj, *args], kwargs)
@@ -697,7 +704,9 @@ def compile_callee(
         if stable or not callee.recursive:
             break
         del unit.findings[before:]
-    body = Block(tuple(out), yields or (UNDEF,), yields is None)
+    from adcompiler.transforms.in_place import rebound  # the folds come in between
+
+    body = Block(rebound(s, out, yields or ()), yields or (UNDEF,), yields is None)
     callee.function = Function(callee.name, tuple(params), body, function.origin, doc=function.doc)
 
 

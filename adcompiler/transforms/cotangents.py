@@ -216,6 +216,10 @@ class Cotangents:
         if isinstance(type_, t.Scalar):
             return Const(0.0)
         name = bar(value) if isinstance(value, Var) else "zero"
+        if value in self.s.unit.unsure:
+            return self.s.let(
+                Call(Const(zeros_like), (value,)), cotangent_type(type_), name, origin, False
+            )
         function = np.zeros_like if isinstance(type_, t.Array) and type_.kind in (
             "float", "complex") else zeros_like
         if isinstance(type_, t.Tuple):

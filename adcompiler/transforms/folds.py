@@ -384,16 +384,6 @@ def fold_enumerate(
     return s.let(Call(Const(enumerate), tuple(args), tuple(kwargs.items())), t.UNKNOWN, name, origin)
 
 
-@folds(set, frozenset)
-def fold_set(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
-    if len(args) == 1 and t.may_vary(s.unit.type(unstar(args[0]))):
-        return s.reject(
-            origin, "a set of numbers has no derivative where two of them are equal",
-            "use a list or a tuple", "set-displays",
-        )
-    return None
-
-
 @folds(dict_of)
 def fold_dict_of(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
     """The type of a dict comprehension: its keys are not known when compiling."""
@@ -409,7 +399,7 @@ def fold_is(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: 
         return Const(left.value is right.value)
     for one, other in ((left, right), (right, left)):
         if isinstance(one, Const) and not isinstance(
-            s.unit.type(other), (t.Unknown, t.Static, t.Bottom, t.FunctionType)
+            s.unit.type(other), (t.Unknown, t.Static, t.Bottom)
         ) and not isinstance(one.value, bool):
             return Const(False)
     return None
@@ -486,23 +476,32 @@ WRITTEN: dict[type, tuple[str, str]] = {
 
 def _in_place(function: Any, plain: Any) -> Fold:
     def fold(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
-        """``x op= y`` of an immutable value rebinds the name; of others it writes into them."""
-        if isinstance(
-            s.unit.type(args[0]), (t.Scalar, t.Text, t.Tuple, t.Static, t.Range, t.Bottom)
-        ):
+        """``x op= y`` of an immutable value rebinds the name; of others it writes into them.
+
+        Whether anything else sees the write is checked when the whole function is known.
+        """
+        type_ = s.unit.type(args[0])
+        if isinstance(type_, (t.Scalar, t.Text, t.Tuple, t.Static, t.Range, t.Bottom)):
             return s.call(Const(plain), args, {}, origin, name)
-        written = WRITTEN.get(type(s.unit.type(args[0])))
-        if written is not None:
-            kind, anchor = written
-            sign = SIGNS[plain]
-            return s.reject(
-                origin, f"`{sign}=` writes into the {kind}, which is not supported yet",
-                f"write x = x {sign} y, which makes a new one", anchor,
-            )
         found = s.type_of_call(plain, args, {})
+        fits = found == type_ or isinstance(found, t.Unknown) and not (
+            isinstance(type_, t.Array) and type_.dtype not in ("float64", "complex128")
+        )
+        if isinstance(type_, t.Dict) or (isinstance(type_, (t.Array, t.List)) and not fits):
+            return refuse_write(s, type_, plain, origin)
         return s.let(Call(Const(function), tuple(args)), found, name, origin)
 
     return fold
+
+
+def refuse_write(s: Specialiser, type_: t.Type, plain: Any, origin: Origin) -> Atom:
+    """Report an in-place operator that is not the same as making a new value."""
+    kind, anchor = WRITTEN.get(type(type_), ("value", "array-writes"))
+    sign = SIGNS[plain]
+    return s.reject(
+        origin, f"`{sign}=` writes into the {kind}, which is not supported yet",
+        f"write x = x {sign} y, which makes a new one", anchor,
+    )
 
 
 for _function, _plain in IN_PLACE.items():
@@ -554,13 +553,13 @@ def fold_like(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name
             s.unit.shapes[g] = s.unit.shape_class(x)
             return project_array(s, g, x, kind, other, origin, name)
     elements = s.unit.elements(x)
-    if elements and isinstance(other, t.List) and isinstance(kind, t.Array) and kind.ndim == 1:
-        if all(isinstance(s.unit.type(element), t.Scalar) for element in elements):
-            parts = [s.item(g, Const(i), origin, "part") for i in range(len(elements))]
-            return s.pack("list", tuple(
-                s.call(Const(project), [part, element], {}, origin, "part")
-                for part, element in zip(parts, elements, strict=True)
-            ), name, origin)
+    if elements and isinstance(other, (t.List, t.Tuple)) and isinstance(kind, t.Array) and kind.ndim:
+        parts: list[Atom] = []
+        for i, element in enumerate(elements):
+            part = Const(None) if isinstance(element, Const) else s.call(
+                Const(like), [s.item(g, Const(i), origin, "part"), element], {}, origin, "part")
+            parts.append(part)
+        return s.pack("list" if isinstance(other, t.List) else "tuple", tuple(parts), name, origin)
     return None
 
 

@@ -207,8 +207,11 @@ class Reverser:
 
         return sweep
 
-    def forward_pack(self, target: Var, rhs: Pack | Call, origin: Origin) -> Sweep:
+    def forward_pack(self, target: Var, rhs: Pack | Call, origin: Origin) -> Sweep | None:
         """Write a display, or the making of a namedtuple."""
+        if isinstance(rhs, Pack) and rhs.kind == "set":
+            self.reject_set(origin)
+            return None
         new = substitute(rhs, self.env)
         self.s.unit.defs[target] = new
         self.s.out.append(Let(target, new, origin))
@@ -307,6 +310,9 @@ class Reverser:
         unit.lost.add(target)
         if consequence:
             return
+        if function in (set, frozenset):
+            self.reject_set(origin)
+            return
         if function in IN_PLACE:
             sign = SIGNS[IN_PLACE[function]]
             self.s.reject(
@@ -318,6 +324,12 @@ class Reverser:
         found = missing_rule(origin, shown, function, len(args), keywords, obstacle)
         via = () if origin.via is None else (origin.via.call,)
         self.s.report(replace(found, callers=via))
+
+    def reject_set(self, origin: Origin) -> None:
+        self.s.reject(
+            origin, "a set of numbers has no derivative where two of them are equal",
+            "use a list or a tuple", "set-displays",
+        )
 
     def check_unseen(self, rhs: Rhs, origin: Origin) -> None:
         """Report a call that may write a differentiable value where its reverse is not seen.

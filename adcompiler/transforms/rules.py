@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Const, Origin, Pack, Param, Star, Var, unstar
 from adcompiler.rulekit.registry import Rule
 from adcompiler.runtime import project
+from adcompiler.transforms import container_folds  # registers its folds
 from adcompiler.transforms.calls import bind, environment
 from adcompiler.transforms.cotangents import cotangent_type, is_none
 from adcompiler.transforms.specialise import Specialiser
@@ -133,8 +135,11 @@ def apply_definition(
         raise ADError(f"the rule {definition.__qualname__} does not return (y, pullback)")
     s.out[before:] = [at_origin(statement, origin) for statement in s.out[before:]]
     result, pullback = parts
-    if isinstance(result, Var) and result.temporary and not temporary:
-        s.unit.names.setdefault(result, name)
+    if isinstance(result, Var) and result.temporary:
+        if not temporary:
+            s.unit.names.setdefault(result, name)
+        elif not hasattr(builtins, name):
+            s.unit.hints.setdefault(result, name)
 
     def pull_back(s: Specialiser, dy: Atom, at: Origin) -> list[tuple[Atom, Atom]]:
         start = len(s.out)
@@ -214,3 +219,6 @@ def at_origin(statement: Any, origin: Origin) -> Any:
     from dataclasses import replace
 
     return replace(statement, origin=origin) if hasattr(statement, "origin") else statement
+
+
+__all__ = ["Applied", "apply_rule", "container_folds"]

@@ -600,14 +600,8 @@ class Specialiser:
             isinstance(v, Star) and t.may_vary(self.unit.type(v.atom)) for v in values
         ):
             return self.concatenated(kind, values, name, origin)
-        if kind == "set":
-            if all(isinstance(v, Const) for v in values):
-                return self.fold_set(values)
-            if any(t.may_vary(self.unit.type(unstar(v))) for v in values):
-                return self.reject(
-                    origin, "a set of numbers has no derivative where two of them are equal",
-                    "use a list or a tuple", "set-displays",
-                )
+        if kind == "set" and all(isinstance(v, Const) for v in values):
+            return self.fold_set(values)
         return self.pack(kind, tuple(values), name, origin)
 
     def concatenated(

@@ -328,6 +328,7 @@ ELEMENTWISE: frozenset[Callable[..., Any]] = frozenset({
     operator.pow, operator.neg, operator.pos, operator.abs, abs, operator.iadd, operator.isub,
     operator.imul, operator.itruediv, operator.eq, operator.ne, operator.lt, operator.le,
     operator.gt, operator.ge, operator.and_, operator.or_, operator.xor, operator.invert, np.where,
+    np.clip,
 })
 """Functions whose array result has the broadcast shape of their arguments."""
 

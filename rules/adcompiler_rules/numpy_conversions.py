@@ -158,3 +158,38 @@ def tolist(x):
         return tolist_adjoint(dy, x)
 
     return x.tolist(), tolist_pullback
+
+
+# --- scalar types as functions --------------------------------------------------------------------
+
+
+def _numbers(rng):
+    return [call(0.5), call(np.float64(1.5)), call(rng.normal(size=3)), call(np.float32(0.5))]
+
+
+@rrule(np.float64, linear=(0,), domain=_numbers)
+def float64(x):
+    def float64_pullback(dy):
+        return like(dy, x)
+
+    return np.float64(x), float64_pullback
+
+
+@rrule(np.float32, linear=(0,), domain=lambda rng: [
+    call(np.float32(0.5)), call(rng.normal(size=3).astype(np.float32)),
+])
+def float32(x):
+    """The derivative of the identity: rounding to single precision is ignored."""
+
+    def float32_pullback(dy):
+        return like(dy, x)
+
+    return np.float32(x), float32_pullback
+
+
+@rrule(np.complex128, linear=(0,), domain=lambda rng: [*_numbers(rng), call(0.5 - 2j)])
+def complex128(x):
+    def complex128_pullback(dy):
+        return like(dy, x)
+
+    return np.complex128(x), complex128_pullback

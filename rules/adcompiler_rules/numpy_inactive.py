@@ -54,3 +54,9 @@ for group in (IMPURE, READING_STATE):
 for name in ("shape", "ndim", "size", "any", "all", "argmax", "argmin", "argsort", "argpartition",
              "nonzero", "searchsorted", "round"):
     alias(getattr(np.ndarray, name), getattr(np, name))
+
+non_differentiable(
+    np.linalg.matrix_rank, np.einsum_path, np.mintypecode, np.packbits, np.unpackbits,
+    np.is_busday, np.busday_count, np.busday_offset, np.datetime_as_string, np.datetime_data,
+    np.get_include, np.ndarray.tobytes, np.ndarray.dumps,
+)

@@ -170,7 +170,11 @@ def split(ary, indices_or_sections, axis=0):
     ary_shape = np.shape(ary)
 
     def split_pullback(dy):
-        return split_adjoint(dy, ary_shape, indices_or_sections, axis)
+        if isinstance(indices_or_sections, int):
+            da = np.concatenate(dy, axis)
+        else:
+            da = split_adjoint(dy, ary_shape, indices_or_sections, axis)
+        return da
 
     return np.split(ary, indices_or_sections, axis=axis), split_pullback
 

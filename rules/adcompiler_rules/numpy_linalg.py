@@ -117,7 +117,9 @@ def solve(a, b):
         else:
             db = np.linalg.solve(aH, dy)
             da = -db @ np.conj(np.swapaxes(y, -1, -2))
-        return like(unbroadcast(da, np.shape(a)), a), like(unbroadcast(db, np.shape(b)), b)
+        if np.ndim(a) > 2 or np.ndim(b) > 2:
+            da, db = unbroadcast(da, np.shape(a)), unbroadcast(db, np.shape(b))
+        return like(da, a), like(db, b)
 
     return y, solve_pullback
 

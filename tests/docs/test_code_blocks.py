@@ -252,9 +252,9 @@ def rewrite(document: Path, directory: Path) -> None:
             continue
         first = block.line - 1 + moved
         new = present.rstrip("\n").splitlines()
-        old = block.text.splitlines()
-        rows[first : first + len(old)] = new
-        moved += len(new) - len(old)
+        old = len(block.text.splitlines()) if block.text.strip() else 0
+        rows[first : first + old] = new
+        moved += len(new) - old
     document.write_text("\n".join(rows) + "\n", encoding="utf-8")
 
 

@@ -242,7 +242,7 @@ class Writer:
         x, y = self.number(env, depth), self.number(env, depth)
         options = [f"({x} if {self.condition(env)} else {y})"]
         options.append(f"({x} or {y})")
-        options.append(f"np.where({self.condition(env, plain=True)}, {x}, {y})")
+        options.append(f"float(np.where({self.condition(env, plain=True)}, {x}, {y}))")
         return str(self.pick(options))
 
     def over_list(self, env: Env, depth: int) -> str:

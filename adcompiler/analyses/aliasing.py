@@ -1,0 +1,175 @@
+"""Which variables may share storage, and which in-place operators somebody else could notice.
+
+``x += y`` on an array writes into it. Where nothing else refers to that array, this is the same as
+``x = x + y``, and is compiled as that. Storage classes are found by union-find over the variables:
+a value that a function may return as a view of its argument, or that holds it, is in its class.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from adcompiler.analyses.purity import ALLOCATORS
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    Atom, Block, Call, Const, Free, Global, If, Let, Loop, Rhs, Statement, Var, operands,
+)
+from adcompiler.ir.visit import blocks_of, defined, direct_uses, free_variables
+from adcompiler.rulekit.registry import REGISTRY
+
+IN_PLACE: dict[object, object] = {
+    operator.iadd: operator.add, operator.isub: operator.sub, operator.imul: operator.mul,
+    operator.itruediv: operator.truediv, operator.ifloordiv: operator.floordiv,
+    operator.imod: operator.mod, operator.ipow: operator.pow, operator.imatmul: operator.matmul,
+    operator.iand: operator.and_, operator.ior: operator.or_, operator.ixor: operator.xor,
+    operator.ilshift: operator.lshift, operator.irshift: operator.rshift,
+}
+"""Each in-place operator with the one that makes a new value."""
+
+FRESH: frozenset[object] = frozenset({
+    *IN_PLACE.values(), operator.neg, operator.invert, abs, np.sum, np.prod, np.mean, np.std, np.var,
+    np.max, np.min, np.dot, np.outer, np.inner, np.vdot, np.matmul, np.tensordot, np.kron,
+    np.concatenate, np.stack, np.vstack, np.hstack, np.column_stack, np.where, np.cumsum,
+    np.cumprod, np.diff, np.sort, np.repeat, np.tile, np.pad, np.roll, np.linspace, np.arange,
+    np.eye, np.identity, np.ndarray.copy, np.ndarray.flatten,
+})
+"""Functions whose result never shares storage with an argument."""
+
+TypeOf = Callable[[Atom], t.Type]
+
+
+def noticed_writes(block: Block, type_of: TypeOf) -> list[Let]:
+    """Return the in-place operators of ``block`` whose write something else may see.
+
+    Storage that is not made by a statement of the block, such as that of parameters and globals,
+    is somebody else's.
+    """
+    return _Writes(block, type_of).found
+
+
+class _Classes:
+    """Storage classes: ``None`` stands for the storage that the block did not make."""
+
+    def __init__(self, type_of: TypeOf) -> None:
+        self.parent: dict[Var | None, Var | None] = {}
+        self.type_of = type_of
+
+    def find(self, var: Var | None) -> Var | None:
+        while (above := self.parent.get(var, var)) is not var:
+            var = above
+        return var
+
+    def join(self, a: Atom | None, b: Atom | None) -> None:
+        """Record that two values may share storage; numbers and texts have none."""
+        for atom in (a, b):
+            if isinstance(atom, Const) or (
+                isinstance(atom, Var) and isinstance(self.type_of(atom), (t.Scalar, t.Text))
+            ):
+                return
+        one, two = self.find(a), self.find(b)  # type: ignore[arg-type]
+        if one is not two:
+            if one is None:
+                one, two = two, one
+            self.parent[one] = two
+
+
+class _Writes:
+    def __init__(self, block: Block, type_of: TypeOf) -> None:
+        self.classes = _Classes(type_of)
+        self.found: list[Let] = []
+        for var in free_variables(block):
+            self.classes.join(var, None)
+        self.connect(block)
+        self.visit(block, set())
+
+    # -- classes -------------------------------------------------------------------------------
+
+    def connect(self, block: Block) -> None:
+        for statement in block.statements:
+            match statement:
+                case Let(target, rhs, _):
+                    self.connect_value(target, rhs)
+                case If(results=results, then=then, orelse=orelse):
+                    for arm in (then, orelse):
+                        self.connect_all(results, arm.yields)
+                case Loop():
+                    self.connect_loop(statement)
+            for inner in blocks_of(statement):
+                self.connect(inner)
+
+    def connect_all(self, one: Iterable[Atom], two: Iterable[Atom]) -> None:
+        for a, b in zip(one, two, strict=False):
+            self.classes.join(a, b)
+
+    def connect_loop(self, node: Loop) -> None:
+        self.connect_all(node.items, node.iterables)
+        self.connect_all(node.params, node.inits)
+        self.connect_all(node.params, node.next_values())
+        self.connect_all(node.results, node.params)
+        self.connect_all(node.collects, node.collected())
+
+    def connect_value(self, target: Var, rhs: Rhs) -> None:
+        if isinstance(rhs, (Global, Free)):
+            self.classes.join(target, None)
+        elif not self.is_fresh(rhs):
+            for atom in operands(rhs):
+                self.classes.join(target, atom)
+            if isinstance(rhs, Call) and not isinstance(rhs.func, Const):
+                self.classes.join(target, None)
+
+    @staticmethod
+    def is_fresh(rhs: Rhs) -> bool:
+        if not isinstance(rhs, Call) or not isinstance(rhs.func, Const):
+            return False
+        try:
+            function = REGISTRY.resolve(rhs.func.value)
+            if function in FRESH or function in ALLOCATORS:
+                return True
+        except TypeError:
+            return False
+        rule = REGISTRY.find(function)
+        return isinstance(function, np.ufunc) or (rule is not None and rule.elementwise)
+
+    # -- what is read later --------------------------------------------------------------------
+
+    def visit(self, block: Block, live: set[Var]) -> None:
+        """Walk backwards; ``live`` is what is read after the block, and becomes what before it."""
+        live.update(a for a in block.yields if isinstance(a, Var))
+        for statement in reversed(block.statements):
+            self.statement(statement, live)
+
+    def statement(self, statement: Statement, live: set[Var]) -> None:
+        live.difference_update(defined(statement))
+        if isinstance(statement, Let):
+            self.check(statement, live)
+        elif isinstance(statement, If):
+            before: set[Var] = set()
+            for arm in (statement.then, statement.orelse):
+                inner = set(live)
+                self.visit(arm, inner)
+                before |= inner
+            live |= before
+        elif isinstance(statement, Loop):
+            around = set(live)
+            for inner_block in blocks_of(statement):
+                around |= set(free_variables(inner_block))
+            around -= {*statement.params, *statement.items}
+            for inner_block in blocks_of(statement):
+                self.visit(inner_block, set(around))
+            live |= around
+        live.update(a for a in direct_uses(statement) if isinstance(a, Var))
+
+    def check(self, statement: Let, live: set[Var]) -> None:
+        rhs = statement.rhs
+        if not isinstance(rhs, Call) or not isinstance(rhs.func, Const):
+            return
+        if not any(rhs.func.value is function for function in IN_PLACE):
+            return
+        written = self.classes.find(rhs.args[0]) if isinstance(rhs.args[0], Var) else None
+        if written is self.classes.find(None) or any(
+            self.classes.find(var) is written for var in live
+        ):
+            self.found.append(statement)

@@ -1,0 +1,100 @@
+"""The grammar of the IR, executable: what every stage may rely on and must keep.
+
+``verify`` raises InternalError for a function in which a variable is defined twice or read where
+it is not defined, a region yields a wrong number of values, or something follows the end of a
+block that always raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from adcompiler.errors import InternalError
+from adcompiler.ir.nodes import (
+    Atom, Block, Const, Do, Function, If, Let, Loop, Raise, Statement, Unsupported, Var, operands,
+)
+from adcompiler.ir.visit import defined, direct_uses
+
+
+def verify(function: Function) -> None:
+    """Raise InternalError unless ``function`` is well-formed."""
+    verifier = _Verifier(function.name)
+    params = [p.var for p in function.params]
+    verifier.define(params)
+    if function.itself is not None:
+        verifier.define([function.itself])
+    verifier.define(function.captures)
+    visible = {*params, *function.captures, *([function.itself] if function.itself else [])}
+    verifier.block(function.body, visible)
+
+
+class _Verifier:
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.defined: set[Var] = set()
+
+    def fail(self, problem: str) -> None:
+        raise InternalError(f"ill-formed IR in {self.name}: {problem}")
+
+    def define(self, variables: Iterable[Var]) -> None:
+        for var in variables:
+            if var in self.defined:
+                self.fail(f"{var!r} is defined twice")
+            self.defined.add(var)
+
+    def read(self, atoms: Iterable[Atom], visible: set[Var], where: str) -> None:
+        for atom in atoms:
+            if not isinstance(atom, (Var, Const)):
+                self.fail(f"{atom!r} is no atom, in {where}")
+            if isinstance(atom, Var) and atom not in visible:
+                self.fail(f"{atom!r} is not defined where it is read, in {where}")
+
+    def block(self, block: Block, visible: set[Var]) -> None:
+        """Check a block in which ``visible`` may be read."""
+        inside = set(visible)
+        for position, statement in enumerate(block.statements):
+            self.statement(statement, inside)
+            if isinstance(statement, Raise) and not (
+                block.diverges and position == len(block.statements) - 1
+            ):
+                self.fail("a block goes on after a raise")
+            inside.update(defined(statement))
+        if not block.diverges:
+            self.read(block.yields, inside, "the yields of a block")
+
+    def statement(self, statement: Statement, visible: set[Var]) -> None:
+        match statement:
+            case Let(target, rhs, _):
+                self.read(operands(rhs), visible, f"the definition of {target!r}")
+            case Do() | Raise() | Unsupported():
+                self.read(direct_uses(statement), visible, "a statement")
+            case If():
+                self.branch(statement, visible)
+            case Loop():
+                self.loop(statement, visible)
+        self.define(defined(statement))
+
+    def branch(self, node: If, visible: set[Var]) -> None:
+        self.read((node.condition,), visible, "a condition")
+        for arm in (node.then, node.orelse):
+            if len(arm.yields) != len(node.results) and not arm.diverges:
+                self.fail(f"an arm yields {len(arm.yields)} values for {len(node.results)} results")
+            self.block(arm, visible)
+
+    def loop(self, node: Loop, visible: set[Var]) -> None:
+        self.read((*node.iterables, *node.inits), visible, "the head of a loop")
+        if len(node.items) != len(node.iterables):
+            self.fail("a loop binds other items than it has sequences")
+        if not len(node.params) == len(node.inits) == len(node.results):
+            self.fail("a loop has other carried values than initial values or results")
+        wanted = len(node.params) + len(node.collects) + node.stops
+        if len(node.body.yields) != wanted and not node.body.diverges:
+            self.fail(f"a loop's body yields {len(node.body.yields)} values, not {wanted}")
+        if node.condition is None and not node.items:
+            self.fail("a loop has neither a condition nor items")
+        self.define((*node.params, *node.items))
+        if node.condition is not None:
+            if len(node.condition.yields) != 1 and not node.condition.diverges:
+                self.fail("a loop's condition yields more than one value")
+            self.block(node.condition, visible | set(node.params))
+        self.block(node.body, visible | {*node.params, *node.items})

@@ -1,0 +1,218 @@
+"""In-place operators on arrays and lists: rebinding where nobody sees the write, else refused."""
+
+import numpy as np
+import pytest
+
+from adcompiler import ADError, UnsupportedError, grad, vjp
+from tests.language.check import Cases
+
+programs = Cases()
+V = np.array([0.5, -1.5, 2.0])
+M = np.arange(6.0).reshape(2, 3) / 7 - 0.3
+
+
+@programs(V)
+def fresh_array(x):
+    h = np.zeros(3)
+    h += x
+    h *= x + h
+    h -= 0.5
+    h /= 2.0
+    h **= 2
+    return np.sum(h)
+
+
+@programs(M)
+def accumulator_in_loop(m):
+    total = np.zeros(3)
+    for row in m:
+        total += row * row
+        total *= 0.5
+    return np.sum(total * total)
+
+
+@programs(V)
+def result_of_an_expression(x):
+    h = np.sin(x) * 2.0
+    h += x
+    return np.sum(h * h)
+
+
+@programs(M)
+def in_a_branch(m):
+    h = m @ np.ones(3)
+    if h[0] > -10.0:
+        h += 1.0
+    else:
+        h -= 1.0
+    return np.sum(h * h)
+
+
+@programs(V)
+def list_of_its_own(x):
+    ys = [x[0]]
+    for i in range(1, 3):
+        ys += [x[i] * ys[-1]]
+    return sum(ys)
+
+
+@programs(V)
+def through_a_helper(x):
+    def normalised(y):
+        z = y * 1.0
+        z -= np.mean(z)
+        z /= np.sum(z * z)
+        return z
+
+    return normalised(x) @ x
+
+
+@programs(V)
+def old_value_is_not_read_again(x):
+    h = x * 2.0
+    g = h * 3.0
+    h += g
+    return np.sum(h * g)
+
+
+@pytest.mark.parametrize("case", programs, ids=str)
+def test_gradient(case):
+    programs.check(case)
+
+
+def parameter(x):
+    x += 1.0
+    return np.sum(x * x)
+
+
+def alias_of_parameter(x):
+    y = x
+    y += 1.0
+    return np.sum(y * y)
+
+
+def view_of_parameter(x):
+    y = x[1:]
+    y += 1.0
+    return np.sum(y * y)
+
+
+def alias_is_read(x):
+    h = x * 2.0
+    old = h
+    h += 1.0
+    return np.sum(h * old)
+
+
+def view_is_read(x):
+    h = x * 2.0
+    head = h[:2]
+    h += 1.0
+    return np.sum(h) * np.sum(head)
+
+
+def writes_through_a_view(x):
+    h = x * 2.0
+    head = h[:2]
+    head += 1.0
+    return np.sum(h * h)
+
+
+def container_is_read(x):
+    h = x * 2.0
+    kept = [h, x]
+    h += 1.0
+    return np.sum(kept[0] * h)
+
+
+def kept_from_the_last_iteration(x):
+    h = x * 1.0
+    old = x * 1.0
+    total = 0.0
+    for _ in range(3):
+        total = total + np.sum(old)
+        old = h
+        h += 1.0
+    return total
+
+
+def alias_in_a_branch(x, flag=True):
+    h = x * 2.0
+    other = h if flag else x * 3.0
+    h += 1.0
+    return np.sum(h * other)
+
+
+def through_reshape(x):
+    h = x * 2.0
+    flat = h.reshape(-1)
+    h += 1.0
+    return np.sum(flat * flat)
+
+
+def collected(x):
+    h = x * 0.0
+    rows = []
+    for _ in range(2):
+        h += x
+        rows = rows + [h]
+    return np.sum(rows[0] * rows[1])
+
+
+def outer_closure(x):
+    h = x * 2.0
+
+    def total():
+        return np.sum(h * h)
+
+    h += 1.0
+    return total()
+
+
+GLOBAL = np.ones(3)
+
+
+def global_array(x):
+    g = GLOBAL
+    g += 1.0
+    return np.sum(g * x)
+
+
+def float_into_int(x):
+    h = np.zeros(3, dtype=np.int64)
+    h += 1
+    h = h * 1
+    h += x
+    return np.sum(h)
+
+
+def wide_into_narrow(x):
+    h = np.zeros(3, dtype=np.float32)
+    h += x
+    return np.sum(h)
+
+
+def argument_list(xs):
+    xs += [1.0]
+    return sum(xs)
+
+
+@pytest.mark.parametrize("function", [
+    parameter, alias_of_parameter, view_of_parameter, alias_is_read, view_is_read,
+    writes_through_a_view, container_is_read, kept_from_the_last_iteration, alias_in_a_branch,
+    through_reshape, collected, outer_closure, global_array, float_into_int, wide_into_narrow,
+])
+def test_a_write_that_somebody_sees_is_refused(function):
+    x = V.copy()
+    for derive in (lambda: grad(function)(x), lambda: vjp(function, x, argnums=(0,))):
+        with pytest.raises(UnsupportedError) as caught:
+            derive()
+        anchors = {finding.anchor for finding in caught.value.findings}
+        assert anchors & {"array-writes", "closure-rebinding"}
+    assert np.array_equal(x, V)
+    assert np.array_equal(GLOBAL, np.ones(3))
+
+
+def test_a_list_argument_is_not_extended():
+    with pytest.raises(ADError):
+        grad(argument_list)([1.0, 2.0])
