@@ -114,6 +114,8 @@ class _Writes:
     def connect_value(self, target: Var, rhs: Rhs) -> None:
         if isinstance(rhs, (Global, Free)):
             self.classes.join(target, None)
+        elif is_in_place(rhs):
+            self.classes.join(target, operands(rhs)[1])
         elif not self.is_fresh(rhs):
             for atom in operands(rhs):
                 self.classes.join(target, atom)
@@ -163,13 +165,18 @@ class _Writes:
         live.update(a for a in direct_uses(statement) if isinstance(a, Var))
 
     def check(self, statement: Let, live: set[Var]) -> None:
-        rhs = statement.rhs
-        if not isinstance(rhs, Call) or not isinstance(rhs.func, Const):
+        if not is_in_place(statement.rhs):
             return
-        if not any(rhs.func.value is function for function in IN_PLACE):
-            return
-        written = self.classes.find(rhs.args[0]) if isinstance(rhs.args[0], Var) else None
+        buffer = operands(statement.rhs)[1]
+        written = self.classes.find(buffer) if isinstance(buffer, Var) else self.classes.find(None)
         if written is self.classes.find(None) or any(
             self.classes.find(var) is written for var in live
         ):
             self.found.append(statement)
+
+
+def is_in_place(rhs: Rhs) -> bool:
+    """Say whether ``rhs`` is an in-place operator."""
+    return isinstance(rhs, Call) and isinstance(rhs.func, Const) and any(
+        rhs.func.value is function for function in IN_PLACE
+    )

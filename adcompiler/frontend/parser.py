@@ -510,14 +510,13 @@ class _FunctionParser:
         value = self.nested(node, node.name)
         for decorator in reversed(node.decorator_list):
             value = self.let(Call(self.expression(decorator), (value,)), node.name)
-        self.env[node.name] = value
+        self.bind(node.name, value)
 
     def parse_Import(self, node: Any) -> None:
         for name in node.names:
             top = name.name if name.asname else name.name.partition(".")[0]
-            self.env[name.asname or top] = self.let(
-                Call(Const(_import_module), (Const(name.name), Const(top))), top
-            )
+            module = self.let(Call(Const(_import_module), (Const(name.name), Const(top))), top)
+            self.bind(name.asname or top, module)
 
     def parse_ImportFrom(self, node: Any) -> None:
         if node.level:
@@ -527,7 +526,8 @@ class _FunctionParser:
             module = self.let(
                 Call(Const(_import_module), (Const(node.module), Const(node.module))), "module"
             )
-            self.env[name.asname or name.name] = self.let(Attribute(module, name.name), name.name)
+            found = self.let(Attribute(module, name.name), name.name)
+            self.bind(name.asname or name.name, found)
 
     # -- targets -------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.analyses.aliasing import IN_PLACE
 from adcompiler.analyses.values import CannotStandInError, stand_in
 from adcompiler.frontend.parser import _import_module
 from adcompiler.frontend.replacements import listed
@@ -450,15 +451,6 @@ def fold_check_bound(
     if args[0] in s.unit.unsure and not isinstance(s.unit.type(args[0]), t.Unknown):
         return None
     return None if args[0] is UNDEF else NONE
-
-
-IN_PLACE = {
-    operator.iadd: operator.add, operator.isub: operator.sub, operator.imul: operator.mul,
-    operator.itruediv: operator.truediv, operator.ifloordiv: operator.floordiv,
-    operator.imod: operator.mod, operator.ipow: operator.pow, operator.imatmul: operator.matmul,
-    operator.iand: operator.and_, operator.ior: operator.or_, operator.ixor: operator.xor,
-    operator.ilshift: operator.lshift, operator.irshift: operator.rshift,
-}
 
 
 SIGNS: dict[Any, str] = {

@@ -352,3 +352,9 @@ def test_derivative_in_an_argument_without_one_is_refused():
 def test_templates_have_zero_derivative():
     _, pullback = vjp(lambda x: np.full_like(x, 2.0) + np.where(x, 1.0, 2.0), np.ones(3))
     assert np.array_equal(pullback(np.ones(3))[0], np.zeros(3))
+
+
+def test_rounding_to_single_precision_passes_the_cotangent():
+    y, pullback = vjp(lambda x: np.float32(x) * 2.0, 0.1)
+    assert y == np.float32(0.1) * 2.0
+    assert pullback(1.5) == (3.0,)

@@ -19,9 +19,9 @@ def root_value_and_grad(a, tol):
     tape = []
     while abs(x * x - a) > tol:
         # early_return.py:6  x = 0.5 * (x + a / x)
-        z = a / x
-        tape.append((x, z))
-        x = 0.5 * (x + z)
+        quotient = a / x
+        tape.append((x, quotient))
+        x = 0.5 * (x + quotient)
 
     # reverse of early_return.py:5
     x_bar = 1.0

@@ -64,13 +64,13 @@ def distance_augmented(e, g):
     product = 0.1 * r
     w = v * sinh + math.cosh(product)
     # large_helper.py:13  return w * u - v * s + math.hypot(p, q) * math.expm1(0.1 * r)
-    y = math.hypot(p, q)
+    hypot = math.hypot(p, q)
     expm1 = math.expm1(product)
     return (
-        w * u - v * s + y * expm1,
+        w * u - v * s + hypot * expm1,
         (
             expm1,
-            y,
+            hypot,
             p,
             q,
             s,
@@ -99,7 +99,7 @@ def distance_pullback(residuals, value_bar):
     # reverse of large_helper.py:4
     (
         expm1,
-        y,
+        hypot,
         p,
         q,
         s,
@@ -123,8 +123,8 @@ def distance_pullback(residuals, value_bar):
     ) = residuals
     # reverse of large_helper.py:13
     hypot_bar = value_bar * expm1
-    r_bar = value_bar * y * (expm1 + 1.0) * 0.1
-    factor = hypot_bar / y if y else 0.0
+    r_bar = value_bar * hypot * (expm1 + 1.0) * 0.1
+    factor = hypot_bar / hypot if hypot else 0.0
     p_bar = factor * p
     q_bar = factor * q
     w_bar = value_bar * u

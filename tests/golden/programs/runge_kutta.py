@@ -17,43 +17,42 @@ def simulate(state, length, step, steps):
 call(simulate, np.array([0.3, 0.0]), 1.5, 0.01, 5, argnums=(0, 1))
 # output
 import numpy as np
-from adcompiler.runtime import as_gradient, repack, same_shape, unbroadcast
+from adcompiler.runtime import repack, same_shape, unbroadcast
 
 
 def simulate_grad(state, length, step, steps):
     """Return the gradient of `simulate` with respect to state, length."""
     # runge_kutta.py:10  for _ in range(steps):
-    state_1 = state
     tape = []
     for _ in range(steps):
         # runge_kutta.py:11  k1 = pendulum(state, length)
-        angle_1, speed = state_1
-        z = -9.81 / length
+        angle_1, speed = state
+        quotient = -9.81 / length
         sin_1 = np.sin(angle_1)
-        k1 = np.array([speed, z * sin_1])
+        k1 = np.array([speed, quotient * sin_1])
         # runge_kutta.py:12  k2 = pendulum(state + 0.5 * step * k1, length)
         product = 0.5 * step
-        shape_2 = state_1.shape
+        shape_2 = state.shape
         shape_1 = k1.shape
         same_shape(shape_2, shape_1)
-        total = state_1 + product * k1
+        total = state + product * k1
         angle, speed = total
         sin = np.sin(angle)
-        k2 = np.array([speed, z * sin])
+        k2 = np.array([speed, quotient * sin])
         # runge_kutta.py:13  state = state + step * k2
         shape = k2.shape
-        tape.append((shape, sin, z, angle, total, product, shape_1, sin_1, z, angle_1, state_1))
+        tape.append(
+            (shape, sin, quotient, angle, total, product, shape_1, sin_1, quotient, angle_1, state)
+        )
         same_shape(shape_2, shape)
-        state_1 = state_1 + step * k2
+        state = state + step * k2
 
     # reverse of runge_kutta.py:14
-    state_bar = np.zeros_like(state_1)
+    state_bar = np.zeros_like(state)
     state_bar[0] += 1.0
     # reverse of runge_kutta.py:10
     length_bar = 0.0
-    for shape, sin, z, angle, total, product, shape_1, sin_1, z_1, angle_1, state_1 in reversed(
-        tape
-    ):
+    for shape, sin, z, angle, total, product, shape_1, sin_1, z_1, angle_1, state in reversed(tape):
         # reverse of runge_kutta.py:13
         k2_bar = unbroadcast(state_bar * step, shape)
         # reverse of runge_kutta.py:12
@@ -69,7 +68,7 @@ def simulate_grad(state, length, step, steps):
         product_bar = k1_bar[1]
         angle_bar = product_bar * z_1 * np.cos(angle_1)
         length_bar = length_bar - float(product_bar * sin_1) / length * z_1
-        state_bar = state_bar + repack((angle_bar, speed_bar), state_1)
+        state_bar = state_bar + repack((angle_bar, speed_bar), state)
     # reverse of runge_kutta.py:9
-    state_bar = as_gradient(state_bar, state)
+    state_bar = np.copy(state_bar)
     return state_bar, length_bar
