@@ -1,14 +1,15 @@
-# make test | demo | lint | bench | clean
+# make test | demo | lint | bench | fuzz | clean
 # PYTHON chooses the interpreter, VENV the environment's directory, PYTEST_ARGS what pytest gets.
 PYTHON ?= python3
 VENV ?= .venv
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
+FUZZ ?= 2000
 
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: test demo lint bench clean
+.PHONY: test demo lint bench fuzz clean
 
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
@@ -22,6 +23,10 @@ lint: $(VENV)/.installed-lint
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/run.py $(BENCH_ARGS)
+
+# Compile FUZZ random programs and check each against plain Python; stops at the first failure.
+fuzz: $(VENV)/.installed-test
+	ADCOMPILER_FUZZ=$(FUZZ) $(BIN)/python -m pytest tests/properties/test_random_programs.py -k fuzz $(PYTEST_ARGS)
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -209,7 +209,7 @@ def check_scalar(s: Specialiser, output: Atom, name: str) -> None:
 def check_aux(s: Specialiser, value: Atom, name: str) -> None:
     """Refuse a result that is no pair where ``has_aux`` promises one."""
     type_ = s.unit.type(value)
-    if isinstance(type_, t.Tuple) and len(type_.items) == 2 or isinstance(type_, t.Unknown):
+    if isinstance(type_, t.Unknown) or (isinstance(type_, t.Tuple) and len(type_.items) == 2):
         return
     raise TypeError(
         f"has_aux=True needs a function that returns (value, aux), but {name} returns a value of "

@@ -116,7 +116,9 @@ class _Writes:
             self.classes.join(target, None)
         elif is_in_place(rhs):
             self.classes.join(target, operands(rhs)[1])
-        elif not self.is_fresh(rhs):
+        elif not self.is_fresh(rhs) or isinstance(
+            self.classes.type_of(target), (t.List, t.Tuple, t.Dict, t.Object)
+        ):
             for atom in operands(rhs):
                 self.classes.join(target, atom)
             if isinstance(rhs, Call) and not isinstance(rhs.func, Const):

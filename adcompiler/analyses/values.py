@@ -6,10 +6,11 @@ result's type. No table of result types is needed, and none can go out of date.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import types as python_types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -51,19 +52,24 @@ def type_of(value: Any, depth: int = 0) -> t.Type:
     if isinstance(value, tuple):
         return t.Tuple(tuple(type_of(item, depth + 1) for item in value), cls)
     if cls is list:
-        return t.List(functools.reduce(t.join, (type_of(i, depth + 1) for i in value), t.BOTTOM))
+        return t.List(joined(type_of(i, depth + 1) for i in value))
     if cls is dict:
         if all(isinstance(key, (str, int)) for key in value) and len(value) <= MAX_FIELDS:
             items = tuple(type_of(item, depth + 1) for item in value.values())
             return t.Dict(tuple(value), items)
-        item = functools.reduce(
-            t.join, (type_of(i, depth + 1) for i in value.values()), t.BOTTOM
-        )
-        return t.Dict(None, (item,))
+        return t.Dict(None, (joined(type_of(i, depth + 1) for i in value.values()),))
     if isinstance(value, np.ndarray) or not hasattr(value, "__dict__"):
         return t.Object(cls, ())
     fields = list(vars(value).items())[:MAX_FIELDS]
     return t.Object(cls, tuple((name, type_of(item, depth + 1)) for name, item in fields))
+
+
+def joined(types: Iterable[t.Type]) -> t.Type:
+    """Return the join of all of ``types``."""
+    found: t.Type = t.BOTTOM
+    for type_ in types:
+        found = t.join(found, type_)
+    return found
 
 
 _SIMPLE: dict[type, t.Type] = {
@@ -92,11 +98,15 @@ def stand_in(type_: t.Type, n: int) -> Any:
         case t.Array(dtype, ndim):
             if type_.kind == "other":
                 raise CannotStandInError(str(type_))
-            if ndim > 1:  # symmetric positive definite: no factorisation refuses it
-                values = (0.25 + 0.5 * np.eye(n)) * (4 if type_.kind in ("int", "bool") else 1)
-                return np.broadcast_to(values, (n,) * ndim).astype(dtype)
-            return (np.linspace(0.25, 0.75, n) if type_.kind == "float" else np.ones(n)).astype(
-                dtype) if ndim else np.asarray(stand_in(t.Scalar(type_.kind), n), dtype)
+            if ndim == 0:
+                return np.asarray(stand_in(t.Scalar(type_.kind), n), dtype)
+            if ndim == 1:
+                return (np.linspace(0.25, 0.75, n) if type_.kind == "float" else np.ones(n)).astype(
+                    dtype)
+            matrix = 0.25 + 0.5 * np.eye(n)  # positive definite: no factorisation refuses it
+            if type_.kind in ("int", "bool"):
+                matrix *= 4.0
+            return np.broadcast_to(matrix, (n,) * ndim).astype(dtype)
         case t.Text():
             return "a"
         case t.Tuple(items, cls):
@@ -122,10 +132,8 @@ def try_types(
 
     ``arguments`` gives positional and keyword stand-ins for an extent.
     """
-    try:
+    with contextlib.suppress(TypeError):  # not hashable
         function = TYPED_AS.get(function, function)
-    except TypeError:
-        pass  # not hashable
     for sizes in SIZES:
         found: list[t.Type] = []
         for n in sizes:

@@ -9,8 +9,8 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from importlib.metadata import version
 
-from adcompiler import __version__
 from adcompiler.cache.store import Store, default_directory
 from adcompiler.cli.dump import DumpOptions, dump
 from adcompiler.cli.output import show_source
@@ -43,7 +43,8 @@ def build_parser() -> argparse.ArgumentParser:
         prog="adcompiler", description="Derivatives of plain Python and NumPy code, as source.",
         epilog="exit codes: 0 done, 1 refused (the reason is on stderr), 2 wrong command line",
     )
-    parser.add_argument("--version", action="version", version=f"adcompiler {__version__}")
+    shown = f"adcompiler {version('adcompiler')}"
+    parser.add_argument("--version", action="version", version=shown)
     commands = parser.add_subparsers(required=True, metavar="command")
     add_dump(commands)
     add_rules(commands)

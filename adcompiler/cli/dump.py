@@ -6,10 +6,10 @@ import inspect
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from inspect import Parameter
 from typing import Any
 
-from adcompiler import __version__
 from adcompiler.annotations import assumptions, parse_arguments, types_of_parameters
 from adcompiler.api import Derivative
 from adcompiler.cli.merge import merge
@@ -42,7 +42,8 @@ def dump(target: str, options: DumpOptions) -> str:
     if options.stage != "source":
         texts = [run_possible(name, r, options.stage)[1] for name, r in requests.items()]
         return "\n\n".join(map(str, texts)) + "\n"
-    head = [f"# Derivatives of functions in {module}, written by adcompiler {__version__}."]
+    writer = f"adcompiler {version('adcompiler')}"
+    head = [f"# Derivatives of functions in {module}, written by {writer}."]
     texts = []
     for name, possible in requests.items():
         request, emitted = run_possible(name, possible, "source")

@@ -23,18 +23,24 @@ def as_real(value: Any, name: str) -> Any:
     if isinstance(value, np.ndarray) and value.dtype.kind in "iu":
         return value.astype(np.float64)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(as_real(item, name) for item in value))
+        return type(value)(*(real_item(item, name) for item in value))
     if type(value) in (tuple, list):
         if any(needs_real(item) for item in value):
-            return type(value)(as_real(item, name) for item in value)
+            return type(value)(real_item(item, name) for item in value)
     elif type(value) is dict and any(needs_real(item) for item in value.values()):
-        return {key: as_real(item, name) for key, item in value.items()}
+        return {key: real_item(item, name) for key, item in value.items()}
     elif isinstance(value, (str, bytes)) or value is None:
         raise TypeError(
             f"cannot differentiate with respect to {name}, which is {described(value)}; "
             "argnums chooses other arguments"
         )
     return value
+
+
+def real_item(value: Any, name: str) -> Any:
+    """As ``as_real`` for an item of a container, where other things than numbers may stand."""
+    other = value is None or isinstance(value, (str, bytes, bool, np.bool_))
+    return value if other else as_real(value, name)
 
 
 def described(value: Any) -> str:

@@ -86,14 +86,14 @@ def all_parameters(function: types.FunctionType) -> tuple[str, str]:
         if p.kind is p.KEYWORD_ONLY and not starred:
             header.append("*")
             starred = True
-        stars = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+        stars = "*" * (p.kind is p.VAR_POSITIONAL) + "**" * (p.kind is p.VAR_KEYWORD)
         header.append(f"{stars}{p.name}{'' if p.default is p.empty else '=None'}")
         arguments.append(f"{p.name}={p.name}" if p.kind is p.KEYWORD_ONLY else f"{stars}{p.name}")
     return ", ".join(header), ", ".join(arguments)
 
 
 def takes_anything(function: Callable[..., Any]) -> bool:
-    """Say whether a function is a wrapper of ``(*args, **kwargs)`` around one with named parameters."""
+    """Say whether a function takes ``(*args, **kwargs)`` for one that it wraps, with named ones."""
     if not isinstance(function, types.FunctionType) or not hasattr(function, "__wrapped__"):
         return False
     own = inspect.signature(function, follow_wrapped=False).parameters.values()

@@ -22,7 +22,7 @@ from adcompiler.ir.nodes import (
     Loop, Origin, Pack, Raise, Rhs, Slice, Star, Statement, Undefined, Var, operands, unstar,
 )
 from adcompiler.ir.visit import direct_uses, is_short_circuit, walk
-from adcompiler.runtime import add_at, append, drop_last, unpack
+from adcompiler.runtime import add_at, append, drop_last, unpack, zeros_like
 from adcompiler.transforms.unit import Unit
 
 BINARY: dict[Any, type[ast.operator]] = {
@@ -662,6 +662,8 @@ def read_unbound(body: Block, hands_on: Callable[[Var, Var], bool]) -> set[Var]:
     for statement in walk(body):
         match statement:
             case Do(rhs):
+                found.update(a for a in operands(rhs) if isinstance(a, Var))
+            case Let(rhs=Call(func=Const(value=function)) as rhs) if function is zeros_like:
                 found.update(a for a in operands(rhs) if isinstance(a, Var))
             case If(results=results, then=then, orelse=orelse):
                 for arm in (then, orelse):

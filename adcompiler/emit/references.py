@@ -88,10 +88,11 @@ class References:
         if getattr(builtins, name, None) is value:
             return ast.Name(name, ast.Load())
         home = getattr(value, "__module__", None) or ""
-        if home.startswith("adcompiler.runtime") and getattr(
-            sys.modules.get(home), name, None
-        ) is value and self.runtime.setdefault(name, runtime_module(value)) == runtime_module(value):
-            return ast.Name(name, ast.Load())
+        if home.startswith("adcompiler.runtime"):
+            source = runtime_module(value)
+            is_named = getattr(sys.modules.get(home), name, None) is value
+            if is_named and self.runtime.setdefault(name, source) == source:
+                return ast.Name(name, ast.Load())
         if getattr(np, name, None) is value:
             return ast.Attribute(self.module("numpy"), name, ast.Load())
         if getattr(operator, name, None) is value:

@@ -6,7 +6,9 @@ import itertools
 from dataclasses import replace
 
 from adcompiler.analyses.purity import Purity
-from adcompiler.ir.nodes import Atom, Block, Call, Const, Do, If, Let, Loop, Statement, Var, operands
+from adcompiler.ir.nodes import (
+    Atom, Block, Call, Const, Do, If, Let, Loop, Statement, Var, operands,
+)
 from adcompiler.ir.visit import direct_uses, used
 
 

@@ -12,8 +12,8 @@ from adcompiler.runtime.structure import add
 def add_at(buffer: Any, index: Any, g: Any) -> Any:
     """Add ``g`` to ``buffer[index]`` in place and return ``buffer``; a tuple is made anew.
 
-    ``buffer`` is an array, list, dict or tuple that the caller owns. Repeated indices accumulate. The
-    compiler prints the statement that the types of ``buffer`` and ``index`` allow, mostly
+    ``buffer`` is an array, list, dict or tuple that the caller owns. Repeated indices accumulate.
+    The compiler prints the statement that the types of ``buffer`` and ``index`` allow, mostly
     ``buffer[index] += g``.
     """
     if isinstance(buffer, np.ndarray):

@@ -8,7 +8,7 @@ import numpy as np
 
 
 def zeros_like(x: Any) -> Any:
-    """Return the zero cotangent of ``x``: 0.0 for numbers, zeros for arrays, containers of these."""
+    """Return the zero cotangent of ``x``: 0.0, zeros, or containers of these."""
     if isinstance(x, np.ndarray):
         return np.zeros(x.shape, x.dtype if x.dtype.kind in "fc" else np.float64)
     if isinstance(x, tuple) and hasattr(x, "_fields"):
@@ -23,7 +23,12 @@ def zeros_like(x: Any) -> Any:
 
 
 def add(a: Any, b: Any) -> Any:
-    """Return the sum of two cotangents of the same value; a new object, neither is changed."""
+    """Return the sum of two cotangents of the same value; a new object, neither is changed.
+
+    None is the cotangent of what carries no derivative, such as an int among floats.
+    """
+    if a is None or b is None:
+        return b if a is None else a
     if isinstance(a, tuple) and hasattr(a, "_fields"):
         return type(a)(*(add(x, y) for x, y in zip(a, b, strict=True)))
     if isinstance(a, (tuple, list)):

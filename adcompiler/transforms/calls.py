@@ -8,7 +8,7 @@ import os
 import sysconfig
 import types as python_types
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from adcompiler.ir.visit import size, walk
 from adcompiler.rulekit.registry import REGISTRY, root_module
 from adcompiler.runtime import dict_keys, dict_values
 from adcompiler.transforms.effects import NEW_CONTAINER, refused
+from adcompiler.transforms.defaults import without_defaults
 from adcompiler.transforms.folds import FOLDS, class_of, fold_constants
 from adcompiler.transforms.specialise import Specialiser, simple
 from adcompiler.transforms.unit import Callee
@@ -210,90 +211,6 @@ def primitive(
     return s.let(plain_call(func, args, kwargs), type_, name, origin)
 
 
-def without_defaults(
-    function: Any, args: list[Any], kwargs: dict[str, Atom]
-) -> tuple[list[Any], dict[str, Atom]]:
-    """Return call arguments without those that only repeat the function's defaults."""
-    names, defaults = default_values(function) if _hashable(function) else ((), {})
-    kept = {
-        key: value for key, value in kwargs.items()
-        if not (isinstance(value, Const) and key in defaults and repeats(
-            value.value, defaults[key]))
-    }
-    while args and len(args) <= len(names) and not any(isinstance(a, Star) for a in args):
-        default = defaults[names[len(args) - 1]]
-        if not isinstance(args[-1], Const) or not repeats(args[-1].value, default):
-            break
-        args = args[:-1]
-    return args, kept
-
-
-def repeats(value: Any, default: Any) -> bool:
-    """Say whether an argument only repeats a default (a tuple of them: any of several)."""
-    if isinstance(default, Either):
-        return any(repeats(value, one) for one in default.values)
-    return value is default or (
-        simple(value) and type(default) is type(value) and bool(default == value)
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Either:
-    """Several values of an argument that mean the same as leaving it away."""
-
-    values: tuple[Any, ...]
-
-
-UNSET = np._NoValue
-NO_KEEPDIMS = {"keepdims": Either((UNSET, False))}
-ALL = {"where": Either((UNSET, True))}
-METHOD_DEFAULTS: dict[Any, dict[str, Any]] = {
-    np.ndarray.reshape: {"order": "C"},
-    np.ndarray.copy: {"order": "C"},
-    np.ndarray.flatten: {"order": "C"},
-    np.ndarray.astype: {"order": "K", "casting": "unsafe", "subok": True, "copy": True},
-    np.array: {"dtype": None, "copy": True, "order": "K", "subok": False, "ndmin": 0},
-    np.asarray: {"dtype": None, "order": None},
-    np.asanyarray: {"dtype": None, "order": None},
-    np.ascontiguousarray: {"dtype": None},
-    np.asfortranarray: {"dtype": None},
-    np.concatenate: {"axis": 0, "out": None, "dtype": None, "casting": "same_kind"},
-    np.pad: {"mode": "constant", "constant_values": 0},
-    np.dot: {"out": None}, complex: {"imag": 0}, sum: {"start": 0}, int: {}, float: {},
-    sorted: {"key": None, "reverse": False},
-}
-"""Defaults of functions whose signature cannot be read, or does not say them."""
-
-MEANINGS: dict[Any, dict[str, Any]] = {
-    **dict.fromkeys((np.sum, np.nansum), {"initial": Either((UNSET, 0)), **NO_KEEPDIMS, **ALL}),
-    **dict.fromkeys((np.prod, np.nanprod), {"initial": Either((UNSET, 1)), **NO_KEEPDIMS, **ALL}),
-    **dict.fromkeys(
-        (np.mean, np.var, np.std, np.max, np.min, np.amax, np.amin, np.nanmean, np.nanvar,
-         np.nanstd, np.nanmax, np.nanmin, np.all, np.any, np.ptp, np.median, np.average,
-         np.nanmedian, np.argmax, np.argmin, np.count_nonzero), {**NO_KEEPDIMS, **ALL}),
-}
-"""Values that mean the same as a default that stands for "not given"."""
-
-
-@functools.lru_cache(maxsize=4096)
-def default_values(function: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """Return the names of a function's positional parameters, and defaults by name.
-
-    A parameter without a default has ``inspect.Parameter.empty``.
-    """
-    known = METHOD_DEFAULTS.get(function, {})
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return (), known
-    table = {p.name: p.default for p in parameters}
-    meant = {k: v for k, v in MEANINGS.get(function, {}).items() if k in table}
-    positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
-        positional = []
-    return tuple(positional), {**table, **meant, **known}
-
-
 # -- methods ---------------------------------------------------------------------------------------
 
 
@@ -431,7 +348,25 @@ def call_as_it_is(
     """Write a call of a function that cannot be compiled: one without derivative, or in a rule."""
     tried = may_be_tried(function, (*args, *kwargs.values()))
     type_ = s.type_of_call(function, args, kwargs) if tried else t.UNKNOWN
+    if tried and takes_read_only(s, function, args, kwargs):
+        s.unit.harmless.add(function)
     return s.let(plain_call(func, args, kwargs), type_, name, origin)
+
+
+def takes_read_only(
+    s: Specialiser, function: Any, args: list[Any], kwargs: Mapping[str, Atom]
+) -> bool:
+    """Say whether a library function works on arrays that it cannot write into."""
+    try:
+        values = [s.stand_in(a, 3) for a in args]
+        named = {k: s.stand_in(a, 3) for k, a in kwargs.items()}
+        for value in (*values, *named.values()):
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+        function(*values, **named)
+    except Exception:
+        return False
+    return True
 
 
 def call_closure(

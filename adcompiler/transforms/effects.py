@@ -36,8 +36,8 @@ CONTAINER_WRITERS: frozenset[Any] = frozenset({
     operator.setitem, operator.delitem, operator.iconcat, setattr, delattr, random.shuffle,
     heapq.heapify, heapq.heappush, heapq.heappop, heapq.heappushpop, heapq.heapreplace,
     bisect.insort_left, bisect.insort_right,
-    *(getattr(list, name) for name in "append extend insert pop remove clear sort reverse".split()),
-    *(getattr(dict, name) for name in "update pop popitem setdefault clear".split()),
+    list.append, list.extend, list.insert, list.pop, list.remove, list.clear, list.sort,
+    list.reverse, dict.update, dict.pop, dict.popitem, dict.setdefault, dict.clear,
 })
 SCOPE_READERS: frozenset[Any] = frozenset({
     builtins.eval, builtins.exec, builtins.locals, builtins.vars, builtins.globals,

@@ -31,8 +31,8 @@ def missing_rule(
     if function is None:
         return origin.finding(
             f"{name} has no rule, and its owner is of a type that is not known when compiling",
-            "call functions that have rules, or put this into a function of your own and register a "
-            "rule for that", "missing-rule",
+            "call functions that have rules, or put this into a function of your own and register "
+            "a rule for that", "missing-rule",
         )
     rows = lines_that_register(function, count, keywords or {})
     hint = "\n".join(["register a rule, before the derivative is first called:", *(
@@ -49,8 +49,8 @@ def may_write(origin: Origin, name: str, function: Any) -> Finding:
     """Return the finding that ``function`` may write a differentiable value into an argument."""
     return origin.finding(
         f"{name} has no rule, and may write into the array or container that it gets",
-        "use functions that return new values; or, if it writes into none of its arguments, say so: "
-        f"adcompiler.non_differentiable({spelling(function)}, pure=False)", "array-writes",
+        "use functions that return new values; or, if it writes into none of its arguments, say "
+        f"so: adcompiler.non_differentiable({spelling(function)}, pure=False)", "array-writes",
     )
 
 
@@ -142,7 +142,7 @@ def generic_names(count: int) -> list[str]:
 
 def public_name(function: Any) -> tuple[str, str]:
     """Return the module and name by which users import a function; no module if none has it."""
-    name = getattr(function, "__qualname__", None) or getattr(function, "__name__", "function")
+    name = str(getattr(function, "__qualname__", getattr(function, "__name__", "function")))
     module = getattr(function, "__module__", None) or ""
     if "<locals>" in name or module == "__main__":
         return "", name.rpartition(".")[2]

@@ -345,8 +345,10 @@ class Reverser:
         mutable = any(isinstance(unit.type(atom), MUTABLE) for atom in operands)
         if not mutable or not any(atom in self.varied for atom in operands):
             return
-        if isinstance(function, FunctionType) and is_standard(function):
-            return  # those that write into their arguments are refused by name
+        if isinstance(function, FunctionType) and (
+            function in unit.harmless or is_standard(function)  # writers are refused by name
+        ):
+            return
         if isinstance(function, (Callee, type)) or REGISTRY.inactive(function) is not None or (
             Purity(unit.type, unit.definition).is_pure(rhs)
         ):

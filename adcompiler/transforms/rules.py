@@ -60,7 +60,8 @@ def apply_partials(
             )
         else:
             s.reject(
-                origin, f"{called}() has a rule for {len(rule.partials)} arguments, not {len(args)}",
+                origin,
+                f"{called}() has a rule for {len(rule.partials)} arguments, not {len(args)}",
                 "call it with these", "call-arguments",
             )
         return Applied(Const(0.0), lambda *_: [])

@@ -80,6 +80,7 @@ class Unit:
     call_sites: list[Origin] = field(default_factory=list)
     lost: set[Atom] = field(default_factory=set)
     opaque: dict[Any, Finding] = field(default_factory=dict)
+    harmless: set[Any] = field(default_factory=set)
     rules_used: dict[Rule, None] = field(default_factory=dict)
     rule_names: dict[tuple[str, str], Any] = field(default_factory=dict)
     inside_rules: set[Any] = field(default_factory=set)
@@ -136,7 +137,8 @@ class Unit:
 
     def shape_class(self, atom: Atom) -> ShapeClass:
         """Return the shape class of a number or array."""
-        if not isinstance(self.type(atom), t.Array):
+        type_ = self.type(atom)
+        if not isinstance(type_, t.Array) or type_.ndim == 0:
             return SCALAR_SHAPE
         if not isinstance(atom, Var):
             return ("const", atom)

@@ -23,7 +23,7 @@ from adcompiler.runtime.shaping import like, meshgrid_adjoint
     call((rng.normal(size=(2, 3)), rng.normal(size=(2, 1))), axis=1),
     call([rng.normal(size=(2, 3, 1)), rng.normal(size=(2, 2, 1))], -2),
     call([rng.normal(size=(2, 3)), rng.normal(size=2), 0.5], axis=None),
-    call([rng.normal(size=3), np.float32([0.5, 1.5]), rng.normal(size=2) + 1j]),
+    call([rng.normal(size=3), np.array([0.5, 1.5], np.float32), rng.normal(size=2) + 1j]),
     call([[0.5, 1.5], (2.5,), rng.normal(size=2)]),
     call(rng.normal(size=(2, 3, 4)), axis=1),
     call([rng.normal(size=3), np.array([1, 2])]),

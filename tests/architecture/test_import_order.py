@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 ORDER = (
     "errors", "runtime", "ir", "rulekit", "frontend", "analyses", "transforms", "optimise",
-    "products", "emit", "backends", "cache", "sparsity", "pipeline", "annotations", "dispatch",
+    "products", "emit", "backends", "cache", "sparsity", "pipeline", "dispatch", "annotations",
     "explain", "api", "cli",
 )  # fmt: skip
 RULES_MAY_IMPORT = ("adcompiler.rulekit", "adcompiler.runtime", "adcompiler_rules")

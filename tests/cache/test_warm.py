@@ -58,9 +58,11 @@ CALLS = {
     "method": "grad(Model(2.0).loss)(np.ones(2)).tolist()",
     "vjp": "vjp(activation, np.zeros(2))[1](np.ones(2))[0].tolist()",
     "function argument": "grad(lambda x, f: f(x), argnums=0)(0.5, math.sin)",
-    "rosen": "__import__('model').grad(__import__('scipy.optimize').optimize.rosen)(np.ones(3)).tolist()",
+    "rosen": "grad(__import__('scipy.optimize').optimize.rosen)(np.ones(3)).tolist()",
 }
-PARSERS = ("gast", "astunparse", "adcompiler.frontend.parser", "adcompiler.emit", "adcompiler.pipeline")
+PARSERS = (
+    "gast", "astunparse", "adcompiler.frontend.parser", "adcompiler.emit", "adcompiler.pipeline",
+)
 
 
 def program(call: str) -> str:
@@ -117,8 +119,9 @@ def test_functions_of_main_are_kept_by_their_file(tmp_path: Path) -> None:
         file = tmp_path / "script.py"
         file.write_text(textwrap.dedent(text), encoding="utf-8")
         done = subprocess.run(
-            [sys.executable, "-W", "error", str(file)], cwd=tmp_path, capture_output=True, text=True,
+            [sys.executable, "-W", "error", str(file)], cwd=tmp_path, capture_output=True,
             env=os.environ | {"ADCOMPILER_CACHE_DIR": str(tmp_path / "cache")}, timeout=120,
+            text=True,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
@@ -162,7 +165,7 @@ def test_cells_of_a_notebook(python: Python) -> None:
         assert python(NOTEBOOK).splitlines() == ["12.0", "54.0 54.0", "27.0 54.0"]
 
 
-def test_a_cache_that_is_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, python: Python) -> None:
+def test_a_cache_that_is_off(tmp_path: Path, python: Python) -> None:
     printed = python(
         "import os\nos.environ['ADCOMPILER_CACHE_DIR'] = 'off'\n"
         "from adcompiler import grad\nimport numpy as np\n"

@@ -100,7 +100,8 @@ def test_every_decorated_function_of_a_module(directory: Path) -> None:
     assert len(names) == len(set(names))
     (directory / "out.py").write_text(text, encoding="utf-8")
     assert run(directory, "out", "(m.power_grad(3.0), m.power_grad(x=3.0, n=1))") == "(13.5, 3.0)"
-    found = run(directory, "out", "np.ravel(m.loss_value_and_grad(0.0, 1.0, scale=3.0)[1]).tolist()")
+    bars = "m.loss_value_and_grad(0.0, 1.0, scale=3.0)[1]"
+    found = run(directory, "out", f"np.ravel({bars}).tolist()")
     assert found == "[3.0, 0.0]"
     (by_n,) = (name for name in names if name.startswith("lambda"))
     assert run(directory, "out", f"m.{by_n}(2.0, 3.0)") == "(48.0, 96.0)"
@@ -145,8 +146,8 @@ def test_rosen_as_shipped(directory: Path) -> None:
         ([], "m.plain_grad(np.zeros(2)).tolist()", "[1.0, 1.0]"),
         ([], "m.plain_grad(np.zeros(2), options=1).tolist()", "[0.0, 0.0]"),
         (["--args", "options: None, x: float"], "m.plain_grad(0.0)", "1.0"),
-        (["--args", "options: None"], "list(__import__('inspect').signature(m.plain_grad).parameters)",
-         "['x']"),
+        (["--args", "options: None"],
+         "list(__import__('inspect').signature(m.plain_grad).parameters)", "['x']"),
         (["--argnums", "0,"], "m.plain_grad(0.0)[0]", "1.0"),
         (["--mode", "reverse", "--args", "x: float32[:]"],
          "m.plain_grad(np.zeros(1, np.float32)).dtype", "float32"),

@@ -36,7 +36,8 @@ def test_a_function_is_not_shared_if_what_it_calls_differs() -> None:
 
 
 def test_runtime_imports_are_united() -> None:
-    texts = [f"from adcompiler.runtime import {n}\n\n\ndef {n}_f():\n    return {n}()\n" for n in "ba"]
+    body = "from adcompiler.runtime import {0}\n\n\ndef {0}_f():\n    return {0}()\n"
+    texts = [body.format(name) for name in "ba"]
     assert merge(texts).startswith("from adcompiler.runtime import a, b\n\n\n")
     long = [f"from adcompiler.runtime import {'n' * 40}{n}\n" for n in "abc"]
     assert merge(long).startswith("from adcompiler.runtime import (\n    nnn")

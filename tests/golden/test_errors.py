@@ -63,9 +63,9 @@ def calls_in(directory: Path) -> Iterator[list[str]]:
 
     def profile(frame: FrameType, event: str, argument: Any) -> None:
         code = frame.f_code
-        if event == "call" and code.co_filename.startswith(str(directory)):
-            if code.co_flags & inspect.CO_NEWLOCALS and code.co_name != "__init__":
-                ran.append(code.co_name)
+        here = event == "call" and code.co_filename.startswith(str(directory))
+        if here and code.co_flags & inspect.CO_NEWLOCALS and code.co_name != "__init__":
+            ran.append(code.co_name)
 
     sys.setprofile(profile)
     try:

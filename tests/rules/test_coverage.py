@@ -1,4 +1,4 @@
-"""Every public function of ``math``, ``operator`` and NumPy has a rule, or is said to carry none."""
+"""Every public function of ``math``, ``operator`` and NumPy has a rule or is said to carry none."""
 
 import math
 import operator

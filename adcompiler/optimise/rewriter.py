@@ -1,0 +1,186 @@
+"""The frame of rewriting passes: a walk, the calls that made each value, statements to insert."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import replace
+from typing import Any
+
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    Atom, Attribute, Block, Call, Const, If, Let, Loop, Origin, Rhs, Star, Statement, Var,
+    substitute,
+)
+from adcompiler.ir.visit import count_uses, substitute_statement
+from adcompiler.transforms.unit import Unit
+
+
+class Rewriter:
+    """Rewrites the right-hand sides of a block, one after the other.
+
+    ``calls`` holds the call that made each variable, ``uses`` how often each is read, ``renamed``
+    the variables found equal to others, ``sweep`` whether the statement belongs to a reverse
+    sweep: only there may rounding change, the user's own values stay as they are.
+    """
+
+    def __init__(self, unit: Unit, block: Block) -> None:
+        self.unit = unit
+        self.renamed: dict[Var, Atom] = {}
+        self.calls: dict[Var, Call] = {}
+        self.pending: list[tuple[Var, Rhs]] = []
+        self.uses: dict[Atom, int] = dict(count_uses(block).items())
+        self.depth = 0
+        self.sweep = False
+
+    def rewrite(self, call: Call) -> Rhs | Atom | None:
+        """Return what replaces a call without keywords, None to leave it."""
+        raise NotImplementedError
+
+    def rewrite_attribute(self, target: Var, rhs: Attribute) -> Rhs:
+        """Return what replaces ``obj.name``, or ``rhs`` itself."""
+        return rhs
+
+    def note(self, target: Var, call: Call) -> None:
+        """Remember a call that stays as it is."""
+
+    def block(self, block: Block) -> Block:
+        """Return the rewritten block."""
+        statements = tuple(s for old in block.statements for s in self.statement(old))
+        return replace(block, statements=statements, yields=tuple(map(self.atom, block.yields)))
+
+    def inner(self, block: Block) -> Block:
+        """Return the rewritten block of a region."""
+        self.depth += 1
+        try:
+            return self.block(block)
+        finally:
+            self.depth -= 1
+
+    def atom(self, atom: Atom) -> Atom:
+        """Return the atom that stands for ``atom`` now."""
+        while isinstance(atom, Var) and atom in self.renamed:
+            atom = self.renamed[atom]
+        return atom
+
+    def statement(self, statement: Statement) -> list[Statement]:
+        """Return the statements that replace one."""
+        match statement:
+            case Let():
+                return self.let(statement)
+            case If():
+                return [replace(
+                    statement, condition=self.atom(statement.condition),
+                    then=self.inner(statement.then), orelse=self.inner(statement.orelse),
+                )]
+            case Loop():
+                test = statement.condition
+                return [replace(
+                    statement, iterables=tuple(map(self.atom, statement.iterables)),
+                    inits=tuple(map(self.atom, statement.inits)),
+                    condition=None if test is None else self.inner(test),
+                    body=self.inner(statement.body),
+                )]
+        return [substitute_statement(statement, self.renamed)]
+
+    def let(self, statement: Let) -> list[Statement]:
+        """Return the statements that replace a definition."""
+        target, origin = statement.target, statement.origin
+        self.sweep = origin.reverse
+        rhs = substitute(statement.rhs, self.renamed)
+        new: Rhs | Atom | None = rhs
+        if isinstance(rhs, Attribute):
+            new = self.rewrite_attribute(target, rhs)
+        elif isinstance(rhs, Call) and not rhs.kwargs:
+            new = self.rewrite(rhs)
+        before = self.written(target, origin)
+        if isinstance(new, (Var, Const)):
+            self.renamed[target] = new
+            return []
+        if new is None or new is rhs:
+            if isinstance(rhs, Call):
+                self.calls[target] = rhs
+                self.note(target, rhs)
+            return [statement if rhs is statement.rhs else Let(target, rhs, origin)]
+        if isinstance(new, Call):
+            self.calls[target] = new
+        self.unit.defs[target] = new
+        return [*before, Let(target, new, origin)]
+
+    def first(self, name: str, rhs: Rhs, type_: t.Type = t.UNKNOWN) -> Var:
+        """Write ``rhs`` in front of the statement being rewritten; return its variable.
+
+        Without a type it gets the type and shape of the statement's own value.
+        """
+        var = Var(name, True)
+        self.unit.types[var] = type_
+        self.pending.append((var, rhs))
+        self.uses[var] = 1
+        return var
+
+    def written(self, target: Var, origin: Origin) -> list[Statement]:
+        """Return the statements to be written in front of the definition of ``target``."""
+        rows: list[Statement] = []
+        for var, rhs in self.pending:
+            if isinstance(self.unit.types.get(var, t.UNKNOWN), t.Unknown):
+                self.unit.types[var] = self.unit.type(target)
+                self.unit.shapes[var] = self.unit.shape_class(target)
+            self.unit.defs[var] = rhs
+            if isinstance(rhs, Call):
+                self.calls[var] = rhs
+            rows.append(Let(var, rhs, origin))
+        self.pending.clear()
+        return rows
+
+    # -- questions -----------------------------------------------------------------------------
+
+    def made_by(self, atom: Atom | Star, function: Any) -> Call | None:
+        """Return the call of ``function`` that made ``atom``, if one did."""
+        call = self.calls.get(atom) if isinstance(atom, Var) else None
+        if call is not None and isinstance(call.func, Const) and call.func.value is function:
+            return call
+        return None
+
+    def negated(self, atom: Atom) -> Atom | None:
+        """Return x if ``atom`` is -x."""
+        made = self.made_by(atom, operator.neg)
+        return None if made is None else plain(made.args[0])
+
+    def is_float(self, atom: Atom) -> bool:
+        """Say whether ``atom`` is a float, a complex number, or an array of these."""
+        type_ = self.unit.type(atom)
+        return isinstance(type_, (t.Scalar, t.Array)) and type_.kind in ("float", "complex")
+
+    def may_stand_for(self, atom: Atom) -> bool:
+        """Say whether ``atom`` may replace an equal value: arrays stay objects of their own."""
+        return self.is_float(atom) and (
+            self.sweep or isinstance(self.unit.type(atom), t.Scalar)
+        )
+
+    def numeric(self, atom: Atom) -> bool:
+        """Say whether ``atom`` is a number or an array."""
+        return isinstance(self.unit.type(atom), (t.Scalar, t.Array))
+
+    def keeps_dtype(self, number: Atom, array: t.Type) -> bool:
+        """Say whether arithmetic of ``number`` with an array of floats keeps the array's dtype."""
+        type_ = self.unit.type(number)
+        return (
+            isinstance(array, t.Array) and array.kind == "float"
+            and isinstance(type_, t.Scalar) and type_.kind == "float"
+            and type_.dtype in (None, array.dtype)
+        )
+
+    def same_shape(self, a: Atom, b: Atom) -> bool:
+        """Say whether two arrays are known to have one shape."""
+        return bool(self.unit.shape_class(a) == self.unit.shape_class(b))
+
+
+def plain(argument: Atom | Star) -> Atom:
+    """Return an argument that is known not to be starred."""
+    assert not isinstance(argument, Star)
+    return argument
+
+
+def is_number(atom: Atom, value: int) -> bool:
+    """Say whether ``atom`` is the constant ``value``, as an int or a float."""
+    return isinstance(atom, Const) and type(atom.value) in (int, float) and atom.value == value
+

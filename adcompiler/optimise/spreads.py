@@ -1,0 +1,203 @@
+"""Arrays of one number, stretched arrays, and shapes: computed from less, or not at all.
+
+The cotangent of a sum is an array filled with one number. What uses it can mostly use the number.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import Atom, Attribute, Block, Call, Const, Item, Rhs, Var
+from adcompiler.optimise.rewriter import Rewriter, plain
+from adcompiler.runtime import add_at
+from adcompiler.transforms.unit import Unit
+
+REDUCTIONS = (np.sum, np.mean, np.max, np.min, np.prod)
+
+
+class Spreads(Rewriter):
+    """The rewrites of calls that make or reshape arrays."""
+
+    def __init__(self, unit: Unit, block: Block, last: bool) -> None:
+        super().__init__(unit, block)
+        self.last = last
+
+    def rewrite(self, call: Call) -> Rhs | Atom | None:
+        """Return what replaces a call without keywords, None to leave it."""
+        if not isinstance(call.func, Const):
+            return self.method_sum(call)
+        function, args = call.func.value, call.args
+        if function is add_at:
+            return self.scattered(call)
+        if function is np.broadcast_to and len(args) == 2:
+            return self.stretched(call)
+        if function is np.expand_dims and len(args) == 2:
+            return self.new_axis(plain(args[0]), plain(args[1]))
+        if function in (np.full_like, np.zeros_like, np.ones_like):
+            return self.alike(call)
+        if function is np.sum and len(args) == 1:
+            return self.sum_of_equal(plain(args[0]))
+        return None
+
+    def filled(self, atom: Any) -> tuple[Atom, Atom] | None:
+        """Return (a, s) if ``atom`` is full_like(a, s)."""
+        made = self.made_by(atom, np.full_like)
+        if made is None or made.kwargs or len(made.args) != 2:
+            return None
+        return plain(made.args[0]), plain(made.args[1])
+
+    # -- shapes --------------------------------------------------------------------------------
+
+    def rewrite_attribute(self, target: Var, rhs: Attribute) -> Rhs:
+        """(a + b).size -> a.size where a has the shape of the sum; sum(m, axis=1).size likewise."""
+        closer = rhs
+        while (found := self.metadata(target, closer)) is not None:
+            closer = found
+        return self.reduced_size(closer) or closer
+
+    def metadata(self, target: Var, rhs: Attribute) -> Attribute | None:
+        """Return the same attribute of an operand of the expression, if that must be equal."""
+        if rhs.name not in ("shape", "size") or not isinstance(rhs.obj, Var):
+            return None
+        if target in self.unit.evidence:
+            return None  # what is compared must not be rewritten by what the comparison shows
+        closer = self.unit.same_shape_operand(rhs.obj)
+        return None if closer is None else Attribute(closer, rhs.name)
+
+    def reduced_size(self, rhs: Attribute) -> Item | None:
+        """sum(m, axis=1).size -> m.shape[0] for a matrix m."""
+        call = self.calls.get(rhs.obj) if rhs.name == "size" and isinstance(rhs.obj, Var) else None
+        if call is None or not isinstance(call.func, Const) or call.func.value not in REDUCTIONS:
+            return None
+        kwargs = dict(call.kwargs)
+        axis = kwargs.pop("axis", None)
+        matrix = plain(call.args[0])
+        type_ = self.unit.type(matrix)
+        if kwargs or len(call.args) > 1 or not isinstance(axis, Const) or not (
+            type(axis.value) is int and isinstance(type_, t.Array) and type_.ndim == 2
+        ):
+            return None
+        shape = self.first("shape", Attribute(matrix, "shape"), t.Tuple((t.INT, t.INT)))
+        return Item(shape, Const(1 - axis.value % 2))
+
+    def alike(self, call: Call) -> Call | None:
+        """full_like(a + b, s) -> full_like(a, s) where a has the shape and dtype of the sum."""
+        like = found = plain(call.args[0])
+        while isinstance(found, Var):
+            closer = self.unit.same_shape_operand(found, self.unit.type(found))
+            if closer is None:
+                break
+            found = closer
+        return None if found is like else Call(call.func, (found, *call.args[1:]))
+
+    def new_axis(self, x: Atom, axis: Atom) -> Item | None:
+        """expand_dims(a, 1) -> a[:, newaxis], once nothing else is to be said of it."""
+        type_ = self.unit.type(x)
+        if not self.last or not isinstance(type_, t.Array) or not isinstance(axis, Const):
+            return None
+        if type(axis.value) is not int or not -type_.ndim - 1 <= axis.value <= type_.ndim:
+            return None
+        before = axis.value % (type_.ndim + 1)
+        after: tuple[Any, ...] = (slice(None),) * (type_.ndim - before)
+        if before == 0:
+            after = (Ellipsis,) if type_.ndim else ()
+        return Item(x, Const((*(slice(None),) * before, None, *after)))
+
+    # -- one number ----------------------------------------------------------------------------
+
+    def scattered(self, call: Call) -> Call | None:
+        """a[i] += full_like(b, s) -> a[i] += s."""
+        made = self.filled(call.args[2])
+        if made is None or not isinstance(self.unit.type(plain(call.args[0])), t.Array):
+            return None
+        return Call(call.func, (*call.args[:2], made[1]))
+
+    def stretched(self, call: Call) -> Call | None:
+        """broadcast_to(expand_dims(full_like(a, s)), x.shape) -> full_like(x, s)."""
+        source, shape = (plain(a) for a in call.args)
+        while (made := self.made_by(source, np.expand_dims)) is not None:
+            source = plain(made.args[0])
+        found = self.filled(source)
+        target = self.unit.definition(shape)
+        if found is None or not isinstance(target, Attribute) or target.name != "shape":
+            return None
+        have, wanted = self.unit.type(found[0]), self.unit.type(target.obj)
+        if isinstance(have, t.Array) and isinstance(wanted, t.Array) and have.dtype == wanted.dtype:
+            return Call(Const(np.full_like), (target.obj, found[1]))
+        return None
+
+    def method_sum(self, call: Call) -> Call | None:
+        """full_like(a, c).sum() -> c * a.size for a constant c."""
+        method = self.unit.definition(call.func)
+        if isinstance(method, Attribute) and method.name == "sum" and not call.args:
+            return self.sum_of_equal(method.obj)
+        return None
+
+    def sum_of_equal(self, x: Atom) -> Call | None:
+        """sum(full_like(a, c)) -> c * a.size for a constant c."""
+        made = self.filled(x)
+        if made is None or not self.sweep:
+            return None
+        like, fill = made
+        type_ = self.unit.type(x)
+        if not isinstance(fill, Const) or type(fill.value) is not float or not (
+            isinstance(type_, t.Array) and type_.kind == "float"
+        ):
+            return None
+        rhs = Attribute(like, "size")
+        size = self.first("size", rhs, t.INT)
+        while (closer := self.metadata(size, rhs)) is not None:
+            rhs = closer
+        self.pending[-1] = (size, rhs)
+        return Call(Const(operator.mul), (fill, size))
+
+    def of_arrays(self, call: Call, function: Any, x: Atom, y: Atom) -> Rhs | Atom | None:
+        """Return what replaces arithmetic with an array that is filled or stretched."""
+        for position, (one, other) in enumerate(((x, y), (y, x))):
+            small = self.number_for(one, other)
+            if small is not None:
+                return Call(call.func, (small, other) if position == 0 else (other, small))
+        return self.scaled_fill(function, x, y)
+
+    def number_for(self, one: Atom, other: Atom) -> Atom | None:
+        """Return what ``one`` may be replaced by in arithmetic with ``other``.
+
+        full_like(a, s) * b -> s * b where b has the shape and dtype of a;
+        broadcast_to(a, b.shape) * b -> a * b.
+        """
+        type_ = self.unit.type(other)
+        if not isinstance(type_, t.Array):
+            return None
+        made = self.made_by(one, np.broadcast_to)
+        if made is not None and self.unit.type(one) == type_ and self.same_shape(one, other):
+            return plain(made.args[0])
+        found = self.filled(one)
+        if found is None or getattr(self.unit.type(one), "dtype", None) != type_.dtype:
+            return None
+        like, fill = found
+        return fill if self.keeps_dtype(fill, type_) and self.same_shape(like, other) else None
+
+    def scaled_fill(self, function: Any, x: Atom, y: Atom) -> Call | None:
+        """full_like(a, s) * c -> full_like(a, s * c), and likewise for quotients, c a number."""
+        if function is operator.mul and self.filled(x) is None:
+            x, y = y, x
+        found = self.filled(x)
+        if function not in (operator.mul, operator.truediv) or found is None:
+            return None
+        like, fill = found
+        type_ = self.unit.type(x)
+        if not (self.keeps_dtype(y, type_) and self.keeps_dtype(fill, type_)):
+            return None
+        return Call(Const(np.full_like), (like, self.number(function, fill, y)))
+
+    def number(self, function: Any, x: Atom, y: Atom) -> Atom:
+        """Return the product or quotient of two numbers, written first if it is not a constant."""
+        call = Call(Const(function), (x, y))
+        simpler = self.rewrite(call)
+        if isinstance(simpler, (Var, Const)):
+            return simpler
+        return self.first("product", simpler or call, self.unit.type(x))

@@ -1,0 +1,390 @@
+"""What is outside the language is refused before anything runs; nothing loses a derivative silently."""
+
+import contextlib
+import operator
+
+import numpy as np
+import pytest
+
+from adcompiler import ADError, MissingRuleError, UnsupportedError, grad, vjp
+
+V = np.array([0.5, -1.5, 2.0])
+CALLS = []
+
+
+def array_item(x):
+    print("ran")
+    y = np.zeros(3)
+    y[0] = x[0]
+    return np.sum(y)
+
+
+def array_item_augmented(x):
+    print("ran")
+    y = x * 2.0
+    y[0] += 1.0
+    return np.sum(y)
+
+
+def dict_item(x):
+    print("ran")
+    d = {"a": x}
+    d["b"] = x
+    return np.sum(d["b"])
+
+
+def appends(x):
+    print("ran")
+    ys = []
+    for v in x:
+        ys.append(v * v)
+    return sum(ys)
+
+
+def extends(x):
+    print("ran")
+    ys = [x[0]]
+    ys.extend([x[1]])
+    return sum(ys)
+
+
+def deletes(x):
+    print("ran")
+    y = x
+    del y
+    return np.sum(x)
+
+
+def tries(x):
+    print("ran")
+    try:
+        return np.sum(x)
+    except ValueError:
+        return 0.0
+
+
+def with_block(x):
+    print("ran")
+    with contextlib.suppress(ValueError):
+        return np.sum(x)
+
+
+def matches(x):
+    print("ran")
+    match x.ndim:
+        case 1:
+            return np.sum(x)
+        case _:
+            return 0.0
+
+
+COUNT = 0
+
+
+def declares_global(x):
+    global COUNT
+    print("ran")
+    COUNT = COUNT + 1
+    return np.sum(x)
+
+
+def declares_nonlocal(x):
+    total = 0.0
+    print("ran")
+
+    def add(v):
+        nonlocal total
+        total = total + v
+
+    add(np.sum(x))
+    return total
+
+
+def generator(x):
+    print("ran")
+    yield x
+
+
+def uses_generator(x):
+    print("ran")
+
+    def squares():
+        for v in x:
+            yield v * v
+
+    return sum(squares())
+
+
+def generator_expression_in_variable(x):
+    print("ran")
+    squares = (v * v for v in x)
+    return sum(squares)
+
+
+async def coroutine(x):
+    return np.sum(x)
+
+
+def attribute_write(x):
+    print("ran")
+    helper.attribute = x
+    return np.sum(x)
+
+
+def helper(x):
+    return x
+
+
+def set_of_values(x):
+    print("ran")
+    return sum({x[0], x[1]})
+
+
+def set_comprehension(x):
+    print("ran")
+    return sum({v * v for v in x})
+
+
+def set_call(x):
+    print("ran")
+    return sum(set([x[0], x[1]]))
+
+
+def frozenset_call(x):
+    print("ran")
+    return sum(frozenset([x[0], x[1]]))
+
+
+def class_inside(x):
+    print("ran")
+
+    class Inner:
+        pass
+
+    return np.sum(x)
+
+
+def out_argument(x):
+    print("ran")
+    y = np.empty(3)
+    np.exp(x, out=y)
+    return np.sum(y)
+
+
+def sorts_in_place(x):
+    print("ran")
+    y = x * 1.0
+    y.sort()
+    return y[0]
+
+
+def fills(x):
+    print("ran")
+    y = x * 1.0
+    y.fill(0.0)
+    return np.sum(y)
+
+
+def setitem_function(x):
+    print("ran")
+    y = x * 1.0
+    operator.setitem(y, 0, 3.0)
+    return np.sum(y)
+
+
+def add_at(x):
+    print("ran")
+    y = x * 1.0
+    np.add.at(y, [0], 1.0)
+    return np.sum(y)
+
+
+def function_chosen_by_data(x):
+    print("ran")
+    f = np.sin if x[0] > 0.0 else np.cos
+    return np.sum(f(x))
+
+
+def function_from_list(x):
+    print("ran")
+    functions = [np.sin, np.cos]
+    return np.sum(functions[int(x[0])](x))
+
+
+def rebinds_captured(x):
+    print("ran")
+    k = 2.0
+
+    def scaled(y):
+        return k * y
+
+    k = 3.0
+    return np.sum(scaled(x))
+
+
+def unknown_length(x):
+    print("ran")
+    return helper(*x)
+
+
+def undefined_name(x):
+    print("ran")
+    return np.sum(x) * not_defined_anywhere  # noqa: F821
+
+
+PROGRAMS = [
+    array_item, array_item_augmented, dict_item, appends, extends, deletes, tries, with_block,
+    matches, declares_global, declares_nonlocal, uses_generator,
+    generator_expression_in_variable, attribute_write, set_of_values, set_comprehension, set_call,
+    frozenset_call, class_inside, out_argument, sorts_in_place, fills, setitem_function, add_at,
+    function_chosen_by_data, function_from_list, rebinds_captured, unknown_length, undefined_name,
+]
+
+
+@pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)
+def test_refused_before_anything_runs(function, capsys):
+    for derive in (lambda: grad(function)(V), lambda: vjp(function, V)):
+        with pytest.raises(ADError) as caught:
+            derive()
+        assert "test_rejected.py" in str(caught.value)
+        assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("function", [generator, coroutine], ids=lambda f: f.__name__)
+def test_generators_and_coroutines_are_refused(function):
+    with pytest.raises(UnsupportedError):
+        grad(function)(V)
+
+
+def all_at_once(x):
+    y = x * 1.0
+    y[0] = 3.0
+    del y
+    try:
+        return np.sum(x)
+    finally:
+        pass
+
+
+def test_everything_is_reported_at_once():
+    with pytest.raises(UnsupportedError) as caught:
+        grad(all_at_once)(V)
+    assert len(caught.value.findings) >= 3
+
+
+# -- derivatives that could be lost --------------------------------------------------------------
+
+
+def scale(x, factor=1.0):
+    return x * factor
+
+
+def lost_through_int(x):
+    return float(int(x * 10.0)) * x
+
+
+def test_truncation_has_no_derivative():
+    assert grad(lost_through_int)(1.25) == 12.0
+
+
+def through_text(x):
+    return float(str(x)) * x
+
+
+def through_object(x):
+    class_ = type(x)
+    return class_(x) * x
+
+
+def test_text_cuts_the_derivative_or_is_refused():
+    try:
+        assert grad(through_text)(2.0) == 2.0
+    except ADError:
+        pass
+
+
+def test_a_class_of_a_value_is_called():
+    assert grad(through_object)(3.0) == 6.0
+
+
+def order_of(x, axis):
+    return np.sum(np.take(x, [0, 1], axis=axis))
+
+
+def active_in_a_keyword(x):
+    return np.sum(np.clip(V, a_min=x, a_max=5.0))
+
+
+def active_in_where(x):
+    return np.sum(np.full(3, fill_value=x) * V)
+
+
+def active_in_linspace(x):
+    return np.sum(np.linspace(start=0.0, stop=x, num=3) ** 2)
+
+
+def active_as_initial(x):
+    return np.sum(V, initial=x) * x
+
+
+def active_as_start(x):
+    return sum([1.0, 2.0], start=x) * x
+
+
+def active_as_default(x):
+    return max([], default=x) * x
+
+
+def active_as_key(x):
+    return {x: 1.0}[x] * x
+
+
+def active_as_pad_value(x):
+    return np.sum(np.pad(V, 1, constant_values=x) ** 2)
+
+
+def active_as_nan(x):
+    return np.sum(np.nan_to_num(np.array([np.nan, 1.0]), nan=x)) * x
+
+
+def active_in_interp(x):
+    return float(np.interp(x, [0.0, 1.0, 2.0], [0.0, 3.0, 5.0]))
+
+
+def active_in_or(x):
+    return ({"a": 2.0} | {"a": x})["a"]
+
+
+def active_in_get_default(x):
+    return {"a": 1.0}.get("b", x) * x
+
+
+def active_getattr_default(x):
+    return getattr(x, "nothing", x) * x
+
+
+def active_in_sorted_key(x):
+    return sorted([x, 2.0 * x, -x], key=lambda v: -v)[0]
+
+
+def active_in_round_digits(x):
+    return round(x, 2) + x
+
+
+@pytest.mark.parametrize("function", [
+    active_in_a_keyword, active_in_where, active_in_linspace, active_as_initial, active_as_start,
+    active_as_default, active_as_key, active_as_pad_value, active_as_nan, active_in_interp,
+    active_in_or, active_in_get_default, active_getattr_default, active_in_sorted_key,
+    active_in_round_digits,
+], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("x", [0.7, 1.3])
+def test_a_derivative_is_right_or_refused(function, x):
+    step = 1e-6
+    if function is active_in_round_digits:
+        step = 1e-9
+    wanted = (function(x + step) - function(x - step)) / (2 * step)
+    try:
+        got = grad(function)(x)
+    except (UnsupportedError, MissingRuleError):
+        return
+    assert got == pytest.approx(wanted, rel=1e-4, abs=1e-6)
