@@ -148,6 +148,8 @@ class Spreads(Rewriter):
             isinstance(type_, t.Array) and type_.kind == "float"
         ):
             return None
+        if not isinstance(self.unit.type(like), t.Array):
+            return None  # a Python number has no size
         rhs = Attribute(like, "size")
         size = self.first("size", rhs, t.INT)
         while (closer := self.metadata(size, rhs)) is not None:

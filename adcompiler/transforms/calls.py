@@ -550,7 +550,8 @@ def call_compiled(
     inside = identity in unit.active_calls
     if len(unit.active_calls) > MAX_DEPTH:
         return s.reject(
-            origin, f"{function.name}() is called recursively with ever new functions as arguments",
+            origin,
+            f"{shown_name(function)}() is called recursively with ever new functions as arguments",
             "write the recursion without passing functions", "unknown-callable",
         )
     inputs = [*bound, *captures, *((itself,) if isinstance(itself, Var) else ())]

@@ -59,9 +59,13 @@ class Cotangents:
         return accumulator
 
     def take(self, var: Var, origin: Origin) -> Atom | None:
-        """Return the cotangent of ``var`` and forget it: its definition is being reversed."""
+        """Return the cotangent of ``var`` and forget it: its definition is being reversed.
+
+        It is nobody's own from then on, as it may become the cotangent of several operands.
+        """
         found = self.get(var, origin)
         self.table.pop(var, None)
+        self.owned -= {found}
         return found
 
     def value(self, var: Var) -> Atom:

@@ -34,7 +34,7 @@ from adcompiler.runtime import add_at, same_shape, same_trailing_shape
 from adcompiler.transforms.calls import is_standard
 from adcompiler.transforms.calls import is_namedtuple
 from adcompiler.transforms.cotangents import Cotangents, bar, cotangent_type
-from adcompiler.transforms.folds import IN_PLACE, SIGNS, class_of
+from adcompiler.transforms.folds import class_of
 from adcompiler.transforms.missing import may_write, missing_rule
 from adcompiler.transforms.rules import Applied, apply_rule
 from adcompiler.transforms.specialise import Specialiser
@@ -312,13 +312,6 @@ class Reverser:
             return
         if function in (set, frozenset):
             self.reject_set(origin)
-            return
-        if function in IN_PLACE:
-            sign = SIGNS[IN_PLACE[function]]
-            self.s.reject(
-                origin, f"`{sign}=` writes into arrays, and the type of this value is not known",
-                f"write x = x {sign} y, which makes a new value", "array-writes",
-            )
             return
         obstacle = unit.opaque.get(function) if isinstance(function, FunctionType) else None
         found = missing_rule(origin, shown, function, len(args), keywords, obstacle)
@@ -736,11 +729,13 @@ class Reverser:
             tuple(items), tuple(iterables), None, tuple(params), tuple(inits),
             Block(tuple(out), tuple(yields)), tuple(reverse_results), at,
         ))
-        for (var, accumulator), result in zip(
-            accumulators, reverse_results[len(carried):], strict=True
+        for (var, accumulator), init, result in zip(
+            accumulators, inits[len(carried):], reverse_results[len(carried):], strict=True
         ):
             cotangents.table[var] = result
-            if isinstance(s.unit.type(accumulator), (t.Array, t.List, t.Dict, t.Unknown)):
+            if init in cotangents.owned and isinstance(
+                s.unit.type(accumulator), (t.Array, t.List, t.Dict, t.Unknown)
+            ):
                 cotangents.owned.add(result)
         for i, result in zip(carried, reverse_results, strict=False):
             if self.is_active(node.inits[i]):

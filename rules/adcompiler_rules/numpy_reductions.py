@@ -62,7 +62,9 @@ def sum_rule(a, axis=None, dtype=None, *, keepdims=False, initial=0, where=True)
     y = np.sum(a, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
 
     def sum_pullback(dy):
-        if axis is None or np.ndim(a) <= 1:
+        if np.ndim(a) == 0 and np.ndim(dy) == 0:
+            da = dy
+        elif axis is None or np.ndim(a) <= 1:
             da = np.full_like(a, dy)
         elif keepdims:
             da = np.broadcast_to(dy, np.shape(a))
@@ -88,6 +90,8 @@ def mean_rule(a, axis=None, dtype=None, *, keepdims=False, where=True):
             count = np.count_nonzero(mask, axis=axis, keepdims=True)
             slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
             da = np.where(mask, slope / count, 0.0)
+        elif np.ndim(a) == 0 and np.ndim(dy) == 0:
+            da = dy
         elif axis is None:
             da = np.full_like(a, dy / np.size(a))
         elif np.ndim(a) <= 1:

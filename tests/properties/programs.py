@@ -560,7 +560,7 @@ class Writer:
         """A variable that is assigned only where a flag says so, and read only there."""
         flag, name = self.fresh("flag"), self.fresh("part")
         rows = [f"{flag} = {self.condition(env)}", f"if {flag}:", f"    {name} = {self.number(env, 2)}"]
-        more, falls = self.statement(env, Context(context.in_loop, None, False, context.fixed), 0)
+        more, falls = self.statement(env, Context(False, None, True, context.fixed), 0)
         out = self.target(env, FLOAT, context)
         use = f"{out} = {name} * {self.number(env, 1)}"
         if out not in env:
