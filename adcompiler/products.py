@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,12 +13,13 @@ from adcompiler.analyses.purity import ALLOCATORS
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    NONE, UNDEF, Atom, Attribute, Block, Call, Const, Function, Item, Let, Origin, Pack, Param, Statement, Var, unstar,
+    NONE, UNDEF, Atom, Attribute, Block, Call, Const, Function, Item, Let, Origin, Pack, Param,
+    Statement, Var, unstar,
 )
 from adcompiler.ir.visit import defined, definitions, direct_uses, free_variables, walk
 from adcompiler.optimise.passes import optimise
 from adcompiler.rulekit.registry import REGISTRY
-from adcompiler.runtime import add_at, as_gradient, seed, unbroadcast
+from adcompiler.runtime import add_at, as_gradient, project, seed, unbroadcast
 from adcompiler.runtime.gathering import permute_adjoint, take_adjoint, take_along_axis_adjoint
 from adcompiler.transforms.cotangents import Cotangents, cotangent_type
 from adcompiler.transforms.in_place import rebound
@@ -70,7 +71,86 @@ def optimised(product: Product, unit: Unit) -> Product:
         else replace(function, body=optimise(function.body, unit))
         for function in product.functions
     ]
+    main = functions[0]
+    if main.name not in product.together and main.name in product.docs:
+        foreign = {param.var for param in main.params}
+        functions[0] = replace(main, body=own_arrays(main.body, unit, foreign, main.origin))
     return replace(product, functions=with_called(functions, unit))
+
+
+def own_arrays(block: Block, unit: Unit, foreign: set[Var], origin: Origin) -> Block:
+    """Return ``block`` with copies of arrays it yields that are not its own, or yielded twice.
+
+    Optimisation may have found that a gradient equals an argument (``foreign``), a saved value or
+    another gradient; the user, who may write into one, must get arrays that nobody else holds.
+    """
+    made = {st.target: st.rhs for st in block.statements if isinstance(st, Let)}
+    given: set[Var] = set()
+    statements = list(block.statements)
+    at = origin.reversed()
+
+    def own(atom: Any) -> Any:
+        rhs = made.get(atom) if isinstance(atom, Var) else None
+        if isinstance(rhs, Pack) and rhs.kind == "tuple":
+            items = tuple(map(own, rhs.items))
+            if all(a is b for a, b in zip(items, rhs.items, strict=True)):
+                return atom
+            packed = Var(atom.name, True)
+            unit.record(packed, Pack("tuple", items), unit.type(atom))
+            statements[:] = [st for st in statements if not (
+                isinstance(st, Let) and st.target is atom)]
+            statements.append(Let(packed, Pack("tuple", items), at))
+            return packed
+        type_ = unit.type(atom) if isinstance(atom, Var) else None
+        if not isinstance(type_, t.Array) or type_.kind not in ("float", "complex"):
+            return atom
+        root = root_of_view(atom, made)
+        if root not in foreign and root not in given:
+            given.add(root)
+            return atom
+        copied = Var(atom.name, True)
+        unit.record(copied, Call(Const(np.copy), (atom,)), type_)
+        statements.append(Let(copied, Call(Const(np.copy), (atom,)), at))
+        return copied
+
+    yields = tuple(map(own, block.yields))
+    return replace(block, statements=tuple(statements), yields=yields)
+
+
+def root_of_view(var: Var, made: Mapping[Var, Any]) -> Var:
+    """Return the array whose storage ``var`` may share."""
+    while True:
+        rhs = made.get(var)
+        inner: Any = None
+        if isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.args:
+            inner = unstar(rhs.args[0]) if _among(rhs.func.value, VIEWS) else None
+        elif isinstance(rhs, Call):
+            method = made.get(rhs.func) if isinstance(rhs.func, Var) else None
+            if isinstance(method, Attribute) and method.name not in FRESH_METHODS:
+                inner = method.obj
+        elif isinstance(rhs, (Item, Attribute)):
+            inner = rhs.obj
+        if not isinstance(inner, Var):
+            return var
+        var = inner
+
+
+def _among(function: Any, functions: frozenset[Any]) -> bool:
+    try:
+        return function in functions
+    except TypeError:
+        return False
+
+
+VIEWS: frozenset[Any] = frozenset({
+    unbroadcast, np.reshape, np.ravel, np.transpose, np.swapaxes, np.moveaxis, np.rollaxis,
+    np.expand_dims, np.squeeze, np.broadcast_to, np.flip, np.fliplr, np.flipud, np.rot90,
+    np.diagonal, np.real, np.imag, np.asarray, np.asanyarray, np.ascontiguousarray, np.atleast_1d,
+    np.atleast_2d, np.atleast_3d, np.einsum, np.split, project,
+})
+"""Functions whose result may share the storage of their first argument."""
+
+FRESH_METHODS = frozenset({"copy", "astype", "sum", "mean", "dot", "cumsum", "repeat", "take"})
 
 
 def with_called(functions: list[Function], unit: Unit) -> list[Function]:
@@ -365,6 +445,10 @@ def pair_halves(
         origin,
     )
     opened = [Let(v, Item(residuals, Const(i)), at) for i, v in enumerate(saved)]
+    if own:
+        foreign = {*made, y_bar}
+        finished = own_arrays(Block(tuple(backward), tuple(bars)), unit, foreign, origin)
+        backward, bars = list(finished.statements), list(finished.yields)
     result: list[Atom] = list(bars)
     pullback = Function(
         pullback_name, (Param(residuals, 1), Param(y_bar, 1)),

@@ -30,8 +30,8 @@ IN_PLACE: dict[object, object] = {
 """Each in-place operator with the one that makes a new value."""
 
 FRESH: frozenset[object] = frozenset({
-    *IN_PLACE.values(), operator.neg, operator.invert, abs, np.sum, np.prod, np.mean, np.std, np.var,
-    np.max, np.min, np.dot, np.outer, np.inner, np.vdot, np.matmul, np.tensordot, np.kron,
+    *IN_PLACE.values(), operator.neg, operator.invert, abs, np.sum, np.prod, np.mean, np.std,
+    np.var, np.max, np.min, np.dot, np.outer, np.inner, np.vdot, np.matmul, np.tensordot, np.kron,
     np.concatenate, np.stack, np.vstack, np.hstack, np.column_stack, np.where, np.cumsum,
     np.cumprod, np.diff, np.sort, np.repeat, np.tile, np.pad, np.roll, np.linspace, np.arange,
     np.eye, np.identity, np.ndarray.copy, np.ndarray.flatten,

@@ -209,8 +209,8 @@ def may_vary(type_: Type) -> bool:
             return may_vary(item)
         case Dict(_, items):
             return any(map(may_vary, items))
-        case Object(_, fields):
-            return any(may_vary(type_) for _, type_ in fields)
+        case Object(_, fields):  # without known fields it may hold anything
+            return not fields or any(may_vary(type_) for _, type_ in fields)
         case Unknown():
             return True
     return False

@@ -8,7 +8,7 @@ from typing import Any
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Const, If, Let, Loop, Origin, Rhs, Star, Statement, Var,
+    UNDEF, Atom, Attribute, Block, Call, Const, If, Let, Loop, Origin, Rhs, Star, Statement, Var,
     substitute,
 )
 from adcompiler.ir.visit import count_uses, substitute_statement
@@ -68,19 +68,58 @@ class Rewriter:
             case Let():
                 return self.let(statement)
             case If():
-                return [replace(
+                return [self.without_equal_results(replace(
                     statement, condition=self.atom(statement.condition),
                     then=self.inner(statement.then), orelse=self.inner(statement.orelse),
-                )]
+                ))]
             case Loop():
-                test = statement.condition
+                node = self.without_constants(statement)
+                test = node.condition
                 return [replace(
-                    statement, iterables=tuple(map(self.atom, statement.iterables)),
-                    inits=tuple(map(self.atom, statement.inits)),
+                    node, iterables=tuple(map(self.atom, node.iterables)),
+                    inits=tuple(map(self.atom, node.inits)),
                     condition=None if test is None else self.inner(test),
-                    body=self.inner(statement.body),
+                    body=self.inner(node.body),
                 )]
         return [substitute_statement(statement, self.renamed)]
+
+    def without_constants(self, node: Loop) -> Loop:
+        """Return a loop without the carried values that never change: they are what they were."""
+        following = node.next_values()
+        kept = []
+        for i, (param, init) in enumerate(zip(node.params, node.inits, strict=True)):
+            if node.body.diverges or following[i] is not param or init is UNDEF:
+                kept.append(i)
+                continue
+            self.renamed[param] = self.renamed[node.results[i]] = self.atom(init)
+        if len(kept) == len(node.params):
+            return node
+        rest = node.body.yields[len(node.params) :]
+        return replace(
+            node, params=tuple(node.params[i] for i in kept),
+            inits=tuple(node.inits[i] for i in kept),
+            results=tuple(node.results[i] for i in kept),
+            body=replace(node.body, yields=(*(following[i] for i in kept), *rest)),
+        )
+
+    def without_equal_results(self, node: If) -> If:
+        """Return a branch without the results that are one variable in both arms."""
+        if node.then.diverges or node.orelse.diverges:
+            return node
+        kept = []
+        for i, result in enumerate(node.results):
+            value = node.then.yields[i]
+            if isinstance(value, Var) and value is node.orelse.yields[i]:
+                self.renamed[result] = value
+            else:
+                kept.append(i)
+        if len(kept) == len(node.results):
+            return node
+        return replace(
+            node, results=tuple(node.results[i] for i in kept),
+            then=replace(node.then, yields=tuple(node.then.yields[i] for i in kept)),
+            orelse=replace(node.orelse, yields=tuple(node.orelse.yields[i] for i in kept)),
+        )
 
     def let(self, statement: Let) -> list[Statement]:
         """Return the statements that replace a definition."""

@@ -30,14 +30,15 @@ USE_ARGUMENTS = "write out what the text means, and pass values as arguments"
 ARRAY_WRITERS: frozenset[Any] = frozenset({
     np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis,
     np.random.shuffle, np.ndarray.sort, np.ndarray.fill, np.ndarray.put, np.ndarray.partition,
-    np.ndarray.resize, np.ndarray.setfield, np.ndarray.setflags,
+    np.ndarray.resize, np.ndarray.setfield, np.ndarray.setflags, np.ndarray.__setitem__,
 })
 CONTAINER_WRITERS: frozenset[Any] = frozenset({
     operator.setitem, operator.delitem, operator.iconcat, setattr, delattr, random.shuffle,
     heapq.heapify, heapq.heappush, heapq.heappop, heapq.heappushpop, heapq.heapreplace,
     bisect.insort_left, bisect.insort_right,
     list.append, list.extend, list.insert, list.pop, list.remove, list.clear, list.sort,
-    list.reverse, dict.update, dict.pop, dict.popitem, dict.setdefault, dict.clear,
+    list.reverse, list.__setitem__, list.__delitem__, dict.__setitem__, dict.__delitem__,
+    dict.update, dict.pop, dict.popitem, dict.setdefault, dict.clear,
 })
 SCOPE_READERS: frozenset[Any] = frozenset({
     builtins.eval, builtins.exec, builtins.locals, builtins.vars, builtins.globals,

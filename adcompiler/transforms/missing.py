@@ -47,6 +47,11 @@ def missing_rule(
 
 def may_write(origin: Origin, name: str, function: Any) -> Finding:
     """Return the finding that ``function`` may write a differentiable value into an argument."""
+    if function is None:
+        return origin.finding(
+            f"{name} may keep the value in an object of a type that is not known when compiling",
+            "use functions that return new values", "array-writes",
+        )
     return origin.finding(
         f"{name} has no rule, and may write into the array or container that it gets",
         "use functions that return new values; or, if it writes into none of its arguments, say "

@@ -318,6 +318,18 @@ class Reverser:
         via = () if origin.via is None else (origin.via.call,)
         self.s.report(replace(found, callers=via))
 
+    def check_unseen_method(
+        self, func: Atom, operands: tuple[Atom, ...], origin: Origin
+    ) -> None:
+        """Report the call of a method that may keep a differentiable value in its object."""
+        method = self.s.unit.definition(func)
+        if not isinstance(method, Attribute):
+            return
+        owner = self.s.unit.type(method.obj)
+        if isinstance(owner, (t.Unknown, t.Object)) and any(a in self.varied for a in operands):
+            found = may_write(origin, f".{method.name}()", None)
+            self.s.report(replace(found, callers=() if origin.via is None else (origin.via.call,)))
+
     def reject_set(self, origin: Origin) -> None:
         self.s.reject(
             origin, "a set of numbers has no derivative where two of them are equal",
@@ -331,10 +343,13 @@ class Reverser:
         it gets into an array or container that it also gets.
         """
         unit = self.s.unit
-        if not isinstance(rhs, Call) or not isinstance(rhs.func, Const):
+        if not isinstance(rhs, Call):
+            return
+        operands = (*map(unstar, rhs.args), *(atom for _, atom in rhs.kwargs))
+        if not isinstance(rhs.func, Const):
+            self.check_unseen_method(rhs.func, operands, origin)
             return
         function = rhs.func.value
-        operands = (*map(unstar, rhs.args), *(atom for _, atom in rhs.kwargs))
         mutable = any(isinstance(unit.type(atom), MUTABLE) for atom in operands)
         if not mutable or not any(atom in self.varied for atom in operands):
             return

@@ -230,3 +230,18 @@ def test_branches_are_not_moved_past_effects() -> None:
     lines = rewritten(effect_between, (0.5, True), "join_branches")
     assert lines == rewritten(effect_between, (0.5, True))
     assert lines.index("print(x)") == lines.index('print("first")') + 1
+
+
+def constant_carried(x, n):
+    y = x
+    total = 0.0
+    for _ in range(n):
+        y = y if n > 100 else y
+        total = total + y
+    return total
+
+
+def test_carried_values_that_never_change_are_not_carried() -> None:
+    assert rewritten(constant_carried, (0.5, 3), "algebra", "algebra_again") == [
+        "total = 0.0", "for _ in range(n):", "total = total + x", "return total",
+    ]

@@ -1,4 +1,4 @@
-"""Makes a failing program small: deletes statements and simplifies expressions while it still fails."""
+"""Makes a failing program small: fewer statements, simpler expressions, while it still fails."""
 
 from __future__ import annotations
 

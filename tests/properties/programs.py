@@ -1,426 +1,24 @@
 """Random programs in the accepted language, as real source, with arguments to run them on.
 
 ``Writer`` writes one function (and its helpers) from a ``random.Random``: a plain one for long
-runs, or hypothesis's, whose choices shrink. Simple choices come first in every list for that
-reason. Values stay of order one and shapes are tracked, so nearly every program runs.
+runs, or hypothesis's, whose choices shrink. Values stay of order one and shapes are tracked, so
+nearly every program runs.
 """
 
 from __future__ import annotations
 
-import linecache
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
 import numpy as np
+from tests.properties.expressions import Expressions
+from tests.properties.values import (
+    FLOAT, NAMES, Arr, Callee, Context, Env, Floats, Index, Program, Table, Tup, argument, load,
+)
 
 
-@dataclass(frozen=True)
-class Float:
-    """A float, or a NumPy float."""
-
-
-@dataclass(frozen=True)
-class Index:
-    """An int from 0 to ``bound - 1``."""
-
-    bound: int
-
-
-@dataclass(frozen=True)
-class Arr:
-    """An array of floats."""
-
-    shape: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Floats:
-    """A list of ``length`` floats; of unknown length if that is None."""
-
-    length: int | None
-
-
-@dataclass(frozen=True)
-class Tup:
-    """A tuple."""
-
-    items: tuple[Any, ...]
-
-
-@dataclass(frozen=True)
-class Table:
-    """A dict with text keys."""
-
-    entries: tuple[tuple[str, Any], ...]
-
-
-FLOAT = Float()
-SHAPES = [(3,), (2,), (2, 3), (3, 3), (1,)]
-NAMES = "a b c e g h p q r s u w y z".split()
-Env = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Program:
-    """The source of a module whose function ``f`` is to be differentiated at ``args``."""
-
-    source: str
-    args: tuple[Any, ...]
-    scalar: bool = True
-
-    def function(self) -> Callable[..., Any]:
-        """Return ``f``, made from source that tools can find."""
-        return load(self.source)
-
-    def __repr__(self) -> str:
-        return f"{self.source}\nARGS = {self.args!r}\n"
-
-
-_loaded = [0]
-
-
-def load(source: str) -> Callable[..., Any]:
-    """Run ``source`` as a module of its own and return its function ``f``."""
-    _loaded[0] += 1
-    name = f"<random program {_loaded[0]}>"
-    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-    namespace: dict[str, Any] = {"__name__": f"random_program_{_loaded[0]}"}
-    exec(compile(source, name, "exec"), namespace)
-    found = namespace["f"]
-    assert callable(found)
-    return found
-
-
-@dataclass
-class Callee:
-    """A function that may be called: its parameters' types and its result's."""
-
-    name: str
-    params: tuple[Any, ...]
-    result: Any
-    keywords: tuple[str, ...] = ()
-
-
-@dataclass
-class Context:
-    """What a block may do: leave a loop, return, and which names it may not assign."""
-
-    in_loop: bool = False
-    returns: Any = None
-    nested: bool = False
-    fixed: set[str] = field(default_factory=set)
-
-
-class Writer:
+class Writer(Expressions):
     """Writes one random program."""
-
-    def __init__(self, rng: Random, size: int = 5) -> None:
-        self.rng = rng
-        self.size = size
-        self.callees: list[Callee] = []
-        self.count = 0
-        self.in_helper = False
-
-    # -- choices -------------------------------------------------------------------------------
-
-    def chance(self, probability: float) -> bool:
-        return self.rng.randrange(100) >= 100 - int(100 * probability)
-
-    def pick(self, options: Any) -> Any:
-        options = list(options)
-        return options[self.rng.randrange(len(options))]
-
-    def constant(self) -> str:
-        return self.pick(["0.5", "1.0", "2.0", "0.3", "-0.7", "1.3", "0.9", "SCALE", "2", "-1"])
-
-    def fresh(self, prefix: str) -> str:
-        self.count += 1
-        return f"{prefix}{self.count}"
-
-    @staticmethod
-    def of_type(env: Env, type_: Any) -> list[str]:
-        return [name for name, found in env.items() if found == type_]
-
-    def of_class(self, env: Env, cls: type) -> list[str]:
-        return [name for name, found in env.items() if isinstance(found, cls)]
-
-    def value(self, type_: Any, env: Env, depth: int) -> str:
-        """Return an expression of a type."""
-        match type_:
-            case Float():
-                return self.number(env, depth)
-            case Arr(shape):
-                return self.array(shape, env, depth)
-            case Floats(length):
-                return self.floats(length, env, depth)
-            case Tup(items):
-                known = self.of_type(env, type_)
-                if known and self.chance(0.3):
-                    return str(self.pick(known))
-                inner = [self.value(i, env, depth - 1) for i in items]
-                return f"({', '.join(inner)}{',' if len(inner) == 1 else ''})"
-            case Table(entries):
-                known = self.of_type(env, type_)
-                if known and self.chance(0.3):
-                    return str(self.pick(known))
-                return "{" + ", ".join(
-                    f"{key!r}: {self.value(t, env, depth - 1)}" for key, t in entries) + "}"
-            case Index(bound):
-                return str(self.rng.randrange(bound))
-        raise AssertionError(type_)
-
-    # -- numbers -------------------------------------------------------------------------------
-
-    def number(self, env: Env, depth: int) -> str:
-        if depth <= 0 or self.chance(0.15):
-            return self.leaf(env)
-        return str(self.pick([
-            self.binary, self.binary, self.unary, self.reduction, self.unary, self.product_of_arrays,
-            self.called, self.chosen, self.over_list, self.leaf_of, self.called,
-        ])(env, depth - 1))
-
-    def leaf_of(self, env: Env, depth: int) -> str:
-        return self.leaf(env)
-
-    def leaf(self, env: Env) -> str:
-        options = [str(name) for name in self.of_type(env, FLOAT)] * 2
-        for name, type_ in env.items():
-            match type_:
-                case Arr(shape):
-                    options.append(f"{name}[{self.subscript(shape, env)}]")
-                case Floats(length) if length:
-                    options.append(f"{name}[{self.position(length, env)}]")
-                case Tup(items):
-                    options += [f"{name}[{i}]" for i, t in enumerate(items) if t == FLOAT]
-                case Table(entries):
-                    options += [f"{name}[{k!r}]" for k, t in entries if t == FLOAT]
-        if not options or self.chance(0.15):
-            return self.constant()
-        return str(self.pick(options))
-
-    def position(self, length: int, env: Env) -> str:
-        options = ["0", "-1", str(length - 1)]
-        options += [n for n, t in env.items() if isinstance(t, Index) and t.bound <= length]
-        options += [f"{n} - 1" for n, t in env.items() if isinstance(t, Index) and t.bound <= length]
-        return str(self.pick(options))
-
-    def subscript(self, shape: tuple[int, ...], env: Env) -> str:
-        return ", ".join(self.position(n, env) for n in shape)
-
-    def binary(self, env: Env, depth: int) -> str:
-        x, y = self.number(env, depth), self.number(env, depth)
-        return str(self.pick([
-            f"({x} + {y})", f"{x} * {y}", f"({x} - {y})", f"({x}) / (1.5 + ({y}) ** 2)",
-            f"max({x}, {y} + 0.01)", f"math.hypot({x}, 1.0 + ({y}) ** 2)",
-        ]))
-
-    def unary(self, env: Env, depth: int) -> str:
-        x = self.number(env, depth)
-        return str(self.pick([
-            f"np.sin({x})", f"math.tanh({x})", f"-({x})", f"({x}) ** 2", f"math.cos({x})",
-            f"math.exp(0.3 * np.sin({x}))", f"math.sqrt(1.0 + ({x}) ** 2)", f"abs({x})",
-            f"np.tanh({x}) ** 3", f"np.log(1.5 + ({x}) ** 2)", f"float({x})",
-        ]))
-
-    def reduction(self, env: Env, depth: int) -> str:
-        shape = self.pick(SHAPES)
-        x = self.array(shape, env, depth)
-        return str(self.pick([
-            f"np.sum({x})", f"({x}).sum()", f"np.mean({x})", f"np.sum(np.sin({x}) ** 2)",
-            f"np.prod(1.0 + 0.3 * np.tanh({x}))", f"np.max({x})",
-            f"({x})[{', '.join('0' * len(shape))}]",
-        ]))
-
-    def product_of_arrays(self, env: Env, depth: int) -> str:
-        shape = self.pick([(3,), (2,)])
-        x, y = self.array(shape, env, depth), self.array(shape, env, depth)
-        return str(self.pick([f"({x}) @ ({y})", f"np.dot({x}, {y})", f"np.sum(({x}) * ({y}))"]))
-
-    def chosen(self, env: Env, depth: int) -> str:
-        x, y = self.number(env, depth), self.number(env, depth)
-        options = [f"({x} if {self.condition(env)} else {y})"]
-        options.append(f"({x} or {y})")
-        options.append(f"float(np.where({self.condition(env, plain=True)}, {x}, {y}))")
-        return str(self.pick(options))
-
-    def over_list(self, env: Env, depth: int) -> str:
-        known = [n for n, t in env.items() if isinstance(t, Floats)]
-        if known and self.chance(0.4):
-            return f"sum({self.pick(known)})"
-        if self.chance(0.3):
-            source, bound = self.iterated(env)
-            inner = {**env, "k": bound}
-            return f"sum({self.element(inner, depth)} for k in {source})"
-        return f"sum({self.floats(None, env, depth)})"
-
-    def called(self, env: Env, depth: int) -> str:
-        return self.call(FLOAT, env, depth) or self.unary(env, depth)
-
-    def call(self, result: Any, env: Env, depth: int) -> str:
-        usable = [c for c in self.callees if c.result == result]
-        if not usable:
-            return ""
-        callee = self.pick(usable)
-        words: list[str] = []
-        for position, type_ in enumerate(callee.params):
-            value = self.value(type_, env, min(depth, 1))
-            keyword = position < len(callee.keywords) and (
-                any("=" in w[:3] for w in words) or self.chance(0.2)
-            )
-            if keyword or any(w.startswith(tuple(k + "=" for k in callee.keywords)) for w in words):
-                words.append(f"{callee.keywords[position]}={value}")
-            else:
-                words.append(value)
-        return f"{callee.name}({', '.join(words)})"
-
-    # -- conditions ----------------------------------------------------------------------------
-
-    def condition(self, env: Env, plain: bool = False) -> str:
-        bound = self.pick(["0.4", "0.1", "-0.2", "0.8", "1.1"])
-        options = [f"{self.leaf(env)} > {bound}", f"{self.number(env, 1)} < {bound}"]
-        if plain:
-            return str(self.pick(options))
-        options.append(f"-1.3 < {self.leaf(env)} <= {bound}")
-        options.append(f"not {self.leaf(env)} > {bound}")
-        options.append(f"{self.leaf(env)} > {bound} and {self.leaf(env)} < 0.9")
-        options.append(f"{self.leaf(env)} > {bound} or {self.leaf(env)} < -0.3")
-        for name in self.of_class(env, Index):
-            options += [f"{name} == 1", f"{name} % 2 == 0", f"{name} > 0"]
-        for name in self.of_class(env, Floats):
-            options += [f"len({name}) > 1", name]
-        return str(self.pick(options))
-
-    # -- arrays --------------------------------------------------------------------------------
-
-    def array(self, shape: tuple[int, ...], env: Env, depth: int) -> str:
-        known = self.of_type(env, Arr(shape))
-        if depth <= 0 or (known and self.chance(0.3)):
-            if known:
-                return str(self.pick(known))
-            return self.made(shape, env, 0)
-        methods = [self.array_unary, self.array_binary, self.reshaped, self.made, self.array_binary,
-                   self.array_called]
-        return str(self.pick(methods)(shape, env, depth - 1))
-
-    def array_called(self, shape: tuple[int, ...], env: Env, depth: int) -> str:
-        return self.call(Arr(shape), env, depth) or self.array_unary(shape, env, depth)
-
-    def array_unary(self, shape: tuple[int, ...], env: Env, depth: int) -> str:
-        x = self.array(shape, env, depth)
-        return str(self.pick([
-            f"np.sin({x})", f"-({x})", f"np.tanh({x})", f"({x}) ** 2", f"np.exp(0.3 * np.sin({x}))",
-            f"np.sqrt(1.0 + ({x}) ** 2)", f"np.cos({x}) ** 3", f"({x})[::-1]", f"np.abs({x})",
-            f"np.cumsum({x}, axis=0)", f"np.maximum({x}, 0.05)",
-            f"({x}) / np.sum(1.0 + ({x}) ** 2, axis=-1, keepdims=True)", f"({x}).copy()",
-        ]))
-
-    def array_binary(self, shape: tuple[int, ...], env: Env, depth: int) -> str:
-        x = self.array(shape, env, depth)
-        others = [self.array(shape, env, depth), self.number(env, depth)]
-        if len(shape) == 2:
-            others.append(self.array(shape[1:], env, depth))
-            others.append(f"({self.array((shape[0],), env, depth)})[:, None]")
-        y = self.pick(others)
-        return str(self.pick([
-            f"({x} + {y})", f"({x}) * ({y})", f"({x} - {y})", f"({x}) / (1.5 + ({y}) ** 2)",
-            f"np.where(({x}) > 0.35, {x}, {y})", f"({y} - {x})",
-        ]))
-
-    def made(self, shape: tuple[int, ...], env: Env, depth: int) -> str:
-        if len(shape) == 2:
-            rows = [self.array(shape[1:], env, depth - 1) for _ in range(shape[0])]
-            x = self.array((shape[0],), env, depth - 1)
-            y = self.array((shape[1],), env, depth - 1)
-            return str(self.pick([
-                f"np.stack([{', '.join(rows)}])", f"np.outer({x}, {y})",
-                f"({x})[:, None] * ({y})[None, :]", f"np.array([{', '.join(rows)}])",
-                f"np.zeros({shape}) + {self.number(env, depth)}",
-            ]))
-        items = [self.number(env, depth) for _ in range(shape[0])]
-        options = [f"np.array([{', '.join(items)}])", f"np.full({shape}, {items[0]})",
-                   f"np.linspace(0.2, 0.8, {shape[0]}) * {items[0]}"]
-        source, bound = self.iterated(env, shape[0])
-        element = self.element({**env, "k": bound}, depth)
-        options.append(f"np.array([{element} for k in {source}])")
-        if shape == (3,):
-            options.append(f"np.concatenate([{self.array((2,), env, depth - 1)}, np.array([{items[0]}])])")
-        return str(self.pick(options))
-
-    def reshaped(self, shape: tuple[int, ...], env: Env, depth: int) -> str:
-        options: list[str] = []
-        inner = depth - 1
-        if len(shape) == 1:
-            n = shape[0]
-            longer = self.array((n + 1,), env, inner) if n < 3 else None
-            if longer:
-                options += [f"({longer})[1:]", f"({longer})[:-1]"]
-            if n in (2, 3):
-                tall = self.array((n, 3), env, inner)
-                options += [f"np.sum({tall}, axis=1)", f"({tall})[:, {self.position(3, env)}]",
-                            f"({tall}) @ ({self.array((3,), env, inner)})", f"({tall}).mean(axis=1)"]
-            if n == 3:
-                wide = self.array((2, 3), env, inner)
-                options += [f"({wide})[{self.position(2, env)}]", f"np.sum({wide}, axis=0)",
-                            f"({self.array((2,), env, inner)}) @ ({wide})",
-                            f"({self.array((3,), env, inner)})[[0, 2, 1]]"]
-            if n == 1:
-                options.append(f"np.sum({self.array((2, 3), env, inner)}).reshape(1)")
-        else:
-            m, n = shape
-            options += [f"({self.array((m, 3), env, inner)}) @ ({self.array((3, n), env, inner)})"]
-            if m == n:
-                options.append(f"({self.array(shape, env, inner)}).T")
-            options.append(f"np.reshape({self.array(shape, env, inner)}, ({m * n},)).reshape({m}, {n})")
-            options.append(f"({self.array(shape, env, inner)})[:, ::-1]")
-        return str(self.pick(options)) if options else self.made(shape, env, depth)
-
-    # -- lists ---------------------------------------------------------------------------------
-
-    def iterated(self, env: Env, length: int | None = None) -> tuple[str, Any]:
-        """Return something to iterate over, and the type of its items."""
-        options: list[tuple[str, Any]] = [(f"range({length or 2})", Index(length or 2))]
-        for name, type_ in env.items():
-            match type_:
-                case Arr((n,)) if length in (n, None):
-                    options += [(name, FLOAT), (name, FLOAT)]
-                case Arr((n, m)) if length in (n, None):
-                    options.append((name, Arr((m,))))
-                case Floats(n) if length is None or n == length:
-                    options += [(name, FLOAT), (name, FLOAT)]
-                case Tup(items) if length in (len(items), None) and set(items) == {FLOAT}:
-                    options.append((name, FLOAT))
-                case Table(entries) if length in (len(entries), None) and (
-                    {t for _, t in entries} == {FLOAT}
-                ):
-                    options.append((f"{name}.values()", FLOAT))
-        return self.pick(options)  # type: ignore[no-any-return]
-
-    def element(self, env: Env, depth: int) -> str:
-        """Return a number that uses ``k``, the item of a comprehension."""
-        match env["k"]:
-            case Float():
-                return str(self.pick([f"np.sin(k) * {self.number(env, depth)}", "k * k", "k"]))
-            case Index():
-                return f"(k + 1) * {self.number(env, min(depth, 1))}"
-            case Arr():
-                return str(self.pick(["np.sum(k)", f"np.sum(np.sin(k)) * {self.leaf(env)}", "k @ k"]))
-        return self.number(env, depth)
-
-    def floats(self, length: int | None, env: Env, depth: int) -> str:
-        known = [n for n, t in env.items() if isinstance(t, Floats) and length in (t.length, None)]
-        if known and self.chance(0.3):
-            return str(self.pick(known))
-        if length is None and self.chance(0.3):
-            source, item = self.iterated(env)
-            inner = {**env, "k": item}
-            return f"[{self.element(inner, depth)} for k in {source} if {self.condition(inner)}]"
-        if self.chance(0.5):
-            source, item = self.iterated(env, length)
-            return f"[{self.element({**env, 'k': item}, depth)} for k in {source}]"
-        items = [self.number(env, depth - 1) for _ in range(2 if length is None else length)]
-        return f"[{', '.join(items)}]"
 
     # -- statements ----------------------------------------------------------------------------
 
@@ -559,7 +157,8 @@ class Writer:
     def maybe(self, env: Env, context: Context, depth: int) -> tuple[list[str], bool]:
         """A variable that is assigned only where a flag says so, and read only there."""
         flag, name = self.fresh("flag"), self.fresh("part")
-        rows = [f"{flag} = {self.condition(env)}", f"if {flag}:", f"    {name} = {self.number(env, 2)}"]
+        condition, value = self.condition(env), self.number(env, 2)
+        rows = [f"{flag} = {condition}", f"if {flag}:", f"    {name} = {value}"]
         more, falls = self.statement(env, Context(False, None, True, context.fixed), 0)
         out = self.target(env, FLOAT, context)
         use = f"{out} = {name} * {self.number(env, 1)}"
@@ -610,7 +209,8 @@ class Writer:
     def for_loop(self, env: Env, context: Context, depth: int) -> tuple[list[str], bool]:
         head, targets, surely = self.head(env)
         inner = {**env, **targets}
-        return self.loop_body([f"for {head}:"], [], env, inner, context, depth, surely, set(targets))
+        rows, fixed = [f"for {head}:"], set(targets)
+        return self.loop_body(rows, [], env, inner, context, depth, surely, fixed)
 
     def head(self, env: Env) -> tuple[str, Env, bool]:
         i, x, y = self.fresh("i"), self.fresh("x"), self.fresh("x")
@@ -717,13 +317,14 @@ class Writer:
 
     def signature(self) -> tuple[tuple[Any, ...], Any]:
         params = tuple(
-            self.pick([FLOAT, FLOAT, Arr((3,)), Arr((2, 3))]) for _ in range(1 + self.rng.randrange(3))
+            self.pick([FLOAT, FLOAT, Arr((3,)), Arr((2, 3))])
+            for _ in range(1 + self.rng.randrange(3))
         )
         return params, self.pick([FLOAT, FLOAT, Arr((3,)), Tup((FLOAT, FLOAT))])
 
     def function(
-        self, name: str, names: list[str], params: tuple[Any, ...], result: Any, env: Env, depth: int,
-        size: int,
+        self, name: str, names: list[str], params: tuple[Any, ...], result: Any, env: Env,
+        depth: int, size: int,
     ) -> list[str]:
         default = " = 0.4" if params[-1] == FLOAT and self.chance(0.2) else ""
         context = Context(False, result, False, set(env) - set(names))
@@ -754,7 +355,8 @@ class Writer:
         if falls:
             again = f"{name}({self.bounded(type_, self.value(type_, env, 1))}, n - 1)"
             rows.append("return " + self.pick([
-                again, f"{self.number(env, 1)} * {again}", f"np.sin({again}) + {self.number(env, 1)}",
+                again, f"{self.number(env, 1)} * {again}",
+                f"np.sin({again}) + {self.number(env, 1)}",
                 f"{again} - 0.5 * {name}(t, n - 2)",
             ]))
         self.callees.append(Callee(name, (type_, Index(4)), FLOAT))
@@ -781,24 +383,6 @@ class Writer:
         return Program("\n".join(rows) + "\n", args, result == FLOAT)
 
 
-def argument(type_: Any, rng: np.random.Generator) -> Any:
-    """Return a value of a type, away from zero."""
-
-    def number() -> float:
-        return round(float(rng.uniform(0.2, 1.4) * rng.choice([1, 1, -1])), 3)
-
-    match type_:
-        case Arr(shape):
-            return np.array([number() for _ in range(int(np.prod(shape)))]).reshape(shape)
-        case Floats(length):
-            return [number() for _ in range(length or 2)]
-        case Tup(items):
-            return tuple(argument(i, rng) for i in items)
-        case Table(entries):
-            return {key: argument(t, rng) for key, t in entries}
-    return number()
-
-
 def indented(rows: list[str]) -> list[str]:
     """Return rows one level deeper."""
     return ["    " + row for row in rows]
@@ -807,3 +391,6 @@ def indented(rows: list[str]) -> list[str]:
 def random_program(seed: int, size: int = 5) -> Program:
     """Return the program of a seed."""
     return Writer(Random(seed), size).program()
+
+
+__all__ = ["Program", "Writer", "load", "random_program"]

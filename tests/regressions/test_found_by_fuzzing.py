@@ -1,4 +1,4 @@
-"""Programs that the fuzzer found, made small: each once failed to compile, run or give its value."""
+"""Programs that the fuzzer found, made small: each once did not compile, run or give its value."""
 
 import math
 

@@ -33,11 +33,7 @@ def f_grad(x, y):
         y_bar = 0.0
     else:
         # reverse of branches.py:5
-        if test:
-            # reverse of branches.py:6
-            y_bar = -m_bar
-        else:
-            y_bar = 0.0
+        y_bar = -m_bar if test else 0.0
     # reverse of branches.py:2
     if not test_1:
         y_bar = y_bar + m_bar

@@ -40,19 +40,13 @@ def f_grad(xs, limit):
 
     # reverse of break_continue.py:3
     xs_bar = zeros_like(xs)
-    total_bar = 1.0
     for index, (test, test_1, x) in zip(reversed(range(len(tape))), reversed(tape)):
         # reverse of break_continue.py:4
         if test:
             x_bar = 0.0
         else:
             # reverse of break_continue.py:6
-            if test_1:
-                x_bar = 0.0
-            else:
-                # reverse of break_continue.py:8
-                x_bar = total_bar * x
-                x_bar = x_bar + x_bar
+            x_bar = 0.0 if test_1 else x + x
         # reverse of break_continue.py:3
         xs_bar[index] = xs_bar[index] + x_bar
     # reverse of break_continue.py:1

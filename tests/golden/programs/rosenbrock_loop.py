@@ -27,12 +27,11 @@ def rosenbrock_grad(x):
 
     # reverse of rosenbrock_loop.py:6
     x_bar = np.zeros_like(x)
-    total_bar = 1.0
     for i, (difference, difference_1, item) in zip(reversed(range_1), reversed(tape)):
         # reverse of rosenbrock_loop.py:7
         total = i + 1
-        x_bar[i] -= total_bar * (2 * difference)
-        difference_bar = total_bar * 100.0 * (2 * difference_1)
+        x_bar[i] -= 2 * difference
+        difference_bar = 100.0 * (2 * difference_1)
         x_bar[i] -= difference_bar * (2 * item)
         x_bar[total] += difference_bar
     return x_bar
