@@ -15,7 +15,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import walk
 from adcompiler.rulekit.registry import REGISTRY
 from adcompiler.runtime import (
-    add_at, append, check_bound, drop_last, same_length, same_shape, same_trailing_shape, seed, zeros_like,
+    add_at, append, check_bound, drop_last, keeps_shape, same_length, same_shape, same_trailing_shape, seed, zeros_like,
 )
 
 DESTRUCTIVE: frozenset[Any] = frozenset({add_at, append, drop_last})
@@ -23,7 +23,7 @@ DESTRUCTIVE: frozenset[Any] = frozenset({add_at, append, drop_last})
 
 RUNTIME = "adcompiler.runtime"
 CHECKS: frozenset[Any] = frozenset({
-    seed, same_length, check_bound, same_shape, same_trailing_shape,
+    seed, same_length, check_bound, same_shape, same_trailing_shape, keeps_shape,
 })
 """Functions of the runtime that raise where a value is not what it must be."""
 
@@ -75,6 +75,8 @@ class Purity:
     def has_no_effect(self, block: Block) -> bool:
         """Say whether running ``block`` does nothing but give its values."""
         for statement in walk(block):
+            if isinstance(statement, Do) and checks(statement.rhs):
+                continue
             if isinstance(statement, (Do, Raise)):
                 return False
             if isinstance(statement, Let) and not self.is_pure(statement.rhs):
@@ -86,6 +88,11 @@ PURE: frozenset[Any] = frozenset({
     range, len, zip, enumerate, reversed, dict.items, AssertionError, ValueError, TypeError,
     slice, np.zeros_like, np.copy, itertools.count,
 })
+
+
+def checks(rhs: Rhs) -> bool:
+    """Say whether ``rhs`` does no more than raise if a value is not what it must be."""
+    return isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value in CHECKS
 
 
 def is_destructive(rhs: Rhs) -> bool:

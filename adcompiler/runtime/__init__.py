@@ -1,7 +1,7 @@
 """The only code that emitted modules import: NumPy and nothing else."""
 
 from adcompiler.runtime.broadcasting import (
-    StretchedError, project, same_shape, same_trailing_shape, unbroadcast,
+    StretchedError, keeps_shape, project, same_shape, same_trailing_shape, unbroadcast,
 )
 from adcompiler.runtime.containers import (
     append, cell_value, check_bound, dict_keys, dict_of, dict_values, drop_last, repack,
@@ -12,7 +12,7 @@ from adcompiler.runtime.structure import add, as_gradient, seed, zeros_like
 
 __all__ = [
     "StretchedError", "add", "add_at", "append", "as_gradient", "cell_value", "check_bound",
-    "dict_keys", "dict_of", "dict_values", "drop_last", "is_basic", "project", "repack",
+    "dict_keys", "dict_of", "dict_values", "drop_last", "is_basic", "keeps_shape", "project", "repack",
     "same_length", "same_shape", "same_trailing_shape", "scatter", "seed", "unbroadcast",
     "unpack", "zeros_like",
 ]

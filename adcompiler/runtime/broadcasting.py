@@ -27,6 +27,15 @@ def same_trailing_shape(a: tuple[int, ...], b: tuple[int, ...]) -> None:
         raise StretchedError(f"shapes {a} and {b} are broadcast against one another")
 
 
+def keeps_shape(old: tuple[int, ...], new: tuple[int, ...]) -> None:
+    """Raise ValueError, as NumPy does, if an in-place operator would change an array's shape."""
+    if old != new:
+        raise ValueError(
+            f"non-broadcastable output operand with shape {old} doesn't match the broadcast "
+            f"shape {new}"
+        )
+
+
 def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     """Return ``g`` summed over the axes that broadcasting from ``shape`` added or stretched.
 

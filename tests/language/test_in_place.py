@@ -216,3 +216,16 @@ def test_a_write_that_somebody_sees_is_refused(function):
 def test_a_list_argument_is_not_extended():
     with pytest.raises(ADError):
         grad(argument_list)([1.0, 2.0])
+
+
+def test_writing_in_place_cannot_change_a_shape() -> None:
+    def widened(x):
+        h = np.ones(1)
+        h += x
+        return np.sum(h * h)
+
+    with pytest.raises(ValueError, match="non-broadcastable output operand"):
+        widened(np.ones(3))
+    with pytest.raises(ValueError, match="non-broadcastable output operand"):
+        grad(widened)(np.ones(3))
+    assert grad(widened)(np.array([0.5])) == np.array([3.0])
