@@ -13,9 +13,10 @@ from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Closure, Const, Do, Format, Let, Pack, Raise, Rhs,
 )
 from adcompiler.ir.visit import walk
-from adcompiler.rulekit.registry import REGISTRY
+from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.runtime import (
-    add_at, append, check_bound, drop_last, keeps_shape, same_length, same_shape, same_trailing_shape, seed, zeros_like,
+    add_at, append, check_bound, drop_last, keeps_shape, same_length, same_shape,
+    same_trailing_shape, seed, zeros_like,
 )
 
 DESTRUCTIVE: frozenset[Any] = frozenset({add_at, append, drop_last})
@@ -57,7 +58,7 @@ class Purity:
     def is_pure_function(self, function: Any) -> bool:
         """Say whether calling ``function`` does nothing but give its value."""
         callee = getattr(function, "callee", function)
-        if _hashable(callee) and callee in self.callees:
+        if hashable(callee) and callee in self.callees:
             return self.callees[callee]
         if getattr(callee, "function", None) is not None and hasattr(callee, "recursive"):
             self.callees[callee] = True
@@ -97,7 +98,7 @@ def checks(rhs: Rhs) -> bool:
 
 def is_destructive(rhs: Rhs) -> bool:
     """Say whether ``rhs`` writes into its first argument."""
-    return isinstance(rhs, Call) and isinstance(rhs.func, Const) and _hashable(
+    return isinstance(rhs, Call) and isinstance(rhs.func, Const) and hashable(
         rhs.func.value) and rhs.func.value in DESTRUCTIVE
 
 
@@ -108,20 +109,13 @@ def makes_storage(rhs: Rhs) -> bool:
     if isinstance(rhs, (Closure, Format)):
         return True
     return (
-        isinstance(rhs, Call) and isinstance(rhs.func, Const) and _hashable(rhs.func.value)
+        isinstance(rhs, Call) and isinstance(rhs.func, Const) and hashable(rhs.func.value)
         and (rhs.func.value in ALLOCATORS or rhs.func.value in DESTRUCTIVE)
     )
 
 
 ALLOCATORS: frozenset[Any] = frozenset({
     np.zeros, np.ones, np.empty, np.full, np.zeros_like, np.ones_like, np.empty_like, np.full_like,
-    np.copy, np.array, zeros_like, list, dict, iter, zip, enumerate, reversed, range, itertools.count,
+    np.copy, np.array, zeros_like, list, dict, iter, zip, enumerate, reversed, range,
+    itertools.count,
 })
-
-
-def _hashable(value: Any) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True

@@ -37,9 +37,9 @@ MAX_FIELDS = 64
 def type_of(value: Any, depth: int = 0) -> t.Type:
     """Return the type of a live value, as code is specialised on it."""
     cls = type(value)
-    simple = _SIMPLE.get(cls)
-    if simple is not None:
-        return simple
+    plain = _PLAIN.get(cls)
+    if plain is not None:
+        return plain
     if cls is np.ndarray:
         return t.Array(value.dtype.name, value.ndim) if value.dtype.isnative else t.UNKNOWN
     if isinstance(value, np.generic):
@@ -72,7 +72,7 @@ def joined(types: Iterable[t.Type]) -> t.Type:
     return found
 
 
-_SIMPLE: dict[type, t.Type] = {
+_PLAIN: dict[type, t.Type] = {
     bool: t.BOOL, int: t.INT, float: t.FLOAT, complex: t.COMPLEX, str: t.TEXT, range: t.RANGE,
     slice: t.SLICE,
 }
@@ -83,6 +83,14 @@ def type_of_static(value: Any) -> t.Type:
     if isinstance(value, slice):
         return t.SLICE
     return type_of(value)
+
+
+def simple(value: Any) -> bool:
+    """Say whether a compile-time value is a plain literal, whose copies are all alike."""
+    if isinstance(value, (tuple, slice)):
+        parts = value if isinstance(value, tuple) else (value.start, value.stop, value.step)
+        return all(map(simple, parts))
+    return value is None or value is Ellipsis or type(value) in (int, bool, str, float)
 
 
 class CannotStandInError(Exception):

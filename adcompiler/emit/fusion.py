@@ -113,10 +113,9 @@ class Fusion:
             written = written_buffers(statement)
             if not written:
                 continue
-            for var in made:
-                if var in self.fused and made[var] < position < used_at.get(var, len(statements)) and (
-                    written & self.reads[var]
-                ):
+            for var, place in made.items():
+                crosses = place < position < used_at.get(var, len(statements))
+                if var in self.fused and crosses and written & self.reads[var]:
                     self.fused.discard(var)
                     self.refresh(statements)
                     return True

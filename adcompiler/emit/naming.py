@@ -15,13 +15,14 @@ from itertools import count
 from adcompiler.analyses.purity import is_destructive
 from adcompiler.emit.fusion import Fusion
 from adcompiler.emit.tapes import Tapes, saved_at
-from adcompiler.ir.nodes import Atom, Block, Function, If, Let, Loop, Statement, Var, unstar
+from adcompiler.ir.nodes import Atom, Block, Call, Function, If, Let, Loop, Statement, Var, unstar
 from adcompiler.ir.visit import defined, direct_uses
 from adcompiler.transforms.unit import Unit
 
-WRITTEN = frozenset(
-    "np math reversed range len zip enumerate slice float int complex list tuple dict".split()
-)
+WRITTEN = frozenset({
+    "np", "math", "reversed", "range", "len", "zip", "enumerate", "slice", "float", "int",
+    "complex", "list", "tuple", "dict",
+})
 """Names that emitted code uses whatever the user's function is like."""
 
 RESERVED = frozenset({*keyword.kwlist, *dir(builtins), "np", "math"})
@@ -100,8 +101,9 @@ class Names:
                 for var in defined(statement):
                     self.define(var, live)
                 live.difference_update(defined(statement))
-                if isinstance(statement, Let) and is_destructive(statement.rhs):
-                    self.link(statement.target, unstar(statement.rhs.args[0]))  # type: ignore[union-attr]
+                match statement:
+                    case Let(target, Call(args=args) as rhs) if is_destructive(rhs):
+                        self.link(target, unstar(args[0]))
                 live |= self.read(direct_uses(statement))
 
     def link(self, a: Atom, b: Atom) -> None:

@@ -185,9 +185,10 @@ def literal(value: Any) -> ast.expr | None:
             return ast.UnaryOp(ast.USub(), ast.Constant(-value))
         return ast.Constant(value)
     if isinstance(value, slice):
-        parts = [literal(part) for part in (value.start, value.stop, value.step)]
-        if all(part is not None for part in parts):
-            return ast.Call(ast.Name("slice", ast.Load()), parts, [])  # type: ignore[arg-type]
+        bounds = (value.start, value.stop, value.step)
+        parts = [part for part in map(literal, bounds) if part is not None]
+        if len(parts) == len(bounds):
+            return ast.Call(ast.Name("slice", ast.Load()), parts, [])
     return None
 
 

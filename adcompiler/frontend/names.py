@@ -54,6 +54,14 @@ def _collect(node: Any, names: dict[str, None]) -> None:
         _collect(child, names)
 
 
+def walrus_names(nodes: Sequence[Any]) -> list[str]:
+    """Return the names that ``:=`` binds in expressions."""
+    return list(dict.fromkeys(
+        child.target.id for node in nodes for child in gast.walk(node)
+        if isinstance(child, gast.NamedExpr)
+    ))
+
+
 def assigned_after(function: Any, nested: Any) -> set[str]:
     """Return the names that ``function`` assigns textually after the ``nested`` function ends."""
     end = (nested.end_lineno, nested.end_col_offset)

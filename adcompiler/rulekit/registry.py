@@ -101,7 +101,7 @@ class Registry:
     def resolve(self, function: Any) -> Any:
         """Return the callable that ``function`` is another spelling of, or itself."""
         self._load_for(function)
-        while _hashable(function) and function in self._aliases:
+        while hashable(function) and function in self._aliases:
             function = self._aliases[function]
             self._load_for(function)
         return function
@@ -111,7 +111,7 @@ class Registry:
     ) -> Rule | None:
         """Return the rule that covers ``function`` on arguments of these classes, if any."""
         function = self.resolve(function)
-        if not _hashable(function):
+        if not hashable(function):
             return None
         for rule in self._rules.get(function, ()):
             if rule.accepts(classes):
@@ -121,21 +121,21 @@ class Registry:
     def rules_of(self, function: Any) -> tuple[Rule, ...]:
         """Return every rule that covers ``function``, for whatever arguments."""
         function = self.resolve(function)
-        return tuple(self._rules.get(function, ())) if _hashable(function) else ()
+        return tuple(self._rules.get(function, ())) if hashable(function) else ()
 
     def has_rules(self, function: Any) -> bool:
         """Say whether any rule covers ``function``, for whatever arguments."""
         function = self.resolve(function)
-        return _hashable(function) and bool(self._rules.get(function))
+        return hashable(function) and bool(self._rules.get(function))
 
     def is_registered(self, function: Any) -> bool:
         """Say whether a rule for ``function`` itself is here already, without loading any."""
-        return _hashable(function) and (function in self._rules or function in self._aliases)
+        return hashable(function) and (function in self._rules or function in self._aliases)
 
     def inactive(self, function: Any) -> Inactive | None:
         """Return the declaration that ``function`` carries no derivative, if there is one."""
         function = self.resolve(function)
-        return self._inactive.get(function) if _hashable(function) else None
+        return self._inactive.get(function) if hashable(function) else None
 
     def rules(self) -> Iterator[Rule]:
         """Iterate over every rule of every installed rule package."""
@@ -220,7 +220,8 @@ def display_name(function: Any) -> str:
     return str(name) if home in ("builtins", "") else f"{home}.{name}"
 
 
-def _hashable(value: Any) -> bool:
+def hashable(value: Any) -> bool:
+    """Say whether a value can be looked up in a table."""
     try:
         hash(value)
     except TypeError:

@@ -18,27 +18,27 @@ from adcompiler.runtime.joining import (
 from adcompiler.runtime.sequences import spread
 from adcompiler.runtime.shaping import like
 from adcompiler.transforms.folds import folds
-from adcompiler.transforms.specialise import Specialiser
+from adcompiler.transforms.writer import Writer
 
 EVERYTHING = Const(slice(None))
 
 
 def contained(
-    s: Specialiser, arrays: Atom, parts: list[Atom], origin: Origin, name: str
+    s: Writer, arrays: Atom, parts: list[Atom], origin: Origin, name: str
 ) -> Atom:
     """Write the cotangents of the elements of a list or tuple as one of its kind."""
     kind = "list" if isinstance(s.unit.type(arrays), t.List) else "tuple"
     return s.pack(kind, tuple(parts), name, origin)
 
 
-def formed(s: Specialiser, piece: Atom, x: Atom, origin: Origin) -> Atom:
+def formed(s: Writer, piece: Atom, x: Atom, origin: Origin) -> Atom:
     """Write a piece of a cotangent, which has the shape of ``x``, in the form of ``x``."""
     if isinstance(x, Const):
         return NONE
     return s.call(Const(like), [piece, x], {}, origin, "piece")
 
 
-def dimensions(s: Specialiser, g: Atom, arrays: Atom) -> tuple[tuple[Atom, ...], list[int]] | None:
+def dimensions(s: Writer, g: Atom, arrays: Atom) -> tuple[tuple[Atom, ...], list[int]] | None:
     """Return the elements of a written-out list with their numbers of axes, if all are known."""
     elements = s.unit.elements(arrays)
     if not elements or not isinstance(s.unit.type(g), t.Array):
@@ -49,7 +49,7 @@ def dimensions(s: Specialiser, g: Atom, arrays: Atom) -> tuple[tuple[Atom, ...],
     return elements, [type_.ndim if isinstance(type_, t.Array) else 0 for type_ in types]
 
 
-def subscript(s: Specialiser, part: Atom, axis: int, origin: Origin) -> Atom:
+def subscript(s: Writer, part: Atom, axis: int, origin: Origin) -> Atom:
     """Write the subscript that takes ``part`` of an axis and everything of those before it."""
     if axis == 0:
         return part
@@ -57,7 +57,7 @@ def subscript(s: Specialiser, part: Atom, axis: int, origin: Origin) -> Atom:
 
 
 def cut(
-    s: Specialiser, g: Atom, arrays: Atom, axis: int, origin: Origin, name: str
+    s: Writer, g: Atom, arrays: Atom, axis: int, origin: Origin, name: str
 ) -> Atom | None:
     """Write the pieces of ``g`` that arrays of its number of axes, joined along ``axis``, get."""
     found = dimensions(s, g, arrays)
@@ -84,7 +84,7 @@ def cut(
 
 
 def layers(
-    s: Specialiser, g: Atom, arrays: Atom, axis: int, origin: Origin, name: str
+    s: Writer, g: Atom, arrays: Atom, axis: int, origin: Origin, name: str
 ) -> Atom | None:
     """Write the layers of ``g`` along ``axis`` that arrays of one axis less get."""
     found = dimensions(s, g, arrays)
@@ -106,20 +106,20 @@ def known_axis(args: list[Any], kwargs: dict[str, Atom]) -> int | None:
 
 @folds(concatenate_adjoint)
 def fold_concatenate(
-    s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str
+    s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
 ) -> Any:
     axis = known_axis(args, kwargs)
     return None if axis is None else cut(s, args[0], args[1], axis, origin, name)
 
 
 @folds(stack_adjoint)
-def fold_stack(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_stack(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
     axis = known_axis(args, kwargs)
     return None if axis is None else layers(s, args[0], args[1], axis, origin, name)
 
 
 @folds(vstack_adjoint)
-def fold_vstack(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_vstack(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
     found = dimensions(s, args[0], args[1])
     if found is not None and set(found[1]) == {1}:
         return layers(s, args[0], args[1], 0, origin, name)
@@ -127,7 +127,7 @@ def fold_vstack(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, na
 
 
 @folds(hstack_adjoint)
-def fold_hstack(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_hstack(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
     found = dimensions(s, args[0], args[1])
     one = found is not None and set(found[1]) == {1}
     return cut(s, args[0], args[1], 0 if one else 1, origin, name)
@@ -135,7 +135,7 @@ def fold_hstack(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, na
 
 @folds(column_stack_adjoint)
 def fold_column_stack(
-    s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str
+    s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
 ) -> Any:
     found = dimensions(s, args[0], args[1])
     if found is not None and set(found[1]) == {1}:
@@ -144,7 +144,7 @@ def fold_column_stack(
 
 
 @folds(spread)
-def fold_spread(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_spread(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
     """The cotangent of each item of a sum is that of the sum, in the item's shape."""
     g, x = args
     if not isinstance(s.unit.definition(x), Pack):
@@ -159,7 +159,7 @@ def fold_spread(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, na
 
 
 @folds(repack)
-def fold_repack(s: Specialiser, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+def fold_repack(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
     """Cotangents of the names that a list was unpacked into, as a list."""
     parts, value = args[0], args[1]
     star = args[2] if len(args) > 2 else kwargs.get("star", Const(-1))

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.analyses.values import simple
 from adcompiler.ir.nodes import Atom, Const, Star
-from adcompiler.transforms.specialise import simple
+from adcompiler.rulekit.registry import hashable
 
 
 def without_defaults(
@@ -101,12 +102,3 @@ def default_values(function: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):
         positional = []
     return tuple(positional), {**table, **meant, **known}
-
-
-def hashable(value: Any) -> bool:
-    """Say whether a callable can be looked up in a table."""
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True

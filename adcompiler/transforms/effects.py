@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.ir.nodes import Atom, Const, Origin
-from adcompiler.transforms.specialise import Specialiser
+from adcompiler.transforms.writer import Writer
 
 USE_THE_RESULT = "use functions that return a new array: np.where, np.concatenate, np.sort, np.full"
 NEW_CONTAINER = (
@@ -46,7 +46,7 @@ SCOPE_READERS: frozenset[Any] = frozenset({
 
 
 def refused(
-    s: Specialiser, function: Any, args: list[Any], kwargs: Mapping[str, Atom], origin: Origin,
+    s: Writer, function: Any, args: list[Any], kwargs: Mapping[str, Atom], origin: Origin,
     shown: str,
 ) -> bool:
     """Report a call that must not be compiled because of what else it does; say whether it is."""

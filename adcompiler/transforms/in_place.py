@@ -8,15 +8,16 @@ from dataclasses import replace
 from adcompiler.analyses.aliasing import IN_PLACE, noticed_writes
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Const, Do, If, Let, Loop, Origin, Statement, Var, operands, unstar,
+    Atom, Attribute, Block, Call, Const, Do, If, Let, Loop, Origin, Statement, Var, operands,
+    unstar,
 )
 from adcompiler.runtime import keeps_shape
-from adcompiler.transforms.folds import refuse_write
-from adcompiler.transforms.specialise import Specialiser
+from adcompiler.transforms.in_place_folds import refuse_write
+from adcompiler.transforms.writer import Writer
 
 
 def rebound(
-    s: Specialiser, statements: Sequence[Statement], yields: tuple[Atom, ...]
+    s: Writer, statements: Sequence[Statement], yields: tuple[Atom, ...]
 ) -> tuple[Statement, ...]:
     """Return a specialised function's statements without writes; report writes that are noticed."""
     block = Block(tuple(statements), yields)
@@ -27,7 +28,7 @@ def rebound(
     return tuple(without_writes(s, block.statements))
 
 
-def without_writes(s: Specialiser, statements: Sequence[Statement]) -> Iterator[Statement]:
+def without_writes(s: Writer, statements: Sequence[Statement]) -> Iterator[Statement]:
     """Yield statements with in-place operators replaced."""
 
     def within(block: Block) -> Block:
@@ -54,7 +55,7 @@ def without_writes(s: Specialiser, statements: Sequence[Statement]) -> Iterator[
                 yield statement
 
 
-def shape_check(s: Specialiser, old: Atom, new: Var, origin: Origin) -> Iterator[Statement]:
+def shape_check(s: Writer, old: Atom, new: Var, origin: Origin) -> Iterator[Statement]:
     """Yield the check that writing in place would have been possible: the shape stays."""
     unit = s.unit
     type_ = unit.type(old)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import builtins
+import inspect
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Const, Origin, Pack, Param, Star, Var, unstar
 from adcompiler.rulekit.registry import Rule
 from adcompiler.runtime import project
-from adcompiler.transforms import container_folds  # registers its folds
-from adcompiler.transforms.calls import bind, environment
+from adcompiler.transforms.binding import bind, environment
 from adcompiler.transforms.cotangents import cotangent_type, is_none
 from adcompiler.transforms.specialise import Specialiser
 
@@ -112,10 +112,9 @@ def apply_definition(
     temporary: bool, origin: Origin, active: Callable[[Atom], bool],
 ) -> Applied:
     """Apply a rule that is written as a function returning ``(y, pullback)``."""
-    definition = rule.definition
-    assert definition is not None
-    function = lower(definition)  # type: ignore[arg-type]
-    scope = Scope(definition)  # type: ignore[arg-type]
+    definition: Any = rule.definition
+    function = lower(definition)
+    scope = Scope(definition)
 
     def default(param: Param) -> Atom | None:
         return rule_default(definition, param)
@@ -195,8 +194,6 @@ def parts_of(s: Specialiser, atom: Atom) -> list[Atom]:
 
 def rule_default(definition: Any, param: Param) -> Atom | None:
     """Return the default value of a rule's parameter."""
-    import inspect
-
     value = inspect.signature(definition).parameters[param.var.name].default
     return None if value is inspect.Parameter.empty else Const(value)
 
@@ -217,9 +214,4 @@ def explain_binding(s: Specialiser, rule: Rule, findings: int, origin: Origin) -
 
 def at_origin(statement: Any, origin: Origin) -> Any:
     """Return a statement of a rule's body as one of the line that called the function."""
-    from dataclasses import replace
-
     return replace(statement, origin=origin) if hasattr(statement, "origin") else statement
-
-
-__all__ = ["Applied", "apply_rule", "container_folds"]

@@ -17,7 +17,7 @@ from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Call, Const, Function, Item, Origin, Pack, Rhs, Star, Var, operands,
     unstar,
 )
-from adcompiler.rulekit.registry import REGISTRY, Rule
+from adcompiler.rulekit.registry import REGISTRY, Rule, hashable
 
 Path = tuple[tuple[str, Any], ...]
 """How a value is reached from the function being compiled: steps such as ("free", "helper").
@@ -173,7 +173,7 @@ class Unit:
             return None
         function = REGISTRY.resolve(rhs.func.value)
         args = [arg for arg in rhs.args if not isinstance(arg, Star)]
-        if not _hashable(function):
+        if not hashable(function):
             return None
         if function in KEEPDIMS and args:
             return self.reduced(args, dict(rhs.kwargs))
@@ -304,9 +304,9 @@ class Unit:
         if isinstance(rhs, Pack) and rhs.kind in ("tuple", "list"):
             if not any(isinstance(item, Star) for item in rhs.items):
                 return tuple(unstar(item) for item in rhs.items)
-        elif isinstance(rhs, Call) and isinstance(self.type(atom), t.Tuple) and isinstance(
-            rhs.func, Const
-        ) and rhs.func.value is self.type(atom).cls:  # a namedtuple
+        elif isinstance(rhs, Call) and isinstance(rhs.func, Const) and isinstance(
+            type_ := self.type(atom), t.Tuple
+        ) and rhs.func.value is type_.cls:  # a namedtuple
             return tuple(unstar(item) for item in rhs.args)
         elif isinstance(atom, Const) and type(atom.value) in (tuple, list):
             return tuple(Const(item) for item in atom.value)
@@ -354,11 +354,3 @@ def is_elementwise(function: Any) -> bool:
         return True
     rule = REGISTRY.find(function)
     return rule is not None and rule.elementwise
-
-
-def _hashable(value: Any) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True

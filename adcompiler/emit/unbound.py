@@ -1,0 +1,46 @@
+"""Which variables emitted code reads, to hand them on, where the program may not have set them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from adcompiler.ir.nodes import Atom, Block, Call, Const, Do, If, Let, Loop, Pack, Var, operands
+from adcompiler.ir.visit import walk
+from adcompiler.runtime import zeros_like
+
+
+def read_unbound(body: Block, hands_on: Callable[[Var, Var], bool]) -> set[Var]:
+    """Return the variables that may be read, to be handed on, where no assignment reached them.
+
+    What is saved on a tape or as a residual, or copied under another name, is read whether or not
+    the program goes on to use it.
+    """
+    found: set[Var] = set()
+    copies: list[tuple[Var, Atom]] = []
+    made = {s.target: s.rhs for s in walk(body) if isinstance(s, Let)}
+    for atom in body.yields:
+        rhs = made.get(atom) if isinstance(atom, Var) else None
+        if isinstance(rhs, Pack):
+            found.update(a for a in operands(rhs) if isinstance(a, Var))
+    for statement in walk(body):
+        match statement:
+            case Do(rhs):
+                found.update(a for a in operands(rhs) if isinstance(a, Var))
+            case Let(rhs=Call(func=Const(value=function)) as rhs) if function is zeros_like:
+                found.update(a for a in operands(rhs) if isinstance(a, Var))
+            case If(results=results, then=then, orelse=orelse):
+                for arm in (then, orelse):
+                    copies += zip(results, arm.yields, strict=False)
+            case Loop(params=params, inits=inits, results=results):
+                found.update(a for a in statement.collected() if isinstance(a, Var))
+                copies += zip(params, inits, strict=True)
+                copies += zip(params, statement.next_values(), strict=False)
+                copies += zip(results, params, strict=True)
+    size = -1
+    while size != len(found):
+        size = len(found)
+        found.update(
+            value for target, value in copies
+            if isinstance(value, Var) and (target in found or hands_on(target, value))
+        )
+    return found

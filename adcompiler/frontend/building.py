@@ -1,0 +1,221 @@
+"""What lowering a function keeps track of: its variables, the statements so far, how blocks end."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import gast
+
+from adcompiler.frontend.names import assigned_names
+from adcompiler.frontend.rejected import Rejection
+from adcompiler.ir.nodes import (
+    NONE, UNDEF, Atom, Block, Call, Const, Do, Free, If, Let, Loop, Origin, Rhs, Statement,
+    Unsupported, Var,
+)
+from adcompiler.runtime import check_bound
+
+Lowered = TypeVar("Lowered")
+
+CONTINUES, NORMAL, BREAKS, RETURNS, RAISES = -1, 0, 1, 2, 3
+FELL_THROUGH = Const(NORMAL)
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How a block of statements ends: ``code`` tells (an atom), ``may`` lists what it can be."""
+
+    code: Atom = FELL_THROUGH
+    value: Atom = UNDEF
+    may: frozenset[int] = frozenset({NORMAL})
+
+
+class Builder(ABC):
+    """The state of lowering one function, and what every kind of node is lowered with."""
+
+    def __init__(
+        self, node: Any, file: str, lines: Mapping[int, str], parent: Builder | None
+    ) -> None:
+        self.node = node
+        self.file = file
+        self.lines = lines
+        self.parent = parent
+        self.locals = assigned_names(node)
+        self.env: dict[str, Atom] = {}
+        self.statements: list[Statement] = []
+        self.unsure: set[Atom] = {UNDEF}
+        self.checked: frozenset[Atom] = frozenset()
+        self.captures: dict[str, Var] = {}
+        self.itself: Var | None = None
+        self.origin = self.locate(node)
+
+    @abstractmethod
+    def expression(self, node: Any) -> Atom:
+        """Lower an expression; return its value."""
+
+    @abstractmethod
+    def assign(self, target: Any, value: Atom) -> Atom:
+        """Assign ``value`` to a target; return the atom that now holds it."""
+
+    @abstractmethod
+    def statement(self, node: Any) -> None:
+        """Lower a statement that always falls through."""
+
+    @abstractmethod
+    def sequence(self, steps: Sequence[Any], tail: bool) -> End:
+        """Lower ``steps`` in order; ``tail`` says that the end of a loop's body follows."""
+
+    @abstractmethod
+    def nested(self, node: Any, name: str | None) -> Atom:
+        """Lower a nested function and return the closure made of it."""
+
+    @abstractmethod
+    def comprehension(self, generators: Sequence[Any], elements: Sequence[Any]) -> list[Atom]:
+        """Lower a comprehension to loops; return one list for each of ``elements``."""
+
+    def optional(self, node: Any) -> Atom:
+        return NONE if node is None else self.expression(node)
+
+    # -- what is written -----------------------------------------------------------------------
+
+    def locate(self, node: Any) -> Origin:
+        line = getattr(node, "lineno", None)
+        if line is None:
+            return self.origin
+        text = self.lines.get(line, "")
+        end = node.end_col_offset if node.end_lineno == line else len(text)
+        return Origin(self.file, line, node.col_offset, text, width=max(1, end - node.col_offset))
+
+    def let(self, rhs: Rhs, name: str, temporary: bool = True) -> Var:
+        var = Var(name, temporary)
+        self.statements.append(Let(var, rhs, self.origin))
+        return var
+
+    def reject(self, node: Any, why: Rejection, **names: str) -> Atom:
+        finding = self.locate(node).finding(
+            why.problem.format(**names), why.hint.format(**names), why.anchor
+        )
+        self.statements.append(Unsupported(finding))
+        return UNDEF
+
+    # -- variables -----------------------------------------------------------------------------
+
+    def load(self, name: str) -> Atom:
+        if name in self.locals:
+            atom = self.env.get(name, UNDEF)
+            if self.is_unsure(atom):
+                self.statements.append(
+                    Do(Call(Const(check_bound), (atom, Const(name))), self.origin)
+                )
+                self.checked |= {atom}
+            return atom
+        if name in self.captures:
+            return self.captures[name]
+        if self.parent is not None:
+            if name == getattr(self.node, "name", None) and name in self.parent.locals:
+                self.itself = self.itself or Var(name)
+                return self.itself
+            if self.parent.binds(name):
+                return self.captures.setdefault(name, Var(name))
+        return self.let(Free(name), name)
+
+    def is_unsure(self, atom: Atom) -> bool:
+        """Say whether a variable may have no value yet, as far as has been checked."""
+        return atom in self.unsure and atom not in self.checked
+
+    def binds(self, name: str) -> bool:
+        """Say whether this function or one around it has ``name`` as a local variable."""
+        return name in self.locals or (self.parent is not None and self.parent.binds(name))
+
+    def bind(self, name: str, value: Atom) -> Atom:
+        """Assign ``value`` to the local ``name``; a temporary just made takes over the name."""
+        if isinstance(value, Var) and value.temporary and self.statements:
+            named = Var(name)
+            renamed = _rename_target(self.statements[-1], value, named)
+            if renamed is not self.statements[-1]:
+                self.statements[-1] = renamed
+                value = named
+        self.env[name] = value
+        return value
+
+    # -- blocks --------------------------------------------------------------------------------
+
+    def region(
+        self, lower: Callable[[], Lowered]
+    ) -> tuple[tuple[Statement, ...], dict[str, Atom], Lowered]:
+        """Lower into a block of its own: return its statements, variables, and what was lowered."""
+        statements, env, origin = self.statements, self.env, self.origin
+        checked = self.checked
+        self.statements, self.env = [], dict(env)
+        try:
+            result = lower()
+            return tuple(self.statements), self.env, result
+        finally:
+            self.statements, self.env, self.origin = statements, env, origin
+            self.checked = checked
+
+    def arms(
+        self, condition: Atom, then: Callable[[], End], orelse: Callable[[], End]
+    ) -> End:
+        """Lower both arms of a branch and merge their variables, codes and values."""
+        origin = self.origin
+        then_statements, then_env, then_end = self.region(then)
+        else_statements, else_env, else_end = self.region(orelse)
+        live_then = not then_end.may <= {RETURNS, RAISES}
+        live_else = not else_end.may <= {RETURNS, RAISES}
+        names: list[str] = []
+        pairs: list[tuple[Atom, Atom]] = []
+        results: list[Var] = []
+        for name in dict.fromkeys((*then_env, *else_env)):
+            a, b = then_env.get(name, UNDEF), else_env.get(name, UNDEF)
+            before = self.env.get(name, UNDEF)
+            changed = (live_then and a is not before) or (live_else and b is not before)
+            if changed:
+                names.append(name)
+                pairs.append((a if live_then else UNDEF, b if live_else else UNDEF))
+                results.append(Var(name))
+                if (live_then and self.is_unsure(a)) or (live_else and self.is_unsure(b)):
+                    self.unsure.add(results[-1])
+        may = (then_end.may | else_end.may) - {RAISES} or frozenset({RAISES})
+        value: Atom = UNDEF
+        if then_end.value is not UNDEF or else_end.value is not UNDEF:
+            pairs.append((then_end.value, else_end.value))
+            value = Var("value", True)
+            results.append(value)
+        code: Atom = Const(next(iter(may)))
+        if len(may) > 1:
+            pairs.append((then_end.code, else_end.code))
+            code = Var("exit", True)
+            results.append(code)
+        self.statements.append(If(
+            condition,
+            Block(then_statements, tuple(a for a, _ in pairs), then_end.may == {RAISES}),
+            Block(else_statements, tuple(b for _, b in pairs), else_end.may == {RAISES}),
+            tuple(results), origin,
+        ))
+        self.env.update(zip(names, results, strict=False))
+        return End(code, value, may)
+
+
+def target_name(node: Any, default: str = "item") -> str:
+    """Return the name of what a loop, a generator or an assignment binds, if it is one name."""
+    target = getattr(node, "target", node)
+    return target.id if isinstance(target, gast.Name) else default
+
+
+def _rename_target(statement: Statement, old: Var, new: Var) -> Statement:
+    """Return ``statement`` defining ``new`` where it defined ``old``; itself if it does not."""
+
+    def renamed(targets: tuple[Var, ...]) -> tuple[Var, ...]:
+        return tuple(new if target is old else target for target in targets)
+
+    match statement:
+        case Let(target, rhs, origin) if target is old:
+            return Let(new, rhs, origin)
+        case If(results=results) if old in results:
+            return replace(statement, results=renamed(results))
+        case Loop(collects=collects) if old in collects:
+            return replace(statement, collects=renamed(collects))
+    return statement

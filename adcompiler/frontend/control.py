@@ -1,0 +1,248 @@
+"""Lowers control flow: ``break``, ``continue`` and early ``return`` become regions and codes.
+
+What follows a branch that leaves moves into the other branch; where both may go on, a code says how
+the branch ended.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import gast
+
+from adcompiler.frontend import rejected
+from adcompiler.frontend.building import (
+    BREAKS, CONTINUES, NORMAL, RAISES, RETURNS, Builder, End, target_name,
+)
+from adcompiler.frontend.names import assigned_names, can_fall_through, leaves, walrus_names
+from adcompiler.ir.nodes import (
+    NONE, UNDEF, Atom, Block, Call, Const, If, Let, Loop, Raise, Statement, Var,
+)
+
+
+@dataclass(slots=True)
+class Carried:
+    """The values that a loop carries from one iteration to the next, as lists that go together."""
+
+    params: list[Var]
+    inits: list[Atom]
+    results: list[Var] = field(default_factory=list)
+    yields: list[Atom] = field(default_factory=list)
+
+    def starts(self) -> Iterator[tuple[Var, Atom]]:
+        """Iterate over the carried values and what they are first."""
+        return zip(self.params, self.inits, strict=True)
+
+    def add(self, name: str, init: Atom, following: Atom) -> Var:
+        """Carry a temporary too; return its value after the loop."""
+        result = Var(name, True)
+        self.params.append(Var(name, True))
+        self.inits.append(init)
+        self.yields.append(following)
+        self.results.append(result)
+        return result
+
+
+class Control(Builder):
+    """Lowers sequences of statements, branches that leave them, and loops."""
+
+    def sequence(self, steps: Sequence[Any], tail: bool) -> End:
+        """Lower ``steps`` in order; ``tail`` says that the end of a loop's body follows."""
+        for position, step in enumerate(steps):
+            rest = steps[position + 1 :]
+            self.origin = self.locate(step)
+            match step:
+                case gast.Return():
+                    value = NONE if step.value is None else self.expression(step.value)
+                    return End(Const(RETURNS), value, frozenset({RETURNS}))
+                case gast.Break():
+                    return End(Const(BREAKS), UNDEF, frozenset({BREAKS}))
+                case gast.Continue():
+                    code = NORMAL if tail and not rest else CONTINUES
+                    return End(Const(code), UNDEF, frozenset({code}))
+                case gast.Raise():
+                    exception = self.optional(step.exc)
+                    cause = self.optional(step.cause)
+                    self.statements.append(Raise(exception, cause, self.origin))
+                    return End(Const(RAISES), UNDEF, frozenset({RAISES}))
+                case gast.If() if leaves(step):
+                    condition = self.expression(step.test)
+                    return self.branch(condition, step.body, step.orelse, rest, tail)
+                case gast.For() | gast.While():
+                    end = self.loop(step)
+                    if end.may != {NORMAL}:
+                        return self.guarded(end, rest, tail)
+                case _:
+                    self.statement(step)
+        return End()
+
+    def branch(
+        self, condition: Atom, then: Sequence[Any], orelse: Sequence[Any],
+        rest: Sequence[Any], tail: bool,
+    ) -> End:
+        """Lower a branch that may leave the block, and what follows it."""
+        then_falls, else_falls = can_fall_through(then), can_fall_through(orelse)
+        if then_falls and else_falls and rest:
+            end = self.arms(
+                condition, lambda: self.sequence(then, False), lambda: self.sequence(orelse, False)
+            )
+            return self.guarded(end, rest, tail)
+        after_then = [*then, *rest] if then_falls else then
+        after_else = [*orelse, *rest] if else_falls else orelse
+        return self.arms(
+            condition,
+            lambda: self.sequence(after_then, tail), lambda: self.sequence(after_else, tail),
+        )
+
+    def guarded(self, end: End, rest: Sequence[Any], tail: bool) -> End:
+        """Lower ``rest`` to run only if what ended in ``end`` fell through."""
+        if NORMAL not in end.may or not rest:
+            return end
+        if end.may <= {NORMAL, RAISES}:
+            return self.sequence(rest, tail)
+        fell = self.let(Call(Const(operator.eq), (end.code, Const(NORMAL))), "goes_on")
+        left = End(end.code, end.value, end.may - {NORMAL})
+        return self.arms(fell, lambda: self.sequence(rest, tail), lambda: left)
+
+    # -- loops ---------------------------------------------------------------------------------
+
+    def loop(self, node: Any) -> End:
+        """Lower a loop and its ``else``; the end tells whether it returned."""
+        if isinstance(node, gast.While) and walrus_names([node.test]):
+            if holds(node.orelse, gast.Break, gast.Continue):
+                self.reject(node, rejected.LEAVING_ELSE)
+                return End()
+            node = with_test_inside(node)
+        names = [n for n in assigned_names(node) if n in self.locals]
+        iterable = self.expression(node.iter) if isinstance(node, gast.For) else None
+        origin, before = self.origin, self.env
+        carried = Carried([Var(name) for name in names], [before.get(n, UNDEF) for n in names])
+        self.unsure.update(p for p, i in carried.starts() if self.is_unsure(i))
+        self.env = {**before, **dict(zip(names, carried.params, strict=True))}
+        item = Var(target_name(node), True) if iterable is not None else None
+        condition = self.loop_test(node) if iterable is None else None
+
+        def body() -> End:
+            if item is not None:
+                self.assign(node.target, item)
+            return self.sequence(node.body, True)
+
+        statements, env, end = self.region(body)
+        self.env = before
+        carried.results = [Var(name) for name in names]
+        carried.yields = [env.get(name, UNDEF) for name in names]
+        self.note_unsure(carried, runs(node))
+        code, value = self.exits(node, end, carried)
+        stops = bool(end.may & {BREAKS, RETURNS})
+        if stops:
+            stop, more = self.stop_test(end)
+            statements += more
+            carried.yields.append(stop)
+        self.statements.append(Loop(
+            (item,) if item is not None else (), (iterable,) if iterable is not None else (),
+            condition, tuple(carried.params), tuple(carried.inits),
+            Block(statements, tuple(carried.yields), end.may == {RAISES}), tuple(carried.results),
+            origin, stops=stops,
+        ))
+        self.env.update(zip(names, carried.results, strict=False))
+        endless = condition is not None and is_true(condition.yields[0])
+        return self.after_loop(node, end, code, value, endless)
+
+    def loop_test(self, node: Any) -> Block:
+        """Lower the test of a ``while`` to a block of its own."""
+        statements, _, test = self.region(lambda: self.expression(node.test))
+        return Block(statements, (test,))
+
+    def note_unsure(self, carried: Carried, sure_to_run: bool) -> None:
+        """Note which variables may have no value after a loop."""
+        for result, init, following in zip(
+            carried.results, carried.inits, carried.yields, strict=True
+        ):
+            if self.is_unsure(following) or (self.is_unsure(init) and not sure_to_run):
+                self.unsure.add(result)
+
+    @staticmethod
+    def exits(node: Any, end: End, carried: Carried) -> tuple[Atom, Atom]:
+        """Carry how the loop ended and what it returned, where that matters; return both."""
+        returns = RETURNS in end.may
+        code: Atom = Const(NORMAL)
+        value: Atom = UNDEF
+        if returns or (BREAKS in end.may and bool(node.orelse)):
+            code = carried.add("exit", Const(NORMAL), end.code)
+        if returns:
+            value = carried.add("value", UNDEF, end.value)
+        return code, value
+
+    def after_loop(self, node: Any, end: End, code: Atom, value: Atom, endless: bool) -> End:
+        if endless and not end.may & {BREAKS, RETURNS}:
+            return End(Const(RAISES), UNDEF, frozenset({RAISES}))
+        may = frozenset({NORMAL} | (end.may & {RETURNS}))
+        if node.orelse and not endless:
+            if BREAKS in end.may or RETURNS in end.may:
+                left = End(code, value, end.may & {BREAKS, RETURNS})
+                done = self.let(Call(Const(operator.eq), (code, Const(NORMAL))), "finished")
+                end = self.arms(done, lambda: self.sequence(node.orelse, False), lambda: left)
+                return self.broken_is_normal(end)
+            return self.sequence(node.orelse, False)
+        if RETURNS not in may:
+            return End()
+        if BREAKS not in end.may and endless:
+            return End(Const(RETURNS), value, frozenset({RETURNS}))
+        return self.broken_is_normal(End(code, value, end.may - {CONTINUES} | {NORMAL}))
+
+    def broken_is_normal(self, end: End) -> End:
+        """Return ``end`` as seen after the loop: having left it by ``break`` is to go on."""
+        if BREAKS not in end.may:
+            return end
+        may = end.may - {BREAKS} | {NORMAL}
+        if may == {NORMAL}:
+            return End(Const(NORMAL), UNDEF, may)
+        broke = self.let(Call(Const(operator.eq), (end.code, Const(BREAKS))), "broke")
+        code = Var("exit", True)
+        self.statements.append(If(
+            broke, Block((), (Const(NORMAL),)), Block((), (end.code,)), (code,), self.origin
+        ))
+        return End(code, end.value, may)
+
+    def stop_test(self, end: End) -> tuple[Atom, tuple[Statement, ...]]:
+        if not isinstance(end.code, Var):
+            return Const(True), ()
+        if CONTINUES not in end.may:
+            return end.code, ()
+        stop = Var("stop", True)
+        test = Call(Const(operator.gt), (end.code, Const(NORMAL)))
+        return stop, (Let(stop, test, self.origin),)
+
+
+def runs(loop: Any) -> bool:
+    """Say whether the text of a loop shows that its body runs at least once."""
+    if isinstance(loop, gast.While):
+        return isinstance(loop.test, gast.Constant) and bool(loop.test.value)
+    match loop.iter:
+        case gast.Tuple(elts=elts) | gast.List(elts=elts):
+            return any(not isinstance(e, gast.Starred) for e in elts)
+        case gast.Call(func=gast.Name(id="range"), args=[gast.Constant(value=int(count))]):
+            return bool(count > 0)
+    return False
+
+
+def with_test_inside(node: Any) -> Any:
+    """Return ``while test: body`` as ``while True: if not test: break; body``."""
+    stop = gast.copy_location(gast.Break(), node)
+    leave = gast.If(gast.UnaryOp(gast.Not(), node.test), [*node.orelse, stop], [])
+    leave = gast.fix_missing_locations(gast.copy_location(leave, node))
+    true = gast.copy_location(gast.Constant(True, None), node)
+    return gast.copy_location(gast.While(true, [leave, *node.body], []), node)
+
+
+def holds(nodes: Sequence[Any], *kinds: Any) -> bool:
+    """Say whether a node of one of ``kinds`` is among ``nodes`` or inside them."""
+    return any(isinstance(inner, kinds) for node in nodes for inner in gast.walk(node))
+
+
+def is_true(atom: Atom) -> bool:
+    """Say whether a condition is known to hold."""
+    return isinstance(atom, Const) and bool(atom.value)

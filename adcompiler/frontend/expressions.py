@@ -1,0 +1,195 @@
+"""Lowers expressions, comprehensions apart."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import gast
+
+from adcompiler.frontend import rejected
+from adcompiler.frontend.building import Builder, End
+from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Format, Item, Pack, Slice, Star
+
+BINARY = {
+    "Add": operator.add, "Sub": operator.sub, "Mult": operator.mul, "Div": operator.truediv,
+    "FloorDiv": operator.floordiv, "Mod": operator.mod, "Pow": operator.pow,
+    "MatMult": operator.matmul, "BitAnd": operator.and_, "BitOr": operator.or_,
+    "BitXor": operator.xor, "LShift": operator.lshift, "RShift": operator.rshift,
+}
+UNARY: dict[str, Callable[[Any], Any]] = {
+    "USub": operator.neg, "UAdd": operator.pos, "Not": operator.not_, "Invert": operator.invert,
+}
+COMPARE = {
+    "Eq": operator.eq, "NotEq": operator.ne, "Lt": operator.lt, "LtE": operator.le,
+    "Gt": operator.gt, "GtE": operator.ge, "Is": operator.is_, "IsNot": operator.is_not,
+}
+OPERATOR_NAMES: dict[Any, str] = {
+    operator.add: "total", operator.sub: "difference", operator.mul: "product",
+    operator.truediv: "quotient", operator.floordiv: "quotient", operator.mod: "remainder",
+    operator.pow: "power", operator.matmul: "product", operator.and_: "bits",
+    operator.or_: "bits", operator.xor: "bits", operator.lshift: "bits", operator.rshift: "bits",
+    operator.neg: "negative", operator.pos: "positive", operator.not_: "negation",
+    operator.invert: "bits",
+}
+CONSUMERS = frozenset({
+    "sum", "min", "max", "any", "all", "list", "tuple", "set", "frozenset", "dict", "sorted",
+    "join", "fsum", "prod", "array", "asarray",
+})
+
+
+class Expressions(Builder):
+    """Lowers expressions."""
+
+    def expression(self, node: Any) -> Atom:
+        outer, self.origin = self.origin, self.locate(node)
+        try:
+            kind = type(node).__name__
+            method = getattr(self, f"parse_{kind}", None)
+            if method is not None:
+                result: Atom = method(node)
+                return result
+            why = rejected.EXPRESSIONS.get(kind, rejected.OTHER_SYNTAX)
+            return self.reject(node, why, name=kind)
+        finally:
+            self.origin = outer
+
+    def parse_Constant(self, node: Any) -> Atom:
+        return Const(node.value)
+
+    def parse_Name(self, node: Any) -> Atom:
+        return self.load(node.id)
+
+    def parse_NamedExpr(self, node: Any) -> Atom:
+        self.assign(node.target, self.expression(node.value))
+        return self.load(node.target.id)
+
+    def parse_Lambda(self, node: Any) -> Atom:
+        return self.nested(node, None)
+
+    # -- operators -----------------------------------------------------------------------------
+
+    def parse_BinOp(self, node: Any) -> Atom:
+        left, right = self.expression(node.left), self.expression(node.right)
+        function = BINARY[type(node.op).__name__]
+        return self.let(Call(Const(function), (left, right)), OPERATOR_NAMES[function])
+
+    def parse_UnaryOp(self, node: Any) -> Atom:
+        operand = self.expression(node.operand)
+        function = UNARY[type(node.op).__name__]
+        if isinstance(operand, Const) and isinstance(operand.value, (int, float, complex)):
+            return Const(function(operand.value))
+        return self.let(Call(Const(function), (operand,)), OPERATOR_NAMES[function])
+
+    def parse_Compare(self, node: Any) -> Atom:
+        def chain(left: Atom, index: int) -> Atom:
+            right = self.expression(node.comparators[index])
+            result = self.compare(type(node.ops[index]).__name__, left, right)
+            if index + 1 == len(node.ops):
+                return result
+            return self.choose(result, lambda: chain(right, index + 1), lambda: result)
+
+        return chain(self.expression(node.left), 0)
+
+    def compare(self, kind: str, left: Atom, right: Atom) -> Atom:
+        if kind in COMPARE:
+            return self.let(Call(Const(COMPARE[kind]), (left, right)), "test")
+        contained = self.let(Call(Const(operator.contains), (right, left)), "test")
+        if kind == "In":
+            return contained
+        return self.let(Call(Const(operator.not_), (contained,)), "test")
+
+    def parse_BoolOp(self, node: Any) -> Atom:
+        is_and = isinstance(node.op, gast.And)
+
+        def chain(nodes: Sequence[Any]) -> Atom:
+            first = self.expression(nodes[0])
+            if len(nodes) == 1:
+                return first
+
+            def more() -> Atom:
+                return chain(nodes[1:])
+
+            def keep() -> Atom:
+                return first
+
+            return self.choose(first, more if is_and else keep, keep if is_and else more)
+
+        return chain(node.values)
+
+    def parse_IfExp(self, node: Any) -> Atom:
+        condition = self.expression(node.test)
+        return self.choose(
+            condition, lambda: self.expression(node.body), lambda: self.expression(node.orelse)
+        )
+
+    def choose(
+        self, condition: Atom, then: Callable[[], Atom], orelse: Callable[[], Atom]
+    ) -> Atom:
+        """Lower a conditional expression: only the arm that is chosen is evaluated."""
+
+        def arm(lower: Callable[[], Atom]) -> Callable[[], End]:
+            def run() -> End:
+                return End(value=lower())
+            return run
+
+        return self.arms(condition, arm(then), arm(orelse)).value
+
+    # -- calls and subscripts ------------------------------------------------------------------
+
+    def parse_Call(self, node: Any) -> Atom:
+        function = self.expression(node.func)
+        name = getattr(node.func, "attr", getattr(node.func, "id", "value"))
+        args: list[Atom | Star] = []
+        for arg in node.args:
+            if isinstance(arg, gast.GeneratorExp) and name in CONSUMERS:
+                args.append(self.comprehension(arg.generators, [arg.elt])[0])
+            else:
+                args.append(self.element(arg))
+        kwargs = tuple((k.arg, self.expression(k.value)) for k in node.keywords)
+        return self.let(Call(function, tuple(args), kwargs), name)
+
+    def element(self, node: Any) -> Atom | Star:
+        if isinstance(node, gast.Starred):
+            return Star(self.expression(node.value))
+        return self.expression(node)
+
+    def parse_Attribute(self, node: Any) -> Atom:
+        return self.let(Attribute(self.expression(node.value), node.attr), node.attr)
+
+    def parse_Subscript(self, node: Any) -> Atom:
+        obj = self.expression(node.value)
+        return self.let(Item(obj, self.expression(node.slice)), "item")
+
+    def parse_Slice(self, node: Any) -> Atom:
+        parts = (self.optional(node.lower), self.optional(node.upper), self.optional(node.step))
+        return self.let(Slice(*parts), "slice_")
+
+    # -- displays ------------------------------------------------------------------------------
+
+    def parse_Tuple(self, node: Any) -> Atom:
+        return self.let(Pack("tuple", tuple(map(self.element, node.elts))), "pair")
+
+    def parse_List(self, node: Any) -> Atom:
+        return self.let(Pack("list", tuple(map(self.element, node.elts))), "items")
+
+    def parse_Set(self, node: Any) -> Atom:
+        return self.let(Pack("set", tuple(map(self.element, node.elts))), "items")
+
+    def parse_Dict(self, node: Any) -> Atom:
+        keys, items = [], []
+        for key, value in zip(node.keys, node.values, strict=True):
+            keys.append(None if key is None else self.expression(key))
+            items.append(self.expression(value))
+        return self.let(Pack("dict", tuple(items), tuple(keys)), "table")
+
+    def parse_JoinedStr(self, node: Any) -> Atom:
+        parts: list[str | tuple[Atom, int, Atom]] = []
+        for value in node.values:
+            if isinstance(value, gast.Constant):
+                parts.append(value.value)
+            else:
+                spec = self.optional(value.format_spec)
+                parts.append((self.expression(value.value), value.conversion, spec))
+        return self.let(Format(tuple(parts)), "text")

@@ -1,0 +1,137 @@
+"""Lowers statements that always fall through, and assignment to targets."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import gast
+
+from adcompiler.frontend import rejected
+from adcompiler.frontend.building import RAISES, Builder, End, target_name
+from adcompiler.frontend.imports import imported_module
+from adcompiler.frontend.names import assigned_names
+from adcompiler.ir.nodes import NONE, UNDEF, Atom, Attribute, Call, Const, Do, Item, Let, Raise
+from adcompiler.runtime import unpack
+
+IN_PLACE = {
+    "Add": operator.iadd, "Sub": operator.isub, "Mult": operator.imul, "Div": operator.itruediv,
+    "FloorDiv": operator.ifloordiv, "Mod": operator.imod, "Pow": operator.ipow,
+    "MatMult": operator.imatmul, "BitAnd": operator.iand, "BitOr": operator.ior,
+    "BitXor": operator.ixor, "LShift": operator.ilshift, "RShift": operator.irshift,
+}
+
+
+class Statements(Builder):
+    """Lowers statements."""
+
+    def statement(self, node: Any) -> None:
+        kind = type(node).__name__
+        method = getattr(self, f"parse_{kind}", None)
+        if method is not None:
+            method(node)
+        elif kind in rejected.STATEMENTS:
+            self.reject(node, rejected.STATEMENTS[kind])
+            for name in assigned_names(node):
+                self.env[name] = UNDEF
+        else:
+            self.reject(node, rejected.OTHER_SYNTAX, name=kind)
+
+    def parse_Pass(self, node: Any) -> None:
+        """``pass`` does nothing."""
+
+    def parse_Expr(self, node: Any) -> None:
+        if isinstance(node.value, gast.Constant):
+            return
+        value = self.expression(node.value)
+        last = self.statements[-1] if self.statements else None
+        if isinstance(last, Let) and last.target is value:
+            self.statements[-1] = Do(last.rhs, last.origin)
+
+    def parse_If(self, node: Any) -> None:
+        condition = self.expression(node.test)
+        self.arms(
+            condition,
+            lambda: self.sequence(node.body, False), lambda: self.sequence(node.orelse, False),
+        )
+
+    def parse_Assert(self, node: Any) -> None:
+        condition = self.expression(node.test)
+
+        def fail() -> End:
+            args = () if node.msg is None else (self.expression(node.msg),)
+            error = self.let(Call(Const(AssertionError), args), "error")
+            self.statements.append(Raise(error, NONE, self.origin))
+            return End(Const(RAISES), UNDEF, frozenset({RAISES}))
+
+        self.arms(condition, End, fail)
+
+    def parse_FunctionDef(self, node: Any) -> None:
+        value = self.nested(node, node.name)
+        for decorator in reversed(node.decorator_list):
+            value = self.let(Call(self.expression(decorator), (value,)), node.name)
+        self.bind(node.name, value)
+
+    def parse_Import(self, node: Any) -> None:
+        for name in node.names:
+            top = name.name if name.asname else name.name.partition(".")[0]
+            module = self.let(Call(Const(imported_module), (Const(name.name), Const(top))), top)
+            self.bind(name.asname or top, module)
+
+    def parse_ImportFrom(self, node: Any) -> None:
+        if node.level:
+            self.reject(node, rejected.RELATIVE_IMPORT)
+            return
+        for name in node.names:
+            module = self.let(
+                Call(Const(imported_module), (Const(node.module), Const(node.module))), "module"
+            )
+            found = self.let(Attribute(module, name.name), name.name)
+            self.bind(name.asname or name.name, found)
+
+    # -- assignments ---------------------------------------------------------------------------
+
+    def parse_Assign(self, node: Any) -> None:
+        value = self.expression(node.value)
+        for target in node.targets:
+            value = self.assign(target, value)
+
+    def parse_AnnAssign(self, node: Any) -> None:
+        if node.value is not None:
+            self.assign(node.target, self.expression(node.value))
+
+    def parse_AugAssign(self, node: Any) -> None:
+        if not isinstance(node.target, gast.Name):
+            self.expression(node.value)
+            self.assign(node.target, UNDEF)
+            return
+        old = self.load(node.target.id)
+        value = self.expression(node.value)
+        function = IN_PLACE[type(node.op).__name__]
+        self.bind(node.target.id, self.let(Call(Const(function), (old, value)), node.target.id))
+
+    def assign(self, target: Any, value: Atom) -> Atom:
+        """Assign ``value`` to a target; return the atom that now holds it."""
+        match target:
+            case gast.Name():
+                return self.bind(target.id, value)
+            case gast.Tuple() | gast.List():
+                self.unpack(target.elts, value)
+            case gast.Attribute():
+                self.expression(target.value)
+                self.reject(target, rejected.ATTRIBUTE_WRITE)
+            case _:
+                self.reject(target, rejected.ITEM_WRITE)
+        return value
+
+    def unpack(self, targets: Sequence[Any], value: Atom) -> None:
+        starred = [i for i, t in enumerate(targets) if isinstance(t, gast.Starred)]
+        star = starred[0] if starred else -1
+        parts = self.let(
+            Call(Const(unpack), (value, Const(len(targets)), Const(star))), "parts"
+        )
+        for position, target in enumerate(targets):
+            inner = target.value if isinstance(target, gast.Starred) else target
+            part = self.let(Item(parts, Const(position)), target_name(inner, "part"))
+            self.assign(inner, part)

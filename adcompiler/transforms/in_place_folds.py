@@ -1,0 +1,58 @@
+"""Folds of in-place operators: ``x += y`` rebinds the name, or writes into the value."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from adcompiler.analyses.aliasing import IN_PLACE
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import Atom, Call, Const, Origin
+from adcompiler.transforms.folds import FOLDS, Fold
+from adcompiler.transforms.writer import Writer
+
+SIGNS: dict[Any, str] = {
+    operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/",
+    operator.floordiv: "//", operator.mod: "%", operator.pow: "**", operator.matmul: "@",
+    operator.and_: "&", operator.or_: "|", operator.xor: "^", operator.lshift: "<<",
+    operator.rshift: ">>",
+}
+WRITTEN: dict[type, tuple[str, str]] = {
+    t.Array: ("array", "array-writes"), t.List: ("list", "in-place-containers"),
+    t.Dict: ("dict", "in-place-containers"),
+}
+"""What `op=` writes into, by type, and the section of docs/limitations.md about it."""
+
+
+def _in_place(function: Any, plain: Any) -> Fold:
+    def fold(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+        """``x op= y`` of an immutable value rebinds the name; of others it writes into them.
+
+        Whether anything else sees the write is checked when the whole function is known.
+        """
+        type_ = s.unit.type(args[0])
+        if isinstance(type_, (t.Scalar, t.Text, t.Tuple, t.Static, t.Range, t.Bottom)):
+            return s.call(Const(plain), args, {}, origin, name)
+        found = s.type_of_call(plain, args, {})
+        fits = found == type_ or (isinstance(found, t.Unknown) and not (
+            isinstance(type_, t.Array) and type_.dtype not in ("float64", "complex128")
+        ))
+        if isinstance(type_, t.Dict) or (isinstance(type_, (t.Array, t.List)) and not fits):
+            return refuse_write(s, type_, plain, origin)
+        return s.let(Call(Const(function), tuple(args)), found, name, origin)
+
+    return fold
+
+
+def refuse_write(s: Writer, type_: t.Type, plain: Any, origin: Origin) -> Atom:
+    """Report an in-place operator that is not the same as making a new value."""
+    kind, anchor = WRITTEN.get(type(type_), ("value", "array-writes"))
+    sign = SIGNS[plain]
+    return s.reject(
+        origin, f"`{sign}=` writes into the {kind}, which is not supported yet",
+        f"write x = x {sign} y, which makes a new one", anchor,
+    )
+
+
+for _function, _plain in IN_PLACE.items():
+    FOLDS[_function] = _in_place(_function, _plain)

@@ -1,0 +1,247 @@
+"""Folds of calls that ask what a value is: its class, attributes, axes, identity and truth."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from adcompiler.analyses.values import CannotStandInError, stand_in
+from adcompiler.frontend.imports import imported_module
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import NONE, UNDEF, Atom, Call, Const, Origin, Var
+from adcompiler.runtime import check_bound
+from adcompiler.transforms.folds import class_of, folds
+from adcompiler.transforms.writer import Writer
+
+
+@folds(imported_module)
+def fold_import(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """``import module`` inside a function: the module is a compile-time value."""
+    try:
+        return Const(imported_module(*(arg.value for arg in args)))
+    except ImportError as error:
+        return s.reject(origin, str(error), "import a module that is installed", "imports")
+
+
+@folds(isinstance)
+def fold_isinstance(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    cls = class_of(s, args[0]) if len(args) == 2 else None
+    wanted = static_classes(s, args[1]) if len(args) == 2 else None
+    if cls is None or wanted is None:
+        return None
+    try:
+        return Const(issubclass(cls, wanted))
+    except TypeError:
+        return None
+
+
+def static_classes(s: Writer, atom: Atom) -> Any:
+    """Return the class, union or tuple of classes that ``atom`` is known to be."""
+    if isinstance(atom, Const):
+        return atom.value
+    elements = s.unit.elements(atom)
+    if elements is None:
+        return None
+    parts = [static_classes(s, element) for element in elements]
+    return None if any(part is None for part in parts) else tuple(parts)
+
+
+@folds(type)
+def fold_type(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    cls = class_of(s, args[0]) if len(args) == 1 else None
+    return None if cls is None else Const(cls)
+
+
+@folds(len)
+def fold_len(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    elements = s.unit.elements(args[0])
+    if elements is not None:
+        return Const(len(elements))
+    type_ = s.unit.type(args[0])
+    if isinstance(type_, t.Tuple):
+        return Const(len(type_.items))
+    if isinstance(type_, t.Dict) and type_.keys is not None:
+        return Const(len(type_.keys))
+    if isinstance(type_, t.Unknown):
+        return s.let(Call(Const(len), (args[0],)), t.INT, name, origin)
+    return None
+
+
+@folds(hasattr)
+def fold_hasattr(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    if len(args) != 2 or not isinstance(args[1], Const):
+        return None
+    type_ = s.unit.type(args[0])
+    if isinstance(type_, t.Object):
+        return Const(type_.field(args[1].value) is not None or hasattr(type_.cls, args[1].value))
+    try:
+        return Const(hasattr(stand_in(type_, 3), args[1].value))
+    except CannotStandInError:
+        return None
+
+
+@folds(getattr)
+def fold_getattr(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    if len(args) < 2 or not isinstance(args[1], Const):
+        return None
+    if len(args) == 3:
+        present = fold_hasattr(s, args[:2], {}, origin, name)
+        if present is None:
+            return None
+        if not present.value:
+            return args[2]
+    return s.attribute(args[0], args[1].value, origin, name)
+
+
+@folds(callable)
+def fold_callable(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    if isinstance(args[0], Const):
+        return Const(callable(args[0].value))
+    type_ = s.unit.type(args[0])
+    if isinstance(type_, (t.FunctionType, t.Method)):
+        return Const(True)
+    return Const(False) if isinstance(type_, (t.Scalar, t.Array, t.Text, t.Tuple)) else None
+
+
+@folds(operator.is_)
+def fold_is(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    left, right = args
+    if isinstance(left, Const) and isinstance(right, Const):
+        return Const(left.value is right.value)
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Const) and not isinstance(
+            s.unit.type(other), (t.Unknown, t.Static, t.Bottom)
+        ) and not isinstance(one.value, bool):
+            return Const(False)
+    return None
+
+
+@folds(operator.is_not)
+def fold_is_not(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    same = fold_is(s, args, kwargs, origin, name)
+    return None if same is None else Const(not same.value)
+
+
+@folds(operator.not_)
+def fold_not(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    truth = s.truth(args[0], origin)
+    return Const(not truth.value) if isinstance(truth, Const) else None
+
+
+@folds(check_bound)
+def fold_check_bound(
+    s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
+) -> Any:
+    """A variable that has a value wherever types tell needs no check.
+
+    Nor can None be told from it.
+    """
+    if args[0] in s.unit.unsure and not isinstance(s.unit.type(args[0]), t.Unknown):
+        return None
+    return None if args[0] is UNDEF else NONE
+
+
+@folds(np.ndim)
+def fold_ndim(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    type_ = s.unit.type(args[0])
+    if isinstance(type_, t.Array):
+        return Const(type_.ndim)
+    return Const(0) if isinstance(type_, t.Scalar) else None
+
+
+@folds(np.shape)
+def fold_shape(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    type_ = s.unit.type(args[0])
+    if isinstance(type_, t.Array):
+        return s.attribute(args[0], "shape", origin, name)
+    return Const(()) if isinstance(type_, t.Scalar) else None
+
+
+@folds(np.size)
+def fold_size(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    type_ = s.unit.type(args[0])
+    if len(args) == 1 and isinstance(type_, t.Array):
+        return s.attribute(args[0], "size", origin, name)
+    return Const(1) if len(args) == 1 and isinstance(type_, t.Scalar) else None
+
+
+@folds(np.iterable)
+def fold_iterable(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    match s.unit.type(args[0]):
+        case t.Array(_, ndim):
+            return Const(ndim > 0)
+        case t.Scalar():
+            return Const(False)
+        case t.Tuple() | t.List() | t.Dict() | t.Text() | t.Range():
+            return Const(True)
+    return None
+
+
+@folds(np.iscomplexobj)
+def fold_iscomplexobj(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    type_ = s.unit.type(args[0])
+    if isinstance(type_, t.Array) and type_.kind == "other":
+        return None
+    return Const(type_.kind == "complex") if isinstance(type_, (t.Array, t.Scalar)) else None
+
+
+@folds(np.isrealobj)
+def fold_isrealobj(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    found = fold_iscomplexobj(s, args, kwargs, origin, name)
+    return None if found is None else Const(not found.value)
+
+
+@folds(np.conj, np.real)
+def fold_conj(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """The conjugate and the real part of a real number are the number.
+
+    Outside rules the result keeps its class: ``np.conj`` of a float is a NumPy scalar.
+    """
+    if not _real(s, args, kwargs):
+        return None
+    type_ = s.unit.type(args[0])
+    same_class = isinstance(type_, t.Array) and type_.ndim > 0 and type_.kind == "float"
+    rule = s.unit.active_calls[-1] if s.unit.active_calls else None
+    own = getattr(rule, "function", None) in (np.conjugate, np.real)  # the primal of that rule
+    return args[0] if same_class or (s.in_rule and not own) else None
+
+
+def _real(s: Writer, args: list[Any], kwargs: dict[str, Atom]) -> bool:
+    type_ = s.unit.type(args[0])
+    return (
+        len(args) == 1 and not kwargs and isinstance(type_, (t.Array, t.Scalar))
+        and type_.kind in ("bool", "int", "float")
+    )
+
+
+@folds(np.asarray, np.asanyarray, np.ascontiguousarray)
+def fold_asarray(
+    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Any:
+    """``asarray`` of an array of the wanted dtype returns that very array."""
+    type_ = s.unit.type(args[0]) if args else t.UNKNOWN
+    if not isinstance(type_, t.Array) or len(args) > 2 or type_.kind == "other":
+        return None
+    wanted = {**kwargs, **({"dtype": args[1]} if len(args) == 2 else {})}
+    for key, value in wanted.items():
+        if not isinstance(value, Const):
+            return None
+        if key == "dtype" and value.value is not None:
+            try:
+                if np.dtype(value.value) != np.dtype(type_.dtype):
+                    return None
+            except TypeError:
+                return None
+        elif value.value is not None:
+            return None
+    return args[0]
+
+
+@folds(float)
+def fold_float(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """``float`` of a Python float is the float itself."""
+    if len(args) == 1 and isinstance(args[0], Var) and class_of(s, args[0]) is float:
+        return args[0]
+    return None

@@ -1,0 +1,68 @@
+"""Where a function comes from: an installed package, the standard library, the runtime."""
+
+from __future__ import annotations
+
+import os
+import sysconfig
+import types as python_types
+from pathlib import Path
+from typing import Any
+
+from adcompiler.ir.nodes import Const
+
+
+def is_library(function: Any) -> bool:
+    """Say whether a Python function belongs to the standard library or an installed package."""
+    return is_within(function, (*STANDARD, *INSTALLED))
+
+
+def is_standard(function: Any) -> bool:
+    """Say whether a Python function belongs to the standard library."""
+    return is_library(function) and not is_within(function, INSTALLED)
+
+
+def is_within(function: Any, places: tuple[str, ...]) -> bool:
+    """Say whether the source of a Python function lies in one of some directories."""
+    name: str = function.__code__.co_filename
+    return name.startswith(places)
+
+
+def may_be_tried(function: Any, args: tuple[Any, ...]) -> bool:
+    """Say whether a function may be called on stand-ins: one of an installed package.
+
+    The user's own functions never run when compiling, nor do those of the standard library, many
+    of which write files or messages.
+    """
+    functions = [function, *(
+        a.value for a in args
+        if isinstance(a, Const) and isinstance(a.value, python_types.FunctionType)
+    )]
+    return all(is_within(f, INSTALLED) for f in functions)
+
+
+def is_runtime(value: Any) -> bool:
+    """Say whether a function belongs to the runtime of emitted code, which is never opened."""
+    return str(getattr(value, "__module__", "")).startswith("adcompiler.runtime")
+
+
+def pure_library(value: Any) -> bool:
+    """Say whether a library function without a rule may be tried on stand-in values."""
+    module = getattr(value, "__module__", "") or ""
+    return "random" not in str(module) and not isinstance(value, type)
+
+
+def is_namedtuple(value: Any) -> bool:
+    """Say whether ``value`` is a class made by ``namedtuple`` or ``NamedTuple``."""
+    return (
+        isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields")
+        and value.__init__ is object.__init__
+    )
+
+
+def directories(*names: str) -> tuple[str, ...]:
+    """Return directories of this Python installation as prefixes of file names."""
+    return tuple(str(Path(sysconfig.get_path(name))) + os.sep for name in names)
+
+
+STANDARD = directories("stdlib", "platstdlib")
+INSTALLED = directories("purelib", "platlib")

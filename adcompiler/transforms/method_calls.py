@@ -1,0 +1,97 @@
+"""Calls of methods of values that are not known when compiling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import NONE, UNDEF, Atom, Call, Const, Origin
+from adcompiler.rulekit.registry import REGISTRY
+from adcompiler.runtime import dict_keys, dict_values
+from adcompiler.transforms.binding import plain_call
+from adcompiler.transforms.defaults import without_defaults
+from adcompiler.transforms.effects import NEW_CONTAINER, refused
+from adcompiler.transforms.libraries import is_namedtuple
+from adcompiler.transforms.writer import Writer
+
+LIST_WRITES = frozenset({
+    "append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse",
+})
+DICT_WRITES = frozenset({"update", "pop", "popitem", "setdefault", "clear"})
+ARRAY_WRITES = frozenset({
+    "sort", "fill", "put", "partition", "resize", "setfield", "setflags", "itemset",
+})
+WRITES = LIST_WRITES | DICT_WRITES | ARRAY_WRITES
+
+
+def call_method(
+    s: Writer, func: Atom, obj: Atom, method: str, type_: t.Type, args: list[Any],
+    kwargs: dict[str, Atom], origin: Origin, name: str,
+) -> Atom:
+    """Write the call of a method of a value that is not known when compiling."""
+    owner = s.unit.type(obj)
+    if isinstance(type_, t.Method):
+        descriptor = type_.descriptor
+        if isinstance(owner, t.Object):
+            return call_object_method(s, owner, obj, method, args, kwargs, origin, name)
+        if refused(s, descriptor, args, kwargs, origin, f".{method}"):
+            return UNDEF
+        _, kwargs = without_defaults(descriptor, [], kwargs)
+        rest = [obj, *args]
+        found = s.type_of_call(descriptor, rest, kwargs) if isinstance(
+            owner, t.Array
+        ) else s.type_of_call(lambda x, *a, **k: getattr(x, method)(*a, **k), rest, kwargs)
+        if isinstance(found, t.Static):
+            return Const(found.value) if REGISTRY.inactive(descriptor) else s.let(
+                plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
+        return s.let(plain_call(func, args, kwargs), found, name, origin)
+    if isinstance(owner, t.Tuple) and is_namedtuple(owner.cls) and callable(
+        vars(owner.cls).get(method)
+    ) and not method.startswith("_"):
+        return s.call(Const(vars(owner.cls)[method]), [obj, *args], kwargs, origin, name)
+    if isinstance(owner, t.Dict):
+        if method == "items" and not args:
+            return s.let(Call(Const(dict.items), (obj,)), t.UNKNOWN, "entries", origin)
+        if method in ("keys", "values") and not args:
+            function = dict_keys if method == "keys" else dict_values
+            return s.call(Const(function), [obj], {}, origin, method)
+        if method == "get" and args and isinstance(args[0], Const) and owner.keys is not None:
+            if args[0].value in owner.keys:
+                return s.item(obj, args[0], origin, name)
+            return args[1] if len(args) > 1 else NONE
+    writes = LIST_WRITES if isinstance(owner, t.List) else DICT_WRITES
+    if isinstance(owner, (t.List, t.Dict)) and method in writes:
+        return s.reject(
+            origin, f"changing a {'list' if isinstance(owner, t.List) else 'dict'} in place "
+            f"(`.{method}`) is not supported yet", NEW_CONTAINER, "in-place-containers",
+        )
+    if isinstance(owner, t.Unknown) and method in WRITES:
+        return s.reject(
+            origin, f"changing a value in place (`.{method}`) is not supported yet",
+            f"{NEW_CONTAINER}, np.sort(x)", "in-place-containers",
+        )
+    if isinstance(owner, t.Text):
+        found = s.type_of_call(lambda x, *a, **k: getattr(x, method)(*a, **k), [obj, *args], kwargs)
+        return s.let(plain_call(func, args, kwargs), found, name, origin)
+    return s.let(plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
+
+
+def call_object_method(
+    s: Writer, owner: t.Object, obj: Atom, method: str, args: list[Any],
+    kwargs: dict[str, Atom], origin: Origin, name: str,
+) -> Atom:
+    """Write the call of a method of an instance, as its class defines it."""
+    for cls in owner.cls.__mro__:
+        if method in vars(cls):
+            raw = vars(cls)[method]
+            path = (("live", owner.cls), ("attr", method))
+            if isinstance(raw, staticmethod):
+                return s.call(s.unit.static(raw.__func__, path), args, kwargs, origin, name)
+            if isinstance(raw, classmethod):
+                func = s.unit.static(raw.__func__, (*path, ("attr", "__func__")))
+                return s.call(func, [Const(owner.cls), *args], kwargs, origin, name)
+            return s.call(s.unit.static(raw, path), [obj, *args], kwargs, origin, name)
+    return s.reject(
+        origin, f"{owner.cls.__name__} has no method `{method}`", "call a method that exists",
+        "undefined-names",
+    )

@@ -1,0 +1,222 @@
+"""Calls of functions whose source is read: opened in place, or left as calls."""
+
+from __future__ import annotations
+
+import types as python_types
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from adcompiler.analyses.values import simple, type_of
+from adcompiler.errors import ADError
+from adcompiler.frontend.functions import lower
+from adcompiler.frontend.scope import Scope
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    UNDEF, Atom, Block, Closure, Const, Function, If, Loop, Origin, Param, Star, Statement,
+    Unsupported,
+)
+from adcompiler.ir.visit import size, walk
+from adcompiler.transforms.binding import bind, environment, literal, plain_call, shown_name
+from adcompiler.transforms.callees import MAX_DEPTH, call_compiled, parts_of_function
+from adcompiler.transforms.libraries import is_library, may_be_tried
+from adcompiler.transforms.writer import Writer
+
+INLINE_SIZE = 30
+
+
+def call_python(
+    s: Writer, func: Const, function: python_types.FunctionType, args: list[Any],
+    kwargs: dict[str, Atom], origin: Origin, name: str,
+) -> Atom:
+    """Write a call of a function written in Python."""
+    in_rule = s.in_rule
+    path = s.unit.path_of(function)
+    try:
+        definition = lower(function)
+    except ADError:
+        return s.let(plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
+    scope = Scope(function, path)
+    defaults = function.__defaults__ or ()
+    positional = [p for p in definition.params if p.kind in (0, 1)]
+    first = len(positional) - len(defaults)
+
+    def default(param: Param) -> Atom | None:
+        if param.kind == 3:
+            table = function.__kwdefaults__ or {}
+            key = param.var.name
+            if key not in table:
+                return None
+            return literal(s, table[key], func, ("__kwdefaults__", key), origin)
+        index = positional.index(param) - first if param in positional else -1
+        if index < 0:
+            return None
+        return literal(s, defaults[index], func, ("__defaults__", index), origin)
+
+    rejects = any(isinstance(statement, Unsupported) for statement in walk(definition.body))
+    if rejects:
+        static = static_result(s, function, args, kwargs)
+        if static is not None:
+            return static
+    bound = bind(s, definition, args, kwargs, default, origin)
+    if bound is None:
+        return UNDEF
+    with s.writing_to([]) as out:
+        findings = len(s.unit.findings)
+        result = apply(s, definition, bound, (), func, scope, origin, name, function)
+    if len(s.unit.findings) > findings:
+        static = static_result(s, function, args, kwargs)
+        if static is not None:
+            del s.unit.findings[findings:]
+            return static
+        if in_rule or is_library(function):
+            s.unit.opaque[function] = s.unit.findings[findings]
+            del s.unit.findings[findings:]
+            return call_as_it_is(s, func, function, args, kwargs, origin, name)
+    s.out.extend(out)
+    return result
+
+
+def call_as_it_is(
+    s: Writer, func: Const, function: Any, args: list[Any], kwargs: dict[str, Atom],
+    origin: Origin, name: str,
+) -> Atom:
+    """Write a call of a function that cannot be compiled: one without derivative, or in a rule."""
+    tried = may_be_tried(function, (*args, *kwargs.values()))
+    type_ = s.type_of_call(function, args, kwargs) if tried else t.UNKNOWN
+    if tried and takes_read_only(s, function, args, kwargs):
+        s.unit.harmless.add(function)
+    return s.let(plain_call(func, args, kwargs), type_, name, origin)
+
+
+def takes_read_only(
+    s: Writer, function: Any, args: list[Any], kwargs: Mapping[str, Atom]
+) -> bool:
+    """Say whether a library function works on arrays that it cannot write into."""
+    try:
+        values = [s.stand_in(a, 3) for a in args]
+        named = {k: s.stand_in(a, 3) for k, a in kwargs.items()}
+        for value in (*values, *named.values()):
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+        function(*values, **named)
+    except Exception:
+        return False
+    return True
+
+
+def static_result(
+    s: Writer, function: Any, args: list[Any], kwargs: Mapping[str, Atom]
+) -> Const | None:
+    """Return the value of a call that depends on argument types only, found by trying it.
+
+    Only modules, functions, classes, dtypes and None count as such values, and plain values where
+    every argument is known. Used for library functions that cannot be compiled: the user's own
+    functions never run when compiling.
+    """
+    if any(isinstance(a, Star) for a in args) or not may_be_tried(
+        function, (*args, *kwargs.values())
+    ):
+        return None
+    found = []
+    for n in (3, 4):
+        try:
+            values = [s.stand_in(a, n) for a in args]
+            named = {k: s.stand_in(a, n) for k, a in kwargs.items()}
+            found.append(function(*values, **named))
+        except Exception:
+            return None
+    known = all(isinstance(s.unit.type(a), t.Static) or isinstance(a, Const)
+                for a in (*args, *kwargs.values()))
+    first, second = found
+    if isinstance(type_of(first), t.Static) and t.same_static(first, second):
+        return Const(first)
+    if known and simple(first) and first == second:
+        return Const(first)
+    return None
+
+
+def call_closure(
+    s: Writer, func: Atom, closure: Closure, args: list[Any], kwargs: dict[str, Atom],
+    origin: Origin, name: str,
+) -> Atom:
+    """Write a call of a function defined inside the code being compiled."""
+    function = closure.function
+    with_default = [p for p in function.params if p.has_default]
+
+    def default(param: Param) -> Atom | None:
+        return closure.defaults[with_default.index(param)] if param.has_default else None
+
+    bound = bind(s, function, args, kwargs, default, origin)
+    if bound is None:
+        return UNDEF
+    return apply(s, function, bound, closure.captures, func, closure.scope, origin, name, function)
+
+
+def apply(
+    s: Writer, function: Function, bound: list[Atom], captures: tuple[Atom, ...], itself: Atom,
+    scope: Scope | None, origin: Origin, name: str, identity: Any,
+) -> Atom:
+    """Write the body of ``function`` in place, or a call of its own compiled form."""
+    unit = s.unit
+    depth = unit.active_calls.count(identity)
+    large = size(function.body) > INLINE_SIZE and not partial_evaluation_helps(s, bound)
+    opened = depth == 0 and (not large or (scope is not None and scope.is_rule))
+    if opened or must_open(s, bound, captures):
+        if len(unit.active_calls) > MAX_DEPTH:
+            return s.reject(
+                origin,
+                f"{shown_name(function)}() is called recursively with functions as arguments",
+                "write the recursion without passing functions", "unknown-callable",
+            )
+        env = environment(function, bound, captures, itself)
+        start = len(s.out)
+        unit.active_calls.append(identity)
+        unit.call_sites.append(origin)
+        try:
+            yields = s.block(function.body, env, scope)
+        finally:
+            unit.active_calls.pop()
+            unit.call_sites.pop()
+        s.out[start:] = [via(statement, origin) for statement in s.out[start:]]
+        return UNDEF if yields is None else yields[0]
+    return call_compiled(s, function, bound, captures, itself, scope, origin, name, identity)
+
+
+def via(statement: Statement, site: Origin) -> Statement:
+    """Return a statement of an opened function, with the line that called it."""
+
+    def within(block: Block) -> Block:
+        return replace(block, statements=tuple(via(inner, site) for inner in block.statements))
+
+    if isinstance(statement, Unsupported):
+        return statement
+    new = replace(statement, origin=replace(statement.origin, via=site.via or site))
+    match new:
+        case If():
+            return replace(new, then=within(new.then), orelse=within(new.orelse))
+        case Loop():
+            test = new.condition
+            return replace(
+                new, condition=None if test is None else within(test), body=within(new.body)
+            )
+    return new
+
+
+def partial_evaluation_helps(s: Writer, bound: list[Atom]) -> bool:
+    """Say whether an argument known when compiling is likely to decide branches of the callee."""
+    return any(
+        (isinstance(a, Const) and not isinstance(a.value, (int, float, complex, str)))
+        or isinstance(s.unit.type(a), t.FunctionType)
+        for a in bound
+    )
+
+
+def must_open(s: Writer, bound: list[Atom], captures: tuple[Atom, ...]) -> bool:
+    """Say whether a function is passed of which it is not known how it was made."""
+    return any(
+        isinstance(s.unit.type(a), (t.FunctionType, t.Method)) and parts_of_function(s, a) is None
+        for a in (*bound, *captures)
+    )

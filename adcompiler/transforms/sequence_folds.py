@@ -1,0 +1,142 @@
+"""Folds of calls that make, open and run over tuples, lists and dicts."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from adcompiler.frontend.replacements import listed
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin, unstar
+from adcompiler.runtime import dict_of, same_length, unpack
+from adcompiler.transforms.folds import FOLDS, Fold, folds
+from adcompiler.transforms.specialise_types import item_type
+from adcompiler.transforms.writer import Writer
+
+
+def _sequence(kind: str) -> Fold:
+    def fold(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+        """A sequence of known elements is rebuilt from them."""
+        made = s.unit.definition(args[0]) if len(args) == 1 else None
+        if isinstance(made, Call) and isinstance(made.func, Const) and made.func.value in (
+            zip, enumerate, dict.items
+        ):
+            items = s.call(Const(listed), args, {}, origin, name)
+            return items if kind == "list" else s.call(Const(tuple), [items], {}, origin, name)
+        elements = s.unit.elements(args[0]) if len(args) == 1 else ()
+        if elements is None or kwargs:
+            return None
+        return s.pack(kind, elements, name, origin)
+
+    return fold
+
+
+FOLDS[tuple] = _sequence("tuple")
+FOLDS[list] = _sequence("list")
+
+
+@folds(dict)
+def fold_dict(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """A dict of keywords, or of a dict with known keys, is a display."""
+    entries: list[tuple[Atom, Atom]] = []
+    if len(args) == 1:
+        opened = opened_dict(s, args[0], origin)
+        if opened is None:
+            return None
+        entries += opened
+    entries += [(Const(key), value) for key, value in kwargs.items()]
+    return s.pack_dict(entries, origin, name)
+
+
+def opened_dict(s: Writer, table: Atom, origin: Origin) -> list[tuple[Atom, Atom]] | None:
+    """Return the entries of a dict, None if its keys are not known."""
+    type_ = s.unit.type(table)
+    if not isinstance(type_, t.Dict) or type_.keys is None:
+        return None
+    return [(Const(k), s.item(table, Const(k), origin, str(k))) for k in type_.keys]
+
+
+@folds(operator.or_)
+def fold_or(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """``|`` of two dicts is a display of both."""
+    if not any(isinstance(s.unit.type(arg), t.Dict) for arg in args):
+        return None
+    parts = [opened_dict(s, arg, origin) for arg in args]
+    if None in parts:
+        return s.reject(
+            origin, "`|` of dicts whose keys are not known when compiling",
+            "write the entries out", "star-arguments",
+        )
+    return s.pack_dict([entry for part in parts for entry in part or ()], origin, name)
+
+
+@folds(reversed)
+def fold_reversed(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    if isinstance(s.unit.type(args[0]), (t.Array, t.List, t.Tuple, t.Range)):
+        return s.item(args[0], Const(slice(None, None, -1)), origin, name)
+    return None
+
+
+@folds(zip)
+def fold_zip(
+    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Any:
+    """``strict=True`` becomes a comparison of lengths where the iterator is made."""
+    strict = kwargs.get("strict", Const(False))
+    if not isinstance(strict, Const):
+        return s.reject(
+            origin, "zip() with `strict=` that is not known when compiling",
+            "write strict=True or strict=False", "call-arguments",
+        )
+    if strict.value:
+        made = [s.unit.definition(unstar(arg)) for arg in args]
+        if any(isinstance(rhs, Call) and isinstance(rhs.func, Const)
+               and rhs.func.value in (zip, enumerate, iter, map, filter) for rhs in made):
+            return s.reject(
+                origin, "zip() with `strict=True` of iterators, whose length is not known",
+                "zip lists, or leave `strict=` away", "call-arguments",
+            )
+        s.out.append(Do(Call(Const(same_length), tuple(args)), origin))
+    return s.let(Call(Const(zip), tuple(args)), t.UNKNOWN, name, origin)
+
+
+@folds(enumerate)
+def fold_enumerate(
+    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Any:
+    """An iterator that the loop over it takes apart."""
+    rhs = Call(Const(enumerate), tuple(args), tuple(kwargs.items()))
+    return s.let(rhs, t.UNKNOWN, name, origin)
+
+
+@folds(dict_of)
+def fold_dict_of(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """The type of a dict comprehension: its keys are not known when compiling."""
+    type_ = s.unit.type(args[1])
+    item = type_.item if isinstance(type_, t.List) else t.UNKNOWN
+    return s.let(Call(Const(dict_of), tuple(args)), t.Dict(None, (item,)), name, origin)
+
+
+@folds(unpack)
+def fold_unpack(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    value, count, star = args[0], args[1].value, args[2].value
+    elements = s.unit.elements(value)
+    type_ = s.unit.type(value)
+    if elements is None and isinstance(type_, t.Tuple):
+        elements = tuple(s.item(value, Const(i), origin, "part") for i in range(len(type_.items)))
+    if elements is None:
+        item = item_type(type_)
+        kinds: list[t.Type] = [item] * count
+        if star >= 0:
+            kinds[star] = t.List(item)
+        parts = t.Tuple(tuple(kinds))
+        made = s.let(Call(Const(unpack), tuple(args)), parts, name, origin)
+        s.unit.opened[made] = count
+        return made
+    if (star < 0 and len(elements) != count) or len(elements) < count - 1:
+        return s.let(Call(Const(unpack), tuple(args)), t.UNKNOWN, name, origin)
+    if star >= 0:
+        end = len(elements) - (count - star - 1)
+        middle = s.pack("list", elements[star:end], "rest", origin)
+        elements = (*elements[:star], middle, *elements[end:])
+    return s.pack("tuple", elements, name, origin)

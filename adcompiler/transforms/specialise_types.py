@@ -1,0 +1,152 @@
+"""The types of what calls and subscripts give, found by trying them on stand-in values."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from adcompiler.analyses.values import stand_in, try_types
+from adcompiler.frontend.scope import MISSING
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import Atom, Attribute, Const, Item, Pack, Star, unstar
+from adcompiler.transforms.writer import Writer
+
+
+class ResultTypes(Writer):
+    """The part of the specialiser that types results."""
+
+    def type_of_call(self, function: Any, args: list[Any], kwargs: Mapping[str, Atom]) -> t.Type:
+        """Return the type of a pure function's result, by calling it on stand-ins."""
+        if any(isinstance(arg, Star) for arg in args):
+            return t.UNKNOWN
+        if t.BOTTOM in map(self.unit.type, (*args, *kwargs.values())):
+            return t.BOTTOM
+
+        def arguments(n: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
+            return (
+                tuple(self.stand_in(arg, n) for arg in args),
+                {key: self.stand_in(value, n) for key, value in kwargs.items()},
+            )
+
+        return try_types(function, arguments)
+
+    def stand_in(self, atom: Atom, n: int) -> Any:
+        """Return a stand-in for the value of ``atom``: itself if it is known."""
+        if isinstance(atom, Const):
+            return atom.value
+        rhs = self.unit.definition(atom)
+        if isinstance(rhs, Pack) and rhs.kind in ("tuple", "list") and self.unit.elements(atom):
+            items = [self.stand_in(unstar(item), n) for item in rhs.items]
+            return tuple(items) if rhs.kind == "tuple" else items
+        type_ = self.unit.type(atom)
+        if isinstance(type_, t.Tuple) and isinstance(rhs, Attribute) and rhs.name == "shape":
+            return (n,) * len(type_.items)
+        if isinstance(rhs, (Item, Attribute)) and type_ == t.INT:
+            return n
+        return stand_in(type_, n)
+
+    def type_of_item(self, type_: t.Type, index: Atom) -> t.Type:
+        """Return the type of a subscript of a value of ``type_``."""
+        known = index.value if isinstance(index, Const) else MISSING
+        match type_:
+            case t.Tuple(items):
+                if isinstance(known, int) and -len(items) <= known < len(items):
+                    return items[known]
+                if isinstance(known, slice):
+                    return t.Tuple(items[known])
+                if isinstance(self.unit.type(index), t.SliceType):
+                    return t.UNKNOWN
+                return item_type(type_)
+            case t.List():
+                index_type = self.unit.type(index)
+                if isinstance(index_type, t.SliceType):
+                    return type_
+                return item_type(type_) if is_integer(index_type) else t.UNKNOWN
+            case t.Dict(keys, items):
+                if keys is None:
+                    return items[0]
+                if known is not MISSING and known in keys:
+                    return items[keys.index(known)]
+                return item_type(t.Tuple(items))
+            case t.Text():
+                return t.TEXT
+            case t.Range():
+                return t.INT if is_integer(self.unit.type(index)) else t.RANGE
+            case t.Array():
+                return try_types(
+                    operator.getitem,
+                    lambda n: ((stand_in(type_, n), self.stand_in_index(index, n)), {}),
+                )
+        return t.UNKNOWN
+
+    def stand_in_index(self, index: Atom, n: int) -> Any:
+        """Return a stand-in for a subscript that is valid for arrays of extent ``n``."""
+        rhs = self.unit.definition(index)
+        if isinstance(rhs, Pack):
+            parts = [self.stand_in_index(unstar(item), n) for item in rhs.items]
+            return parts if rhs.kind == "list" else tuple(parts)
+        if isinstance(index, Const):
+            if isinstance(index.value, int) and not isinstance(index.value, bool):
+                return 0
+            if isinstance(index.value, tuple):
+                return tuple(self.stand_in_index(Const(item), n) for item in index.value)
+            return slice(None) if isinstance(index.value, slice) else index.value
+        type_ = self.unit.type(index)
+        if isinstance(type_, t.SliceType):
+            return slice(None)
+        if isinstance(type_, t.Array) and type_.kind == "int":
+            return np.zeros((n,) * type_.ndim, type_.dtype)
+        if isinstance(type_, t.Scalar) and type_.kind == "int":
+            return 0
+        if isinstance(type_, t.List) and is_integer(type_.item):
+            return [0] * n
+        if isinstance(type_, t.Tuple):
+            return tuple(stand_in_type_index(item, n) for item in type_.items)
+        return stand_in(type_, n)
+
+
+def stand_in_type_index(type_: t.Type, n: int) -> Any:
+    """Return a stand-in for a subscript of which only the type is known."""
+    if isinstance(type_, t.Array) and type_.kind == "int":
+        return np.zeros((n,) * type_.ndim, type_.dtype)
+    return 0 if is_integer(type_) else stand_in(type_, n)
+
+
+def item_type(type_: t.Type) -> t.Type:
+    """Return the type of what iterating over a value gives."""
+    match type_:
+        case t.Range():
+            return t.INT
+        case t.Array(dtype, ndim):
+            if ndim == 1:
+                return t.Scalar(type_.kind, dtype) if type_.kind != "other" else t.UNKNOWN
+            return t.Array(dtype, ndim - 1) if ndim > 1 else t.UNKNOWN
+        case t.List(item):
+            return t.UNKNOWN if item == t.BOTTOM else item
+        case t.Tuple(items):
+            joined: t.Type = t.BOTTOM
+            for item in items:
+                joined = t.join(joined, item)
+            return t.UNKNOWN if isinstance(joined, (t.Bottom, t.Static)) else joined
+        case t.Dict(keys, _) if keys is not None:
+            kinds = {type(key) for key in keys}
+            return {str: t.TEXT, int: t.INT}.get(kinds.pop(), t.UNKNOWN) if len(
+                kinds) == 1 else t.UNKNOWN
+        case t.Text():
+            return t.TEXT
+    return t.UNKNOWN
+
+
+def is_function(type_: t.Type) -> bool:
+    """Say whether values of this type are functions."""
+    return isinstance(type_, (t.FunctionType, t.Method)) or (
+        isinstance(type_, t.Static) and callable(type_.value)
+    )
+
+
+def is_integer(type_: t.Type) -> bool:
+    """Say whether values of this type are integers (bools excluded)."""
+    return isinstance(type_, t.Scalar) and type_.kind == "int"

@@ -1,0 +1,121 @@
+"""Writing specialised statements: what each part of the specialiser builds on."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from adcompiler.errors import Finding
+from adcompiler.frontend.scope import Scope
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    UNDEF, Atom, Block, Let, Origin, Rhs, Star, Statement, Var,
+)
+from adcompiler.transforms.unit import Unit
+
+Env = dict[Var, Atom]
+"""The specialised atom of each variable of the code that is being specialised."""
+
+
+class Writer(ABC):
+    """Writes specialised statements to ``out``, and what is known of their values to ``unit``.
+
+    The abstract methods are what parts of the specialiser, calls and folds use of each other; they
+    are defined in ``Specialiser`` and the classes it is put together from.
+    """
+
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        self.out: list[Statement] = []
+        self.in_rule = False
+
+    def let(
+        self, rhs: Rhs, type_: t.Type, name: str, origin: Origin, temporary: bool = True
+    ) -> Var:
+        """Write ``name = rhs`` and return the new variable."""
+        var = Var(name, temporary)
+        self.unit.record(var, rhs, type_)
+        self.out.append(Let(var, rhs, origin))
+        return var
+
+    def reject(self, origin: Origin, problem: str, hint: str = "", anchor: str = "") -> Atom:
+        """Record that the code at ``origin`` cannot be compiled."""
+        self.report(origin.finding(problem, hint, anchor))
+        return UNDEF
+
+    def report(self, finding: Finding) -> None:
+        """Record a finding, with the calls that lead to it; once."""
+        if not finding.callers:
+            sites = dict.fromkeys(site.call for site in reversed(self.unit.call_sites))
+            finding = replace(finding, callers=tuple(sites))
+        if finding not in self.unit.findings:
+            self.unit.findings.append(finding)
+
+    def joined(self, like: Var, type_: t.Type, unsure: bool) -> Var:
+        """Return a new variable named as ``like`` for a value that comes from several places."""
+        var = Var(like.name, like.temporary)
+        self.unit.types[var] = type_
+        self.unit.merged.add(var)
+        if unsure:
+            self.unit.unsure.add(var)
+        return var
+
+    @contextmanager
+    def writing_to(self, out: list[Statement]) -> Iterator[list[Statement]]:
+        """Write statements to ``out`` meanwhile."""
+        before, self.out = self.out, out
+        try:
+            yield out
+        finally:
+            self.out = before
+
+    @staticmethod
+    def value(atom: Atom, env: Mapping[Var, Atom]) -> Atom:
+        """Return the specialised atom of ``atom``."""
+        return env[atom] if isinstance(atom, Var) else atom
+
+    # -- what the parts use of each other ------------------------------------------------------
+
+    @abstractmethod
+    def block(self, block: Block, env: Env, scope: Scope | None) -> tuple[Atom, ...] | None:
+        """Write the statements of ``block``; return what it yields, None if it always raises."""
+
+    @abstractmethod
+    def truth(self, atom: Atom, origin: Origin) -> Atom:
+        """Return the condition ``atom`` as a constant if its truth is known."""
+
+    @abstractmethod
+    def item(self, obj: Atom, index: Atom, origin: Origin, name: str = "item") -> Atom:
+        """Write ``obj[index]``."""
+
+    @abstractmethod
+    def attribute(self, obj: Atom, name: str, origin: Origin, hint: str = "") -> Atom:
+        """Write ``obj.name``."""
+
+    @abstractmethod
+    def pack(
+        self, kind: str, values: tuple[Atom | Star, ...], name: str, origin: Origin,
+        cls: type = tuple,
+    ) -> Atom:
+        """Write a tuple, list or set of ``values``."""
+
+    @abstractmethod
+    def pack_dict(self, entries: list[tuple[Atom, Atom]], origin: Origin, name: str) -> Atom:
+        """Write a dict of ``(key, value)`` atoms; later entries win, as in Python."""
+
+    @abstractmethod
+    def call(
+        self, func: Atom, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    ) -> Atom:
+        """Write a call; functions whose source is read are opened or compiled on their own."""
+
+    @abstractmethod
+    def type_of_call(self, function: Any, args: list[Any], kwargs: Mapping[str, Atom]) -> t.Type:
+        """Return the type of a pure function's result, by calling it on stand-ins."""
+
+    @abstractmethod
+    def stand_in(self, atom: Atom, n: int) -> Any:
+        """Return a stand-in for the value of ``atom``: itself if it is known."""
