@@ -16,6 +16,7 @@ from adcompiler.ir.nodes import (
     Pack, Rhs, Slice, Star, Var, unstar,
 )
 from adcompiler.ir.visit import is_short_circuit
+from adcompiler.rulekit.registry import hashable
 from adcompiler.transforms.unit import Unit
 
 BINARY: dict[Any, type[ast.operator]] = {
@@ -107,7 +108,7 @@ class ExpressionLowering:
     def call(self, rhs: Call) -> ast.expr:
         function = rhs.func.value if isinstance(rhs.func, Const) else None
         args = rhs.args
-        if _hashable(function) and not rhs.kwargs:
+        if hashable(function) and not rhs.kwargs:
             if function in BINARY and len(args) == 2:
                 left, right = (self.atom(a) for a in args)
                 return ast.BinOp(left, BINARY[function](), right)
@@ -277,11 +278,3 @@ def as_value(expression: ast.expr) -> ast.expr:
     if isinstance(expression, ast.Tuple) and any(isinstance(e, ast.Slice) for e in expression.elts):
         return ast.Tuple([as_value(e) for e in expression.elts], ast.Load())
     return expression
-
-
-def _hashable(value: Any) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True

@@ -34,7 +34,8 @@ class Printer:
         if isinstance(atom, Star):
             return "*" + self.atom(atom.atom)
         if isinstance(atom, Const):
-            name = getattr(atom.value, "__qualname__", None) or getattr(atom.value, "__name__", None)
+            value = atom.value
+            name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
             return repr(atom.value) if name is None else f"<{name}>"
         return self.var(atom)
 
@@ -95,9 +96,8 @@ class Printer:
     def loop(self, node: Loop, depth: int) -> list[str]:
         pad = "    " * depth
         head = ", ".join(map(self.target, (*node.results, *node.collects)))
-        carried = ", ".join(
-            f"{self.target(p)} = {self.atom(i)}" for p, i in zip(node.params, node.inits, strict=True)
-        )
+        pairs = zip(node.params, node.inits, strict=True)
+        carried = ", ".join(f"{self.target(p)} = {self.atom(i)}" for p, i in pairs)
         rows = [f"{pad}{head} = loop ({carried}){' stops' if node.stops else ''}:"]
         if node.condition is None:
             items = ", ".join(map(self.target, node.items))

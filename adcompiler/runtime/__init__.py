@@ -12,7 +12,7 @@ from adcompiler.runtime.structure import add, as_gradient, seed, zeros_like
 
 __all__ = [
     "StretchedError", "add", "add_at", "append", "as_gradient", "cell_value", "check_bound",
-    "dict_keys", "dict_of", "dict_values", "drop_last", "is_basic", "keeps_shape", "project", "repack",
-    "same_length", "same_shape", "same_trailing_shape", "scatter", "seed", "unbroadcast",
-    "unpack", "zeros_like",
+    "dict_keys", "dict_of", "dict_values", "drop_last", "is_basic", "keeps_shape", "project",
+    "repack", "same_length", "same_shape", "same_trailing_shape", "scatter", "seed",
+    "unbroadcast", "unpack", "zeros_like",
 ]
