@@ -236,7 +236,7 @@ def constant_carried(x, n):
     y = x
     total = 0.0
     for _ in range(n):
-        y = y if n > 100 else y
+        y = y if n > 100 else y  # noqa: RUF034
         total = total + y
     return total
 

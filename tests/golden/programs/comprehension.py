@@ -40,5 +40,6 @@ def f_grad(x, weights):
         x_bar = x_bar + product_bar * w
         weights_bar[index] = weights_bar[index] + w_bar
     # reverse of comprehension.py:4
+    x_bar = float(x_bar)
     weights_bar = as_gradient(weights_bar, weights)
     return x_bar, weights_bar

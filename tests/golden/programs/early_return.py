@@ -26,11 +26,11 @@ def root_value_and_grad(a, tol):
     # reverse of early_return.py:5
     x_bar = 1.0
     a_bar = 0.0
-    for x_1, z in reversed(tape):
+    for x_1, quotient in reversed(tape):
         # reverse of early_return.py:6
         x_bar = x_bar * 0.5
         dx = x_bar / x_1
         a_bar = a_bar + dx
-        x_bar = x_bar - dx * z
+        x_bar = x_bar - dx * quotient
     a_bar = a_bar + x_bar
     return x, a_bar

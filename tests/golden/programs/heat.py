@@ -50,4 +50,5 @@ def heat_grad(u, k, steps):
         u_bar_1 = u_bar
     # reverse of heat.py:4
     u_bar = np.copy(u_bar_1)
+    k_bar = float(k_bar)
     return u_bar, k_bar

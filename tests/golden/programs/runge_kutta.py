@@ -52,23 +52,26 @@ def simulate_grad(state, length, step, steps):
     state_bar[0] += 1.0
     # reverse of runge_kutta.py:10
     length_bar = 0.0
-    for shape, sin, z, angle, total, product, shape_1, sin_1, z_1, angle_1, state in reversed(tape):
+    for shape, sin, quotient, angle, total, product, shape_1, sin_1, quotient_1, angle_1, state in reversed(
+        tape
+    ):
         # reverse of runge_kutta.py:13
         k2_bar = unbroadcast(state_bar * step, shape)
         # reverse of runge_kutta.py:12
         speed_bar = k2_bar[0]
         product_bar = k2_bar[1]
-        angle_bar = product_bar * z * np.cos(angle)
-        length_bar = length_bar - float(product_bar * sin) / length * z
+        angle_bar = product_bar * quotient * np.cos(angle)
+        length_bar = length_bar - float(product_bar * sin) / length * quotient
         total_bar = repack((angle_bar, speed_bar), total)
         state_bar = state_bar + total_bar
         k1_bar = unbroadcast(total_bar * product, shape_1)
         # reverse of runge_kutta.py:11
         speed_bar = k1_bar[0]
         product_bar = k1_bar[1]
-        angle_bar = product_bar * z_1 * np.cos(angle_1)
-        length_bar = length_bar - float(product_bar * sin_1) / length * z_1
+        angle_bar = product_bar * quotient_1 * np.cos(angle_1)
+        length_bar = length_bar - float(product_bar * sin_1) / length * quotient_1
         state_bar = state_bar + repack((angle_bar, speed_bar), state)
     # reverse of runge_kutta.py:9
     state_bar = np.copy(state_bar)
+    length_bar = float(length_bar)
     return state_bar, length_bar

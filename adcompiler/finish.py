@@ -1,0 +1,214 @@
+"""Makes cotangents gradients: zeros for None, exact types, arrays that nobody else holds."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from adcompiler.analyses.purity import ALLOCATORS
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    NONE, Atom, Attribute, Block, Call, Const, Item, Let, Origin, Pack, Rhs, Star, Var, unstar,
+)
+from adcompiler.rulekit.registry import REGISTRY
+from adcompiler.runtime import add_at, as_gradient, project, unbroadcast
+from adcompiler.runtime.gathering import permute_adjoint, take_adjoint, take_along_axis_adjoint
+from adcompiler.transforms.reverse import Reversed
+from adcompiler.transforms.specialise import Specialiser
+from adcompiler.transforms.unit import Unit
+
+VIEWS: frozenset[Any] = frozenset({
+    unbroadcast, np.reshape, np.ravel, np.transpose, np.swapaxes, np.moveaxis, np.rollaxis,
+    np.expand_dims, np.squeeze, np.broadcast_to, np.flip, np.fliplr, np.flipud, np.rot90,
+    np.diagonal, np.real, np.imag, np.asarray, np.asanyarray, np.ascontiguousarray, np.atleast_1d,
+    np.atleast_2d, np.atleast_3d, np.einsum, np.split, project,
+})
+"""Functions whose result may share the storage of their first argument."""
+
+FRESH_METHODS = frozenset({"copy", "astype", "sum", "mean", "dot", "cumsum", "repeat", "take"})
+"""Methods whose result has storage of its own."""
+
+FRESH = frozenset({
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.matmul,
+    operator.pow, np.sum, np.dot, np.outer, np.where, np.concatenate, np.stack, np.roll, np.take,
+    np.cumsum, np.diff, np.repeat, np.tile, np.kron, np.linalg.solve, np.linalg.inv, np.full,
+    take_adjoint, take_along_axis_adjoint, permute_adjoint,
+})
+"""Functions whose result has storage of its own; so have ``ALLOCATORS`` and elementwise ones."""
+
+
+def finished_bars(
+    s: Specialiser, both: Reversed, inputs: list[Var], origin: Origin
+) -> list[Atom]:
+    """Write what makes cotangents gradients: zeros for None, precision, arrays of their own."""
+    given: set[Atom] = set()
+    bars: list[Atom] = []
+    for var, bar in zip(inputs, both.bars, strict=True):
+        done = finished_bar(s, var, bar, given, both.owned, origin.reversed())
+        if isinstance(done, Var):
+            s.unit.names.setdefault(done, f"{var.name}_bar")
+        given.add(done)
+        bars.append(done)
+    return bars
+
+
+def finished_bar(
+    s: Specialiser, var: Var, bar: Atom | None, given: set[Atom], owned: set[Atom], at: Origin
+) -> Atom:
+    """Write the gradient of ``var`` from its cotangent ``bar``.
+
+    ``given`` holds the arrays that other gradients are, or share storage with; ``owned`` the
+    cotangents whose storage the sweep made.
+    """
+    unit = s.unit
+    type_ = unit.type(var)
+    if isinstance(type_, t.Scalar):
+        bar = bar or Const(0.0)
+        if type_.dtype is None and isinstance(unit.type(bar), t.Scalar):
+            return python_number(s, bar, type_, at)
+    elif isinstance(type_, t.Array) and type_.ndim and type_.kind in ("float", "complex"):
+        if bar is None:
+            return s.let(Call(Const(np.zeros_like), (var,)), type_, f"{var.name}_bar", at)
+        root = storage_root(s, bar)
+        if unit.type(bar) == type_ and root not in given and (
+            bar in owned or owns_storage(s, root)
+        ):
+            given.add(root)
+            return bar
+        if unit.type(bar) == type_ and unit.shape_class(bar) == unit.shape_class(var):
+            return s.let(Call(Const(np.copy), (bar,)), type_, f"{var.name}_bar", at)
+    return s.let(Call(Const(as_gradient), (bar or NONE, var)), type_, f"{var.name}_bar", at)
+
+
+def python_number(s: Specialiser, bar: Atom, type_: t.Type, at: Origin) -> Atom:
+    """Write a cotangent as a Python number if it is a NumPy one and its value is not."""
+    found = s.unit.type(bar)
+    if not isinstance(type_, t.Scalar) or not isinstance(found, t.Scalar):
+        return bar
+    if type_.dtype is not None or (found.dtype is None and is_python_number(s, bar)):
+        return bar
+    kind = complex if type_.kind == "complex" else float
+    return s.let(Call(Const(kind), (bar,)), t.Scalar(type_.kind), "bar", at)
+
+
+def is_python_number(s: Specialiser, bar: Atom) -> bool:
+    """Say whether a cotangent is a Python number for sure.
+
+    What went through containers beside NumPy numbers may be one of these, whatever its type says.
+    """
+    rhs = s.unit.definition(bar)
+    if isinstance(bar, Const):
+        return True
+    if isinstance(rhs, Call) and isinstance(rhs.func, Const):
+        if rhs.func.value in (float, complex):
+            return True
+        if rhs.func.value in (operator.add, operator.sub) and all(
+            is_python_number(s, unstar(arg)) for arg in rhs.args
+        ):
+            return True
+    return not any(
+        isinstance(type_, t.Array) or (isinstance(type_, t.Scalar) and type_.dtype is not None)
+        for type_ in s.unit.types.values()
+    )
+
+
+def storage_root(s: Specialiser, bar: Atom) -> Atom:
+    """Return the array that ``unbroadcast`` may have returned as it was given."""
+    rhs = s.unit.definition(bar)
+    while isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value in (
+        unbroadcast, np.reshape
+    ):
+        bar = unstar(rhs.args[0])
+        rhs = s.unit.definition(bar)
+    return bar
+
+
+def owns_storage(s: Specialiser, bar: Atom) -> bool:
+    """Say whether an array was made by the sweep and nobody else refers to it."""
+    rhs = s.unit.definition(bar)
+    if isinstance(rhs, Call) and isinstance(rhs.func, Var):
+        method = s.unit.definition(rhs.func)
+        return isinstance(method, Attribute) and method.name in ("sum", "copy", "astype")
+    if not isinstance(rhs, Call) or not isinstance(rhs.func, Const):
+        return False
+    function = REGISTRY.resolve(rhs.func.value)
+    rule = REGISTRY.find(function)
+    return function in ALLOCATORS or function is add_at or function in FRESH or (
+        rule is not None and rule.elementwise
+    )
+
+
+# -- after optimisation ------------------------------------------------------------------------
+
+
+def own_arrays(block: Block, unit: Unit, foreign: set[Var], origin: Origin) -> Block:
+    """Return ``block`` with copies of arrays it yields that are not its own, or yielded twice.
+
+    Optimisation may have found that a gradient equals an argument (``foreign``), a saved value or
+    another gradient; the user, who may write into one, must get arrays that nobody else holds.
+    """
+    made = {st.target: st.rhs for st in block.statements if isinstance(st, Let)}
+    given: set[Var] = set()
+    statements = list(block.statements)
+
+    def write(name: str, rhs: Rhs, type_: t.Type) -> Var:
+        var = Var(name, True)
+        unit.record(var, rhs, type_)
+        statements.append(Let(var, rhs, origin.reversed()))
+        return var
+
+    def own(atom: Atom) -> Atom:
+        if not isinstance(atom, Var):
+            return atom
+        rhs, type_ = made.get(atom), unit.type(atom)
+        if isinstance(rhs, Pack) and rhs.kind == "tuple":
+            items = tuple(item if isinstance(item, Star) else own(item) for item in rhs.items)
+            if all(a is b for a, b in zip(items, rhs.items, strict=True)):
+                return atom
+            statements[:] = [
+                st for st in statements if not (isinstance(st, Let) and st.target is atom)
+            ]
+            return write(atom.name, Pack("tuple", items), type_)
+        if not isinstance(type_, t.Array) or type_.kind not in ("float", "complex"):
+            return atom
+        root = root_of_view(atom, made)
+        if root in foreign or root in given:
+            return write(atom.name, Call(Const(np.copy), (atom,)), type_)
+        given.add(root)
+        return atom
+
+    yields = tuple(map(own, block.yields))
+    return replace(block, statements=tuple(statements), yields=yields)
+
+
+def root_of_view(var: Var, made: Mapping[Var, Rhs]) -> Var:
+    """Return the array whose storage ``var`` may share."""
+    while isinstance(inner := viewed(var, made), Var):
+        var = inner
+    return var
+
+
+def viewed(var: Var, made: Mapping[Var, Rhs]) -> Atom | None:
+    """Return what ``var`` may be a view of, None if it has storage of its own."""
+    match made.get(var):
+        case Call(Const(function), args) if args:
+            return unstar(args[0]) if shares_storage(function) else None
+        case Call(Var() as func):
+            method = made.get(func)
+            if isinstance(method, Attribute) and method.name not in FRESH_METHODS:
+                return method.obj
+        case Item(obj) | Attribute(obj):
+            return obj
+    return None
+
+
+def shares_storage(function: Any) -> bool:
+    """Say whether the result of ``function`` may share the storage of its first argument."""
+    try:
+        return function in VIEWS
+    except TypeError:  # it has no hash
+        return False

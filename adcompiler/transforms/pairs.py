@@ -1,0 +1,48 @@
+"""Functions that are called by name where a derivative is wanted: their two halves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from adcompiler.transforms.unit import Callee
+
+
+@dataclass(eq=False)
+class Pair:
+    """The augmented primal and pullback of a called function, for some active parameters."""
+
+    callee: Callee
+    active: tuple[bool, ...]
+    augmented: CalleePart = field(init=False)
+    pullback: CalleePart = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.augmented = CalleePart(self.callee, "augmented", self.suffix)
+        self.pullback = CalleePart(self.callee, "pullback", self.suffix)
+
+    @property
+    def suffix(self) -> str:
+        """Tells pairs of one function apart that differ in what is active."""
+        if all(self.active):
+            return ""
+        return "_" + "".join("1" if a else "0" for a in self.active)
+
+
+@dataclass(frozen=True, eq=False)
+class CalleePart:
+    """A compile-time reference to one function of a pair."""
+
+    callee: Callee
+    role: str
+    suffix: str
+
+    @property
+    def name(self) -> str:
+        """The name under which the function is emitted."""
+        return f"{self.callee.name}_{self.role}{self.suffix}"
+
+    __name__ = name
+
+
+Pairs = dict[tuple[Callee, tuple[bool, ...]], Pair]
+"""The pairs that are called, by function and by which of its parameters are active."""

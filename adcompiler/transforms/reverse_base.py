@@ -1,0 +1,120 @@
+"""What all parts of the reverser share: its state, and the facts kept about regions."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TypeGuard, cast
+
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import Atom, Block, Star, Statement, Var
+from adcompiler.ir.visit import substitute_block
+from adcompiler.transforms.cotangents import Cotangents
+from adcompiler.transforms.pairs import Pairs
+from adcompiler.transforms.regions import PendingIf, PendingLoop, Written
+from adcompiler.transforms.specialise import Specialiser
+
+Sweep = Callable[[Cotangents], None]
+"""Writes the reverse of one statement, given the cotangents so far."""
+
+
+class ReverserBase(ABC):
+    """The state of the reversal of one typed function.
+
+    ``active`` holds the variables whose cotangents are wanted, ``varied`` those that depend on the
+    inputs. ``pairs`` are the functions called by name. ``split`` says that the sweep will be a
+    function of its own; ``assume`` that operands may be checked to have equal shapes. ``env`` maps
+    primal variables to the atoms that hold their values in the forward pass, ``home`` variables to
+    the region that they were made in. ``depth`` is the number of loops around.
+    """
+
+    def __init__(
+        self, s: Specialiser, active: frozenset[Var], varied: frozenset[Var], pairs: Pairs,
+        split: bool, params: Iterable[Var], assume: bool,
+    ) -> None:
+        self.s = s
+        self.active = active
+        self.varied = varied
+        self.pairs = pairs
+        self.split = split
+        self.assume = assume
+        self.env: dict[Var, Atom] = {}
+        self.depth = 0
+        self.region = 0
+        self.regions = 0
+        self.home: dict[Var, int] = dict.fromkeys(params, 0)
+
+    @abstractmethod
+    def forward(self, statements: Iterable[Statement]) -> list[Sweep]:
+        """Write the statements with rules opened; return how to reverse the active ones."""
+
+    # -- values --------------------------------------------------------------------------------
+
+    def value(self, atom: Atom) -> Atom:
+        """Return the atom of the forward pass that holds a primal value."""
+        return self.env.get(atom, atom) if isinstance(atom, Var) else atom
+
+    def argument(self, argument: Atom | Star) -> Atom | Star:
+        """Return what the forward pass writes for an argument or element, starred or not."""
+        if isinstance(argument, Star):
+            return Star(self.value(argument.atom))
+        return self.value(argument)
+
+    def is_active(self, atom: Atom | Star) -> TypeGuard[Var]:
+        """Say whether cotangents of ``atom`` are wanted."""
+        return isinstance(atom, Var) and atom in self.active
+
+    def copy_of(self, var: Var) -> Var:
+        """Return a new variable that holds what ``var`` held."""
+        new = Var(var.name, False)
+        self.s.copy_facts(var, new)
+        self.s.unit.defs.pop(new, None)
+        for table in (self.s.unit.names, self.s.unit.hints):
+            if var in table:
+                table[new] = table[var]
+        return new
+
+    # -- regions -------------------------------------------------------------------------------
+
+    @contextmanager
+    def inside(self) -> Iterator[None]:
+        """Note that what is written meanwhile belongs to a region of its own."""
+        outer = self.region
+        self.regions += 1
+        self.region = self.regions
+        try:
+            yield
+        finally:
+            self.region = outer
+
+    @contextmanager
+    def forward_pass(self) -> Iterator[list[Written]]:
+        """Write what follows, open regions included, to a new list."""
+        out: list[Written] = []
+        # the specialiser, which knows no open regions, only adds to the end
+        with self.s.writing_to(cast("list[Statement]", out)):
+            yield out
+
+    def write_region(self, pending: PendingIf | PendingLoop) -> None:
+        """Write a region that stays open until the forward pass is finished."""
+        cast("list[Written]", self.s.out).append(pending)
+
+
+def rename(out: list[Statement], yields: list[Atom], mapping: Mapping[Var, Atom]) -> None:
+    """Replace variables in the statements of a region and in what it yields."""
+    block = substitute_block(Block(tuple(out), tuple(yields)), mapping)
+    out[:] = block.statements
+    yields[:] = block.yields
+
+
+def merged_type(type_: t.Type, parts: Iterable[t.Type]) -> t.Type:
+    """Return the type of a cotangent that is one of several.
+
+    It is a NumPy number if one of them is.
+    """
+    if isinstance(type_, t.Scalar) and type_.dtype is None and type_.kind == "float" and any(
+        isinstance(part, t.Scalar) and part.dtype is not None for part in parts
+    ):
+        return t.Scalar("float", "float64")
+    return type_

@@ -1,0 +1,218 @@
+"""Calls: by their rule, opened in place, or of functions that have halves of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    Atom, Attribute, Call, Const, Do, Item, Let, Origin, Star, Var, substitute, unstar,
+)
+from adcompiler.rulekit.registry import REGISTRY, Rule
+from adcompiler.runtime import same_shape, same_trailing_shape
+from adcompiler.transforms.cotangents import Cotangents, bar, cotangent_type
+from adcompiler.transforms.folds import class_of
+from adcompiler.transforms.pairs import Pair
+from adcompiler.transforms.reverse_base import ReverserBase, Sweep
+from adcompiler.transforms.reverse_checks import report_missing
+from adcompiler.transforms.rules import Applied, apply_rule
+from adcompiler.transforms.unit import Callee, ShapeClass, is_elementwise
+
+
+class CallReverser(ReverserBase):
+    """Writes active calls and their reverse."""
+
+    def forward_call(self, target: Var, rhs: Call, origin: Origin) -> Sweep | None:
+        """Write a call by its rule, or of an augmented primal; report a missing rule."""
+        func, args = rhs.func, list(rhs.args)
+        kwargs = {key: value for key, value in rhs.kwargs if key is not None}
+        if isinstance(func, Const) and isinstance(func.value, Callee):
+            return self.forward_callee(target, func.value, args, origin)
+        function: Any = func.value if isinstance(func, Const) else None
+        definition = self.s.unit.definition(func)
+        if isinstance(definition, Attribute):
+            owner = class_of(self.s, definition.obj)
+            python = owner if owner in (float, complex, list, tuple, dict) else np.ndarray
+            function = getattr(python, definition.name, None)
+            args = [definition.obj, *args]
+        classes = tuple(class_of(self.s, a) for a in args if not isinstance(a, Star))
+        rule = None if function is None else REGISTRY.find(function, classes)
+        if rule is not None:
+            return self.follow(rule, func, target, args, kwargs, origin)
+        self.s.out.append(Let(target, substitute(rhs, self.env), origin))
+        if function is None or REGISTRY.inactive(function) is None:
+            shown = getattr(function, "__name__", None) or target.name
+            known = {k: v.value for k, v in kwargs.items() if isinstance(v, Const)}
+            operands = (func, *map(unstar, args), *kwargs.values())
+            report_missing(self.s, target, operands, f"{shown}()", function, args, known, origin)
+        return None
+
+    # -- rules ---------------------------------------------------------------------------------
+
+    def follow(
+        self, rule: Rule, func: Atom, target: Var, args: Sequence[Atom | Star],
+        kwargs: Mapping[str, Atom], origin: Origin,
+    ) -> Sweep:
+        """Write a call by its rule, and return its reverse."""
+        by_value = {self.value(a): a for a in (*map(unstar, args), *kwargs.values())
+                    if isinstance(a, Var)}
+        values = [self.argument(arg) for arg in args]
+        named = {key: self.value(value) for key, value in kwargs.items()}
+
+        def wanted(atom: Atom) -> bool:
+            return self.is_active(by_value.get(atom, atom))
+
+        shape = None
+        if self.assume and not named and is_elementwise(rule.function):
+            shape = self.expect_equal_shapes(values, origin)
+        applied = apply_rule(
+            self.s, rule, plain_function(func, rule), values, named, target.name,
+            target.temporary, origin, wanted,
+        )
+        self.env[target] = applied.result
+        if isinstance(applied.result, Var):
+            self.note_result(target, applied.result, shape)
+        return self.pull(target, applied, by_value, origin)
+
+    def note_result(self, target: Var, result: Var, shape: ShapeClass | None) -> None:
+        """Enter what is known of the variable that a rule gave in place of ``target``."""
+        unit = self.s.unit
+        if shape is not None:
+            unit.shapes[result] = shape
+        self.home[result] = self.region
+        if isinstance(unit.type(result), t.Unknown):
+            unit.types[result] = unit.type(target)
+        if target in unit.names:
+            unit.names.setdefault(result, unit.names[target])
+
+    def pull(
+        self, target: Var, applied: Applied, by_value: Mapping[Atom, Var], origin: Origin
+    ) -> Sweep:
+        """Return the reverse of a call that follows a rule."""
+
+        def sweep(cotangents: Cotangents) -> None:
+            at = origin.reversed()
+            g = cotangents.take(target, at)
+            if g is None:
+                return
+            for value, part in applied.pull_back(self.s, g, at):
+                self.give(cotangents, by_value, value, part, at)
+
+        return sweep
+
+    def give(
+        self, cotangents: Cotangents, by_value: Mapping[Atom, Var], value: Atom, g: Atom, at: Origin
+    ) -> None:
+        """Add a cotangent to an argument; to the elements of a tuple that was packed for a call."""
+        atom = by_value.get(value, value)
+        if self.is_active(atom):
+            cotangents.accumulate(atom, g, at)
+            return
+        if not isinstance(atom, Var):
+            return
+        for position, element in enumerate(self.s.unit.elements(atom) or ()):
+            if self.is_active(by_value.get(element, element)):
+                part = self.s.item(g, Const(position), at)
+                self.give(cotangents, by_value, element, part, at)
+
+    # -- equal shapes --------------------------------------------------------------------------
+
+    def expect_equal_shapes(
+        self, values: Sequence[Atom | Star], origin: Origin
+    ) -> ShapeClass | None:
+        """Write the check that operands are not stretched; return the shape class of the result.
+
+        Operands of fewer axes are expected to have the trailing shape of the others. Nothing is
+        expected of operands that are known to be stretched, or where no check is needed.
+        """
+        unit = self.s.unit
+        arrays = [(a, ndim) for a in values if isinstance(a, Var) and (ndim := self.ndim(a))]
+        classes = {unit.shape_class(a) for a, _ in arrays}
+        if len(classes) < 2 or any(c[0] in ("reduced", "widened") for c in classes):
+            return None
+        first, most = max(arrays, key=lambda array: array[1])
+        shape = unit.shape_class(first)
+        for other, ndim in arrays:
+            mine = unit.shape_class(other)
+            if mine == shape or (mine[0] == "suffix" and mine[1] == shape):
+                continue
+            away = most - ndim
+            check = same_trailing_shape if away else same_shape
+            shapes = (self.shape_of(first, most, origin), self.shape_of(other, ndim, origin))
+            self.s.out.append(Do(Call(Const(check), shapes), origin))
+            ending = ("suffix", shape, away) if away else shape
+            if self.region == 0:
+                unit.equal_shapes[mine] = ending
+            elif self.home.get(other) == self.region:
+                unit.shapes[other] = ending
+            elif not away and self.home.get(first) == self.region:
+                unit.shapes[first] = shape = mine
+        return shape
+
+    def ndim(self, var: Var) -> int:
+        """Return the number of axes of an array, 0 for anything else."""
+        type_ = self.s.unit.type(var)
+        return type_.ndim if isinstance(type_, t.Array) else 0
+
+    def shape_of(self, array: Var, ndim: int, origin: Origin) -> Var:
+        """Write the reading of a shape for a check."""
+        source = self.s.unit.shape_source(array)
+        type_ = t.Tuple((t.INT,) * ndim)
+        shape = self.s.let(Attribute(source, "shape"), type_, "shape", origin)
+        self.s.unit.evidence.add(shape)
+        return shape
+
+    # -- functions with halves of their own ----------------------------------------------------
+
+    def forward_callee(
+        self, target: Var, callee: Callee, args: list[Atom | Star], origin: Origin
+    ) -> Sweep:
+        """Write the call of an augmented primal; its reverse calls the pullback."""
+        s = self.s
+        mask = tuple(self.is_active(arg) for arg in args)
+        pair = self.pairs.get((callee, mask))
+        if pair is None:
+            pair = self.pairs[callee, mask] = Pair(callee, mask)
+        both = s.let(
+            Call(Const(pair.augmented), tuple(map(self.argument, args))),
+            t.Tuple((s.unit.type(target), t.UNKNOWN)), f"{callee.name}_pair", origin,
+        )
+        s.unit.opened[both] = 2
+        s.out.append(Let(target, Item(both, Const(0)), origin))
+        residuals = s.let(
+            Item(both, Const(1)), t.UNKNOWN, f"{callee.name}_residuals", origin, False
+        )
+        wanted = [arg for arg in args if self.is_active(arg)]
+
+        def sweep(cotangents: Cotangents) -> None:
+            at = origin.reversed()
+            g = cotangents.take(target, at)
+            if g is not None:
+                call = Call(Const(pair.pullback), (residuals, g))
+                for arg, part in zip(wanted, self.pulled(call, wanted, at), strict=True):
+                    cotangents.accumulate(arg, part, at)
+
+        return sweep
+
+    def pulled(self, call: Call, wanted: list[Var], at: Origin) -> list[Var]:
+        """Write the call of a pullback; return the cotangents of the arguments ``wanted``."""
+        s = self.s
+        types = [cotangent_type(s.unit.type(arg)) for arg in wanted]
+        if len(wanted) == 1:
+            return [s.let(call, types[0], bar(wanted[0]), at, False)]
+        bars = s.let(call, t.Tuple(tuple(types)), "bars", at)
+        s.unit.opened[bars] = len(wanted)
+        return [
+            s.let(Item(bars, Const(i)), types[i], bar(arg), at, False)
+            for i, arg in enumerate(wanted)
+        ]
+
+
+def plain_function(func: Atom, rule: Rule) -> Atom:
+    """Return the function that an elementwise rule calls for a method or an in-place form."""
+    if isinstance(func, Const) and REGISTRY.resolve(func.value) is func.value:
+        return func
+    return Const(rule.function)

@@ -1,0 +1,91 @@
+"""Reports calls whose reverse is not known, or that may write what is being differentiated."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from types import FunctionType
+from typing import Any
+
+from adcompiler.analyses.purity import Purity
+from adcompiler.errors import Finding
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Origin, Rhs, Var, unstar
+from adcompiler.rulekit.registry import REGISTRY
+from adcompiler.transforms.libraries import is_standard
+from adcompiler.transforms.missing import may_write, missing_rule
+from adcompiler.transforms.specialise import Specialiser
+from adcompiler.transforms.unit import Callee
+
+MUTABLE = (t.Array, t.List, t.Dict, t.Object, t.Unknown)
+"""Types of values that a function may write into."""
+
+
+def report_missing(
+    s: Specialiser, target: Var, operands: Iterable[Atom], shown: str, function: Any,
+    args: Sequence[Any], keywords: Mapping[str, Any], origin: Origin,
+) -> None:
+    """Report a missing rule; not again for what is made of a result that lacks one."""
+    unit = s.unit
+    consequence = any(operand in unit.lost for operand in operands)
+    unit.lost.add(target)
+    if consequence:
+        return
+    if function in (set, frozenset):
+        reject_set(s, origin)
+        return
+    obstacle = unit.opaque.get(function) if isinstance(function, FunctionType) else None
+    found = missing_rule(origin, shown, function, len(args), keywords, obstacle)
+    report_at(s, found, origin)
+
+
+def report_at(s: Specialiser, found: Finding, origin: Origin) -> None:
+    """Record a finding, with the call that leads to its place."""
+    s.report(replace(found, callers=() if origin.via is None else (origin.via.call,)))
+
+
+def reject_set(s: Specialiser, origin: Origin) -> None:
+    """Report a set that is made of numbers."""
+    s.reject(
+        origin, "a set of numbers has no derivative where two of them are equal",
+        "use a list or a tuple", "set-displays",
+    )
+
+
+def check_unseen(s: Specialiser, varied: Collection[Atom], rhs: Rhs, origin: Origin) -> None:
+    """Report a call that may write a differentiable value where its reverse is not seen.
+
+    The result is not used for the derivative. The function is unknown, so it might write what
+    it gets into an array or container that it also gets.
+    """
+    unit = s.unit
+    if not isinstance(rhs, Call):
+        return
+    operands = (*map(unstar, rhs.args), *(atom for _, atom in rhs.kwargs))
+    if not any(atom in varied for atom in operands):
+        return
+    if not isinstance(rhs.func, Const):
+        check_unseen_method(s, rhs.func, origin)
+        return
+    function = rhs.func.value
+    if not any(isinstance(unit.type(atom), MUTABLE) for atom in operands):
+        return
+    if isinstance(function, FunctionType) and (
+        function in unit.harmless or is_standard(function)  # writers are refused by name
+    ):
+        return
+    if isinstance(function, (Callee, type)) or REGISTRY.inactive(function) is not None or (
+        Purity(unit.type, unit.definition).is_pure(rhs)
+    ):
+        return
+    shown = getattr(function, "__name__", "the function")
+    report_at(s, may_write(origin, f"{shown}()", function), origin)
+
+
+def check_unseen_method(s: Specialiser, func: Atom, origin: Origin) -> None:
+    """Report the call of a method that may keep a differentiable value in its object."""
+    method = s.unit.definition(func)
+    if not isinstance(method, Attribute):
+        return
+    if isinstance(s.unit.type(method.obj), (t.Unknown, t.Object)):
+        report_at(s, may_write(origin, f".{method.name}()", None), origin)

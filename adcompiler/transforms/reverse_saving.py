@@ -1,0 +1,181 @@
+"""What a reverse loop reads of the loop it reverses: saved by the iterations, or computed anew."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass, field
+
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    NONE, Atom, Block, Call, Const, Let, Origin, Rhs, Statement, Var, operands, substitute,
+)
+from adcompiler.ir.visit import free_variables
+from adcompiler.transforms.cotangents import Cotangents
+from adcompiler.transforms.regions import PendingLoop, hoist_metadata, top_level
+from adcompiler.transforms.reverse_base import ReverserBase, rename
+
+INTEGER_ARITHMETIC = frozenset({
+    operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod, operator.neg,
+})
+
+
+@dataclass(eq=False)
+class ReverseLoop:
+    """A reverse loop while it is written.
+
+    ``inner`` holds the cotangents inside it; ``items`` run over ``iterables``; ``params``, first
+    ``inits``, become ``yields``. ``out`` is its body; ``prelude`` the statements in front of it;
+    ``positions`` are variables to be bound there to the positions of the iterations, last first.
+    """
+
+    pending: PendingLoop
+    inner: Cotangents
+    at: Origin
+    items: list[Var] = field(default_factory=list)
+    iterables: list[Atom] = field(default_factory=list)
+    params: list[Var] = field(default_factory=list)
+    inits: list[Atom] = field(default_factory=list)
+    yields: list[Atom] = field(default_factory=list)
+    out: list[Statement] = field(default_factory=list)
+    prelude: list[Statement] = field(default_factory=list)
+    positions: list[Var] = field(default_factory=list)
+
+    @property
+    def same_iterations(self) -> bool:
+        """Whether the loop runs for all elements of its iterables and no condition ends it."""
+        return self.pending.stop is None and self.pending.condition is None
+
+
+class LoopSaver(ReverserBase):
+    """Gives a reverse loop the values of the forward loop that it reads."""
+
+    def save_from_loop(self, loop: ReverseLoop) -> None:
+        """Let the loop collect what the reverse body reads of values made in its iterations."""
+        pending, node = loop.pending, loop.pending.node
+        bound = {*node.params, *node.items}
+        hoist_metadata(loop.out, pending.body, bound | set(top_level(pending.body)))
+        made = bound | set(top_level(pending.body))
+        self.recompute_integers(loop, made)
+        mapping: dict[Var, Atom] = {}
+        for var in free_variables(Block(tuple(loop.out), tuple(loop.yields))):
+            if var not in made:
+                continue
+            saved = self.copy_of(var)
+            loop.items.append(saved)
+            mapping[var] = saved
+            call = Call(Const(reversed), (self.saved_values(loop, var),))
+            loop.iterables.append(self.before_loop(loop, call, f"reversed_{var.name}"))
+        if not loop.items:
+            self.count_iterations(loop)
+        rename(loop.out, loop.yields, mapping)
+        self.write_positions(loop)
+        self.s.out.extend(loop.prelude)
+
+    def saved_values(self, loop: ReverseLoop, var: Var) -> Atom:
+        """Return the values of ``var`` in all iterations: what it ran over, or a list of them."""
+        node = loop.pending.node
+        if loop.same_iterations and len(node.items) == 1 and var in node.items:
+            (iterable,) = loop.pending.iterables
+            if self.re_iterable(iterable):
+                return iterable
+        return self.collect(loop.pending, var, var.name)
+
+    def collect(self, pending: PendingLoop, value: Atom, name: str) -> Var:
+        """Let every iteration of a forward loop save ``value``; return the list of them."""
+        tape = Var(f"{name}_tape", True)
+        self.s.unit.types[tape] = t.List(self.s.unit.type(value))
+        pending.collects.append(tape)
+        pending.collected.append(value)
+        return tape
+
+    def re_iterable(self, iterable: Atom) -> bool:
+        """Say whether a sequence can be run through again, backwards."""
+        return isinstance(self.s.unit.type(iterable), (t.Range, t.Array, t.List, t.Tuple))
+
+    def before_loop(self, loop: ReverseLoop, rhs: Rhs, name: str) -> Var:
+        """Write a statement in front of the reverse loop that is being written."""
+        var = Var(name, True)
+        self.s.unit.record(var, rhs, t.UNKNOWN)
+        loop.prelude.append(Let(var, rhs, loop.at))
+        return var
+
+    # -- computing anew ------------------------------------------------------------------------
+
+    def recompute_integers(self, loop: ReverseLoop, made: set[Var]) -> None:
+        """Compute what is integer arithmetic of the loop's items anew instead of saving it."""
+        lets = {s.target: s for s in loop.pending.body if isinstance(s, Let)}
+        mapping: dict[Var, Atom] = {}
+        again: list[Statement] = []
+
+        def is_cheap(atom: Atom) -> bool:
+            if not isinstance(atom, Var) or atom not in made or atom in loop.pending.node.items:
+                return True
+            return atom in lets and self.is_integer_arithmetic(lets[atom]) and all(
+                map(is_cheap, operands(lets[atom].rhs))
+            )
+
+        def recompute(var: Var) -> None:
+            if var in mapping or var not in lets:
+                return
+            for atom in operands(lets[var].rhs):
+                if isinstance(atom, Var):
+                    recompute(atom)
+            again.append(self.written_again(lets[var], mapping))
+
+        for var in free_variables(Block(tuple(loop.out), tuple(loop.yields))):
+            if var in lets and is_cheap(var):
+                recompute(var)
+        rename(loop.out, loop.yields, mapping)
+        loop.out[:0] = again
+
+    def is_integer_arithmetic(self, let: Let) -> bool:
+        """Say whether a statement only computes an int from others."""
+        match let.rhs:
+            case Call(func=Const(value=function)):
+                return self.s.unit.type(let.target) == t.INT and function in INTEGER_ARITHMETIC
+        return False
+
+    def written_again(self, let: Let, mapping: dict[Var, Atom]) -> Let:
+        """Return a statement of the loop for the sweep, and enter its variable in ``mapping``."""
+        new = self.copy_of(let.target)
+        mapping[let.target] = new
+        rhs = substitute(let.rhs, mapping)
+        self.s.unit.defs[new] = rhs
+        return Let(new, rhs, let.origin.reversed())
+
+    # -- positions -----------------------------------------------------------------------------
+
+    def count_iterations(self, loop: ReverseLoop) -> None:
+        """Let the reverse loop run as often as the loop did, with nothing to hand over."""
+        item = Var("_", False)
+        self.s.unit.types[item] = t.UNKNOWN
+        loop.items.append(item)
+        iterables = loop.pending.iterables
+        if loop.same_iterations and len(iterables) == 1 and self.re_iterable(iterables[0]):
+            loop.iterables.append(iterables[0])
+        else:
+            loop.iterables.append(self.collect(loop.pending, NONE, "count"))
+
+    def reversed_positions(self, loop: ReverseLoop) -> Var:
+        """Return a variable for the positions of the iterations that ran, last first."""
+        backwards = Var("backwards", True)
+        self.s.unit.types[backwards] = t.UNKNOWN
+        loop.positions.append(backwards)
+        return backwards
+
+    def write_positions(self, loop: ReverseLoop) -> None:
+        """Write the sequences of positions that were asked for, now that all tapes are known."""
+        pending, unit = loop.pending, self.s.unit
+        for backwards in loop.positions:
+            if pending.stop is None and len(pending.iterables) == 1:
+                counted: Atom = pending.iterables[0]
+            else:
+                own = pending.collects[len(pending.node.collects):]
+                counted = own[0] if own else self.collect(pending, NONE, "count")
+            length = self.before_loop(loop, Call(Const(len), (counted,)), "count")
+            unit.types[length] = t.INT
+            positions = self.before_loop(loop, Call(Const(range), (length,)), "positions")
+            unit.types[positions] = t.RANGE
+            call = Call(Const(reversed), (positions,))
+            unit.defs[backwards] = call
+            loop.prelude.append(Let(backwards, call, loop.at))
