@@ -70,7 +70,7 @@ def optimised(product: Product, unit: Unit) -> Product:
     if main.name not in product.together and main.name in product.docs:
         foreign = {param.var for param in main.params}
         functions[0] = replace(main, body=own_arrays(main.body, unit, foreign, main.origin))
-    return replace(product, functions=with_called(functions, unit))
+    return replace(product, functions=functions)
 
 
 def specialise(
@@ -351,21 +351,3 @@ def plain_callees(body: Block) -> Iterator[Callee]:
         for atom in direct_uses(statement):
             if isinstance(atom, Const) and isinstance(atom.value, Callee):
                 yield atom.value
-
-
-def with_called(functions: list[Function], unit: Unit) -> list[Function]:
-    """Return ``functions`` and, after them, the functions that they call without a derivative."""
-    every = list(functions)
-    found: set[Callee] = set()
-    for function in every:  # which grows
-        for statement in walk(function.body):
-            rhs = getattr(statement, "rhs", None)
-            const = rhs.func if isinstance(rhs, Call) else None
-            callee = const.value if isinstance(const, Const) else None
-            if isinstance(callee, Callee) and callee not in found:
-                found.add(callee)
-                called = callee.function
-                assert called is not None
-                body = optimise(called.body, unit)
-                every.append(replace(called, name=callee.name, body=body))
-    return every

@@ -19,9 +19,7 @@ from adcompiler.transforms.binding import atoms, literal, plain_call
 from adcompiler.transforms.defaults import without_defaults
 from adcompiler.transforms.effects import refused
 from adcompiler.transforms.folds import FOLDS, class_of, fold_constants
-from adcompiler.transforms.libraries import is_runtime, pure_library
-from adcompiler.transforms.libraries import is_namedtuple as is_namedtuple
-from adcompiler.transforms.libraries import is_standard as is_standard
+from adcompiler.transforms.libraries import is_namedtuple, is_runtime, pure_library
 from adcompiler.transforms.method_calls import call_method, call_object_method
 from adcompiler.transforms.opening import call_closure, call_python
 from adcompiler.transforms.unit import Callee
