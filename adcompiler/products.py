@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from adcompiler.analyses.liveness import live_variables
 from adcompiler.finish import finished_bars, own_arrays, python_number
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Block, Call, Const, Function, Item, Let, Origin, Pack, Param, Statement, Var,
+    UNDEF, Atom, Block, Call, Const, Do, Function, Item, Let, Origin, Pack, Param, Statement, Var,
 )
 from adcompiler.ir.visit import defined, definitions, direct_uses, free_variables, walk
 from adcompiler.optimise.passes import optimise
-from adcompiler.runtime import seed
+from adcompiler.runtime import give_back, seed
 from adcompiler.transforms.cotangents import Cotangents, cotangent_type
+from adcompiler.transforms.heap import Heap
 from adcompiler.transforms.in_place import rebound
 from adcompiler.transforms.pairs import Pairs
 from adcompiler.transforms.reverse import reverse
@@ -25,13 +27,18 @@ from adcompiler.transforms.unit import Callee, Path, Unit
 
 @dataclass(eq=False)
 class Typed:
-    """The specialised function before differentiation."""
+    """The specialised function before differentiation.
+
+    ``written`` are the arguments, captured variables and globals that it writes into, with what it
+    makes of them.
+    """
 
     function: Function
     params: list[Var]
     statements: tuple[Statement, ...]
     value: Atom
     origin: Origin
+    written: list[tuple[Var, Atom]] = field(default_factory=list)
 
     @property
     def shown(self) -> str:
@@ -79,6 +86,8 @@ def specialise(
 ) -> Typed:
     """Specialise a Python function's IR on the types of its parameters."""
     s = Specialiser(unit)
+    heap = s.heap = Heap(s)
+    heap.live = live_variables(function)
     params: list[Var] = []
     env: dict[Var, Atom] = {}
     for param, type_ in zip(function.params, types, strict=True):
@@ -93,7 +102,8 @@ def specialise(
         yields = s.block(function.body, env, Scope(python_function, path))
     unit.active_calls.pop()
     value = UNDEF if yields is None else yields[0]
-    return Typed(function, params, rebound(s, out, (value,)), value, function.origin)
+    statements = rebound(s, [*heap.prologue, *out], (value,))
+    return Typed(function, params, statements, value, function.origin, heap.written(params))
 
 
 # -- the joint product ------------------------------------------------------------------------
@@ -105,7 +115,7 @@ def gradient(
     """Return the joint function: the gradient (after the value), in one piece of straight code."""
     s = Specialiser(unit)
     origin = typed.origin
-    body = list(typed.statements)
+    body = [*typed.statements, *given_back(typed, typed.params)]
     output, aux = typed.value, None
     if has_aux:
         check_aux(s, typed.value, typed.shown)
@@ -204,8 +214,9 @@ def split(unit: Unit, typed: Typed, wrt: list[int], single: bool) -> Product:
     for callee in unit.callees.values():
         if callee.name == name:
             callee.name = f"{name}_recursive"
+    statements = (*typed.statements, *given_back(typed, ()))
     primal = Function(
-        name, all_params(unit, typed), Block(typed.statements, (typed.value,)), typed.origin
+        name, all_params(unit, typed), Block(statements, (typed.value,)), typed.origin
     )
     augmented, pullback, residuals = pair_halves(
         Specialiser(unit), primal, typed.params, wrt, f"{name}_augmented", f"{name}_pullback",
@@ -221,6 +232,14 @@ def split(unit: Unit, typed: Typed, wrt: list[int], single: bool) -> Product:
     functions = [augmented, pullback, *pair_functions(unit, pairs)]
     functions += plain_functions(functions)
     return Product(functions, docs, residuals, (augmented.name, pullback.name))
+
+
+def given_back(typed: Typed, kept: Iterable[Var]) -> Iterator[Statement]:
+    """Yield what writes into the caller's storage, other than that of ``kept``."""
+    kept = set(kept)
+    for var, final in typed.written:
+        if var not in kept:
+            yield Do(Call(Const(give_back), (var, final)), typed.origin)
 
 
 def pair_halves(

@@ -10,16 +10,17 @@ import numpy as np
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Closure, Const, Do, Format, Let, Pack, Raise, Rhs,
+    Atom, Attribute, Block, Call, Closure, Const, Do, Format, Let, Pack, Raise, Rhs, Update,
 )
 from adcompiler.ir.visit import walk
 from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.runtime import (
-    add_at, append, check_bound, drop_last, keeps_shape, same_length, same_shape,
-    same_trailing_shape, seed, zeros_like,
+    accumulate, add_at, append, check_bound, drop_last, give_back, keeps_shape, own, put_entry,
+    same_length,
+    same_shape, same_trailing_shape, seed, zeros_like,
 )
 
-DESTRUCTIVE: frozenset[Any] = frozenset({add_at, append, drop_last})
+DESTRUCTIVE: frozenset[Any] = frozenset({add_at, append, drop_last, put_entry})
 """Functions that write into their first argument, which the emitted code owns, and return it."""
 
 RUNTIME = "adcompiler.runtime"
@@ -27,6 +28,9 @@ CHECKS: frozenset[Any] = frozenset({
     seed, same_length, check_bound, same_shape, same_trailing_shape, keeps_shape,
 })
 """Functions of the runtime that raise where a value is not what it must be."""
+
+WRITERS: frozenset[Any] = frozenset({give_back, accumulate})
+"""Functions of the runtime that write into an argument."""
 
 
 class Purity:
@@ -69,7 +73,7 @@ class Purity:
             return inactive.pure
         if REGISTRY.has_rules(function):
             return True
-        if function in CHECKS:
+        if function in CHECKS or function in WRITERS:
             return False
         return str(getattr(function, "__module__", "")).startswith(RUNTIME) or function in PURE
 
@@ -98,6 +102,8 @@ def checks(rhs: Rhs) -> bool:
 
 def is_destructive(rhs: Rhs) -> bool:
     """Say whether ``rhs`` writes into its first argument."""
+    if isinstance(rhs, Update):
+        return True
     return isinstance(rhs, Call) and isinstance(rhs.func, Const) and hashable(
         rhs.func.value) and rhs.func.value in DESTRUCTIVE
 
@@ -106,7 +112,7 @@ def makes_storage(rhs: Rhs) -> bool:
     """Say whether two evaluations of ``rhs`` must stay two objects, as one may be written into."""
     if isinstance(rhs, Pack):
         return rhs.kind != "tuple"
-    if isinstance(rhs, (Closure, Format)):
+    if isinstance(rhs, (Closure, Format, Update)):
         return True
     return (
         isinstance(rhs, Call) and isinstance(rhs.func, Const) and hashable(rhs.func.value)
@@ -116,6 +122,6 @@ def makes_storage(rhs: Rhs) -> bool:
 
 ALLOCATORS: frozenset[Any] = frozenset({
     np.zeros, np.ones, np.empty, np.full, np.zeros_like, np.ones_like, np.empty_like, np.full_like,
-    np.copy, np.array, zeros_like, list, dict, iter, zip, enumerate, reversed, range,
+    np.copy, np.array, np.ndarray.copy, own, zeros_like, list, dict, iter, zip, enumerate, reversed, range,
     itertools.count,
 })

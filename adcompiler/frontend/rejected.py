@@ -13,18 +13,6 @@ class Rejection(NamedTuple):
     anchor: str
 
 
-ITEM_WRITE = Rejection(
-    "writing into an array, list or dict is not supported yet",
-    "build the value in one expression, e.g. with np.where, np.stack, a list comprehension or "
-    "{{**table, key: value}}",
-    "array-writes",
-)
-ATTRIBUTE_WRITE = Rejection(
-    "assigning to an attribute is not supported yet",
-    "keep the value in a local variable and return it",
-    "array-writes",
-)
-
 STATEMENTS: dict[str, Rejection] = {
     "Try": Rejection(
         "try statements are not supported yet",

@@ -87,3 +87,24 @@ def check_bound(value: Any, name: str) -> None:
 def cell_value(function: Any, index: int) -> Any:
     """Return the current value of a variable that ``function`` captured."""
     return function.__closure__[index].cell_contents
+
+
+class Missing:
+    """What ``entry`` returns for a key that is not there."""
+
+
+MISSING = Missing()
+
+
+def entry(table: dict[Any, Any], key: Any) -> Any:
+    """Return the entry of a dict, or ``MISSING``."""
+    return table.get(key, MISSING)
+
+
+def put_entry(table: dict[Any, Any], key: Any, old: Any) -> dict[Any, Any]:
+    """Make the entry of a dict what ``entry`` returned before, and return the dict."""
+    if old is MISSING:
+        table.pop(key, None)
+    else:
+        table[key] = old
+    return table

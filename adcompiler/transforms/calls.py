@@ -13,20 +13,21 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Attribute, Call, Closure, Const, Origin, Star
 from adcompiler.rulekit.registry import REGISTRY, hashable, root_module
 from adcompiler.transforms import (
-    container_folds, in_place_folds, inspection_folds, projection_folds, sequence_folds,
+    container_folds, in_place_folds, inspection_folds, projection_folds, sequence_folds, stores,
 )
 from adcompiler.transforms.binding import atoms, literal, plain_call
 from adcompiler.transforms.defaults import without_defaults
-from adcompiler.transforms.effects import refused
+from adcompiler.transforms.effects import refused, without_out
 from adcompiler.transforms.folds import FOLDS, class_of, fold_constants
 from adcompiler.transforms.libraries import is_namedtuple, is_runtime, pure_library
 from adcompiler.transforms.method_calls import call_method, call_object_method
+from adcompiler.transforms.out_arguments import call_with_out
 from adcompiler.transforms.opening import call_closure, call_python
 from adcompiler.transforms.unit import Callee
 from adcompiler.transforms.writer import Writer
 
 FOLD_MODULES = (
-    container_folds, in_place_folds, inspection_folds, projection_folds, sequence_folds,
+    container_folds, in_place_folds, inspection_folds, projection_folds, sequence_folds, stores,
 )
 """The modules that fill the table of folds when they are imported."""
 
@@ -89,6 +90,10 @@ def call_value(
             k: literal(s, v, func, ("keywords", k), origin) for k, v in value.keywords.items()
         }
         return call(s, inner, [*first, *args], {**named, **kwargs}, origin, name)
+    if s.heap is not None and ("out" in kwargs or len(args) > 1):
+        rest, named, out = without_out(value, args, kwargs)
+        if out:
+            return call_with_out(s, value, rest, named, out, origin, name)
     fold = FOLDS.get(value) if hashable(value) else None
     if fold is not None:
         folded = fold(s, args, kwargs, origin, name)

@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import NONE, UNDEF, Atom, Call, Const, Origin
-from adcompiler.rulekit.registry import REGISTRY
+from adcompiler.frontend.replacements import REPLACEMENTS
+from adcompiler.ir.nodes import NONE, UNDEF, Atom, Call, Const, Origin, Var
+from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.runtime import dict_keys, dict_values
 from adcompiler.transforms.binding import plain_call
 from adcompiler.transforms.defaults import without_defaults
-from adcompiler.transforms.effects import NEW_CONTAINER, refused
+from adcompiler.transforms.effects import NEW_CONTAINER, refused, without_out
 from adcompiler.transforms.libraries import is_namedtuple
+from adcompiler.transforms.out_arguments import call_with_out
+from adcompiler.transforms.stores import call_dict_method, call_list_method
 from adcompiler.transforms.writer import Writer
 
 LIST_WRITES = frozenset({
@@ -36,6 +39,12 @@ def call_method(
             return call_object_method(s, owner, obj, method, args, kwargs, origin, name)
         if refused(s, descriptor, args, kwargs, origin, f".{method}"):
             return UNDEF
+        replacement = REPLACEMENTS.get(descriptor) if hashable(descriptor) else None
+        if replacement is not None and isinstance(owner, t.Array) and s.heap is not None:
+            return s.call(Const(replacement), [obj, *args], kwargs, origin, name)
+        rest, named, out = without_out(descriptor, [obj, *args], kwargs)
+        if out and s.heap is not None:
+            return call_with_out(s, descriptor, rest, named, out, origin, name)
         _, kwargs = without_defaults(descriptor, [], kwargs)
         rest = [obj, *args]
         found = s.type_of_call(descriptor, rest, kwargs) if isinstance(
@@ -60,6 +69,11 @@ def call_method(
                 return s.item(obj, args[0], origin, name)
             return args[1] if len(args) > 1 else NONE
     writes = LIST_WRITES if isinstance(owner, t.List) else DICT_WRITES
+    if isinstance(owner, (t.List, t.Dict)) and method in writes and s.heap is not None and (
+        isinstance(obj, Var)
+    ):
+        change = call_list_method if isinstance(owner, t.List) else call_dict_method
+        return change(s, obj, method, args, kwargs, origin, name)
     if isinstance(owner, (t.List, t.Dict)) and method in writes:
         return s.reject(
             origin, f"changing a {'list' if isinstance(owner, t.List) else 'dict'} in place "
@@ -67,8 +81,8 @@ def call_method(
         )
     if isinstance(owner, t.Unknown) and method in WRITES:
         return s.reject(
-            origin, f"changing a value in place (`.{method}`) is not supported yet",
-            f"{NEW_CONTAINER}, np.sort(x)", "in-place-containers",
+            origin, f"`.{method}()` may write into a value of which the type is not known when "
+            "compiling", "annotate it, or make it where its type can be seen", "unknown-writes",
         )
     if isinstance(owner, t.Text):
         found = s.type_of_call(lambda x, *a, **k: getattr(x, method)(*a, **k), [obj, *args], kwargs)

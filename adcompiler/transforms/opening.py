@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.analyses.liveness import live_variables
 from adcompiler.analyses.values import simple, type_of
 from adcompiler.errors import ADError
 from adcompiler.frontend.functions import lower
@@ -172,6 +173,8 @@ def apply(
                 "write the recursion without passing functions", "unknown-callable",
             )
         env = environment(function, bound, captures, itself)
+        if s.heap is not None:
+            s.heap.live |= live_variables(function)
         start = len(s.out)
         unit.active_calls.append(identity)
         unit.call_sites.append(origin)

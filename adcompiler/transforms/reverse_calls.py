@@ -73,6 +73,7 @@ class CallReverser(ReverserBase):
             target.temporary, origin, wanted,
         )
         self.env[target] = applied.result
+        self.primal_of.setdefault(applied.result, target)
         if isinstance(applied.result, Var):
             self.note_result(target, applied.result, shape)
         return self.pull(target, applied, by_value, origin)

@@ -6,6 +6,8 @@ tables of the ``Unit``. A branch whose condition is a compile-time value is repl
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from adcompiler.frontend.scope import Scope
@@ -16,6 +18,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import substitute_statement
 from adcompiler.transforms.calls import call
+from adcompiler.transforms.heap import Heap, Reference, State
 from adcompiler.transforms.specialise_access import Access
 from adcompiler.transforms.specialise_displays import Displays
 from adcompiler.transforms.specialise_loops import Loops
@@ -38,6 +41,7 @@ class Specialiser(Loops, Displays, Access):
 
     def statement(self, statement: Statement, env: Env, scope: Scope | None) -> bool:
         """Write one statement; return False if control never passes it."""
+        self.at = getattr(statement, "origin", self.at)
         match statement:
             case Let(target, rhs, origin):
                 env[target] = self.rhs(rhs, env, scope, origin, target.name, target.temporary)
@@ -68,21 +72,44 @@ class Specialiser(Loops, Displays, Access):
             env.update(zip(node.results, yields, strict=True))
             return True
         arms = []
+        states = []
         for arm in (node.then, node.orelse):
-            with self.writing_to([]) as out:
+            with self.writing_to([]) as out, self.region_of_heap() as state:
                 arms.append((out, self.block(arm, dict(env), scope)))
-        results = self.merge(node, arms, condition)
+                states.append(state())
+        results = self.merge(node, arms, condition, states)
         if results is None:
             return False
         env.update(zip(node.results, results, strict=True))
         return True
 
+    @contextmanager
+    def region_of_heap(self) -> Iterator[Callable[[], State | None]]:
+        """Let what is written meanwhile change a copy of the heap's state; yields how to get it."""
+        heap = self.heap
+        if heap is None:
+            yield lambda: None
+            return
+        before = heap.state
+        heap.state = before.copy()
+        heap.level += 1
+        try:
+            yield lambda: heap.state
+        finally:
+            heap.state = before
+            heap.level -= 1
+
     def merge(
         self, node: If, arms: list[tuple[list[Statement], tuple[Atom, ...] | None]],
-        condition: Atom,
+        condition: Atom, states: Sequence[State | None],
     ) -> list[Atom] | None:
         """Write an If of two specialised arms; return the atoms of its results."""
         (then_out, then), (else_out, orelse) = arms
+        heap = self.heap
+        if heap is not None and (then is None or orelse is None):
+            survivor = states[0] if orelse is None else states[1]
+            assert survivor is not None
+            heap.state = survivor
         if then is None and orelse is not None:  # a guard: what follows it need not be nested
             guard = Block(tuple(then_out), (), True)
             self.out.append(If(condition, guard, Block(()), (), node.origin))
@@ -95,10 +122,17 @@ class Specialiser(Loops, Displays, Access):
             return list(then)
         kept: dict[Var, tuple[Atom, Atom]] = {}
         results: list[Atom] = []
+        adopted: list[tuple[Var, Atom, Atom]] = []
+        again: dict[int, Reference] = {}
         for index, result in enumerate(node.results):
             a = UNDEF if then is None else then[index]
             b = UNDEF if orelse is None else orelse[index]
             same = self.same_value(a, b)
+            if same is None and heap is not None and heap.is_same_object(a, b):
+                assert isinstance(a, Var)
+                again[index] = heap.reference(a)
+                results.append(UNDEF)
+                continue
             if same is not None and (then is None) == (orelse is None):
                 results.append(same)
                 continue
@@ -111,14 +145,48 @@ class Specialiser(Loops, Displays, Access):
             )
             var = self.joined(result, type_, unsure)
             kept[var] = (a, b)
+            if heap is None or result in heap.live:
+                adopted.append((var, a, b))
             results.append(var)
+        if heap is not None and then is not None and orelse is not None:
+            assert states[0] is not None and states[1] is not None
+            kept.update(self.merge_heap(heap, states[0], states[1], adopted))
         self.out.append(If(
             condition,
             Block(tuple(then_out), tuple(a for a, _ in kept.values()), then is None),
             Block(tuple(else_out), tuple(b for _, b in kept.values()), orelse is None),
             tuple(kept), node.origin,
         ))
+        for index, there in again.items():
+            assert heap is not None
+            latest = heap.state.value(there.root)
+            results[index] = heap.read(there, latest, node.origin, node.results[index].name)
         return None if then is None and orelse is None else results
+
+    def merge_heap(
+        self, heap: Heap, then: State, orelse: State, adopted: list[tuple[Var, Atom, Atom]]
+    ) -> dict[Var, tuple[Atom, Atom]]:
+        """Join what two arms did to storage; return variables for the roots that differ."""
+        before = heap.state
+        heap.level += 1
+        differing = heap.merge(then, orelse)
+        for var, a, b in adopted:
+            heap.adopt(var, (a, b))
+        heap.level -= 1
+        results: dict[Var, tuple[Atom, Atom]] = {}
+        for root, (a, b) in differing.items():
+            type_ = t.join(self.unit.type(a), self.unit.type(b))
+            var = self.joined(root, type_, False)
+            self.unit.shapes[var] = self.unit.shape_class(root)
+            exclusive = heap.is_exclusive(a) and heap.is_exclusive(b)
+            start = before.value(root)
+            heap.state.latest[root] = start
+            heap.advance(root, var, heap.rebound_between(start, (a, b)))
+            heap.state.exclusive[var] = exclusive
+            results[var] = (a, b)
+        for var, _, _ in adopted:
+            heap.levels[var] = heap.level
+        return results
 
     @staticmethod
     def same_value(a: Atom, b: Atom) -> Atom | None:
@@ -226,6 +294,8 @@ class Specialiser(Loops, Displays, Access):
                 table[new] = table[old]
         if old in self.unit.unsure:
             self.unit.unsure.add(new)
+        if self.heap is not None:
+            self.heap.rename(old, new)
         if isinstance(self.unit.types.get(new), t.Array):
             self.unit.shapes.setdefault(new, self.unit.shape_class(old))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.analyses.storage import is_mutable
 from adcompiler.analyses.values import MAX_FIELDS, stand_in, try_types, type_of
 from adcompiler.frontend.scope import MISSING, Scope
 from adcompiler.ir import types as t
@@ -67,6 +68,8 @@ class Access(ResultTypes):
             owner = self.unit.static(scope.function, scope.path)
             names = self.let(Attribute(owner, "__globals__"), t.UNKNOWN, "names", origin)
             return self.let(Item(names, Const(name)), type_, name, origin)
+        if self.heap is not None and is_mutable(type_):
+            return self.heap.global_value(Global(module, name), type_, name, origin)
         return self.let(Global(module, name), type_, name, origin)
 
     # -- subscripts ----------------------------------------------------------------------------
@@ -156,6 +159,8 @@ class Access(ResultTypes):
         if path is not None:
             self.unit.facts[*path, ("attr", name)] = value
         module = getattr(obj.value, "__name__", None) if hasattr(obj.value, "__spec__") else None
+        if module is not None and self.heap is not None and is_mutable(type_):
+            return self.heap.global_value(Global(str(module), name), type_, hint, origin)
         if module is not None:
             return self.let(Global(str(module), name), type_, hint, origin)
         return self.let(Attribute(obj, name), type_, hint, origin)

@@ -4,33 +4,23 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Block, Call, Const, Loop, Origin, Statement, Var, unstar,
+    UNDEF, Atom, Block, Call, Const, Loop, Origin, Var, unstar,
 )
 from adcompiler.runtime import dict_keys, dict_values
 from adcompiler.transforms.specialise_types import is_function, item_type
+from adcompiler.transforms.carried import Carried, Iteration
 from adcompiler.transforms.writer import Env, Writer
 
+MAX_TRIALS = 24
 MAX_WIDENING = 8
 UNROLLED_TUPLE = 16
 
-Build = Callable[[Writer, Iterator[Var], Origin], Atom]
+Build = Callable[[Writer, Iterator[Atom], Origin], Atom]
 """Writes the item of an iterable from the items of the flat sequences that it runs over."""
-
-
-@dataclass(frozen=True, slots=True)
-class Iteration:
-    """One specialised iteration; ``yields`` is None if it always raises."""
-
-    items: tuple[Var, ...]
-    params: list[Atom]
-    condition: Block | None
-    out: list[Statement]
-    yields: tuple[Atom, ...] | None
 
 
 class Loops(Writer):
@@ -46,42 +36,50 @@ class Loops(Writer):
         item_types: list[t.Type] = []
         build = self.flatten(iterables[0], flat, item_types, node.origin) if iterables else None
         types = [self.unit.type(init) for init in inits]
-        for _ in range(MAX_WIDENING):
+        carried = Carried(self, node, inits, flat)
+        for trial in range(MAX_TRIALS):
             before = len(self.unit.findings)
             self.unit.trial += 1
-            attempt = self.iterate(node, inits, types, item_types, build, env, scope)
+            with carried.iteration():
+                attempt = self.iterate(node, inits, types, item_types, build, env, scope, carried)
+                stable = carried.settled(attempt)
             self.unit.trial -= 1
             widened = [
                 t.join(type_, self.unit.type(atom))
                 for type_, atom in zip(types, attempt.yields or (), strict=False)
             ] or types
-            if widened == types:
+            if widened == types and stable:
                 break
             del self.unit.findings[before:]
-            types = widened
-        else:
-            types = [t.UNKNOWN] * len(types)
-            attempt = self.iterate(node, inits, types, item_types, build, env, scope)
+            types = widened if trial < MAX_WIDENING else [
+                old if old == new else t.UNKNOWN for old, new in zip(types, widened, strict=True)
+            ]
         results, collects = self.loop_results(node, types, inits, attempt)
         diverges = attempt.yields is None
         yields = attempt.yields or (UNDEF,) * len(node.body.yields)
-        kept = {i: p for i, p in enumerate(attempt.params) if isinstance(p, Var)}
-        carried = len(node.params)
+        kept = {i: p for i, p in enumerate(attempt.params) if isinstance(p, Var) and (
+            i not in carried.same)}
+        count = len(node.params)
+        items, flat = carried.sequences(attempt.items, flat, attempt.out, yields)
+        stores = carried.finish(attempt, results, collects)
+        inits = carried.inits()
         self.out.append(Loop(
-            attempt.items, tuple(flat), attempt.condition,
-            tuple(kept.values()), tuple(inits[i] for i in kept),
+            items, tuple(flat), attempt.condition,
+            (*kept.values(), *stores.params), (*(inits[i] for i in kept), *stores.inits),
             Block(
-                tuple(attempt.out), (*(yields[i] for i in kept), *yields[carried:]), diverges,
+                tuple(attempt.out),
+                (*(yields[i] for i in kept), *stores.yields, *yields[count:]), diverges,
             ),
-            tuple(r for i in kept if isinstance(r := results[i], Var)), node.origin, collects,
-            node.stops,
+            (*(r for i in kept if isinstance(r := results[i], Var)), *stores.results),
+            node.origin, collects, node.stops,
         ))
+        carried.read_again(results, node)
         env.update(zip(node.results, results, strict=True))
         env.update(zip(node.collects, collects, strict=True))
 
     def iterate(
         self, node: Loop, inits: list[Atom], types: list[t.Type], item_types: list[t.Type],
-        build: Build | None, env: Env, scope: Scope | None,
+        build: Build | None, env: Env, scope: Scope | None, carried: Carried,
     ) -> Iteration:
         """Specialise one iteration with carried values of the given types."""
         inner = dict(env)
@@ -91,22 +89,26 @@ class Loops(Writer):
         if len(items) > 1:
             self.unit.anonymous.update(items)
         params: list[Atom] = []
-        for param, init, type_ in zip(node.params, inits, types, strict=True):
+        for i, (param, init, type_) in enumerate(zip(node.params, inits, types, strict=True)):
             if isinstance(type_, t.Static):
                 params.append(init if isinstance(init, Const) else Const(type_.value))
-            elif isinstance(type_, t.FunctionType) and init is not UNDEF:
+            elif (isinstance(type_, t.FunctionType) and init is not UNDEF) or i in carried.same:
                 params.append(init)
             else:
                 params.append(self.joined(param, type_, init in self.unit.unsure))
+        carried.enter(params, items)
         inner.update(zip(node.params, params, strict=True))
+        self.at = node.origin
         condition = None
         if node.condition is not None:
             with self.writing_to([]) as test_out:
                 test = self.block(node.condition, inner, scope)
             condition = Block(tuple(test_out), test or (), test is None)
+            carried.check_condition(node)
         with self.writing_to([]) as out:
             if build is not None and node.items:
-                inner[node.items[0]] = build(self, iter(items), node.origin)
+                parts = carried.items(items, node.origin)
+                inner[node.items[0]] = build(self, iter(parts), node.origin)
             yields = self.block(node.body, inner, scope)
         return Iteration(items, params, condition, out, yields)
 
@@ -225,7 +227,7 @@ class Loops(Writer):
         return own_item
 
 
-def own_item(s: Writer, items: Iterator[Var], origin: Origin) -> Atom:
+def own_item(s: Writer, items: Iterator[Atom], origin: Origin) -> Atom:
     """Return the next item as it is."""
     return next(items)
 
@@ -233,7 +235,7 @@ def own_item(s: Writer, items: Iterator[Var], origin: Origin) -> Atom:
 def paired(parts: Sequence[Build]) -> Build:
     """Return how a tuple is written of the items that ``parts`` write."""
 
-    def build(s: Writer, items: Iterator[Var], origin: Origin) -> Atom:
+    def build(s: Writer, items: Iterator[Atom], origin: Origin) -> Atom:
         return s.pack("tuple", tuple(part(s, items, origin) for part in parts), "pair", origin)
 
     return build

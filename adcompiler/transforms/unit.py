@@ -14,8 +14,8 @@ from adcompiler.analyses.values import type_of_static
 from adcompiler.errors import Finding
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Attribute, Call, Const, Function, Item, Origin, Pack, Rhs, Star, Var, operands,
-    unstar,
+    UNDEF, Atom, Attribute, Call, Const, Function, Item, Origin, Pack, Rhs, Star, Update, Var,
+    operands, unstar,
 )
 from adcompiler.rulekit.registry import REGISTRY, Rule, hashable
 
@@ -93,6 +93,7 @@ class Unit:
     hints: dict[Var, str] = field(default_factory=dict)
     trial: int = 0
     evidence: set[Var] = field(default_factory=set)
+    loops_seen: dict[Any, tuple[set[int], list[Var]]] = field(default_factory=dict)
     equal_shapes: dict[ShapeClass, ShapeClass] = field(default_factory=dict)
     assume_equal_shapes: bool = True
 
@@ -169,6 +170,8 @@ class Unit:
     def _shape_of(self, rhs: Rhs) -> ShapeClass | None:
         if isinstance(rhs, Item):
             return self.window(rhs) or self.gathered(rhs)
+        if isinstance(rhs, Update):
+            return self.shape_class(rhs.obj)
         if not isinstance(rhs, Call) or not isinstance(rhs.func, Const):
             return None
         function = REGISTRY.resolve(rhs.func.value)
