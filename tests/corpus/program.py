@@ -1,6 +1,6 @@
 """Programs as people write them, and the check that their derivatives have to pass.
 
-A module of this package defines ``PROGRAMS``, a tuple of ``Program``; ``test_corpus.py`` finds them.
+Modules of this package define ``PROGRAMS``, tuples of ``Program``; ``test_corpus.py`` finds them.
 """
 
 from __future__ import annotations
