@@ -307,6 +307,8 @@ PROGRAMS = (
     Program(korteweg_de_vries, lambda rng: (field(rng, 9), 4)),
     Program(schroedinger, light_wave, (0, 1, 2)),
     Program(gray_scott, substances, (0, 1, 2, 3)),
-    Program(cahn_hilliard, lambda rng: (0.3 * field(rng, 4, 5), 0.05, 4), (0, 1)),
+    Program(
+        cahn_hilliard, lambda rng: (0.3 * field(rng, 4, 5), 0.05, 4), (0, 1), step=2e-4
+    ),
     Program(fisher_front, lambda rng: (rng.uniform(0.0, 1.0, 8), 0.4, 4), (0, 1)),
 )
