@@ -7,7 +7,7 @@ import numpy as np
 from tests.corpus.program import Program
 
 
-def divided_differences(x, y, at):
+def newton_interpolation(x, y, at):
     """Return Newton's interpolation at a point; the coefficients replace the values."""
     c = y.copy()
     n = len(x)
@@ -91,7 +91,7 @@ def deflated_roots(coefficients, steps):
     return total
 
 
-def polynomial_product(p, q):
+def product_of_polynomials(p, q):
     """Return the coefficients of a product."""
     product = np.zeros(len(p) + len(q) - 1)
     for i, a in enumerate(p):
@@ -110,7 +110,7 @@ def power_series_exponential(a, order):
     return np.array(e)
 
 
-def clenshaw(coefficients, x):
+def chebyshev_series(coefficients, x):
     """Return a Chebyshev series at many points, with buffers that rotate."""
     b1 = np.zeros_like(x)
     b2 = np.zeros_like(x)
@@ -132,7 +132,7 @@ def legendre_basis(x, weights):
     return np.sqrt(np.sum((weights @ P) ** 2))
 
 
-def romberg(a, b, frequency, levels):
+def romberg_table(a, b, frequency, levels):
     """Integrate exp(-x) cos(frequency x) by extrapolated trapezoids in a triangular table."""
 
     def f(x):
@@ -186,7 +186,7 @@ def partial_terms(rng):
 
 
 PROGRAMS = (
-    Program(divided_differences, lambda rng: (nodes(rng), rng.normal(size=5), 1.7), (0, 1, 2)),
+    Program(newton_interpolation, lambda rng: (nodes(rng), rng.normal(size=5), 1.7), (0, 1, 2)),
     Program(neville, lambda rng: (nodes(rng), rng.normal(size=5), 2.4), (0, 1, 2)),
     Program(
         barycentric_interpolation,
@@ -200,11 +200,11 @@ PROGRAMS = (
         lambda rng: (np.array([1.0, -5.0, 6.75, -2.25]) + 0.01 * rng.normal(size=4), 12),
         step=1e-4,
     ),
-    Program(polynomial_product, lambda rng: (rng.normal(size=4), rng.normal(size=3)), (0, 1)),
+    Program(product_of_polynomials, lambda rng: (rng.normal(size=4), rng.normal(size=3)), (0, 1)),
     Program(power_series_exponential, lambda rng: (rng.normal(size=4), 7)),
-    Program(clenshaw, lambda rng: (rng.normal(size=6), rng.uniform(-1.0, 1.0, 4)), (0, 1)),
+    Program(chebyshev_series, lambda rng: (rng.normal(size=6), rng.uniform(-1.0, 1.0, 4)), (0, 1)),
     Program(legendre_basis, lambda rng: (rng.uniform(-1.0, 1.0, 6), rng.normal(size=5)), (0, 1)),
-    Program(romberg, lambda rng: (0.1, 1.5 + 0.1 * rng.normal(), 2.0, 5), (0, 1, 2)),
+    Program(romberg_table, lambda rng: (0.1, 1.5 + 0.1 * rng.normal(), 2.0, 5), (0, 1, 2)),
     Program(
         continued_fraction, lambda rng: (rng.uniform(1.0, 2.0, 5), rng.uniform(1.0, 2.0, 6)), (0, 1)
     ),
