@@ -48,6 +48,8 @@ def call_compiled(
         unit.call_sites.pop()
     elif callee.function is None:
         callee.recursive = True
+    for finding in callee.findings:
+        s.report(finding)
     return s.let(Call(Const(callee), tuple(kept)), callee.result, name, origin)
 
 
@@ -113,7 +115,9 @@ def compile_callee(
     unit = s.unit
     names = dict(zip(captures, function.captures, strict=True))
     names.update(zip(bound, (p.var for p in function.params), strict=True))
+    outside, unit.findings = unit.findings, callee.findings
     for _ in range(MAX_WIDENING):
+        unit.findings.clear()
         params: list[Param] = []
         inner: dict[Atom, Atom] = {}
         for atom in kept:
@@ -123,7 +127,6 @@ def compile_callee(
             params.append(Param(new, 1))
             inner[atom] = new
         unit.active_calls.append(identity)
-        before = len(unit.findings)
         try:
             with s.writing_to([]) as out:
                 env = environment(
@@ -138,7 +141,7 @@ def compile_callee(
         callee.result = t.join(callee.result, result)
         if stable or not callee.recursive:
             break
-        del unit.findings[before:]
+    unit.findings = outside
     body = Block(rebound(s, out, yields or ()), yields or (UNDEF,), yields is None)
     callee.function = Function(callee.name, tuple(params), body, function.origin, doc=function.doc)
 

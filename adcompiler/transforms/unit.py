@@ -35,7 +35,8 @@ SCALAR_SHAPE: ShapeClass = ()
 class Callee:
     """A function compiled on its own and called by name: recursive ones and large ones.
 
-    ``function`` is its specialised IR once that is known; ``result`` the type it returns.
+    ``function`` is its specialised IR once that is known; ``result`` the type it returns;
+    ``findings`` what in it cannot be compiled, which every call reports.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Callee:
     function: Function | None = None
     result: t.Type = t.BOTTOM
     recursive: bool = False
+    findings: list[Finding] = field(default_factory=list)
 
     @property
     def __name__(self) -> str:
