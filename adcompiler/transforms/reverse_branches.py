@@ -165,7 +165,7 @@ class BranchReverser(ReverserBase):
         """Return new variables for the cotangents that a reverse branch results in."""
         unit = self.s.unit
         results = []
-        for var, *arms in zip(names, *yields, strict=True):
+        for var, *arms in zip(names, *yields, strict=False):  # what is restored comes after
             result = Var(bar(var), False)
             unit.types[result] = merged_type(
                 cotangents.type_of_cotangent(var), map(unit.type, arms)

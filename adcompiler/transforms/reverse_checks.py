@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
-from adcompiler.analyses.purity import WRITERS, Purity
+from adcompiler.analyses.purity import CHECKS, WRITERS, Purity
 from adcompiler.errors import Finding
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Origin, Rhs, Var, unstar
@@ -68,7 +68,7 @@ def check_unseen(s: Specialiser, varied: Collection[Atom], rhs: Rhs, origin: Ori
         check_unseen_method(s, rhs.func, origin)
         return
     function = rhs.func.value
-    if function in WRITERS:
+    if function in WRITERS or function in CHECKS:
         return
     if not any(isinstance(unit.type(atom), MUTABLE) for atom in operands):
         return

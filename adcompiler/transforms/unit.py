@@ -36,7 +36,10 @@ class Callee:
     """A function compiled on its own and called by name: recursive ones and large ones.
 
     ``function`` is its specialised IR once that is known; ``result`` the type it returns;
-    ``findings`` what in it cannot be compiled, which every call reports.
+    ``findings`` what in it cannot be compiled, which every call reports. ``written`` are the
+    positions of the parameters that it writes into: it returns what becomes of them after its
+    result. ``gives`` says what the result shares storage with: ``fresh`` nothing, ``may`` is not
+    known, a number is the position of the parameter that it is.
     """
 
     name: str
@@ -45,6 +48,8 @@ class Callee:
     result: t.Type = t.BOTTOM
     recursive: bool = False
     findings: list[Finding] = field(default_factory=list)
+    written: tuple[int, ...] = ()
+    gives: str | int = "fresh"
 
     @property
     def __name__(self) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from adcompiler.rulekit import Call, call, non_differentiable, rrule
-from adcompiler.runtime import append, check_bound, dict_keys, dict_of, dict_values, repack, unpack
+from adcompiler.runtime import (
+    append, check_bound, dict_keys, dict_of, dict_values, own, repack, unpack,
+)
 
 non_differentiable(dict_keys)
 non_differentiable(check_bound, pure=False)
@@ -72,3 +74,14 @@ def dict_of_rule(keys, values):
     return dict_of(keys, values), dict_of_pullback
 
 
+
+
+@rrule(own, wrt=("value",), linear=(0,), domain=lambda rng: [
+    call(rng.normal(size=3)),
+    call([0.5, rng.normal(size=(2, 2))]),
+])
+def own_rule(value):
+    def own_pullback(dy):
+        return dy
+
+    return own(value), own_pullback
