@@ -4,7 +4,7 @@ from adcompiler.runtime.broadcasting import (
     StretchedError, keeps_shape, project, same_shape, same_trailing_shape, unbroadcast,
 )
 from adcompiler.runtime.containers import (
-    append, cell_value, check_bound, dict_keys, dict_of, dict_values, drop_last, entry,
+    append, cell_value, check_bound, check_count, dict_keys, dict_of, dict_values, drop_last, entry,
     put_entry, repack, same_length, unpack,
 )
 from adcompiler.runtime.indexing import (
@@ -14,7 +14,7 @@ from adcompiler.runtime.structure import add, as_gradient, seed, zeros_like
 
 __all__ = [
     "StretchedError", "accumulate", "add", "add_at", "append", "as_gradient", "cell_value",
-    "check_bound", "dict_keys", "dict_of", "dict_values", "drop_last", "entry", "give_back",
+    "check_bound", "check_count", "dict_keys", "dict_of", "dict_values", "drop_last", "entry", "give_back",
     "is_basic", "keeps_shape", "last_written", "own", "project", "put_entry", "repack",
     "same_length", "same_shape", "same_trailing_shape", "scatter", "seed", "unbroadcast",
     "unpack", "zeros_like",

@@ -28,6 +28,14 @@ def unpack(value: Iterable[Any], count: int, star: int = -1) -> tuple[Any, ...]:
     return (*items[:star], list(items[star:end]), *items[end:])
 
 
+def check_count(value: Any, count: int) -> None:
+    """Raise ValueError, as unpacking does, unless ``value`` has ``count`` elements."""
+    if len(value) != count:
+        few = "not enough" if len(value) < count else "too many"
+        got = f", got {len(value)}" if len(value) < count else ""
+        raise ValueError(f"{few} values to unpack (expected {count}{got})")
+
+
 def repack(parts: Iterable[Any], value: Any, star: int = -1) -> Any:
     """Return the cotangents of what unpacking ``value`` assigned as the cotangent of ``value``."""
     items = list(parts)

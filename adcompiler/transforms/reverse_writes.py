@@ -17,8 +17,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from adcompiler.analyses.storage import METADATA, Sharing, is_mutable
+from adcompiler.analyses.storage import METADATA, Sharing, is_mutable, written_operand
 from adcompiler.analyses.versions import Versions
+from adcompiler.errors import InternalError
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Const, If, Item, Let, Loop, Origin, Rhs, Statement, Step, Update,
@@ -282,7 +283,9 @@ class WriteReverser(ReverserBase):
             return self.stale[var]
         rhs = self.s.unit.definition(var)
         self.stale[var] = False
-        if rhs is not None and var not in destroyed and is_mutable(self.s.unit.type(var)):
+        if rhs is not None and var not in destroyed and written_operand(rhs) is None and (
+            is_mutable(self.s.unit.type(var))
+        ):
             self.stale[var] = any(
                 isinstance(a, Var) and (a in destroyed or self.is_stale(a, destroyed))
                 for a, _ in self.sharing.of(var, rhs)
@@ -301,7 +304,7 @@ class WriteReverser(ReverserBase):
                 and self.home.get(var, self.region_of_sweep) == self.region_of_sweep
             ]
             if not waiting:
-                return
+                break
             for var in waiting:
                 done.add(var)
                 rhs = self.s.unit.definition(var)
@@ -319,6 +322,10 @@ class WriteReverser(ReverserBase):
                 out[:] = [*head, Let(new, rhs, origin.reversed()), *block.statements]
                 yields[:] = block.yields
                 made.add(new)
+
+        left = free_variables(Block(tuple(out), tuple(yields)))
+        if any(var in left for var in done):
+            raise InternalError("the sweep reads storage before it has been put back")
 
     def position_after(self, out: Sequence[Statement], rhs: Rhs) -> int:
         """Return where in a sweep everything that ``rhs`` reads is there again."""
@@ -339,7 +346,7 @@ class WriteReverser(ReverserBase):
     def bases(self, var: Var) -> Iterable[Var]:
         """Yield the values whose storage ``var`` shares, through views of views."""
         rhs = self.s.unit.definition(var)
-        if rhs is None:
+        if rhs is None or written_operand(rhs) is not None:
             return
         for operand, _ in self.sharing.of(var, rhs):
             if isinstance(operand, Var):

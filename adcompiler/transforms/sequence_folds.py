@@ -5,10 +5,11 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+from adcompiler.analyses.storage import is_mutable
 from adcompiler.frontend.replacements import listed
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin, unstar
-from adcompiler.runtime import dict_of, same_length, unpack
+from adcompiler.runtime import check_count, dict_of, same_length, unpack
 from adcompiler.transforms.folds import FOLDS, Fold, folds
 from adcompiler.transforms.specialise_types import item_type
 from adcompiler.transforms.writer import Writer
@@ -124,6 +125,11 @@ def fold_unpack(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: s
     type_ = s.unit.type(value)
     if elements is None and isinstance(type_, t.Tuple):
         elements = tuple(s.item(value, Const(i), origin, "part") for i in range(len(type_.items)))
+    if elements is None and s.heap is not None and star < 0 and isinstance(
+        type_, (t.List, t.Array)
+    ) and is_mutable(item_type(type_)):
+        s.out.append(Do(Call(Const(check_count), (value, Const(count))), origin))
+        elements = tuple(s.item(value, Const(i), origin, "part") for i in range(count))
     if elements is None:
         item = item_type(type_)
         kinds: list[t.Type] = [item] * count
