@@ -36,6 +36,11 @@ def check_count(value: Any, count: int) -> None:
         raise ValueError(f"{few} values to unpack (expected {count}{got})")
 
 
+def positions(items: Any, part: slice) -> range:
+    """Return the positions of the items of a sequence that a slice takes."""
+    return range(*part.indices(len(items)))
+
+
 def repack(parts: Iterable[Any], value: Any, star: int = -1) -> Any:
     """Return the cotangents of what unpacking ``value`` assigned as the cotangent of ``value``."""
     items = list(parts)

@@ -381,8 +381,13 @@ class Heap:
             self.levels.setdefault(new, self.level)
         if before in self.state.exclusive:
             self.state.exclusive[new] = self.state.exclusive[before]
-        if origin is not None:
-            for other in self.state.entangled.get(root, ()):
+        if origin is None:
+            return
+        slots = rebound is not None or isinstance(self.s.unit.type(new), t.List) and not (
+            isinstance(self.s.unit.definition(new), Update)
+        )
+        for other in self.state.entangled.get(root, ()):
+            if not (slots and isinstance(self.s.unit.type(other), t.Array)):
                 self.state.lost.setdefault(other, (origin, root))
 
     def exclusive_value(self, root: Var, origin: Origin) -> Atom:

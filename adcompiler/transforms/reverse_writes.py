@@ -299,7 +299,7 @@ class WriteReverser(ReverserBase):
         done: set[Var] = set()
         while True:
             waiting = [
-                var for var in free_variables(Block(tuple(out), tuple(yields)))
+                var for var in free_variables(self.content(Block(tuple(out), tuple(yields))))
                 if var not in done and var not in made and self.is_stale(var, destroyed)
                 and self.home.get(var, self.region_of_sweep) == self.region_of_sweep
             ]
@@ -323,9 +323,39 @@ class WriteReverser(ReverserBase):
                 yields[:] = block.yields
                 made.add(new)
 
-        left = free_variables(Block(tuple(out), tuple(yields)))
+        left = free_variables(self.content(Block(tuple(out), tuple(yields))))
         if any(var in left for var in done):
             raise InternalError("the sweep reads storage before it has been put back")
+
+    def content(self, block: Block) -> Block:
+        """Return a block without the statements that only read shapes and dtypes."""
+        kept: list[Statement] = []
+        for statement in block.statements:
+            match statement:
+                case Let(rhs=rhs) if self.described(rhs) is not None:
+                    if isinstance(rhs, Call) and rhs.func.value is project:  # type: ignore[union-attr]
+                        kept.append(replace(statement, rhs=Call(rhs.func, rhs.args[:1])))
+                case If():
+                    kept.append(replace(
+                        statement, then=self.content(statement.then),
+                        orelse=self.content(statement.orelse),
+                    ))
+                case Loop():
+                    kept.append(replace(statement, body=self.content(statement.body)))
+                case _:
+                    kept.append(statement)
+        return replace(block, statements=tuple(kept))
+
+    def described(self, rhs: Rhs) -> Atom | None:
+        """Return the array of which only the shape and dtype are read, None for other values."""
+        match rhs:
+            case Attribute(obj, name) if name in METADATA:
+                return obj
+            case Call(Const(function), (_, x), ()) if function is project:
+                return unstar(x) if isinstance(self.s.unit.type(unstar(x)), t.Array) else None
+            case Call(Const(function), (x,), ()) if any(function is like for like in LIKE):
+                return unstar(x) if isinstance(self.s.unit.type(unstar(x)), t.Array) else None
+        return None
 
     def position_after(self, out: Sequence[Statement], rhs: Rhs) -> int:
         """Return where in a sweep everything that ``rhs`` reads is there again."""
@@ -366,15 +396,10 @@ class WriteReverser(ReverserBase):
             )
 
         match statement:
-            case Let(target, Attribute(obj, name), origin) if name in METADATA:
-                return Let(target, Attribute(self.latest(obj), name), origin)
-            case Let(target, Call(Const(function), (g, x), ()), origin) if function is project:
-                like = self.latest(unstar(x))
-                return Let(target, Call(Const(project), (g, like)), origin)
-            case Let(target, Call(Const(function), (x,), ()), origin) if any(
-                function is other for other in LIKE
-            ) and isinstance(self.s.unit.type(unstar(x)), t.Array):
-                return Let(target, Call(Const(function), (self.latest(unstar(x)),)), origin)
+            case Let(target, rhs, origin) if (array := self.described(rhs)) is not None:
+                found = self.latest(array)
+                return statement if found is array or not isinstance(array, Var) else Let(
+                    target, substitute(rhs, {array: found}), origin)
             case If():
                 return replace(
                     statement, then=within(statement.then), orelse=within(statement.orelse)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Callable, Iterator, Sequence
 
+from adcompiler.analyses.storage import IN_PLACE, is_mutable
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Block, Call, Const, Loop, Origin, Var, unstar,
+    UNDEF, Atom, Block, Call, Const, Do, Item, Let, Loop, Origin, Var, unstar,
 )
-from adcompiler.runtime import dict_keys, dict_values
+from adcompiler.ir.visit import walk
+from adcompiler.runtime import dict_keys, dict_values, positions
 from adcompiler.transforms.specialise_types import is_function, item_type
 from adcompiler.transforms.carried import Carried, Iteration
 from adcompiler.transforms.writer import Env, Writer
@@ -157,6 +160,11 @@ class Loops(Writer):
         type_ = self.unit.type(iterables[0])
         if isinstance(type_, t.Tuple) and any(map(is_function, type_.items)):
             return self.written_out(node, iterables[0], env, scope)
+        known = self.unit.elements(iterables[0])
+        if known is not None and len(known) <= UNROLLED_TUPLE and writes(node.body) and any(
+            is_mutable(self.unit.type(e)) for e in known
+        ) and self.heap is not None:
+            return self.written_out(node, iterables[0], env, scope)
         if not node.collects or node.params:
             return False
         elements = self.unit.elements(iterables[0])
@@ -180,11 +188,12 @@ class Loops(Writer):
     def written_out(self, node: Loop, iterable: Atom, env: Env, scope: Scope | None) -> bool:
         """Write the iterations of a loop over a tuple one after the other."""
         type_ = self.unit.type(iterable)
-        assert isinstance(type_, t.Tuple)
+        elements = self.unit.elements(iterable)
+        count = len(type_.items) if isinstance(type_, t.Tuple) else len(elements or ())
         carried = [self.value(init, env) for init in node.inits]
         rows = []
         start = len(self.out)
-        for index in range(len(type_.items)):
+        for index in range(count):
             item = self.item(iterable, Const(index), node.origin, node.items[0].name)
             inner = {**env, node.items[0]: item, **dict(zip(node.params, carried, strict=True))}
             yields = self.block(node.body, inner, scope)
@@ -222,9 +231,39 @@ class Loops(Writer):
                     part = self.call(Const(function), [table], {}, origin, "entries")
                     parts.append(self.flatten(part, flat, types, origin))
                 return paired(parts)
+        type_ = self.unit.type(iterable)
+        if isinstance(rhs, Item) and isinstance(type_, t.List) and self.heap is not None and (
+            is_mutable(type_.item) and isinstance(self.unit.type(rhs.obj), t.List)
+        ):
+            return self.part_of_list(rhs, flat, types, origin)
         flat.append(iterable)
-        types.append(item_type(self.unit.type(iterable)))
+        types.append(item_type(type_))
         return own_item
+
+    def part_of_list(
+        self, part: Item, flat: list[Atom], types: list[t.Type], origin: Origin
+    ) -> Build:
+        """Run over a slice of a list of arrays or lists by the positions of its items."""
+        places = Call(Const(positions), (part.obj, part.index))
+        flat.append(self.let(places, t.RANGE, "positions", origin))
+        types.append(t.INT)
+
+        def build(s: Writer, items: Iterator[Atom], origin: Origin) -> Atom:
+            obj = part.obj if s.heap is None else s.heap.current(part.obj, origin)
+            return s.item(obj, next(items), origin)
+
+        return build
+
+
+def writes(block: Block) -> bool:
+    """Say whether the text of a block writes into something."""
+    for statement in walk(block):
+        match statement:
+            case Do(Call(Const(function))) if function in (operator.setitem, setattr):
+                return True
+            case Let(rhs=Call(Const(function))) if function in IN_PLACE:
+                return True
+    return False
 
 
 def own_item(s: Writer, items: Iterator[Atom], origin: Origin) -> Atom:
