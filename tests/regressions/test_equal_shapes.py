@@ -1,4 +1,4 @@
-"""Shapes that are checked to be equal, each of which is made from the other: compiling must end."""
+"""Shapes known and checked to be equal: compiling ends, and gradients have the shape of arguments."""
 
 import numpy as np
 import pytest
@@ -39,3 +39,13 @@ def test_rest_of_an_array_that_is_stretched_over_it():
 
     # of two elements: x1 * x0 + x1 * x1
     np.testing.assert_allclose(grad(product)(np.array([3.0, 5.0])), [5.0, 3.0 + 10.0])
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_part_of_an_array_beside_a_mean_that_is_stretched(axis):
+    def f(X):
+        mean = X.mean(axis=axis, keepdims=True)
+        return np.sum(mean * mean) + np.sum(X[1:])
+
+    wanted = np.broadcast_to(ROWS.mean(axis=axis, keepdims=True) * 2.0 / ROWS.shape[axis], (3, 2))
+    np.testing.assert_allclose(grad(f)(ROWS), wanted + [[0.0], [1.0], [1.0]])
