@@ -1,4 +1,4 @@
-"""Shapes known and checked to be equal: compiling ends, and gradients have the shape of arguments."""
+"""Shapes known or checked to be equal: compiling ends, gradients have the shape of arguments."""
 
 import numpy as np
 import pytest
