@@ -141,12 +141,15 @@ class CallReverser(ReverserBase):
             if mine == shape or (mine[0] == "suffix" and mine[1] == shape):
                 continue
             away = most - ndim
+            ending = unit.canonical(("suffix", shape, away) if away else shape)
+            if ending == mine:
+                continue
             check = same_trailing_shape if away else same_shape
             shapes = (self.shape_of(first, most, origin), self.shape_of(other, ndim, origin))
             self.s.out.append(Do(Call(Const(check), shapes), origin))
-            ending = ("suffix", shape, away) if away else shape
             if self.region == 0:
-                unit.equal_shapes[mine] = ending
+                if not unit.made_equal(mine, ending) and unit.made_equal(ending, mine):
+                    shape = unit.canonical(shape)
             elif self.home.get(other) == self.region:
                 unit.shapes[other] = ending
             elif not away and self.home.get(first) == self.region:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
@@ -29,6 +29,7 @@ ShapeClass = Any
 """Equal for two arrays only if their shapes are equal whenever the code runs."""
 
 SCALAR_SHAPE: ShapeClass = ()
+DERIVED = ("dropped", "reduced", "suffix", "window", "widened")  # each of one other class
 
 
 @dataclass(eq=False)
@@ -158,12 +159,28 @@ class Unit:
             return shape
         while shape in self.equal_shapes:
             shape = self.equal_shapes[shape]
-        if shape[0] in ("dropped", "reduced", "suffix", "window", "widened"):
+        if shape[0] in DERIVED:
             return (shape[0], self.canonical(shape[1]), *shape[2:])
         if shape[0] == "broadcast":
             parts = frozenset(map(self.canonical, shape[1]))
             return next(iter(parts)) if len(parts) == 1 else ("broadcast", parts)
         return shape
+
+    def made_equal(self, shape: ShapeClass, representative: ShapeClass) -> bool:
+        """Let a shape class stand for one that was checked to be equal, unless it is part of it."""
+        if self.leads_to(representative, shape):
+            return False
+        self.equal_shapes[shape] = representative
+        return True
+
+    def leads_to(self, shape: ShapeClass, goal: ShapeClass) -> bool:
+        """Return whether finding the representative of a class comes across another class."""
+        if shape == goal:
+            return True
+        following = list(parts_of(shape))
+        if shape in self.equal_shapes:
+            following.append(self.equal_shapes[shape])
+        return any(self.leads_to(other, goal) for other in following)
 
     def record(self, var: Var, rhs: Rhs, type_: t.Type) -> None:
         """Enter a new variable into the tables."""
@@ -321,6 +338,13 @@ class Unit:
         elif isinstance(atom, Const) and type(atom.value) in (tuple, list):
             return tuple(Const(item) for item in atom.value)
         return None
+
+
+def parts_of(shape: ShapeClass) -> Iterable[ShapeClass]:
+    """Return the shape classes that a class is made of."""
+    if shape[:1] == ("broadcast",):
+        return frozenset(shape[1])
+    return (shape[1],) if shape[:1] and shape[0] in DERIVED else ()
 
 
 def left_away(part: Any) -> int | None:
