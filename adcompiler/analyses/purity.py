@@ -16,7 +16,7 @@ from adcompiler.ir.visit import walk
 from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.runtime import (
     add_at, append, check_bound, drop_last, keeps_shape, same_length, same_shape,
-    same_trailing_shape, seed, zeros_like,
+    same_trailing_shape, seed, stays_real, zeros_like,
 )
 
 DESTRUCTIVE: frozenset[Any] = frozenset({add_at, append, drop_last})
@@ -25,6 +25,7 @@ DESTRUCTIVE: frozenset[Any] = frozenset({add_at, append, drop_last})
 RUNTIME = "adcompiler.runtime"
 CHECKS: frozenset[Any] = frozenset({
     seed, same_length, check_bound, same_shape, same_trailing_shape, keeps_shape,
+    stays_real,
 })
 """Functions of the runtime that raise where a value is not what it must be."""
 

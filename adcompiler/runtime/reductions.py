@@ -281,6 +281,7 @@ def _gradient_adjoint_along(dy: Any, step: Any, axis: int, edge_order: int) -> A
     """Return the adjoint of one of the derivatives: its differences, transposed."""
     g = np.moveaxis(dy, axis, -1)
     n = g.shape[-1]
+    step = np.conj(step)
     h = np.diff(step) if np.ndim(step) else np.full(n - 1, step)
     left, right = h[:-1], h[1:]
     inner = g[..., 1:-1]

@@ -65,7 +65,7 @@ def logspace_rule(start, stop, num=50, endpoint=True, base=10.0, *, dtype=None, 
 
     def logspace_pullback(dy):
         t = np.linspace(0.0, 1.0, num, endpoint)
-        slope = np.log(base) * y * dy
+        slope = dy * np.conj(np.log(base) * y)
         dstart = np.tensordot(1.0 - t, slope, (0, axis))
         dstop = np.tensordot(t, slope, (0, axis))
         return project(dstart, start), project(dstop, stop)
@@ -79,9 +79,9 @@ def geomspace_rule(start, stop, num=50, endpoint=True, *, dtype=None, axis=0):
 
     def geomspace_pullback(dy):
         t = np.linspace(0.0, 1.0, num, endpoint)
-        slope = y * dy
-        dstart = np.tensordot(1.0 - t, slope, (0, axis)) / start
-        dstop = np.tensordot(t, slope, (0, axis)) / stop
+        slope = dy * np.conj(y)
+        dstart = np.tensordot(1.0 - t, slope, (0, axis)) / np.conj(start)
+        dstop = np.tensordot(t, slope, (0, axis)) / np.conj(stop)
         return project(dstart, start), project(dstop, stop)
 
     return y, geomspace_pullback

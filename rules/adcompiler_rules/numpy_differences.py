@@ -129,7 +129,7 @@ def trapezoid_rule(y, x=None, dx=1.0, axis=-1):
         none = np.zeros((*np.shape(steps)[:-1], 1))
         padded = np.concatenate((none, steps, none), -1)
         slope = 0.5 * np.expand_dims(dout, -1)
-        dheights = slope * (padded[..., 1:] + padded[..., :-1])
+        dheights = slope * np.conj(padded[..., 1:] + padded[..., :-1])
         dsteps = slope * np.conj(heights[..., 1:] + heights[..., :-1])
         dy = dheights if axis == -1 or np.ndim(y) == 1 else np.moveaxis(dheights, -1, axis)
         if x is None:

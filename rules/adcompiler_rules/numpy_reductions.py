@@ -124,11 +124,12 @@ def average_rule(a, axis=None, weights=None, *, keepdims=False):
         else:
             shape = aligned_shape(np.shape(weights), np.shape(a), axis)
             w = np.reshape(weights, shape)
-            slope = slope / np.sum(w if axis is None else np.broadcast_to(w, np.shape(a)),
-                                   axis=axis, keepdims=axis is not None)
+            total = np.sum(w if axis is None else np.broadcast_to(w, np.shape(a)),
+                           axis=axis, keepdims=axis is not None)
+            slope = slope / np.conj(total)
             centre = y if keepdims or axis is None else np.expand_dims(y, axis)
-            da = slope * w
-            dw = project(slope * (a - centre), w)
+            da = slope * np.conj(w)
+            dw = project(slope * np.conj(a - centre), w)
             dweights = project(np.reshape(dw, np.shape(weights)), weights)
         return like(da, a), dweights
 
@@ -275,7 +276,8 @@ def prod_rule(a, axis=None, dtype=None, *, keepdims=False, initial=1, where=True
     y = np.prod(a, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
 
     def prod_pullback(dy):
-        factors = a if where is True else np.where(where, a, 1.0)
+        factors = a if dtype is None else np.asarray(a, dtype)
+        factors = factors if where is True else np.where(where, factors, 1.0)
         slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
         whole = y if keepdims or axis is None else np.expand_dims(y, axis)
         others = whole / factors if np.all(y) else initial * product_of_others(factors, axis)

@@ -168,11 +168,28 @@ scalar_rule(np.absolute,
 scalar_rule(np.fabs,      lambda x: np.sign(x),                    domain=ANY, kink="fabs'(0) = 0")
 scalar_rule(np.copysign,  lambda x, y: np.sign(x) * np.copysign(1.0, y), 0.0,
             domain=((-2.0, -0.1), ANY), kink="0 where x == 0")
-# The sign of a complex number is not piecewise constant, and its derivative is not written yet.
-scalar_rule(np.sign,      lambda x: np.nan if np.iscomplexobj(x) else 0.0,
-            domain=lambda rng: [call(1.5), call(np.array([-2.0, 0.5])), call(np.empty(0)),
-                                call(np.float64(-0.3))],
-            kink="sign'(x) = 0, also at 0")
+
+SIGN_IS_PHASE = bool(np.sign(1j) == 1j)  # NumPy 2: z / abs(z); before, the sign of the real part
+
+
+@rrule(np.sign, domain=lambda rng: [
+    call(1.5), call(np.array([-2.0, 0.5])), call(np.empty(0)), call(np.float64(-0.3)),
+    call(complex_normal(rng, 2, 3)), call(0.3 - 1.2j), call(np.array([0j, 1.0 - 2.0j])[1:]),
+], kink="sign'(x) = 0, also at 0")
+def sign_rule(x):
+    """A real sign is constant; of ``y = z / abs(z)`` moves what is at right angles to ``y``."""
+    y = np.sign(x)
+
+    def sign_pullback(dy):
+        if SIGN_IS_PHASE and np.iscomplexobj(x):
+            size = np.abs(x)
+            across = dy - y * np.real(np.conj(y) * dy)
+            return project(np.where(size == 0.0, 0.0, across / (size + (size == 0.0))), x)
+        return None
+
+    return y, sign_pullback
+
+
 scalar_rule(np.heaviside, 0.0, lambda x, y: 1.0 * (x == 0.0),
             domain=lambda rng: [call(np.array([-1, 0, 2]), 0.3), call(0, np.array([0.5, 0.2])),
                                 call(rng.normal(size=(2, 3)), rng.normal(size=3)),
