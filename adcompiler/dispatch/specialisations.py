@@ -27,7 +27,7 @@ from adcompiler.dispatch.guards import Guard, guard
 from adcompiler.dispatch.targets import find_target
 from adcompiler.frontend.scope import MISSING
 from adcompiler.ir import types as t
-from adcompiler.runtime import StretchedError
+from adcompiler.runtime import StretchedError, as_cotangent
 
 MODES = ("grad", "value_and_grad", "vjp")
 MAX_KEYS = 256
@@ -278,7 +278,7 @@ def pair(
 
         def pullback(cotangent: Any) -> Any:
             """Return the cotangents of the arguments for a cotangent of the value."""
-            return backward(residuals, cotangent)
+            return backward(residuals, as_cotangent(cotangent, value))
 
         return value, pullback
 

@@ -7,13 +7,13 @@ from adcompiler.runtime.containers import (
     append, cell_value, check_bound, dict_keys, dict_of, dict_values, drop_last, repack,
     same_length, unpack,
 )
-from adcompiler.runtime.indexing import add_at, is_basic, scatter
 from adcompiler.runtime.elementwise import stays_real
-from adcompiler.runtime.structure import add, as_gradient, seed, zeros_like
+from adcompiler.runtime.indexing import add_at, is_basic, scatter
+from adcompiler.runtime.structure import add, as_cotangent, as_gradient, seed, zeros_like
 
 __all__ = [
-    "StretchedError", "add", "add_at", "append", "as_gradient", "cell_value", "check_bound",
-    "dict_keys", "dict_of", "dict_values", "drop_last", "is_basic", "keeps_shape", "project",
-    "repack", "same_length", "same_shape", "same_trailing_shape", "scatter", "seed",
-    "stays_real", "unbroadcast", "unpack", "zeros_like",
+    "StretchedError", "add", "add_at", "append", "as_cotangent", "as_gradient", "cell_value",
+    "check_bound", "dict_keys", "dict_of", "dict_values", "drop_last", "is_basic",
+    "keeps_shape", "project", "repack", "same_length", "same_shape", "same_trailing_shape",
+    "scatter", "seed", "stays_real", "unbroadcast", "unpack", "zeros_like",
 ]

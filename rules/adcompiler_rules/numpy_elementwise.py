@@ -96,12 +96,16 @@ def clip_rule(a, a_min=None, a_max=None, *, min=None, max=None):
 
     def clip_pullback(dy):
         da = project(np.where(a == y, dy, 0.0), a)
-        below = None if low is None else np.less(a, low) & (low == y)
-        above = None if high is None else (
-            np.greater(a, y) if low is None else np.greater(a, y) | np.greater(low, y)
-        )
-        dlow = None if low is None else project(np.where(below, dy, 0.0), low)
-        dhigh = None if high is None else project(np.where(above, dy, 0.0), high)
+        if low is None:
+            dlow = None
+        else:
+            dlow = project(np.where(np.less(a, low) & (low == y), dy, 0.0), low)
+        if high is None:
+            dhigh = None
+        elif low is None:
+            dhigh = project(np.where(np.greater(a, y), dy, 0.0), high)
+        else:
+            dhigh = project(np.where(np.greater(a, y) | np.greater(low, y), dy, 0.0), high)
         if min is None:
             da_min, dmin = dlow, None
         else:

@@ -113,10 +113,13 @@ scalar_rule(np.sqrt,   lambda x, y: 0.5 / y,                   domain=POSITIVE,
 scalar_rule(np.cbrt,   lambda x, y: 1.0 / (3.0 * y * y),       domain=POSITIVE,
             kink="cbrt'(0) = inf")
 
-scalar_rule(np.logaddexp,  lambda x, y, out: np.exp(x - out),
-                           lambda x, y, out: np.exp(y - out),  domain=(WIDE, WIDE))
-scalar_rule(np.logaddexp2, lambda x, y, out: np.exp2(x - out),
-                           lambda x, y, out: np.exp2(y - out), domain=(WIDE, WIDE))
+# Where both logarithms are -inf so is the result, and -inf - -inf would be nan.
+scalar_rule(np.logaddexp,  lambda x, y, out: np.exp(x - np.where(out == -np.inf, 0.0, out)),
+                           lambda x, y, out: np.exp(y - np.where(out == -np.inf, 0.0, out)),
+            domain=(WIDE, WIDE), kink="0 where both are -inf")
+scalar_rule(np.logaddexp2, lambda x, y, out: np.exp2(x - np.where(out == -np.inf, 0.0, out)),
+                           lambda x, y, out: np.exp2(y - np.where(out == -np.inf, 0.0, out)),
+            domain=(WIDE, WIDE), kink="0 where both are -inf")
 
 # --- trigonometric and hyperbolic functions -------------------------------------------------------
 
@@ -147,16 +150,24 @@ scalar_rule(np.hypot,    lambda x, y, out: x / (out + (out == 0.0)),
 
 # --- order, sign and floating-point parts ---------------------------------------------------------
 
-scalar_rule(np.maximum, lambda x, y: (x > y) + 0.5 * (x == y),
-                        lambda x, y: (x < y) + 0.5 * (x == y), domain=pairs_with_ties, kink=TIES)
-scalar_rule(np.minimum, lambda x, y: (x < y) + 0.5 * (x == y),
-                        lambda x, y: (x > y) + 0.5 * (x == y), domain=pairs_with_ties, kink=TIES)
-scalar_rule(np.fmax,    lambda x, y: ((x > y) | (y != y)) + 0.5 * (x == y),
-                        lambda x, y: ((x < y) | (x != x)) + 0.5 * (x == y), domain=with_missing,
-            kink=TIES)
-scalar_rule(np.fmin,    lambda x, y: ((x < y) | (y != y)) + 0.5 * (x == y),
-                        lambda x, y: ((x > y) | (x != x)) + 0.5 * (x == y), domain=with_missing,
-            kink=TIES)
+
+def exceeds(x: Any, y: Any) -> Any:
+    """Return ``x > y`` in NumPy's order, which has complex numbers too: real parts come first."""
+    return np.greater(x, y) if np.iscomplexobj(x) or np.iscomplexobj(y) else x > y
+
+
+scalar_rule(np.maximum, lambda x, y: exceeds(x, y) + 0.5 * (x == y),
+                        lambda x, y: exceeds(y, x) + 0.5 * (x == y),
+            domain=pairs_with_ties, kink=TIES)
+scalar_rule(np.minimum, lambda x, y: exceeds(y, x) + 0.5 * (x == y),
+                        lambda x, y: exceeds(x, y) + 0.5 * (x == y),
+            domain=pairs_with_ties, kink=TIES)
+scalar_rule(np.fmax,    lambda x, y: (exceeds(x, y) | (y != y)) + 0.5 * (x == y),
+                        lambda x, y: (exceeds(y, x) | (x != x)) + 0.5 * (x == y),
+            domain=with_missing, kink=TIES)
+scalar_rule(np.fmin,    lambda x, y: (exceeds(y, x) | (y != y)) + 0.5 * (x == y),
+                        lambda x, y: (exceeds(x, y) | (x != x)) + 0.5 * (x == y),
+            domain=with_missing, kink=TIES)
 
 # |x| of a complex x = a + ib has the gradient x / |x|; its partial is the conjugate of that.
 scalar_rule(np.absolute,
