@@ -15,7 +15,8 @@ def log_of_base(x: Any) -> Any:
     and nan, without a warning, where a real ``x`` is negative: there is no derivative.
     """
     safe = np.where(x == 0, 1.0, x)
-    return np.log(safe) if np.iscomplexobj(x) else np.log(np.where(safe < 0, np.nan, safe))
+    logarithm = np.log(safe if np.iscomplexobj(x) else np.where(safe < 0, np.nan, safe))
+    return logarithm if isinstance(x, (np.ndarray, np.generic)) else logarithm.item()
 
 
 def phase(z: Any) -> Any:

@@ -196,8 +196,9 @@ def fold_isrealobj(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name
 @folds(np.conj)
 def fold_conj(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
     """In rules, the conjugate of a Python number is its method; of a real number, the number."""
-    type_ = s.unit.type(args[0])
-    if s.in_rule and len(args) == 1 and not kwargs and type_ == t.COMPLEX:
+    rule = s.unit.active_calls[-1] if s.unit.active_calls else None
+    own = getattr(rule, "function", None) is np.conjugate  # its primal gives a NumPy number
+    if s.in_rule and not own and s.unit.type(args[0]) == t.COMPLEX:
         return s.call(s.attribute(args[0], "conjugate", origin), [], {}, origin, name)
     return fold_real(s, args, kwargs, origin, name)
 

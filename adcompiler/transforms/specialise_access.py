@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.analyses.values import MAX_FIELDS, stand_in, try_types, type_of
+from adcompiler.analyses.values import MAX_FIELDS, foreign_array, stand_in, try_types, type_of
 from adcompiler.frontend.scope import MISSING, Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -46,6 +46,14 @@ class Access(ResultTypes):
         type_ = type_of(value)
         if isinstance(type_, t.Static):
             return self.unit.static(value, path)
+        foreign = foreign_array(type_)
+        if foreign is not None:
+            return self.reject(
+                origin,
+                f"`{name}` is a {foreign.__name__}, whose operators are not those of arrays",
+                "use a plain array: np.asarray(matrix), masked.filled(0.0), np.where(mask, ...)",
+                "array-classes",
+            )
         if name in MODULE_NAMES or (scope.is_rule and isinstance(type_, t.Scalar)):
             return Const(value)
         if path is not None:
