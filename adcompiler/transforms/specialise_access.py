@@ -200,7 +200,8 @@ class Access(ResultTypes):
         if isinstance(static, property) and static.fget is not None:
             path = (("live", type_.cls), ("attr", name), ("attr", "fget"))
             return self.call(self.unit.static(static.fget, path), [obj], {}, origin, hint)
-        if static is not MISSING and not callable(static) and isinstance(
+        computed = hasattr(type(static), "__set__")  # as `ndim` of a subclass of arrays
+        if static is not MISSING and not callable(static) and not computed and isinstance(
             type_of(static), t.Static
         ):
             return self.unit.static(static, (("live", type_.cls), ("attr", name)))

@@ -42,7 +42,7 @@ def diff_rule(a, n=1, axis=-1, prepend=np._NoValue, append=np._NoValue):
         if append is not np._NoValue:
             dwhole, dappend = np.split(dwhole, [np.shape(a)[axis]], axis)
             dappend = project(dappend, append)
-        return like(dwhole, a), dprepend, dappend
+        return project(dwhole, a), dprepend, dappend
 
     return y, diff_pullback
 
