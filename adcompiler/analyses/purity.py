@@ -15,9 +15,8 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import walk
 from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.runtime import (
-    accumulate, add_at, append, check_bound, check_count, drop_last, give_back, keeps_shape, own, put_entry,
-    same_length,
-    same_shape, same_trailing_shape, seed, zeros_like,
+    accumulate, add_at, append, check_bound, check_count, drop_last, give_back, keeps_shape, own,
+    put_entry, same_length, same_shape, same_trailing_shape, seed, stays_real, zeros_like,
 )
 
 DESTRUCTIVE: frozenset[Any] = frozenset({add_at, append, drop_last, put_entry})
@@ -25,7 +24,8 @@ DESTRUCTIVE: frozenset[Any] = frozenset({add_at, append, drop_last, put_entry})
 
 RUNTIME = "adcompiler.runtime"
 CHECKS: frozenset[Any] = frozenset({
-    seed, same_length, check_bound, check_count, same_shape, same_trailing_shape, keeps_shape,
+    check_bound, check_count, keeps_shape, same_length, same_shape, same_trailing_shape, seed,
+    stays_real,
 })
 """Functions of the runtime that raise where a value is not what it must be."""
 

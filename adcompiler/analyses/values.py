@@ -32,6 +32,8 @@ STATIC_CLASSES = (
 SIZES = ((3, 4), (12, 24))
 """Extents of stand-ins; the larger ones where functions refuse the small, as a split in five."""
 MAX_FIELDS = 64
+FOREIGN_ARRAYS = (np.matrix, np.ma.MaskedArray)
+"""Array classes whose operators mean something else than those of arrays."""
 
 
 def type_of(value: Any, depth: int = 0) -> t.Type:
@@ -41,7 +43,8 @@ def type_of(value: Any, depth: int = 0) -> t.Type:
     if plain is not None:
         return plain
     if cls is np.ndarray:
-        return t.Array(value.dtype.name, value.ndim) if value.dtype.isnative else t.UNKNOWN
+        plain_dtype = value.dtype.isnative and value.dtype.kind not in "SUV"
+        return t.Array(value.dtype.name, value.ndim) if plain_dtype else t.UNKNOWN
     if isinstance(value, np.generic):
         kind = t.kind_of_dtype(value.dtype)
         return t.UNKNOWN if kind == "other" else t.Scalar(kind, value.dtype.name)
@@ -62,6 +65,18 @@ def type_of(value: Any, depth: int = 0) -> t.Type:
         return t.Object(cls, ())
     fields = list(vars(value).items())[:MAX_FIELDS]
     return t.Object(cls, tuple((name, type_of(item, depth + 1)) for name, item in fields))
+
+
+def foreign_array(type_: t.Type) -> type | None:
+    """Return the class of ``FOREIGN_ARRAYS`` that a value is of, or holds in a container."""
+    match type_:
+        case t.Object(cls):
+            return cls if issubclass(cls, FOREIGN_ARRAYS) else None
+        case t.Tuple(items) | t.Dict(_, items):
+            return next((found for item in items if (found := foreign_array(item))), None)
+        case t.List(item):
+            return foreign_array(item)
+    return None
 
 
 def joined(types: Iterable[t.Type]) -> t.Type:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from adcompiler.analyses.values import type_of
+from adcompiler.analyses.values import foreign_array, type_of
 from adcompiler.cache.keys import (
     fingerprint,
     names_hold,
@@ -27,7 +27,7 @@ from adcompiler.dispatch.guards import Guard, guard
 from adcompiler.dispatch.targets import find_target
 from adcompiler.frontend.scope import MISSING
 from adcompiler.ir import types as t
-from adcompiler.runtime import StretchedError
+from adcompiler.runtime import StretchedError, as_cotangent
 
 MODES = ("grad", "value_and_grad", "vjp")
 MAX_KEYS = 256
@@ -125,6 +125,14 @@ class Specialisations:
     def find(self, values: tuple[Any, ...]) -> tuple[Compiled, bool]:
         """Return the compiled form for these arguments, and whether it is a new one."""
         types_ = tuple(type_of(value) for value in values)
+        for parameter, type_ in zip(self.parameters, types_, strict=True):
+            foreign = foreign_array(type_)
+            if foreign is not None:
+                raise TypeError(
+                    f"the argument {parameter.name} is a {foreign.__name__}, whose operators are "
+                    "not those of arrays; pass a plain array: np.asarray(matrix), "
+                    "masked.filled(0.0)"
+                )
         key = (types_, self.captured_types())
         found = self.valid(key)
         if found is not None:
@@ -278,7 +286,7 @@ def pair(
 
         def pullback(cotangent: Any) -> Any:
             """Return the cotangents of the arguments for a cotangent of the value."""
-            return backward(residuals, cotangent)
+            return backward(residuals, as_cotangent(cotangent, value))
 
         return value, pullback
 

@@ -34,25 +34,25 @@ def share(g: Any, x: Sequence[Any], y: Any) -> Any:
 
 
 def scale(factor: Any, x: Any) -> Any:
-    """Return ``factor`` times every item of ``x``."""
-    return like([factor * item for item in x], x)
+    """Return ``factor`` times the conjugate of every item of ``x``."""
+    return like([factor * item.conjugate() for item in x], x)
 
 
 def scale_difference(factor: Any, x: Any, y: Any) -> Any:
-    """Return ``factor * (x - y)`` item by item, as the cotangent of ``x``."""
-    return like([factor * (a - b) for a, b in zip(x, y, strict=True)], x)
+    """Return ``factor * (x - y)`` item by item, of real parts, as the cotangent of ``x``."""
+    return like([factor * (a - b).real for a, b in zip(x, y, strict=True)], x)
 
 
 def scale_other_products(factor: Any, x: Sequence[Any]) -> Any:
-    """Return ``factor`` times the product of all items of ``x`` but one, for each one.
+    """Return ``factor`` times the conjugate product of all items of ``x`` but one, for each one.
 
     The products before and after each item are accumulated, so zeros among them do no harm.
     """
     before, after = [factor], [1.0]
     for item in x:
-        before.append(before[-1] * item)
+        before.append(before[-1] * item.conjugate())
     for item in reversed(x):
-        after.append(after[-1] * item)
+        after.append(after[-1] * item.conjugate())
     return like([before[i] * after[len(x) - 1 - i] for i in range(len(x))], x)
 
 

@@ -13,7 +13,8 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Attribute, Call, Closure, Const, Origin, Star
 from adcompiler.rulekit.registry import REGISTRY, hashable, root_module
 from adcompiler.transforms import (
-    container_folds, in_place_folds, inspection_folds, projection_folds, sequence_folds, stores,
+    container_folds, in_place_folds, inspection_folds, power_folds, projection_folds,
+    sequence_folds, stores,
 )
 from adcompiler.transforms.binding import atoms, literal, plain_call
 from adcompiler.transforms.defaults import without_defaults
@@ -27,7 +28,8 @@ from adcompiler.transforms.unit import Callee
 from adcompiler.transforms.writer import Writer
 
 FOLD_MODULES = (
-    container_folds, in_place_folds, inspection_folds, projection_folds, sequence_folds, stores,
+    container_folds, in_place_folds, inspection_folds, power_folds, projection_folds,
+    sequence_folds, stores,
 )
 """The modules that fill the table of folds when they are imported."""
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Call, Const, Origin, Var
-from adcompiler.runtime import add, add_at, zeros_like
+from adcompiler.runtime import add, add_at, project, zeros_like
 from adcompiler.transforms.specialise import Specialiser
 
 
@@ -83,6 +83,7 @@ class Cotangents:
         if not isinstance(atom, Var) or is_none(g):
             return
         self.trust(atom, g)
+        g = self.real_where_its_value_is(atom, g, origin)
         old = self.get(atom, origin)
         if old is None or is_zero(old):
             self.table[atom] = g
@@ -112,6 +113,18 @@ class Cotangents:
             unit.types[g] = wanted
         if isinstance(wanted, t.Array) and isinstance(unit.type(g), t.Array):
             unit.shapes[g] = unit.shape_class(self.value(atom))
+
+    def real_where_its_value_is(self, atom: Var, g: Atom, origin: Origin) -> Atom:
+        """Return the real part of a cotangent that comes from a place where ``atom`` is complex.
+
+        Such is a branch's result, or a value carried by a loop, that is complex on another way.
+        """
+        wanted, found = self.s.unit.type(atom), self.s.unit.type(g)
+        if isinstance(wanted, t.Scalar) and isinstance(found, t.Scalar) and (
+            found.kind == "complex" and wanted.kind != "complex"
+        ):
+            return self.s.call(Const(project), [g, atom], {}, origin, bar(atom))
+        return g
 
     def sum_type(self, old: Atom, g: Atom, type_: t.Type, numeric: bool) -> t.Type:
         if not numeric:

@@ -193,8 +193,18 @@ def fold_isrealobj(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name
     return None if found is None else Const(not found.value)
 
 
-@folds(np.conj, np.real)
+@folds(np.conj)
 def fold_conj(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """In rules, the conjugate of a Python number is its method; of a real number, the number."""
+    rule = s.unit.active_calls[-1] if s.unit.active_calls else None
+    own = getattr(rule, "function", None) is np.conjugate  # its primal gives a NumPy number
+    if s.in_rule and not own and s.unit.type(args[0]) == t.COMPLEX:
+        return s.call(s.attribute(args[0], "conjugate", origin), [], {}, origin, name)
+    return fold_real(s, args, kwargs, origin, name)
+
+
+@folds(np.real)
+def fold_real(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
     """The conjugate and the real part of a real number are the number.
 
     Outside rules the result keeps its class: ``np.conj`` of a float is a NumPy scalar.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.analyses.storage import is_mutable
-from adcompiler.analyses.values import MAX_FIELDS, stand_in, try_types, type_of
+from adcompiler.analyses.values import MAX_FIELDS, foreign_array, stand_in, try_types, type_of
 from adcompiler.frontend.scope import MISSING, Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -47,6 +47,14 @@ class Access(ResultTypes):
         type_ = type_of(value)
         if isinstance(type_, t.Static):
             return self.unit.static(value, path)
+        foreign = foreign_array(type_)
+        if foreign is not None:
+            return self.reject(
+                origin,
+                f"`{name}` is a {foreign.__name__}, whose operators are not those of arrays",
+                "use a plain array: np.asarray(matrix), masked.filled(0.0), np.where(mask, ...)",
+                "array-classes",
+            )
         if name in MODULE_NAMES or (scope.is_rule and isinstance(type_, t.Scalar)):
             return Const(value)
         if path is not None:
@@ -197,7 +205,8 @@ class Access(ResultTypes):
         if isinstance(static, property) and static.fget is not None:
             path = (("live", type_.cls), ("attr", name), ("attr", "fget"))
             return self.call(self.unit.static(static.fget, path), [obj], {}, origin, hint)
-        if static is not MISSING and not callable(static) and isinstance(
+        computed = hasattr(type(static), "__set__")  # as `ndim` of a subclass of arrays
+        if static is not MISSING and not callable(static) and not computed and isinstance(
             type_of(static), t.Static
         ):
             return self.unit.static(static, (("live", type_.cls), ("attr", name)))

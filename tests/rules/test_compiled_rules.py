@@ -6,6 +6,7 @@ compiles from it is compared with the rule run as plain Python.
 """
 
 import builtins
+import cmath
 import copy
 import inspect
 import itertools
@@ -38,9 +39,10 @@ BINARY = {
     operator.mod: "%", operator.pow: "**", operator.matmul: "@",
 }
 UNARY = {operator.neg: "-", operator.pos: "+"}
-MODULES = {"np": np, "np.linalg": np.linalg, "np.fft": np.fft, "math": math, "operator": operator}
+MODULES = {"np": np, "np.linalg": np.linalg, "np.fft": np.fft, "math": math, "cmath": cmath,
+           "operator": operator}
 LITERALS = (bool, int, str, type(None), type(Ellipsis))
-NAMESPACE = {"np": np, "math": math, "operator": operator, "adcompiler": adcompiler}
+NAMESPACE = {"np": np, "math": math, "cmath": cmath, "operator": operator, "adcompiler": adcompiler}
 
 NOT_COMPILED = {
     # the sum over rows of no rows is the start value: its type depends on the extent
