@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from adcompiler.analyses.once import reused_variables
 from adcompiler.finish import finished_bars, own_arrays, python_number
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
@@ -88,6 +89,7 @@ def specialise(
         env[param.var] = Const(type_.value) if isinstance(type_, t.Static) else var
         if isinstance(type_, t.Static):
             unit.static(type_.value, (("argument", param.var.name),))
+    unit.reused |= reused_variables(function)
     unit.active_calls.append(python_function)
     with s.writing_to([]) as out:
         yields = s.block(function.body, env, Scope(python_function, path))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -87,7 +89,10 @@ class Purity:
 
 PURE: frozenset[Any] = frozenset({
     range, len, zip, enumerate, reversed, dict.items, AssertionError, ValueError, TypeError,
-    slice, np.zeros_like, np.copy, itertools.count,
+    slice, np.zeros_like, np.copy, iter, functools.partial, operator.itemgetter,
+    operator.attrgetter, operator.methodcaller, np.ndenumerate, *(
+        function for function in vars(itertools).values() if isinstance(function, type)
+    ),
 })
 
 

@@ -53,6 +53,11 @@ def listed(items: Iterable[Any]) -> list[Any]:
     return [item for item in items]  # noqa: C416 (list() is what this stands for)
 
 
+def generated(items: list[Any]) -> list[Any]:
+    """A generator expression, of which the items are computed at once."""
+    return items
+
+
 REPLACEMENTS: dict[Any, Callable[..., Any]] = {
     map: mapped, filter: filtered, functools.reduce: reduced, functools.wraps: wraps,
     functools.update_wrapper: update_wrapper,

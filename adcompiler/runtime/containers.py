@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.runtime.structure import zeros_like
+
 
 def unpack(value: Iterable[Any], count: int, star: int = -1) -> tuple[Any, ...]:
     """Return the ``count`` values that unpacking ``value`` assigns; ``star`` gathers a list.
@@ -64,6 +66,15 @@ def drop_last(items: list[Any]) -> list[Any]:
 def dict_of(keys: Iterable[Any], values: Iterable[Any]) -> dict[Any, Any]:
     """Return the dict of ``keys`` and ``values``, which go pairwise."""
     return dict(zip(keys, values, strict=True))
+
+
+def dict_of_adjoint(g: dict[Any, Any], keys: Iterable[Any], values: list[Any]) -> list[Any]:
+    """Return the cotangents of ``values`` for ``dict_of(keys, values)`` with cotangent ``g``."""
+    last = {key: position for position, key in enumerate(keys)}
+    parts = [zeros_like(value) for value in values]
+    for key, position in last.items():
+        parts[position] = g[key]
+    return parts
 
 
 def dict_keys(table: dict[Any, Any]) -> list[Any]:

@@ -13,12 +13,14 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Attribute, Call, Closure, Const, Origin, Star
 from adcompiler.rulekit.registry import REGISTRY, hashable, root_module
 from adcompiler.transforms import (
-    container_folds, in_place_folds, inspection_folds, projection_folds, sequence_folds,
+    container_folds, copy_folds, in_place_folds, inspection_folds, iterator_folds,
+    projection_folds, sequence_folds,
 )
 from adcompiler.transforms.binding import atoms, literal, plain_call
 from adcompiler.transforms.defaults import without_defaults
 from adcompiler.transforms.effects import refused
 from adcompiler.transforms.folds import FOLDS, class_of, fold_constants
+from adcompiler.transforms.iterator_folds import GETTERS, call_getter, opened_iterator
 from adcompiler.transforms.libraries import is_namedtuple, is_runtime, pure_library
 from adcompiler.transforms.method_calls import call_method, call_object_method
 from adcompiler.transforms.opening import call_closure, call_python
@@ -26,7 +28,8 @@ from adcompiler.transforms.unit import Callee
 from adcompiler.transforms.writer import Writer
 
 FOLD_MODULES = (
-    container_folds, in_place_folds, inspection_folds, projection_folds, sequence_folds,
+    container_folds, copy_folds, in_place_folds, inspection_folds, iterator_folds,
+    projection_folds, sequence_folds,
 )
 """The modules that fill the table of folds when they are imported."""
 
@@ -53,6 +56,11 @@ def call(
         ):
             merged = {k: v for k, v in keywords if k} | kwargs
             return call(s, inner, [*first, *args], merged, origin, name)
+        case Call(Const(value), made, keywords) if hashable(value) and value in GETTERS:
+            named = {k: v for k, v in keywords if k}
+            found = call_getter(s, value, list(made), named, args, origin, name)
+            if found is not None:
+                return found
     if isinstance(type_, t.Object) and getattr(type_.cls, "is_derivative", False):
         return s.reject(
             origin, "the derivative of a derivative is not supported yet",
@@ -77,6 +85,7 @@ def call_value(
 ) -> Atom:
     """Write a call of a function that is known when compiling."""
     value = func.value
+    args = [opened_iterator(s, arg, origin) for arg in args]
     if isinstance(value, Callee):
         return s.let(plain_call(func, args, kwargs), value.result, name, origin)
     if refused(s, value, args, kwargs, origin, getattr(value, "__name__", name)):

@@ -16,6 +16,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import substitute_statement
 from adcompiler.transforms.calls import call
+from adcompiler.transforms.iterator_folds import makes_iterator
 from adcompiler.transforms.specialise_access import Access
 from adcompiler.transforms.specialise_displays import Displays
 from adcompiler.transforms.specialise_loops import Loops
@@ -41,6 +42,7 @@ class Specialiser(Loops, Displays, Access):
         match statement:
             case Let(target, rhs, origin):
                 env[target] = self.rhs(rhs, env, scope, origin, target.name, target.temporary)
+                self.check_once(target, env[target], origin)
             case Do(rhs, origin):
                 value = self.rhs(rhs, env, scope, origin, "ignored", True)
                 last = self.out[-1] if self.out else None
@@ -66,6 +68,8 @@ class Specialiser(Loops, Displays, Access):
             if yields is None:
                 return False
             env.update(zip(node.results, yields, strict=True))
+            for result, value in zip(node.results, yields, strict=True):
+                self.check_once(result, value, node.origin)
             return True
         arms = []
         for arm in (node.then, node.orelse):
@@ -75,6 +79,8 @@ class Specialiser(Loops, Displays, Access):
         if results is None:
             return False
         env.update(zip(node.results, results, strict=True))
+        for result, value in zip(node.results, results, strict=True):
+            self.check_once(result, value, node.origin)
         return True
 
     def merge(
@@ -110,6 +116,8 @@ class Specialiser(Loops, Displays, Access):
                 orelse is not None and b in self.unit.unsure
             )
             var = self.joined(result, type_, unsure)
+            if self.unit.one_shot & {a, b}:
+                self.unit.one_shot.add(var)
             kept[var] = (a, b)
             results.append(var)
         self.out.append(If(
@@ -226,6 +234,8 @@ class Specialiser(Loops, Displays, Access):
                 table[new] = table[old]
         if old in self.unit.unsure:
             self.unit.unsure.add(new)
+        if old in self.unit.one_shot:
+            self.unit.one_shot.add(new)
         if isinstance(self.unit.types.get(new), t.Array):
             self.unit.shapes.setdefault(new, self.unit.shape_class(old))
 
@@ -233,4 +243,7 @@ class Specialiser(Loops, Displays, Access):
         self, func: Atom, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
     ) -> Atom:
         """Write a call; functions whose source is read are opened or compiled on their own."""
-        return call(self, func, args, kwargs, origin, name)
+        result = call(self, func, args, kwargs, origin, name)
+        if isinstance(result, Var) and isinstance(func, Const) and makes_iterator(func.value):
+            self.unit.one_shot.add(result)
+        return result

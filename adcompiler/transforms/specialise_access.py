@@ -18,6 +18,8 @@ from adcompiler.transforms.specialise_types import ResultTypes
 from adcompiler.transforms.unit import Path
 
 PYTHON_NUMBERS = {"bool": bool, "int": int, "float": float, "complex": complex}
+READING = frozenset({"index", "count", "copy"})
+"""Methods of lists, tuples and dicts that change nothing and are called as they stand."""
 MODULE_NAMES = frozenset({"__name__", "__file__", "__doc__", "__package__"})
 
 
@@ -128,6 +130,11 @@ class Access(ResultTypes):
             case t.Tuple(_, cls) if cls is not tuple and name in getattr(cls, "_fields", ()):
                 position = list(getattr(cls, "_fields", ())).index(name)
                 return self.item(obj, Const(position), origin, hint)
+            case (t.Tuple() | t.List() | t.Dict()) if name in READING:
+                cls = {t.Tuple: tuple, t.List: list, t.Dict: dict}[type(type_)]
+                if hasattr(cls, name):
+                    return self.let(
+                        Attribute(obj, name), t.Method(getattr(cls, name)), hint, origin)
             case t.Object(cls, _):
                 return self.object_attribute(obj, type_, name, origin, hint)
         return self.let(Attribute(obj, name), t.UNKNOWN, hint, origin)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Block, Call, Const, Loop, Origin, Statement, Var, unstar,
+    UNDEF, Atom, Attribute, Block, Call, Const, Loop, Origin, Raise, Star, Statement, Var, unstar,
 )
+from adcompiler.ir.visit import walk
 from adcompiler.runtime import dict_keys, dict_values
 from adcompiler.transforms.specialise_types import is_function, item_type
 from adcompiler.transforms.writer import Env, Writer
@@ -45,6 +49,7 @@ class Loops(Writer):
         flat: list[Atom] = []
         item_types: list[t.Type] = []
         build = self.flatten(iterables[0], flat, item_types, node.origin) if iterables else None
+        self.check_end(node, flat)
         types = [self.unit.type(init) for init in inits]
         for _ in range(MAX_WIDENING):
             before = len(self.unit.findings)
@@ -78,6 +83,21 @@ class Loops(Writer):
         ))
         env.update(zip(node.results, results, strict=True))
         env.update(zip(node.collects, collects, strict=True))
+
+    def check_end(self, node: Loop, flat: list[Atom]) -> None:
+        """Report a loop over what never ends, which nothing leaves."""
+        made = [self.unit.definition(iterable) for iterable in flat]
+        endless = all(
+            isinstance(rhs, Call) and isinstance(rhs.func, Const)
+            and rhs.func.value in (itertools.count, itertools.cycle, itertools.repeat)
+            for rhs in made
+        )
+        leaves = node.stops or any(isinstance(s, Raise) for s in walk(node.body))
+        if flat and endless and not leaves:
+            self.reject(
+                node.origin, "an iterator without end, all of which is asked for",
+                "leave a loop over it by `break`, or zip it with a sequence", "iterators",
+            )
 
     def iterate(
         self, node: Loop, inits: list[Atom], types: list[t.Type], item_types: list[t.Type],
@@ -203,14 +223,13 @@ class Loops(Writer):
         """Add the sequences that ``iterable`` runs over; return how their items make its item."""
         rhs = self.unit.definition(iterable)
         if isinstance(rhs, Call) and isinstance(rhs.func, Const):
-            if rhs.func.value is zip and rhs.args and not rhs.kwargs:
-                return paired([self.flatten(unstar(a), flat, types, origin) for a in rhs.args])
+            if rhs.func.value is zip and rhs.args and not rhs.kwargs and not any(
+                isinstance(arg, Star) for arg in rhs.args
+            ):
+                return self.flatten_zip([unstar(a) for a in rhs.args], flat, types, origin)
             if rhs.func.value is enumerate:
                 start = dict(rhs.kwargs).get("start", (*rhs.args, Const(0))[1])
-                count = self.let(
-                    Call(Const(itertools.count), (unstar(start),)), t.UNKNOWN, "count", origin
-                )
-                flat.append(count)
+                flat.append(self.counting(unstar(start), origin))
                 types.append(t.INT)
                 return paired([own_item, self.flatten(unstar(rhs.args[0]), flat, types, origin)])
             if rhs.func.value is dict.items:
@@ -220,14 +239,83 @@ class Loops(Writer):
                     part = self.call(Const(function), [table], {}, origin, "entries")
                     parts.append(self.flatten(part, flat, types, origin))
                 return paired(parts)
+            if rhs.func.value is iter:
+                return self.flatten(unstar(rhs.args[0]), flat, types, origin)
+            if rhs.func.value is np.ndenumerate:
+                array = unstar(rhs.args[0])
+                shape = self.attribute(array, "shape", origin)
+                index = self.call(Const(np.ndindex), [shape], {}, origin, "index")
+                flattened = self.attribute(array, "ravel", origin)
+                items = self.call(flattened, [], {}, origin, "items")
+                return self.flatten_zip([index, items], flat, types, origin)
+            if rhs.func.value in (itertools.cycle, itertools.repeat):
+                flat.append(self.counting(Const(0), origin))
+                types.append(t.INT)
+                return self.cycled(rhs, origin)
+        if isinstance(rhs, Attribute) and rhs.name == "flat":
+            iterable = self.call(self.attribute(rhs.obj, "ravel", origin), [], {}, origin, "items")
         flat.append(iterable)
-        types.append(item_type(self.unit.type(iterable)))
+        types.append(self.type_of_items(iterable))
         return own_item
+
+    def flatten_zip(
+        self, parts: list[Atom], flat: list[Atom], types: list[t.Type], origin: Origin
+    ) -> Build:
+        """Add the sequences that ``zip`` runs over; what is repeated needs none beside others."""
+        made = [self.unit.definition(part) for part in parts]
+        repeated = [
+            isinstance(rhs, Call) and isinstance(rhs.func, Const) and len(rhs.args) == 1
+            and not rhs.kwargs and rhs.func.value is itertools.repeat for rhs in made
+        ]
+        if all(repeated):
+            return paired([self.flatten(part, flat, types, origin) for part in parts])
+        return paired([
+            always(unstar(rhs.args[0])) if isinstance(rhs, Call) and same
+            else self.flatten(part, flat, types, origin)
+            for part, rhs, same in zip(parts, made, repeated, strict=True)
+        ])
+
+    def counting(self, start: Atom, origin: Origin) -> Atom:
+        """Write a sequence of integers without end."""
+        rhs = Call(Const(itertools.count), (start,))
+        return self.let(rhs, t.UNKNOWN, "count", origin)
+
+    def cycled(self, rhs: Call, origin: Origin) -> Build:
+        """Return how the item of ``cycle(items)`` or ``repeat(item)`` is written of a number."""
+        value = unstar(rhs.args[0])
+        if isinstance(rhs.func, Const) and rhs.func.value is itertools.repeat:
+            return lambda s, items, at: (next(items), value)[1]
+        size = self.call(Const(len), [value], {}, origin, "length")
+
+        def build(s: Writer, items: Iterator[Var], at: Origin) -> Atom:
+            index = s.call(Const(operator.mod), [next(items), size], {}, at, "index")
+            return s.item(value, index, at)
+
+        return build
+
+    def type_of_items(self, iterable: Atom) -> t.Type:
+        """Return the type of the items of an iterable; of an iterator, found by trying it."""
+        type_ = self.unit.type(iterable)
+        rhs = self.unit.definition(iterable)
+        if isinstance(rhs, Call) and isinstance(rhs.func, Const) and (
+            rhs.func.value is np.ndindex
+            or getattr(rhs.func.value, "__module__", None) == "itertools"
+        ):
+            function = rhs.func.value
+            kwargs = {key: value for key, value in rhs.kwargs if key is not None}
+            return self.type_of_call(
+                lambda *a, **k: next(iter(function(*a, **k))), list(rhs.args), kwargs)
+        return item_type(type_)
 
 
 def own_item(s: Writer, items: Iterator[Var], origin: Origin) -> Atom:
     """Return the next item as it is."""
     return next(items)
+
+
+def always(value: Atom) -> Build:
+    """Return that the item is one value, always."""
+    return lambda s, items, origin: value
 
 
 def paired(parts: Sequence[Build]) -> Build:
