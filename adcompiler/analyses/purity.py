@@ -17,7 +17,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import walk
 from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.runtime import (
-    add_at, append, check_bound, drop_last, keeps_shape, same_length, same_shape,
+    add_at, append, check_bound, drop_last, keeps_shape, same_kind, same_length, same_shape,
     same_trailing_shape, seed, zeros_like,
 )
 
@@ -25,8 +25,9 @@ DESTRUCTIVE: frozenset[Any] = frozenset({add_at, append, drop_last})
 """Functions that write into their first argument, which the emitted code owns, and return it."""
 
 RUNTIME = "adcompiler.runtime"
+ITERTOOLS = tuple(value for value in vars(itertools).values() if isinstance(value, type))
 CHECKS: frozenset[Any] = frozenset({
-    seed, same_length, check_bound, same_shape, same_trailing_shape, keeps_shape,
+    seed, same_kind, same_length, check_bound, same_shape, same_trailing_shape, keeps_shape,
 })
 """Functions of the runtime that raise where a value is not what it must be."""
 
@@ -90,9 +91,7 @@ class Purity:
 PURE: frozenset[Any] = frozenset({
     range, len, zip, enumerate, reversed, dict.items, AssertionError, ValueError, TypeError,
     slice, np.zeros_like, np.copy, iter, functools.partial, operator.itemgetter,
-    operator.attrgetter, operator.methodcaller, np.ndenumerate, *(
-        function for function in vars(itertools).values() if isinstance(function, type)
-    ),
+    operator.attrgetter, operator.methodcaller, np.ndenumerate, np.vectorize, *ITERTOOLS,
 })
 
 
@@ -121,6 +120,6 @@ def makes_storage(rhs: Rhs) -> bool:
 
 ALLOCATORS: frozenset[Any] = frozenset({
     np.zeros, np.ones, np.empty, np.full, np.zeros_like, np.ones_like, np.empty_like, np.full_like,
-    np.copy, np.array, zeros_like, list, dict, iter, zip, enumerate, reversed, range,
-    itertools.count,
+    np.copy, np.array, zeros_like, list, dict, iter, zip, enumerate, reversed, range, map, filter,
+    np.ndindex, np.ndenumerate, *ITERTOOLS,
 })

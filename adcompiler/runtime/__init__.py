@@ -5,7 +5,7 @@ from adcompiler.runtime.broadcasting import (
 )
 from adcompiler.runtime.containers import (
     append, cell_value, check_bound, dict_keys, dict_of, dict_values, drop_last, repack,
-    same_length, unpack,
+    same_kind, same_length, unpack,
 )
 from adcompiler.runtime.indexing import add_at, is_basic, scatter
 from adcompiler.runtime.structure import add, as_gradient, seed, zeros_like
@@ -13,6 +13,6 @@ from adcompiler.runtime.structure import add, as_gradient, seed, zeros_like
 __all__ = [
     "StretchedError", "add", "add_at", "append", "as_gradient", "cell_value", "check_bound",
     "dict_keys", "dict_of", "dict_values", "drop_last", "is_basic", "keeps_shape", "project",
-    "repack", "same_length", "same_shape", "same_trailing_shape", "scatter", "seed",
+    "repack", "same_kind", "same_length", "same_shape", "same_trailing_shape", "scatter", "seed",
     "unbroadcast", "unpack", "zeros_like",
 ]

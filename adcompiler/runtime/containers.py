@@ -51,6 +51,22 @@ def same_length(*sequences: Any) -> None:
             raise ValueError(f"zip() argument {position} is {longer} than argument 1")
 
 
+def same_kind(items: list[Any]) -> None:
+    """Raise unless an array of ``items`` has the kind of the first, as ``np.vectorize`` wants.
+
+    ValueError if there is none, TypeError if others are of a higher kind: np.vectorize would cut
+    them down to it.
+    """
+    if not items:
+        raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
+    first, whole = np.asarray(items[0]).dtype, np.asarray(items).dtype
+    if first != whole:
+        raise TypeError(
+            f"the first result is {first}, to which np.vectorize and np.apply_along_axis convert "
+            f"the others, which are {whole}: return one type, or give `otypes=`"
+        )
+
+
 def append(items: list[Any], value: Any) -> list[Any]:
     """Append ``value`` to a list that the emitted code owns and return the list."""
     items.append(value)

@@ -7,6 +7,8 @@ import inspect
 import types as python_types
 from typing import Any
 
+import numpy as np
+
 from adcompiler.analyses.purity import CHECKS
 from adcompiler.frontend.replacements import REPLACEMENTS
 from adcompiler.ir import types as t
@@ -25,6 +27,7 @@ from adcompiler.transforms.libraries import is_namedtuple, is_runtime, pure_libr
 from adcompiler.transforms.method_calls import call_method, call_object_method
 from adcompiler.transforms.opening import call_closure, call_python
 from adcompiler.transforms.unit import Callee
+from adcompiler.transforms.vectorize import call_vectorized, vectorized_call, vectorized_value
 from adcompiler.transforms.writer import Writer
 
 FOLD_MODULES = (
@@ -56,6 +59,10 @@ def call(
         ):
             merged = {k: v for k, v in keywords if k} | kwargs
             return call(s, inner, [*first, *args], merged, origin, name)
+        case Call(Const(value)) if value is np.vectorize:
+            known = vectorized_call(s, rhs)
+            if known is not None:
+                return call_vectorized(s, known, args, kwargs, origin, name)
         case Call(Const(value), made, keywords) if hashable(value) and value in GETTERS:
             named = {k: v for k, v in keywords if k}
             found = call_getter(s, value, list(made), named, args, origin, name)
@@ -98,6 +105,12 @@ def call_value(
             k: literal(s, v, func, ("keywords", k), origin) for k, v in value.keywords.items()
         }
         return call(s, inner, [*first, *args], {**named, **kwargs}, origin, name)
+    if isinstance(value, np.vectorize) and any(
+        t.may_vary(s.unit.type(a)) for a in (*atoms(args), *kwargs.values())
+    ):
+        made = vectorized_value(s, func, origin)
+        if made is not None:
+            return call_vectorized(s, made, args, kwargs, origin, name)
     fold = FOLDS.get(value) if hashable(value) else None
     if fold is not None:
         folded = fold(s, args, kwargs, origin, name)

@@ -82,6 +82,11 @@ class Access(ResultTypes):
                 return picked
         type_ = self.unit.type(obj)
         rhs = self.unit.definition(obj)
+        if isinstance(rhs, Attribute) and rhs.name == "flat" and isinstance(
+            self.unit.type(rhs.obj), t.Array
+        ):
+            ravel = self.attribute(rhs.obj, "ravel", origin)
+            return self.item(self.call(ravel, [], {}, origin, "elements"), index, origin, name)
         if isinstance(type_, t.Dict) and isinstance(index, Const) and isinstance(rhs, Pack):
             for key, value in zip(rhs.keys, rhs.items, strict=True):
                 if isinstance(key, Const) and key.value == index.value:

@@ -12,6 +12,7 @@ from itertools import accumulate, chain
 import numpy as np
 import pytest
 
+from adcompiler import UnsupportedError, grad
 from tests.language.check import Cases
 
 programs = Cases()
@@ -319,3 +320,89 @@ def copies(xs, d, x):
 @pytest.mark.parametrize("case", programs, ids=str)
 def test_derivative(case):
     programs.check(case)
+
+
+# -- iterators that Python empties -----------------------------------------------------------------
+
+
+def twice(x):
+    pairs = zip([x, x * x], [x, 2.0])
+    total = sum(a * b for a, b in pairs)
+    return total + sum(a for a, _ in pairs)
+
+
+def map_twice(x):
+    sines = map(math.sin, [x, 2.0 * x])
+    return sum(sines) + sum(sines)
+
+
+def zip_in_a_loop(x):
+    total, pairs = 0.0, zip([x, x], [x, 2.0])
+    for _ in range(2):
+        for a, b in pairs:
+            total += a * b
+    return total
+
+
+def next_and_the_rest(x):
+    items = iter([x, x * x])
+    first = next(items)
+    return first + sum(items)
+
+
+def helper(items):
+    return max(items) - min(items)
+
+
+def passed_on(x):
+    return helper(v * x for v in (1.0, 2.0))
+
+
+def chosen(x):
+    items = map(math.sin, [x]) if x > 0.0 else filter(None, [x])
+    return sum(items) + sum(items)
+
+
+def captured(x):
+    items = reversed([x, x * x])
+
+    def total():
+        return sum(items)
+
+    return total() + total()
+
+
+def endless(x):
+    return sum(x for _ in itertools.count())
+
+
+def class_of_an_iterator(x):
+    items = map(math.sin, [x, x])
+    return x if isinstance(items, list) else x * x
+
+
+@pytest.mark.parametrize("function", [
+    twice, map_twice, zip_in_a_loop, next_and_the_rest, passed_on, chosen, captured, endless,
+    class_of_an_iterator,
+])
+def test_refused(function):
+    with pytest.raises(UnsupportedError, match="limitations.md#iterators"):
+        grad(function)(1.5)
+
+
+def test_positions_of_islice_are_not_negative():
+    with pytest.raises(ValueError, match="islice"):
+        grad(lambda xs, n: sum(itertools.islice(xs, n)))([1.0, 2.0], -1)
+
+
+def test_next_of_nothing():
+    def first(xs):
+        return next(x for x in xs if x > 9.0)
+
+    with pytest.raises(StopIteration):
+        grad(first)([1.0])
+
+
+def test_lengths_differ_in_a_strict_zip():
+    with pytest.raises(ValueError, match="shorter"):
+        grad(lambda xs, ys: sum(a * b for a, b in zip(xs, ys, strict=True)))([1.0, 2.0], [1.0])

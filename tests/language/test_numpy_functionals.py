@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from adcompiler import UnsupportedError, grad
 from tests.language.check import Cases
 
 programs = Cases()
@@ -43,7 +44,7 @@ def vectorize_of_the_module(x):
     return np.sum(sine(x) * typed(x)) + np.sum(decorated(x, 0.75))
 
 
-@programs(M, V[:2])
+@programs(M, np.array([0.6, -1.4]))
 def vectorize_stretched(m, v):
     return np.sum(decorated(m, v) ** 2)
 
@@ -168,14 +169,6 @@ def ndenumerate_of_vector(x):
 
 
 @programs(M)
-def nditer_loop(m):
-    total = 0.0
-    for v in np.nditer(m):
-        total = total * 0.5 + v * v
-    return float(total)
-
-
-@programs(M)
 def flat_loop(m):
     total = 0.0
     for v in m.flat:
@@ -191,3 +184,49 @@ def raveled_loop(m):
 @pytest.mark.parametrize("case", programs, ids=str)
 def test_derivative(case):
     programs.check(case)
+
+
+# -- what is refused, and when ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("function", [
+    lambda m: sum(float(v) for v in np.nditer(m)),
+    lambda m: np.frompyfunc(math.sin, 1, 1)(m),
+    lambda m: np.sum(np.vectorize(kinked)(m, slope=m)),
+    lambda m: np.sum(np.vectorize(lambda v: [v, v], otypes=[object])(m)),
+], ids=["nditer", "frompyfunc", "array for a keyword", "lists"])
+def test_refused(function):
+    with pytest.raises(UnsupportedError, match="functions-along-arrays"):
+        grad(function)(M)
+
+
+def test_results_of_a_higher_kind_than_the_first_raise():
+    def mixed(x):
+        return np.sum(np.vectorize(lambda v: 0 if v > 0.0 else v)(x))
+
+    assert mixed(V) == -1.0  # cut down to integers
+    with pytest.raises(TypeError, match="return one type, or give `otypes=`"):
+        grad(mixed)(V)
+    assert np.array_equal(grad(mixed)(-np.abs(V)), np.ones(4))
+    assert np.array_equal(
+        grad(lambda x: np.sum(np.vectorize(lambda v: 0 if v > 0.0 else v, [float])(x)))(V),
+        [0.0, 1.0, 0.0, 0.0],
+    )
+
+
+def test_an_empty_array_needs_otypes_as_in_numpy():
+    empty = np.zeros(0)
+    with pytest.raises(ValueError, match="size 0 inputs"):
+        grad(lambda x: np.sum(np.vectorize(kinked)(x)))(empty)
+    assert grad(lambda x: np.sum(typed(x)))(empty).shape == (0,)
+
+
+def test_too_few_items_for_fromiter():
+    with pytest.raises(ValueError, match="iterator too short"):
+        grad(lambda x: np.sum(np.fromiter([v for v in x], float, count=5)))(V)
+
+
+def test_a_vectorized_function_is_a_comprehension():
+    gradient = grad(lambda x: np.sum(sine(x)))
+    assert np.allclose(gradient(V), np.cos(V), rtol=1e-15)
+    assert "math.cos(" in gradient.source and "vectorize" not in gradient.source
