@@ -6,7 +6,7 @@ import functools
 from collections import Counter
 
 from adcompiler.ir.nodes import Atom, Block, Closure, Function, If, Let, Loop, Statement, Var
-from adcompiler.ir.visit import direct_uses
+from adcompiler.ir.visit import bound_inside, definitions, direct_uses
 
 
 @functools.lru_cache(maxsize=4096)
@@ -37,5 +37,6 @@ def inner_reads(statement: Statement) -> Counter[Atom]:
             reads = reads_of(body)
             if condition is not None:
                 reads += reads_of(condition)
-            return reads + reads
+            inside = definitions(body) | set(bound_inside(statement))
+            return reads + Counter({atom: n for atom, n in reads.items() if atom not in inside})
     return Counter()

@@ -106,6 +106,11 @@ def accumulated_items(items: Sequence[Any], function: Callable[[Any, Any], Any])
     return accumulated(items[1:], function, items[0]) if len(items) > 0 else []
 
 
+def total_of_lists(groups: Any, start: Any) -> Any:
+    """``sum(groups, start)`` of lists."""
+    return start + [item for group in groups for item in group]
+
+
 def flattened(groups: Any) -> list[Any]:
     """``list(itertools.chain.from_iterable(groups))``."""
     return [item for group in groups for item in group]
@@ -117,6 +122,12 @@ def sliced(items: Sequence[Any], start: Any, stop: Any, step: Any) -> Any:
         if position is not None and position < 0:
             raise ValueError("positions of islice() must be None or an integer >= 0")
     return items[start:stop:step]
+
+
+def sliced_cycle(items: Sequence[Any], start: Any, stop: int, step: Any) -> list[Any]:
+    """``list(itertools.islice(itertools.cycle(items), start, stop, step))``."""
+    first = 0 if start is None else start
+    return [items[n % len(items)] for n in range(first, stop, 1 if step is None else step)]
 
 
 def taken_while(predicate: Callable[[Any], Any], items: Any) -> list[Any]:

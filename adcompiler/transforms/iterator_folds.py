@@ -10,6 +10,7 @@ import functools
 import itertools
 import math
 import operator
+import statistics
 from typing import Any
 
 import numpy as np
@@ -152,10 +153,12 @@ def _extremum(function: Any, by: Any, otherwise: Any, by_or: Any, item: Any) -> 
             items = args[0].atom if alone else s.sequence_display("list", args, "items", origin)
         elif alone:
             items = args[0]
-        elif "key" in kwargs:
+        elif not is_none(kwargs.get("key")):
             items = s.pack("tuple", tuple(args), "items", origin)
+        elif kwargs:
+            return s.call(Const(function), args, {}, origin, name)
         else:
-            return None
+            return one_of(s, function, args, [s.unit.type(arg) for arg in args], origin, name)
         key = kwargs.get("key", NONE)
         if not may_carry(s, items) and (is_none(key) or isinstance(key, Const)):
             return None
@@ -168,9 +171,50 @@ def _extremum(function: Any, by: Any, otherwise: Any, by_or: Any, item: Any) -> 
             return run(s, otherwise, [found, kwargs["default"]], origin, name)
         if isinstance(item_type(s.unit.type(found)), (t.Tuple, t.List)):
             return run(s, item, [found], origin, name)
-        return None if found is args[0] else s.call(Const(function), [found], {}, origin, name)
+        if found is not args[0] or kwargs:
+            return s.call(Const(function), [found], {}, origin, name)
+        if isinstance(s.unit.type(found), t.Array):
+            return None
+        return one_of(s, function, args, [item_type(s.unit.type(found))], origin, name)
 
     return fold
+
+
+def one_of(
+    s: Writer, function: Any, args: list[Any], types: list[t.Type], origin: Origin, name: str
+) -> Atom | None:
+    """Write the call of a function that returns one of several numbers, whichever it is.
+
+    Its type cannot be found by trying: ``max(1, x)`` may be the int or the float.
+    """
+    if all(isinstance(arg, Const) for arg in args) or not all(
+        isinstance(type_, t.Scalar) for type_ in types
+    ):
+        return None
+    type_ = functools.reduce(t.join, types)
+    result = s.let(plain_call(Const(function), args, {}), type_, name, origin)
+    if len(args) == 1 or any(other != type_ for other in types):
+        s.unit.merged.add(result)
+    return result
+
+
+def _item_of(function: Any) -> Fold:
+    def fold(
+        s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    ) -> Atom | None:
+        if len(args) != 1 or kwargs or isinstance(args[0], Star):
+            return None
+        items = sequence(s, args[0], origin)
+        type_ = s.unit.type(items)
+        if isinstance(type_, t.Array):
+            return None
+        return one_of(s, function, [items], [item_type(type_)], origin, name)
+
+    return fold
+
+
+for _median in (statistics.median, statistics.median_low, statistics.median_high):
+    FOLDS[_median] = _item_of(_median)
 
 
 FOLDS[max] = _extremum(
@@ -206,7 +250,7 @@ def fold_sorted(
         return run(s, iterators.sorted_by, [items, key, reverse], origin, name)
     if isinstance(item_type(s.unit.type(items)), (t.Tuple, t.List)):
         return run(s, iterators.sorted_items, [items, reverse], origin, name)
-    if items is args[0]:
+    if items is args[0] and "key" not in kwargs:
         return None
     return s.call(Const(sorted), [items], {"reverse": reverse}, origin, name)
 
@@ -358,6 +402,14 @@ def fold_islice(
     if not 2 <= len(args) <= 4 or not may_carry(s, args[0]):
         return None
     bounds = [NONE, args[1], NONE] if len(args) == 2 else [*args[1:], NONE, NONE][:3]
+    rhs = made_by(s, args[0])
+    maker = rhs.func.value if rhs is not None and isinstance(rhs.func, Const) else None
+    if rhs is not None and maker is itertools.cycle and not is_none(bounds[1]):
+        items = sequence(s, rhs.args[0], origin)
+        return run(s, iterators.sliced_cycle, [items, *bounds], origin, name)
+    if rhs is not None and maker is itertools.repeat and not is_none(bounds[1]):
+        repeated = s.pack("list", (unstar(rhs.args[0]),), "items", origin)
+        return run(s, iterators.sliced_cycle, [repeated, *bounds], origin, name)
     items = sequence(s, args[0], origin)
     return run(s, iterators.sliced, [items, *bounds], origin, name)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from adcompiler.frontend.iterators import dict_of_pairs
+from adcompiler.frontend.iterators import dict_of_pairs, total_of_lists
 from adcompiler.frontend.replacements import listed
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin, Star, unstar
 from adcompiler.runtime import dict_of, same_length, unpack
 from adcompiler.transforms.folds import FOLDS, Fold, folds
-from adcompiler.transforms.iterator_folds import is_lazy, transposed
+from adcompiler.transforms.iterator_folds import is_lazy, may_carry, transposed
 from adcompiler.transforms.specialise_types import item_type
 from adcompiler.transforms.writer import Writer
 
@@ -56,6 +56,15 @@ def opened_dict(s: Writer, table: Atom, origin: Origin) -> list[tuple[Atom, Atom
     if not isinstance(type_, t.Dict) or type_.keys is None:
         return None
     return [(Const(k), s.item(table, Const(k), origin, str(k))) for k in type_.keys]
+
+
+@folds(sum)
+def fold_sum(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """A sum of lists has all their items."""
+    start = args[1] if len(args) == 2 else kwargs.get("start")
+    if start is None or not isinstance(s.unit.type(start), t.List):
+        return None
+    return s.call(Const(total_of_lists), [args[0], start], {}, origin, name)
 
 
 @folds(operator.add)
@@ -136,6 +145,10 @@ def fold_dict_of(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: 
 @folds(unpack)
 def fold_unpack(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
     value, count, star = args[0], args[1].value, args[2].value
+    rhs = s.unit.definition(value)
+    if isinstance(rhs, Call) and is_lazy(rhs.func) and may_carry(s, value):
+        value = s.call(Const(listed), [value], {}, origin, "items")
+        args = [value, *args[1:]]
     elements = s.unit.elements(value)
     type_ = s.unit.type(value)
     if elements is None and isinstance(type_, t.Tuple):

@@ -172,6 +172,9 @@ class Loops(Writer):
         """
         if len(iterables) != 1 or node.stops:
             return False
+        functions = self.rows_of_functions(iterables[0], node.origin)
+        if functions is not None:
+            return self.written_out(node, functions, env, scope)
         type_ = self.unit.type(iterables[0])
         if isinstance(type_, t.Tuple) and any(map(is_function, type_.items)):
             return self.written_out(node, iterables[0], env, scope)
@@ -194,6 +197,40 @@ class Loops(Writer):
             values = tuple(row[index] for row in rows)
             env[collect] = self.pack("list", values, collect.name, node.origin)
         return True
+
+    def rows_of_functions(self, iterable: Atom, origin: Origin) -> Atom | None:
+        """Write what ``items``, ``values``, ``zip`` and ``enumerate`` give if functions are in it.
+
+        Return None for all others, and where their number is not known.
+        """
+        rhs = self.unit.definition(iterable)
+        if not isinstance(rhs, Call) or not isinstance(rhs.func, Const) or rhs.kwargs:
+            return None
+        function, parts = rhs.func.value, [unstar(arg) for arg in rhs.args]
+        if function in (dict.items, dict_values):
+            table = self.unit.type(parts[0])
+            if not isinstance(table, t.Dict) or not table.keys or not any(
+                map(is_function, table.items)
+            ):
+                return None
+            keys: list[Atom] = [Const(key) for key in table.keys]
+            values = [self.item(parts[0], key, origin, "value") for key in keys]
+            columns = [keys, values] if function is dict.items else [values]
+        elif function in (zip, enumerate):
+            found = [self.unit.elements(part) for part in parts]
+            if any(row is None for row in found) or not any(
+                is_function(self.unit.type(item)) for row in found for item in row or ()
+            ):
+                return None
+            columns = [list(row or ()) for row in found]
+            if function is enumerate and len(columns) == 1:
+                columns.insert(0, [Const(n) for n in range(len(columns[0]))])
+        else:
+            return None
+        if len(columns) == 1:
+            return self.pack("tuple", tuple(columns[0]), "functions", origin)
+        rows = [self.pack("tuple", row, "row", origin) for row in zip(*columns, strict=False)]
+        return self.pack("tuple", tuple(rows), "functions", origin)
 
     def written_out(self, node: Loop, iterable: Atom, env: Env, scope: Scope | None) -> bool:
         """Write the iterations of a loop over a tuple one after the other."""

@@ -142,7 +142,8 @@ def call_vectorized(
 def refuse(s: Writer, origin: Origin, problem: str) -> Atom:
     """Record that a function along arrays is called in a way that is not supported."""
     return s.reject(
-        origin, f"{problem} is not supported", "write the comprehension, and np.array of it", "functions-along-arrays",
+        origin, f"{problem} is not supported", "write the comprehension, and np.array of it",
+        "functions-along-arrays",
     )
 
 
@@ -218,7 +219,7 @@ def dtype_of(dtypes: tuple[Any, ...] | None, position: int) -> dict[str, Atom]:
 
 def assembled(
     s: Writer, items: Atom, shape: Atom, n: int, dtypes: tuple[Any, ...] | None, origin: Origin,
-    name: str,
+    name: str, lists: bool = False,
 ) -> Atom:
     """Write the array of a list of results, or a tuple of arrays for tuples."""
     type_ = s.unit.type(items)
@@ -233,14 +234,17 @@ def assembled(
             for i, (column, kind) in enumerate(zip(columns, item.items, strict=True))
         )
         return s.pack("tuple", parts, name, origin)
-    return one_array(s, items, item, shape, n, dtype_of(dtypes, 0), origin, name)
+    return one_array(s, items, item, shape, n, dtype_of(dtypes, 0), origin, name, lists)
 
 
 def one_array(
     s: Writer, items: Atom, item: t.Type, shape: Atom, n: int, dtype: dict[str, Atom],
-    origin: Origin, name: str,
+    origin: Origin, name: str, lists: bool = False,
 ) -> Atom:
     """Write the array of a list of numbers or arrays, in the shape of the loop."""
+    if lists and isinstance(item, t.List) and isinstance(item.item, t.Scalar):
+        result = s.call(Const(np.array), [items], {}, origin, name)
+        return reshaped(s, items, result, shape, n, origin, name)
     if isinstance(item, (t.List, t.Unknown)) or (isinstance(item, t.Array) and dtype):
         return refuse(s, origin, "a function along arrays that returns a value of this type")
     if not dtype and not uniform(s, items, item):
@@ -249,9 +253,16 @@ def one_array(
         result = s.call(Const(np.array), [items], dtype, origin, name)
         return result if n == 1 else s.call(Const(np.reshape), [result, shape], {}, origin, name)
     result = s.call(Const(np.stack), [items], {}, origin, name)
+    return reshaped(s, items, result, shape, n, origin, name)
+
+
+def reshaped(
+    s: Writer, items: Atom, result: Atom, shape: Atom, n: int, origin: Origin, name: str
+) -> Atom:
+    """Write the array of all results, one after the other, in the shape of the loop."""
     if n == 1:
         return result
-    inner = s.attribute(s.item(items, Const(0), origin), "shape", origin)
+    inner = s.item(s.attribute(result, "shape", origin), Const(slice(1, None)), origin, "inner")
     whole = s.call(Const(operator.add), [shape, inner], {}, origin, "shape")
     return s.call(Const(np.reshape), [result, whole], {}, origin, name)
 
@@ -301,7 +312,7 @@ def fold_apply_along_axis(
     shape = loop_shape(s, array, n, 1, origin)
     rows = parts_of(s, array, n, 1, False, origin)
     items = s.call(Const(mapped), [function, rows], {}, origin, "items")
-    result = assembled(s, items, shape, n, None, origin, name)
+    result = assembled(s, items, shape, n, None, origin, name, True)
     found = s.unit.type(result)
     inner = found.ndim - n if isinstance(found, t.Array) else 0
     if not inner or position == n:

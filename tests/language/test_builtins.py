@@ -129,6 +129,27 @@ def any_of_map(x):
     return x[0] * 2.0 if any(map(lambda v: v > 1.0, x)) else x[1]
 
 
+@programs(1.5, 2.0)
+def extremum_of_ints_and_floats(x, y):
+    return max(1, x) * min(x, 0, y * 3.0 - 7) + min(4, x * y) * max([1, x]) + max((y, 1))
+
+
+@programs(-1.5)
+def clipped_to_ints(x):
+    return min(x, 0) * x + max(0, min(1, x)) + max(-3, x) ** 2
+
+
+@programs([[0.5, -1.5], [2.0]])
+def sum_of_lists(xs):
+    ys = sum(xs, [])
+    return sum(y * i for i, y in enumerate(ys)) * len(sum(([x] for x in ys), []))
+
+
+@programs([0.5, -1.5, 2.0])
+def without_a_key(xs):
+    return max(xs, key=None) + sorted(xs, key=None)[0] * 3.0
+
+
 # -- map, filter, zip, enumerate, reversed, sorted -------------------------------------------------
 
 

@@ -79,6 +79,22 @@ def partial_of_numpy(x):
     return norm(x) * partial(np.sum, axis=0)(x)
 
 
+@programs(1.5)
+def dict_of_functions(x):
+    total = 0.0
+    for name, f in {"sin": math.sin, "square": lambda v: v * v}.items():
+        total = total * 0.5 + f(x) * len(name)
+    for i, f in enumerate((math.exp, math.cos)):
+        total = total + f(x) * (i + 1)
+    return total + sum(f(x) for f in {"a": math.sin, "b": math.cos}.values())
+
+
+@programs(1.5, [2.0, 3.0])
+def functions_with_weights(x, weights):
+    a, b = weights
+    return sum(w * f(x) for w, f in zip((a, b), (math.sin, math.exp)))
+
+
 # -- itertools -------------------------------------------------------------------------------------
 
 
@@ -157,6 +173,19 @@ def combinations_of_rows(m):
 @programs(V)
 def combinations_with_replacement(x):
     return sum(a * b for a, b in itertools.combinations_with_replacement(x, 2))
+
+
+@programs([0.5, -1.5, 2.0])
+def combinations_of_each_size(xs):
+    total = sum(math.prod(c) for r in (1, 2, 3) for c in itertools.combinations(xs, r))
+    return total + sum(a * b * b for a, b in itertools.product(xs, repeat=2))
+
+
+@programs(V)
+def slices_without_end(x):
+    return sum(itertools.islice(itertools.cycle(x), 6)) ** 2 + sum(
+        a * b for a, b in itertools.pairwise(itertools.accumulate(x))
+    )
 
 
 @programs([0.5, -1.5, 2.0])

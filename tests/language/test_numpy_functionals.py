@@ -101,6 +101,18 @@ def apply_along_axis_of_three(c):
     ) + np.sum(np.apply_along_axis(np.sum, -1, c) ** 2)
 
 
+@programs(M)
+def apply_along_axis_of_lists_and_matrices(m):
+    return np.sum(np.apply_along_axis(sorted, 1, m) * m) + np.sum(
+        np.apply_along_axis(lambda r: np.outer(r, r), 0, m) ** 2
+    ) + np.sum(np.apply_along_axis(np.cumsum, 0, m) * m)
+
+
+@programs(1.5)
+def vectorize_of_a_number(x):
+    return float(np.vectorize(math.exp)(x)) * float(np.array(x * x))
+
+
 @programs(C)
 def apply_over_axes(c):
     return np.sum(np.apply_over_axes(np.sum, c, [0, 2]) ** 2)
