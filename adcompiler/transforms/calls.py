@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.analyses.purity import CHECKS
+from adcompiler.analyses.values import simple
 from adcompiler.frontend.replacements import REPLACEMENTS
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Attribute, Call, Closure, Const, Origin, Star
@@ -105,6 +106,13 @@ def call_value(
             k: literal(s, v, func, ("keywords", k), origin) for k, v in value.keywords.items()
         }
         return call(s, inner, [*first, *args], {**named, **kwargs}, origin, name)
+    if isinstance(value, tuple(GETTERS)):
+        made_of: Any = value.__reduce__()
+        maker, parts = made_of[:2]
+        if maker is type(value) and all(map(simple, parts)):
+            found = call_getter(s, maker, list(map(Const, parts)), kwargs, args, origin, name)
+            if found is not None:
+                return found
     if isinstance(value, np.vectorize) and any(
         t.may_vary(s.unit.type(a)) for a in (*atoms(args), *kwargs.values())
     ):

@@ -12,7 +12,7 @@ from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Block, Call, Closure, Const, Do, Format, Free, If, Item, Let, Loop,
-    Origin, Pack, Raise, Rhs, Slice, Statement, Unsupported, Var, substitute,
+    Origin, Pack, Raise, Rhs, Slice, Star, Statement, Unsupported, Var, substitute,
 )
 from adcompiler.ir.visit import substitute_statement
 from adcompiler.transforms.calls import call
@@ -173,6 +173,9 @@ class Specialiser(Loops, Displays, Access):
                 result = self.attribute(self.value(obj, env), attribute, origin, name)
             case Pack(kind, items, keys):
                 result = self.display(kind, items, keys, env, origin, name)
+                if any(not isinstance(i, Star) and self.value(i, env) in self.unit.one_shot
+                       for i in items):
+                    self.unit.one_shot.add(result)
             case Slice(lower, upper, step):
                 parts = [self.value(part, env) for part in (lower, upper, step)]
                 known = [part.value for part in parts if isinstance(part, Const)]

@@ -294,6 +294,15 @@ def itemgetter_key(points):
     return a * b + sum(map(operator.itemgetter(0), points))
 
 
+SECOND = operator.itemgetter(1)
+HALF = partial(operator.mul, 0.5)
+
+
+@programs(POINTS)
+def getters_of_the_module(points):
+    return max(points, key=SECOND)[0] ** 2 * HALF(points[0][1]) + sum(map(SECOND, points))
+
+
 @programs(TABLE)
 def itemgetter_of_several(d):
     a, c = operator.itemgetter("a", "c")(d)
@@ -401,6 +410,11 @@ def captured(x):
     return total() + total()
 
 
+def in_a_tuple(x):
+    parts = (map(math.sin, [x, x * x]), 2.0)
+    return sum(parts[0]) * parts[1] + sum(parts[0])
+
+
 def endless(x):
     return sum(x for _ in itertools.count())
 
@@ -411,8 +425,8 @@ def class_of_an_iterator(x):
 
 
 @pytest.mark.parametrize("function", [
-    twice, map_twice, zip_in_a_loop, next_and_the_rest, passed_on, chosen, captured, endless,
-    class_of_an_iterator,
+    twice, map_twice, zip_in_a_loop, next_and_the_rest, passed_on, chosen, captured, in_a_tuple,
+    endless, class_of_an_iterator,
 ])
 def test_refused(function):
     with pytest.raises(UnsupportedError, match="limitations.md#iterators"):
