@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.analyses.liveness import live_variables
+from adcompiler.analyses.once import reused_variables
 from adcompiler.analyses.storage import Sharing, is_mutable
 from adcompiler.finish import finished_bars, own_arrays, python_number
 from adcompiler.frontend.scope import Scope
@@ -104,6 +105,7 @@ def specialise(
         env[param.var] = Const(type_.value) if isinstance(type_, t.Static) else var
         if isinstance(type_, t.Static):
             unit.static(type_.value, (("argument", param.var.name),))
+    unit.reused |= reused_variables(function)
     unit.active_calls.append(python_function)
     with s.writing_to([]) as out:
         yields = s.block(function.body, env, Scope(python_function, path))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -16,16 +18,18 @@ from adcompiler.ir.visit import walk
 from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.runtime import (
     accumulate, add_at, append, check_bound, check_count, drop_last, give_back, keeps_shape, own,
-    put_entry, same_length, same_shape, same_trailing_shape, seed, stays_real, zeros_like,
+    put_entry, same_kind, same_length, same_shape, same_trailing_shape, seed, stays_real,
+    zeros_like,
 )
 
 DESTRUCTIVE: frozenset[Any] = frozenset({add_at, append, drop_last, put_entry})
 """Functions that write into their first argument, which the emitted code owns, and return it."""
 
 RUNTIME = "adcompiler.runtime"
+ITERTOOLS = tuple(value for value in vars(itertools).values() if isinstance(value, type))
 CHECKS: frozenset[Any] = frozenset({
-    check_bound, check_count, keeps_shape, same_length, same_shape, same_trailing_shape, seed,
-    stays_real,
+    check_bound, check_count, keeps_shape, same_kind, same_length, same_shape,
+    same_trailing_shape, seed, stays_real,
 })
 """Functions of the runtime that raise where a value is not what it must be."""
 
@@ -91,7 +95,8 @@ class Purity:
 
 PURE: frozenset[Any] = frozenset({
     range, len, zip, enumerate, reversed, dict.items, AssertionError, ValueError, TypeError,
-    slice, np.zeros_like, np.copy, itertools.count,
+    slice, np.zeros_like, np.copy, iter, functools.partial, operator.itemgetter,
+    operator.attrgetter, operator.methodcaller, np.ndenumerate, np.vectorize, *ITERTOOLS,
 })
 
 
@@ -122,6 +127,6 @@ def makes_storage(rhs: Rhs) -> bool:
 
 ALLOCATORS: frozenset[Any] = frozenset({
     np.zeros, np.ones, np.empty, np.full, np.zeros_like, np.ones_like, np.empty_like, np.full_like,
-    np.copy, np.array, np.ndarray.copy, own, zeros_like, list, dict, iter, zip, enumerate, reversed, range,
-    itertools.count,
+    np.copy, np.array, np.ndarray.copy, own, zeros_like, list, dict, iter, zip, enumerate, reversed,
+    range, map, filter, np.ndindex, np.ndenumerate, *ITERTOOLS,
 })

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import operator
 import types as python_types
 import warnings
 from collections.abc import Callable, Iterable
@@ -28,6 +29,7 @@ STATIC_CLASSES = (
     python_types.MethodType, type, np.ufunc, np.dtype, functools.partial, type(Ellipsis),
     type(NotImplemented), python_types.GenericAlias, type(np.ndarray.sum), type(np.ndarray.T),
     type(str.join), type(functools.lru_cache(lambda: 0)), type(np.sum), type(np._NoValue),
+    np.vectorize, operator.itemgetter, operator.attrgetter, operator.methodcaller,
 )
 SIZES = ((3, 4), (12, 24))
 """Extents of stand-ins; the larger ones where functions refuse the small, as a split in five."""

@@ -62,8 +62,7 @@ EXPRESSIONS: dict[str, Rejection] = {
     ),
     "Await": Rejection("await is not supported", "call a plain function", "generators"),
     "GeneratorExp": Rejection(
-        "a generator expression is supported only as the argument of sum, min, max, any, all, "
-        "list, tuple, set, dict, sorted or str.join",
+        "a generator expression is supported only as the argument of a call",
         "use a list comprehension: [...]", "generators",
     ),
 }

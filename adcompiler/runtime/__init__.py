@@ -5,7 +5,7 @@ from adcompiler.runtime.broadcasting import (
 )
 from adcompiler.runtime.containers import (
     append, cell_value, check_bound, check_count, dict_keys, dict_of, dict_values, drop_last,
-    entry, positions, put_entry, repack, same_length, unpack,
+    entry, positions, put_entry, repack, same_kind, same_length, unpack,
 )
 from adcompiler.runtime.elementwise import stays_real
 from adcompiler.runtime.indexing import (
@@ -17,6 +17,6 @@ __all__ = [
     "StretchedError", "accumulate", "add", "add_at", "append", "as_cotangent", "as_gradient",
     "cell_value", "check_bound", "check_count", "dict_keys", "dict_of", "dict_values", "drop_last",
     "entry", "give_back", "is_basic", "keeps_shape", "last_written", "own", "positions", "project",
-    "put_entry", "repack", "same_length", "same_shape", "same_trailing_shape", "scatter", "seed",
-    "stays_real", "unbroadcast", "unpack", "zeros_like",
+    "put_entry", "repack", "same_kind", "same_length", "same_shape", "same_trailing_shape",
+    "scatter", "seed", "stays_real", "unbroadcast", "unpack", "zeros_like",
 ]

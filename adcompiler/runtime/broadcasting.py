@@ -65,7 +65,8 @@ def project(g: Any, x: Any) -> Any:
             g = g.real
         return g if g.dtype == x.dtype else g.astype(x.dtype)
     if isinstance(x, (tuple, list)):
-        return type(x)(project(gi, xi) for gi, xi in zip(g, x, strict=True))
+        parts = [project(gi, xi) for gi, xi in zip(g, x, strict=True)]
+        return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
     if isinstance(x, dict):
         return {key: project(g[key], value) for key, value in x.items()}
     if isinstance(g, np.ndarray):

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.runtime.structure import zeros_like
+
 
 def unpack(value: Iterable[Any], count: int, star: int = -1) -> tuple[Any, ...]:
     """Return the ``count`` values that unpacking ``value`` assigns; ``star`` gathers a list.
@@ -62,6 +64,22 @@ def same_length(*sequences: Any) -> None:
             raise ValueError(f"zip() argument {position} is {longer} than argument 1")
 
 
+def same_kind(items: list[Any]) -> None:
+    """Raise unless an array of ``items`` has the kind of the first, as ``np.vectorize`` wants.
+
+    ValueError if there is none, TypeError if others are of a higher kind: np.vectorize would cut
+    them down to it.
+    """
+    if not items:
+        raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
+    first, whole = np.asarray(items[0]).dtype, np.asarray(items).dtype
+    if first != whole:
+        raise TypeError(
+            f"the first result is {first}, to which np.vectorize and np.apply_along_axis convert "
+            f"the others, which are {whole}: return one type, or give `otypes=`"
+        )
+
+
 def append(items: list[Any], value: Any) -> list[Any]:
     """Append ``value`` to a list that the emitted code owns and return the list."""
     items.append(value)
@@ -77,6 +95,15 @@ def drop_last(items: list[Any]) -> list[Any]:
 def dict_of(keys: Iterable[Any], values: Iterable[Any]) -> dict[Any, Any]:
     """Return the dict of ``keys`` and ``values``, which go pairwise."""
     return dict(zip(keys, values, strict=True))
+
+
+def dict_of_adjoint(g: dict[Any, Any], keys: Iterable[Any], values: list[Any]) -> list[Any]:
+    """Return the cotangents of ``values`` for ``dict_of(keys, values)`` with cotangent ``g``."""
+    last = {key: position for position, key in enumerate(keys)}
+    parts = [zeros_like(value) for value in values]
+    for key, position in last.items():
+        parts[position] = g[key]
+    return parts
 
 
 def dict_keys(table: dict[Any, Any]) -> list[Any]:

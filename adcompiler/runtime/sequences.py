@@ -18,7 +18,8 @@ def like(items: Iterable[Any], x: Any) -> Any:
     """Return the cotangents ``items`` of the items of ``x`` as the cotangent of ``x``."""
     if isinstance(x, np.ndarray):
         return project(np.array(list(items)).reshape(x.shape), x)
-    return type(x)([project(g, item) for g, item in zip(items, x, strict=True)])
+    parts = [project(g, item) for g, item in zip(items, x, strict=True)]
+    return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
 
 
 def spread(g: Any, x: Any) -> Any:
@@ -75,3 +76,18 @@ def sum_repeats(g: Sequence[Any], x: Sequence[Any]) -> Any:
     for i, item in enumerate(g):
         items[i % len(x)] = add(items[i % len(x)], item)
     return like(items, x)
+
+
+def deviations(factor: Any, data: Sequence[Any]) -> Any:
+    """Return ``factor`` times the deviation of each item of ``data`` from their mean."""
+    centre = sum(data) / len(data)
+    return like([factor * (x - centre) for x in data], data)
+
+
+def at_ranks(g: Any, data: Sequence[Any], ranks: Sequence[int]) -> Any:
+    """Return the cotangent of ``data`` whose items of some ranks receive ``g``."""
+    parts = [0.0] * len(data)
+    order = sort_order(data)
+    for rank in ranks:
+        parts[order[rank]] = g
+    return like(parts, data)

@@ -12,6 +12,7 @@ from adcompiler.runtime import dict_keys, dict_values
 from adcompiler.transforms.binding import plain_call
 from adcompiler.transforms.defaults import without_defaults
 from adcompiler.transforms.effects import NEW_CONTAINER, refused, without_out
+from adcompiler.transforms.iterator_folds import get_entry
 from adcompiler.transforms.libraries import is_namedtuple
 from adcompiler.transforms.out_arguments import call_with_out
 from adcompiler.transforms.stores import call_dict_method, call_list_method
@@ -24,6 +25,7 @@ DICT_WRITES = frozenset({"update", "pop", "popitem", "setdefault", "clear"})
 ARRAY_WRITES = frozenset({
     "sort", "fill", "put", "partition", "resize", "setfield", "setflags", "itemset",
 })
+POSITIONS = frozenset({list.index, list.count, tuple.index, tuple.count})
 WRITES = LIST_WRITES | DICT_WRITES | ARRAY_WRITES
 
 
@@ -50,10 +52,23 @@ def call_method(
         found = s.type_of_call(descriptor, rest, kwargs) if isinstance(
             owner, t.Array
         ) else s.type_of_call(lambda x, *a, **k: getattr(x, method)(*a, **k), rest, kwargs)
+        if descriptor in POSITIONS:
+            found = t.INT
         if isinstance(found, t.Static):
             return Const(found.value) if REGISTRY.inactive(descriptor) else s.let(
                 plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
         return s.let(plain_call(func, args, kwargs), found, name, origin)
+    if isinstance(owner, t.Tuple) and is_namedtuple(owner.cls) and method in (
+        "_replace", "_asdict"
+    ) and not args:
+        fields: dict[str, Atom] = {
+            field: s.item(obj, Const(position), origin, field)
+            for position, field in enumerate(getattr(owner.cls, "_fields", ()))
+        }
+        if method == "_asdict" and not kwargs:
+            entries: list[tuple[Atom, Atom]] = [(Const(key), v) for key, v in fields.items()]
+            return s.pack_dict(entries, origin, name)
+        return s.call(Const(owner.cls), [], {**fields, **kwargs}, origin, name)
     if isinstance(owner, t.Tuple) and is_namedtuple(owner.cls) and callable(
         vars(owner.cls).get(method)
     ) and not method.startswith("_"):
@@ -68,6 +83,8 @@ def call_method(
             if args[0].value in owner.keys:
                 return s.item(obj, args[0], origin, name)
             return args[1] if len(args) > 1 else NONE
+        if method == "get" and args and not kwargs:
+            return get_entry(s, obj, args, origin, name)
     writes = LIST_WRITES if isinstance(owner, t.List) else DICT_WRITES
     if isinstance(owner, (t.List, t.Dict)) and method in writes and s.heap is not None and (
         isinstance(obj, Var)

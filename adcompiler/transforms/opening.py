@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.analyses.liveness import live_variables
+from adcompiler.analyses.once import reused_variables
 from adcompiler.analyses.values import simple, type_of
 from adcompiler.errors import ADError
 from adcompiler.frontend.functions import lower
@@ -162,6 +163,10 @@ def apply(
 ) -> Atom:
     """Write the body of ``function`` in place, or a call of its own compiled form."""
     unit = s.unit
+    if scope is None or not scope.is_rule:
+        unit.reused |= reused_variables(function)
+        for param, atom in zip(function.params, bound, strict=True):
+            s.check_once(param.var, atom, origin)
     depth = unit.active_calls.count(identity)
     large = size(function.body) > INLINE_SIZE and not partial_evaluation_helps(s, bound)
     opened = depth == 0 and (

@@ -14,11 +14,12 @@ from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Block, Call, Closure, Const, Do, Format, Free, If, Item, Let, Loop,
-    Origin, Pack, Raise, Rhs, Slice, Statement, Unsupported, Var, substitute,
+    Origin, Pack, Raise, Rhs, Slice, Star, Statement, Unsupported, Var, substitute,
 )
 from adcompiler.ir.visit import substitute_statement
 from adcompiler.transforms.calls import call
 from adcompiler.transforms.heap import Heap, Reference, State
+from adcompiler.transforms.iterator_folds import makes_iterator
 from adcompiler.transforms.specialise_access import Access
 from adcompiler.transforms.specialise_displays import Displays
 from adcompiler.transforms.specialise_loops import Loops
@@ -45,6 +46,7 @@ class Specialiser(Loops, Displays, Access):
         match statement:
             case Let(target, rhs, origin):
                 env[target] = self.rhs(rhs, env, scope, origin, target.name, target.temporary)
+                self.check_once(target, env[target], origin)
             case Do(rhs, origin):
                 value = self.rhs(rhs, env, scope, origin, "ignored", True)
                 last = self.out[-1] if self.out else None
@@ -70,6 +72,8 @@ class Specialiser(Loops, Displays, Access):
             if yields is None:
                 return False
             env.update(zip(node.results, yields, strict=True))
+            for result, value in zip(node.results, yields, strict=True):
+                self.check_once(result, value, node.origin)
             return True
         arms = []
         states = []
@@ -81,6 +85,8 @@ class Specialiser(Loops, Displays, Access):
         if results is None:
             return False
         env.update(zip(node.results, results, strict=True))
+        for result, value in zip(node.results, results, strict=True):
+            self.check_once(result, value, node.origin)
         return True
 
     @contextmanager
@@ -144,6 +150,8 @@ class Specialiser(Loops, Displays, Access):
                 orelse is not None and b in self.unit.unsure
             )
             var = self.joined(result, type_, unsure)
+            if self.unit.one_shot & {a, b}:
+                self.unit.one_shot.add(var)
             kept[var] = (a, b)
             if heap is None or result in heap.live:
                 adopted.append((var, a, b))
@@ -233,6 +241,9 @@ class Specialiser(Loops, Displays, Access):
                 result = self.attribute(self.value(obj, env), attribute, origin, name)
             case Pack(kind, items, keys):
                 result = self.display(kind, items, keys, env, origin, name)
+                if any(not isinstance(i, Star) and self.value(i, env) in self.unit.one_shot
+                       for i in items):
+                    self.unit.one_shot.add(result)
             case Slice(lower, upper, step):
                 parts = [self.value(part, env) for part in (lower, upper, step)]
                 known = [part.value for part in parts if isinstance(part, Const)]
@@ -296,6 +307,8 @@ class Specialiser(Loops, Displays, Access):
             self.unit.unsure.add(new)
         if self.heap is not None:
             self.heap.rename(old, new)
+        if old in self.unit.one_shot:
+            self.unit.one_shot.add(new)
         if isinstance(self.unit.types.get(new), t.Array):
             self.unit.shapes.setdefault(new, self.unit.shape_class(old))
 
@@ -303,4 +316,7 @@ class Specialiser(Loops, Displays, Access):
         self, func: Atom, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
     ) -> Atom:
         """Write a call; functions whose source is read are opened or compiled on their own."""
-        return call(self, func, args, kwargs, origin, name)
+        result = call(self, func, args, kwargs, origin, name)
+        if isinstance(result, Var) and isinstance(func, Const) and makes_iterator(func.value):
+            self.unit.one_shot.add(result)
+        return result

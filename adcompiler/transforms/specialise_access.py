@@ -19,6 +19,8 @@ from adcompiler.transforms.specialise_types import ResultTypes
 from adcompiler.transforms.unit import Path
 
 PYTHON_NUMBERS = {"bool": bool, "int": int, "float": float, "complex": complex}
+READING = frozenset({"index", "count", "copy"})
+"""Methods of lists, tuples and dicts that change nothing and are called as they stand."""
 MODULE_NAMES = frozenset({"__name__", "__file__", "__doc__", "__package__"})
 
 
@@ -91,6 +93,11 @@ class Access(ResultTypes):
                 return picked
         type_ = self.unit.type(obj)
         rhs = self.unit.definition(obj)
+        if isinstance(rhs, Attribute) and rhs.name == "flat" and isinstance(
+            self.unit.type(rhs.obj), t.Array
+        ):
+            ravel = self.attribute(rhs.obj, "ravel", origin)
+            return self.item(self.call(ravel, [], {}, origin, "elements"), index, origin, name)
         if isinstance(type_, t.Dict) and isinstance(index, Const) and isinstance(rhs, Pack):
             for key, value in zip(rhs.keys, rhs.items, strict=True):
                 if isinstance(key, Const) and key.value == index.value:
@@ -139,6 +146,11 @@ class Access(ResultTypes):
             case t.Tuple(_, cls) if cls is not tuple and name in getattr(cls, "_fields", ()):
                 position = list(getattr(cls, "_fields", ())).index(name)
                 return self.item(obj, Const(position), origin, hint)
+            case (t.Tuple() | t.List() | t.Dict()) if name in READING:
+                cls = {t.Tuple: tuple, t.List: list, t.Dict: dict}[type(type_)]
+                if hasattr(cls, name):
+                    return self.let(
+                        Attribute(obj, name), t.Method(getattr(cls, name)), hint, origin)
             case t.Object(cls, _):
                 return self.object_attribute(obj, type_, name, origin, hint)
         return self.let(Attribute(obj, name), t.UNKNOWN, hint, origin)

@@ -6,11 +6,14 @@ import itertools
 import operator
 from collections.abc import Callable, Iterator, Sequence
 
+import numpy as np
+
 from adcompiler.analyses.storage import IN_PLACE, is_mutable
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Block, Call, Const, Do, Item, Let, Loop, Origin, Var, unstar,
+    UNDEF, Atom, Attribute, Block, Call, Const, Do, Item, Let, Loop, Origin, Raise, Star, Statement,
+    Var, unstar,
 )
 from adcompiler.ir.visit import walk
 from adcompiler.runtime import dict_keys, dict_values, positions
@@ -38,6 +41,7 @@ class Loops(Writer):
         flat: list[Atom] = []
         item_types: list[t.Type] = []
         build = self.flatten(iterables[0], flat, item_types, node.origin) if iterables else None
+        self.check_end(node, flat)
         types = [self.unit.type(init) for init in inits]
         carried = Carried(self, node, inits, flat)
         for trial in range(MAX_TRIALS):
@@ -79,6 +83,21 @@ class Loops(Writer):
         carried.read_again(results, node)
         env.update(zip(node.results, results, strict=True))
         env.update(zip(node.collects, collects, strict=True))
+
+    def check_end(self, node: Loop, flat: list[Atom]) -> None:
+        """Report a loop over what never ends, which nothing leaves."""
+        made = [self.unit.definition(iterable) for iterable in flat]
+        endless = all(
+            isinstance(rhs, Call) and isinstance(rhs.func, Const)
+            and rhs.func.value in (itertools.count, itertools.cycle, itertools.repeat)
+            for rhs in made
+        )
+        leaves = node.stops or any(isinstance(s, Raise) for s in walk(node.body))
+        if flat and endless and not leaves:
+            self.reject(
+                node.origin, "an iterator without end, all of which is asked for",
+                "leave a loop over it by `break`, or zip it with a sequence", "iterators",
+            )
 
     def iterate(
         self, node: Loop, inits: list[Atom], types: list[t.Type], item_types: list[t.Type],
@@ -157,6 +176,9 @@ class Loops(Writer):
         """
         if len(iterables) != 1 or node.stops:
             return False
+        functions = self.rows_of_functions(iterables[0], node.origin)
+        if functions is not None:
+            return self.written_out(node, functions, env, scope)
         type_ = self.unit.type(iterables[0])
         if isinstance(type_, t.Tuple) and any(map(is_function, type_.items)):
             return self.written_out(node, iterables[0], env, scope)
@@ -184,6 +206,40 @@ class Loops(Writer):
             values = tuple(row[index] for row in rows)
             env[collect] = self.pack("list", values, collect.name, node.origin)
         return True
+
+    def rows_of_functions(self, iterable: Atom, origin: Origin) -> Atom | None:
+        """Write what ``items``, ``values``, ``zip`` and ``enumerate`` give if functions are in it.
+
+        Return None for all others, and where their number is not known.
+        """
+        rhs = self.unit.definition(iterable)
+        if not isinstance(rhs, Call) or not isinstance(rhs.func, Const) or rhs.kwargs:
+            return None
+        function, parts = rhs.func.value, [unstar(arg) for arg in rhs.args]
+        if function in (dict.items, dict_values):
+            table = self.unit.type(parts[0])
+            if not isinstance(table, t.Dict) or not table.keys or not any(
+                map(is_function, table.items)
+            ):
+                return None
+            keys: list[Atom] = [Const(key) for key in table.keys]
+            values = [self.item(parts[0], key, origin, "value") for key in keys]
+            columns = [keys, values] if function is dict.items else [values]
+        elif function in (zip, enumerate):
+            found = [self.unit.elements(part) for part in parts]
+            if any(row is None for row in found) or not any(
+                is_function(self.unit.type(item)) for row in found for item in row or ()
+            ):
+                return None
+            columns = [list(row or ()) for row in found]
+            if function is enumerate and len(columns) == 1:
+                columns.insert(0, [Const(n) for n in range(len(columns[0]))])
+        else:
+            return None
+        if len(columns) == 1:
+            return self.pack("tuple", tuple(columns[0]), "functions", origin)
+        rows = [self.pack("tuple", row, "row", origin) for row in zip(*columns, strict=False)]
+        return self.pack("tuple", tuple(rows), "functions", origin)
 
     def written_out(self, node: Loop, iterable: Atom, env: Env, scope: Scope | None) -> bool:
         """Write the iterations of a loop over a tuple one after the other."""
@@ -214,14 +270,13 @@ class Loops(Writer):
         """Add the sequences that ``iterable`` runs over; return how their items make its item."""
         rhs = self.unit.definition(iterable)
         if isinstance(rhs, Call) and isinstance(rhs.func, Const):
-            if rhs.func.value is zip and rhs.args and not rhs.kwargs:
-                return paired([self.flatten(unstar(a), flat, types, origin) for a in rhs.args])
+            if rhs.func.value is zip and rhs.args and not rhs.kwargs and not any(
+                isinstance(arg, Star) for arg in rhs.args
+            ):
+                return self.flatten_zip([unstar(a) for a in rhs.args], flat, types, origin)
             if rhs.func.value is enumerate:
                 start = dict(rhs.kwargs).get("start", (*rhs.args, Const(0))[1])
-                count = self.let(
-                    Call(Const(itertools.count), (unstar(start),)), t.UNKNOWN, "count", origin
-                )
-                flat.append(count)
+                flat.append(self.counting(unstar(start), origin))
                 types.append(t.INT)
                 return paired([own_item, self.flatten(unstar(rhs.args[0]), flat, types, origin)])
             if rhs.func.value is dict.items:
@@ -231,13 +286,28 @@ class Loops(Writer):
                     part = self.call(Const(function), [table], {}, origin, "entries")
                     parts.append(self.flatten(part, flat, types, origin))
                 return paired(parts)
+            if rhs.func.value is iter:
+                return self.flatten(unstar(rhs.args[0]), flat, types, origin)
+            if rhs.func.value is np.ndenumerate:
+                array = unstar(rhs.args[0])
+                shape = self.attribute(array, "shape", origin)
+                index = self.call(Const(np.ndindex), [shape], {}, origin, "index")
+                flattened = self.attribute(array, "ravel", origin)
+                items = self.call(flattened, [], {}, origin, "items")
+                return self.flatten_zip([index, items], flat, types, origin)
+            if rhs.func.value in (itertools.cycle, itertools.repeat):
+                flat.append(self.counting(Const(0), origin))
+                types.append(t.INT)
+                return self.cycled(rhs, origin)
+        if isinstance(rhs, Attribute) and rhs.name == "flat":
+            iterable = self.call(self.attribute(rhs.obj, "ravel", origin), [], {}, origin, "items")
         type_ = self.unit.type(iterable)
         if isinstance(rhs, Item) and isinstance(type_, t.List) and self.heap is not None and (
             is_mutable(type_.item) and isinstance(self.unit.type(rhs.obj), t.List)
         ):
             return self.part_of_list(rhs, flat, types, origin)
         flat.append(iterable)
-        types.append(item_type(type_))
+        types.append(self.type_of_items(iterable))
         return own_item
 
     def part_of_list(
@@ -254,6 +324,55 @@ class Loops(Writer):
 
         return build
 
+    def flatten_zip(
+        self, parts: list[Atom], flat: list[Atom], types: list[t.Type], origin: Origin
+    ) -> Build:
+        """Add the sequences that ``zip`` runs over; what is repeated needs none beside others."""
+        made = [self.unit.definition(part) for part in parts]
+        repeated = [
+            isinstance(rhs, Call) and isinstance(rhs.func, Const) and len(rhs.args) == 1
+            and not rhs.kwargs and rhs.func.value is itertools.repeat for rhs in made
+        ]
+        if all(repeated):
+            return paired([self.flatten(part, flat, types, origin) for part in parts])
+        return paired([
+            always(unstar(rhs.args[0])) if isinstance(rhs, Call) and same
+            else self.flatten(part, flat, types, origin)
+            for part, rhs, same in zip(parts, made, repeated, strict=True)
+        ])
+
+    def counting(self, start: Atom, origin: Origin) -> Atom:
+        """Write a sequence of integers without end."""
+        rhs = Call(Const(itertools.count), (start,))
+        return self.let(rhs, t.UNKNOWN, "count", origin)
+
+    def cycled(self, rhs: Call, origin: Origin) -> Build:
+        """Return how the item of ``cycle(items)`` or ``repeat(item)`` is written of a number."""
+        value = unstar(rhs.args[0])
+        if isinstance(rhs.func, Const) and rhs.func.value is itertools.repeat:
+            return lambda s, items, at: (next(items), value)[1]
+        size = self.call(Const(len), [value], {}, origin, "length")
+
+        def build(s: Writer, items: Iterator[Atom], at: Origin) -> Atom:
+            index = s.call(Const(operator.mod), [next(items), size], {}, at, "index")
+            return s.item(value, index, at)
+
+        return build
+
+    def type_of_items(self, iterable: Atom) -> t.Type:
+        """Return the type of the items of an iterable; of an iterator, found by trying it."""
+        type_ = self.unit.type(iterable)
+        rhs = self.unit.definition(iterable)
+        if isinstance(rhs, Call) and isinstance(rhs.func, Const) and (
+            rhs.func.value is np.ndindex
+            or getattr(rhs.func.value, "__module__", None) == "itertools"
+        ):
+            function = rhs.func.value
+            kwargs = {key: value for key, value in rhs.kwargs if key is not None}
+            return self.type_of_call(
+                lambda *a, **k: next(iter(function(*a, **k))), list(rhs.args), kwargs)
+        return item_type(type_)
+
 
 def writes(block: Block) -> bool:
     """Say whether the text of a block writes into something."""
@@ -269,6 +388,11 @@ def writes(block: Block) -> bool:
 def own_item(s: Writer, items: Iterator[Atom], origin: Origin) -> Atom:
     """Return the next item as it is."""
     return next(items)
+
+
+def always(value: Atom) -> Build:
+    """Return that the item is one value, always."""
+    return lambda s, items, origin: value
 
 
 def paired(parts: Sequence[Build]) -> Build:

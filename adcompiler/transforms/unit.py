@@ -72,6 +72,8 @@ class Unit:
     closure cells of the compiled function itself, which become its last parameters. ``rule_names``
     maps (module, name) to the values that rules read by name while they were opened;
     ``inside_rules`` holds the functions among them, whose own names are of that kind too.
+    ``one_shot`` holds the values that stand for iterators, which Python runs over only once;
+    ``reused`` the variables of the functions being read that may be read more than once.
     """
 
     root: Any = None
@@ -98,6 +100,8 @@ class Unit:
     names: dict[Var, str] = field(default_factory=dict)
     opened: dict[Atom, int] = field(default_factory=dict)
     anonymous: set[Var] = field(default_factory=set)
+    one_shot: set[Atom] = field(default_factory=set)
+    reused: set[Var] = field(default_factory=set)
     hints: dict[Var, str] = field(default_factory=dict)
     trial: int = 0
     evidence: set[Var] = field(default_factory=set)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -61,6 +61,14 @@ class Writer(ABC):
         if finding not in self.unit.findings:
             self.unit.findings.append(finding)
 
+    def check_once(self, name: Var, value: Atom, origin: Origin) -> None:
+        """Report a name that is read more than once of an iterator, which can be only once."""
+        if value in self.unit.one_shot and name in self.unit.reused:
+            self.reject(
+                origin, "an iterator that is used in more than one place",
+                "make a list of it, by list(...) or a comprehension", "iterators",
+            )
+
     def joined(self, like: Var, type_: t.Type, unsure: bool) -> Var:
         """Return a new variable named as ``like`` for a value that comes from several places."""
         var = Var(like.name, like.temporary)
@@ -110,6 +118,12 @@ class Writer(ABC):
         cls: type = tuple,
     ) -> Atom:
         """Write a tuple, list or set of ``values``."""
+
+    @abstractmethod
+    def sequence_display(
+        self, kind: str, items: Sequence[Atom | Star], name: str, origin: Origin
+    ) -> Atom:
+        """Write a tuple, list or set display of values that are specialised already."""
 
     @abstractmethod
     def pack_dict(self, entries: list[tuple[Atom, Atom]], origin: Origin, name: str) -> Atom:

@@ -13,6 +13,7 @@ import itertools
 import linecache
 import math
 import operator
+import statistics
 import sys
 import warnings
 import zlib
@@ -40,9 +41,10 @@ BINARY = {
 }
 UNARY = {operator.neg: "-", operator.pos: "+"}
 MODULES = {"np": np, "np.linalg": np.linalg, "np.fft": np.fft, "math": math, "cmath": cmath,
-           "operator": operator}
+           "operator": operator, "statistics": statistics}
 LITERALS = (bool, int, str, type(None), type(Ellipsis))
-NAMESPACE = {"np": np, "math": math, "cmath": cmath, "operator": operator, "adcompiler": adcompiler}
+NAMESPACE = {"np": np, "math": math, "cmath": cmath, "operator": operator,
+             "statistics": statistics, "adcompiler": adcompiler}
 
 NOT_COMPILED = {
     # the sum over rows of no rows is the start value: its type depends on the extent
