@@ -284,7 +284,7 @@ class Places(Expressions):
         if place.shape and place.shape[0]:
             options.append(f"np.sum({x}, axis=0).sum()")
             counting = f"np.arange(1.0, {place.shape[-1] + 1}.0)"
-            options += [f"np.sum({x} * {counting})"] * 2
+            options += [f"np.sum({x} * {counting})"] * 4
             if prod(place.shape):
                 options += [f"np.max({x})", f"np.mean({x})", f"np.min({x})"]
         return str(self.pick(options))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.properties.containers import Containers
-from tests.properties.values import FLOAT, GROWING, Arr, Callee, Context, Env, Floats, Index
+from tests.properties.values import FLOAT, GROWING, Arr, Callee, Context, Env, Float, Floats, Index
 from tests.properties.writes import Rows
 
 RAMP = [(3,), (3,), (4,), (2,), (2, 3), (3, 3)]
@@ -18,14 +18,29 @@ class Procedures(Containers):
         usable = [c for c in self.callees if c.result is None]
         if not usable or self.frozen:
             return None
-        callee = self.pick(usable)
-        before: list[str] = []
+        return self.calling(self.pick(usable), env, context)
+
+    def calling(self, callee: Callee, env: Env, context: Context) -> list[str]:
+        """Return a statement that calls a function, after others that make what it needs."""
+        rows = []
         for type_ in callee.params:
-            if isinstance(type_, Arr) and not self.of_type(env, type_):
-                text = self.array(type_.shape, env, 1)
-                before.append(f"{self.name_of(env, context, type_)} = {text}")
+            if not isinstance(type_, (Index, Float)) and not self.of_type(env, type_):
+                text = self.value(type_, env, 1)
+                rows.append(f"{self.name_of(env, context, type_)} = {text}")
         text = self.call_of(callee, env)
-        return None if text is None else [*before, text]
+        if text is None:
+            return rows
+        if callee.result is not None:
+            text = f"{self.name_of(env, context, callee.result)} = {text}"
+        return [*rows, text]
+
+    def uncalled(self, body: list[str], env: Env, context: Context) -> list[str]:
+        """Return calls of the functions that nothing has called yet."""
+        rows: list[str] = []
+        for callee in self.callees:
+            if not any(f"{callee.name}(" in row for row in [*body, *rows]):
+                rows += self.calling(callee, env, context)
+        return rows
 
     def call_of(self, callee: Callee, env: Env) -> str | None:
         """Return a call whose array arguments are arrays at hand, sometimes one array twice."""
@@ -33,7 +48,9 @@ class Procedures(Containers):
         last: dict[Any, str] = {}
         for type_ in callee.params:
             if isinstance(type_, Index):
-                words.append(self.position(type_.bound, env))
+                known = [n for n, t in env.items()
+                         if isinstance(t, Index) and t.bound <= type_.bound]
+                words.append(self.pick([*map(str, range(type_.bound)), *known]))
                 continue
             if type_ == GROWING or isinstance(type_, Floats):
                 options = self.of_type(env, type_)

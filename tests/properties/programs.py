@@ -14,8 +14,8 @@ import numpy as np
 from tests.properties.features import COMPOUND, WRITE_FREE, WRITING, Weights, drawn
 from tests.properties.procedures import Procedures
 from tests.properties.values import (
-    FLOAT, GROWING, NAMES, Arr, Arrays, Callee, Context, Env, Floats, Grid, Growing, Index, Ints,
-    Mask, Program, Table, Tup, argument, load,
+    FLOAT, GROWING, NAMES, Arr, Arrays, Callee, Context, Env, Float, Floats, Grid, Growing, Index,
+    Ints, Mask, Program, Table, Tup, argument, load,
 )
 
 
@@ -237,7 +237,7 @@ class Writer(Procedures):
 
     def head(self, env: Env) -> tuple[str, Env, bool]:
         i, x, y = self.fresh("i"), self.fresh("x"), self.fresh("x")
-        n = self.rng.randrange(4)
+        n = self.pick([0, 1, 2, 2, 3, 3]) if self.writing else self.rng.randrange(4)
         options: list[tuple[str, Env, bool]] = [
             (f"{i} in range({n})", {i: Index(n)} if n else {}, n > 0),
             (f"{i} in range(1, {n})", {i: Index(n)} if n > 1 else {}, n > 1),
@@ -374,14 +374,50 @@ class Writer(Procedures):
         default = " = 0.4" if params[-1] == FLOAT and self.chance(0.2) else ""
         context = Context(False, result, False, set(env) - set(names))
         body, falls = self.block(env, size, context, depth, size // 3 if name == "f" else 1)
+        if falls and name == "f" and self.writing:
+            body += self.uncalled(body, env, context)
         if falls:
-            total = [n for n in self.of_type(env, FLOAT) if not self.chance(0.3)]
-            if self.writing:
-                total += [self.reduced(p, env) for p in self.places(env) if not self.chance(0.2)]
-                total += [f"sum({n})" for n in self.of_class(env, Growing)]
-            more = f"{' + '.join(total)} + " if result == FLOAT and total else ""
-            body.append(f"return {more}{self.value(result, env, 2)}")
+            body.append(f"return {self.result(result, env)}")
         return [f"def {name}({', '.join(names)}{default}):", *indented(body)]
+
+    def result(self, type_: Any, env: Env) -> str:
+        """Return a value to return, of as much of what was computed as there is."""
+        total = [n for n in self.of_type(env, FLOAT) if not self.chance(0.3)]
+        if not self.writing:
+            more = f"{' + '.join(total)} + " if type_ == FLOAT and total else ""
+            return f"{more}{self.value(type_, env, 2)}"
+        total += self.sums(env) or [self.leaf(env)]
+        match type_:
+            case Arr(shape):
+                array = self.array(shape, env, 1)
+                known = [p.text for p in self.places(env) if p.shape == shape]
+                if known and self.chance(0.5):
+                    return str(self.pick(known))
+                return f"{array} * ({' + '.join(total)})"
+            case Tup((Float(), *items)):
+                others = [self.value(t, env, 0) for t in items]
+                return f"({', '.join([' + '.join(total), *others])})"
+            case Float():
+                return " + ".join(total)
+        return self.value(type_, env, 1)
+
+    def sums(self, env: Env) -> list[str]:
+        """Return numbers that depend on nearly everything in containers and arrays."""
+        found = [self.reduced(p, env) for p in self.places(env)]
+        for name, type_ in env.items():
+            match type_:
+                case Growing():
+                    found.append(f"sum({name})")
+                case Floats(length):
+                    weigh = f"sum((k + 1) * item for k, item in enumerate({name}))"
+                    found.append(weigh if length else f"sum({name})")
+                case Grid(rows):
+                    found += [f"sum({name}[{i}])" for i in range(rows)]
+                case Tup(items):
+                    found += [f"{name}[{i}]" for i, t in enumerate(items) if t == FLOAT]
+                case Table(entries):
+                    found += [f"{name}[{key!r}]" for key, t in entries if t == FLOAT]
+        return [text for text in found if not self.chance(0.1)]
 
     def helper(self) -> list[str]:
         if self.writing and self.chance(0.7):
@@ -421,8 +457,7 @@ class Writer(Procedures):
         types, inactive = self.parameters()
         names = ["x", "v", "m", "d"][: len(types)]
         env: Env = dict(zip(names, types, strict=True)) | inactive
-        result = FLOAT if not self.chance(0.2) else self.pick(
-            [Arr((3,)), Tup((FLOAT, Arr((3,)))), Floats(2), Table((("u", FLOAT), ("w", FLOAT)))])
+        result = FLOAT if not self.chance(0.2) else self.pick(self.results(types))
         params = (*types, *inactive.values(), None)
         names += inactive
         depth = 2 if self.writing else 3
@@ -433,6 +468,15 @@ class Writer(Procedures):
             args = tuple(single(a) for a in args)
         return Program("\n".join(rows) + "\n", args, result == FLOAT, len(types),
                        frozenset(self.used))
+
+    def results(self, types: list[Any]) -> list[Any]:
+        """Return types of results besides numbers; often one of an argument, to return that."""
+        if self.writing:
+            arrays = [t for t in types if isinstance(t, Arr)]
+            return [*arrays, Arr((3,)), *(Tup((FLOAT, t)) for t in arrays),
+                    *(Tup((FLOAT, t, t)) for t in arrays)]
+        return [Arr((3,)), Tup((FLOAT, Arr((3,)))), Floats(2),
+                Table((("u", FLOAT), ("w", FLOAT)))]
 
     def parameters(self) -> tuple[list[Any], Env]:
         """Return the types of the differentiated arguments, and the others by name."""
