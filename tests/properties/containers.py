@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.properties.places import Place
 from tests.properties.values import (
-    FLOAT, GROWING, Arr, Arrays, Context, Env, Floats, Grid, Index, Table,
+    FLOAT, GROWING, Arr, Arrays, Boxed, Context, Env, Floats, Grid, Index, Table,
 )
 from tests.properties.views import Views
 from tests.properties.writes import OPERATORS, Rows
@@ -217,6 +217,32 @@ class Containers(Views):
             f"{name}[{i}] = {self.floats(type_.columns, env, 1)}",
             f"{name}[{i}], {name}[{k}] = {name}[{k}], {name}[{i}]",
         ])]
+
+    # -- objects -------------------------------------------------------------------------------
+
+    def boxed(self, env: Env, context: Context, depth: int) -> Rows:
+        """An object whose attributes are stored into."""
+        before: list[str] = []
+        names = self.of_class(env, Boxed)
+        if not names:
+            place = self.place(env, self.pick([1, 2]), 1)
+            if place is None or not place.shape:
+                return None
+            text = self.pick([f"Box({self.number(env, 1)}, {place.text})",
+                              f"Box({self.leaf(env)}, {self.array(place.shape, env, 1)})"])
+            names = [self.name_of(env, context, Boxed(place.shape))]
+            before = [f"{names[0]} = {text}"]
+        name = self.pick(names)
+        shape = env[name].shape
+        operator, value = self.pick(OPERATORS), self.number(env, 1)
+        factor = self.factor(operator, value)
+        target = self.part(env, Place(f"{name}.data", shape)) or Place(f"{name}.data[0]", None)
+        used = self.name_of(env, context, FLOAT)
+        return [*before, *self.pick([
+            [f"{name}.level = {value}"], [f"{name}.level {operator} {factor}"],
+            [f"{name}.data = {self.array(shape, env, 1)}"],
+            [f"{target.text} {operator} {factor}"], [f"{name}.data {operator} {factor}"],
+        ]), f"{used} = {name}.level * np.sum({name}.data)"]
 
     # -- dicts ---------------------------------------------------------------------------------
 

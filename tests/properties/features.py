@@ -35,13 +35,13 @@ ALIASES: Weights = {
 CONTAINERS: Weights = {
     "new_list": 1, "grow": 3, "shrink": 1, "list_store": 2, "list_order": 1, "collected": 1,
     "array_list": 1, "array_list_store": 2, "grid": 1, "grid_store": 1, "dict_store": 2,
-    "stack_machine": 1,
+    "stack_machine": 1, "boxed": 1,
 }
 PROCEDURES: Weights = {"call_procedure": 3, "writing_closure": 1, "push_closure": 1}
 
 WRITE_FREE: Weights = {**BINDING, **CONTROL, **LEAVING}
 WRITING: Weights = {
-    **BINDING, **CONTROL, "leave": 1, "early_return": 1,
+    **BINDING, **CONTROL, "leave": 4, "early_return": 4,
     **{name: 2 * weight for group in (STORES, VIEWS, ALIASES, CONTAINERS, PROCEDURES)
        for name, weight in group.items()},
     "branch": 4, "for_loop": 6, "while_loop": 2, "closure": 2,

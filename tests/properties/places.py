@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from tests.properties.expressions import Expressions
 from tests.properties.values import (
-    FLOAT, Arr, Arrays, Env, Index, Ints, Mask, ReadOnly, Table, Tup,
+    FLOAT, Arr, Arrays, Boxed, Env, Index, Ints, Mask, ReadOnly, Table, Tup,
 )
 
 Shape = tuple[int, ...]
@@ -55,6 +55,8 @@ class Places(Expressions):
             case Table(entries):
                 return [place for key, t in entries
                         for place in self.places_in(f"{text}[{key!r}]", t, env)]
+            case Boxed(shape):
+                return [Place(f"{text}.data", shape)]
             case Arrays(shape, length):
                 return [Place(f"{text}[{self.position(length, env)}]", shape)]
         return []
@@ -111,6 +113,8 @@ class Places(Expressions):
         if not self.writing:
             return super().position(length, env)
         valid = [n for n, t in env.items() if isinstance(t, Index) and t.bound <= length]
+        arrays = [n for n, t in env.items() if isinstance(t, Ints) and t.bound <= length]
+        valid += [f"{n}[{self.rng.randrange(3)}]" for n in arrays]
         more = [(f"{n}", f"{n} - 1", f"-{n} - 1", f"({n} + 1) % {length}", f"{length - 1} - {n}",
                  f"{n} // 2") for n in valid]
         return str(self.pick(["0", "-1", str(length - 1), str(-length), *sum(more, ())]))
@@ -269,6 +273,16 @@ class Places(Expressions):
             if p.shape not in (None, shape) and prod(p.shape) == prod(shape)
         ]
         return str(self.pick(options))
+
+    def over_list(self, env: Env, depth: int) -> str:
+        if self.writing and self.chance(0.3):
+            arrays = [n for n, t in env.items() if isinstance(t, Arr) and t.shape[:1] > (0,)]
+            source = self.pick(["range(3)", *arrays])
+            item: Any = Index(3) if source == "range(3)" else Arr(env[source].shape[1:])
+            item = FLOAT if item == Arr(()) else item
+            element = self.element({**env, "k": item}, depth)
+            return f"{self.pick(['max', 'min'])}({element} for k in {source})"
+        return super().over_list(env, depth)
 
     def reduction(self, env: Env, depth: int) -> str:
         if self.writing and self.chance(0.6):

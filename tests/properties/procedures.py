@@ -15,8 +15,9 @@ class Procedures(Containers):
     """Writes helpers, closures and the calls of them."""
 
     def call_procedure(self, env: Env, context: Context, depth: int) -> Rows:
-        usable = [c for c in self.callees if c.result is None]
-        if not usable or self.frozen:
+        usable = [c for c in self.callees
+                  if c.result is None and not (self.frozen and c.name.startswith("push"))]
+        if not usable:
             return None
         return self.calling(self.pick(usable), env, context)
 

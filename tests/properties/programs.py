@@ -274,6 +274,8 @@ class Writer(Procedures):
                     options += [(f"{x} in {name}", {x: Arr(shape)}, True),
                                 (f"{i}, {x} in enumerate({name})",
                                  {i: Index(n), x: Arr(shape)}, True)]
+                case Ints(_, bound):
+                    options += [(f"{i} in {name}", {i: Index(bound)}, True)] * 2
                 case Growing():
                     options += [(f"{x} in {name}", {x: FLOAT}, False),
                                 (f"{i}, {x} in enumerate({name})", {x: FLOAT}, False),
@@ -451,6 +453,7 @@ class Writer(Procedures):
     def program(self) -> Program:
         """Write a whole program."""
         rows = ["import math", "", "import numpy as np", "", "SCALE = 0.8", ""]
+        body = len(rows)
         least = 1 if self.writing and self.weights["call_procedure"] and self.size > 2 else 0
         for _ in range(max(least, self.rng.randrange(3))):
             rows += ["", *self.helper(), ""]
@@ -462,6 +465,9 @@ class Writer(Procedures):
         names += inactive
         depth = 2 if self.writing else 3
         rows += ["", *self.function("f", names, params, result, env, depth, self.size)]
+        if any("Box(" in row for row in rows):
+            rows[body:body] = ["", "class Box:", "    def __init__(self, level, data):",
+                               "        self.level = level", "        self.data = data", ""]
         values = np.random.default_rng(self.rng.randrange(1000))
         args = tuple(argument(t, values) for t in params[:-1])
         if self.writing and self.chance(0.05):

@@ -93,6 +93,13 @@ class Mask:
     length: int
 
 
+@dataclass(frozen=True)
+class Boxed:
+    """An object with a float for ``level`` and an array for ``data``."""
+
+    shape: tuple[int, ...]
+
+
 FLOAT = Float()
 GROWING = Growing()
 SHAPES = [(3,), (2,), (2, 3), (3, 3), (1,)]

@@ -43,6 +43,10 @@ class Writes(Places):
         name = self.pick(names)
         operator = self.pick(OPERATORS)
         value = self.fill(Place(name, env[name].shape), env)
+        if self.chance(0.1):
+            square = len(env[name].shape) == 2 and len({*env[name].shape}) == 1
+            return [f"{name} @= {self.array(env[name].shape, env, 1)}" if square
+                    else f"{name} **= 2"]
         return [f"{name} {operator} {self.factor(operator, value)}"]
 
     def overlap(self, env: Env, context: Context, depth: int) -> Rows:
@@ -75,6 +79,9 @@ class Writes(Places):
         if one is None or two is None:
             return None
         value = self.bounded(FLOAT, self.number(env, 1))
+        if self.chance(0.1):
+            return [f"for {one.text} in {self.array((2,), env, 1)}:",
+                    f"    {two.text} += {one.text} * {self.leaf(env)}"]
         if self.chance(0.3):
             name = self.target(env, FLOAT, context)
             env[name] = FLOAT
