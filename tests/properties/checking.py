@@ -282,7 +282,7 @@ def like(value: Any, make: Callable[[Any], Any]) -> Any:
     if isinstance(value, dict):
         return {key: like(item, make) for key, item in value.items()}
     made = make(value)
-    return np.asarray(made) if isinstance(value, np.ndarray) else float(made)
+    return np.asarray(made, value.dtype) if isinstance(value, np.ndarray) else float(made)
 
 
 def wide(value: Any) -> Any:

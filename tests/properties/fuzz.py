@@ -95,8 +95,9 @@ def kind_of(error: Exception) -> str:
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     where = trace.tb_frame.f_code.co_name if trace is not None else ""
-    if isinstance(error, AssertionError):
-        words = re.sub(r"[\d.]+(e[-+]?\d+)?", "#", str(error).partition("\n")[0].partition(":")[0])
+    if isinstance(error, AssertionError) and str(error):
+        words = str(error).partition("\n")[0].partition(":")[0]
+        words = re.sub(r"(np\.float64\()?-?\b[\d.]+(e[-+]?\d+)?\)?", "#", words)
         return f"wrong in {where}: {words[:70]}"
     return f"{type(error).__name__} in {where}"
 
@@ -157,6 +158,7 @@ def main() -> int:
     parser.add_argument("--kinds", choices=KINDS, default="all")
     parser.add_argument("--plain", action="store_true", help="do not compile the programs")
     parser.add_argument("--most-refused", type=float, default=1.0, help="share that may be refused")
+    parser.add_argument("--minimise", type=int, default=5, help="how many kinds of failure")
     parser.add_argument("--show", type=int, metavar="SEED", help="print the program of a seed")
     options = parser.parse_args()
     if options.show is not None:
@@ -171,7 +173,7 @@ def main() -> int:
     took = time.perf_counter() - started
     print(f"seed {options.seed}, {took:.0f} s, {options.count / took:.1f} programs a second")
     print(tally, flush=True)
-    for text in smallest(tally):
+    for text in smallest(tally, kinds=options.minimise):
         print("\n" + text, flush=True)
     return int(bool(tally.failures) or tally.refused_share > options.most_refused)
 
