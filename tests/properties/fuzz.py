@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
+import os
 import re
 import sys
 import time
@@ -164,6 +165,7 @@ def main() -> int:
     if options.show is not None:
         print(program_of(options.show, options.kinds))
         return 0
+    os.environ.setdefault("ADCOMPILER_CACHE_DIR", "off")
     started, tally = time.perf_counter(), Tally()
     for number, tally in enumerate(run(
         options.count, options.seed, options.workers, options.kinds, options.plain
