@@ -161,3 +161,15 @@ def test_an_array_that_meets_its_own_stretched_result():
     y, pullback = vjp(g, v)
     assert np.array_equal(y, 0.5 + v * v)
     assert pullback(np.ones(2))[0] == pytest.approx([0.5, 1.0 + 2.0])
+
+
+def test_an_exit_that_is_never_taken_does_not_end_the_loop():
+    def f(x, n=None):
+        for _ in range(3):
+            x = x * 0.5
+            if n is not None:
+                return 1.0
+        return x
+
+    assert value_and_grad(f)(2.0) == (0.25, 0.125)
+    assert value_and_grad(f)(2.0, 1) == (1.0, 0.0)
