@@ -417,7 +417,8 @@ class FunctionLowering(ExpressionLowering):
         condition = self.atom(stop)
         self.copies(node.params, node.next_values())
         if isinstance(stop, Const):
-            self.out.append(ast.Break())
+            if stop.value:
+                self.out.append(ast.Break())
             return
         self.out.append(ast.If(condition, [ast.Break()], []))
 

@@ -140,6 +140,8 @@ class CallReverser(ReverserBase):
             mine = unit.shape_class(other)
             if mine == shape or (mine[0] == "suffix" and mine[1] == shape):
                 continue
+            if mentions(shape, mine):
+                return None  # x * (x + y) or x[1:] + x: a shape is not defined by itself
             away = most - ndim
             ending = unit.canonical(("suffix", shape, away) if away else shape)
             if ending == mine:
@@ -220,3 +222,10 @@ def plain_function(func: Atom, rule: Rule) -> Atom:
     if isinstance(func, Const) and REGISTRY.resolve(func.value) is func.value:
         return func
     return Const(rule.function)
+
+
+def mentions(shape: Any, part: ShapeClass) -> bool:
+    """Say whether a shape class is ``part``, or made of it."""
+    return bool(shape == part) or (
+        isinstance(shape, tuple | frozenset) and any(mentions(inner, part) for inner in shape)
+    )
