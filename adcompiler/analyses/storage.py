@@ -19,6 +19,7 @@ from adcompiler.ir.nodes import (
     Atom, Attribute, Call, Const, Item, Pack, Rhs, Star, Step, Update, unstar,
 )
 from adcompiler.rulekit.registry import REGISTRY, hashable
+from adcompiler.runtime import entry, own
 
 IN_PLACE: dict[Any, Any] = {
     operator.iadd: operator.add, operator.isub: operator.sub, operator.imul: operator.mul,
@@ -66,6 +67,9 @@ SELECTORS: frozenset[Any] = frozenset({
     tuple, list, sorted, reversed, zip, enumerate, dict, min, max, next, iter, getattr, map, filter,
 })
 """Builtins whose result holds, or is, what their arguments hold."""
+
+COPIES: frozenset[Any] = frozenset({own, entry, np.copy})
+"""Functions that copy all that their argument holds."""
 
 ARRAY_ATTRIBUTES = frozenset({"T", "mT", "real", "imag"})
 METADATA = frozenset({"shape", "ndim", "size", "dtype", "itemsize", "nbytes", "strides", "flags"})
@@ -196,6 +200,8 @@ class Sharing:
             yield from self.mutable((*args, *named), "may")
             return
         function = REGISTRY.resolve(function)
+        if function in COPIES:
+            return
         starred = any(isinstance(arg, Star) for arg in rhs.args)
         array = bool(args) and not starred and isinstance(self.type_of(args[0]), t.Array)
         kwargs = tuple((key, atom) for key, atom in rhs.kwargs if key is not None)

@@ -6,6 +6,8 @@ by that: its storage holds the next value from then on. Branches and loops hand 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from adcompiler.analyses.storage import written_operand
 from adcompiler.ir.nodes import Atom, Block, If, Let, Loop, Var
 from adcompiler.ir.visit import walk
@@ -68,10 +70,10 @@ class Versions:
             if isinstance(later, Var) and isinstance(earlier, Var) and earlier in self.destroyed:
                 self.following.setdefault(earlier, later)
 
-    def last(self, var: Var) -> Var:
-        """Return the last value that the storage of ``var`` is known to hold."""
+    def chain(self, var: Var) -> Iterator[Var]:
+        """Yield the values that the storage of ``var`` holds later, one after the other."""
         seen = {var}
         while var in self.following and self.following[var] not in seen:
             var = self.following[var]
             seen.add(var)
-        return var
+            yield var

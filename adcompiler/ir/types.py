@@ -236,6 +236,10 @@ def join(a: Type, b: Type) -> Type:
         case Dict(keys, items), Dict(other_keys, others):
             if keys == other_keys:
                 return Dict(keys, tuple(map(join, items, others)))
+            joined: Type = BOTTOM
+            for item in (*items, *others):
+                joined = join(joined, item)
+            return Dict(None, (joined,))
         case Object(cls, fields), Object(other_cls, others):
             if cls is other_cls and [n for n, _ in fields] == [n for n, _ in others]:
                 types = (join(x, y) for (_, x), (_, y) in zip(fields, others, strict=True))

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.runtime.indexing import own
+
 from adcompiler.runtime.structure import zeros_like
 
 
@@ -137,8 +139,8 @@ MISSING = Missing()
 
 
 def entry(table: dict[Any, Any], key: Any) -> Any:
-    """Return the entry of a dict, or ``MISSING``."""
-    return table.get(key, MISSING)
+    """Return a copy of the entry of a dict, or ``MISSING``."""
+    return own(table[key]) if key in table else MISSING
 
 
 def put_entry(table: dict[Any, Any], key: Any, old: Any) -> dict[Any, Any]:

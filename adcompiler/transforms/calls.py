@@ -124,6 +124,8 @@ def call_value(
         made = vectorized_value(s, func, origin)
         if made is not None:
             return call_vectorized(s, made, args, kwargs, origin, name)
+    if isinstance(value, np.ufunc) and not s.in_rule:
+        args = [as_array(s, arg, origin) for arg in args]
     fold = FOLDS.get(value) if hashable(value) else None
     if fold is not None:
         folded = fold(s, args, kwargs, origin, name)
@@ -159,6 +161,13 @@ def call_value(
         return call_python(s, func, value, args, kwargs, origin, name)
     pure = root_module(value) in PURE_ROOTS and pure_library(value)
     return primitive(s, func, args, kwargs, origin, name, pure)
+
+
+def as_array(s: Writer, argument: Any, origin: Origin) -> Any:
+    """Return a list or tuple of numbers that a ufunc is given as the array that it makes of it."""
+    if isinstance(argument, Star) or not isinstance(s.unit.type(argument), (t.List, t.Tuple)):
+        return argument
+    return s.call(Const(np.array), [argument], {}, origin, "array")
 
 
 def make_namedtuple(

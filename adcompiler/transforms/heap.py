@@ -241,7 +241,9 @@ class Heap:
         if not isinstance(atom, Var) or not (self.state.latest or self.state.lost):
             return atom
         type_ = self.s.unit.type(atom)
-        if isinstance(type_, t.FunctionType) or not is_mutable(type_):
+        if isinstance(type_, t.FunctionType):
+            return self.closed_again(atom, origin)
+        if not is_mutable(type_):
             return atom
         parts = self.parts(atom)
         if isinstance(type_, t.Tuple) and parts is not None:
@@ -324,6 +326,17 @@ class Heap:
             self.advance(self.reference(atom).root, var, None)
         return var
 
+    def closed_again(self, atom: Var, origin: Origin) -> Atom:
+        """Return a function made anew if something that it captured was written."""
+        rhs = self.s.unit.definition(atom)
+        if not isinstance(rhs, Closure):
+            return atom
+        captures = tuple(self.current(a, origin) for a in rhs.captures)
+        if all(a is b for a, b in zip(captures, rhs.captures, strict=True)):
+            return atom
+        new = Closure(rhs.function, captures, rhs.defaults, rhs.scope)
+        return self.s.let(new, self.s.unit.type(atom), atom.name, origin, atom.temporary)
+
     def refuse_lost(self, atom: Var, root: Var, origin: Origin) -> Atom:
         """Report the reading of a value that may have been written under another name."""
         where, other = self.state.lost.get(root, (origin, root))
@@ -383,12 +396,30 @@ class Heap:
             self.state.exclusive[new] = self.state.exclusive[before]
         if origin is None:
             return
-        slots = rebound is not None or isinstance(self.s.unit.type(new), t.List) and not (
-            isinstance(self.s.unit.definition(new), Update)
-        )
+        written = self.written_slots(new, rebound)
         for other in self.state.entangled.get(root, ()):
-            if not (slots and isinstance(self.s.unit.type(other), t.Array)):
+            if written is None or may_hold(self.s.unit.type(other), written):
                 self.state.lost.setdefault(other, (origin, root))
+
+    def written_slots(self, new: Atom, rebound: int | None) -> t.Type | None:
+        """Return the type of the container of which a slot was written, None for arrays."""
+        type_ = self.s.unit.type(new)
+        rhs = self.s.unit.definition(new)
+        if not isinstance(rhs, Update):
+            return type_ if is_container(type_) else None
+        if rebound is None:
+            return None
+        for step in rhs.steps[:rebound]:
+            match type_:
+                case t.List(item):
+                    type_ = item
+                case t.Dict(None, (item,)):
+                    type_ = item
+                case t.Object() if step.kind == "attr":
+                    type_ = type_.field(step.name) or t.UNKNOWN
+                case _:
+                    return t.UNKNOWN
+        return type_
 
     def exclusive_value(self, root: Var, origin: Origin) -> Atom:
         """Return the latest value of a root in storage that nobody else refers to."""
@@ -540,6 +571,11 @@ def stored(type_: t.Type, steps: tuple[Step, ...], value: t.Type) -> t.Type:
             ]
             if key is not None and key not in keys:
                 return t.Dict((*keys, key), (*items, value))
+            if key is None and not rest:
+                joined = value
+                for item in items:
+                    joined = t.join(joined, item)
+                return t.Dict(None, (joined,))
             return t.Dict(keys, tuple(known))
         case t.Object(cls, fields):
             table = dict(fields)
@@ -552,6 +588,32 @@ def stored(type_: t.Type, steps: tuple[Step, ...], value: t.Type) -> t.Type:
                 for i, item in enumerate(items)
             ), cls)
     return type_
+
+
+def may_hold(type_: t.Type, written: t.Type) -> bool:
+    """Say whether a value of ``type_`` may be, or refer to, a container of type ``written``."""
+    match type_:
+        case t.Array() | t.Scalar() | t.Text():
+            return False
+        case t.List(item):
+            return may_be(type_, written) or may_hold(item, written)
+        case t.Dict(_, items) | t.Tuple(items):
+            return may_be(type_, written) or any(may_hold(item, written) for item in items)
+    return True
+
+
+def may_be(type_: t.Type, written: t.Type) -> bool:
+    """Say whether values of two types may be one object."""
+    match type_, written:
+        case t.List(item), t.List(other):
+            return t.BOTTOM in (item, other) or not isinstance(t.join(item, other), t.Unknown) or (
+                t.UNKNOWN in (item, other)
+            )
+        case (t.List(), t.Dict()) | (t.Dict(), t.List()):
+            return False
+        case (t.List() | t.Dict(), t.Object()) | (t.Object(), t.List() | t.Dict()):
+            return False
+    return True
 
 
 def joined_item(item: t.Type, value: t.Type) -> t.Type:

@@ -66,7 +66,7 @@ class WriteReverser(ReverserBase):
         def sweep(cotangents: Cotangents) -> None:
             at = origin.reversed()
             if self.is_active(target) and cotangents.get(target, at) is not None:
-                self.sweep_cotangents(target, rhs, new, cotangents, at)
+                self.sweep_cotangents(target, rhs, new, old, cotangents, at)
             before = operands(new)[0 if isinstance(new, Update) else 1]
             if isinstance(before, Var):
                 self.put_back(target, before, new, old, at)
@@ -82,7 +82,7 @@ class WriteReverser(ReverserBase):
                 table = lead(s, new.obj, new.steps[:-1], origin)
                 return s.let(Call(Const(entry), (table, key)), t.UNKNOWN, "old", origin)
             part = lead(s, new.obj, new.steps, origin)
-            return copied(s, part, "old", origin) if self.is_view(part) else part
+            return copied(s, part, "old", origin) if self.is_shared(part) else part
         assert isinstance(new, Call) and isinstance(new.func, Const)
         if new.func.value is drop_last:
             return s.item(unstar(new.args[0]), Const(-1), origin, "old")
@@ -95,6 +95,12 @@ class WriteReverser(ReverserBase):
             return False
         key = new.steps[0].args[0]
         return type_.keys is None or not isinstance(key, Const) or key.value not in type_.keys
+
+    def is_shared(self, part: Atom) -> bool:
+        """Say whether a value read out of storage may change with it."""
+        return is_mutable(self.s.unit.type(part)) and (
+            not isinstance(self.s.unit.type(part), t.Array) or self.is_view(part)
+        )
 
     def is_view(self, part: Atom) -> bool:
         """Say whether a value may share storage with what it was read from."""
@@ -133,7 +139,8 @@ class WriteReverser(ReverserBase):
         self.restored[-1][before] = var
 
     def sweep_cotangents(
-        self, target: Var, rhs: Rhs, new: Rhs, cotangents: Cotangents, at: Origin
+        self, target: Var, rhs: Rhs, new: Rhs, old: Atom | None, cotangents: Cotangents,
+        at: Origin,
     ) -> None:
         """Hand the cotangent of the part written to the value, the rest to what was before."""
         s = self.s
@@ -159,7 +166,7 @@ class WriteReverser(ReverserBase):
             if not self.is_active(obj):
                 return
             if not new.adds:
-                zero = self.zero_part(new, at)
+                zero = self.zero_part(new, old, at)
                 buffer = self.write_shadow(Update(buffer, steps, zero), buffer, obj, at)
         else:
             assert isinstance(rhs, Call) and isinstance(rhs.func, Const)
@@ -174,25 +181,30 @@ class WriteReverser(ReverserBase):
             else:
                 if not self.is_active(obj):
                     return
-                item = s.item(self.value(obj), Const(-1), at, "item")
-                zero = s.let(Call(Const(zeros_like), (item,)), t.UNKNOWN, "zero", at)
+                assert old is not None
+                zero = self.zero_of(old, at)
                 buffer = self.write_shadow(Call(Const(append), (buffer, zero)), buffer, obj, at)
-        old = cotangents.get(obj, at) if obj in cotangents.table else None
-        if old is None:
+        before = cotangents.get(obj, at) if obj in cotangents.table else None
+        if before is None:
             cotangents.table[obj] = buffer
             cotangents.owned.add(buffer)
         else:
             cotangents.accumulate(obj, buffer, at)
 
-    def zero_part(self, new: Update, at: Origin) -> Atom:
+    def zero_part(self, new: Update, old: Atom | None, at: Origin) -> Atom:
         """Write the zero that a cotangent has where the value before was overwritten."""
         type_ = self.s.unit.type(new.obj)
         if isinstance(type_, t.Array):
             return Const(0.0)
-        value = self.s.unit.type(new.value)
-        if isinstance(value, t.Scalar):
+        if old is None or self.opens_entry(new):
+            return self.zero_of(new.value, at)
+        return self.zero_of(old, at)
+
+    def zero_of(self, value: Atom, at: Origin) -> Atom:
+        """Write a zero cotangent of a value."""
+        if isinstance(self.s.unit.type(value), t.Scalar):
             return Const(0.0)
-        return self.s.let(Call(Const(zeros_like), (new.value,)), t.UNKNOWN, "zero", at)
+        return self.s.let(Call(Const(zeros_like), (value,)), t.UNKNOWN, "zero", at)
 
     def write_shadow(self, rhs: Rhs, buffer: Atom, obj: Atom, at: Origin) -> Var:
         """Write an update of a cotangent."""
@@ -415,9 +427,16 @@ class WriteReverser(ReverserBase):
         primal = self.primal_of.get(atom, atom)
         if primal not in self.versions.destroyed:
             return atom
-        last = self.value(self.versions.last(primal))
-        return last if isinstance(last, Var) and self.s.unit.type(last) == self.s.unit.type(
-            atom) else atom
+        shape, type_ = self.s.unit.shape_class(atom), self.s.unit.type(atom)
+        found: Atom = atom
+        for later in self.versions.chain(primal):
+            value = self.value(later)
+            if not isinstance(value, Var) or self.s.unit.type(value) != type_ or (
+                self.s.unit.shape_class(value) != shape
+            ):
+                break
+            found = value
+        return found
 
 
 def lead(s: Specialiser, obj: Atom, steps: Sequence[Step], origin: Origin) -> Atom:

@@ -304,6 +304,7 @@ class Loops(Writer):
         type_ = self.unit.type(iterable)
         if isinstance(rhs, Item) and isinstance(type_, t.List) and self.heap is not None and (
             is_mutable(type_.item) and isinstance(self.unit.type(rhs.obj), t.List)
+            and isinstance(self.unit.type(rhs.index), t.SliceType)
         ):
             return self.part_of_list(rhs, flat, types, origin)
         flat.append(iterable)

@@ -10,7 +10,7 @@ import operator
 from collections.abc import Mapping
 from typing import Any
 
-from adcompiler.analyses.storage import IN_PLACE
+from adcompiler.analyses.storage import IN_PLACE, is_mutable
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Attribute, Call, Const, Do, Item, Origin, Pack, Slice, Step, Var,
@@ -530,6 +530,8 @@ def pop_from(s: Writer, obj: Var, args: list[Any], origin: Origin, name: str) ->
     root = heap.reference(obj).root
     index: Atom = args[0] if args else Const(-1)
     item = s.item(obj, index, origin, name)
+    if isinstance(item, Var) and heap.reference(item).steps and is_mutable(s.unit.type(item)):
+        heap.detach(item, root)
     if isinstance(index, Const) and index.value == -1 and s.unit.elements(obj) is None:
         base = heap.exclusive_value(root, origin)
         new = s.let(Call(Const(drop_last), (base,)), s.unit.type(base), obj.name, origin, False)
