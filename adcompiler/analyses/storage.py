@@ -19,7 +19,7 @@ from adcompiler.ir.nodes import (
     Atom, Attribute, Call, Const, Item, Pack, Rhs, Star, Step, Update, unstar,
 )
 from adcompiler.rulekit.registry import REGISTRY, hashable
-from adcompiler.runtime import entry, own
+from adcompiler.runtime import dict_keys, entry, own
 
 IN_PLACE: dict[Any, Any] = {
     operator.iadd: operator.add, operator.isub: operator.sub, operator.imul: operator.mul,
@@ -59,7 +59,7 @@ MAY_SHARE: frozenset[Any] = frozenset({
     np.einsum, np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit, np.broadcast_arrays,
     np.nan_to_num, np.meshgrid, np.diag, np.diff, np.linalg.matrix_power, np.trim_zeros,
     np.real_if_close, np.rot90, np.lib.stride_tricks.as_strided,
-    np.lib.stride_tricks.sliding_window_view, np.partition, np.linalg.multi_dot, np.block,
+    np.lib.stride_tricks.sliding_window_view, np.block,
 })
 """Functions with a rule whose result may share the storage of an argument."""
 
@@ -68,8 +68,8 @@ SELECTORS: frozenset[Any] = frozenset({
 })
 """Builtins whose result holds, or is, what their arguments hold."""
 
-COPIES: frozenset[Any] = frozenset({own, entry, np.copy})
-"""Functions that copy all that their argument holds."""
+COPIES: frozenset[Any] = frozenset({own, entry, np.copy, dict_keys})
+"""Functions that copy all that their argument holds, or give what cannot be written."""
 
 ARRAY_ATTRIBUTES = frozenset({"T", "mT", "real", "imag"})
 METADATA = frozenset({"shape", "ndim", "size", "dtype", "itemsize", "nbytes", "strides", "flags"})
@@ -115,13 +115,20 @@ class Sharing:
             case Update(obj):
                 yield obj, "same"
             case Call():
-                yield from self.call(rhs)
+                yield from self.call(target, rhs)
 
     def mutable(self, atoms: Any, how: Step | str) -> Iterator[tuple[Atom, Step | str]]:
         """Yield those of ``atoms`` that have storage."""
         for atom in atoms:
             if is_mutable(self.type_of(atom)):
                 yield atom, how
+
+    def contents(self, atoms: Any) -> Iterator[tuple[Atom, Step | str]]:
+        """Yield those of ``atoms`` that hold values with storage, which are held again."""
+        for atom in atoms:
+            type_ = self.type_of(atom)
+            if is_mutable(type_) and (not is_container(type_) or holds_storage(type_)):
+                yield atom, "holds"
 
     def item(self, obj: Atom, index: Atom) -> Iterator[tuple[Atom, Step | str]]:
         match self.type_of(obj):
@@ -131,7 +138,7 @@ class Sharing:
                 elif not self.copies(index):
                     yield obj, "may"
             case t.List() | t.Tuple() if isinstance(self.type_of(index), t.SliceType):
-                yield obj, "holds"
+                yield from self.contents((obj,))
             case t.Unknown():
                 yield obj, "may"
             case _:
@@ -187,7 +194,7 @@ class Sharing:
         elif name not in METADATA and not is_method(type_, name):
             yield from self.mutable((obj,), "may")
 
-    def call(self, rhs: Call) -> Iterator[tuple[Atom, Step | str]]:
+    def call(self, target: Atom, rhs: Call) -> Iterator[tuple[Atom, Step | str]]:
         args = tuple(map(unstar, rhs.args))
         named = tuple(atom for _, atom in rhs.kwargs)
         if not isinstance(rhs.func, Const):
@@ -213,7 +220,9 @@ class Sharing:
         elif function in IN_PLACE:
             yield from self.mutable(args[:1], "same")
         elif function in SELECTORS:
-            yield from self.mutable((*args, *named), "holds")
+            yield from self.contents((*args, *named))
+        elif self.makes_new(function, args, named):
+            return
         elif function in MAY_SHARE or function in SAME or function in VIEWS or (
             function in MAYBE_VIEWS
         ):
@@ -221,13 +230,8 @@ class Sharing:
         elif not self.is_fresh(function):
             how = "holds" if isinstance(function, type) else "may"
             yield from self.mutable((*args, *named), how)
-        elif is_container(self.type_of_result(rhs)):
-            yield from self.mutable((*args, *named), "holds")
-
-    def type_of_result(self, rhs: Call) -> t.Type:
-        """Return the container type that operators on containers give, unknown for others."""
-        types = [self.type_of(unstar(arg)) for arg in rhs.args]
-        return next((type_ for type_ in types if is_container(type_)), t.BOTTOM)
+        elif is_container(self.type_of(target)):
+            yield from self.contents((*args, *named))
 
     def is_new_part(self, function: Any, array: Atom) -> bool:
         """Say whether a part of an array is one that NumPy makes: zeros as imaginary parts."""
@@ -264,9 +268,23 @@ class Sharing:
             return
         elif name in FRESH_METHODS and not (name == "astype" and len(rhs.kwargs) > 0):
             if is_container(type_):
-                yield from self.mutable((obj,), "holds")
+                yield from self.contents((obj,))
         else:
             yield from self.mutable((obj, *atoms), "may")
+
+    def makes_new(self, function: Any, args: tuple[Atom, ...], named: tuple[Atom, ...]) -> bool:
+        """Say whether this call of a function that may give back its argument makes a new array."""
+        if named or not args:
+            return False
+        if function is np.diff:
+            return len(args) == 1 or (isinstance(args[1], Const) and args[1].value != 0)
+        if function is np.linalg.matrix_power:
+            return isinstance(args[1], Const) and args[1].value != 1
+        if function is np.diag:
+            return getattr(self.type_of(args[0]), "ndim", 2) == 1
+        if function is np.einsum:
+            return len(args) > 2
+        return function in (np.nan_to_num, np.meshgrid)
 
     def is_fresh(self, function: Any) -> bool:
         """Say whether the result of a function has storage of its own."""
@@ -294,6 +312,16 @@ FRESH: frozenset[Any] = frozenset({
 def is_container(type_: t.Type) -> bool:
     """Say whether values of this type refer to other objects."""
     return isinstance(type_, (t.List, t.Dict, t.Tuple, t.Object))
+
+
+def holds_storage(type_: t.Type) -> bool:
+    """Say whether what a container of this type refers to has storage of its own."""
+    match type_:
+        case t.List(item):
+            return is_mutable(item)
+        case t.Tuple(items) | t.Dict(_, items):
+            return any(map(is_mutable, items))
+    return True
 
 
 def is_method(type_: t.Type, name: str) -> bool:

@@ -268,9 +268,7 @@ class FunctionLowering(ExpressionLowering):
             place = self.step(place, step)
         last = rhs.steps[-1]
         value = self.atom(rhs.value)
-        if rhs.adds and last.kind == "item" and index_kind(self.unit, last.args[0]) in (
-            "gather", "unknown"
-        ):
+        if rhs.adds and last.kind == "item" and index_kind(self.unit, last.args[0]) == "gather":
             numpy = self.references.module("numpy")
             at = ast.Attribute(ast.Attribute(numpy, "add", ast.Load()), "at", ast.Load())
             index = as_value(self.index(last.args[0]))

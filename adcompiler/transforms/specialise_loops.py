@@ -182,6 +182,9 @@ class Loops(Writer):
         type_ = self.unit.type(iterables[0])
         if isinstance(type_, t.Tuple) and any(map(is_function, type_.items)):
             return self.written_out(node, iterables[0], env, scope)
+        table = self.known_entries(iterables[0], node.origin)
+        if table is not None and len(table) <= UNROLLED_TUPLE and self.heap is not None:
+            return self.written_out(node, iterables[0], env, scope, table)
         known = self.unit.elements(iterables[0])
         if known is not None and len(known) <= UNROLLED_TUPLE and writes(node.body) and any(
             is_mutable(self.unit.type(e)) for e in known
@@ -241,16 +244,44 @@ class Loops(Writer):
         rows = [self.pack("tuple", row, "row", origin) for row in zip(*columns, strict=False)]
         return self.pack("tuple", tuple(rows), "functions", origin)
 
-    def written_out(self, node: Loop, iterable: Atom, env: Env, scope: Scope | None) -> bool:
+    def known_entries(self, iterable: Atom, origin: Origin) -> list[Atom] | None:
+        """Return what a loop over a dict of known keys runs over, in a mixed or written one."""
+        type_ = self.unit.type(iterable)
+        if isinstance(type_, t.Dict) and type_.keys is not None:
+            same = len(set(type_.items)) <= 1
+            return None if same else [Const(k) for k in type_.keys]
+        rhs = self.unit.definition(iterable)
+        if isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value in (
+            dict.items, dict_keys
+        ):
+            inner = self.unit.type(unstar(rhs.args[0]))
+            if not isinstance(inner, t.Dict) or inner.keys is None or len(set(inner.items)) <= 1:
+                return None
+            if rhs.func.value is dict_keys:
+                return [Const(k) for k in inner.keys]
+            return [
+                self.pack("tuple", (
+                    Const(k), self.item(unstar(rhs.args[0]), Const(k), origin, str(k))
+                ), "pair", origin) for k in inner.keys
+            ]
+        return None
+
+    def written_out(
+        self, node: Loop, iterable: Atom, env: Env, scope: Scope | None,
+        table: list[Atom] | None = None,
+    ) -> bool:
         """Write the iterations of a loop over a tuple one after the other."""
         type_ = self.unit.type(iterable)
         elements = self.unit.elements(iterable)
         count = len(type_.items) if isinstance(type_, t.Tuple) else len(elements or ())
+        if table is not None:
+            count = len(table)
         carried = [self.value(init, env) for init in node.inits]
         rows = []
         start = len(self.out)
         for index in range(count):
-            item = self.item(iterable, Const(index), node.origin, node.items[0].name)
+            item = table[index] if table is not None else self.item(
+                iterable, Const(index), node.origin, node.items[0].name)
             inner = {**env, node.items[0]: item, **dict(zip(node.params, carried, strict=True))}
             yields = self.block(node.body, inner, scope)
             if yields is None:

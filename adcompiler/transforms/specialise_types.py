@@ -125,12 +125,12 @@ def item_type(type_: t.Type) -> t.Type:
                 return t.Scalar(type_.kind, dtype) if type_.kind != "other" else t.UNKNOWN
             return t.Array(dtype, ndim - 1) if ndim > 1 else t.UNKNOWN
         case t.List(item):
-            return t.UNKNOWN if item == t.BOTTOM else item
+            return item
         case t.Tuple(items):
             joined: t.Type = t.BOTTOM
             for item in items:
                 joined = t.join(joined, item)
-            return t.UNKNOWN if isinstance(joined, (t.Bottom, t.Static)) else joined
+            return t.UNKNOWN if isinstance(joined, t.Static) else joined
         case t.Dict(keys, _) if keys is not None:
             kinds = {type(key) for key in keys}
             return {str: t.TEXT, int: t.INT}.get(kinds.pop(), t.UNKNOWN) if len(
