@@ -75,6 +75,32 @@ class Builder(ABC):
     def comprehension(self, generators: Sequence[Any], elements: Sequence[Any]) -> list[Atom]:
         """Lower a comprehension to loops; return one list for each of ``elements``."""
 
+    @abstractmethod
+    def choose(
+        self, condition: Atom, then: Callable[[], Atom], orelse: Callable[[], Atom]
+    ) -> Atom:
+        """Lower a conditional expression: only the arm that is chosen is evaluated."""
+
+    @abstractmethod
+    def loop(self, node: Any) -> End:
+        """Lower a loop and its ``else``; the end tells whether it returned."""
+
+    @abstractmethod
+    def generator_call(self, node: Any, function: Atom) -> Atom | None:
+        """Lower a call that stops before the end of a generator expression; None for others."""
+
+    @abstractmethod
+    def unrolled_generator(self, node: Any) -> Any:
+        """Return a loop over a generator expression as one over what that runs over."""
+
+    @abstractmethod
+    def match_as_branches(self, node: Any) -> list[Any]:
+        """Bind the subject of a ``match``, and return its cases as nested branches."""
+
+    @abstractmethod
+    def fresh(self, base: str, inside: Any = None) -> str:
+        """Return a name for a local variable that the function has not outside of ``inside``."""
+
     def optional(self, node: Any) -> Atom:
         return NONE if node is None else self.expression(node)
 

@@ -71,6 +71,8 @@ class Control(Builder):
                 case gast.If() if leaves(step):
                     condition = self.expression(step.test)
                     return self.branch(condition, step.body, step.orelse, rest, tail)
+                case gast.Match():
+                    return self.sequence([*self.match_as_branches(step), *rest], tail)
                 case gast.For() | gast.While():
                     end = self.loop(step)
                     if end.may != {NORMAL}:
@@ -116,6 +118,10 @@ class Control(Builder):
                 self.reject(node, rejected.LEAVING_ELSE)
                 return End()
             node = with_test_inside(node)
+        if isinstance(node, gast.For) and isinstance(node.iter, gast.GeneratorExp) and (
+            len(node.iter.generators) == 1
+        ):
+            node = self.unrolled_generator(node)
         names = [n for n in assigned_names(node) if n in self.locals]
         iterable = self.expression(node.iter) if isinstance(node, gast.For) else None
         origin, before = self.origin, self.env

@@ -141,6 +141,9 @@ class Expressions(Builder):
     def parse_Call(self, node: Any) -> Atom:
         function = self.expression(node.func)
         name = getattr(node.func, "attr", getattr(node.func, "id", "value"))
+        special = self.generator_call(node, function)
+        if special is not None:
+            return special
         args: list[Atom | Star] = []
         for arg in node.args:
             if isinstance(arg, gast.GeneratorExp) and name in CONSUMERS:

@@ -43,13 +43,17 @@ def _collect(node: Any, names: dict[str, None]) -> None:
                 if isinstance(child, gast.NamedExpr):
                     names[child.target.id] = None
             return
-        case gast.Name() if isinstance(node.ctx, gast.Store):
+        case gast.Name() if isinstance(node.ctx, (gast.Store, gast.Del)):
             names[node.id] = None
         case gast.Import() | gast.ImportFrom():
             for name in node.names:
                 names[name.asname or name.name.partition(".")[0]] = None
         case gast.ExceptHandler() if isinstance(node.name, gast.Name):
             names[node.name.id] = None
+        case gast.MatchAs(name=str(name)) | gast.MatchStar(name=str(name)):
+            names[name] = None
+        case gast.MatchMapping(rest=str(name)):
+            names[name] = None
     for child in gast.iter_child_nodes(node):
         _collect(child, names)
 
@@ -75,11 +79,13 @@ def assigned_after(function: Any, nested: Any) -> set[str]:
                 later.add(node.name)
             return
         if (
-            isinstance(node, gast.Name) and isinstance(node.ctx, gast.Store)
+            isinstance(node, gast.Name) and isinstance(node.ctx, (gast.Store, gast.Del))
             and getattr(node, "lineno", None) is not None
             and (node.lineno, node.col_offset) >= end
         ):
             later.add(node.id)
+        if isinstance(node, gast.pattern) and (node.lineno, node.col_offset) >= end:
+            later.update(assigned_names(node))
         for child in gast.iter_child_nodes(node):
             visit(child)
 

@@ -17,7 +17,9 @@ from adcompiler.frontend.building import NORMAL, RAISES, End
 from adcompiler.frontend.comprehensions import Comprehensions
 from adcompiler.frontend.control import Control
 from adcompiler.frontend.expressions import Expressions
+from adcompiler.frontend.generators import Generators
 from adcompiler.frontend.names import assigned_after
+from adcompiler.frontend.patterns import Patterns
 from adcompiler.frontend.statements import Statements
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Block, Call, Closure, Const, Function, If, Param, Var,
@@ -33,7 +35,9 @@ def parse(node: Any, file: str, lines: Mapping[int, str]) -> Function:
     return _FunctionParser(node, file, lines, None).function()
 
 
-class _FunctionParser(Control, Statements, Expressions, Comprehensions):
+class _FunctionParser(
+    Control, Statements, Expressions, Comprehensions, Generators, Patterns
+):
     """Lowers one function."""
 
     def function(self) -> Function:

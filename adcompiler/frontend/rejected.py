@@ -25,6 +25,19 @@ ATTRIBUTE_WRITE = Rejection(
     "array-writes",
 )
 
+ITEM_DELETION = Rejection(
+    "deleting an item or attribute is not supported yet",
+    "make a new list or dict without the entry", "in-place-containers",
+)
+GENERATOR_AGAIN = Rejection(
+    "this generator is used where its elements may be asked for later, or a second time",
+    "use a list comprehension: [...]", "generators",
+)
+REBOUND_GENERATOR = Rejection(
+    "`{name}` is read by the generator expression made here, and assigned again later",
+    "use a list comprehension: [...]", "generators",
+)
+
 STATEMENTS: dict[str, Rejection] = {
     "Try": Rejection(
         "try statements are not supported yet",
@@ -37,14 +50,6 @@ STATEMENTS: dict[str, Rejection] = {
     "With": Rejection(
         "with statements are not supported yet",
         "enter the context where the derivative is called", "with",
-    ),
-    "Match": Rejection(
-        "match statements are not supported yet", "use if and elif", "match",
-    ),
-    "Delete": Rejection(
-        "del is not supported yet",
-        "leave a name to go when the function returns; make a new list or dict without the entry",
-        "in-place-containers",
     ),
     "Global": Rejection(
         "global declarations are not supported yet",
@@ -73,11 +78,6 @@ EXPRESSIONS: dict[str, Rejection] = {
         "generators are not supported", "return a list, made by a comprehension", "generators"
     ),
     "Await": Rejection("await is not supported", "call a plain function", "generators"),
-    "GeneratorExp": Rejection(
-        "a generator expression is supported only as the argument of sum, min, max, any, all, "
-        "list, tuple, set, dict, sorted or str.join",
-        "use a list comprehension: [...]", "generators",
-    ),
 }
 
 REBOUND_CAPTURE = Rejection(

@@ -49,6 +49,14 @@ class Statements(Builder):
         if isinstance(last, Let) and last.target is value:
             self.statements[-1] = Do(last.rhs, last.origin)
 
+    def parse_Delete(self, node: Any) -> None:
+        for target in flat_targets(node.targets):
+            if isinstance(target, gast.Name):
+                self.load(target.id)
+                self.env[target.id] = UNDEF
+            else:
+                self.reject(target, rejected.ITEM_DELETION)
+
     def parse_If(self, node: Any) -> None:
         condition = self.expression(node.test)
         self.arms(
@@ -135,3 +143,12 @@ class Statements(Builder):
             inner = target.value if isinstance(target, gast.Starred) else target
             part = self.let(Item(parts, Const(position)), target_name(inner, "part"))
             self.assign(inner, part)
+
+
+def flat_targets(targets: Sequence[Any]) -> list[Any]:
+    """Return the targets of a ``del``, those in tuples and lists among them."""
+    flat: list[Any] = []
+    for target in targets:
+        inner = isinstance(target, (gast.Tuple, gast.List))
+        flat += flat_targets(target.elts) if inner else [target]
+    return flat

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -87,3 +87,47 @@ def check_bound(value: Any, name: str) -> None:
 def cell_value(function: Any, index: int) -> Any:
     """Return the current value of a variable that ``function`` captured."""
     return function.__closure__[index].cell_contents
+
+
+def generated(items: list[Any]) -> Iterator[Any]:
+    """Return what a generator expression of ``items`` is: an iterator over them."""
+    return iter(items)
+
+
+def is_sequence(value: Any) -> bool:
+    """Say whether the pattern ``[...]`` may fit ``value``."""
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray))
+
+
+def is_mapping(value: Any) -> bool:
+    """Say whether the pattern ``{...}`` may fit ``value``."""
+    return isinstance(value, Mapping)
+
+
+def without_keys(table: Mapping[Any, Any], keys: Iterable[Any]) -> dict[Any, Any]:
+    """Return the entries of ``table`` whose keys are not among ``keys``."""
+    left = dict(table)
+    for key in keys:
+        del left[key]
+    return left
+
+
+SELF_MATCHED = (
+    bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple,
+)
+"""Classes whose only positional pattern is matched with the instance itself."""
+
+
+def pattern_argument(cls: type, value: Any, position: int) -> Any:
+    """Return what the positional pattern ``position`` of ``cls(...)`` is matched with.
+
+    Raises TypeError if the class takes fewer positional patterns.
+    """
+    names = getattr(cls, "__match_args__", ())
+    if not names and position == 0 and issubclass(cls, SELF_MATCHED):
+        return value
+    if position >= len(names):
+        raise TypeError(
+            f"{cls.__name__}() accepts {len(names)} positional sub-patterns ({position + 1} given)"
+        )
+    return getattr(value, names[position])

@@ -12,6 +12,7 @@ from adcompiler.ir.nodes import (
     unstar,
 )
 from adcompiler.runtime import keeps_shape
+from adcompiler.transforms.generators import report_generators
 from adcompiler.transforms.in_place_folds import refuse_write
 from adcompiler.transforms.writer import Writer
 
@@ -21,6 +22,7 @@ def rebound(
 ) -> tuple[Statement, ...]:
     """Return a specialised function's statements without writes; report writes that are noticed."""
     block = Block(tuple(statements), yields)
+    report_generators(s, block)
     for statement in noticed_writes(block, s.unit.type):
         function, written = operands(statement.rhs)[:2]
         assert isinstance(function, Const)

@@ -8,7 +8,7 @@ from typing import Any
 from adcompiler.frontend.replacements import listed
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin, unstar
-from adcompiler.runtime import dict_of, same_length, unpack
+from adcompiler.runtime import dict_of, same_length, unpack, without_keys
 from adcompiler.transforms.folds import FOLDS, Fold, folds
 from adcompiler.transforms.specialise_types import item_type
 from adcompiler.transforms.writer import Writer
@@ -54,6 +54,17 @@ def opened_dict(s: Writer, table: Atom, origin: Origin) -> list[tuple[Atom, Atom
     if not isinstance(type_, t.Dict) or type_.keys is None:
         return None
     return [(Const(k), s.item(table, Const(k), origin, str(k))) for k in type_.keys]
+
+
+@folds(without_keys)
+def fold_without_keys(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """The rest of a dict with known keys is a display."""
+    opened, left_out = opened_dict(s, args[0], origin), s.unit.elements(args[1])
+    if opened is None or left_out is None or not all(isinstance(k, Const) for k in left_out):
+        return None
+    keys = [k.value for k in left_out if isinstance(k, Const)]
+    rest = [e for e in opened if isinstance(e[0], Const) and e[0].value not in keys]
+    return s.pack_dict(rest, origin, name)
 
 
 @folds(operator.or_)

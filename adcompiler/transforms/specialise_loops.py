@@ -12,6 +12,7 @@ from adcompiler.ir.nodes import (
     UNDEF, Atom, Block, Call, Const, Loop, Origin, Statement, Var, unstar,
 )
 from adcompiler.runtime import dict_keys, dict_values
+from adcompiler.transforms.generators import consumed
 from adcompiler.transforms.specialise_types import is_function, item_type
 from adcompiler.transforms.writer import Env, Writer
 
@@ -38,7 +39,9 @@ class Loops(Writer):
 
     def loop(self, node: Loop, env: Env, scope: Scope | None) -> None:
         """Write a loop, with the types of carried values widened until they are stable."""
-        iterables = [self.value(atom, env) for atom in node.iterables]
+        iterables = [
+            consumed(self, self.value(atom, env), node.origin) for atom in node.iterables
+        ]
         if self.unrolled(node, iterables, env, scope):
             return
         inits = [self.value(atom, env) for atom in node.inits]
@@ -84,6 +87,17 @@ class Loops(Writer):
         build: Build | None, env: Env, scope: Scope | None,
     ) -> Iteration:
         """Specialise one iteration with carried values of the given types."""
+        self.unit.loops += 1
+        try:
+            return self.iterated(node, inits, types, item_types, build, env, scope)
+        finally:
+            self.unit.loops -= 1
+
+    def iterated(
+        self, node: Loop, inits: list[Atom], types: list[t.Type], item_types: list[t.Type],
+        build: Build | None, env: Env, scope: Scope | None,
+    ) -> Iteration:
+        """As ``iterate``, which counts the loops around."""
         inner = dict(env)
         items = self.item_variables(node, len(item_types))
         for item, type_ in zip(items, item_types, strict=True):

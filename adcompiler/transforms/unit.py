@@ -92,6 +92,8 @@ class Unit:
     anonymous: set[Var] = field(default_factory=set)
     hints: dict[Var, str] = field(default_factory=dict)
     trial: int = 0
+    loops: int = 0
+    generators: dict[Var, int | None] = field(default_factory=dict)
     evidence: set[Var] = field(default_factory=set)
     equal_shapes: dict[ShapeClass, ShapeClass] = field(default_factory=dict)
     assume_equal_shapes: bool = True

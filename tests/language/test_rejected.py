@@ -50,8 +50,8 @@ def extends(x):
 
 def deletes(x):
     print("ran")
-    y = x
-    del y
+    ys = [x]
+    del ys[0]
     return np.sum(x)
 
 
@@ -67,15 +67,6 @@ def with_block(x):
     print("ran")
     with contextlib.suppress(ValueError):
         return np.sum(x)
-
-
-def matches(x):
-    print("ran")
-    match x.ndim:
-        case 1:
-            return np.sum(x)
-        case _:
-            return 0.0
 
 
 COUNT = 0
@@ -118,7 +109,7 @@ def uses_generator(x):
 def generator_expression_in_variable(x):
     print("ran")
     squares = (v * v for v in x)
-    return sum(squares)
+    return next(squares)
 
 
 async def coroutine(x):
@@ -234,7 +225,7 @@ def undefined_name(x):
 
 PROGRAMS = [
     array_item, array_item_augmented, dict_item, appends, extends, deletes, tries, with_block,
-    matches, declares_global, declares_nonlocal, uses_generator,
+    declares_global, declares_nonlocal, uses_generator,
     generator_expression_in_variable, attribute_write, set_of_values, set_comprehension, set_call,
     frozenset_call, class_inside, out_argument, sorts_in_place, fills, setitem_function, add_at,
     function_chosen_by_data, function_from_list, rebinds_captured, unknown_length, undefined_name,
@@ -259,11 +250,13 @@ def test_generators_and_coroutines_are_refused(function):
 def all_at_once(x):
     y = x * 1.0
     y[0] = 3.0
-    del y
-    try:
-        return np.sum(x)
-    finally:
+    ys = [y]
+    del ys[0]
+
+    class Local:
         pass
+
+    return np.sum(x)
 
 
 def test_everything_is_reported_at_once():
