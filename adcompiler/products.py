@@ -16,6 +16,7 @@ from adcompiler.ir.visit import defined, definitions, direct_uses, free_variable
 from adcompiler.optimise.passes import optimise
 from adcompiler.runtime import seed
 from adcompiler.transforms.cotangents import Cotangents, cotangent_type
+from adcompiler.transforms.global_state import checked_stores, with_reads_in_order
 from adcompiler.transforms.in_place import rebound
 from adcompiler.transforms.pairs import Pairs
 from adcompiler.transforms.reverse import reverse
@@ -92,8 +93,14 @@ def specialise(
     with s.writing_to([]) as out:
         yields = s.block(function.body, env, Scope(python_function, path))
     unit.active_calls.pop()
+    checked_stores(s)
+    for callee in unit.callees.values():
+        if callee.function is not None and unit.global_stores:
+            body = with_reads_in_order(unit, callee.function.body)
+            callee.function = replace(callee.function, body=body)
     value = UNDEF if yields is None else yields[0]
-    return Typed(function, params, rebound(s, out, (value,)), value, function.origin)
+    body = with_reads_in_order(unit, Block(rebound(s, out, (value,)), (value,)))
+    return Typed(function, params, body.statements, value, function.origin)
 
 
 # -- the joint product ------------------------------------------------------------------------

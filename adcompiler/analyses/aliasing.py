@@ -15,10 +15,12 @@ import numpy as np
 from adcompiler.analyses.purity import ALLOCATORS
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Block, Call, Const, Free, Global, If, Let, Loop, Rhs, Statement, Var, operands,
+    Atom, Block, Call, Const, Do, Free, Global, If, Let, Loop, Rhs, Statement, Var, operands,
+    unstar,
 )
 from adcompiler.ir.visit import blocks_of, defined, direct_uses, free_variables
 from adcompiler.rulekit.registry import REGISTRY
+from adcompiler.runtime import store_global
 
 IN_PLACE: dict[object, object] = {
     operator.iadd: operator.add, operator.isub: operator.sub, operator.imul: operator.mul,
@@ -92,6 +94,8 @@ class _Writes:
             match statement:
                 case Let(target, rhs, _):
                     self.connect_value(target, rhs)
+                case Do(Call(Const(function), (_, _, value))) if function is store_global:
+                    self.classes.join(unstar(value), None)
                 case If(results=results, then=then, orelse=orelse):
                     for arm in (then, orelse):
                         self.connect_all(results, arm.yields)

@@ -15,8 +15,8 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import walk
 from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.runtime import (
-    add_at, append, check_bound, drop_last, keeps_shape, same_length, same_shape,
-    same_trailing_shape, seed, zeros_like,
+    add_at, append, check_bound, drop_last, keeps_shape, read_global, same_length, same_shape,
+    same_trailing_shape, seed, store_global, zeros_like,
 )
 
 DESTRUCTIVE: frozenset[Any] = frozenset({add_at, append, drop_last})
@@ -27,6 +27,9 @@ CHECKS: frozenset[Any] = frozenset({
     seed, same_length, check_bound, same_shape, same_trailing_shape, keeps_shape,
 })
 """Functions of the runtime that raise where a value is not what it must be."""
+
+EFFECTS: frozenset[Any] = frozenset({store_global, read_global})
+"""Functions of the runtime whose calls keep their order: they write, or read what is written."""
 
 
 class Purity:
@@ -69,7 +72,7 @@ class Purity:
             return inactive.pure
         if REGISTRY.has_rules(function):
             return True
-        if function in CHECKS:
+        if function in CHECKS or function in EFFECTS:
             return False
         return str(getattr(function, "__module__", "")).startswith(RUNTIME) or function in PURE
 

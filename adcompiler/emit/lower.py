@@ -18,7 +18,7 @@ from adcompiler.ir.nodes import (
     Atom, Block, Call, Const, Do, Function, If, Item, Let, Loop, Origin, Raise, Rhs, Statement,
     Undefined, Var, unstar,
 )
-from adcompiler.runtime import add_at, append, drop_last, unpack
+from adcompiler.runtime import add_at, append, drop_last, store_global, unpack
 from adcompiler.transforms.unit import Unit
 
 
@@ -111,7 +111,7 @@ class FunctionLowering(ExpressionLowering):
                 self.let(target, rhs, origin)
             case Do(rhs, origin):
                 self.comment(origin)
-                self.out.append(ast.Expr(self.rhs(rhs)))
+                self.out.append(self.stored(rhs) or ast.Expr(self.rhs(rhs)))
             case Raise(exception, cause, origin):
                 self.comment(origin)
                 nothing = isinstance(exception, Const) and exception.value is None
@@ -236,6 +236,16 @@ class FunctionLowering(ExpressionLowering):
         """Say whether handing ``value`` to ``target`` takes an assignment."""
         written = not any(self.fusion.is_fused(v) for v in (target, value))
         return written and self.names_differ(target, value)
+
+    def stored(self, rhs: Rhs) -> ast.stmt | None:
+        """Return the assignment of a global variable of a module, None for other calls."""
+        match rhs:
+            case Call(Const(function), (Const(owner), Const(name), value)) if (
+                function is store_global
+            ):
+                place = ast.Attribute(self.atom(Const(owner)), name, ast.Store())
+                return ast.Assign([place], self.atom(value))
+        return None
 
     # -- updates of storage --------------------------------------------------------------------
 

@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 
 import gast
 
-from adcompiler.frontend.names import assigned_names
+from adcompiler.frontend.names import assigned_names, declared_names
 from adcompiler.frontend.rejected import Rejection
 from adcompiler.ir.nodes import (
-    NONE, UNDEF, Atom, Block, Call, Const, Do, Free, If, Let, Loop, Origin, Rhs, Statement,
+    NONE, UNDEF, Atom, Block, Call, Const, Do, Free, If, Let, Loop, Origin, Rhs, Star, Statement,
     Unsupported, Var,
 )
-from adcompiler.runtime import check_bound
+from adcompiler.runtime import check_bound, store_global
 
 Lowered = TypeVar("Lowered")
 
@@ -42,13 +42,16 @@ class Builder(ABC):
         self.file = file
         self.lines = lines
         self.parent = parent
-        self.locals = assigned_names(node)
+        self.globals = frozenset(declared_names(node, gast.Global))
+        self.locals = {n: None for n in assigned_names(node) if n not in self.globals}
         self.env: dict[str, Atom] = {}
         self.statements: list[Statement] = []
         self.unsure: set[Atom] = {UNDEF}
         self.checked: frozenset[Atom] = frozenset()
         self.captures: dict[str, Var] = {}
         self.itself: Var | None = None
+        self.states: tuple[str, ...] = ()
+        self.stateful: dict[str, tuple[str, ...]] = {}
         self.origin = self.locate(node)
 
     @abstractmethod
@@ -84,6 +87,38 @@ class Builder(ABC):
     @abstractmethod
     def loop(self, node: Any) -> End:
         """Lower a loop and its ``else``; the end tells whether it returned."""
+
+    @abstractmethod
+    def element(self, node: Any) -> Atom | Star:
+        """Lower an element of a display or an argument, starred or not."""
+
+    @abstractmethod
+    def states_of(self, name: str) -> tuple[str, ...]:
+        """Return the variables that a call of the function ``name`` changes."""
+
+    @abstractmethod
+    def changed_names(self, nodes: Sequence[Any]) -> list[str]:
+        """Return the variables that calls inside ``nodes`` change."""
+
+    @abstractmethod
+    def written_by_others(self) -> set[str]:
+        """Return the variables of this function that functions made here assign."""
+
+    @abstractmethod
+    def used_function(self, name: str, recipe: Any) -> Atom:
+        """Write the making of a function, with what its variables are now."""
+
+    @abstractmethod
+    def stateful_call(self, node: Any) -> Atom | None:
+        """Lower the call of a function that changes variables; None for other calls."""
+
+    @abstractmethod
+    def check_lasting(self, node: Any, recipe: Any) -> bool:
+        """Refuse a function used as a value if its variables may change while it is kept."""
+
+    @abstractmethod
+    def with_states(self, value: Atom) -> Atom:
+        """Return what the function returns for ``value``: with its variables, if it changes any."""
 
     @abstractmethod
     def generator_call(self, node: Any, function: Atom) -> Atom | None:
@@ -131,6 +166,8 @@ class Builder(ABC):
     def load(self, name: str) -> Atom:
         if name in self.locals:
             atom = self.env.get(name, UNDEF)
+            if isinstance(atom, Const) and hasattr(atom.value, "late"):
+                return self.used_function(name, atom.value)
             if self.is_unsure(atom):
                 self.statements.append(
                     Do(Call(Const(check_bound), (atom, Const(name))), self.origin)
@@ -139,7 +176,7 @@ class Builder(ABC):
             return atom
         if name in self.captures:
             return self.captures[name]
-        if self.parent is not None:
+        if self.parent is not None and name not in self.globals:
             if name == getattr(self.node, "name", None) and name in self.parent.locals:
                 self.itself = self.itself or Var(name)
                 return self.itself
@@ -153,10 +190,16 @@ class Builder(ABC):
 
     def binds(self, name: str) -> bool:
         """Say whether this function or one around it has ``name`` as a local variable."""
-        return name in self.locals or (self.parent is not None and self.parent.binds(name))
+        if name in self.locals:
+            return True
+        return self.parent is not None and name not in self.globals and self.parent.binds(name)
 
     def bind(self, name: str, value: Atom) -> Atom:
         """Assign ``value`` to the local ``name``; a temporary just made takes over the name."""
+        if name in self.globals:
+            store = Call(Const(store_global), (Const(name), value))
+            self.statements.append(Do(store, self.origin))
+            return value
         if isinstance(value, Var) and value.temporary and self.statements:
             named = Var(name)
             renamed = _rename_target(self.statements[-1], value, named)

@@ -29,7 +29,8 @@ class Comprehensions(Builder):
         """Lower a comprehension to loops; return one list for each of ``elements``."""
         env = dict(self.env)
         added = {n for g in generators for n in assigned_names(g.target)} - set(self.locals)
-        kept = walrus_names([*generators, *elements])
+        inside = [*generators, *elements]
+        kept = list(dict.fromkeys((*walrus_names(inside), *self.changed_names(inside))))
         self.locals = {**self.locals, **dict.fromkeys(added)}
         try:
             if len(generators) == 1 and not generators[0].ifs and not kept:

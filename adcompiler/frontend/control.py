@@ -57,7 +57,7 @@ class Control(Builder):
             match step:
                 case gast.Return():
                     value = NONE if step.value is None else self.expression(step.value)
-                    return End(Const(RETURNS), value, frozenset({RETURNS}))
+                    return End(Const(RETURNS), self.with_states(value), frozenset({RETURNS}))
                 case gast.Break():
                     return End(Const(BREAKS), UNDEF, frozenset({BREAKS}))
                 case gast.Continue():
@@ -113,7 +113,9 @@ class Control(Builder):
 
     def loop(self, node: Any) -> End:
         """Lower a loop and its ``else``; the end tells whether it returned."""
-        if isinstance(node, gast.While) and walrus_names([node.test]):
+        if isinstance(node, gast.While) and (
+            walrus_names([node.test]) or self.changed_names([node.test])
+        ):
             if holds(node.orelse, gast.Break, gast.Continue):
                 self.reject(node, rejected.LEAVING_ELSE)
                 return End()
@@ -122,7 +124,8 @@ class Control(Builder):
             len(node.iter.generators) == 1
         ):
             node = self.unrolled_generator(node)
-        names = [n for n in assigned_names(node) if n in self.locals]
+        changed = dict.fromkeys((*assigned_names(node), *self.changed_names([node])))
+        names = [n for n in changed if n in self.locals]
         iterable = self.expression(node.iter) if isinstance(node, gast.For) else None
         origin, before = self.origin, self.env
         carried = Carried([Var(name) for name in names], [before.get(n, UNDEF) for n in names])

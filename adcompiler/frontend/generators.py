@@ -27,7 +27,7 @@ class Generators(Builder):
     """Lowers generator expressions and the calls that stop before their end."""
 
     def parse_GeneratorExp(self, node: Any) -> Atom:
-        later = assigned_after(self.node, node)
+        later = assigned_after(self.node, node) | self.written_by_others()
         for name in names_read(node):
             if name in later:
                 return self.reject(node, rejected.REBOUND_GENERATOR, name=name)

@@ -29,6 +29,19 @@ ITEM_DELETION = Rejection(
     "deleting an item or attribute is not supported yet",
     "make a new list or dict without the entry", "in-place-containers",
 )
+GLOBAL_DELETION = Rejection(
+    "deleting a global variable is not supported", "assign None to it", "global-nonlocal",
+)
+OUTER_NONLOCAL = Rejection(
+    "`{name}` belongs to a function outside of what is compiled, and is assigned here",
+    "pass the value as an argument and return its new value", "global-nonlocal",
+)
+ESCAPING_STATE = Rejection(
+    "a function that assigns `{name}` of the function around it is used other than by calling it "
+    "by its name",
+    "call it by its name, below its definition; or pass the value as an argument and return its "
+    "new value", "global-nonlocal",
+)
 GENERATOR_AGAIN = Rejection(
     "this generator is used where its elements may be asked for later, or a second time",
     "use a list comprehension: [...]", "generators",
@@ -50,14 +63,6 @@ STATEMENTS: dict[str, Rejection] = {
     "With": Rejection(
         "with statements are not supported yet",
         "enter the context where the derivative is called", "with",
-    ),
-    "Global": Rejection(
-        "global declarations are not supported yet",
-        "pass the value as an argument and return its new value", "global-nonlocal",
-    ),
-    "Nonlocal": Rejection(
-        "nonlocal declarations are not supported yet",
-        "pass the value as an argument and return its new value", "global-nonlocal",
     ),
     "ClassDef": Rejection(
         "class definitions inside a differentiated function are not supported",

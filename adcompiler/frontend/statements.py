@@ -51,7 +51,9 @@ class Statements(Builder):
 
     def parse_Delete(self, node: Any) -> None:
         for target in flat_targets(node.targets):
-            if isinstance(target, gast.Name):
+            if isinstance(target, gast.Name) and target.id in self.globals:
+                self.reject(target, rejected.GLOBAL_DELETION)
+            elif isinstance(target, gast.Name):
                 self.load(target.id)
                 self.env[target.id] = UNDEF
             else:
@@ -74,6 +76,14 @@ class Statements(Builder):
             return End(Const(RAISES), UNDEF, frozenset({RAISES}))
 
         self.arms(condition, End, fail)
+
+    def parse_Global(self, node: Any) -> None:
+        """Assignments to the name store into the module's variable."""
+
+    def parse_Nonlocal(self, node: Any) -> None:
+        missing = [n for n in node.names if self.parent is None or not self.parent.binds(n)]
+        if missing:
+            self.reject(node, rejected.OUTER_NONLOCAL, name=missing[0])
 
     def parse_FunctionDef(self, node: Any) -> None:
         value = self.nested(node, node.name)
@@ -101,6 +111,11 @@ class Statements(Builder):
     # -- assignments ---------------------------------------------------------------------------
 
     def parse_Assign(self, node: Any) -> None:
+        if isinstance(node.value, gast.Lambda) and len(node.targets) == 1 and isinstance(
+            node.targets[0], gast.Name
+        ):
+            self.bind(node.targets[0].id, self.nested(node.value, node.targets[0].id))
+            return
         value = self.expression(node.value)
         for target in node.targets:
             value = self.assign(target, value)

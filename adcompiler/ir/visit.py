@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +19,17 @@ def blocks_of(statement: Statement) -> tuple[Block, ...]:
         case Loop(condition=condition, body=body):
             return (body,) if condition is None else (condition, body)
     return ()
+
+
+def with_blocks(statement: Statement, new: Callable[[Block], Block]) -> Statement:
+    """Return ``statement`` with ``new`` of each of its blocks; itself if it has none."""
+    match statement:
+        case If(then=then, orelse=orelse):
+            return replace(statement, then=new(then), orelse=new(orelse))
+        case Loop(condition=condition, body=body):
+            test = None if condition is None else new(condition)
+            return replace(statement, condition=test, body=new(body))
+    return statement
 
 
 def defined(statement: Statement) -> tuple[Var, ...]:

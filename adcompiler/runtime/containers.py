@@ -131,3 +131,13 @@ def pattern_argument(cls: type, value: Any, position: int) -> Any:
             f"{cls.__name__}() accepts {len(names)} positional sub-patterns ({position + 1} given)"
         )
     return getattr(value, names[position])
+
+
+def store_global(owner: Any, name: str, value: Any) -> None:
+    """Assign a global variable of a module, or of a dict of globals."""
+    (owner if isinstance(owner, dict) else vars(owner))[name] = value
+
+
+def read_global(owner: Any, name: str) -> Any:
+    """Return the present value of a global variable of a module, or of a dict of globals."""
+    return (owner if isinstance(owner, dict) else vars(owner))[name]

@@ -9,6 +9,7 @@ from typing import Any
 
 from adcompiler.analyses.purity import CHECKS
 from adcompiler.frontend.replacements import REPLACEMENTS
+from adcompiler.frontend.state import Recipe
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Attribute, Call, Closure, Const, Origin, Star
 from adcompiler.rulekit.registry import REGISTRY, hashable, root_module
@@ -54,6 +55,8 @@ def call(
         ):
             merged = {k: v for k, v in keywords if k} | kwargs
             return call(s, inner, [*first, *args], merged, origin, name)
+    if isinstance(type_, t.Object) and type_.cls is Recipe:
+        return refuse_recipe(s, origin)
     if isinstance(type_, t.Object) and getattr(type_.cls, "is_derivative", False):
         return s.reject(
             origin, "the derivative of a derivative is not supported yet",
@@ -73,11 +76,22 @@ def call(
     return s.let(plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
 
 
+def refuse_recipe(s: Writer, origin: Origin) -> Atom:
+    """Report the call of a function of which it is not known where it was made."""
+    return s.reject(
+        origin, "the function called here reads variables that are assigned again after it was "
+        "made, and which function it is depends on data",
+        "pass the variables as arguments, or define the function once", "closure-rebinding",
+    )
+
+
 def call_value(
     s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write a call of a function that is known when compiling."""
     value = func.value
+    if isinstance(value, Recipe):
+        return refuse_recipe(s, origin)
     if isinstance(value, Callee):
         return s.let(plain_call(func, args, kwargs), value.result, name, origin)
     if refused(s, value, args, kwargs, origin, getattr(value, "__name__", name)):

@@ -12,10 +12,12 @@ from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Block, Call, Closure, Const, Do, Format, Free, If, Item, Let, Loop,
-    Origin, Pack, Raise, Rhs, Slice, Statement, Unsupported, Var, substitute,
+    Origin, Pack, Raise, Rhs, Slice, Star, Statement, Unsupported, Var, substitute,
 )
 from adcompiler.ir.visit import substitute_statement
+from adcompiler.runtime import store_global
 from adcompiler.transforms.calls import call
+from adcompiler.transforms.global_state import store
 from adcompiler.transforms.specialise_access import Access
 from adcompiler.transforms.specialise_displays import Displays
 from adcompiler.transforms.specialise_loops import Loops
@@ -41,6 +43,9 @@ class Specialiser(Loops, Displays, Access):
         match statement:
             case Let(target, rhs, origin):
                 env[target] = self.rhs(rhs, env, scope, origin, target.name, target.temporary)
+            case Do(Call(Const(function), (name, value)), origin) if function is store_global:
+                assert isinstance(name, Const) and not isinstance(value, Star)
+                store(self, name.value, self.value(value, env), scope, origin)
             case Do(rhs, origin):
                 value = self.rhs(rhs, env, scope, origin, "ignored", True)
                 last = self.out[-1] if self.out else None

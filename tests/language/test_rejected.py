@@ -75,8 +75,8 @@ COUNT = 0
 def declares_global(x):
     global COUNT
     print("ran")
-    COUNT = COUNT + 1
-    return np.sum(x)
+    COUNT = COUNT + np.sum(x)
+    return COUNT * 2.0
 
 
 def declares_nonlocal(x):
@@ -87,7 +87,7 @@ def declares_nonlocal(x):
         nonlocal total
         total = total + v
 
-    add(np.sum(x))
+    list(map(add, x))
     return total
 
 
@@ -209,8 +209,9 @@ def rebinds_captured(x):
     def scaled(y):
         return k * y
 
+    kept = [scaled]
     k = 3.0
-    return np.sum(scaled(x))
+    return np.sum(kept[0](x))
 
 
 def unknown_length(x):
