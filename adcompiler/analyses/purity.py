@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -10,13 +11,14 @@ import numpy as np
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Closure, Const, Do, Format, Let, Pack, Raise, Rhs,
+    Atom, Attribute, Block, Call, Closure, Const, Do, Format, Global, Let, Pack, Raise, Rhs, Slice,
+    Star, Try, With, unstar,
 )
 from adcompiler.ir.visit import walk
 from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.runtime import (
-    add_at, append, check_bound, drop_last, keeps_shape, read_global, same_length, same_shape,
-    same_trailing_shape, seed, store_global, zeros_like,
+    add_at, append, check_bound, drop_last, keeps_shape, note_value, noted_value, passing_on,
+    read_global, same_length, same_shape, same_trailing_shape, seed, store_global, zeros_like,
 )
 
 DESTRUCTIVE: frozenset[Any] = frozenset({add_at, append, drop_last})
@@ -28,7 +30,9 @@ CHECKS: frozenset[Any] = frozenset({
 })
 """Functions of the runtime that raise where a value is not what it must be."""
 
-EFFECTS: frozenset[Any] = frozenset({store_global, read_global})
+EFFECTS: frozenset[Any] = frozenset({
+    store_global, read_global, note_value, noted_value, passing_on,
+})
 """Functions of the runtime whose calls keep their order: they write, or read what is written."""
 
 
@@ -76,17 +80,41 @@ class Purity:
             return False
         return str(getattr(function, "__module__", "")).startswith(RUNTIME) or function in PURE
 
+    def may_raise(self, rhs: Rhs) -> bool:
+        """Say whether evaluating ``rhs`` may raise, by all that is known of it."""
+        match rhs:
+            case Closure() | Global() | Slice():
+                return False
+            case Pack(kind, items):
+                return kind in ("set", "dict") or any(isinstance(i, Star) for i in items)
+            case Attribute(obj):
+                return not isinstance(self.type_of(obj), (t.Array, t.Scalar))
+            case Call(Const(function), args, ()) if hashable(function) and function in TOTAL:
+                return not all(
+                    isinstance(type_ := self.type_of(unstar(arg)), t.Scalar)
+                    and type_.kind in ("bool", "int", "float") and type_.dtype is None
+                    for arg in args
+                )
+        return True
+
     def has_no_effect(self, block: Block) -> bool:
         """Say whether running ``block`` does nothing but give its values."""
         for statement in walk(block):
             if isinstance(statement, Do) and checks(statement.rhs):
                 continue
-            if isinstance(statement, (Do, Raise)):
+            if isinstance(statement, (Do, Raise, With, Try)):
                 return False
             if isinstance(statement, Let) and not self.is_pure(statement.rhs):
                 return False
         return True
 
+
+TOTAL: frozenset[Any] = frozenset({
+    operator.add, operator.sub, operator.mul, operator.neg, operator.pos, operator.eq, operator.ne,
+    operator.lt, operator.le, operator.gt, operator.ge, operator.is_, operator.is_not,
+    operator.not_,
+})
+"""Functions that never raise for Python numbers."""
 
 PURE: frozenset[Any] = frozenset({
     range, len, zip, enumerate, reversed, dict.items, AssertionError, ValueError, TypeError,

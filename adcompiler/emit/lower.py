@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from adcompiler.analyses.purity import Purity, is_destructive
 from adcompiler.emit.layout import BlankLine, Comment
@@ -16,9 +17,9 @@ from adcompiler.emit.unbound import read_unbound
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Block, Call, Const, Do, Function, If, Item, Let, Loop, Origin, Raise, Rhs, Statement,
-    Undefined, Var, unstar,
+    Try, Undefined, Var, With, unstar,
 )
-from adcompiler.runtime import add_at, append, drop_last, store_global, unpack
+from adcompiler.runtime import add_at, append, drop_last, note_value, store_global, unpack
 from adcompiler.transforms.unit import Unit
 
 
@@ -123,6 +124,10 @@ class FunctionLowering(ExpressionLowering):
                 self.branch(statement)
             case Loop():
                 self.loop(statement)
+            case With():
+                self.context(statement)
+            case Try():
+                self.attempt(statement)
 
     def comment(self, origin: Origin) -> None:
         """Write the origin of what follows, when it changes."""
@@ -245,6 +250,9 @@ class FunctionLowering(ExpressionLowering):
             ):
                 place = ast.Attribute(self.atom(Const(owner)), name, ast.Store())
                 return ast.Assign([place], self.atom(value))
+            case Call(Const(function), (Var() as noted, value)) if function is note_value:
+                first = ast.Subscript(self.load(noted), ast.Constant(0), ast.Store())
+                return ast.Assign([first], self.atom(value))
         return None
 
     # -- updates of storage --------------------------------------------------------------------
@@ -332,6 +340,34 @@ class FunctionLowering(ExpressionLowering):
         self.statements(arm.statements)
         if not arm.diverges:
             self.copies(node.results, arm.yields)
+
+    # -- with and try --------------------------------------------------------------------------
+
+    def context(self, node: With) -> None:
+        self.comment(node.origin)
+        named = node.target is not None and self.uses.get(node.target, 0)
+        target = self.store(node.target) if node.target is not None and named else None
+        item = ast.withitem(self.atom(node.context), target)
+        body = self.sub(lambda: self.region_arm(node.results, node.body))
+        self.out.append(ast.With([item], body))
+
+    def attempt(self, node: Try) -> None:
+        self.comment(node.origin)
+        body = self.sub(lambda: self.region_arm(node.results, node.body))
+        handlers = []
+        for handler in node.handlers:
+            named = handler.name is not None and self.uses.get(handler.name, 0)
+            name = self.names[handler.name] if handler.name is not None and named else None
+            kind = self.atom(handler.exception)
+            block = handler.body
+            inside = self.sub(partial(self.region_arm, node.results, block))
+            handlers.append(ast.ExceptHandler(kind, name, inside))
+        self.out.append(ast.Try(body, handlers, [], []))
+
+    def region_arm(self, results: Sequence[Var], arm: Block) -> None:
+        self.statements(arm.statements)
+        if not arm.diverges:
+            self.copies(results, arm.yields)
 
     # -- loops ---------------------------------------------------------------------------------
 

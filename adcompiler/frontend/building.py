@@ -12,10 +12,10 @@ import gast
 from adcompiler.frontend.names import assigned_names, declared_names
 from adcompiler.frontend.rejected import Rejection
 from adcompiler.ir.nodes import (
-    NONE, UNDEF, Atom, Block, Call, Const, Do, Free, If, Let, Loop, Origin, Rhs, Star, Statement,
-    Unsupported, Var,
+    NONE, UNDEF, Atom, Block, Call, Closure, Const, Do, Free, If, Let, Loop, Origin, Rhs, Star,
+    Statement, Unsupported, Var,
 )
-from adcompiler.runtime import check_bound, store_global
+from adcompiler.runtime import check_bound, note_value, store_global
 
 Lowered = TypeVar("Lowered")
 
@@ -51,6 +51,8 @@ class Builder(ABC):
         self.captures: dict[str, Var] = {}
         self.itself: Var | None = None
         self.states: tuple[str, ...] = ()
+        self.watches: list[dict[str, set[Atom]]] = []
+        self.places: dict[str, Var] = {}
         self.stateful: dict[str, tuple[str, ...]] = {}
         self.origin = self.locate(node)
 
@@ -87,6 +89,14 @@ class Builder(ABC):
     @abstractmethod
     def loop(self, node: Any) -> End:
         """Lower a loop and its ``else``; the end tells whether it returned."""
+
+    @abstractmethod
+    def with_block(self, node: Any, position: int = 0) -> End:
+        """Lower a ``with``, from the item at ``position`` on."""
+
+    @abstractmethod
+    def try_block(self, node: Any) -> End:
+        """Lower a ``try`` without ``else``."""
 
     @abstractmethod
     def element(self, node: Any) -> Atom | Star:
@@ -151,8 +161,16 @@ class Builder(ABC):
 
     def let(self, rhs: Rhs, name: str, temporary: bool = True) -> Var:
         var = Var(name, temporary)
+        if not isinstance(rhs, (Closure, Free)):
+            self.may_raise()
         self.statements.append(Let(var, rhs, self.origin))
         return var
+
+    def may_raise(self) -> None:
+        """Note, for the handlers around, what variables are where an exception may be raised."""
+        for watch in self.watches:
+            for name, values in watch.items():
+                values.add(self.env.get(name, UNDEF))
 
     def reject(self, node: Any, why: Rejection, **names: str) -> Atom:
         finding = self.locate(node).finding(
@@ -169,6 +187,7 @@ class Builder(ABC):
             if isinstance(atom, Const) and hasattr(atom.value, "late"):
                 return self.used_function(name, atom.value)
             if self.is_unsure(atom):
+                self.may_raise()
                 self.statements.append(
                     Do(Call(Const(check_bound), (atom, Const(name))), self.origin)
                 )
@@ -207,6 +226,9 @@ class Builder(ABC):
                 self.statements[-1] = renamed
                 value = named
         self.env[name] = value
+        if name in self.places:
+            note = Call(Const(note_value), (self.places[name], value))
+            self.statements.append(Do(note, self.origin))
         return value
 
     # -- blocks --------------------------------------------------------------------------------
@@ -230,6 +252,7 @@ class Builder(ABC):
     ) -> End:
         """Lower both arms of a branch and merge their variables, codes and values."""
         origin = self.origin
+        self.may_raise()
         then_statements, then_env, then_end = self.region(then)
         else_statements, else_env, else_end = self.region(orelse)
         live_then = not then_end.may <= {RETURNS, RAISES}

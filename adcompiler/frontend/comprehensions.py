@@ -53,6 +53,7 @@ class Comprehensions(Builder):
 
         statements, _, yields = self.region(body)
         collects = tuple(Var("items", True) for _ in elements)
+        self.may_raise()
         self.statements.append(Loop(
             (item,), (iterable,), None, (), (), Block(statements, yields), (), self.origin, collects
         ))
@@ -115,6 +116,7 @@ class Comprehensions(Builder):
         for var, pair in zip(bound, sources[count:], strict=True):
             if any(map(self.is_unsure, pair)):
                 self.unsure.add(var)
+        self.may_raise()
         self.statements.append(make((*lists, *bound)))
         self.env.update(zip(kept, bound, strict=True))
         return list(lists)

@@ -17,6 +17,7 @@ from adcompiler.frontend import rejected
 from adcompiler.frontend.building import (
     BREAKS, CONTINUES, NORMAL, RAISES, RETURNS, Builder, End, target_name,
 )
+from adcompiler.frontend.regions import with_else_after
 from adcompiler.frontend.names import assigned_names, can_fall_through, leaves, walrus_names
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Block, Call, Const, If, Let, Loop, Raise, Statement, Var,
@@ -66,6 +67,7 @@ class Control(Builder):
                 case gast.Raise():
                     exception = self.optional(step.exc)
                     cause = self.optional(step.cause)
+                    self.may_raise()
                     self.statements.append(Raise(exception, cause, self.origin))
                     return End(Const(RAISES), UNDEF, frozenset({RAISES}))
                 case gast.If() if leaves(step):
@@ -73,6 +75,14 @@ class Control(Builder):
                     return self.branch(condition, step.body, step.orelse, rest, tail)
                 case gast.Match():
                     return self.sequence([*self.match_as_branches(step), *rest], tail)
+                case gast.Try(orelse=[_, *_]):
+                    steps = with_else_after(step, self.fresh("completed"))
+                    return self.sequence([*steps, *rest], tail)
+                case gast.Try() | gast.With():
+                    is_with = isinstance(step, gast.With)
+                    end = self.with_block(step) if is_with else self.try_block(step)
+                    if end.may != {NORMAL}:
+                        return self.guarded(end, rest, tail)
                 case gast.For() | gast.While():
                     end = self.loop(step)
                     if end.may != {NORMAL}:
@@ -139,6 +149,7 @@ class Control(Builder):
                 self.assign(node.target, item)
             return self.sequence(node.body, True)
 
+        self.may_raise()
         statements, env, end = self.region(body)
         self.env = before
         carried.results = [Var(name) for name in names]
@@ -150,6 +161,7 @@ class Control(Builder):
             stop, more = self.stop_test(end)
             statements += more
             carried.yields.append(stop)
+        self.may_raise()
         self.statements.append(Loop(
             (item,) if item is not None else (), (iterable,) if iterable is not None else (),
             condition, tuple(carried.params), tuple(carried.inits),

@@ -20,6 +20,7 @@ from adcompiler.frontend.expressions import Expressions
 from adcompiler.frontend.generators import Generators
 from adcompiler.frontend.names import assigned_after
 from adcompiler.frontend.patterns import Patterns
+from adcompiler.frontend.regions import Regions
 from adcompiler.frontend.state import Recipe, State
 from adcompiler.frontend.statements import Statements
 from adcompiler.ir.nodes import (
@@ -37,7 +38,8 @@ def parse(node: Any, file: str, lines: Mapping[int, str]) -> Function:
 
 
 class _FunctionParser(
-    Control, Statements, Expressions, Comprehensions, Generators, Patterns, State
+    Control, Statements, Expressions, Comprehensions, Generators, Patterns, Regions,
+    State,
 ):
     """Lowers one function."""
 

@@ -42,6 +42,10 @@ ESCAPING_STATE = Rejection(
     "call it by its name, below its definition; or pass the value as an argument and return its "
     "new value", "global-nonlocal",
 )
+CHANGED_BEFORE_EXCEPTION = Rejection(
+    "`{name}` is changed by a function called in this `try`, and read after an exception",
+    "assign it in the handler, or return the new value from the function", "try",
+)
 GENERATOR_AGAIN = Rejection(
     "this generator is used where its elements may be asked for later, or a second time",
     "use a list comprehension: [...]", "generators",
@@ -52,17 +56,9 @@ REBOUND_GENERATOR = Rejection(
 )
 
 STATEMENTS: dict[str, Rejection] = {
-    "Try": Rejection(
-        "try statements are not supported yet",
-        "test beforehand, with `if`, for what would raise", "try",
-    ),
     "TryStar": Rejection(
-        "try statements are not supported yet",
-        "test beforehand, with `if`, for what would raise", "try",
-    ),
-    "With": Rejection(
-        "with statements are not supported yet",
-        "enter the context where the derivative is called", "with",
+        "except* is not supported",
+        "use except", "try",
     ),
     "ClassDef": Rejection(
         "class definitions inside a differentiated function are not supported",

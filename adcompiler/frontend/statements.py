@@ -55,7 +55,7 @@ class Statements(Builder):
                 self.reject(target, rejected.GLOBAL_DELETION)
             elif isinstance(target, gast.Name):
                 self.load(target.id)
-                self.env[target.id] = UNDEF
+                self.bind(target.id, UNDEF)
             else:
                 self.reject(target, rejected.ITEM_DELETION)
 

@@ -11,6 +11,7 @@ from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Const, Do, If, Let, Loop, Origin, Statement, Var, operands,
     unstar,
 )
+from adcompiler.ir.visit import with_blocks
 from adcompiler.runtime import keeps_shape
 from adcompiler.transforms.generators import report_generators
 from adcompiler.transforms.in_place_folds import refuse_write
@@ -54,7 +55,7 @@ def without_writes(s: Writer, statements: Sequence[Statement]) -> Iterator[State
                     body=within(statement.body),
                 )
             case _:
-                yield statement
+                yield with_blocks(statement, within)
 
 
 def shape_check(s: Writer, old: Atom, new: Var, origin: Origin) -> Iterator[Statement]:

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 from adcompiler.analyses.activity import METADATA
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, If, Let, Loop, Statement, Var,
+    Atom, Attribute, Block, If, Let, Loop, Statement, Try, Var, With,
 )
-from adcompiler.ir.visit import defined
+from adcompiler.ir.visit import arms_of, defined, with_blocks, with_head
 
 
 @dataclass(eq=False)
@@ -44,7 +44,22 @@ class PendingLoop:
     stop: Atom | None
 
 
-Written = Statement | PendingIf | PendingLoop
+@dataclass(eq=False)
+class PendingRegion:
+    """A ``with`` or ``try`` of the forward pass whose arms may still be asked to yield more.
+
+    ``head`` maps what it reads outside its blocks to the values of the forward pass.
+    """
+
+    node: With | Try
+    head: dict[Var, Atom]
+    arms: list[list[Written]]
+    yields: list[list[Atom]]
+    results: list[Var]
+    in_loop: bool
+
+
+Written = Statement | PendingIf | PendingLoop | PendingRegion
 """What the forward pass writes."""
 
 
@@ -52,7 +67,7 @@ def top_level(statements: Iterable[Written]) -> Iterator[Var]:
     """Yield the variables that statements of the forward pass define for what follows them."""
     for statement in statements:
         match statement:
-            case PendingIf():
+            case PendingIf() | PendingRegion():
                 yield from statement.results
             case PendingLoop():
                 yield from statement.node.results
@@ -88,6 +103,8 @@ def hoist_metadata(sweep: list[Statement], forward: list[Written], made: set[Var
                     )
                 case Loop():
                     yield replace(statement, body=within(statement.body))
+                case With() | Try():
+                    yield with_blocks(statement, within)
                 case _:
                     yield statement
 
@@ -106,6 +123,8 @@ def finish(statements: Iterable[Written]) -> list[Statement]:
                 finished.append(finished_if(statement))
             case PendingLoop():
                 finished.append(finished_loop(statement))
+            case PendingRegion():
+                finished.append(finished_region(statement))
             case _:
                 finished.append(statement)
     return finished
@@ -135,3 +154,19 @@ def finished_loop(pending: PendingLoop) -> Loop:
         node.items, pending.iterables, pending.condition, node.params, pending.inits, body,
         node.results, node.origin, tuple(pending.collects), node.stops,
     )
+
+
+def finished_region(pending: PendingRegion) -> Statement:
+    """Return a region that yields what was asked for."""
+    node = with_head(pending.node, pending.head)
+    blocks = [
+        Block(tuple(finish(arm)), tuple(row), block.diverges)
+        for arm, row, block in zip(pending.arms, pending.yields, arms_of(node), strict=True)
+    ]
+    if isinstance(node, With):
+        return replace(node, body=blocks[0], results=tuple(pending.results))
+    handlers = tuple(
+        replace(handler, body=block)
+        for handler, block in zip(node.handlers, blocks[1:], strict=True)
+    )
+    return replace(node, body=blocks[0], handlers=handlers, results=tuple(pending.results))

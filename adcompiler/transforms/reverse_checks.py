@@ -12,7 +12,7 @@ from adcompiler.errors import Finding
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Origin, Rhs, Var, unstar
 from adcompiler.rulekit.registry import REGISTRY
-from adcompiler.runtime import store_global
+from adcompiler.runtime import note_value, noted_value, store_global
 from adcompiler.transforms.libraries import is_standard
 from adcompiler.transforms.missing import may_write, missing_rule
 from adcompiler.transforms.specialise import Specialiser
@@ -72,6 +72,8 @@ def check_unseen(s: Specialiser, varied: Collection[Atom], rhs: Rhs, origin: Ori
     if function is store_global:
         check_store(s, varied, rhs, origin)
         return
+    if function in (note_value, noted_value):
+        return  # what is active of it is refused where it is read
     if not any(isinstance(unit.type(atom), MUTABLE) for atom in operands):
         return
     if isinstance(function, FunctionType) and (

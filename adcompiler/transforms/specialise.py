@@ -12,7 +12,8 @@ from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Block, Call, Closure, Const, Do, Format, Free, If, Item, Let, Loop,
-    Origin, Pack, Raise, Rhs, Slice, Star, Statement, Unsupported, Var, substitute,
+    Origin, Pack, Raise, Rhs, Slice, Star, Statement, Try, Unsupported,
+    Var, With, substitute,
 )
 from adcompiler.ir.visit import substitute_statement
 from adcompiler.runtime import store_global
@@ -21,10 +22,11 @@ from adcompiler.transforms.global_state import store
 from adcompiler.transforms.specialise_access import Access
 from adcompiler.transforms.specialise_displays import Displays
 from adcompiler.transforms.specialise_loops import Loops
+from adcompiler.transforms.specialise_regions import Regions
 from adcompiler.transforms.writer import Env
 
 
-class Specialiser(Loops, Displays, Access):
+class Specialiser(Loops, Regions, Displays, Access):
     """Evaluates IR over types and writes the specialised statements to ``out``."""
 
     # -- blocks and statements -----------------------------------------------------------------
@@ -60,6 +62,10 @@ class Specialiser(Loops, Displays, Access):
                 return self.branch(statement, env, scope)
             case Loop():
                 self.loop(statement, env, scope)
+            case With():
+                return self.context(statement, env, scope)
+            case Try():
+                return self.attempt(statement, env, scope)
         return True
 
     def branch(self, node: If, env: Env, scope: Scope | None) -> bool:

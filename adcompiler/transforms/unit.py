@@ -94,6 +94,7 @@ class Unit:
     hints: dict[Var, str] = field(default_factory=dict)
     trial: int = 0
     loops: int = 0
+    noted: dict[Var, t.Type] = field(default_factory=dict)
     global_stores: dict[tuple[int, str], list[tuple[Atom, Origin]]] = field(default_factory=dict)
     global_reads: dict[Var, tuple[int, str]] = field(default_factory=dict)
     global_constants: dict[tuple[int, str], Any] = field(default_factory=dict)
