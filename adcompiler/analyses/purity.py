@@ -17,8 +17,8 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import walk
 from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.runtime import (
-    add_at, append, check_bound, drop_last, keeps_shape, note_value, noted_value, passing_on,
-    read_global, same_length, same_shape, same_trailing_shape, seed, store_global, zeros_like,
+    add_at, append, check_bound, drop_last, keeps_shape, note_value, passing_on, read_global,
+    same_length, same_shape, same_trailing_shape, seed, store_global, zeros_like,
 )
 
 DESTRUCTIVE: frozenset[Any] = frozenset({add_at, append, drop_last})
@@ -31,7 +31,7 @@ CHECKS: frozenset[Any] = frozenset({
 """Functions of the runtime that raise where a value is not what it must be."""
 
 EFFECTS: frozenset[Any] = frozenset({
-    store_global, read_global, note_value, noted_value, passing_on,
+    store_global, read_global, note_value, passing_on,
 })
 """Functions of the runtime whose calls keep their order: they write, or read what is written."""
 
@@ -102,11 +102,20 @@ class Purity:
         for statement in walk(block):
             if isinstance(statement, Do) and checks(statement.rhs):
                 continue
-            if isinstance(statement, (Do, Raise, With, Try)):
+            if isinstance(statement, (Do, Raise, Try)) or (
+                isinstance(statement, With) and not self.handles_errors(statement.context)
+            ):
                 return False
             if isinstance(statement, Let) and not self.is_pure(statement.rhs):
                 return False
         return True
+
+    def handles_errors(self, context: Atom) -> bool:
+        """Say whether a context does no more than choose how NumPy handles errors."""
+        made = self.definition(context)
+        return isinstance(made, Call) and isinstance(made.func, Const) and (
+            made.func.value is np.errstate
+        )
 
 
 TOTAL: frozenset[Any] = frozenset({
@@ -118,7 +127,7 @@ TOTAL: frozenset[Any] = frozenset({
 
 PURE: frozenset[Any] = frozenset({
     range, len, zip, enumerate, reversed, dict.items, AssertionError, ValueError, TypeError,
-    slice, np.zeros_like, np.copy, itertools.count,
+    slice, np.zeros_like, np.copy, itertools.count, np.errstate,
 })
 
 
@@ -148,5 +157,5 @@ def makes_storage(rhs: Rhs) -> bool:
 ALLOCATORS: frozenset[Any] = frozenset({
     np.zeros, np.ones, np.empty, np.full, np.zeros_like, np.ones_like, np.empty_like, np.full_like,
     np.copy, np.array, zeros_like, list, dict, iter, zip, enumerate, reversed, range,
-    itertools.count,
+    itertools.count, np.errstate,
 })

@@ -352,10 +352,16 @@ class FunctionLowering(ExpressionLowering):
         self.out.append(ast.With([item], body))
 
     def attempt(self, node: Try) -> None:
+        kept = list(node.handlers)
+        while kept and raises_again(kept[-1].body):
+            kept.pop()
+        if not kept:
+            self.region_arm(node.results, node.body)
+            return
         self.comment(node.origin)
         body = self.sub(lambda: self.region_arm(node.results, node.body))
         handlers = []
-        for handler in node.handlers:
+        for handler in kept:
             named = handler.name is not None and self.uses.get(handler.name, 0)
             name = self.names[handler.name] if handler.name is not None and named else None
             kind = self.atom(handler.exception)
@@ -431,3 +437,11 @@ class FunctionLowering(ExpressionLowering):
 def is_nothing(statements: Sequence[ast.stmt]) -> bool:
     """Say whether a block does nothing."""
     return all(isinstance(s, (ast.Pass, Comment, BlankLine)) for s in statements)
+
+
+def raises_again(block: Block) -> bool:
+    """Say whether a handler does nothing but raise what it caught."""
+    match block.statements:
+        case (Raise(exception=Const(value=None)),):
+            return True
+    return False

@@ -12,8 +12,8 @@ import gast
 from adcompiler.frontend.names import assigned_names, declared_names
 from adcompiler.frontend.rejected import Rejection
 from adcompiler.ir.nodes import (
-    NONE, UNDEF, Atom, Block, Call, Closure, Const, Do, Free, If, Let, Loop, Origin, Rhs, Star,
-    Statement, Unsupported, Var,
+    NONE, UNDEF, Atom, Block, Call, Closure, Const, Do, Free, If, Let, Loop, Origin, Pack, Rhs,
+    Star, Statement, Unsupported, Var,
 )
 from adcompiler.runtime import check_bound, note_value, store_global
 
@@ -161,7 +161,10 @@ class Builder(ABC):
 
     def let(self, rhs: Rhs, name: str, temporary: bool = True) -> Var:
         var = Var(name, temporary)
-        if not isinstance(rhs, (Closure, Free)):
+        display = isinstance(rhs, Pack) and rhs.kind in ("tuple", "list") and not any(
+            isinstance(item, Star) for item in rhs.items
+        )
+        if not display and not isinstance(rhs, (Closure, Free)):
             self.may_raise()
         self.statements.append(Let(var, rhs, self.origin))
         return var

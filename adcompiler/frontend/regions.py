@@ -18,11 +18,11 @@ from adcompiler.frontend.building import NORMAL, RAISES, RETURNS, Builder, End
 from adcompiler.frontend.flow import is_read_after, reads
 from adcompiler.frontend.names import assigned_names
 from adcompiler.ir.nodes import (
-    NONE, UNDEF, Atom, Block, Call, Const, Handler, If, Let, Loop, Pack, Raise, Statement, Try,
+    NONE, UNDEF, Atom, Block, Call, Const, Do, Handler, If, Let, Loop, Pack, Raise, Statement, Try,
     Var, With,
 )
 from adcompiler.ir.visit import arms_of, definitions, direct_uses, substitute_block, walk
-from adcompiler.runtime import noted_value
+from adcompiler.runtime import note_value, noted_value
 
 Lowered = tuple[tuple[Statement, ...], dict[str, Atom], End]
 ANYTHING = Const(BaseException)
@@ -129,8 +129,9 @@ class Regions(Builder):
         self.env = before
         read: set[Atom] = set()
         for _, (statements, env, end) in caught:
+            goes_on = not end.may <= {RETURNS, RAISES}
             wanted = {
-                v for n, v in env.items()
+                v for n, v in env.items() if goes_on
                 if v is not before.get(n, UNDEF) and self.is_read_after(node, n)
             }
             read |= needed(statements, {*wanted, end.code, end.value})
@@ -195,8 +196,13 @@ class Regions(Builder):
 
     def place(self, name: str) -> Var:
         """Write the list in which the present value of a variable is noted."""
-        pack = Pack("list", (self.env.get(name, UNDEF),))
-        return self.let(pack, f"{name}_noted", temporary=False)
+        now = self.env.get(name, UNDEF)
+        unsure = self.is_unsure(now)
+        pack = Pack("list", (UNDEF if unsure else now,))
+        place = self.let(pack, f"{name}_noted", temporary=False)
+        if unsure and now is not UNDEF:
+            self.statements.append(Do(Call(Const(note_value), (place, now)), self.origin))
+        return place
 
     def with_noted(
         self, noted: Sequence[str], places: dict[str, Var], seen: dict[str, Var],

@@ -12,7 +12,7 @@ from adcompiler.frontend import rejected
 from adcompiler.frontend.building import RAISES, Builder, End, target_name
 from adcompiler.frontend.imports import imported_module
 from adcompiler.frontend.names import assigned_names
-from adcompiler.ir.nodes import NONE, UNDEF, Atom, Attribute, Call, Const, Do, Item, Let, Raise
+from adcompiler.ir.nodes import NONE, UNDEF, Atom, Attribute, Call, Const, Do, Item, Let, Raise, Var
 from adcompiler.runtime import unpack
 
 IN_PLACE = {
@@ -156,7 +156,8 @@ class Statements(Builder):
         )
         for position, target in enumerate(targets):
             inner = target.value if isinstance(target, gast.Starred) else target
-            part = self.let(Item(parts, Const(position)), target_name(inner, "part"))
+            part = Var(target_name(inner, "part"), True)
+            self.statements.append(Let(part, Item(parts, Const(position)), self.origin))
             self.assign(inner, part)
 
 

@@ -46,7 +46,8 @@ class Regions(Writer):
         if node.target is not None:
             target = inner[node.target] = Var(node.target.name)
             self.unit.types[target] = t.UNKNOWN
-        self.unit.assume_equal_shapes = False
+        if maker is not np.errstate:  # a check that fails would enter and leave it once more
+            self.unit.assume_equal_shapes = False
         with self.writing_to([]) as out:
             yields = self.block(node.body, inner, scope)
         blocks, kept = self.region_results(node.results, [(out, yields)], env)

@@ -260,6 +260,109 @@ def what_nobody_reads_may_raise(x):
 
 @programs(2.0)
 @programs(-2.0)
+def unpacked(x):
+    a, b = x, 2.0 * x
+    try:
+        c = math.log(a)
+        a, b = b * c, a
+    except ValueError:
+        pass
+    return a * a + b
+
+
+@programs(1.3, np.array([4.0, -1.0, 9.0]), argnums=(0,))
+@programs(1.3, np.array([4.0, -1.0, 1.0]), argnums=(0,))
+def else_that_breaks(x, v):
+    total = x
+    for t in v:
+        try:
+            root = math.sqrt(t)
+        except ValueError:
+            total = total * 1.5
+        else:
+            if root > 2.0:
+                break
+            total = total * root
+        finally:
+            total = total + 1.0
+    else:
+        total = total * 7.0
+    return total * x
+
+
+@programs(1.3)
+def functions_as_arguments(x):
+    def safe(f, t, default):
+        try:
+            return f(t)
+        except (ValueError, ZeroDivisionError):
+            return default
+
+    return safe(math.log, x, x * x) + safe(lambda t: 1.0 / (t - t), x, 3.0 * x) * safe(
+        math.sqrt, -x, x
+    )
+
+
+@programs(1.3)
+def containers(x):
+    try:
+        p = (x, [x * 2.0, x * 3.0], {"k": x * x})
+        q = p[1][5]
+    except IndexError:
+        q = 2.0 * x
+        p = (x, [x], {"k": x})
+    return q * p[2]["k"] + sum(p[1])
+
+
+@programs(1.3, 4, argnums=(0,))
+def raised_in_the_depth(x, n):
+    try:
+        if n == 0:
+            return math.sqrt(-x)
+        return raised_in_the_depth(x, n - 1) * x
+    except ValueError:
+        if n < 2:
+            raise
+        return x * n
+
+
+@programs(1.3)
+def while_with_continue(x):
+    n = 0
+    y = x
+    while True:
+        n += 1
+        try:
+            if n == 3:
+                raise OwnError("three")
+            if n > 6:
+                break
+            y = y * x
+        except OwnError:
+            y = y + 1.0
+            continue
+        finally:
+            y = y * 1.1
+    return y
+
+
+@programs(1.3, [4.0, -1.0, 2.25], argnums=(0,))
+def noted_where_it_may_be_unset(x, values):
+    total = x
+    for value in values:
+        try:
+            if value > 2.0:
+                root = 1
+            math.sqrt(value)
+            root = 2
+            total = total * math.sqrt(value - 1.0)
+        except ValueError:
+            total = total + x * root
+    return total
+
+
+@programs(2.0)
+@programs(-2.0)
 def bare_except(x):
     try:
         y = math.sqrt(x)

@@ -151,6 +151,24 @@ def test_error_handling_of_numpy_holds_for_the_sweep_too():
     assert rows.count('with np.errstate(all="ignore"):') == 2
 
 
+def test_operands_may_be_stretched_inside():
+    def stretched(v, w):
+        with np.errstate(all="ignore"), Logged("s"):
+            y = v * w
+        with np.errstate(all="ignore"):
+            z = v + w
+        return np.sum(y * z)
+
+    v, w = np.array([[1.0, 2.0, 3.0]]), np.array([[2.0], [3.0]])
+    derivative = grad(stretched, argnums=(0, 1))
+    for a, b in ((v, v), (v, w)):
+        LOG.clear()
+        bars = derivative(a, b)
+        assert LOG == ["enter s", "exit s None"]
+        assert np.allclose(bars[0], np.broadcast_to(2 * a * b + b * b, (2, 3) if b is w else (1, 3))
+                           .sum(axis=0, keepdims=b is w).reshape(a.shape))
+
+
 def test_an_exception_leaves_the_context_as_in_python():
     def raising(x):
         with Logged("b"):
