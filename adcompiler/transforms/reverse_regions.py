@@ -7,6 +7,7 @@ sweep runs after the context has been left; NumPy's error handling is entered ag
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Iterable
 
 import numpy as np
@@ -25,6 +26,9 @@ from adcompiler.transforms.unit import Callee
 
 AS_TEXT = frozenset({str, repr, type, isinstance, print, format})
 """Functions through which no derivative of an exception's values goes."""
+
+CURRENT = (sys.exc_info, *([sys.exception] if sys.version_info >= (3, 11) else []))
+"""Functions that return the exception being handled."""
 
 
 class RegionReverser(BranchReverser):
@@ -202,7 +206,10 @@ class RegionReverser(BranchReverser):
 
     def check_exceptions(self, node: Try) -> None:
         """Refuse handlers that may take a differentiable value out of an exception."""
-        reading = [h for h in node.handlers if h.name is not None and self.opens(h.body, h.name)]
+        reading = [
+            h for h in node.handlers
+            if asks(h.body) or (h.name is not None and self.opens(h.body, h.name))
+        ]
         if reading and self.raises_values(node.body, set()):
             self.s.reject(
                 node.origin, "an exception is raised here with a differentiable value, and its "
@@ -248,3 +255,11 @@ def inner_blocks(body: Block) -> Iterable[Block]:
     for statement in walk(body):
         if isinstance(statement, (If, With, Try)):
             yield from arms_of(statement)
+
+
+def asks(body: Block) -> bool:
+    """Say whether a handler asks the interpreter for the exception."""
+    return any(
+        isinstance(atom, Const) and any(atom.value is function for function in CURRENT)
+        for statement in walk(body) for atom in direct_uses(statement)
+    )

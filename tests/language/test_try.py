@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -543,6 +544,16 @@ def through_an_exception(x):
     return y
 
 
+def asked_of_the_interpreter(x):
+    try:
+        if x > 0.0:
+            raise OwnError("big", x * x)
+        y = x
+    except OwnError:
+        y = sys.exc_info()[1].level * x
+    return y
+
+
 def raise_level(t):
     if t > 1.0:
         raise OwnError("big", t * t)
@@ -561,6 +572,7 @@ def through_an_exception_of_a_call(x):
     "function",
     [
         ambiguous, state_after_an_exception, through_an_exception, through_an_exception_of_a_call,
+        asked_of_the_interpreter,
     ],
 )
 def test_what_would_lose_a_derivative_is_refused(function):
