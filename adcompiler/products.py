@@ -16,15 +16,16 @@ from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Block, Call, Const, Do, Function, Global, If, Item, Let, Loop, Origin, Pack, Param,
-    Statement, Var,
+    Statement, Try, Var, With,
 )
 from adcompiler.ir.visit import (
-    defined, definitions, direct_uses, free_variables, substitute_block, walk,
+    arms_of, defined, definitions, direct_uses, free_variables, substitute_block, walk,
 )
 from adcompiler.optimise.passes import optimise
 from adcompiler.runtime import give_back, seed
 from adcompiler.runtime import own as own_copy
 from adcompiler.transforms.cotangents import Cotangents, cotangent_type
+from adcompiler.transforms.global_state import checked_stores, with_reads_in_order
 from adcompiler.transforms.heap import Heap
 from adcompiler.transforms.in_place import rebound
 from adcompiler.transforms.pairs import Pairs
@@ -110,9 +111,16 @@ def specialise(
     with s.writing_to([]) as out:
         yields = s.block(function.body, env, Scope(python_function, path))
     unit.active_calls.pop()
+    checked_stores(s)
+    for callee in unit.callees.values():
+        if callee.function is not None and unit.global_stores:
+            body = with_reads_in_order(unit, callee.function.body)
+            callee.function = replace(callee.function, body=body)
     value = UNDEF if yields is None else yields[0]
     statements = rebound(s, [*heap.prologue, *out], (value,))
-    return Typed(function, params, statements, value, function.origin, heap.written(params))
+    body = with_reads_in_order(unit, Block(statements, (value,)))
+    written = heap.written(params)
+    return Typed(function, params, body.statements, value, function.origin, written)
 
 
 # -- the joint product ------------------------------------------------------------------------
@@ -358,8 +366,8 @@ def shared_storage(block: Block, unit: Unit) -> dict[Atom, list[Atom]]:
         match statement:
             case Let(target, rhs, _):
                 note((target, atom) for atom, _ in sharing.of(target, rhs))
-            case If(results=results, then=then, orelse=orelse):
-                for arm in (then, orelse):
+            case If(results=results) | With(results=results) | Try(results=results):
+                for arm in arms_of(statement):
                     note(zip(results, arm.yields, strict=False))
             case Loop():
                 note(zip(statement.items, statement.iterables, strict=False))

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable
 from adcompiler.analyses.storage import METADATA
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Closure, Const, Format, If, Item, Let, Loop, Pack, Rhs, Slice,
-    Statement, Update, Var, operands, unstar,
+    Atom, Attribute, Block, Call, Closure, Const, Do, Format, If, Item, Let, Loop, operands, Pack,
+    Rhs, Slice, Statement, Try, unstar, Update, Var, With,
 )
-from adcompiler.ir.visit import used
+from adcompiler.ir.visit import arms_of, used
 from adcompiler.rulekit.registry import REGISTRY
+from adcompiler.runtime import note_value
 
 
 def active_variables(
@@ -64,6 +65,9 @@ class _Varied:
 
     def statement(self, statement: Statement) -> None:
         match statement:
+            case Do(Call(Const(function), (place, value))) if function is note_value:
+                if self.is_varied(unstar(value)) and isinstance(place, Var):
+                    self.varied.add(place)
             case Let(target, rhs, _):
                 self.mark(target, differentiable_operands(rhs))
             case If(_, then, orelse, results, _):
@@ -73,6 +77,12 @@ class _Varied:
                     self.mark(result, (a, b))
             case Loop():
                 self.loop(statement)
+            case With() | Try():
+                for arm in arms_of(statement):
+                    self.block(arm)
+                    if not arm.diverges:
+                        for result, value in zip(statement.results, arm.yields, strict=True):
+                            self.mark(result, (value,))
 
     def loop(self, node: Loop) -> None:
         for item, iterable in zip(node.items, node.iterables, strict=True):
@@ -141,6 +151,13 @@ class _Useful:
                 self.block(orelse)
             case Loop():
                 self.loop(statement)
+            case With() | Try():
+                for arm in arms_of(statement):
+                    if not arm.diverges:
+                        for result, value in zip(statement.results, arm.yields, strict=True):
+                            if result in self.useful:
+                                self.need((value,))
+                    self.block(arm)
 
     def loop(self, node: Loop) -> None:
         for collect, value in zip(node.collects, node.collected(), strict=True):

@@ -16,10 +16,14 @@ from adcompiler.analyses.purity import ALLOCATORS
 from adcompiler.analyses.storage import IN_PLACE
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Block, Call, Const, Free, Global, If, Let, Loop, Rhs, Statement, Var, operands,
+    Atom, Block, Call, Const, Do, Free, Global, If, Let, Loop, Rhs, Statement, Try, Var, With,
+    operands, unstar,
 )
-from adcompiler.ir.visit import blocks_of, defined, direct_uses, free_variables
+from adcompiler.ir.visit import (
+    arms_of, blocks_of, bound_inside, defined, direct_uses, free_variables,
+)
 from adcompiler.rulekit.registry import REGISTRY
+from adcompiler.runtime import store_global
 
 FRESH: frozenset[object] = frozenset({
     *IN_PLACE.values(), operator.neg, operator.invert, abs, np.sum, np.prod, np.mean, np.std,
@@ -84,11 +88,18 @@ class _Writes:
             match statement:
                 case Let(target, rhs, _):
                     self.connect_value(target, rhs)
+                case Do(Call(Const(function), (_, _, value))) if function is store_global:
+                    self.classes.join(unstar(value), None)
                 case If(results=results, then=then, orelse=orelse):
                     for arm in (then, orelse):
                         self.connect_all(results, arm.yields)
                 case Loop():
                     self.connect_loop(statement)
+                case With() | Try():
+                    for arm in arms_of(statement):
+                        self.connect_all(statement.results, arm.yields)
+                    for var in bound_inside(statement):
+                        self.classes.join(var, None)
             for inner in blocks_of(statement):
                 self.connect(inner)
 
@@ -155,6 +166,15 @@ class _Writes:
             around -= {*statement.params, *statement.items}
             for inner_block in blocks_of(statement):
                 self.visit(inner_block, set(around))
+            live |= around
+        elif isinstance(statement, (With, Try)):
+            around = set(live)
+            if isinstance(statement, Try):  # an exception leads to the handlers from anywhere
+                for handler in statement.handlers:
+                    around |= set(free_variables(handler.body))
+            for arm in arms_of(statement):
+                self.visit(arm, inner := set(around))
+                live |= inner
             live |= around
         live.update(a for a in direct_uses(statement) if isinstance(a, Var))
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable
 
-from adcompiler.ir.nodes import Atom, Call, Do, Function, If, Let, Loop, Raise, Var, operands
-from adcompiler.ir.visit import walk
+from adcompiler.ir.nodes import (
+    Atom, Call, Do, Function, If, Let, Loop, Raise, Try, Var, With, operands,
+)
+from adcompiler.ir.visit import arms_of, direct_uses, walk
 
 
 @functools.lru_cache(maxsize=512)
@@ -36,6 +38,11 @@ def live_variables(function: Function) -> frozenset[Var]:
                 waiting.append(condition)
                 for arm in (then, orelse):
                     for result, atom in zip(results, arm.yields, strict=False):
+                        need(result, (atom,))
+            case With() | Try():
+                waiting += direct_uses(statement)
+                for arm in arms_of(statement):
+                    for result, atom in zip(statement.results, arm.yields, strict=False):
                         need(result, (atom,))
             case Loop():
                 waiting += statement.iterables

@@ -12,14 +12,15 @@ import numpy as np
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Closure, Const, Do, Format, Let, Pack, Raise, Rhs, Update,
+    Atom, Attribute, Block, Call, Closure, Const, Do, Format, Global, Let, Pack, Raise, Rhs,
+    Slice, Star, Try, unstar, Update, With,
 )
 from adcompiler.ir.visit import walk
 from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.runtime import (
-    accumulate, add_at, append, check_bound, check_count, drop_last, give_back, keeps_shape, own,
-    put_entry, same_kind, same_length, same_shape, same_trailing_shape, seed, stays_real,
-    zeros_like,
+    accumulate, add_at, append, check_bound, check_count, drop_last, give_back, keeps_shape,
+    note_value, own, passing_on, put_entry, read_global, same_kind, same_length, same_shape,
+    same_trailing_shape, seed, stays_real, store_global, zeros_like,
 )
 
 DESTRUCTIVE: frozenset[Any] = frozenset({add_at, append, drop_last, put_entry})
@@ -35,6 +36,10 @@ CHECKS: frozenset[Any] = frozenset({
 
 WRITERS: frozenset[Any] = frozenset({give_back, accumulate})
 """Functions of the runtime that write into an argument."""
+EFFECTS: frozenset[Any] = frozenset({
+    store_global, read_global, note_value, passing_on,
+})
+"""Functions of the runtime whose calls keep their order: they write, or read what is written."""
 
 
 class Purity:
@@ -77,26 +82,60 @@ class Purity:
             return inactive.pure
         if REGISTRY.has_rules(function):
             return True
-        if function in CHECKS or function in WRITERS:
+        if function in CHECKS or function in EFFECTS or function in WRITERS:
             return False
         return str(getattr(function, "__module__", "")).startswith(RUNTIME) or function in PURE
+
+    def may_raise(self, rhs: Rhs) -> bool:
+        """Say whether evaluating ``rhs`` may raise, by all that is known of it."""
+        match rhs:
+            case Closure() | Global() | Slice():
+                return False
+            case Pack(kind, items):
+                return kind in ("set", "dict") or any(isinstance(i, Star) for i in items)
+            case Attribute(obj):
+                return not isinstance(self.type_of(obj), (t.Array, t.Scalar))
+            case Call(Const(function), args, ()) if hashable(function) and function in TOTAL:
+                return not all(
+                    isinstance(type_ := self.type_of(unstar(arg)), t.Scalar)
+                    and type_.kind in ("bool", "int", "float") and type_.dtype is None
+                    for arg in args
+                )
+        return True
 
     def has_no_effect(self, block: Block) -> bool:
         """Say whether running ``block`` does nothing but give its values."""
         for statement in walk(block):
             if isinstance(statement, Do) and checks(statement.rhs):
                 continue
-            if isinstance(statement, (Do, Raise)):
+            if isinstance(statement, (Do, Raise, Try)) or (
+                isinstance(statement, With) and not self.handles_errors(statement.context)
+            ):
                 return False
             if isinstance(statement, Let) and not self.is_pure(statement.rhs):
                 return False
         return True
 
+    def handles_errors(self, context: Atom) -> bool:
+        """Say whether a context does no more than choose how NumPy handles errors."""
+        made = self.definition(context)
+        return isinstance(made, Call) and isinstance(made.func, Const) and (
+            made.func.value is np.errstate
+        )
+
+
+TOTAL: frozenset[Any] = frozenset({
+    operator.add, operator.sub, operator.mul, operator.neg, operator.pos, operator.eq, operator.ne,
+    operator.lt, operator.le, operator.gt, operator.ge, operator.is_, operator.is_not,
+    operator.not_,
+})
+"""Functions that never raise for Python numbers."""
 
 PURE: frozenset[Any] = frozenset({
     range, len, zip, enumerate, reversed, dict.items, AssertionError, ValueError, TypeError,
     slice, np.zeros_like, np.copy, iter, functools.partial, operator.itemgetter,
-    operator.attrgetter, operator.methodcaller, np.ndenumerate, np.vectorize, *ITERTOOLS,
+    operator.attrgetter, operator.methodcaller, np.ndenumerate, np.vectorize, np.errstate,
+    *ITERTOOLS,
 })
 
 
@@ -128,5 +167,5 @@ def makes_storage(rhs: Rhs) -> bool:
 ALLOCATORS: frozenset[Any] = frozenset({
     np.zeros, np.ones, np.empty, np.full, np.zeros_like, np.ones_like, np.empty_like, np.full_like,
     np.copy, np.array, np.ndarray.copy, own, zeros_like, list, dict, iter, zip, enumerate, reversed,
-    range, map, filter, np.ndindex, np.ndenumerate, *ITERTOOLS,
+    range, map, filter, np.ndindex, np.ndenumerate, np.errstate, *ITERTOOLS,
 })

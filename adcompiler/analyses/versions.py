@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from adcompiler.analyses.storage import written_operand
-from adcompiler.ir.nodes import Atom, Block, If, Let, Loop, Var
-from adcompiler.ir.visit import walk
+from adcompiler.ir.nodes import Atom, Block, If, Let, Loop, Try, Var, With
+from adcompiler.ir.visit import arms_of, walk
 
 
 class Versions:
@@ -34,8 +34,8 @@ class Versions:
                         self.destroyed.add(old)
                         self.all |= {old, target}
                         self.following[old] = target
-                case If(results=results, then=then, orelse=orelse):
-                    for arm in (then, orelse):
+                case If(results=results) | With(results=results) | Try(results=results):
+                    for arm in arms_of(statement):
                         pairs = list(zip(results, arm.yields, strict=False))
                         backward += pairs
                         forward += [(atom, result) for result, atom in pairs]

@@ -13,9 +13,12 @@ from adcompiler.analyses.purity import Purity, is_destructive
 from adcompiler.analyses.storage import Sharing, written_operand
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Block, Function, If, Item, Let, Loop, Rhs, Slice, Statement, Var, operands,
+    UNDEF, Atom, Block, Function, If, Item, Let, Loop, Rhs, Slice, Statement, Try, Var, With,
+    operands,
 )
-from adcompiler.ir.visit import count_uses, defined, direct_uses, is_short_circuit, walk
+from adcompiler.ir.visit import (
+    arms_of, count_uses, defined, direct_uses, is_short_circuit, walk,
+)
 from adcompiler.transforms.unit import Unit
 
 MAX_WEIGHT = 12
@@ -65,8 +68,14 @@ class Fusion:
 
     def block(self, statements: Sequence[Statement], yields: Sequence[Atom]) -> None:
         direct = direct_counts(statements, yields)
-        for statement in statements:
-            self.statement(statement, direct)
+        for position, statement in enumerate(statements):
+            following = statements[position + 1] if position + 1 < len(statements) else None
+            if isinstance(following, With) and isinstance(statement, Let) and (
+                following.context is statement.target and self.uses[statement.target] == 1
+            ):
+                self.fuse(statement.target, statement.rhs)
+            else:
+                self.statement(statement, direct)
         while self.separate(statements):
             pass
 
@@ -79,6 +88,9 @@ class Fusion:
                 self.branch(statement, direct)
             case Loop():
                 self.loop(statement)
+            case With() | Try():
+                for arm in arms_of(statement):
+                    self.block(arm.statements, arm.yields)
 
     def fuse(self, target: Var, rhs: Rhs) -> None:
         atoms = operands(rhs)

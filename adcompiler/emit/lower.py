@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from adcompiler.analyses.purity import Purity, is_destructive
 from adcompiler.emit.layout import BlankLine, Comment
@@ -16,9 +17,9 @@ from adcompiler.emit.unbound import read_unbound
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Block, Call, Const, Do, Function, If, Item, Let, Loop, Origin, Raise, Rhs, Statement,
-    Step, Undefined, Update, Var, unstar,
+    Step, Try, Undefined, unstar, Update, Var, With,
 )
-from adcompiler.runtime import add_at, append, drop_last, unpack
+from adcompiler.runtime import add_at, append, drop_last, note_value, store_global, unpack
 from adcompiler.transforms.unit import Unit
 
 
@@ -111,7 +112,7 @@ class FunctionLowering(ExpressionLowering):
                 self.let(target, rhs, origin)
             case Do(rhs, origin):
                 self.comment(origin)
-                self.out.append(ast.Expr(self.rhs(rhs)))
+                self.out.append(self.stored(rhs) or ast.Expr(self.rhs(rhs)))
             case Raise(exception, cause, origin):
                 self.comment(origin)
                 nothing = isinstance(exception, Const) and exception.value is None
@@ -123,6 +124,10 @@ class FunctionLowering(ExpressionLowering):
                 self.branch(statement)
             case Loop():
                 self.loop(statement)
+            case With():
+                self.context(statement)
+            case Try():
+                self.attempt(statement)
 
     def comment(self, origin: Origin) -> None:
         """Write the origin of what follows, when it changes."""
@@ -240,6 +245,19 @@ class FunctionLowering(ExpressionLowering):
         """Say whether handing ``value`` to ``target`` takes an assignment."""
         written = not any(self.fusion.is_fused(v) for v in (target, value))
         return written and self.names_differ(target, value)
+
+    def stored(self, rhs: Rhs) -> ast.stmt | None:
+        """Return the assignment of a global variable of a module, None for other calls."""
+        match rhs:
+            case Call(Const(function), (Const(owner), Const(name), value)) if (
+                function is store_global
+            ):
+                place = ast.Attribute(self.atom(Const(owner)), name, ast.Store())
+                return ast.Assign([place], self.atom(value))
+            case Call(Const(function), (Var() as noted, value)) if function is note_value:
+                first = ast.Subscript(self.load(noted), ast.Constant(0), ast.Store())
+                return ast.Assign([first], self.atom(value))
+        return None
 
     # -- updates of storage --------------------------------------------------------------------
 
@@ -367,6 +385,40 @@ class FunctionLowering(ExpressionLowering):
         if not arm.diverges:
             self.copies(node.results, arm.yields)
 
+    # -- with and try --------------------------------------------------------------------------
+
+    def context(self, node: With) -> None:
+        self.comment(node.origin)
+        named = node.target is not None and self.uses.get(node.target, 0)
+        target = self.store(node.target) if node.target is not None and named else None
+        item = ast.withitem(self.atom(node.context), target)
+        body = self.sub(lambda: self.region_arm(node.results, node.body))
+        self.out.append(ast.With([item], body))
+
+    def attempt(self, node: Try) -> None:
+        kept = list(node.handlers)
+        while kept and raises_again(kept[-1].body):
+            kept.pop()
+        if not kept:
+            self.region_arm(node.results, node.body)
+            return
+        self.comment(node.origin)
+        body = self.sub(lambda: self.region_arm(node.results, node.body))
+        handlers = []
+        for handler in kept:
+            named = handler.name is not None and self.uses.get(handler.name, 0)
+            name = self.names[handler.name] if handler.name is not None and named else None
+            kind = self.atom(handler.exception)
+            block = handler.body
+            inside = self.sub(partial(self.region_arm, node.results, block))
+            handlers.append(ast.ExceptHandler(kind, name, inside))
+        self.out.append(ast.Try(body, handlers, [], []))
+
+    def region_arm(self, results: Sequence[Var], arm: Block) -> None:
+        self.statements(arm.statements)
+        if not arm.diverges:
+            self.copies(results, arm.yields)
+
     # -- loops ---------------------------------------------------------------------------------
 
     def loop(self, node: Loop) -> None:
@@ -439,3 +491,11 @@ def same_place(place: ast.expr, value: ast.expr) -> bool:
 def is_nothing(statements: Sequence[ast.stmt]) -> bool:
     """Say whether a block does nothing."""
     return all(isinstance(s, (ast.Pass, Comment, BlankLine)) for s in statements)
+
+
+def raises_again(block: Block) -> bool:
+    """Say whether a handler does nothing but raise what it caught."""
+    match block.statements:
+        case (Raise(exception=Const(value=None)),):
+            return True
+    return False

@@ -17,6 +17,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import is_short_circuit
 from adcompiler.rulekit.registry import hashable
+from adcompiler.runtime import noted_value, read_global
 from adcompiler.transforms.unit import Unit
 
 BINARY: dict[Any, type[ast.operator]] = {
@@ -109,6 +110,11 @@ class ExpressionLowering:
         function = rhs.func.value if isinstance(rhs.func, Const) else None
         args = rhs.args
         if hashable(function) and not rhs.kwargs:
+            if function is read_global and isinstance(args[0], Const):
+                assert isinstance(args[1], Const)
+                return ast.Attribute(self.atom(args[0]), args[1].value, ast.Load())
+            if function is noted_value:
+                return ast.Subscript(self.atom(args[0]), ast.Constant(0), ast.Load())
             if function in BINARY and len(args) == 2:
                 left, right = (self.atom(a) for a in args)
                 return ast.BinOp(left, BINARY[function](), right)

@@ -15,8 +15,10 @@ from itertools import count
 from adcompiler.analyses.storage import written_operand
 from adcompiler.emit.fusion import Fusion
 from adcompiler.emit.tapes import Tapes, saved_at
-from adcompiler.ir.nodes import Atom, Block, Function, If, Let, Loop, Statement, Var
-from adcompiler.ir.visit import defined, direct_uses
+from adcompiler.ir.nodes import (
+    Atom, Block, Function, If, Let, Loop, Statement, Try, Var, With,
+)
+from adcompiler.ir.visit import arms_of, bound_inside, defined, direct_uses
 from adcompiler.transforms.unit import Unit
 
 WRITTEN = frozenset({
@@ -97,6 +99,8 @@ class Names:
                 live |= self.read(statement.iterables)
             case Loop():
                 self.visit_loop(statement, live)
+            case With() | Try():
+                self.visit_region(statement, live)
             case _:
                 for var in defined(statement):
                     self.define(var, live)
@@ -127,6 +131,30 @@ class Names:
         live.clear()
         live.update(before)
         live |= self.read((node.condition,))
+
+    def visit_region(self, node: With | Try, live: set[Var]) -> None:
+        """Walk a region backwards; what its handlers read lives all through its body."""
+        for result in node.results:
+            self.define(result, {*live, *node.results})
+        after = live - set(node.results)
+        bound = bound_inside(node)
+        handlers: set[Var] = set()
+        before: set[Var] = set()
+        for arm in reversed(arms_of(node)):
+            around = after | (handlers if isinstance(node, Try) and arm is node.body else set())
+            inner = around | self.read(() if arm.diverges else arm.yields)
+            self.keep_results_apart(node.results, arm, around)
+            self.visit_block(arm, inner)
+            for var in bound:
+                self.define(var, inner | after)
+            inner -= set(bound)
+            handlers |= inner
+            before |= inner
+            for result, value in zip(node.results, arm.yields, strict=False):
+                self.link(result, value)
+        live.clear()
+        live.update(before)
+        live |= self.read(direct_uses(node))
 
     def keep_results_apart(self, results: tuple[Var, ...], arm: Block, after: set[Var]) -> None:
         """A result must not take the name of a variable that outlives the arm's end."""

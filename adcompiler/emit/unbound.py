@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from adcompiler.ir.nodes import Atom, Block, Call, Const, Do, If, Let, Loop, Pack, Var, operands
-from adcompiler.ir.visit import walk
+from adcompiler.ir.nodes import (
+    Atom, Block, Call, Const, Do, If, Let, Loop, Pack, Try, Var, With, operands,
+)
+from adcompiler.ir.visit import arms_of, walk
 from adcompiler.runtime import zeros_like
 
 
@@ -31,6 +33,9 @@ def read_unbound(body: Block, hands_on: Callable[[Var, Var], bool]) -> set[Var]:
             case If(results=results, then=then, orelse=orelse):
                 for arm in (then, orelse):
                     copies += zip(results, arm.yields, strict=False)
+            case With() | Try():
+                for arm in arms_of(statement):
+                    copies += zip(statement.results, arm.yields, strict=False)
             case Loop(params=params, inits=inits, results=results):
                 found.update(a for a in statement.collected() if isinstance(a, Var))
                 copies += zip(params, inits, strict=True)

@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 
 import gast
 
-from adcompiler.frontend.names import assigned_names
+from adcompiler.frontend.names import assigned_names, declared_names
 from adcompiler.frontend.rejected import Rejection
 from adcompiler.ir.nodes import (
-    NONE, UNDEF, Atom, Block, Call, Const, Do, Free, If, Let, Loop, Origin, Rhs, Statement,
-    Unsupported, Var,
+    NONE, UNDEF, Atom, Block, Call, Closure, Const, Do, Free, If, Let, Loop, Origin, Pack, Rhs,
+    Star, Statement, Unsupported, Var,
 )
-from adcompiler.runtime import check_bound
+from adcompiler.runtime import check_bound, note_value, store_global
 
 Lowered = TypeVar("Lowered")
 
@@ -42,13 +42,18 @@ class Builder(ABC):
         self.file = file
         self.lines = lines
         self.parent = parent
-        self.locals = assigned_names(node)
+        self.globals = frozenset(declared_names(node, gast.Global))
+        self.locals = {n: None for n in assigned_names(node) if n not in self.globals}
         self.env: dict[str, Atom] = {}
         self.statements: list[Statement] = []
         self.unsure: set[Atom] = {UNDEF}
         self.checked: frozenset[Atom] = frozenset()
         self.captures: dict[str, Var] = {}
         self.itself: Var | None = None
+        self.states: tuple[str, ...] = ()
+        self.watches: list[dict[str, set[Atom]]] = []
+        self.places: dict[str, Var] = {}
+        self.stateful: dict[str, tuple[str, ...]] = {}
         self.origin = self.locate(node)
 
     @abstractmethod
@@ -75,6 +80,72 @@ class Builder(ABC):
     def comprehension(self, generators: Sequence[Any], elements: Sequence[Any]) -> list[Atom]:
         """Lower a comprehension to loops; return one list for each of ``elements``."""
 
+    @abstractmethod
+    def choose(
+        self, condition: Atom, then: Callable[[], Atom], orelse: Callable[[], Atom]
+    ) -> Atom:
+        """Lower a conditional expression: only the arm that is chosen is evaluated."""
+
+    @abstractmethod
+    def loop(self, node: Any) -> End:
+        """Lower a loop and its ``else``; the end tells whether it returned."""
+
+    @abstractmethod
+    def with_block(self, node: Any, position: int = 0) -> End:
+        """Lower a ``with``, from the item at ``position`` on."""
+
+    @abstractmethod
+    def try_block(self, node: Any) -> End:
+        """Lower a ``try`` without ``else``."""
+
+    @abstractmethod
+    def element(self, node: Any) -> Atom | Star:
+        """Lower an element of a display or an argument, starred or not."""
+
+    @abstractmethod
+    def states_of(self, name: str) -> tuple[str, ...]:
+        """Return the variables that a call of the function ``name`` changes."""
+
+    @abstractmethod
+    def changed_names(self, nodes: Sequence[Any]) -> list[str]:
+        """Return the variables that calls inside ``nodes`` change."""
+
+    @abstractmethod
+    def written_by_others(self) -> set[str]:
+        """Return the variables of this function that functions made here assign."""
+
+    @abstractmethod
+    def used_function(self, name: str, recipe: Any) -> Atom:
+        """Write the making of a function, with what its variables are now."""
+
+    @abstractmethod
+    def stateful_call(self, node: Any) -> Atom | None:
+        """Lower the call of a function that changes variables; None for other calls."""
+
+    @abstractmethod
+    def check_lasting(self, node: Any, recipe: Any) -> bool:
+        """Refuse a function used as a value if its variables may change while it is kept."""
+
+    @abstractmethod
+    def with_states(self, value: Atom) -> Atom:
+        """Return what the function returns for ``value``: with its variables, if it changes any."""
+
+    @abstractmethod
+    def generator_call(self, node: Any, function: Atom) -> Atom | None:
+        """Lower a call that stops before the end of a generator expression; None for others."""
+
+    @abstractmethod
+    def unrolled_generator(self, node: Any) -> Any:
+        """Return a loop over a generator expression as one over what that runs over."""
+
+    @abstractmethod
+    def match_as_branches(self, node: Any) -> list[Any]:
+        """Bind the subject of a ``match``, and return its cases as nested branches."""
+
+    @abstractmethod
+    def fresh(self, base: str, inside: Any = None) -> str:
+        """Return a name for a local variable that the function has not outside of ``inside``."""
+
     def optional(self, node: Any) -> Atom:
         return NONE if node is None else self.expression(node)
 
@@ -90,8 +161,19 @@ class Builder(ABC):
 
     def let(self, rhs: Rhs, name: str, temporary: bool = True) -> Var:
         var = Var(name, temporary)
+        display = isinstance(rhs, Pack) and rhs.kind in ("tuple", "list") and not any(
+            isinstance(item, Star) for item in rhs.items
+        )
+        if not display and not isinstance(rhs, (Closure, Free)):
+            self.may_raise()
         self.statements.append(Let(var, rhs, self.origin))
         return var
+
+    def may_raise(self) -> None:
+        """Note, for the handlers around, what variables are where an exception may be raised."""
+        for watch in self.watches:
+            for name, values in watch.items():
+                values.add(self.env.get(name, UNDEF))
 
     def reject(self, node: Any, why: Rejection, **names: str) -> Atom:
         finding = self.locate(node).finding(
@@ -105,7 +187,10 @@ class Builder(ABC):
     def load(self, name: str) -> Atom:
         if name in self.locals:
             atom = self.env.get(name, UNDEF)
+            if isinstance(atom, Const) and hasattr(atom.value, "late"):
+                return self.used_function(name, atom.value)
             if self.is_unsure(atom):
+                self.may_raise()
                 self.statements.append(
                     Do(Call(Const(check_bound), (atom, Const(name))), self.origin)
                 )
@@ -113,7 +198,7 @@ class Builder(ABC):
             return atom
         if name in self.captures:
             return self.captures[name]
-        if self.parent is not None:
+        if self.parent is not None and name not in self.globals:
             if name == getattr(self.node, "name", None) and name in self.parent.locals:
                 self.itself = self.itself or Var(name)
                 return self.itself
@@ -127,10 +212,16 @@ class Builder(ABC):
 
     def binds(self, name: str) -> bool:
         """Say whether this function or one around it has ``name`` as a local variable."""
-        return name in self.locals or (self.parent is not None and self.parent.binds(name))
+        if name in self.locals:
+            return True
+        return self.parent is not None and name not in self.globals and self.parent.binds(name)
 
     def bind(self, name: str, value: Atom) -> Atom:
         """Assign ``value`` to the local ``name``; a temporary just made takes over the name."""
+        if name in self.globals:
+            store = Call(Const(store_global), (Const(name), value))
+            self.statements.append(Do(store, self.origin))
+            return value
         if isinstance(value, Var) and value.temporary and self.statements:
             named = Var(name)
             renamed = _rename_target(self.statements[-1], value, named)
@@ -138,6 +229,9 @@ class Builder(ABC):
                 self.statements[-1] = renamed
                 value = named
         self.env[name] = value
+        if name in self.places:
+            note = Call(Const(note_value), (self.places[name], value))
+            self.statements.append(Do(note, self.origin))
         return value
 
     # -- blocks --------------------------------------------------------------------------------
@@ -161,6 +255,7 @@ class Builder(ABC):
     ) -> End:
         """Lower both arms of a branch and merge their variables, codes and values."""
         origin = self.origin
+        self.may_raise()
         then_statements, then_env, then_end = self.region(then)
         else_statements, else_env, else_end = self.region(orelse)
         live_then = not then_end.may <= {RETURNS, RAISES}

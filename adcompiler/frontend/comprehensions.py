@@ -29,7 +29,8 @@ class Comprehensions(Builder):
         """Lower a comprehension to loops; return one list for each of ``elements``."""
         env = dict(self.env)
         added = {n for g in generators for n in assigned_names(g.target)} - set(self.locals)
-        kept = walrus_names([*generators, *elements])
+        inside = [*generators, *elements]
+        kept = list(dict.fromkeys((*walrus_names(inside), *self.changed_names(inside))))
         self.locals = {**self.locals, **dict.fromkeys(added)}
         try:
             if len(generators) == 1 and not generators[0].ifs and not kept:
@@ -52,6 +53,7 @@ class Comprehensions(Builder):
 
         statements, _, yields = self.region(body)
         collects = tuple(Var("items", True) for _ in elements)
+        self.may_raise()
         self.statements.append(Loop(
             (item,), (iterable,), None, (), (), Block(statements, yields), (), self.origin, collects
         ))
@@ -114,6 +116,7 @@ class Comprehensions(Builder):
         for var, pair in zip(bound, sources[count:], strict=True):
             if any(map(self.is_unsure, pair)):
                 self.unsure.add(var)
+        self.may_raise()
         self.statements.append(make((*lists, *bound)))
         self.env.update(zip(kept, bound, strict=True))
         return list(lists)

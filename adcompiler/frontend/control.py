@@ -17,6 +17,7 @@ from adcompiler.frontend import rejected
 from adcompiler.frontend.building import (
     BREAKS, CONTINUES, NORMAL, RAISES, RETURNS, Builder, End, target_name,
 )
+from adcompiler.frontend.regions import with_else_after
 from adcompiler.frontend.names import assigned_names, can_fall_through, leaves, walrus_names
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Block, Call, Const, If, Let, Loop, Raise, Statement, Var,
@@ -57,7 +58,7 @@ class Control(Builder):
             match step:
                 case gast.Return():
                     value = NONE if step.value is None else self.expression(step.value)
-                    return End(Const(RETURNS), value, frozenset({RETURNS}))
+                    return End(Const(RETURNS), self.with_states(value), frozenset({RETURNS}))
                 case gast.Break():
                     return End(Const(BREAKS), UNDEF, frozenset({BREAKS}))
                 case gast.Continue():
@@ -66,11 +67,22 @@ class Control(Builder):
                 case gast.Raise():
                     exception = self.optional(step.exc)
                     cause = self.optional(step.cause)
+                    self.may_raise()
                     self.statements.append(Raise(exception, cause, self.origin))
                     return End(Const(RAISES), UNDEF, frozenset({RAISES}))
                 case gast.If() if leaves(step):
                     condition = self.expression(step.test)
                     return self.branch(condition, step.body, step.orelse, rest, tail)
+                case gast.Match():
+                    return self.sequence([*self.match_as_branches(step), *rest], tail)
+                case gast.Try(orelse=[_, *_]):
+                    steps = with_else_after(step, self.fresh("completed"))
+                    return self.sequence([*steps, *rest], tail)
+                case gast.Try() | gast.With():
+                    is_with = isinstance(step, gast.With)
+                    end = self.with_block(step) if is_with else self.try_block(step)
+                    if end.may != {NORMAL}:
+                        return self.guarded(end, rest, tail)
                 case gast.For() | gast.While():
                     end = self.loop(step)
                     if end.may != {NORMAL}:
@@ -111,12 +123,19 @@ class Control(Builder):
 
     def loop(self, node: Any) -> End:
         """Lower a loop and its ``else``; the end tells whether it returned."""
-        if isinstance(node, gast.While) and walrus_names([node.test]):
+        if isinstance(node, gast.While) and (
+            walrus_names([node.test]) or self.changed_names([node.test])
+        ):
             if holds(node.orelse, gast.Break, gast.Continue):
                 self.reject(node, rejected.LEAVING_ELSE)
                 return End()
             node = with_test_inside(node)
-        names = [n for n in assigned_names(node) if n in self.locals]
+        if isinstance(node, gast.For) and isinstance(node.iter, gast.GeneratorExp) and (
+            len(node.iter.generators) == 1
+        ):
+            node = self.unrolled_generator(node)
+        changed = dict.fromkeys((*assigned_names(node), *self.changed_names([node])))
+        names = [n for n in changed if n in self.locals]
         iterable = self.expression(node.iter) if isinstance(node, gast.For) else None
         origin, before = self.origin, self.env
         carried = Carried([Var(name) for name in names], [before.get(n, UNDEF) for n in names])
@@ -130,6 +149,7 @@ class Control(Builder):
                 self.assign(node.target, item)
             return self.sequence(node.body, True)
 
+        self.may_raise()
         statements, env, end = self.region(body)
         self.env = before
         carried.results = [Var(name) for name in names]
@@ -141,6 +161,7 @@ class Control(Builder):
             stop, more = self.stop_test(end)
             statements += more
             carried.yields.append(stop)
+        self.may_raise()
         self.statements.append(Loop(
             (item,) if item is not None else (), (iterable,) if iterable is not None else (),
             condition, tuple(carried.params), tuple(carried.inits),

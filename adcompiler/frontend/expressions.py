@@ -10,8 +10,9 @@ import gast
 
 from adcompiler.frontend import rejected
 from adcompiler.frontend.building import Builder, End
-from adcompiler.frontend.replacements import generated
-from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Format, Item, Pack, Slice, Star
+from adcompiler.ir.nodes import (
+    UNDEF, Atom, Attribute, Call, Const, Format, Item, Pack, Slice, Star,
+)
 
 BINARY = {
     "Add": operator.add, "Sub": operator.sub, "Mult": operator.mul, "Div": operator.truediv,
@@ -60,6 +61,11 @@ class Expressions(Builder):
         return Const(node.value)
 
     def parse_Name(self, node: Any) -> Atom:
+        known = self.env.get(node.id)
+        if isinstance(known, Const) and hasattr(known.value, "late"):
+            return self.load(node.id) if self.check_lasting(node, known.value) else UNDEF
+        if states := self.states_of(node.id):
+            return self.reject(node, rejected.ESCAPING_STATE, name=states[0])
         return self.load(node.id)
 
     def parse_NamedExpr(self, node: Any) -> Atom:
@@ -140,15 +146,19 @@ class Expressions(Builder):
     # -- calls and subscripts ------------------------------------------------------------------
 
     def parse_Call(self, node: Any) -> Atom:
-        function = self.expression(node.func)
+        stateful = self.stateful_call(node)
+        if stateful is not None:
+            return stateful
+        by_name = isinstance(node.func, gast.Name)
+        function = self.load(node.func.id) if by_name else self.expression(node.func)
         name = getattr(node.func, "attr", getattr(node.func, "id", "value"))
+        special = self.generator_call(node, function)
+        if special is not None:
+            return special
         args: list[Atom | Star] = []
         for arg in node.args:
             if isinstance(arg, gast.GeneratorExp) and name in CONSUMERS:
                 args.append(self.comprehension(arg.generators, [arg.elt])[0])
-            elif isinstance(arg, gast.GeneratorExp):
-                items = self.comprehension(arg.generators, [arg.elt])[0]
-                args.append(self.let(Call(Const(generated), (items,)), "items"))
             else:
                 args.append(self.element(arg))
         kwargs = tuple((k.arg, self.expression(k.value)) for k in node.keywords)

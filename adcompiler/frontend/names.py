@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import gast
@@ -15,7 +15,7 @@ def assigned_names(node: Any) -> dict[str, None]:
     """Return the names that ``node`` binds in its own scope, in order (a dict used as a set).
 
     For a function these are its local variables, parameters included, and the names that it
-    declares ``global`` or ``nonlocal``: those are refused where they are declared.
+    declares ``global`` or ``nonlocal`` and assigns.
     """
     names: dict[str, None] = {}
     if isinstance(node, FUNCTIONS):
@@ -43,15 +43,41 @@ def _collect(node: Any, names: dict[str, None]) -> None:
                 if isinstance(child, gast.NamedExpr):
                     names[child.target.id] = None
             return
-        case gast.Name() if isinstance(node.ctx, gast.Store):
+        case gast.Name() if isinstance(node.ctx, (gast.Store, gast.Del)):
             names[node.id] = None
         case gast.Import() | gast.ImportFrom():
             for name in node.names:
                 names[name.asname or name.name.partition(".")[0]] = None
         case gast.ExceptHandler() if isinstance(node.name, gast.Name):
             names[node.name.id] = None
+        case gast.MatchAs(name=str(name)) | gast.MatchStar(name=str(name)):
+            names[name] = None
+        case gast.MatchMapping(rest=str(name)):
+            names[name] = None
     for child in gast.iter_child_nodes(node):
         _collect(child, names)
+
+
+def own_nodes(function: Any) -> Iterator[Any]:
+    """Iterate over the nodes of a function's body that are no part of functions inside it."""
+    waiting = list(function.body) if isinstance(function.body, list) else [function.body]
+    while waiting:
+        node = waiting.pop(0)
+        yield node
+        if not isinstance(node, FUNCTIONS):
+            waiting += gast.iter_child_nodes(node)
+
+
+def own_functions(function: Any) -> Iterator[Any]:
+    """Iterate over the functions that a function makes itself."""
+    return (node for node in own_nodes(function) if isinstance(node, FUNCTIONS))
+
+
+def declared_names(function: Any, kind: Any) -> list[str]:
+    """Return the names that a function itself declares ``global`` or ``nonlocal``."""
+    return list(dict.fromkeys(
+        name for node in own_nodes(function) if isinstance(node, kind) for name in node.names
+    ))
 
 
 def walrus_names(nodes: Sequence[Any]) -> list[str]:
@@ -75,11 +101,13 @@ def assigned_after(function: Any, nested: Any) -> set[str]:
                 later.add(node.name)
             return
         if (
-            isinstance(node, gast.Name) and isinstance(node.ctx, gast.Store)
+            isinstance(node, gast.Name) and isinstance(node.ctx, (gast.Store, gast.Del))
             and getattr(node, "lineno", None) is not None
             and (node.lineno, node.col_offset) >= end
         ):
             later.add(node.id)
+        if isinstance(node, gast.pattern) and (node.lineno, node.col_offset) >= end:
+            later.update(assigned_names(node))
         for child in gast.iter_child_nodes(node):
             visit(child)
 

@@ -17,7 +17,11 @@ from adcompiler.frontend.building import NORMAL, RAISES, End
 from adcompiler.frontend.comprehensions import Comprehensions
 from adcompiler.frontend.control import Control
 from adcompiler.frontend.expressions import Expressions
+from adcompiler.frontend.generators import Generators
 from adcompiler.frontend.names import assigned_after
+from adcompiler.frontend.patterns import Patterns
+from adcompiler.frontend.regions import Regions
+from adcompiler.frontend.state import Recipe, State
 from adcompiler.frontend.statements import Statements
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Block, Call, Closure, Const, Function, If, Param, Var,
@@ -33,15 +37,19 @@ def parse(node: Any, file: str, lines: Mapping[int, str]) -> Function:
     return _FunctionParser(node, file, lines, None).function()
 
 
-class _FunctionParser(Control, Statements, Expressions, Comprehensions):
+class _FunctionParser(
+    Control, Statements, Expressions, Comprehensions, Generators, Patterns, Regions,
+    State,
+):
     """Lowers one function."""
 
     def function(self) -> Function:
         node = self.node
         name = getattr(node, "name", "lambda_")
         params = self.parameters(node.args)
+        self.stateful = self.stateful_functions()
         if isinstance(node, gast.Lambda):
-            value = self.expression(node.body)
+            value = self.with_states(self.expression(node.body))
             doc = ""
         else:
             doc = gast.get_docstring(node) or ""
@@ -60,12 +68,13 @@ class _FunctionParser(Control, Statements, Expressions, Comprehensions):
         if NORMAL not in end.may:
             return end.value
         if end.value is UNDEF:
-            return NONE
+            return self.with_states(NONE)
         fell = self.let(Call(Const(operator.eq), (end.code, Const(NORMAL))), "fell_through")
         result = Var("value", True)
-        self.statements.append(
-            If(fell, Block((), (NONE,)), Block((), (end.value,)), (result,), self.origin)
-        )
+        statements, _, none = self.region(lambda: self.with_states(NONE))
+        self.statements.append(If(
+            fell, Block(statements, (none,)), Block((), (end.value,)), (result,), self.origin
+        ))
         return result
 
     def parameters(self, args: Any) -> tuple[Param, ...]:
@@ -81,6 +90,13 @@ class _FunctionParser(Control, Statements, Expressions, Comprehensions):
             params.append(self.parameter(name, 3, default is not None))
         if args.kwarg is not None:
             params.append(self.parameter(args.kwarg, 4, False))
+        for state in self.states:
+            var = Var(state)
+            self.locals = {**self.locals, state: None}
+            self.env[state] = var
+            self.unsure.add(var)
+            position = len(params) - (args.kwarg is not None)
+            params.insert(position, Param(var, 3, False))
         return tuple(params)
 
     def parameter(self, name: Any, kind: int, has_default: bool) -> Param:
@@ -100,14 +116,26 @@ class _FunctionParser(Control, Statements, Expressions, Comprehensions):
     def nested(self, node: Any, name: str | None) -> Atom:
         """Lower a nested function and return the closure made of it."""
         child = _FunctionParser(node, self.file, self.lines, self)
+        child.states = self.changed_by(node, self.stateful)
         function = child.function()
-        captures = []
-        for captured in child.captures:
-            if captured in assigned_after(self.node, node):
-                self.reject(node, rejected.REBOUND_CAPTURE, name=captured)
-            captures.append(self.load(captured))
         defaults = [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
+        later = assigned_after(self.node, node) | self.written_by_others()
+        late = tuple(n for n in child.captures if n in later or self.is_late(n))
+        if name is not None and (late or child.states) and not getattr(node, "decorator_list", ()):
+            return Const(Recipe(
+                function, tuple(child.captures), tuple(map(self.expression, defaults)), late,
+                child.states, node,
+            ))
+        if child.states:
+            return self.reject(node, rejected.ESCAPING_STATE, name=child.states[0])
+        if late:
+            self.reject(node, rejected.REBOUND_CAPTURE, name=late[0])
+        captures = tuple(map(self.load, child.captures))
         return self.let(
-            Closure(function, tuple(captures), tuple(map(self.expression, defaults))),
-            name or "function",
+            Closure(function, captures, tuple(map(self.expression, defaults))), name or "function"
         )
+
+    def is_late(self, name: str) -> bool:
+        """Say whether ``name`` is a function that is made where it is used."""
+        known = self.env.get(name)
+        return isinstance(known, Const) and isinstance(known.value, Recipe)

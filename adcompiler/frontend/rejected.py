@@ -13,34 +13,40 @@ class Rejection(NamedTuple):
     anchor: str
 
 
+ITEM_DELETION = Rejection(
+    "deleting an item or attribute is not supported yet",
+    "make a new list or dict without the entry", "in-place-containers",
+)
+GLOBAL_DELETION = Rejection(
+    "deleting a global variable is not supported", "assign None to it", "global-nonlocal",
+)
+OUTER_NONLOCAL = Rejection(
+    "`{name}` belongs to a function outside of what is compiled, and is assigned here",
+    "pass the value as an argument and return its new value", "global-nonlocal",
+)
+ESCAPING_STATE = Rejection(
+    "a function that assigns `{name}` of the function around it is used other than by calling it "
+    "by its name",
+    "call it by its name, below its definition; or pass the value as an argument and return its "
+    "new value", "global-nonlocal",
+)
+CHANGED_BEFORE_EXCEPTION = Rejection(
+    "`{name}` is changed by a function called in this `try`, and read after an exception",
+    "assign it in the handler, or return the new value from the function", "try",
+)
+GENERATOR_AGAIN = Rejection(
+    "this generator is used where its elements may be asked for later, or a second time",
+    "use a list comprehension: [...]", "generators",
+)
+REBOUND_GENERATOR = Rejection(
+    "`{name}` is read by the generator expression made here, and assigned again later",
+    "use a list comprehension: [...]", "generators",
+)
+
 STATEMENTS: dict[str, Rejection] = {
-    "Try": Rejection(
-        "try statements are not supported yet",
-        "test beforehand, with `if`, for what would raise", "try",
-    ),
     "TryStar": Rejection(
-        "try statements are not supported yet",
-        "test beforehand, with `if`, for what would raise", "try",
-    ),
-    "With": Rejection(
-        "with statements are not supported yet",
-        "enter the context where the derivative is called", "with",
-    ),
-    "Match": Rejection(
-        "match statements are not supported yet", "use if and elif", "match",
-    ),
-    "Delete": Rejection(
-        "del is not supported yet",
-        "leave a name to go when the function returns; make a new list or dict without the entry",
-        "in-place-containers",
-    ),
-    "Global": Rejection(
-        "global declarations are not supported yet",
-        "pass the value as an argument and return its new value", "global-nonlocal",
-    ),
-    "Nonlocal": Rejection(
-        "nonlocal declarations are not supported yet",
-        "pass the value as an argument and return its new value", "global-nonlocal",
+        "except* is not supported",
+        "use except", "try",
     ),
     "ClassDef": Rejection(
         "class definitions inside a differentiated function are not supported",
@@ -61,10 +67,6 @@ EXPRESSIONS: dict[str, Rejection] = {
         "generators are not supported", "return a list, made by a comprehension", "generators"
     ),
     "Await": Rejection("await is not supported", "call a plain function", "generators"),
-    "GeneratorExp": Rejection(
-        "a generator expression is supported only as the argument of a call",
-        "use a list comprehension: [...]", "generators",
-    ),
 }
 
 REBOUND_CAPTURE = Rejection(

@@ -112,11 +112,6 @@ def partition(
     a[...] = np.partition(a, kth, axis)
 
 
-def generated(items: list[Any]) -> list[Any]:
-    """A generator expression, of which the items are computed at once."""
-    return items
-
-
 REPLACEMENTS: dict[Any, Callable[..., Any]] = {
     map: mapped, filter: filtered, functools.reduce: reduced, functools.wraps: wraps,
     functools.update_wrapper: update_wrapper, np.copyto: copyto, np.fill_diagonal: fill_diagonal,

@@ -12,7 +12,7 @@ from adcompiler.frontend import rejected
 from adcompiler.frontend.building import RAISES, Builder, End, target_name
 from adcompiler.frontend.imports import imported_module
 from adcompiler.frontend.names import assigned_names
-from adcompiler.ir.nodes import NONE, UNDEF, Atom, Attribute, Call, Const, Do, Item, Let, Raise
+from adcompiler.ir.nodes import NONE, UNDEF, Atom, Attribute, Call, Const, Do, Item, Let, Raise, Var
 from adcompiler.runtime import unpack
 
 IN_PLACE = {
@@ -49,6 +49,16 @@ class Statements(Builder):
         if isinstance(last, Let) and last.target is value:
             self.statements[-1] = Do(last.rhs, last.origin)
 
+    def parse_Delete(self, node: Any) -> None:
+        for target in flat_targets(node.targets):
+            if isinstance(target, gast.Name) and target.id in self.globals:
+                self.reject(target, rejected.GLOBAL_DELETION)
+            elif isinstance(target, gast.Name):
+                self.load(target.id)
+                self.bind(target.id, UNDEF)
+            else:
+                self.reject(target, rejected.ITEM_DELETION)
+
     def parse_If(self, node: Any) -> None:
         condition = self.expression(node.test)
         self.arms(
@@ -66,6 +76,14 @@ class Statements(Builder):
             return End(Const(RAISES), UNDEF, frozenset({RAISES}))
 
         self.arms(condition, End, fail)
+
+    def parse_Global(self, node: Any) -> None:
+        """Assignments to the name store into the module's variable."""
+
+    def parse_Nonlocal(self, node: Any) -> None:
+        missing = [n for n in node.names if self.parent is None or not self.parent.binds(n)]
+        if missing:
+            self.reject(node, rejected.OUTER_NONLOCAL, name=missing[0])
 
     def parse_FunctionDef(self, node: Any) -> None:
         value = self.nested(node, node.name)
@@ -93,6 +111,11 @@ class Statements(Builder):
     # -- assignments ---------------------------------------------------------------------------
 
     def parse_Assign(self, node: Any) -> None:
+        if isinstance(node.value, gast.Lambda) and len(node.targets) == 1 and isinstance(
+            node.targets[0], gast.Name
+        ):
+            self.bind(node.targets[0].id, self.nested(node.value, node.targets[0].id))
+            return
         value = self.expression(node.value)
         for target in node.targets:
             value = self.assign(target, value)
@@ -148,5 +171,15 @@ class Statements(Builder):
         )
         for position, target in enumerate(targets):
             inner = target.value if isinstance(target, gast.Starred) else target
-            part = self.let(Item(parts, Const(position)), target_name(inner, "part"))
+            part = Var(target_name(inner, "part"), True)
+            self.statements.append(Let(part, Item(parts, Const(position)), self.origin))
             self.assign(inner, part)
+
+
+def flat_targets(targets: Sequence[Any]) -> list[Any]:
+    """Return the targets of a ``del``, those in tuples and lists among them."""
+    flat: list[Any] = []
+    for target in targets:
+        inner = isinstance(target, (gast.Tuple, gast.List))
+        flat += flat_targets(target.elts) if inner else [target]
+    return flat

@@ -293,7 +293,45 @@ class Loop:
         return self.body.yields[-1] if self.stops else None
 
 
-Statement = Let | Do | Raise | Unsupported | If | Loop
+@dataclass(frozen=True, slots=True, eq=False)
+class With:
+    """``with context as target``; ``results`` are what the body yields."""
+
+    context: Atom
+    target: Var | None
+    body: Block
+    results: tuple[Var, ...]
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Handler:
+    """``except exception as name`` of a Try: a class or a tuple of classes."""
+
+    exception: Atom
+    name: Var | None
+    body: Block
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Try:
+    """``results`` are what the body yields, or the handler that took over.
+
+    A handler reads nothing that the body defines. ``else`` and ``finally`` are written by means of
+    branches and of handlers that raise again.
+    """
+
+    body: Block
+    handlers: tuple[Handler, ...]
+    results: tuple[Var, ...]
+    origin: Origin
+
+    def arms(self) -> tuple[Block, ...]:
+        """Return the blocks of which one gives the results."""
+        return (self.body, *(handler.body for handler in self.handlers))
+
+
+Statement = Let | Do | Raise | Unsupported | If | Loop | With | Try
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,7 +7,7 @@ from typing import Any
 
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Closure, Const, Do, Format, Free, Function, Global, If, Item, Let,
-    Loop, Pack, Raise, Slice, Star, Statement, Step, Unsupported, Update, Var,
+    Loop, Pack, Raise, Slice, Star, Statement, Step, Try, Unsupported, Update, Var, With,
 )
 
 
@@ -103,6 +103,20 @@ class Printer:
                 ]
             case Loop():
                 return self.loop(statement, depth)
+            case With(context, target, body, results):
+                head = ", ".join(map(self.target, results))
+                name = f" as {self.var(target)}" if target is not None else ""
+                return [
+                    f"{pad}{head} = with {self.atom(context)}{name}:", *self.block(body, depth + 1)
+                ]
+            case Try(body, handlers, results):
+                head = ", ".join(map(self.target, results))
+                rows = [f"{pad}{head} = try:", *self.block(body, depth + 1)]
+                for handler in handlers:
+                    name = f" as {self.var(handler.name)}" if handler.name is not None else ""
+                    rows.append(f"{pad}except {self.atom(handler.exception)}{name}:")
+                    rows += self.block(handler.body, depth + 1)
+                return rows
         return []
 
     def loop(self, node: Loop, depth: int) -> list[str]:

@@ -11,9 +11,10 @@ from collections.abc import Iterable
 
 from adcompiler.errors import InternalError
 from adcompiler.ir.nodes import (
-    Atom, Block, Const, Do, Function, If, Let, Loop, Raise, Statement, Unsupported, Var, operands,
+    Atom, Block, Const, Do, Function, If, Let, Loop, Raise, Statement, Try, Unsupported, Var, With,
+    operands,
 )
-from adcompiler.ir.visit import defined, direct_uses
+from adcompiler.ir.visit import arms_of, bound_inside, defined, direct_uses
 
 
 def verify(function: Function) -> None:
@@ -72,14 +73,23 @@ class _Verifier:
                 self.branch(statement, visible)
             case Loop():
                 self.loop(statement, visible)
+            case With() | Try():
+                self.read(direct_uses(statement), visible, "the head of a region")
+                bound = bound_inside(statement)
+                self.define(bound)
+                for arm in arms_of(statement):
+                    self.arm(arm, statement.results, visible | set(bound))
         self.define(defined(statement))
 
     def branch(self, node: If, visible: set[Var]) -> None:
         self.read((node.condition,), visible, "a condition")
         for arm in (node.then, node.orelse):
-            if len(arm.yields) != len(node.results) and not arm.diverges:
-                self.fail(f"an arm yields {len(arm.yields)} values for {len(node.results)} results")
-            self.block(arm, visible)
+            self.arm(arm, node.results, visible)
+
+    def arm(self, arm: Block, results: tuple[Var, ...], visible: set[Var]) -> None:
+        if len(arm.yields) != len(results) and not arm.diverges:
+            self.fail(f"an arm yields {len(arm.yields)} values for {len(results)} results")
+        self.block(arm, visible)
 
     def loop(self, node: Loop, visible: set[Var]) -> None:
         self.read((*node.iterables, *node.inits), visible, "the head of a loop")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from adcompiler.ir.nodes import (
-    Atom, Block, Do, If, Let, Loop, Raise, Statement, Unsupported, Var, operands, substitute,
+    Atom, Block, Do, If, Let, Loop, Raise, Statement, Try, Unsupported, Var, With, operands,
+    substitute,
 )
 
 
@@ -18,7 +19,46 @@ def blocks_of(statement: Statement) -> tuple[Block, ...]:
             return (then, orelse)
         case Loop(condition=condition, body=body):
             return (body,) if condition is None else (condition, body)
+        case With(body=body):
+            return (body,)
+        case Try():
+            return statement.arms()
     return ()
+
+
+def arms_of(statement: If | With | Try) -> tuple[Block, ...]:
+    """Return the blocks of a region of which one, run once, gives the results."""
+    return blocks_of(statement)
+
+
+def with_blocks(statement: Statement, new: Callable[[Block], Block]) -> Statement:
+    """Return ``statement`` with ``new`` of each of its blocks; itself if it has none."""
+    match statement:
+        case If(then=then, orelse=orelse):
+            return replace(statement, then=new(then), orelse=new(orelse))
+        case Loop(condition=condition, body=body):
+            test = None if condition is None else new(condition)
+            return replace(statement, condition=test, body=new(body))
+        case With(body=body):
+            return replace(statement, body=new(body))
+        case Try(body=body, handlers=handlers):
+            return replace(statement, body=new(body), handlers=tuple(
+                replace(handler, body=new(handler.body)) for handler in handlers
+            ))
+    return statement
+
+
+def with_head(statement: With | Try, mapping: Mapping[Var, Atom]) -> With | Try:
+    """Return a region with variables replaced that it reads outside its blocks."""
+
+    def new(atom: Atom) -> Atom:
+        return mapping.get(atom, atom) if isinstance(atom, Var) else atom
+
+    if isinstance(statement, With):
+        return replace(statement, context=new(statement.context))
+    return replace(statement, handlers=tuple(
+        replace(handler, exception=new(handler.exception)) for handler in statement.handlers
+    ))
 
 
 def defined(statement: Statement) -> tuple[Var, ...]:
@@ -26,7 +66,7 @@ def defined(statement: Statement) -> tuple[Var, ...]:
     match statement:
         case Let(target=target):
             return (target,)
-        case If(results=results):
+        case If(results=results) | With(results=results) | Try(results=results):
             return results
         case Loop(results=results, collects=collects):
             return (*results, *collects)
@@ -35,7 +75,14 @@ def defined(statement: Statement) -> tuple[Var, ...]:
 
 def bound_inside(statement: Statement) -> tuple[Var, ...]:
     """Return the variables that a statement binds for its own blocks."""
-    return (*statement.items, *statement.params) if isinstance(statement, Loop) else ()
+    match statement:
+        case Loop(items=items, params=params):
+            return (*items, *params)
+        case With(target=Var() as target):
+            return (target,)
+        case Try(handlers=handlers):
+            return tuple(handler.name for handler in handlers if handler.name is not None)
+    return ()
 
 
 def direct_uses(statement: Statement) -> tuple[Atom, ...]:
@@ -49,6 +96,10 @@ def direct_uses(statement: Statement) -> tuple[Atom, ...]:
             return (condition,)
         case Loop(iterables=iterables, inits=inits):
             return (*iterables, *inits)
+        case With(context=context):
+            return (context,)
+        case Try(handlers=handlers):
+            return tuple(handler.exception for handler in handlers)
     return ()
 
 
@@ -126,6 +177,19 @@ def substitute_statement(statement: Statement, mapping: Mapping[Var, Atom]) -> S
                 condition=None if test is None else substitute_block(test, mapping),
                 body=substitute_block(statement.body, mapping),
             )
+        case With():
+            return replace(
+                statement, context=new(statement.context),
+                body=substitute_block(statement.body, mapping),
+            )
+        case Try():
+            return replace(
+                statement, body=substitute_block(statement.body, mapping),
+                handlers=tuple(
+                    replace(h, exception=new(h.exception), body=substitute_block(h.body, mapping))
+                    for h in statement.handlers
+                ),
+            )
     assert isinstance(statement, Unsupported)
     return statement
 
@@ -163,6 +227,9 @@ def count_uses(block: Block) -> dict[Var, int]:
             note(statement.body.yields)
             if statement.condition is not None:
                 note(statement.condition.yields)
+        elif isinstance(statement, (With, Try)):
+            for arm in arms_of(statement):
+                note(arm.yields)
     note(block.yields)
     return counts
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from adcompiler.analyses.purity import Purity
 from adcompiler.ir.nodes import Atom, Block, If, Let, Loop, Statement, Var
-from adcompiler.ir.visit import defined, direct_uses, substitute_block
+from adcompiler.ir.visit import defined, direct_uses, substitute_block, with_blocks
 
 
 def join_branches(block: Block, purity: Purity) -> Block:
@@ -34,7 +34,7 @@ def inside(statement: Statement, purity: Purity) -> Statement:
             )
         case Loop():
             return replace(statement, body=join_branches(statement.body, purity))
-    return statement
+    return with_blocks(statement, lambda block: join_branches(block, purity))
 
 
 def partner(statements: list[Statement], second: If, purity: Purity) -> int | None:

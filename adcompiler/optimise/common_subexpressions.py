@@ -11,9 +11,11 @@ from adcompiler.analyses.storage import written_operand
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Closure, Const, Global, If, Item, Let, Loop, Pack, Rhs, Slice,
-    Star, Statement, Var, substitute,
+    Star, Statement, Try, Var, With, substitute,
 )
-from adcompiler.ir.visit import substitute_statement, walk
+from adcompiler.ir.visit import (
+    arms_of, substitute_statement, walk, with_blocks, with_head,
+)
 
 COMMUTATIVE = frozenset({"add", "mul"})
 
@@ -34,6 +36,9 @@ def written_storage(block: Block) -> set[Atom]:
             case If(results=results, then=then, orelse=orelse):
                 for arm in (then, orelse):
                     handed += zip(results, arm.yields, strict=False)
+            case With() | Try():
+                for arm in arms_of(statement):
+                    handed += zip(statement.results, arm.yields, strict=False)
             case Loop(params=params, inits=inits):
                 handed += zip(params, inits, strict=True)
                 handed += zip(params, statement.next_values(), strict=False)
@@ -94,6 +99,9 @@ class _Common:
                     condition=None if test is None else self.block(test, dict(known), renamed),
                     body=self.block(statement.body, dict(known), renamed),
                 )
+            case With() | Try():
+                head = with_head(statement, renamed)
+                return with_blocks(head, lambda inner: self.block(inner, dict(known), renamed))
         return substitute_statement(statement, renamed)
 
     def key(self, rhs: Rhs) -> Any:

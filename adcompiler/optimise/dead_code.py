@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from adcompiler.analyses.purity import Purity
 from adcompiler.ir.nodes import (
-    Atom, Block, Call, Const, Do, If, Let, Loop, Statement, Var, operands,
+    Atom, Block, Call, Const, Do, If, Let, Loop, Statement, Try, Var, With, operands,
 )
-from adcompiler.ir.visit import direct_uses, used
+from adcompiler.ir.visit import blocks_of, bound_inside, direct_uses, used, with_blocks
 
 
 def dead_code(block: Block, purity: Purity) -> Block:
@@ -21,6 +21,7 @@ def dead_code(block: Block, purity: Purity) -> Block:
 class _DeadCode:
     def __init__(self, purity: Purity) -> None:
         self.purity = purity
+        self.attempts = 0  # the bodies of ``try`` around: what may raise there is needed
 
     def block(self, block: Block, live: set[Var]) -> Block:
         """Return the needed part of ``block``; ``live`` grows by what that reads."""
@@ -45,18 +46,28 @@ class _DeadCode:
     def statement(self, statement: Statement, live: set[Var]) -> Statement | None:
         match statement:
             case Let(target, rhs, origin):
+                if target not in live and self.attempts and not isinstance(rhs, Call) and (
+                    self.purity.may_raise(rhs)
+                ):
+                    live.add(target)
                 if target not in live:
-                    if self.purity.is_pure(rhs):
+                    if self.purity.is_pure(rhs) and not (
+                        self.attempts and self.purity.may_raise(rhs)
+                    ):
                         return None
                     live.update(a for a in operands(rhs) if isinstance(a, Var))
                     return Do(rhs, origin)
                 live.discard(target)
-            case Do(rhs, _) if self.purity.is_pure(rhs):
+            case Do(rhs, _) if self.purity.is_pure(rhs) and not (
+                self.attempts and self.purity.may_raise(rhs)
+            ):
                 return None
             case If():
                 return self.branch(statement, live)
             case Loop():
                 return self.loop(statement, live)
+            case With() | Try():
+                return self.region(statement, live)
         live.update(a for a in direct_uses(statement) if isinstance(a, Var))
         return statement
 
@@ -74,6 +85,30 @@ class _DeadCode:
         if results == node.results and arms[0] is node.then and arms[1] is node.orelse:
             return node
         return replace(node, then=arms[0], orelse=arms[1], results=results)
+
+    def region(self, node: With | Try, live: set[Var]) -> Statement:
+        wanted = [i for i, result in enumerate(node.results) if result in live]
+        live.difference_update(node.results)
+        needed: set[Var] = set()
+
+        def arm(block: Block) -> Block:
+            inside = set(live)
+            yields = block.yields and tuple(block.yields[i] for i in wanted)
+            guarded = isinstance(node, Try) and block is node.body
+            self.attempts += guarded
+            new = self.arm(block, yields, inside)
+            self.attempts -= guarded
+            needed.update(inside)
+            return new
+
+        new = with_blocks(node, arm)
+        live.update(needed - set(bound_inside(node)))
+        live.update(a for a in direct_uses(node) if isinstance(a, Var))
+        assert isinstance(new, (With, Try))
+        results = tuple(node.results[i] for i in wanted)
+        if results == node.results and blocks_of(new) == blocks_of(node):
+            return node
+        return replace(new, results=results)
 
     def loop(self, node: Loop, live: set[Var]) -> Statement | None:
         collects = [i for i, c in enumerate(node.collects) if c in live]

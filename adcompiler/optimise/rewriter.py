@@ -8,10 +8,12 @@ from typing import Any
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Attribute, Block, Call, Const, If, Let, Loop, Origin, Rhs, Star, Statement, Var,
-    substitute,
+    UNDEF, Atom, Attribute, Block, Call, Const, If, Let, Loop, Origin, Rhs, Star, Statement, Try,
+    Var, With, substitute,
 )
-from adcompiler.ir.visit import count_uses, substitute_statement
+from adcompiler.ir.visit import (
+    count_uses, direct_uses, substitute_statement, with_blocks, with_head,
+)
 from adcompiler.transforms.unit import Unit
 
 
@@ -81,6 +83,9 @@ class Rewriter:
                     condition=None if test is None else self.inner(test),
                     body=self.inner(node.body),
                 )]
+            case With() | Try():
+                head = {v: self.atom(v) for v in direct_uses(statement) if isinstance(v, Var)}
+                return [with_blocks(with_head(statement, head), self.inner)]
         return [substitute_statement(statement, self.renamed)]
 
     def without_constants(self, node: Loop) -> Loop:

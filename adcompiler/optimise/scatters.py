@@ -14,7 +14,7 @@ import numpy as np
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Block, Call, Const, If, Let, Loop, Statement, Var
-from adcompiler.ir.visit import count_uses
+from adcompiler.ir.visit import count_uses, with_blocks
 from adcompiler.runtime import add_at
 from adcompiler.transforms.unit import Unit
 
@@ -65,7 +65,7 @@ class _Scatters:
                 )
             case Loop():
                 return replace(statement, body=self.block(statement.body))
-        return statement
+        return with_blocks(statement, self.block)
 
     def chain(
         self, statement: Statement, made: dict[Var, Let]

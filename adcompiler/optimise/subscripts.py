@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Block, Call, Const, If, Item, Let, Loop, Pack, Rhs, Slice, Statement, Update, Var,
+    Atom, Block, Call, Const, If, Item, Let, Loop, Pack, Rhs, Slice, Statement, Try, Update, Var,
+    With,
     unstar,
 )
-from adcompiler.ir.visit import walk
+from adcompiler.ir.visit import walk, with_blocks
 from adcompiler.runtime import add_at
 from adcompiler.transforms.unit import Unit
 
@@ -50,6 +51,8 @@ def sunk(block: Block, unit: Unit, made: Mapping[Var, Rhs]) -> Block:
                 )
             case Loop():
                 statement = replace(statement, body=sunk(statement.body, unit, made))
+            case With() | Try():
+                statement = with_blocks(statement, lambda inner: sunk(inner, unit, made))
         statements.append(statement)
     return replace(block, statements=tuple(statements))
 

@@ -5,18 +5,22 @@ from adcompiler.runtime.broadcasting import (
 )
 from adcompiler.runtime.containers import (
     append, cell_value, check_bound, check_count, dict_keys, dict_of, dict_values, drop_last,
-    entry, positions, put_entry, repack, same_kind, same_length, unpack,
+    entry, generated, is_mapping, is_sequence, pattern_argument, positions, put_entry, read_global,
+    repack, same_kind, same_length, store_global, unpack, without_keys,
 )
 from adcompiler.runtime.elementwise import stays_real
 from adcompiler.runtime.indexing import (
     accumulate, add_at, give_back, is_basic, last_written, own, scatter,
 )
+from adcompiler.runtime.regions import note_value, noted_value, passing_on
 from adcompiler.runtime.structure import add, as_cotangent, as_gradient, seed, zeros_like
 
 __all__ = [
     "StretchedError", "accumulate", "add", "add_at", "append", "as_cotangent", "as_gradient",
     "cell_value", "check_bound", "check_count", "dict_keys", "dict_of", "dict_values", "drop_last",
-    "entry", "give_back", "is_basic", "keeps_shape", "last_written", "own", "positions", "project",
-    "put_entry", "repack", "same_kind", "same_length", "same_shape", "same_trailing_shape",
-    "scatter", "seed", "stays_real", "unbroadcast", "unpack", "zeros_like",
+    "entry", "generated", "give_back", "is_basic", "is_mapping", "is_sequence", "keeps_shape",
+    "last_written", "note_value", "noted_value", "own", "passing_on", "pattern_argument",
+    "positions", "project", "put_entry", "read_global", "repack", "same_kind", "same_length",
+    "same_shape", "same_trailing_shape", "scatter", "seed", "stays_real", "store_global",
+    "unbroadcast", "unpack", "without_keys", "zeros_like",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -150,3 +150,55 @@ def put_entry(table: dict[Any, Any], key: Any, old: Any) -> dict[Any, Any]:
     else:
         table[key] = old
     return table
+def generated(items: list[Any]) -> Iterator[Any]:
+    """Return what a generator expression of ``items`` is: an iterator over them."""
+    return iter(items)
+
+
+def is_sequence(value: Any) -> bool:
+    """Say whether the pattern ``[...]`` may fit ``value``."""
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray))
+
+
+def is_mapping(value: Any) -> bool:
+    """Say whether the pattern ``{...}`` may fit ``value``."""
+    return isinstance(value, Mapping)
+
+
+def without_keys(table: Mapping[Any, Any], keys: Iterable[Any]) -> dict[Any, Any]:
+    """Return the entries of ``table`` whose keys are not among ``keys``."""
+    left = dict(table)
+    for key in keys:
+        del left[key]
+    return left
+
+
+SELF_MATCHED = (
+    bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple,
+)
+"""Classes whose only positional pattern is matched with the instance itself."""
+
+
+def pattern_argument(cls: type, value: Any, position: int) -> Any:
+    """Return what the positional pattern ``position`` of ``cls(...)`` is matched with.
+
+    Raises TypeError if the class takes fewer positional patterns.
+    """
+    names = getattr(cls, "__match_args__", ())
+    if not names and position == 0 and issubclass(cls, SELF_MATCHED):
+        return value
+    if position >= len(names):
+        raise TypeError(
+            f"{cls.__name__}() accepts {len(names)} positional sub-patterns ({position + 1} given)"
+        )
+    return getattr(value, names[position])
+
+
+def store_global(owner: Any, name: str, value: Any) -> None:
+    """Assign a global variable of a module, or of a dict of globals."""
+    (owner if isinstance(owner, dict) else vars(owner))[name] = value
+
+
+def read_global(owner: Any, name: str) -> Any:
+    """Return the present value of a global variable of a module, or of a dict of globals."""
+    return (owner if isinstance(owner, dict) else vars(owner))[name]

@@ -12,6 +12,7 @@ import numpy as np
 from adcompiler.analyses.purity import CHECKS
 from adcompiler.analyses.values import simple
 from adcompiler.frontend.replacements import REPLACEMENTS
+from adcompiler.frontend.state import Recipe
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Attribute, Call, Closure, Const, Origin, Star
 from adcompiler.rulekit.registry import REGISTRY, hashable, root_module
@@ -23,6 +24,7 @@ from adcompiler.transforms.binding import atoms, literal, plain_call
 from adcompiler.transforms.defaults import without_defaults
 from adcompiler.transforms.effects import refused, without_out
 from adcompiler.transforms.folds import FOLDS, class_of, fold_constants
+from adcompiler.transforms.generators import opened_arguments
 from adcompiler.transforms.iterator_folds import GETTERS, call_getter, opened_iterator
 from adcompiler.transforms.libraries import is_namedtuple, is_runtime, pure_library
 from adcompiler.transforms.method_calls import call_method, call_object_method
@@ -70,6 +72,8 @@ def call(
             found = call_getter(s, value, list(made), named, args, origin, name)
             if found is not None:
                 return found
+    if isinstance(type_, t.Object) and type_.cls is Recipe:
+        return refuse_recipe(s, origin)
     if isinstance(type_, t.Object) and getattr(type_.cls, "is_derivative", False):
         return s.reject(
             origin, "the derivative of a derivative is not supported yet",
@@ -89,12 +93,23 @@ def call(
     return s.let(plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
 
 
+def refuse_recipe(s: Writer, origin: Origin) -> Atom:
+    """Report the call of a function of which it is not known where it was made."""
+    return s.reject(
+        origin, "the function called here reads variables that are assigned again after it was "
+        "made, and which function it is depends on data",
+        "pass the variables as arguments, or define the function once", "closure-rebinding",
+    )
+
+
 def call_value(
     s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write a call of a function that is known when compiling."""
     value = func.value
     args = [opened_iterator(s, arg, origin) for arg in args]
+    if isinstance(value, Recipe):
+        return refuse_recipe(s, origin)
     if isinstance(value, Callee):
         return s.let(plain_call(func, args, kwargs), value.result, name, origin)
     if refused(s, value, args, kwargs, origin, getattr(value, "__name__", name)):
@@ -126,6 +141,7 @@ def call_value(
             return call_vectorized(s, made, args, kwargs, origin, name)
     if isinstance(value, np.ufunc) and not s.in_rule:
         args = [as_array(s, arg, origin) for arg in args]
+    args = opened_arguments(s, value, args, origin)
     fold = FOLDS.get(value) if hashable(value) else None
     if fold is not None:
         folded = fold(s, args, kwargs, origin, name)

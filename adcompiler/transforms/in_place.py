@@ -12,7 +12,9 @@ from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Const, Do, If, Let, Loop, Origin, Statement, Var, operands,
     unstar,
 )
+from adcompiler.ir.visit import with_blocks
 from adcompiler.runtime import keeps_shape
+from adcompiler.transforms.generators import report_generators
 from adcompiler.transforms.in_place_folds import refuse_write
 from adcompiler.transforms.writer import Writer
 
@@ -22,6 +24,7 @@ def rebound(
 ) -> tuple[Statement, ...]:
     """Return a specialised function's statements without writes; report writes that are noticed."""
     block = Block(tuple(statements), yields)
+    report_generators(s, block)
     for statement in noticed_writes(block, s.unit.type):
         function, written = operands(statement.rhs)[:2]
         assert isinstance(function, Const)
@@ -53,7 +56,7 @@ def without_writes(s: Writer, statements: Sequence[Statement]) -> Iterator[State
                     body=within(statement.body),
                 )
             case _:
-                yield statement
+                yield with_blocks(statement, within)
 
 
 def shape_check(s: Writer, old: Atom, new: Var, origin: Origin) -> Iterator[Statement]:

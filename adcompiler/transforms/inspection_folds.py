@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,10 @@ from adcompiler.analyses.values import CannotStandInError, stand_in
 from adcompiler.frontend.imports import imported_module
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, UNDEF, Atom, Call, Const, Origin, Var
-from adcompiler.runtime import check_bound
+from adcompiler.runtime import check_bound, is_mapping, is_sequence, pattern_argument
+from adcompiler.runtime.containers import SELF_MATCHED
 from adcompiler.transforms.folds import class_of, folds
+from adcompiler.transforms.generators import consumed
 from adcompiler.transforms.writer import Writer
 
 
@@ -73,6 +76,51 @@ def static_classes(s: Writer, atom: Atom) -> Any:
         return None
     parts = [static_classes(s, element) for element in elements]
     return None if any(part is None for part in parts) else tuple(parts)
+
+
+@folds(is_sequence)
+def fold_is_sequence(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    cls = class_of(s, args[0])
+    return None if cls is None else Const(
+        issubclass(cls, Sequence) and not issubclass(cls, (str, bytes, bytearray))
+    )
+
+
+@folds(is_mapping)
+def fold_is_mapping(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    cls = class_of(s, args[0])
+    return None if cls is None else Const(issubclass(cls, Mapping))
+
+
+@folds(pattern_argument)
+def fold_pattern_argument(
+    s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
+) -> Any:
+    """What a positional pattern is matched with: an attribute, or the value itself."""
+    cls, value, position = args
+    if not isinstance(cls, Const) or not isinstance(cls.value, type):
+        return None
+    names = getattr(cls.value, "__match_args__", ())
+    if not names and position.value == 0 and issubclass(cls.value, SELF_MATCHED):
+        return value
+    if position.value < len(names):
+        return s.attribute(value, names[position.value], origin, name)
+    return s.reject(
+        origin, f"{cls.value.__name__}() accepts {len(names)} positional patterns",
+        "name the attributes: `Point(x=0, y=y)`", "call-arguments",
+    )
+
+
+@folds(operator.contains)
+def fold_contains(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """Whether a dict with known keys has a known key; an element of a generator is looked for."""
+    table = consumed(s, args[0], origin)
+    type_ = s.unit.type(table)
+    if isinstance(type_, t.Dict) and type_.keys is not None and isinstance(args[1], Const):
+        return Const(args[1].value in type_.keys)
+    if table is not args[0]:
+        return s.let(Call(Const(operator.contains), (table, args[1])), t.BOOL, name, origin)
+    return None
 
 
 @folds(type)

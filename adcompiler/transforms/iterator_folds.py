@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from adcompiler.frontend import iterators
-from adcompiler.frontend.replacements import generated, listed, reduced
+from adcompiler.frontend.replacements import listed, reduced
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Attribute, Call, Const, Origin, Star, unstar
 from adcompiler.rulekit.registry import hashable
-from adcompiler.runtime import dict_keys
+from adcompiler.runtime import dict_keys, generated
 from adcompiler.transforms.binding import plain_call
 from adcompiler.transforms.folds import FOLDS, Fold, folds
 from adcompiler.transforms.specialise_types import item_type
@@ -265,15 +265,6 @@ def fold_iter(
     if len(args) == 2:
         return refuse(s, origin, "iter() of a function", "write a while loop")
     return s.let(plain_call(Const(iter), args, {}), t.UNKNOWN, name, origin)
-
-
-@folds(generated)
-def fold_generated(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
-) -> Atom:
-    items: Atom = args[0]
-    s.unit.one_shot.add(items)
-    return items
 
 
 @folds(next)

@@ -20,7 +20,7 @@ from adcompiler.ir.nodes import (
     UNDEF, Atom, Block, Closure, Const, Function, If, Loop, Origin, Param, Star, Statement,
     Unsupported, Var,
 )
-from adcompiler.ir.visit import size, walk
+from adcompiler.ir.visit import size, walk, with_blocks
 from adcompiler.transforms.binding import bind, environment, literal, plain_call, shown_name
 from adcompiler.transforms.callees import MAX_DEPTH, call_compiled, parts_of_function
 from adcompiler.transforms.libraries import is_library, may_be_tried
@@ -212,7 +212,7 @@ def via(statement: Statement, site: Origin) -> Statement:
             return replace(
                 new, condition=None if test is None else within(test), body=within(new.body)
             )
-    return new
+    return with_blocks(new, within)
 
 
 def partial_evaluation_helps(s: Writer, bound: list[Atom]) -> bool:

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 from adcompiler.analyses.storage import METADATA
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, If, Let, Loop, Statement, Var,
+    Atom, Attribute, Block, If, Let, Loop, Statement, Try, Var, With,
 )
-from adcompiler.ir.visit import defined
+from adcompiler.ir.visit import arms_of, defined, with_blocks, with_head
 
 
 @dataclass(eq=False)
@@ -46,7 +46,23 @@ class PendingLoop:
     region: int = 0
 
 
-Written = Statement | PendingIf | PendingLoop
+@dataclass(eq=False)
+class PendingRegion:
+    """A ``with`` or ``try`` of the forward pass whose arms may still be asked to yield more.
+
+    ``head`` maps what it reads outside its blocks to the values of the forward pass.
+    """
+
+    node: With | Try
+    head: dict[Var, Atom]
+    arms: list[list[Written]]
+    yields: list[list[Atom]]
+    results: list[Var]
+    in_loop: bool
+    regions: list[int]
+
+
+Written = Statement | PendingIf | PendingLoop | PendingRegion
 """What the forward pass writes."""
 
 
@@ -54,7 +70,7 @@ def top_level(statements: Iterable[Written]) -> Iterator[Var]:
     """Yield the variables that statements of the forward pass define for what follows them."""
     for statement in statements:
         match statement:
-            case PendingIf():
+            case PendingIf() | PendingRegion():
                 yield from statement.results
             case PendingLoop():
                 yield from statement.node.results
@@ -90,6 +106,8 @@ def hoist_metadata(sweep: list[Statement], forward: list[Written], made: set[Var
                     )
                 case Loop():
                     yield replace(statement, body=within(statement.body))
+                case With() | Try():
+                    yield with_blocks(statement, within)
                 case _:
                     yield statement
 
@@ -108,6 +126,8 @@ def finish(statements: Iterable[Written]) -> list[Statement]:
                 finished.append(finished_if(statement))
             case PendingLoop():
                 finished.append(finished_loop(statement))
+            case PendingRegion():
+                finished.append(finished_region(statement))
             case _:
                 finished.append(statement)
     return finished
@@ -137,3 +157,19 @@ def finished_loop(pending: PendingLoop) -> Loop:
         node.items, pending.iterables, pending.condition, node.params, pending.inits, body,
         node.results, node.origin, tuple(pending.collects), node.stops,
     )
+
+
+def finished_region(pending: PendingRegion) -> Statement:
+    """Return a region that yields what was asked for."""
+    node = with_head(pending.node, pending.head)
+    blocks = [
+        Block(tuple(finish(arm)), tuple(row), block.diverges)
+        for arm, row, block in zip(pending.arms, pending.yields, arms_of(node), strict=True)
+    ]
+    if isinstance(node, With):
+        return replace(node, body=blocks[0], results=tuple(pending.results))
+    handlers = tuple(
+        replace(handler, body=block)
+        for handler, block in zip(node.handlers, blocks[1:], strict=True)
+    )
+    return replace(node, body=blocks[0], handlers=handlers, results=tuple(pending.results))

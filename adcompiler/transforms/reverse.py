@@ -21,24 +21,25 @@ from adcompiler.analyses.storage import written_operand
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Const, Do, If, Item, Let, Loop, Origin, Pack, Rhs, Star,
-    Statement, Var, substitute,
+    Statement, Try, Var, With, substitute,
 )
 from adcompiler.ir.visit import defined, substitute_statement
 from adcompiler.rulekit.registry import REGISTRY, Rule
+from adcompiler.runtime import noted_value
 from adcompiler.transforms.cotangents import Cotangents
 from adcompiler.transforms.libraries import is_namedtuple
 from adcompiler.transforms.pairs import Pairs
 from adcompiler.transforms.regions import finish, hoist_metadata, top_level
 from adcompiler.transforms.reverse_base import Sweep
-from adcompiler.transforms.reverse_branches import BranchReverser
 from adcompiler.transforms.reverse_calls import CallReverser
 from adcompiler.transforms.reverse_checks import check_unseen, reject_set, report_missing
 from adcompiler.transforms.reverse_loops import LoopReverser
+from adcompiler.transforms.reverse_regions import RegionReverser
 from adcompiler.transforms.reverse_writes import WriteReverser
 from adcompiler.transforms.specialise import Specialiser
 
 
-class Reverser(CallReverser, BranchReverser, LoopReverser, WriteReverser):
+class Reverser(CallReverser, RegionReverser, LoopReverser, WriteReverser):
     """Writes the forward pass and the reverse sweep of one typed function."""
 
     def forward(self, statements: Iterable[Statement]) -> list[Sweep]:
@@ -69,6 +70,8 @@ class Reverser(CallReverser, BranchReverser, LoopReverser, WriteReverser):
                 return self.forward_if(statement)
             case Loop():
                 return self.forward_loop(statement)
+            case With() | Try():
+                return self.forward_region(statement)
             case _:
                 if isinstance(statement, Do):
                     check_unseen(self.s, self.varied, statement.rhs, statement.origin)
@@ -80,6 +83,13 @@ class Reverser(CallReverser, BranchReverser, LoopReverser, WriteReverser):
         match rhs:
             case Call(Const(function), args) if is_namedtuple(function):
                 return self.forward_pack(target, rhs, args, positions(args), origin)
+            case Call(Const(function)) if function is noted_value:
+                self.s.reject(
+                    origin, f"`{target.name}` may have several values here, as an exception may "
+                    "leave the `try` before or after it is assigned",
+                    "assign it in the handler, or in front of the `try`", "try",
+                )
+                return None
             case Call():
                 return self.forward_call(target, rhs, origin)
             case Item(obj, index):

@@ -9,11 +9,11 @@ from typing import TypeGuard, cast
 
 from adcompiler.analyses.versions import Versions
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Block, Star, Statement, Var
+from adcompiler.ir.nodes import Atom, Block, Origin, Star, Statement, Var
 from adcompiler.ir.visit import substitute_block
 from adcompiler.transforms.cotangents import Cotangents
 from adcompiler.transforms.pairs import Pairs
-from adcompiler.transforms.regions import PendingIf, PendingLoop, Written
+from adcompiler.transforms.regions import PendingIf, PendingLoop, PendingRegion, Written
 from adcompiler.transforms.specialise import Specialiser
 
 Sweep = Callable[[Cotangents], None]
@@ -120,7 +120,7 @@ class ReverserBase(ABC):
         with self.s.writing_to(cast("list[Statement]", out)):
             yield out
 
-    def write_region(self, pending: PendingIf | PendingLoop) -> None:
+    def write_region(self, pending: PendingIf | PendingLoop | PendingRegion) -> None:
         """Write a region that stays open until the forward pass is finished."""
         cast("list[Written]", self.s.out).append(pending)
 

@@ -5,6 +5,8 @@ The arms of the forward branch yield what the arms of the reverse one read of th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, UNDEF, Atom, Block, If, Origin, Statement, Var
 from adcompiler.ir.visit import defined, free_variables
@@ -42,59 +44,38 @@ class BranchReverser(ReverserBase):
         """Write the reverse branch, whose results are the cotangents that an arm changes."""
         node, s = pending.node, self.s
         at = node.origin.reversed()
-        given: list[tuple[int, Atom]] = []
-        owned: set[Atom] = set()
-        for i, var in enumerate(node.results):
-            if not self.is_active(var):
-                continue
-            if var in self.versions.all and cotangents.get(var, at) is not None:
-                cotangents.table[var] = buffer = cotangents.buffer(var, at)
-                owned.add(buffer)
-            if (g := cotangents.take(var, at)) is not None:
-                given.append((i, g))
-        versions = [i for i, r in enumerate(node.results) if any(
-            arm.yields[i] in self.versions.all
-            for arm in (node.then, node.orelse) if not arm.diverges
-        )]
+        arms = (node.then, node.orelse)
+        given, owned = self.given_results(node.results, cotangents, at)
+        versions = self.version_results(node.results, arms)
         if not given and not versions:
             return
         cotangents.merge_all_parts(at)
         tables: list[Cotangents] = []
         outs: list[list[Statement]] = []
         restored: list[dict[Var, Atom]] = []
-        for side, arm in enumerate((node.then, node.orelse)):
-            made = region_variables(pending.arms[side], arm)
-            inner = Cotangents(s, cotangents, made)
+        for side, arm in enumerate(arms):
+            inner = Cotangents(s, cotangents, region_variables(pending.arms[side], arm))
             inner.owned |= owned
             with s.writing_to([]) as out, self.restoring(pending.regions[side]) as table:
                 if not arm.diverges:
-                    for i in versions:
-                        found = self.value(arm.yields[i])
-                        if isinstance(found, Var):
-                            table[found] = self.available(node.results[i])
-                    if self.split:
-                        self.keep_apart([v for st in arm.statements for v in defined(st)], at)
+                    self.enter_arm(arm, node.results, versions, table, at)
                     self.sweep_arm(arm, given, sweeps[side], inner, at)
                 restored.append(dict(table))
             tables.append(inner)
             outs.append(out)
         names, yields = self.merged(node, tables, outs, cotangents, at)
-        back = self.restored_outside(pending, restored)
-        for side in (0, 1):
-            arm = (node.then, node.orelse)[side]
+        back = self.restored_outside(
+            [region_variables(pending.arms[side], arms[side]) for side in (0, 1)], restored
+        )
+        for side, arm in enumerate(arms):
             yields[side].extend(UNDEF if arm.diverges else restored[side].get(
                 var, self.available(var)) for var in back)
             with self.restoring(pending.regions[side]) as table:
                 table.update(restored[side])
                 self.read_restored(outs[side], yields[side])
             self.save_from_arm(pending, side, outs[side], yields[side])
-        results = self.branch_results(names, yields, cotangents)
-        for var in back:
-            result = Var(var.name, False)
-            s.copy_facts(var, result)
-            s.unit.defs.pop(result, None)
-            self.restored[-1][var] = result
-            results.append(result)
+        results = self.all_results(names, back, yields, cotangents)
+        self.restored[-1].update(zip(back, results[len(names):], strict=True))
         then, orelse = (
             Block(tuple(outs[k]), tuple(yields[k]), (node.then, node.orelse)[k].diverges)
             for k in (0, 1)
@@ -108,19 +89,62 @@ class BranchReverser(ReverserBase):
             if owned_now and isinstance(s.unit.type(result), t.Array):
                 cotangents.owned.add(result)
 
+    def given_results(
+        self, results: tuple[Var, ...], cotangents: Cotangents, at: Origin
+    ) -> tuple[list[tuple[int, Atom]], set[Atom]]:
+        """Return the cotangents of a region's results by position, and which the sweep owns."""
+        given: list[tuple[int, Atom]] = []
+        owned: set[Atom] = set()
+        for i, var in enumerate(results):
+            if not self.is_active(var):
+                continue
+            if var in self.versions.all and cotangents.get(var, at) is not None:
+                cotangents.table[var] = buffer = cotangents.buffer(var, at)
+                owned.add(buffer)
+            if (g := cotangents.take(var, at)) is not None:
+                given.append((i, g))
+        return given, owned
+
+    def version_results(self, results: tuple[Var, ...], arms: Sequence[Block]) -> list[int]:
+        """Return the positions of results that hold storage which is written."""
+        return [i for i in range(len(results)) if any(
+            arm.yields[i] in self.versions.all for arm in arms if not arm.diverges
+        )]
+
+    def enter_arm(
+        self, arm: Block, results: tuple[Var, ...], versions: list[int], table: dict[Var, Atom],
+        at: Origin,
+    ) -> None:
+        """Begin the sweep of an arm: its last values are the results of the region."""
+        for i in versions:
+            found = self.value(arm.yields[i])
+            if isinstance(found, Var):
+                table[found] = self.available(results[i])
+        if self.split:
+            self.keep_apart([v for st in arm.statements for v in defined(st)], at)
+
     def restored_outside(
-        self, pending: PendingIf, restored: list[dict[Var, Atom]]
+        self, inside: Sequence[set[Var]], restored: Sequence[dict[Var, Atom]]
     ) -> list[Var]:
-        """Return the values from outside the branch that an arm restored."""
-        inside = [
-            region_variables(pending.arms[side], arm)
-            for side, arm in enumerate((pending.node.then, pending.node.orelse))
-        ]
+        """Return the values from outside a region that an arm restored."""
         destroyed = self.destroyed_values()
         return list(dict.fromkeys(
-            var for side in (0, 1) for var in restored[side]
-            if var not in inside[side] and var in destroyed
+            var for made, table in zip(inside, restored, strict=True) for var in table
+            if var not in made and var in destroyed
         ))
+
+    def all_results(
+        self, names: list[Var], back: list[Var], yields: Sequence[list[Atom]],
+        cotangents: Cotangents,
+    ) -> list[Var]:
+        """Return new variables for the cotangents and storage that a reverse region gives."""
+        results = self.branch_results(names, (yields[0], yields[1]), cotangents)
+        for var in back:
+            result = Var(var.name, False)
+            self.s.copy_facts(var, result)
+            self.s.unit.defs.pop(result, None)
+            results.append(result)
+        return results
 
     def sweep_arm(
         self, arm: Block, given: list[tuple[int, Atom]], sweeps: list[Sweep], inner: Cotangents,

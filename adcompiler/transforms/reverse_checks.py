@@ -12,6 +12,7 @@ from adcompiler.errors import Finding
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Origin, Rhs, Var, unstar
 from adcompiler.rulekit.registry import REGISTRY
+from adcompiler.runtime import note_value, noted_value, store_global
 from adcompiler.transforms.libraries import is_standard
 from adcompiler.transforms.missing import may_write, missing_rule
 from adcompiler.transforms.specialise import Specialiser
@@ -68,6 +69,11 @@ def check_unseen(s: Specialiser, varied: Collection[Atom], rhs: Rhs, origin: Ori
         check_unseen_method(s, rhs.func, origin)
         return
     function = rhs.func.value
+    if function is store_global:
+        check_store(s, varied, rhs, origin)
+        return
+    if function in (note_value, noted_value):
+        return  # what is active of it is refused where it is read
     if function in WRITERS or function in CHECKS:
         return
     if not any(isinstance(unit.type(atom), MUTABLE) for atom in operands):
@@ -91,3 +97,16 @@ def check_unseen_method(s: Specialiser, func: Atom, origin: Origin) -> None:
         return
     if isinstance(s.unit.type(method.obj), (t.Unknown, t.Object)):
         report_at(s, may_write(origin, f".{method.name}()", None), origin)
+
+
+def check_store(s: Specialiser, varied: Collection[Atom], rhs: Call, origin: Origin) -> None:
+    """Report a differentiable value that is stored in a global variable and read back."""
+    for key, stores in s.unit.global_stores.items():
+        if any(where == origin for _, where in stores) and unstar(rhs.args[2]) in varied and (
+            key in s.unit.global_reads.values()
+        ):
+            s.reject(
+                origin, f"the global `{key[1]}` gets a differentiable value, and is read too",
+                "keep the value in a local variable, and assign the global at the end",
+                "global-nonlocal",
+            )

@@ -10,7 +10,7 @@ from adcompiler.frontend.iterators import dict_of_pairs, total_of_lists
 from adcompiler.frontend.replacements import listed
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin, Star, unstar
-from adcompiler.runtime import check_count, dict_of, same_length, unpack
+from adcompiler.runtime import check_count, dict_of, same_length, unpack, without_keys
 from adcompiler.transforms.folds import FOLDS, Fold, folds
 from adcompiler.transforms.iterator_folds import is_lazy, may_carry, transposed
 from adcompiler.transforms.specialise_types import item_type
@@ -76,6 +76,17 @@ def fold_add(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str)
         type_ = t.List(t.join(left.item, right.item))
         return s.let(Call(Const(operator.add), tuple(args)), type_, name, origin)
     return None
+
+
+@folds(without_keys)
+def fold_without_keys(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """The rest of a dict with known keys is a display."""
+    opened, left_out = opened_dict(s, args[0], origin), s.unit.elements(args[1])
+    if opened is None or left_out is None or not all(isinstance(k, Const) for k in left_out):
+        return None
+    keys = [k.value for k in left_out if isinstance(k, Const)]
+    rest = [e for e in opened if isinstance(e[0], Const) and e[0].value not in keys]
+    return s.pack_dict(rest, origin, name)
 
 
 @folds(operator.or_)

@@ -6,27 +6,29 @@ tables of the ``Unit``. A branch whose condition is a compile-time value is repl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Block, Call, Closure, Const, Do, Format, Free, If, Item, Let, Loop,
-    Origin, Pack, Raise, Rhs, Slice, Star, Statement, Unsupported, Var, substitute,
+    Origin, Pack, Raise, Rhs, Slice, Star, Statement, substitute, Try, Unsupported, Var, With,
 )
 from adcompiler.ir.visit import substitute_statement
+from adcompiler.runtime import store_global
 from adcompiler.transforms.calls import call
+from adcompiler.transforms.global_state import store
 from adcompiler.transforms.heap import Heap, Reference, State
 from adcompiler.transforms.iterator_folds import makes_iterator
 from adcompiler.transforms.specialise_access import Access
 from adcompiler.transforms.specialise_displays import Displays
 from adcompiler.transforms.specialise_loops import Loops
+from adcompiler.transforms.specialise_regions import Regions
 from adcompiler.transforms.writer import Env
 
 
-class Specialiser(Loops, Displays, Access):
+class Specialiser(Loops, Regions, Displays, Access):
     """Evaluates IR over types and writes the specialised statements to ``out``."""
 
     # -- blocks and statements -----------------------------------------------------------------
@@ -47,6 +49,9 @@ class Specialiser(Loops, Displays, Access):
             case Let(target, rhs, origin):
                 env[target] = self.rhs(rhs, env, scope, origin, target.name, target.temporary)
                 self.check_once(target, env[target], origin)
+            case Do(Call(Const(function), (name, value)), origin) if function is store_global:
+                assert isinstance(name, Const) and not isinstance(value, Star)
+                store(self, name.value, self.value(value, env), scope, origin)
             case Do(rhs, origin):
                 value = self.rhs(rhs, env, scope, origin, "ignored", True)
                 last = self.out[-1] if self.out else None
@@ -61,6 +66,10 @@ class Specialiser(Loops, Displays, Access):
                 return self.branch(statement, env, scope)
             case Loop():
                 self.loop(statement, env, scope)
+            case With():
+                return self.context(statement, env, scope)
+            case Try():
+                return self.attempt(statement, env, scope)
         return True
 
     def branch(self, node: If, env: Env, scope: Scope | None) -> bool:
@@ -88,22 +97,6 @@ class Specialiser(Loops, Displays, Access):
         for result, value in zip(node.results, results, strict=True):
             self.check_once(result, value, node.origin)
         return True
-
-    @contextmanager
-    def region_of_heap(self) -> Iterator[Callable[[], State | None]]:
-        """Let what is written meanwhile change a copy of the heap's state; yields how to get it."""
-        heap = self.heap
-        if heap is None:
-            yield lambda: None
-            return
-        before = heap.state
-        heap.state = before.copy()
-        heap.level += 1
-        try:
-            yield lambda: heap.state
-        finally:
-            heap.state = before
-            heap.level -= 1
 
     def merge(
         self, node: If, arms: list[tuple[list[Statement], tuple[Atom, ...] | None]],

@@ -47,7 +47,10 @@ class Access(ResultTypes):
     ) -> Atom:
         """Write the value that a free name has now, or how it is read when the code runs."""
         type_ = type_of(value)
+        key = (id(scope.function.__globals__), name)
         if isinstance(type_, t.Static):
+            if where == "global":
+                self.unit.global_constants[key] = value
             return self.unit.static(value, path)
         foreign = foreign_array(type_)
         if foreign is not None:
@@ -77,10 +80,13 @@ class Access(ResultTypes):
         if not module:
             owner = self.unit.static(scope.function, scope.path)
             names = self.let(Attribute(owner, "__globals__"), t.UNKNOWN, "names", origin)
-            return self.let(Item(names, Const(name)), type_, name, origin)
-        if self.heap is not None and is_mutable(type_):
-            return self.heap.global_value(Global(module, name), type_, name, origin)
-        return self.let(Global(module, name), type_, name, origin)
+            var = self.let(Item(names, Const(name)), type_, name, origin)
+        elif self.heap is not None and is_mutable(type_):
+            var = self.heap.global_value(Global(module, name), type_, name, origin)
+        else:
+            var = self.let(Global(module, name), type_, name, origin)
+        self.unit.global_reads[var] = key
+        return var
 
     # -- subscripts ----------------------------------------------------------------------------
 

@@ -12,11 +12,12 @@ from adcompiler.analyses.storage import IN_PLACE, is_mutable
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Attribute, Block, Call, Const, Do, Item, Let, Loop, Origin, Raise, Star, Statement,
-    Var, unstar,
+    UNDEF, Atom, Attribute, Block, Call, Const, Do, Item, Let, Loop, Origin, Raise, Star, Var,
+    unstar,
 )
 from adcompiler.ir.visit import walk
 from adcompiler.runtime import dict_keys, dict_values, positions
+from adcompiler.transforms.generators import consumed
 from adcompiler.transforms.specialise_types import is_function, item_type
 from adcompiler.transforms.carried import Carried, Iteration
 from adcompiler.transforms.writer import Env, Writer
@@ -34,7 +35,9 @@ class Loops(Writer):
 
     def loop(self, node: Loop, env: Env, scope: Scope | None) -> None:
         """Write a loop, with the types of carried values widened until they are stable."""
-        iterables = [self.value(atom, env) for atom in node.iterables]
+        iterables = [
+            consumed(self, self.value(atom, env), node.origin) for atom in node.iterables
+        ]
         if self.unrolled(node, iterables, env, scope):
             return
         inits = [self.value(atom, env) for atom in node.inits]
@@ -104,6 +107,19 @@ class Loops(Writer):
         build: Build | None, env: Env, scope: Scope | None, carried: Carried,
     ) -> Iteration:
         """Specialise one iteration with carried values of the given types."""
+        self.unit.loops += 1
+        try:
+            return self.iterated(
+                node, inits, types, item_types, build, env, scope, carried
+            )
+        finally:
+            self.unit.loops -= 1
+
+    def iterated(
+        self, node: Loop, inits: list[Atom], types: list[t.Type], item_types: list[t.Type],
+        build: Build | None, env: Env, scope: Scope | None, carried: Carried,
+    ) -> Iteration:
+        """As ``iterate``, which counts the loops around."""
         inner = dict(env)
         items = self.item_variables(node, len(item_types))
         for item, type_ in zip(items, item_types, strict=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import FunctionType
@@ -104,6 +105,12 @@ class Unit:
     reused: set[Var] = field(default_factory=set)
     hints: dict[Var, str] = field(default_factory=dict)
     trial: int = 0
+    loops: int = 0
+    noted: dict[Var, t.Type] = field(default_factory=dict)
+    global_stores: dict[tuple[int, str], list[tuple[Atom, Origin]]] = field(default_factory=dict)
+    global_reads: dict[Var, tuple[int, str]] = field(default_factory=dict)
+    global_constants: dict[tuple[int, str], Any] = field(default_factory=dict)
+    generators: dict[Var, int | None] = field(default_factory=dict)
     evidence: set[Var] = field(default_factory=set)
     loops_seen: dict[Any, tuple[set[int], list[Var]]] = field(default_factory=dict)
     equal_shapes: dict[ShapeClass, ShapeClass] = field(default_factory=dict)
@@ -127,6 +134,11 @@ class Unit:
                 self.paths[id(value)] = path
                 self.kept.append(value)
         return Const(value)
+
+    @staticmethod
+    def module(name: str) -> Any:
+        """Return an imported module."""
+        return sys.modules[name]
 
     def path_of(self, function: Any) -> Path | None:
         """Return how a function is reached; None inside rules, whose names readers do not know."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.transforms.unit import Unit
 
 if TYPE_CHECKING:
-    from adcompiler.transforms.heap import Heap
+    from adcompiler.transforms.heap import Heap, State
 
 Env = dict[Var, Atom]
 """The specialised atom of each variable of the code that is being specialised."""
@@ -77,6 +77,22 @@ class Writer(ABC):
         if unsure:
             self.unit.unsure.add(var)
         return var
+
+    @contextmanager
+    def region_of_heap(self) -> Iterator[Callable[[], State | None]]:
+        """Let what is written meanwhile change a copy of the heap's state; yields how to get it."""
+        heap = self.heap
+        if heap is None:
+            yield lambda: None
+            return
+        before = heap.state
+        heap.state = before.copy()
+        heap.level += 1
+        try:
+            yield lambda: heap.state
+        finally:
+            heap.state = before
+            heap.level -= 1
 
     @contextmanager
     def writing_to(self, out: list[Statement]) -> Iterator[list[Statement]]:

@@ -150,7 +150,7 @@ if hasattr(np.linalg, "vector_norm"):  # NumPy 2.0
         y = np.linalg.trace(x, offset=offset, dtype=dtype)
 
         def linalg_trace_pullback(dy):
-            ones = np.eye(np.shape(x)[-2], np.shape(x)[-1], offset, dtype=np.asarray(a).dtype)
+            ones = np.eye(np.shape(x)[-2], np.shape(x)[-1], offset, dtype=np.asarray(x).dtype)
             return like(np.expand_dims(dy, (-2, -1)) * ones, x)
 
         return y, linalg_trace_pullback

@@ -53,7 +53,7 @@ MODEL = """
     def broken(x):
         global RATE
         RATE = x
-        return x
+        return RATE
 
     not_callable = 3
 """
@@ -199,7 +199,7 @@ def test_refused_code_exits_with_1_and_says_where(directory: Path) -> None:
         directory, "dump", "dumped_model.py:broken", "-o", "out.py", code=1
     )
     assert output == ""
-    line = textwrap.dedent(MODEL).splitlines().index("    global RATE") + 1
+    line = textwrap.dedent(MODEL).splitlines().index("    RATE = x") + 1
     assert f"dumped_model.py:{line}:" in errors
     assert "global" in errors
     assert "Traceback" not in errors

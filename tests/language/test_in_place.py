@@ -32,6 +32,17 @@ def accumulator_in_loop(m):
 
 
 @programs(V)
+def outer_closure(x):
+    h = x * 2.0
+
+    def total():
+        return np.sum(h * h)
+
+    h += 1.0
+    return total()
+
+
+@programs(V)
 def result_of_an_expression(x):
     h = np.sin(x) * 2.0
     h += x
@@ -159,16 +170,6 @@ def collected(x):
     return np.sum(rows[0] * rows[1])
 
 
-def outer_closure(x):
-    h = x * 2.0
-
-    def total():
-        return np.sum(h * h)
-
-    h += 1.0
-    return total()
-
-
 GLOBAL = np.ones(3)
 
 
@@ -200,7 +201,7 @@ def argument_list(xs):
 @pytest.mark.parametrize("function", [
     parameter, alias_of_parameter, view_of_parameter, alias_is_read, view_is_read,
     writes_through_a_view, container_is_read, kept_from_the_last_iteration, alias_in_a_branch,
-    through_reshape, collected, outer_closure, global_array, float_into_int, wide_into_narrow,
+    through_reshape, collected, global_array, float_into_int, wide_into_narrow,
 ])
 def test_a_write_that_somebody_sees_is_refused(function):
     x = V.copy()

@@ -50,17 +50,20 @@ def extends(x):
 
 def deletes(x):
     print("ran")
-    y = x
-    del y
+    ys = [x]
+    del ys[0]
     return np.sum(x)
 
 
 def tries(x):
     print("ran")
+    y = x
     try:
-        return np.sum(x)
+        y = x * x
+        z = np.linalg.inv(x)
     except ValueError:
-        return 0.0
+        z = y
+    return np.sum(z)
 
 
 def with_block(x):
@@ -69,23 +72,14 @@ def with_block(x):
         return np.sum(x)
 
 
-def matches(x):
-    print("ran")
-    match x.ndim:
-        case 1:
-            return np.sum(x)
-        case _:
-            return 0.0
-
-
 COUNT = 0
 
 
 def declares_global(x):
     global COUNT
     print("ran")
-    COUNT = COUNT + 1
-    return np.sum(x)
+    COUNT = COUNT + np.sum(x)
+    return COUNT * 2.0
 
 
 def declares_nonlocal(x):
@@ -96,7 +90,7 @@ def declares_nonlocal(x):
         nonlocal total
         total = total + v
 
-    add(np.sum(x))
+    list(map(add, x))
     return total
 
 
@@ -118,7 +112,7 @@ def uses_generator(x):
 def generator_expression_in_variable(x):
     print("ran")
     squares = (v * v for v in x)
-    return sum(squares)
+    return next(squares)
 
 
 async def coroutine(x):
@@ -218,8 +212,9 @@ def rebinds_captured(x):
     def scaled(y):
         return k * y
 
+    kept = [scaled]
     k = 3.0
-    return np.sum(scaled(x))
+    return np.sum(kept[0](x))
 
 
 def unknown_length(x):
@@ -234,7 +229,7 @@ def undefined_name(x):
 
 PROGRAMS = [
     array_item, array_item_augmented, dict_item, appends, extends, deletes, tries, with_block,
-    matches, declares_global, declares_nonlocal, uses_generator,
+    declares_global, declares_nonlocal, uses_generator,
     generator_expression_in_variable, attribute_write, set_of_values, set_comprehension, set_call,
     frozenset_call, class_inside, out_argument, sorts_in_place, fills, setitem_function, add_at,
     function_chosen_by_data, function_from_list, rebinds_captured, unknown_length, undefined_name,
@@ -259,11 +254,13 @@ def test_generators_and_coroutines_are_refused(function):
 def all_at_once(x):
     y = x * 1.0
     y[0] = 3.0
-    del y
-    try:
-        return np.sum(x)
-    finally:
+    ys = [y]
+    del ys[0]
+
+    class Local:
         pass
+
+    return np.sum(x)
 
 
 def test_everything_is_reported_at_once():

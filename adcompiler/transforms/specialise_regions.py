@@ -1,0 +1,231 @@
+"""``with`` and ``try`` while specialising: the types of what comes out of them."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from typing import Any
+
+import numpy as np
+
+from adcompiler.frontend.scope import Scope
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    UNDEF, Atom, Block, Call, Const, Handler, Origin, Statement, Try, Var, With,
+)
+from adcompiler.runtime import note_value, noted_value, passing_on
+from adcompiler.transforms.folds import folds
+from adcompiler.transforms.heap import State
+from adcompiler.transforms.writer import Env, Writer
+
+PASSING_ON: frozenset[Any] = frozenset({
+    np.errstate, np.printoptions, warnings.catch_warnings, contextlib.nullcontext,
+    contextlib.closing, contextlib.redirect_stdout, contextlib.redirect_stderr, open,
+})
+"""Context managers that let exceptions pass."""
+
+Arm = tuple[list[Statement], tuple[Atom, ...] | None]
+
+
+class Regions(Writer):
+    """The part of the specialiser that writes ``with`` and ``try``."""
+
+    def context(self, node: With, env: Env, scope: Scope | None) -> bool:
+        """Write a ``with``; return False if control never passes it."""
+        context = self.value(node.context, env)
+        made = self.unit.definition(context)
+        maker = made.func.value if isinstance(made, Call) and isinstance(made.func, Const) else None
+        if maker is contextlib.suppress:
+            self.reject(
+                node.origin, "contextlib.suppress is not supported", "use try and except", "with"
+            )
+        elif not any(maker is known for known in PASSING_ON):
+            context = self.let(Call(Const(passing_on), (context,)), t.UNKNOWN, "context",
+                               node.origin)
+        inner = dict(env)
+        target = None
+        if node.target is not None:
+            target = inner[node.target] = Var(node.target.name)
+            self.unit.types[target] = t.UNKNOWN
+        if maker is not np.errstate:  # a check that fails would enter and leave it once more
+            self.unit.assume_equal_shapes = False
+        with self.writing_to([]) as out, self.region_of_heap() as state:
+            yields = self.block(node.body, inner, scope)
+            states = [state()]
+        blocks, kept = self.region_results(node.results, [(out, yields)], env, states)
+        self.out.append(With(context, target, blocks[0], kept, node.origin))
+        return yields is not None
+
+    def attempt(self, node: Try, env: Env, scope: Scope | None) -> bool:
+        """Write a ``try``; return False if control never passes it.
+
+        A body that writes into an array or container is refused if a handler may go on: it could
+        not tell how far the body came. The checks that operands have equal shapes are not made in functions
+        that catch exceptions, as a handler might catch theirs.
+        """
+        self.unit.assume_equal_shapes = False
+        arms: list[Arm] = []
+        states: list[State | None] = []
+        with self.writing_to([]) as out, self.region_of_heap() as state:
+            arms.append((out, self.block(node.body, dict(env), scope)))
+            states.append(state())
+        heads: list[tuple[Atom, Var | None]] = []
+        for handler in node.handlers:
+            inner = dict(env)
+            name = None
+            if handler.name is not None:
+                name = inner[handler.name] = Var(handler.name.name)
+                self.unit.types[name] = t.UNKNOWN
+            heads.append((self.value(handler.exception, env), name))
+            with self.writing_to([]) as out, self.region_of_heap() as state:
+                arms.append((out, self.block(handler.body, inner, scope)))
+                states.append(state())
+        self.check_partial_writes(node, states[0], arms)
+        blocks, kept = self.region_results(node.results, arms, env, states)
+        handlers = tuple(
+            Handler(exception, name, block)
+            for (exception, name), block in zip(heads, blocks[1:], strict=True)
+        )
+        self.out.append(Try(blocks[0], handlers, kept, node.origin))
+        return any(yields is not None for _, yields in arms)
+
+    def check_partial_writes(self, node: Try, body: State | None, arms: list[Arm]) -> None:
+        """Refuse writes in the body of a ``try`` after whose exceptions the program goes on."""
+        heap = self.heap
+        if heap is None or body is None or all(yields is None for _, yields in arms[1:]):
+            return
+        heap.level += 1
+        changed = [root for root in body.latest if heap.is_outer(root) and (
+            body.latest[root] is not heap.state.value(root))]
+        heap.level -= 1
+        if changed:
+            self.reject(
+                node.origin, f"`{changed[0].name}` is written into in this `try`, and an exception "
+                "that is caught leaves open how far",
+                "make a new value in the `try`, and write it below", "try",
+            )
+
+    def region_results(
+        self, results: tuple[Var, ...], arms: list[Arm], env: Env, states: list[State | None]
+    ) -> tuple[list[Block], tuple[Var, ...]]:
+        """Enter the results of a region into ``env``; return its blocks and new results."""
+        completed = [yields for _, yields in arms if yields is not None]
+        kept: dict[Var, int] = {}
+        adopted: list[tuple[Var, list[Atom]]] = []
+        for index, result in enumerate(results if completed else ()):
+            values = [yields[index] for yields in completed]
+            type_: t.Type = t.BOTTOM
+            for value in values:
+                type_ = t.join(type_, self.unit.type(value))
+            known = isinstance(values[0], Const) and all(same(v, values[0]) for v in values)
+            if known or isinstance(type_, t.Static):
+                env[result] = values[0] if known else Const(getattr(type_, "value", None))
+                continue
+            var = self.joined(result, type_, any(v in self.unit.unsure for v in values))
+            if len(values) == 1 and isinstance(type_, t.Array):
+                self.unit.shapes[var] = self.unit.shape_class(values[0])
+            kept[var] = index
+            adopted.append((var, values))
+            env[result] = var
+        stored = self.stored_in_arms(states, arms, adopted)
+        blocks = [
+            Block(
+                tuple(out),
+                (
+                    *(UNDEF if yields is None else yields[i] for i in kept.values()),
+                    *(UNDEF if yields is None else values[position]
+                      for values in stored.values()),
+                ),
+                yields is None,
+            )
+            for position, (out, yields) in enumerate(arms)
+        ]
+        return blocks, (*kept, *stored)
+
+    def stored_in_arms(
+        self, states: list[State | None], arms: list[Arm],
+        adopted: list[tuple[Var, list[Atom]]],
+    ) -> dict[Var, list[Atom]]:
+        """Join what the arms of a region did to storage; return the results that stand for it.
+
+        Each comes with the values that the arms give for it.
+        """
+        heap = self.heap
+        if heap is None:
+            return {}
+        before = heap.state
+        ended = [
+            state if yields is not None else None
+            for state, (_, yields) in zip(states, arms, strict=True)
+        ]
+        completed = [state for state in ended if state is not None]
+        if not completed:
+            return {}
+        heap.level += 1
+        merged = completed[0].copy()
+        for state in completed[1:]:
+            heap.merge(merged, state)
+            merged = heap.state
+        heap.state = merged
+        for var, values in adopted:
+            heap.adopt(var, values)
+        changed = dict.fromkeys(
+            root for state in completed for root in state.latest
+            if heap.is_outer(root) and state.latest[root] is not before.value(root)
+        )
+        heap.level -= 1
+        results: dict[Var, list[Atom]] = {}
+        for root in changed:
+            values = [
+                UNDEF if state is None else state.value(root) for state in ended
+            ]
+            known = [v for v in values if v is not UNDEF]
+            type_: t.Type = t.BOTTOM
+            for value in known:
+                type_ = t.join(type_, self.unit.type(value))
+            var = self.joined(root, type_, False)
+            self.unit.shapes[var] = self.unit.shape_class(root)
+            exclusive = all(map(heap.is_exclusive, known))
+            start = before.value(root)
+            heap.state.latest[root] = start
+            heap.advance(root, var, heap.rebound_between(start, known))
+            heap.state.exclusive[var] = exclusive
+            results[var] = values
+        return results
+
+
+def same(a: Atom, b: Atom) -> bool:
+    """Say whether two constants are the same."""
+    return a is b or (
+        isinstance(a, Const) and isinstance(b, Const) and type(a.value) is type(b.value)
+        and (t.same_static(a.value, b.value) or (
+            type(a.value) in (int, float, bool, str) and repr(a.value) == repr(b.value)
+        ))
+    )
+
+
+@folds(note_value)
+def fold_note_value(
+    s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
+) -> Atom:
+    """Note the type of what a variable may be when a handler reads it."""
+    place, value = args
+    s.unit.noted[place] = t.join(s.unit.noted.get(place, t.BOTTOM), s.unit.type(value))
+    return s.let(Call(Const(note_value), (place, value)), t.UNKNOWN, name, origin)
+
+
+@folds(noted_value)
+def fold_noted_value(
+    s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
+) -> Atom:
+    """What a variable was when an exception was raised."""
+    elements = s.unit.elements(args[0]) or ()
+    type_ = s.unit.noted.get(args[0], t.BOTTOM)
+    for element in elements:
+        type_ = t.join(type_, s.unit.type(element))
+    if isinstance(type_, t.Static):
+        return Const(type_.value)
+    var = s.let(Call(Const(noted_value), (args[0],)), type_, name, origin, False)
+    if any(element in s.unit.unsure for element in elements):
+        s.unit.unsure.add(var)
+    return var
