@@ -15,8 +15,8 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import walk
 from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.runtime import (
-    add_at, append, check_bound, drop_last, keeps_shape, same_length, same_shape,
-    same_trailing_shape, seed, zeros_like,
+    add_at, append, check_bound, drop_last, keeps_shape, record, same_length,
+    same_shape, same_trailing_shape, seed, zeros_like,
 )
 
 DESTRUCTIVE: frozenset[Any] = frozenset({add_at, append, drop_last})
@@ -87,7 +87,7 @@ class Purity:
 
 PURE: frozenset[Any] = frozenset({
     range, len, zip, enumerate, reversed, dict.items, AssertionError, ValueError, TypeError,
-    slice, np.zeros_like, np.copy, itertools.count,
+    slice, super, np.zeros_like, np.copy, itertools.count,
 })
 
 
@@ -116,6 +116,6 @@ def makes_storage(rhs: Rhs) -> bool:
 
 ALLOCATORS: frozenset[Any] = frozenset({
     np.zeros, np.ones, np.empty, np.full, np.zeros_like, np.ones_like, np.empty_like, np.full_like,
-    np.copy, np.array, zeros_like, list, dict, iter, zip, enumerate, reversed, range,
+    np.copy, np.array, zeros_like, record, list, dict, iter, zip, enumerate, reversed, range,
     itertools.count,
 })

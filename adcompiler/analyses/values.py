@@ -19,6 +19,7 @@ from adcompiler.ir import types as t
 from adcompiler.runtime.gathering import permute_adjoint, take_adjoint, take_along_axis_adjoint
 from adcompiler.runtime.joining import split_adjoint
 from adcompiler.runtime.padding import pad_adjoint
+from adcompiler.runtime.records import is_record_class, state_of
 from adcompiler.runtime.shaping import (
     diagonal_adjoint, repeat_adjoint, resize_adjoint, tile_adjoint,
 )
@@ -34,9 +35,12 @@ SIZES = ((3, 4), (12, 24))
 MAX_FIELDS = 64
 
 
-def type_of(value: Any, depth: int = 0) -> t.Type:
-    """Return the type of a live value, as code is specialised on it."""
-    cls = type(value)
+def type_of(value: Any, depth: int = 0, inside: tuple[int, ...] = ()) -> t.Type:
+    """Return the type of a live value, as code is specialised on it.
+
+    ``inside`` holds the identities of the instances around it, which are not looked into again.
+    """
+    cls: Any = type(value)
     plain = _PLAIN.get(cls)
     if plain is not None:
         return plain
@@ -47,21 +51,28 @@ def type_of(value: Any, depth: int = 0) -> t.Type:
         return t.UNKNOWN if kind == "other" else t.Scalar(kind, value.dtype.name)
     if value is None or isinstance(value, STATIC_CLASSES):
         return t.Static(value)
-    if depth > 8:
+    if depth > 8 or id(value) in inside:
         return t.UNKNOWN
+    depth += 1
     if isinstance(value, tuple):
-        return t.Tuple(tuple(type_of(item, depth + 1) for item in value), cls)
+        return t.Tuple(tuple(type_of(item, depth, inside) for item in value), cls)
     if cls is list:
-        return t.List(joined(type_of(i, depth + 1) for i in value))
+        return t.List(joined(type_of(i, depth, inside) for i in value))
     if cls is dict:
         if all(isinstance(key, (str, int)) for key in value) and len(value) <= MAX_FIELDS:
-            items = tuple(type_of(item, depth + 1) for item in value.values())
+            items = tuple(type_of(item, depth, inside) for item in value.values())
             return t.Dict(tuple(value), items)
-        return t.Dict(None, (joined(type_of(i, depth + 1) for i in value.values()),))
-    if isinstance(value, np.ndarray) or not hasattr(value, "__dict__"):
+        return t.Dict(None, (joined(type_of(i, depth, inside) for i in value.values()),))
+    if isinstance(value, np.ndarray) or getattr(cls, "is_derivative", False):
         return t.Object(cls, ())
-    fields = list(vars(value).items())[:MAX_FIELDS]
-    return t.Object(cls, tuple((name, type_of(item, depth + 1)) for name, item in fields))
+    if is_record_class(cls):
+        fields = state_of(value)
+    else:
+        fields = vars(value) if hasattr(value, "__dict__") else {}
+    inside = (*inside, id(value))
+    return t.Object(cls, tuple(
+        (name, type_of(item, depth, inside)) for name, item in list(fields.items())[:MAX_FIELDS]
+    ))
 
 
 def joined(types: Iterable[t.Type]) -> t.Type:

@@ -16,12 +16,14 @@ from adcompiler.transforms import (
     container_folds, in_place_folds, inspection_folds, projection_folds, sequence_folds,
 )
 from adcompiler.transforms.binding import atoms, literal, plain_call
+from adcompiler.transforms.constructors import construct
 from adcompiler.transforms.defaults import without_defaults
 from adcompiler.transforms.effects import refused
 from adcompiler.transforms.folds import FOLDS, class_of, fold_constants
 from adcompiler.transforms.libraries import is_namedtuple, is_runtime, pure_library
 from adcompiler.transforms.method_calls import call_method, call_object_method
 from adcompiler.transforms.opening import call_closure, call_python
+from adcompiler.transforms.operator_methods import call_operator
 from adcompiler.transforms.unit import Callee
 from adcompiler.transforms.writer import Writer
 
@@ -46,7 +48,7 @@ def call(
     match rhs:
         case Closure():
             return call_closure(s, func, rhs, args, kwargs, origin, name)
-        case Attribute(obj, method):
+        case Attribute(obj, method) if not isinstance(type_, t.Object):
             return call_method(s, func, obj, method, type_, args, kwargs, origin, name)
         case Call(Const(value), (inner, *first), keywords) if (
             value is functools.partial and not isinstance(inner, Star)
@@ -89,6 +91,13 @@ def call_value(
             k: literal(s, v, func, ("keywords", k), origin) for k, v in value.keywords.items()
         }
         return call(s, inner, [*first, *args], {**named, **kwargs}, origin, name)
+    made = None
+    if isinstance(value, type):
+        made = construct(s, func, args, kwargs, origin, name)
+    if made is None and not kwargs and hashable(value):
+        made = call_operator(s, value, args, origin, name)
+    if made is not None:
+        return made
     fold = FOLDS.get(value) if hashable(value) else None
     if fold is not None:
         folded = fold(s, args, kwargs, origin, name)

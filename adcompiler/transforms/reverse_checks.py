@@ -52,6 +52,20 @@ def reject_set(s: Specialiser, origin: Origin) -> None:
     )
 
 
+def reject_instances(s: Specialiser, active: Collection[Var], rhs: Call, origin: Origin) -> None:
+    """Report an instance that is differentiated and given to a function that is not opened."""
+    for atom in (*map(unstar, rhs.args), *(atom for _, atom in rhs.kwargs)):
+        type_ = s.unit.type(atom)
+        if isinstance(atom, Var) and atom in active and isinstance(type_, t.Object):
+            function = rhs.func.value if isinstance(rhs.func, Const) else None
+            shown = getattr(function, "__name__", "a function")
+            s.reject(
+                origin, f"{shown}() is given an instance of {type_.cls.__name__}, which is "
+                "differentiated; how it uses the attributes is not known",
+                "pass the attributes that it needs", "attributes",
+            )
+
+
 def check_unseen(s: Specialiser, varied: Collection[Atom], rhs: Rhs, origin: Origin) -> None:
     """Report a call that may write a differentiable value where its reverse is not seen.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from types import ModuleType
 from typing import Any
 
@@ -14,6 +15,11 @@ from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Call, Const, Global, Item, Origin, Pack, Var, unstar,
 )
 from adcompiler.runtime import cell_value
+from adcompiler.runtime.records import is_record_class
+from adcompiler.transforms.objects import (
+    attribute_of_instance, class_data, field_of, find_raw, super_attribute,
+)
+from adcompiler.transforms.operator_methods import call_operator
 from adcompiler.transforms.specialise_types import ResultTypes
 from adcompiler.transforms.unit import Path
 
@@ -79,6 +85,10 @@ class Access(ResultTypes):
             if picked is not None:
                 return picked
         type_ = self.unit.type(obj)
+        if isinstance(type_, t.Object) or (isinstance(type_, t.Tuple) and type_.cls is not tuple):
+            made = call_operator(self, operator.getitem, [obj, index], origin, name)
+            if made is not None:
+                return made
         rhs = self.unit.definition(obj)
         if isinstance(type_, t.Dict) and isinstance(index, Const) and isinstance(rhs, Pack):
             for key, value in zip(rhs.keys, rhs.items, strict=True):
@@ -130,6 +140,9 @@ class Access(ResultTypes):
                 return self.item(obj, Const(position), origin, hint)
             case t.Object(cls, _):
                 return self.object_attribute(obj, type_, name, origin, hint)
+        inherited = super_attribute(self, obj, name, origin, hint)
+        if inherited is not None:
+            return inherited
         return self.let(Attribute(obj, name), t.UNKNOWN, hint, origin)
 
     def static_attribute(self, obj: Const, name: str, origin: Origin, hint: str) -> Atom:
@@ -183,15 +196,21 @@ class Access(ResultTypes):
         self, obj: Atom, type_: t.Object, name: str, origin: Origin, hint: str
     ) -> Atom:
         """Write an attribute of an instance: a field, a property, a class attribute or a method."""
+        known = attribute_of_instance(self, obj, type_, name, origin, hint) or field_of(
+            self, obj, name
+        )
+        if known is not None:
+            return known
         field = type_.field(name)
         if field is not None:
             if isinstance(field, t.Static):
                 return Const(field.value)
             return self.let(Attribute(obj, name), field, hint, origin)
+        found = find_raw(type_.cls, name)
+        raw = MISSING if found is None else found[1]
+        if found is not None and is_record_class(type_.cls) and not hasattr(type(raw), "__get__"):
+            return class_data(self, type_.cls, name, origin, hint)
         static = getattr(type_.cls, name, MISSING)
-        if isinstance(static, property) and static.fget is not None:
-            path = (("live", type_.cls), ("attr", name), ("attr", "fget"))
-            return self.call(self.unit.static(static.fget, path), [obj], {}, origin, hint)
         if static is not MISSING and not callable(static) and isinstance(
             type_of(static), t.Static
         ):

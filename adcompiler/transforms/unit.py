@@ -18,6 +18,7 @@ from adcompiler.ir.nodes import (
     unstar,
 )
 from adcompiler.rulekit.registry import REGISTRY, Rule, hashable
+from adcompiler.runtime import record
 
 Path = tuple[tuple[str, Any], ...]
 """How a value is reached from the function being compiled: steps such as ("free", "helper").
@@ -64,6 +65,7 @@ class Unit:
     closure cells of the compiled function itself, which become its last parameters. ``rule_names``
     maps (module, name) to the values that rules read by name while they were opened;
     ``inside_rules`` holds the functions among them, whose own names are of that kind too.
+    ``parts`` maps parameters that are instances to the variables that hold their attributes.
     """
 
     root: Any = None
@@ -94,6 +96,7 @@ class Unit:
     trial: int = 0
     evidence: set[Var] = field(default_factory=set)
     equal_shapes: dict[ShapeClass, ShapeClass] = field(default_factory=dict)
+    parts: dict[Var, dict[str, Atom]] = field(default_factory=dict)
     assume_equal_shapes: bool = True
 
     def type(self, atom: Atom) -> t.Type:
@@ -310,6 +313,15 @@ class Unit:
             return tuple(unstar(item) for item in rhs.args)
         elif isinstance(atom, Const) and type(atom.value) in (tuple, list):
             return tuple(Const(item) for item in atom.value)
+        return None
+
+    def fields(self, atom: Atom) -> dict[str, Atom] | None:
+        """Return the atoms of the attributes that an instance was made with, if they are known."""
+        if isinstance(atom, Var) and atom in self.parts:
+            return self.parts[atom]
+        rhs = self.definition(atom)
+        if isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is record:
+            return {key: value for key, value in rhs.kwargs if key is not None}
         return None
 
 
