@@ -44,6 +44,9 @@ def type_of(value: Any, depth: int = 0, inside: tuple[int, ...] = ()) -> t.Type:
     plain = _PLAIN.get(cls)
     if plain is not None:
         return plain
+    if cls is InstanceStandIn:
+        stood_for: t.Type = value.type
+        return stood_for
     if cls is np.ndarray:
         return t.Array(value.dtype.name, value.ndim) if value.dtype.isnative else t.UNKNOWN
     if isinstance(value, np.generic):
@@ -108,6 +111,22 @@ class CannotStandInError(Exception):
     """No stand-in value exists for a type."""
 
 
+class InstanceStandIn:
+    """Stands for an instance of any class; nothing can be done with it but hand it on."""
+
+    __slots__ = ("type",)
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, type_: t.Type) -> None:
+        self.type = type_
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise CannotStandInError(str(self.type))
+
+    __bool__ = __eq__ = __ne__ = __len__ = __getitem__ = __iter__ = __array__ = __str__ = _refuse
+    __repr__ = __format__ = _refuse
+
+
 def stand_in(type_: t.Type, n: int) -> Any:
     """Return a value of ``type_`` with arrays of extent ``n``; raise if there is none."""
     match type_:
@@ -141,6 +160,8 @@ def stand_in(type_: t.Type, n: int) -> Any:
             return slice(None)
         case t.Static(value):
             return value
+        case t.Object():
+            return InstanceStandIn(type_)
     raise CannotStandInError(str(type_))
 
 

@@ -23,7 +23,7 @@ from adcompiler.transforms.folds import FOLDS, class_of, fold_constants
 from adcompiler.transforms.libraries import is_namedtuple, is_runtime, pure_library
 from adcompiler.transforms.method_calls import call_method, call_object_method
 from adcompiler.transforms.opening import call_closure, call_python
-from adcompiler.transforms.operator_methods import call_operator
+from adcompiler.transforms.operator_methods import ITERATING, call_operator, iterated
 from adcompiler.transforms.unit import Callee
 from adcompiler.transforms.writer import Writer
 
@@ -98,6 +98,8 @@ def call_value(
         made = call_operator(s, value, args, origin, name)
     if made is not None:
         return made
+    if hashable(value) and value in ITERATING:
+        args = [iterated(s, arg, origin) for arg in args]
     fold = FOLDS.get(value) if hashable(value) else None
     if fold is not None:
         folded = fold(s, args, kwargs, origin, name)

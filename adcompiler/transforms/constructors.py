@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+from pathlib import Path
 from typing import Any
 
 from adcompiler.analyses.values import simple, type_of
@@ -109,13 +110,14 @@ def construct_dataclass(
 def default_of(s: Writer, owner: type, f: Any, origin: Origin) -> Atom | None:
     """Write the default value of a field; None if ``__init__`` assigns none."""
     if f.default_factory is not dataclasses.MISSING:
-        return s.call(live_constant(s, f.default_factory), [], {}, origin, f.name)
+        factory = live_constant(s, owner, f, "default_factory")
+        return s.call(factory, [], {}, origin, f.name)
     if f.default is dataclasses.MISSING or not (f.init or f.name in vars(owner).get(
         "__slots__", ()
     )):
         return None
     if simple(f.default) or isinstance(type_of(f.default), t.Static):
-        return live_constant(s, f.default)
+        return live_constant(s, owner, f, "default")
     table = s.let(
         Attribute(live_class(s, owner), "__dataclass_fields__"), t.UNKNOWN, "fields", origin
     )
@@ -123,11 +125,13 @@ def default_of(s: Writer, owner: type, f: Any, origin: Origin) -> Atom | None:
     return s.let(Attribute(entry, "default"), type_of(f.default), f.name, origin)
 
 
-def live_constant(s: Writer, value: Any) -> Const:
-    """Return the constant for a value that belongs to a class."""
-    if simple(value) or id(value) in s.unit.paths:
+def live_constant(s: Writer, owner: type, f: Any, kind: str) -> Const:
+    """Return the constant for the default value or factory of a field."""
+    value = getattr(f, kind)
+    if simple(value):
         return Const(value)
-    return s.unit.static(value, (("live", value),))
+    path = (("live", owner), ("__dataclass_fields__", f.name), ("attr", kind))
+    return s.unit.static(value, path)
 
 
 def only_reads(function: Any) -> bool:
@@ -137,6 +141,20 @@ def only_reads(function: Any) -> bool:
     except (ADError, AttributeError, TypeError):
         return False
     return not any(isinstance(statement, Unsupported) for statement in walk(definition.body))
+
+
+def assigning_line(cls: type) -> str | None:
+    """Return the place in ``__init__`` or ``__post_init__`` where attributes are assigned."""
+    for name in ("__init__", "__post_init__"):
+        found = find_raw(cls, name)
+        try:
+            definition = lower(found[1]) if found is not None else None
+        except (ADError, AttributeError, TypeError):
+            continue
+        for statement in walk(definition.body) if definition is not None else ():
+            if isinstance(statement, Unsupported):
+                return f"{Path(statement.finding.file).name}:{statement.finding.line}"
+    return None
 
 
 @folds(dataclasses.replace)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+import math
 import operator
 import types as python_types
 from typing import Any
 
+import numpy as np
+
 from adcompiler.errors import ADError
 from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Const, Origin, Star
+from adcompiler.ir.nodes import Atom, Call, Const, Origin, Star, Var
+from adcompiler.runtime import unpack
 from adcompiler.transforms.objects import call_raw, find_raw
 from adcompiler.transforms.writer import Writer
 
@@ -102,6 +107,25 @@ def truth_of_instance(s: Writer, atom: Atom, type_: t.Object, origin: Origin) ->
         return s.call(Const(operator.ne), [size, Const(0)], {}, origin, "truth")
     decided = find_raw(type_.cls, "__bool__") or find_raw(type_.cls, "__len__")
     return atom if decided else Const(True)
+
+
+ITERATING: frozenset[Any] = frozenset({
+    sum, list, tuple, set, min, max, sorted, any, all, map, filter, zip, enumerate, iter, unpack,
+    math.prod, math.fsum, functools.reduce, np.array, np.asarray, dict,
+})
+"""Functions that run over their arguments."""
+
+
+def iterated(s: Writer, atom: Any, origin: Origin) -> Any:
+    """Return what running over ``atom`` runs over: for an instance, what ``__iter__`` gives."""
+    found = None if isinstance(atom, Star) else method_of(s, atom, "__iter__")
+    if found is None:
+        return atom
+    result = call_raw(s, atom, *found_as(found, "__iter__"), [], {}, origin, "items")
+    match s.unit.definition(result):
+        case Call(Const(function), (Var() | Const() as items,)) if function is iter:
+            return items
+    return result
 
 
 def defers(s: Writer, left: Atom, second: tuple[type, Any] | None) -> bool:

@@ -12,6 +12,7 @@ from adcompiler.errors import Finding
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Origin, Rhs, Var, unstar
 from adcompiler.rulekit.registry import REGISTRY
+from adcompiler.transforms.constructors import assigning_line
 from adcompiler.transforms.libraries import is_standard
 from adcompiler.transforms.missing import may_write, missing_rule
 from adcompiler.transforms.specialise import Specialiser
@@ -33,6 +34,14 @@ def report_missing(
         return
     if function in (set, frozenset):
         reject_set(s, origin)
+        return
+    store = assigning_line(function) if isinstance(function, type) else None
+    if store is not None:
+        s.reject(
+            origin, f"{shown} assigns attributes of the new instance ({store}), which is not "
+            "supported yet", "make the class a dataclass or a NamedTuple, which are supported",
+            "array-writes",
+        )
         return
     obstacle = unit.opaque.get(function) if isinstance(function, FunctionType) else None
     found = missing_rule(origin, shown, function, len(args), keywords, obstacle)

@@ -9,6 +9,7 @@ from typing import Any
 from adcompiler.analyses.values import simple
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Const, Origin, Pack, Star, unstar
+from adcompiler.transforms.operator_methods import iterated
 from adcompiler.transforms.specialise_types import item_type
 from adcompiler.transforms.writer import Env, Writer
 
@@ -46,6 +47,7 @@ class Displays(Writer):
 
     def starred(self, value: Atom, origin: Origin) -> list[Atom | Star]:
         """Return what ``*value`` stands for: its elements if their number is known."""
+        value = iterated(self, value, origin)
         elements = self.unit.elements(value)
         if elements is not None:
             return list(elements)

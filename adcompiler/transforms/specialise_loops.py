@@ -12,6 +12,7 @@ from adcompiler.ir.nodes import (
     UNDEF, Atom, Block, Call, Const, Loop, Origin, Statement, Var, unstar,
 )
 from adcompiler.runtime import dict_keys, dict_values
+from adcompiler.transforms.operator_methods import iterated
 from adcompiler.transforms.specialise_types import is_function, item_type
 from adcompiler.transforms.writer import Env, Writer
 
@@ -38,7 +39,9 @@ class Loops(Writer):
 
     def loop(self, node: Loop, env: Env, scope: Scope | None) -> None:
         """Write a loop, with the types of carried values widened until they are stable."""
-        iterables = [self.value(atom, env) for atom in node.iterables]
+        iterables = [
+            iterated(self, self.value(atom, env), node.origin) for atom in node.iterables
+        ]
         if self.unrolled(node, iterables, env, scope):
             return
         inits = [self.value(atom, env) for atom in node.inits]
@@ -148,12 +151,15 @@ class Loops(Writer):
     ) -> bool:
         """Write a comprehension over a tuple of known elements as a list of its values.
 
-        A loop over functions is written as its iterations one after the other.
+        A loop over functions, or over instances that differ in more than values, is written as its
+        iterations one after the other.
         """
         if len(iterables) != 1 or node.stops:
             return False
         type_ = self.unit.type(iterables[0])
-        if isinstance(type_, t.Tuple) and any(map(is_function, type_.items)):
+        if isinstance(type_, t.Tuple) and (
+            any(map(is_function, type_.items)) or differing_instances(type_)
+        ):
             return self.written_out(node, iterables[0], env, scope)
         if not node.collects or node.params:
             return False
@@ -223,6 +229,11 @@ class Loops(Writer):
         flat.append(iterable)
         types.append(item_type(self.unit.type(iterable)))
         return own_item
+
+
+def differing_instances(type_: t.Tuple) -> bool:
+    """Say whether a tuple holds instances of several classes, or with fields of several types."""
+    return len(set(type_.items)) > 1 and any(isinstance(i, t.Object) for i in type_.items)
 
 
 def own_item(s: Writer, items: Iterator[Var], origin: Origin) -> Atom:

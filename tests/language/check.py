@@ -6,6 +6,7 @@ twice, a gradient has the structure, dtype and kind of its argument.
 """
 
 import copy
+import enum
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -118,7 +119,7 @@ def is_instance(x):
     return cls is SimpleNamespace or (
         cls.__module__ not in ("builtins", "numpy") and not isinstance(x, (tuple, list, dict))
         and not callable(getattr(x, "__name__", None)) and not isinstance(x, type)
-        and not hasattr(x, "__code__") and not hasattr(x, "dtype")
+        and not hasattr(x, "__code__") and not hasattr(x, "dtype") and not isinstance(x, enum.Enum)
     )
 
 

@@ -1,6 +1,7 @@
 """Instances of classes: as arguments that are differentiated, made inside, as results."""
 
 import abc
+import enum
 import functools
 import math
 from collections import namedtuple
@@ -454,6 +455,91 @@ def trees(tree, x):
     return tree.total(x)
 
 
+class Mode(enum.Enum):
+    LINEAR = 1.0
+    SQUARE = 2.0
+
+
+class Noisy:
+    def __init__(self, w, mode):
+        self.w, self.mode, self.rng = w, mode, np.random.default_rng(0)
+
+    def value(self, x):
+        scale = self.mode.value
+        noise = 0.0 * self.rng.normal()
+        return self.w * x * scale + noise if self.mode is Mode.LINEAR else self.w * x**2
+
+
+@programs(1.5, Noisy(2.0, Mode.SQUARE))
+def enumerations_and_generators_of_numbers(x, noisy):
+    return noisy.value(x) + Noisy.value(noisy, 2.0 * x)
+
+
+class Dense:
+    def __init__(self, w, activation=None):
+        self.w, self.activation = w, activation
+
+    def __call__(self, x):
+        x = self.w @ x
+        return x if self.activation is None else self.activation(x)
+
+
+class Scale:
+    def __init__(self, k):
+        self.k = k
+
+    def __call__(self, x):
+        return self.k * x
+
+
+@programs((Dense(W, np.tanh), Scale(2.0), Dense(W[:, :2])), V)
+def layers_of_several_kinds(layers, x):
+    for layer in layers:
+        x = layer(x)
+    return np.sum(x)
+
+
+@programs(Network(Dense(W, np.tanh), Scale(2.0), Dense(W[:, :2])), V)
+def network_of_several_kinds(net, x):
+    return np.sum(net(x) ** 2)
+
+
+@programs({"a": Point(1.5, 2.5), "b": Point(0.5, -1.0)}, ["a", "b", "a"])
+def dict_of_instances(points, names):
+    total = sum(p.x * p.y for p in points.values())
+    for name, p in points.items():
+        total = total + p.norm2() * (2.0 if name == "a" else 1.0)
+    for name in names:
+        total = total + points[name].x
+    return total
+
+
+@dataclass
+class Iterable:
+    a: float
+    b: float
+
+    def __iter__(self):
+        return iter((self.a, self.b))
+
+    def __contains__(self, x):
+        return x > self.a
+
+    def __eq__(self, other):
+        return self.a == other.a
+
+
+@programs(Iterable(1.5, 2.5))
+def iterables(p):
+    a, b = p
+    total = sum(p) + max(p) * math.hypot(*p) + sum(v * v for v in p)
+    for v in p:
+        total = total * v
+    if 2.0 in p and p == Iterable(p.a, a):
+        total = total + a * b
+    return total + sum([*p])
+
+
 # -- made inside -------------------------------------------------------------------------------------
 
 
@@ -725,10 +811,21 @@ def test_a_cached_property_that_is_cached():
     (lambda p: np.sum(p), Point(1.0, 2.0)),
     (lambda p: p.__dict__["x"], Point(1.0, 2.0)),
     (lambda p: float(p) * 2.0, Point(1.0, 2.0)),
+    (lambda p: sum(v for v in p), Point(1.0, 2.0)),
+    (lambda p: object.__getattribute__(p, "x") * 2.0, Point(1.0, 2.0)),
 ])
 def test_uses_of_instances_that_are_not_followed(function, argument):
     with pytest.raises(UnsupportedError):
         grad(function)(argument)
+
+
+def test_a_class_whose_init_assigns():
+    def f(x):
+        return Cached(x).a
+
+    with pytest.raises(UnsupportedError, match=r"Cached\(\) assigns attributes .*test_objects.py:"):
+        grad(f)(1.0)
+    assert grad(lambda x: x * Cached(2.0).a)(1.0) == 2.0
 
 
 def test_a_result_that_is_an_instance_has_no_gradient():
