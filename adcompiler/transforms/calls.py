@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import types as python_types
+import typing
 from typing import Any
 
 from adcompiler.analyses.purity import CHECKS
@@ -92,7 +93,7 @@ def call_value(
         }
         return call(s, inner, [*first, *args], {**named, **kwargs}, origin, name)
     made = None
-    if isinstance(value, type):
+    if isinstance(value, type) or typing.get_origin(value) is not None:
         made = construct(s, func, args, kwargs, origin, name)
     if made is None and not kwargs and hashable(value):
         made = call_operator(s, value, args, origin, name)

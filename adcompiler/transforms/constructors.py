@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import inspect
+import typing
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,9 @@ from adcompiler.analyses.values import simple, type_of
 from adcompiler.errors import ADError
 from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Attribute, Const, Function, Item, Origin, Star, Unsupported
+from adcompiler.ir.nodes import (
+    UNDEF, Atom, Attribute, Const, Function, Item, Origin, Star, Unsupported,
+)
 from adcompiler.ir.visit import walk
 from adcompiler.runtime.records import is_record_class
 from adcompiler.transforms.folds import folds
@@ -26,15 +30,25 @@ def construct(
     cls = func.value
     if any(isinstance(arg, Star) for arg in args):
         return None
+    generic = typing.get_origin(cls)
+    if isinstance(generic, type) and is_record_class(generic):  # Box[float](...)
+        return s.call(live_class(s, generic), args, kwargs, origin, name)
     if cls is NAMESPACE and not args:
         return make_record(s, cls, kwargs, name, origin)
     if not is_plain_class(cls):
         return None
     if cls.__init__ is object.__init__ and not args and not kwargs:
         return make_record(s, cls, {}, name, origin)
-    if generated_init(cls) is not None:
-        return construct_dataclass(s, func, args, kwargs, origin, name)
-    return None
+    if generated_init(cls) is None:
+        return None
+    findings = len(s.unit.findings)
+    with s.writing_to([]) as out:
+        made = construct_dataclass(s, func, args, kwargs, origin, name)
+    if made is not None and made is not UNDEF and len(s.unit.findings) > findings:
+        del s.unit.findings[findings:]  # a function that __post_init__ calls cannot be compiled
+        return None
+    s.out.extend(out)
+    return made
 
 
 def is_plain_class(cls: type) -> bool:
@@ -155,6 +169,21 @@ def assigning_line(cls: type) -> str | None:
             if isinstance(statement, Unsupported):
                 return f"{Path(statement.finding.file).name}:{statement.finding.line}"
     return None
+
+
+@folds(copy.copy)
+def fold_copy(
+    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Any:
+    """A copy of an instance has the same attributes, unless its class says how to copy it."""
+    type_ = s.unit.type(args[0]) if len(args) == 1 else t.UNKNOWN
+    if not isinstance(type_, t.Object) or not is_record_class(type_.cls) or any(
+        (found := find_raw(type_.cls, method)) is not None and found[0] is not object
+        for method in ("__copy__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__")
+    ):
+        return None
+    fields = {key: s.attribute(args[0], key, origin, key) for key, _ in type_.fields}
+    return make_record(s, type_.cls, fields, name, origin)
 
 
 @folds(dataclasses.replace)

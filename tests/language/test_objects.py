@@ -1,13 +1,14 @@
 """Instances of classes: as arguments that are differentiated, made inside, as results."""
 
 import abc
+import copy
 import enum
 import functools
 import math
 from collections import namedtuple
 from dataclasses import InitVar, dataclass, field, replace
 from types import SimpleNamespace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from tests.language.check import Cases
 
 programs = Cases()
 
+T = TypeVar("T")
 V = np.array([1.5, -0.5, 2.0])
 W = np.array([[1.0, 2.0, 0.5], [0.25, -1.0, 1.5]])
 
@@ -612,6 +614,25 @@ def namespaces(x):
     return n.a * n.b.c
 
 
+@dataclass
+class Box(Generic[T]):
+    content: T
+
+    def get(self):
+        return self.content
+
+
+@programs(1.5)
+def generic_classes(x):
+    return Box(x).get() * Box[float](x * x).content
+
+
+@programs(Point(1.5, 2.5))
+def copies(p):
+    q = copy.copy(p)
+    return q.x * p.y + copy.copy(Point(q.y, 1.0)).norm2()
+
+
 @programs(1.5)
 def functions_in_fields(x):
     p = Point(lambda t: t * x, np.sin)
@@ -730,6 +751,26 @@ def test_bound_methods_and_their_objects():
     assert grad(Loss.value)(loss, 2.0).k == 2.0
     assert grad(loss, argnums="self.k")(2.0) == 4.0
     assert value_and_grad(lambda m, x: np.sum(m(x)))(layer, V)[1].b.shape == (2,)
+
+
+def test_annotations_of_classes_give_types():
+    @grad
+    def f(p: Annotated, q: float) -> float:
+        return p.a * p.inner.b + q
+
+    assert "record(a=p.inner.b, inner=record(b=p.a))" in f.source and "project" not in f.source
+    assert f(Annotated(2.0, AnnotatedInner(3.0)), 1.0) == Annotated(3.0, AnnotatedInner(2.0))
+
+
+@dataclass
+class AnnotatedInner:
+    b: float
+
+
+@dataclass
+class Annotated:
+    a: float
+    inner: AnnotatedInner
 
 
 def test_each_structure_is_compiled_for_itself():
