@@ -169,23 +169,34 @@ def call_super(
 # -- attributes of instances -----------------------------------------------------------------------
 
 
+def namedtuple_attribute(
+    s: Writer, obj: Atom, cls: type, name: str, origin: Origin, hint: str
+) -> Atom | None:
+    """Write an attribute of a namedtuple that is no field; None for a method."""
+    made = attribute_of_instance(s, obj, cls, name, origin, hint)
+    found = find_raw(cls, name)
+    if made is None and found is not None and not hasattr(type(found[1]), "__get__"):
+        return class_data(s, cls, name, origin, hint)
+    return made
+
+
 def attribute_of_instance(
-    s: Writer, obj: Atom, type_: t.Object, name: str, origin: Origin, hint: str
+    s: Writer, obj: Atom, cls: type, name: str, origin: Origin, hint: str
 ) -> Atom | None:
     """Write an attribute that the class decides, where it goes before what the instance holds."""
     if name == "__class__":
-        return live_class(s, type_.cls)
-    found = find_raw(type_.cls, name)
+        return live_class(s, cls)
+    found = find_raw(cls, name)
     if found is None:
         return None
     raw = found[1]
     if isinstance(raw, property) and raw.fget is not None:
-        path = (("live", type_.cls), ("attr", name), ("attr", "fget"))
+        path = (("live", cls), ("attr", name), ("attr", "fget"))
         return s.call(s.unit.static(raw.fget, path), [obj], {}, origin, hint)
     if isinstance(raw, functools.cached_property) and s.unit.definition(obj) is not None and (
         s.unit.fields(obj) is not None
     ):  # of an instance made here: nothing can be cached yet
-        path = (("live", type_.cls), ("attr", name), ("attr", "func"))
+        path = (("live", cls), ("attr", name), ("attr", "func"))
         return s.call(s.unit.static(raw.func, path), [obj], {}, origin, hint)
     return None
 

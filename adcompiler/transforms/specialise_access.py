@@ -17,7 +17,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.runtime import cell_value
 from adcompiler.runtime.records import is_record_class
 from adcompiler.transforms.objects import (
-    attribute_of_instance, class_data, field_of, find_raw, super_attribute,
+    attribute_of_instance, class_data, field_of, find_raw, namedtuple_attribute, super_attribute,
 )
 from adcompiler.transforms.operator_methods import call_operator
 from adcompiler.transforms.specialise_types import ResultTypes
@@ -138,6 +138,10 @@ class Access(ResultTypes):
             case t.Tuple(_, cls) if cls is not tuple and name in getattr(cls, "_fields", ()):
                 position = list(getattr(cls, "_fields", ())).index(name)
                 return self.item(obj, Const(position), origin, hint)
+            case t.Tuple(_, cls) if cls is not tuple:
+                made = namedtuple_attribute(self, obj, cls, name, origin, hint)
+                if made is not None:
+                    return made
             case t.Object(cls, _):
                 return self.object_attribute(obj, type_, name, origin, hint)
         inherited = super_attribute(self, obj, name, origin, hint)
@@ -196,7 +200,7 @@ class Access(ResultTypes):
         self, obj: Atom, type_: t.Object, name: str, origin: Origin, hint: str
     ) -> Atom:
         """Write an attribute of an instance: a field, a property, a class attribute or a method."""
-        known = attribute_of_instance(self, obj, type_, name, origin, hint) or field_of(
+        known = attribute_of_instance(self, obj, type_.cls, name, origin, hint) or field_of(
             self, obj, name
         )
         if known is not None:

@@ -231,6 +231,26 @@ class Pair(NamedTuple):
         return self._replace(left=self.right, right=self.left)
 
 
+    @property
+    def product(self):
+        return self.left * self.right
+
+    @staticmethod
+    def twice(x):
+        return 2.0 * x
+
+    @classmethod
+    def both(cls, x):
+        return cls(x, x)
+
+
+class Wide(Pair):
+    factor = 3.0
+
+    def scaled(self):
+        return Wide(self.left * self.factor, self.right)
+
+
 Old = namedtuple("Old", "u v", defaults=(1.5,))
 
 
@@ -659,6 +679,12 @@ def namedtuples(x, y):
     p = Pair(x) + Pair(right=y, left=x * y)
     q = p.swapped()
     return q.left * q.right + p._asdict()["left"] + Old(x).v * Old(x, v=y).v
+
+
+@programs(1.5, Wide(2.0, 3.0))
+def members_of_namedtuple_classes(x, wide):
+    p = Pair.both(x)
+    return p.product * p.twice(x) + wide.scaled().left * wide.product + Wide(x, x).product
 
 
 @programs(Pair(1.5, V), Old(2.0))
