@@ -53,9 +53,10 @@ def call_method(
         "_replace", "_asdict"
     ):
         return with_fields(s, obj, owner, method, kwargs, origin, name)
-    found = find_raw(owner.cls, method) if isinstance(owner, t.Tuple) else None
-    if isinstance(owner, t.Tuple) and found is not None and found[0] is not tuple:
-        return call_raw(s, obj, owner.cls, method, found, args, kwargs, origin, name)
+    if isinstance(owner, t.Tuple):
+        member = find_raw(owner.cls, method)
+        if member is not None and member[0] is not tuple:
+            return call_raw(s, obj, owner.cls, method, member, args, kwargs, origin, name)
     if isinstance(owner, t.Dict):
         if method == "items" and not args:
             return s.let(Call(Const(dict.items), (obj,)), t.UNKNOWN, "entries", origin)

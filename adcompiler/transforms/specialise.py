@@ -16,7 +16,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import substitute_statement
 from adcompiler.transforms.calls import call
-from adcompiler.transforms.objects import written_super
+from adcompiler.transforms.objects import mangled, written_super
 from adcompiler.transforms.operator_methods import truth_of_instance
 from adcompiler.transforms.specialise_access import Access
 from adcompiler.transforms.specialise_displays import Displays
@@ -170,6 +170,7 @@ class Specialiser(Loops, Displays, Access):
             case Item(obj, index):
                 result = self.item(self.value(obj, env), self.value(index, env), origin, name)
             case Attribute(obj, attribute):
+                attribute = mangled(attribute, scope)
                 result = self.attribute(self.value(obj, env), attribute, origin, name)
             case Pack(kind, items, keys):
                 result = self.display(kind, items, keys, env, origin, name)

@@ -214,6 +214,11 @@ class Access(ResultTypes):
         raw = MISSING if found is None else found[1]
         if found is not None and is_record_class(type_.cls) and not hasattr(type(raw), "__get__"):
             return class_data(self, type_.cls, name, origin, hint)
+        if found is not None and is_record_class(type_.cls):  # without asking the descriptor
+            is_method = callable(raw) or isinstance(raw, (staticmethod, classmethod))
+            return self.let(
+                Attribute(obj, name), t.Method(raw) if is_method else t.UNKNOWN, hint, origin
+            )
         static = getattr(type_.cls, name, MISSING)
         if static is not MISSING and not callable(static) and isinstance(
             type_of(static), t.Static

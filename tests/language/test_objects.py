@@ -195,6 +195,36 @@ class WithSlots:
         self.shape = shape
 
 
+class Private:
+    __slots__ = ("__a", "b")
+
+    def __init__(self, a, b):
+        self.__a, self.b = a, b
+
+    def value(self, x):
+        return self.__a * x + sum(self.__a * k for k in (self.b, 2.0))
+
+
+class Doubling:
+    def __get__(self, instance, owner=None):
+        return instance.w * 2.0
+
+
+class WithDescriptor:
+    doubled = Doubling()
+
+    def __init__(self, w):
+        self.w = w
+
+
+class MakesUp:
+    def __init__(self, w):
+        self.w = w
+
+    def __getattr__(self, name):
+        return self.w * 2.0
+
+
 class Cached:
     def __init__(self, a):
         self.a = a
@@ -323,6 +353,15 @@ def slots_in_slots(s):
 @programs(WithSlots(1.5, 2.5))
 def attributes_named_like_those_of_arrays(s):
     return s.size * s.shape * s.size
+
+
+def private_value(p, x):
+    return p.value(x)
+
+
+def test_private_attributes():
+    bar, x_bar = grad(private_value, argnums=(0, 1))(Private(3.0, 5.0), 7.0)
+    assert (bar._Private__a, bar.b, x_bar) == (14.0, 3.0, 3.0)
 
 
 @programs(Point3(1.5, 2.5, 0.5))
@@ -879,6 +918,8 @@ def test_a_cached_property_that_is_cached():
     (lambda p: p.__dict__["x"], Point(1.0, 2.0)),
     (lambda p: float(p) * 2.0, Point(1.0, 2.0)),
     (lambda p: sum(v for v in p), Point(1.0, 2.0)),
+    (lambda p: p.doubled * 2.0, WithDescriptor(1.0)),
+    (lambda p: p.made_up * p.w, MakesUp(1.0)),
     (lambda p: object.__getattribute__(p, "x") * 2.0, Point(1.0, 2.0)),
 ])
 def test_uses_of_instances_that_are_not_followed(function, argument):
