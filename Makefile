@@ -5,6 +5,7 @@ VENV ?= .venv
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
 FUZZ ?= 2000
+WORKERS ?= 1
 
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
@@ -24,9 +25,10 @@ lint: $(VENV)/.installed-lint
 bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/run.py $(BENCH_ARGS)
 
-# Compile FUZZ random programs and check each against plain Python; stops at the first failure.
+# Compile FUZZ random programs in WORKERS processes, check each against plain Python, print a tally.
 fuzz: $(VENV)/.installed-test
-	ADCOMPILER_FUZZ=$(FUZZ) $(BIN)/python -m pytest tests/properties/test_random_programs.py -k fuzz $(PYTEST_ARGS)
+	ADCOMPILER_FUZZ=$(FUZZ) ADCOMPILER_FUZZ_WORKERS=$(WORKERS) $(BIN)/python -m pytest -s \
+		tests/properties/test_random_programs.py -k fuzz $(PYTEST_ARGS)
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis

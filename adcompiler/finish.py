@@ -89,7 +89,10 @@ def python_number(s: Specialiser, bar: Atom, type_: t.Type, at: Origin) -> Atom:
     found = s.unit.type(bar)
     if not isinstance(type_, t.Scalar) or not isinstance(found, t.Scalar):
         return bar
-    if type_.dtype is not None or (found.dtype is None and is_python_number(s, bar)):
+    if type_.dtype is not None:
+        return bar
+    real = type_.kind != "complex"  # a cotangent of complex type may still be a float
+    if real and found.dtype is None and is_python_number(s, bar):
         return bar
     kind = complex if type_.kind == "complex" else float
     return s.let(Call(Const(kind), (bar,)), t.Scalar(type_.kind), "bar", at)

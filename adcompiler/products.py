@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
+from adcompiler.analyses.liveness import live_variables
+from adcompiler.analyses.once import reused_variables
+from adcompiler.analyses.storage import Sharing, is_mutable
 from adcompiler.finish import finished_bars, own_arrays, python_number
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Block, Call, Const, Function, Item, Let, Origin, Pack, Param, Statement, Var,
+    UNDEF, Atom, Block, Call, Const, Do, Function, Global, If, Item, Let, Loop, Origin, Pack, Param,
+    Statement, Var,
 )
-from adcompiler.ir.visit import defined, definitions, direct_uses, free_variables, walk
+from adcompiler.ir.visit import (
+    defined, definitions, direct_uses, free_variables, substitute_block, walk,
+)
 from adcompiler.optimise.passes import optimise
-from adcompiler.runtime import seed
+from adcompiler.runtime import give_back, seed
+from adcompiler.runtime import own as own_copy
 from adcompiler.transforms.cotangents import Cotangents, cotangent_type
+from adcompiler.transforms.heap import Heap
 from adcompiler.transforms.in_place import rebound
 from adcompiler.transforms.objects import open_parts
 from adcompiler.transforms.pairs import Pairs
@@ -30,7 +40,8 @@ class Typed:
     """The specialised function before differentiation.
 
     ``inputs`` are the variables that it is differentiated with respect to: parameters, or parts of
-    parameters that ``entry`` reads.
+    parameters that ``entry`` reads. ``written`` are the arguments, captured variables and globals
+    that it writes into, with what it makes of them.
     """
 
     function: Function
@@ -40,6 +51,7 @@ class Typed:
     origin: Origin
     inputs: list[Var] = field(default_factory=list)
     entry: list[Statement] = field(default_factory=list)
+    written: list[tuple[Var, Atom]] = field(default_factory=list)
 
     @property
     def shown(self) -> str:
@@ -91,6 +103,8 @@ def specialise(
     a part of each.
     """
     s = Specialiser(unit)
+    heap = s.heap = Heap(s)
+    heap.live = live_variables(function)
     params: list[Var] = []
     env: dict[Var, Atom] = {}
     for param, type_ in zip(function.params, types, strict=True):
@@ -100,6 +114,7 @@ def specialise(
         env[param.var] = Const(type_.value) if isinstance(type_, t.Static) else var
         if isinstance(type_, t.Static):
             unit.static(type_.value, (("argument", param.var.name),))
+    unit.reused |= reused_variables(function)
     unit.active_calls.append(python_function)
     with s.writing_to([]) as out:
         inputs, entry = find_inputs(s, function, params, env, list(zip(
@@ -107,8 +122,10 @@ def specialise(
         yields = s.block(function.body, env, Scope(python_function, path))
     unit.active_calls.pop()
     value = UNDEF if yields is None else yields[0]
-    body = rebound(s, out, (value,))
-    return Typed(function, params, body, value, function.origin, inputs, entry)
+    statements = rebound(s, [*heap.prologue, *out], (value,))
+    return Typed(
+        function, params, statements, value, function.origin, inputs, entry, heap.written(params)
+    )
 
 
 def find_inputs(
@@ -141,7 +158,7 @@ def gradient(
     """Return the joint function: the gradient (after the value), in one piece of straight code."""
     s = Specialiser(unit)
     origin = typed.origin
-    body = list(typed.statements)
+    body = [*typed.statements, *given_back(typed, typed.params)]
     output, aux = typed.value, None
     if has_aux:
         check_aux(s, typed.value, typed.shown)
@@ -243,8 +260,9 @@ def split(unit: Unit, typed: Typed, single: bool) -> Product:
     for callee in unit.callees.values():
         if callee.name == name:
             callee.name = f"{name}_recursive"
+    statements = (*typed.statements, *given_back(typed, ()))
     primal = Function(
-        name, all_params(unit, typed), Block(typed.statements, (typed.value,)), typed.origin
+        name, all_params(unit, typed), Block(statements, (typed.value,)), typed.origin
     )
     augmented, pullback, residuals = pair_halves(
         Specialiser(unit), primal, typed.params, typed.inputs, f"{name}_augmented",
@@ -260,6 +278,14 @@ def split(unit: Unit, typed: Typed, single: bool) -> Product:
     functions = [augmented, pullback, *pair_functions(unit, pairs)]
     functions += plain_functions(functions)
     return Product(functions, docs, residuals, (augmented.name, pullback.name))
+
+
+def given_back(typed: Typed, kept: Iterable[Var]) -> Iterator[Statement]:
+    """Yield what writes into the caller's storage, other than that of ``kept``."""
+    kept = set(kept)
+    for var, final in typed.written:
+        if var not in kept:
+            yield Do(Call(Const(give_back), (var, final)), typed.origin)
 
 
 def pair_halves(
@@ -292,6 +318,10 @@ def pair_halves(
     value, *bars = joint.yields
     made = definitions(Block(tuple(forward))) | {p.var for p in primal.params}
     saved = [v for v in free_variables(Block(tuple(backward), tuple(bars))) if v in made]
+    if own:
+        saved, rest = owned_residuals(s, saved, forward, Block(tuple(backward), tuple(bars)), primal,
+                                      value)
+        backward, bars = list(rest.statements), list(rest.yields)
     with s.writing_to(forward):
         packed = s.let(Pack("tuple", tuple(saved)), t.UNKNOWN, "saved", origin)
     augmented = Function(
@@ -309,6 +339,95 @@ def pair_halves(
         replace(rest, statements=(*opened, *rest.statements)), origin,
     )
     return augmented, pullback, [unit.names.get(v, v.name) for v in saved]
+
+
+def owned_residuals(
+    s: Specialiser, saved: list[Var], forward: list[Statement], backward: Block,
+    primal: Function, value: Atom,
+) -> tuple[list[Var], Block]:
+    """Save copies of what the caller also holds: it may be changed before the pullback is called.
+
+    Returns what is saved, and the pullback's statements that read that.
+    """
+    unit = s.unit
+    shared = shared_storage(Block(tuple(forward)), unit)
+    foreign: set[Atom] = {p.var for p in primal.params}
+    foreign |= {
+        st.target for st in walk(Block(tuple(forward)))
+        if isinstance(st, Let) and isinstance(st.rhs, Global)
+    }
+
+    def storage(var: Atom) -> set[Atom]:
+        found: set[Atom] = set()
+        waiting = [var]
+        while waiting:
+            atom = waiting.pop()
+            if atom not in found:
+                found.add(atom)
+                waiting += shared.get(atom, ())
+        return found
+
+    foreign |= {root for root in storage(value) if is_mutable(unit.type(root))}
+    copies: dict[Var, Atom] = {}
+    with s.writing_to([]) as out:
+        for var in saved:
+            if holds_arrays(unit.type(var)) and storage(var) & foreign:
+                function = np.copy if isinstance(unit.type(var), t.Array) else own_copy
+                copy = s.let(
+                    Call(Const(function), (var,)), unit.type(var), var.name, primal.origin, False
+                )
+                if isinstance(unit.type(var), t.Array):
+                    unit.shapes[copy] = unit.shape_class(var)
+                copies[var] = copy
+    end = next((i for i, st in enumerate(forward) if gives_back(st)), len(forward))
+    forward[end:end] = out
+    return [copies.get(v, v) for v in saved], substitute_block(backward, copies)  # type: ignore[misc]
+
+
+def shared_storage(block: Block, unit: Unit) -> dict[Atom, list[Atom]]:
+    """Return, for each variable, the atoms whose storage its value may share or hold."""
+    shared: dict[Atom, list[Atom]] = {}
+
+    def note(pairs: Iterable[tuple[Var, Atom]]) -> None:
+        for var, atom in pairs:
+            if is_mutable(unit.type(atom)):
+                shared.setdefault(var, []).append(atom)
+
+    sharing = Sharing(unit.type, unit.definition)
+    for statement in walk(block):
+        match statement:
+            case Let(target, rhs, _):
+                note((target, atom) for atom, _ in sharing.of(target, rhs))
+            case If(results=results, then=then, orelse=orelse):
+                for arm in (then, orelse):
+                    note(zip(results, arm.yields, strict=False))
+            case Loop():
+                note(zip(statement.items, statement.iterables, strict=False))
+                note(zip(statement.params, statement.inits, strict=False))
+                note(zip(statement.params, statement.next_values(), strict=False))
+                note(zip(statement.results, statement.params, strict=False))
+                note(zip(statement.collects, statement.collected(), strict=False))
+    return shared
+
+
+def holds_arrays(type_: t.Type) -> bool:
+    """Say whether a value of this type is an array, or a container of such."""
+    match type_:
+        case t.Array():
+            return True
+        case t.Tuple(items):
+            return any(map(holds_arrays, items))
+        case t.Dict(_, items):
+            return True
+        case t.List():
+            return True
+    return False
+
+
+def gives_back(statement: Statement) -> bool:
+    """Say whether a statement writes into what belongs to the caller."""
+    return isinstance(statement, Do) and isinstance(statement.rhs, Call) and isinstance(
+        statement.rhs.func, Const) and statement.rhs.func.value is give_back
 
 
 def packed_result(pullback: Function, unit: Unit) -> Function:

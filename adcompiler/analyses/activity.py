@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from adcompiler.analyses.storage import METADATA
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Closure, Const, Format, If, Item, Let, Loop, Pack, Rhs, Slice,
-    Statement, Var, operands, unstar,
+    Statement, Update, Var, operands, unstar,
 )
 from adcompiler.ir.visit import used
 from adcompiler.rulekit.registry import REGISTRY
-
-METADATA = frozenset({"shape", "ndim", "size", "dtype", "itemsize", "nbytes", "strides", "flags"})
 
 
 def active_variables(
@@ -104,6 +103,8 @@ def differentiable_operands(
             return (*map(unstar, args), *(atom for _, atom in kwargs))
         case Item(obj, _):
             return (obj,)
+        case Update(obj, _, value):
+            return (obj, value)
         case Attribute(obj, name):
             return () if name in METADATA and not isinstance(type_of(obj), t.Object) else (obj,)
         case Slice() | Format():

@@ -13,21 +13,13 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from adcompiler.analyses.purity import ALLOCATORS
+from adcompiler.analyses.storage import IN_PLACE
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Block, Call, Const, Free, Global, If, Let, Loop, Rhs, Statement, Var, operands,
 )
 from adcompiler.ir.visit import blocks_of, defined, direct_uses, free_variables
 from adcompiler.rulekit.registry import REGISTRY
-
-IN_PLACE: dict[object, object] = {
-    operator.iadd: operator.add, operator.isub: operator.sub, operator.imul: operator.mul,
-    operator.itruediv: operator.truediv, operator.ifloordiv: operator.floordiv,
-    operator.imod: operator.mod, operator.ipow: operator.pow, operator.imatmul: operator.matmul,
-    operator.iand: operator.and_, operator.ior: operator.or_, operator.ixor: operator.xor,
-    operator.ilshift: operator.lshift, operator.irshift: operator.rshift,
-}
-"""Each in-place operator with the one that makes a new value."""
 
 FRESH: frozenset[object] = frozenset({
     *IN_PLACE.values(), operator.neg, operator.invert, abs, np.sum, np.prod, np.mean, np.std,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -10,23 +12,29 @@ import numpy as np
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Closure, Const, Do, Format, Let, Pack, Raise, Rhs,
+    Atom, Attribute, Block, Call, Closure, Const, Do, Format, Let, Pack, Raise, Rhs, Update,
 )
 from adcompiler.ir.visit import walk
 from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.runtime import (
-    add_at, append, check_bound, drop_last, keeps_shape, record, same_length,
-    same_shape, same_trailing_shape, seed, zeros_like,
+    accumulate, add_at, append, check_bound, check_count, drop_last, give_back, keeps_shape, own,
+    put_entry, record, same_kind, same_length, same_shape, same_trailing_shape, seed,
+    stays_real, zeros_like,
 )
 
-DESTRUCTIVE: frozenset[Any] = frozenset({add_at, append, drop_last})
+DESTRUCTIVE: frozenset[Any] = frozenset({add_at, append, drop_last, put_entry})
 """Functions that write into their first argument, which the emitted code owns, and return it."""
 
 RUNTIME = "adcompiler.runtime"
+ITERTOOLS = tuple(value for value in vars(itertools).values() if isinstance(value, type))
 CHECKS: frozenset[Any] = frozenset({
-    seed, same_length, check_bound, same_shape, same_trailing_shape, keeps_shape,
+    check_bound, check_count, keeps_shape, same_kind, same_length, same_shape,
+    same_trailing_shape, seed, stays_real,
 })
 """Functions of the runtime that raise where a value is not what it must be."""
+
+WRITERS: frozenset[Any] = frozenset({give_back, accumulate})
+"""Functions of the runtime that write into an argument."""
 
 
 class Purity:
@@ -69,7 +77,7 @@ class Purity:
             return inactive.pure
         if REGISTRY.has_rules(function):
             return True
-        if function in CHECKS:
+        if function in CHECKS or function in WRITERS:
             return False
         return str(getattr(function, "__module__", "")).startswith(RUNTIME) or function in PURE
 
@@ -87,7 +95,8 @@ class Purity:
 
 PURE: frozenset[Any] = frozenset({
     range, len, zip, enumerate, reversed, dict.items, AssertionError, ValueError, TypeError,
-    slice, super, np.zeros_like, np.copy, itertools.count,
+    slice, super, np.zeros_like, np.copy, iter, functools.partial, operator.itemgetter,
+    operator.attrgetter, operator.methodcaller, np.ndenumerate, np.vectorize, *ITERTOOLS,
 })
 
 
@@ -98,6 +107,8 @@ def checks(rhs: Rhs) -> bool:
 
 def is_destructive(rhs: Rhs) -> bool:
     """Say whether ``rhs`` writes into its first argument."""
+    if isinstance(rhs, Update):
+        return True
     return isinstance(rhs, Call) and isinstance(rhs.func, Const) and hashable(
         rhs.func.value) and rhs.func.value in DESTRUCTIVE
 
@@ -106,7 +117,7 @@ def makes_storage(rhs: Rhs) -> bool:
     """Say whether two evaluations of ``rhs`` must stay two objects, as one may be written into."""
     if isinstance(rhs, Pack):
         return rhs.kind != "tuple"
-    if isinstance(rhs, (Closure, Format)):
+    if isinstance(rhs, (Closure, Format, Update)):
         return True
     return (
         isinstance(rhs, Call) and isinstance(rhs.func, Const) and hashable(rhs.func.value)
@@ -116,6 +127,6 @@ def makes_storage(rhs: Rhs) -> bool:
 
 ALLOCATORS: frozenset[Any] = frozenset({
     np.zeros, np.ones, np.empty, np.full, np.zeros_like, np.ones_like, np.empty_like, np.full_like,
-    np.copy, np.array, zeros_like, record, list, dict, iter, zip, enumerate, reversed, range,
-    itertools.count,
+    np.copy, np.array, np.ndarray.copy, own, zeros_like, record, list, dict, iter, zip, enumerate,
+    reversed, range, map, filter, np.ndindex, np.ndenumerate, *ITERTOOLS,
 })

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import operator
 import types as python_types
 import warnings
 from collections.abc import Callable, Iterable
@@ -29,10 +30,13 @@ STATIC_CLASSES = (
     python_types.MethodType, type, np.ufunc, np.dtype, functools.partial, type(Ellipsis),
     type(NotImplemented), python_types.GenericAlias, type(np.ndarray.sum), type(np.ndarray.T),
     type(str.join), type(functools.lru_cache(lambda: 0)), type(np.sum), type(np._NoValue),
+    np.vectorize, operator.itemgetter, operator.attrgetter, operator.methodcaller,
 )
 SIZES = ((3, 4), (12, 24))
 """Extents of stand-ins; the larger ones where functions refuse the small, as a split in five."""
 MAX_FIELDS = 64
+FOREIGN_ARRAYS = (np.matrix, np.ma.MaskedArray)
+"""Array classes whose operators mean something else than those of arrays."""
 
 
 def type_of(value: Any, depth: int = 0, inside: tuple[int, ...] = ()) -> t.Type:
@@ -48,7 +52,8 @@ def type_of(value: Any, depth: int = 0, inside: tuple[int, ...] = ()) -> t.Type:
         stood_for: t.Type = value.type
         return stood_for
     if cls is np.ndarray:
-        return t.Array(value.dtype.name, value.ndim) if value.dtype.isnative else t.UNKNOWN
+        plain_dtype = value.dtype.isnative and value.dtype.kind not in "SUV"
+        return t.Array(value.dtype.name, value.ndim) if plain_dtype else t.UNKNOWN
     if isinstance(value, np.generic):
         kind = t.kind_of_dtype(value.dtype)
         return t.UNKNOWN if kind == "other" else t.Scalar(kind, value.dtype.name)
@@ -76,6 +81,18 @@ def type_of(value: Any, depth: int = 0, inside: tuple[int, ...] = ()) -> t.Type:
     return t.Object(cls, tuple(
         (name, type_of(item, depth, inside)) for name, item in list(fields.items())[:MAX_FIELDS]
     ))
+
+
+def foreign_array(type_: t.Type) -> type | None:
+    """Return the class of ``FOREIGN_ARRAYS`` that a value is of, or holds in a container."""
+    match type_:
+        case t.Object(cls):
+            return cls if issubclass(cls, FOREIGN_ARRAYS) else None
+        case t.Tuple(items) | t.Dict(_, items):
+            return next((found for item in items if (found := foreign_array(item))), None)
+        case t.List(item):
+            return foreign_array(item)
+    return None
 
 
 def joined(types: Iterable[t.Type]) -> t.Type:

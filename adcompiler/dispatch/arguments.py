@@ -11,9 +11,12 @@ from adcompiler.runtime.records import carries_derivative, is_record, record, st
 
 
 def as_real(value: Any, name: str) -> Any:
-    """Return an argument to be differentiated with integers made floats; refuse bools."""
+    """Return an argument to be differentiated with integers made floats; refuse bools.
+
+    Arrays of other things than numbers are refused too: objects, records, text, dates.
+    """
     if isinstance(value, (bool, np.bool_)) or (
-        isinstance(value, np.ndarray) and value.dtype.kind == "b"
+        isinstance(value, np.ndarray) and value.dtype.kind not in "iufc"
     ):
         raise TypeError(
             f"cannot differentiate with respect to {name}, which is {described(value)}; "

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.dispatch.arguments import described
+from adcompiler.runtime import as_cotangent
 from adcompiler.runtime.records import carries_derivative, is_record, record, state_of
 
 
@@ -15,12 +16,13 @@ from adcompiler.runtime.records import carries_derivative, is_record, record, st
 class Outline:
     """The structure of a value without the value.
 
-    ``shape`` belongs to a number or array, ``parts`` to a tuple, list, dict or instance, by
-    position, key or name. Parts that carry no derivative have no outline.
+    ``shape`` belongs to a number or array, as does ``like``, which has its class and
+    dtype; ``parts`` to a tuple, list, dict or instance, by position, key or name. Parts that carry no derivative have no outline.
     """
 
     cls: type
     shape: tuple[int, ...] | None = None
+    like: Any = None
     parts: dict[Any, Outline | None] | None = None
 
 
@@ -30,17 +32,19 @@ def outline(value: Any) -> Outline | None:
     if cls is float:
         return _FLOAT
     if isinstance(value, (np.ndarray, np.inexact, complex)):
-        return Outline(cls, np.shape(value))
+        like: Any = np.broadcast_to(np.zeros((), value.dtype), value.shape) if isinstance(
+            value, np.ndarray) else value
+        return Outline(cls, np.shape(value), like)
     if isinstance(value, (tuple, list)):
-        return Outline(cls, None, {i: outline(item) for i, item in enumerate(value)})
+        return Outline(cls, None, None, {i: outline(item) for i, item in enumerate(value)})
     if isinstance(value, dict):
-        return Outline(cls, None, {key: outline(item) for key, item in value.items()})
+        return Outline(cls, None, None, {key: outline(item) for key, item in value.items()})
     if is_record(value) and carries_derivative(value):
-        return Outline(cls, None, {key: outline(item) for key, item in state_of(value).items()})
+        return Outline(cls, None, None, {key: outline(item) for key, item in state_of(value).items()})
     return None
 
 
-_FLOAT = Outline(float, ())
+_FLOAT = Outline(float, (), 0.0)
 
 
 def conform(g: Any, wanted: Outline | None, name: str = "the cotangent") -> Any:
@@ -77,17 +81,16 @@ def zero(wanted: Outline | None) -> Any:
 
 def conform_number(g: Any, wanted: Outline, name: str) -> Any:
     """Return the cotangent of a number or array; raise if it is of another shape."""
-    if type(g) is float and wanted.shape == ():
+    if type(g) is float and wanted.cls is float:
         return g
     if not isinstance(g, (np.ndarray, np.generic, bool, int, float, complex)):
         what = f"an array of shape {wanted.shape}" if wanted.shape else "a number"
         raise TypeError(f"{name} must be {what}, as the value is; got {described(g)}")
     if np.shape(g) != wanted.shape:
         raise ValueError(
-            f"{name} has shape {np.shape(g)}, but the value that it belongs to has shape "
-            f"{wanted.shape}"
+            f"{name} has shape {np.shape(g)}, but the value has shape {wanted.shape}"
         )
-    return g
+    return as_cotangent(g, wanted.like)
 
 
 def parts_given(g: Any, wanted: Outline, name: str) -> dict[Any, Any]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from adcompiler.analyses.values import type_of
+from adcompiler.analyses.values import foreign_array, type_of
 from adcompiler.cache.keys import (
     fingerprint,
     names_hold,
@@ -145,6 +145,14 @@ class Specialisations:
     def find(self, values: tuple[Any, ...]) -> tuple[Compiled, bool]:
         """Return the compiled form for these arguments, and whether it is a new one."""
         types_ = tuple(type_of(value) for value in values)
+        for parameter, type_ in zip(self.parameters, types_, strict=True):
+            foreign = foreign_array(type_)
+            if foreign is not None:
+                raise TypeError(
+                    f"the argument {parameter.name} is a {foreign.__name__}, whose operators are "
+                    "not those of arrays; pass a plain array: np.asarray(matrix), "
+                    "masked.filled(0.0)"
+                )
         key = (types_, self.captured_types())
         found = self.valid(key)
         if found is not None:

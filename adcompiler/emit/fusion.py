@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from adcompiler.analyses.purity import Purity, is_destructive
+from adcompiler.analyses.storage import Sharing, written_operand
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Block, Function, If, Item, Let, Loop, Rhs, Slice, Statement, Var, operands, unstar,
+    UNDEF, Atom, Block, Function, If, Item, Let, Loop, Rhs, Slice, Statement, Var, operands,
 )
 from adcompiler.ir.visit import count_uses, defined, direct_uses, is_short_circuit, walk
 from adcompiler.transforms.unit import Unit
@@ -34,9 +35,13 @@ class Fusion:
         self.purity = purity
         self.uses = count_uses(function.body)
         self.buffers = {
-            unstar(operands(s.rhs)[1]) for s in walk(function.body)
-            if isinstance(s, Let) and is_destructive(s.rhs)
+            written_operand(s.rhs) for s in walk(function.body) if isinstance(s, Let)
         }
+        self.definitions = {
+            s.target: s.rhs for s in walk(function.body) if isinstance(s, Let)
+        }
+        self.sharing = Sharing(unit.type, self.definitions.get)  # type: ignore[arg-type]
+        self.viewed: dict[Var, set[Var]] = {}
         self.fused: set[Var] = set()
         self.reads: dict[Var, set[Var]] = {}
         self.weight: dict[Var, int] = {}
@@ -115,11 +120,25 @@ class Fusion:
                 continue
             for var, place in made.items():
                 crosses = place < position < used_at.get(var, len(statements))
-                if var in self.fused and crosses and written & self.reads[var]:
+                if var in self.fused and crosses and self.shares(self.reads[var], written):
                     self.fused.discard(var)
                     self.refresh(statements)
                     return True
         return False
+
+    def shares(self, read: set[Var], written: set[Atom]) -> bool:
+        """Say whether one of the variables read may have its storage in what is written."""
+        return any(var in written or self.bases(var) & written for var in read)
+
+    def bases(self, var: Var) -> set[Var]:
+        """Return the variables whose storage ``var`` may share: what it is a view of."""
+        if var not in self.viewed:
+            found = self.viewed[var] = set()
+            rhs = self.definitions.get(var)
+            for operand, _ in self.sharing.of(var, rhs) if rhs is not None else ():
+                if isinstance(operand, Var):
+                    found |= {operand} | self.bases(operand)
+        return self.viewed[var]
 
     def refresh(self, statements: Sequence[Statement]) -> None:
         """Recompute what the fused expressions of a block read."""
@@ -199,8 +218,8 @@ def written_buffers(statement: Statement) -> set[Atom]:
     """Return the storage that a statement, or anything inside it, may write into."""
     found: set[Atom] = set()
     for inner in walk(Block((statement,))):
-        if isinstance(inner, Let) and is_destructive(inner.rhs):
-            found.add(unstar(operands(inner.rhs)[1]))
+        if isinstance(inner, Let) and (written := written_operand(inner.rhs)) is not None:
+            found.add(written)
         elif isinstance(inner, Loop):
             found.update(inner.inits)
     return found

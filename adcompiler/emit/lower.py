@@ -16,7 +16,7 @@ from adcompiler.emit.unbound import read_unbound
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Block, Call, Const, Do, Function, If, Item, Let, Loop, Origin, Raise, Rhs, Statement,
-    Undefined, Var, unstar,
+    Step, Undefined, Update, Var, unstar,
 )
 from adcompiler.runtime import add_at, append, drop_last, unpack
 from adcompiler.transforms.unit import Unit
@@ -144,6 +144,10 @@ class FunctionLowering(ExpressionLowering):
     # -- assignments ---------------------------------------------------------------------------
 
     def let(self, target: Var, rhs: Rhs, origin: Origin) -> None:
+        if isinstance(rhs, Update):
+            self.comment(origin)
+            self.update(target, rhs)
+            return
         if is_destructive(rhs):
             assert isinstance(rhs, Call)
             self.comment(origin)
@@ -254,6 +258,48 @@ class FunctionLowering(ExpressionLowering):
             self.out.append(ast.Expr(ast.Call(ast.Attribute(name, "pop", ast.Load()), [], [])))
         else:
             self.add_at(target, buffer, unstar(rhs.args[1]), unstar(rhs.args[2]))
+
+    def update(self, target: Var, rhs: Update) -> None:
+        """Write a store as the assignment that it is."""
+        if self.names_differ(target, rhs.obj):
+            self.out.append(ast.Assign([self.store(target)], self.atom(rhs.obj)))
+        place: ast.expr = self.load(target)
+        for step in rhs.steps[:-1]:
+            place = self.step(place, step)
+        last = rhs.steps[-1]
+        value = self.atom(rhs.value)
+        if rhs.adds and last.kind == "item" and index_kind(self.unit, last.args[0]) in (
+            "gather", "unknown"
+        ):
+            numpy = self.references.module("numpy")
+            at = ast.Attribute(ast.Attribute(numpy, "add", ast.Load()), "at", ast.Load())
+            index = as_value(self.index(last.args[0]))
+            self.out.append(ast.Expr(ast.Call(at, [place, index, value], [])))
+            return
+        place = self.step(place, last, ast.Store())
+        if rhs.adds:
+            subtracts = isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub)
+            operand = value.operand if isinstance(value, ast.UnaryOp) and subtracts else value
+            self.out.append(ast.AugAssign(place, ast.Sub() if subtracts else ast.Add(), operand))
+        elif isinstance(value, ast.BinOp) and same_place(place, value.left):
+            self.out.append(ast.AugAssign(place, value.op, value.right))
+        else:
+            self.out.append(ast.Assign([place], value))
+
+    def step(
+        self, place: ast.expr, step: Step, context: ast.expr_context | None = None
+    ) -> ast.expr:
+        """Return what one more step leads to from ``place``."""
+        context = context or ast.Load()
+        if step.kind == "item":
+            return ast.Subscript(place, self.index(step.args[0]), context)
+        if step.kind == "attr":
+            return ast.Attribute(place, step.name, context)
+        args = [self.atom(a) for a in step.args]
+        keywords = [ast.keyword(key, self.atom(a)) for key, a in step.kwargs]
+        if step.kind == "method":
+            return ast.Call(ast.Attribute(place, step.name, ast.Load()), args, keywords)
+        return ast.Call(self.references.expression(step.function), [place, *args], keywords)
 
     def add_at(self, target: Var, buffer: Atom, index: Atom, g: Atom) -> None:
         kind = index_kind(self.unit, index)
@@ -371,7 +417,8 @@ class FunctionLowering(ExpressionLowering):
         condition = self.atom(stop)
         self.copies(node.params, node.next_values())
         if isinstance(stop, Const):
-            self.out.append(ast.Break())
+            if stop.value:
+                self.out.append(ast.Break())
             return
         self.out.append(ast.If(condition, [ast.Break()], []))
 
@@ -380,6 +427,15 @@ class FunctionLowering(ExpressionLowering):
         value = values[0] if len(values) == 1 else ast.Tuple(values, ast.Load())
         target = ast.Attribute(self.load(tape.name), "append", ast.Load())
         self.out.append(ast.Expr(ast.Call(target, [value], [])))
+
+
+def same_place(place: ast.expr, value: ast.expr) -> bool:
+    """Say whether a value is read from the place that it is to be stored in."""
+    if type(place) is not type(value) or not isinstance(place, (ast.Subscript, ast.Attribute)):
+        return False
+    stored = ast.Subscript(place.value, place.slice, ast.Load()) if isinstance(
+        place, ast.Subscript) else ast.Attribute(place.value, place.attr, ast.Load())
+    return ast.dump(stored) == ast.dump(value)
 
 
 def is_nothing(statements: Sequence[ast.stmt]) -> bool:

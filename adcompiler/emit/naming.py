@@ -12,10 +12,10 @@ import keyword
 from collections.abc import Iterable
 from itertools import count
 
-from adcompiler.analyses.purity import is_destructive
+from adcompiler.analyses.storage import written_operand
 from adcompiler.emit.fusion import Fusion
 from adcompiler.emit.tapes import Tapes, saved_at
-from adcompiler.ir.nodes import Atom, Block, Call, Function, If, Let, Loop, Statement, Var, unstar
+from adcompiler.ir.nodes import Atom, Block, Function, If, Let, Loop, Statement, Var
 from adcompiler.ir.visit import defined, direct_uses
 from adcompiler.transforms.unit import Unit
 
@@ -102,8 +102,8 @@ class Names:
                     self.define(var, live)
                 live.difference_update(defined(statement))
                 match statement:
-                    case Let(target, Call(args=args) as rhs) if is_destructive(rhs):
-                        self.link(target, unstar(args[0]))
+                    case Let(target, rhs) if (written := written_operand(rhs)) is not None:
+                        self.link(target, written)
                 live |= self.read(direct_uses(statement))
 
     def link(self, a: Atom, b: Atom) -> None:

@@ -10,6 +10,7 @@ import gast
 
 from adcompiler.frontend import rejected
 from adcompiler.frontend.building import Builder, End
+from adcompiler.frontend.replacements import generated
 from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Format, Item, Pack, Slice, Star
 
 BINARY = {
@@ -145,6 +146,9 @@ class Expressions(Builder):
         for arg in node.args:
             if isinstance(arg, gast.GeneratorExp) and name in CONSUMERS:
                 args.append(self.comprehension(arg.generators, [arg.elt])[0])
+            elif isinstance(arg, gast.GeneratorExp):
+                items = self.comprehension(arg.generators, [arg.elt])[0]
+                args.append(self.let(Call(Const(generated), (items,)), "items"))
             else:
                 args.append(self.element(arg))
         kwargs = tuple((k.arg, self.expression(k.value)) for k in node.keywords)

@@ -13,18 +13,6 @@ class Rejection(NamedTuple):
     anchor: str
 
 
-ITEM_WRITE = Rejection(
-    "writing into an array, list or dict is not supported yet",
-    "build the value in one expression, e.g. with np.where, np.stack, a list comprehension or "
-    "{{**table, key: value}}",
-    "array-writes",
-)
-ATTRIBUTE_WRITE = Rejection(
-    "assigning to an attribute is not supported yet",
-    "keep the value in a local variable and return it",
-    "array-writes",
-)
-
 STATEMENTS: dict[str, Rejection] = {
     "Try": Rejection(
         "try statements are not supported yet",
@@ -74,8 +62,7 @@ EXPRESSIONS: dict[str, Rejection] = {
     ),
     "Await": Rejection("await is not supported", "call a plain function", "generators"),
     "GeneratorExp": Rejection(
-        "a generator expression is supported only as the argument of sum, min, max, any, all, "
-        "list, tuple, set, dict, sorted or str.join",
+        "a generator expression is supported only as the argument of a call",
         "use a list comprehension: [...]", "generators",
     ),
 }

@@ -102,13 +102,24 @@ class Statements(Builder):
             self.assign(node.target, self.expression(node.value))
 
     def parse_AugAssign(self, node: Any) -> None:
-        if not isinstance(node.target, gast.Name):
-            self.expression(node.value)
-            self.assign(node.target, UNDEF)
-            return
+        function = IN_PLACE[type(node.op).__name__]
+        match node.target:
+            case gast.Subscript():
+                obj = self.expression(node.target.value)
+                index = self.expression(node.target.slice)
+                old = self.let(Item(obj, index), "old")
+                new = self.let(Call(Const(function), (old, self.expression(node.value))), "new")
+                self.do(operator.setitem, obj, index, new)
+                return
+            case gast.Attribute():
+                obj = self.expression(node.target.value)
+                name = node.target.attr
+                old = self.let(Attribute(obj, name), name)
+                new = self.let(Call(Const(function), (old, self.expression(node.value))), name)
+                self.do(setattr, obj, Const(name), new)
+                return
         old = self.load(node.target.id)
         value = self.expression(node.value)
-        function = IN_PLACE[type(node.op).__name__]
         self.bind(node.target.id, self.let(Call(Const(function), (old, value)), node.target.id))
 
     def assign(self, target: Any, value: Atom) -> Atom:
@@ -119,11 +130,15 @@ class Statements(Builder):
             case gast.Tuple() | gast.List():
                 self.unpack(target.elts, value)
             case gast.Attribute():
-                self.expression(target.value)
-                self.reject(target, rejected.ATTRIBUTE_WRITE)
+                self.do(setattr, self.expression(target.value), Const(target.attr), value)
             case _:
-                self.reject(target, rejected.ITEM_WRITE)
+                obj = self.expression(target.value)
+                self.do(operator.setitem, obj, self.expression(target.slice), value)
         return value
+
+    def do(self, function: Any, *args: Atom) -> None:
+        """Write a call made for its effect."""
+        self.statements.append(Do(Call(Const(function), args), self.origin))
 
     def unpack(self, targets: Sequence[Any], value: Atom) -> None:
         starred = [i for i, t in enumerate(targets) if isinstance(t, gast.Starred)]

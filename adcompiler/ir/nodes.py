@@ -8,7 +8,7 @@ region is again a region of the same kind. Nothing is ever edited in place.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -126,6 +126,41 @@ class Slice:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """One step from a value to a part of it that shares its storage.
+
+    ``kind`` is ``item`` (a subscript, ``args`` holds the index), ``attr`` (``name``), ``method``
+    (a call of the method ``name``) or ``call`` (of ``function``, its first argument left out);
+    ``kwargs`` are keyword arguments of calls.
+    """
+
+    kind: str
+    name: str = ""
+    args: tuple[Atom, ...] = ()
+    function: Any = None
+    kwargs: tuple[tuple[str, Atom], ...] = ()
+
+    @property
+    def atoms(self) -> tuple[Atom, ...]:
+        """The atoms that the step reads."""
+        return (*self.args, *(atom for _, atom in self.kwargs))
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """``obj`` with the part that ``steps`` lead to replaced by ``value``, or increased by it.
+
+    This is a value like any other: what ``obj`` names does not change. Code is emitted for it as
+    a write into the storage of ``obj``, which nothing reads any more by then.
+    """
+
+    obj: Atom
+    steps: tuple[Step, ...]
+    value: Atom
+    adds: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Attribute:
     """``obj.name``."""
 
@@ -168,7 +203,7 @@ class Format:
     parts: tuple[str | tuple[Atom, int, Atom], ...]
 
 
-Rhs = Call | Pack | Item | Slice | Attribute | Closure | Free | Global | Format
+Rhs = Call | Pack | Item | Slice | Attribute | Closure | Free | Global | Format | Update
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -301,6 +336,8 @@ def operands(rhs: Rhs) -> tuple[Atom, ...]:
             return (lower, upper, step)
         case Attribute(obj, _):
             return (obj,)
+        case Update(obj, steps, value):
+            return (obj, *(atom for step in steps for atom in step.atoms), value)
         case Closure(_, captures, defaults):
             return (*captures, *defaults)
         case Format(parts):
@@ -331,6 +368,8 @@ def substitute(rhs: Rhs, mapping: Mapping[Var, Atom]) -> Rhs:
             return Slice(new(lower), new(upper), new(step))
         case Attribute(obj, name):
             return Attribute(new(obj), name)
+        case Update(obj, steps, value, adds):
+            return Update(new(obj), tuple(step_with(s, new) for s in steps), new(value), adds)
         case Closure(function, captures, defaults, scope):
             return Closure(function, tuple(map(new, captures)), tuple(map(new, defaults)), scope)
         case Format(parts):
@@ -339,6 +378,14 @@ def substitute(rhs: Rhs, mapping: Mapping[Var, Atom]) -> Rhs:
                 for part in parts
             ))
     return rhs
+
+
+def step_with(step: Step, new: Callable[[Any], Any]) -> Step:
+    """Return a step with its atoms replaced."""
+    return replace(
+        step, args=tuple(map(new, step.args)),
+        kwargs=tuple((key, new(atom)) for key, atom in step.kwargs),
+    )
 
 
 def unstar(argument: Atom | Star) -> Atom:

@@ -7,7 +7,7 @@ from typing import Any
 
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Closure, Const, Do, Format, Free, Function, Global, If, Item, Let,
-    Loop, Pack, Raise, Slice, Star, Statement, Unsupported, Var,
+    Loop, Pack, Raise, Slice, Star, Statement, Step, Unsupported, Update, Var,
 )
 
 
@@ -56,6 +56,9 @@ class Printer:
                 return f"slice({self.atoms((lower, upper, step))})"
             case Attribute(obj, name):
                 return f"{self.atom(obj)}.{name}"
+            case Update(obj, steps, value, adds):
+                place = "".join(map(self.step, steps))
+                return f"{self.atom(obj)} with {place} {'+=' if adds else '='} {self.atom(value)}"
             case Closure(function, captures, _):
                 return f"closure {function.name}({self.atoms(captures)})"
             case Free(name):
@@ -66,6 +69,15 @@ class Printer:
                 inner = ", ".join(p if isinstance(p, str) else self.atom(p[0]) for p in parts)
                 return f"format({inner})"
         return repr(rhs)
+
+    def step(self, step: Step) -> str:
+        match step.kind:
+            case "item":
+                return f"[{self.atom(step.args[0])}]"
+            case "attr":
+                return f".{step.name}"
+        named = [f"{key}={self.atom(value)}" for key, value in step.kwargs]
+        return f".{step.name}({', '.join([*map(self.atom, step.args), *named])})"
 
     def block(self, block: Block, depth: int) -> list[str]:
         rows = [row for s in block.statements for row in self.statement(s, depth)]

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from adcompiler.analyses.purity import Purity, is_destructive, makes_storage
+from adcompiler.analyses.purity import Purity, makes_storage
+from adcompiler.analyses.storage import written_operand
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Closure, Const, Global, If, Item, Let, Loop, Pack, Rhs, Slice,
-    Star, Statement, Var, operands, substitute,
+    Star, Statement, Var, substitute,
 )
 from adcompiler.ir.visit import substitute_statement, walk
 
@@ -28,8 +29,8 @@ def written_storage(block: Block) -> set[Atom]:
     handed: list[tuple[Var, Atom]] = []
     for statement in walk(block):
         match statement:
-            case Let(rhs=rhs) if is_destructive(rhs):
-                written.add(operands(rhs)[1])
+            case Let(rhs=rhs) if (old := written_operand(rhs)) is not None:
+                written.add(old)
             case If(results=results, then=then, orelse=orelse):
                 for arm in (then, orelse):
                     handed += zip(results, arm.yields, strict=False)

@@ -126,6 +126,8 @@ class Rewriter:
         target, origin = statement.target, statement.origin
         self.sweep = origin.reverse
         rhs = substitute(statement.rhs, self.renamed)
+        if target in self.unit.defs:
+            self.unit.defs[target] = rhs  # in a sweep, of what was saved
         new: Rhs | Atom | None = rhs
         if isinstance(rhs, Attribute):
             new = self.rewrite_attribute(target, rhs)

@@ -89,6 +89,8 @@ class _Scatters:
             made[var].rhs, np.zeros_like
         ):
             return None
+        if self.unit.shape_class(whole) != self.unit.shape_class(var):
+            return None  # the sum may stretch the whole
         return links[::-1], whole, statement.target
 
     def is_own(self, var: Var, made: dict[Var, Let]) -> bool:

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Block, Call, Const, If, Item, Let, Loop, Pack, Rhs, Slice, Statement, Var, unstar,
+    Atom, Block, Call, Const, If, Item, Let, Loop, Pack, Rhs, Slice, Statement, Update, Var,
+    unstar,
 )
 from adcompiler.ir.visit import walk
 from adcompiler.runtime import add_at
@@ -35,6 +36,13 @@ def sunk(block: Block, unit: Unit, made: Mapping[Var, Rhs]) -> Block:
             ):
                 fresh = renewed(unstar(index), unit, made, statements, origin)
                 statement = Let(target, Call(Const(add_at), (buffer, fresh, g)), origin)
+            case Let(target, Update(obj, steps, value, adds), origin):
+                fresh = tuple(
+                    replace(step, args=(renewed(step.args[0], unit, made, statements, origin),))
+                    if step.kind == "item" else step for step in steps
+                )
+                statement = Let(target, Update(obj, fresh, value, adds), origin)
+                unit.defs[target] = statement.rhs
             case If():
                 statement = replace(
                     statement, then=sunk(statement.then, unit, made),

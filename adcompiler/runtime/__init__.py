@@ -4,16 +4,20 @@ from adcompiler.runtime.broadcasting import (
     StretchedError, keeps_shape, project, same_shape, same_trailing_shape, unbroadcast,
 )
 from adcompiler.runtime.containers import (
-    append, cell_value, check_bound, dict_keys, dict_of, dict_values, drop_last, repack,
-    same_length, unpack,
+    append, cell_value, check_bound, check_count, dict_keys, dict_of, dict_values, drop_last,
+    entry, positions, put_entry, repack, same_kind, same_length, unpack,
 )
-from adcompiler.runtime.indexing import add_at, is_basic, scatter
+from adcompiler.runtime.elementwise import stays_real
+from adcompiler.runtime.indexing import (
+    accumulate, add_at, give_back, is_basic, last_written, own, scatter,
+)
 from adcompiler.runtime.records import record
-from adcompiler.runtime.structure import add, as_gradient, seed, zeros_like
+from adcompiler.runtime.structure import add, as_cotangent, as_gradient, seed, zeros_like
 
 __all__ = [
-    "StretchedError", "add", "add_at", "append", "as_gradient", "cell_value", "check_bound",
-    "dict_keys", "dict_of", "dict_values", "drop_last", "is_basic", "keeps_shape", "project",
-    "record", "repack", "same_length", "same_shape", "same_trailing_shape", "scatter", "seed",
-    "unbroadcast", "unpack", "zeros_like",
+    "StretchedError", "accumulate", "add", "add_at", "append", "as_cotangent", "as_gradient",
+    "cell_value", "check_bound", "check_count", "dict_keys", "dict_of", "dict_values", "drop_last",
+    "entry", "give_back", "is_basic", "keeps_shape", "last_written", "own", "positions", "project",
+    "put_entry", "record", "repack", "same_kind", "same_length", "same_shape", "same_trailing_shape",
+    "scatter", "seed", "stays_real", "unbroadcast", "unpack", "zeros_like",
 ]

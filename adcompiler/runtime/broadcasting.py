@@ -69,8 +69,8 @@ def project(g: Any, x: Any) -> Any:
     if g is None:
         return None
     if isinstance(x, (tuple, list)):
-        items = [project(gi, xi) for gi, xi in zip(g, x, strict=True)]
-        return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
+        parts = [project(gi, xi) for gi, xi in zip(g, x, strict=True)]
+        return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
     if isinstance(x, dict):
         return {key: project(g[key], value) for key, value in x.items()}
     if is_record(x):

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.runtime.structure import zeros_like
+
 
 def unpack(value: Iterable[Any], count: int, star: int = -1) -> tuple[Any, ...]:
     """Return the ``count`` values that unpacking ``value`` assigns; ``star`` gathers a list.
@@ -26,6 +28,19 @@ def unpack(value: Iterable[Any], count: int, star: int = -1) -> tuple[Any, ...]:
         )
     end = len(items) - after
     return (*items[:star], list(items[star:end]), *items[end:])
+
+
+def check_count(value: Any, count: int) -> None:
+    """Raise ValueError, as unpacking does, unless ``value`` has ``count`` elements."""
+    if len(value) != count:
+        few = "not enough" if len(value) < count else "too many"
+        got = f", got {len(value)}" if len(value) < count else ""
+        raise ValueError(f"{few} values to unpack (expected {count}{got})")
+
+
+def positions(items: Any, part: slice) -> range:
+    """Return the positions of the items of a sequence that a slice takes."""
+    return range(*part.indices(len(items)))
 
 
 def repack(parts: Iterable[Any], value: Any, star: int = -1) -> Any:
@@ -49,6 +64,22 @@ def same_length(*sequences: Any) -> None:
             raise ValueError(f"zip() argument {position} is {longer} than argument 1")
 
 
+def same_kind(items: list[Any]) -> None:
+    """Raise unless an array of ``items`` has the kind of the first, as ``np.vectorize`` wants.
+
+    ValueError if there is none, TypeError if others are of a higher kind: np.vectorize would cut
+    them down to it.
+    """
+    if not items:
+        raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
+    first, whole = np.asarray(items[0]).dtype, np.asarray(items).dtype
+    if first != whole:
+        raise TypeError(
+            f"the first result is {first}, to which np.vectorize and np.apply_along_axis convert "
+            f"the others, which are {whole}: return one type, or give `otypes=`"
+        )
+
+
 def append(items: list[Any], value: Any) -> list[Any]:
     """Append ``value`` to a list that the emitted code owns and return the list."""
     items.append(value)
@@ -64,6 +95,15 @@ def drop_last(items: list[Any]) -> list[Any]:
 def dict_of(keys: Iterable[Any], values: Iterable[Any]) -> dict[Any, Any]:
     """Return the dict of ``keys`` and ``values``, which go pairwise."""
     return dict(zip(keys, values, strict=True))
+
+
+def dict_of_adjoint(g: dict[Any, Any], keys: Iterable[Any], values: list[Any]) -> list[Any]:
+    """Return the cotangents of ``values`` for ``dict_of(keys, values)`` with cotangent ``g``."""
+    last = {key: position for position, key in enumerate(keys)}
+    parts = [zeros_like(value) for value in values]
+    for key, position in last.items():
+        parts[position] = g[key]
+    return parts
 
 
 def dict_keys(table: dict[Any, Any]) -> list[Any]:
@@ -87,3 +127,24 @@ def check_bound(value: Any, name: str) -> None:
 def cell_value(function: Any, index: int) -> Any:
     """Return the current value of a variable that ``function`` captured."""
     return function.__closure__[index].cell_contents
+
+
+class Missing:
+    """What ``entry`` returns for a key that is not there."""
+
+
+MISSING = Missing()
+
+
+def entry(table: dict[Any, Any], key: Any) -> Any:
+    """Return the entry of a dict, or ``MISSING``."""
+    return table.get(key, MISSING)
+
+
+def put_entry(table: dict[Any, Any], key: Any, old: Any) -> dict[Any, Any]:
+    """Make the entry of a dict what ``entry`` returned before, and return the dict."""
+    if old is MISSING:
+        table.pop(key, None)
+    else:
+        table[key] = old
+    return table

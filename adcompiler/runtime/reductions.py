@@ -43,7 +43,7 @@ def bessel_i1(x: Any) -> Any:
     small = size * np.polynomial.chebyshev.chebval(np.minimum(size, 8.0) / 4.0 - 1.0, I1_SMALL)
     far = np.maximum(size, 8.0)
     large = np.polynomial.chebyshev.chebval(16.0 / far - 1.0, I1_LARGE) / np.sqrt(far)
-    return np.copysign(np.exp(size) * np.where(size <= 8.0, small, large), x)
+    return project(np.copysign(np.exp(size) * np.where(size <= 8.0, small, large), x), x)
 
 
 # --- choosing among arrays ------------------------------------------------------------------------
@@ -281,7 +281,9 @@ def _gradient_adjoint_along(dy: Any, step: Any, axis: int, edge_order: int) -> A
     """Return the adjoint of one of the derivatives: its differences, transposed."""
     g = np.moveaxis(dy, axis, -1)
     n = g.shape[-1]
+    step = np.conj(step)
     h = np.diff(step) if np.ndim(step) else np.full(n - 1, step)
+    h = h if h.dtype.kind == "c" else h.astype(g.real.dtype)
     left, right = h[:-1], h[1:]
     inner = g[..., 1:-1]
     df = np.zeros(g.shape, np.result_type(g, h))
@@ -336,6 +338,6 @@ def matrix_norm_adjoint(dy: Any, x: Any, ord: Any, axis: tuple[int, int], keepdi
         sums = np.sum(size, axis=-2 if abs(ord) == 1 else -1, keepdims=True)
         extreme = np.max if ord > 0 else np.min
         tied = sums == extreme(sums, axis=(-2, -1), keepdims=True)
-        share = dy * tied / np.sum(tied, axis=(-2, -1), keepdims=True)
-        dm = share * (m / np.where(size == 0.0, 1.0, size))
+        count = np.sum(tied, axis=(-2, -1), keepdims=True, dtype=sums.dtype)
+        dm = np.where(tied, dy / count, 0.0) * (m / np.where(size == 0.0, 1.0, size))
     return np.moveaxis(dm, (-2, -1), axis)

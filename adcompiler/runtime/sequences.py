@@ -18,7 +18,8 @@ def like(items: Iterable[Any], x: Any) -> Any:
     """Return the cotangents ``items`` of the items of ``x`` as the cotangent of ``x``."""
     if isinstance(x, np.ndarray):
         return project(np.array(list(items)).reshape(x.shape), x)
-    return type(x)([project(g, item) for g, item in zip(items, x, strict=True)])
+    parts = [project(g, item) for g, item in zip(items, x, strict=True)]
+    return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
 
 
 def spread(g: Any, x: Any) -> Any:
@@ -34,25 +35,25 @@ def share(g: Any, x: Sequence[Any], y: Any) -> Any:
 
 
 def scale(factor: Any, x: Any) -> Any:
-    """Return ``factor`` times every item of ``x``."""
-    return like([factor * item for item in x], x)
+    """Return ``factor`` times the conjugate of every item of ``x``."""
+    return like([factor * item.conjugate() for item in x], x)
 
 
 def scale_difference(factor: Any, x: Any, y: Any) -> Any:
-    """Return ``factor * (x - y)`` item by item, as the cotangent of ``x``."""
-    return like([factor * (a - b) for a, b in zip(x, y, strict=True)], x)
+    """Return ``factor * (x - y)`` item by item, of real parts, as the cotangent of ``x``."""
+    return like([factor * (a - b).real for a, b in zip(x, y, strict=True)], x)
 
 
 def scale_other_products(factor: Any, x: Sequence[Any]) -> Any:
-    """Return ``factor`` times the product of all items of ``x`` but one, for each one.
+    """Return ``factor`` times the conjugate product of all items of ``x`` but one, for each one.
 
     The products before and after each item are accumulated, so zeros among them do no harm.
     """
     before, after = [factor], [1.0]
     for item in x:
-        before.append(before[-1] * item)
+        before.append(before[-1] * item.conjugate())
     for item in reversed(x):
-        after.append(after[-1] * item)
+        after.append(after[-1] * item.conjugate())
     return like([before[i] * after[len(x) - 1 - i] for i in range(len(x))], x)
 
 
@@ -75,3 +76,18 @@ def sum_repeats(g: Sequence[Any], x: Sequence[Any]) -> Any:
     for i, item in enumerate(g):
         items[i % len(x)] = add(items[i % len(x)], item)
     return like(items, x)
+
+
+def deviations(factor: Any, data: Sequence[Any]) -> Any:
+    """Return ``factor`` times the deviation of each item of ``data`` from their mean."""
+    centre = sum(data) / len(data)
+    return like([factor * (x - centre) for x in data], data)
+
+
+def at_ranks(g: Any, data: Sequence[Any], ranks: Sequence[int]) -> Any:
+    """Return the cotangent of ``data`` whose items of some ranks receive ``g``."""
+    parts = [0.0] * len(data)
+    order = sort_order(data)
+    for rank in ranks:
+        parts[order[rank]] = g
+    return like(parts, data)

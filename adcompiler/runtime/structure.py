@@ -104,10 +104,14 @@ def as_gradient(g: Any, x: Any) -> Any:
         if x.dtype.kind != "c" and g.dtype.kind == "c":
             g = g.real
         return np.array(np.broadcast_to(g, x.shape), dtype=dtype)
-    if isinstance(x, np.inexact):
-        return x.dtype.type(g)
     if isinstance(g, np.ndarray):
         g = g.sum()
+    if isinstance(g, (complex, np.complexfloating)) and not isinstance(
+        x, (complex, np.complexfloating)
+    ):
+        g = g.real
+    if isinstance(x, np.inexact):
+        return x.dtype.type(g)
     return g.item() if isinstance(g, np.generic) else g
 
 
@@ -132,3 +136,45 @@ def gradient_of_part(g: Any, x: Any) -> Any:
             key: gradient_of_part(None if g is None else g[key], value) for key, value in x.items()
         }
     return as_gradient(g, x)
+
+
+def as_cotangent(g: Any, y: Any) -> Any:
+    """Return ``g``, given by the user, as the cotangent of the result ``y`` of a function.
+
+    It gets the structure and precision of ``y``, and is real where ``y`` is; of what carries no
+    derivative it is left as it is. Raises ValueError if the shape or structure is another one.
+    """
+    if isinstance(y, np.ndarray):
+        if y.dtype.kind not in "fc":
+            return g
+        g = np.asarray(g)
+        if g.shape != y.shape:
+            raise ValueError(
+                f"the cotangent has shape {g.shape}, but the value has shape {y.shape}"
+            )
+        if y.dtype.kind == "f" and g.dtype.kind == "c":
+            g = g.real
+        return g if g.dtype == y.dtype else g.astype(y.dtype)
+    if isinstance(y, (tuple, list)):
+        if not isinstance(g, (tuple, list)) or len(g) != len(y):
+            raise ValueError(
+                f"the cotangent of a {type(y).__name__} of length {len(y)} must have as many "
+                f"parts, and is {describe(g)}"
+            )
+        items = [as_cotangent(gi, yi) for gi, yi in zip(g, y, strict=True)]
+        return type(y)(*items) if hasattr(y, "_fields") else type(y)(items)
+    if isinstance(y, dict):
+        if not isinstance(g, dict) or g.keys() != y.keys():
+            raise ValueError(
+                f"the cotangent of a dict must have its keys, {list(y)}, and is {describe(g)}"
+            )
+        return {key: as_cotangent(g[key], value) for key, value in y.items()}
+    if g is None or not isinstance(y, (float, complex, np.inexact)):
+        return g
+    if isinstance(g, (complex, np.complexfloating)) and not isinstance(
+        y, (complex, np.complexfloating)
+    ):
+        g = g.real
+    if isinstance(y, np.inexact):
+        return y.dtype.type(g)
+    return complex(g) if isinstance(y, complex) else float(g)

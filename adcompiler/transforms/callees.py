@@ -5,15 +5,18 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+from adcompiler.analyses.liveness import live_variables
+from adcompiler.analyses.storage import is_mutable
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Attribute, Block, Call, Closure, Const, Function, Let, Origin, Pack, Param, Var,
-    substitute, unstar,
+    UNDEF, Atom, Attribute, Block, Call, Closure, Const, Function, Item, Let, Origin, Pack, Param,
+    Statement, Step, Var, substitute, unstar,
 )
 from adcompiler.rulekit.registry import hashable
 from adcompiler.runtime import record
 from adcompiler.transforms.binding import environment, shown_name
+from adcompiler.transforms.heap import Heap
 from adcompiler.transforms.in_place import rebound
 from adcompiler.transforms.objects import open_parts
 from adcompiler.transforms.unit import Callee, Unit
@@ -50,7 +53,72 @@ def call_compiled(
         unit.call_sites.pop()
     elif callee.function is None:
         callee.recursive = True
-    return s.let(Call(Const(callee), tuple(kept)), callee.result, name, origin)
+    for finding in callee.findings:
+        s.report(finding)
+    return write_call(s, callee, list(kept), origin, name)
+
+
+def write_call(
+    s: Writer, callee: Callee, args: list[Atom], origin: Origin, name: str
+) -> Atom:
+    """Write the call of a function compiled on its own, and what it makes of its arguments."""
+    heap = s.heap
+    call = Call(Const(callee), tuple(args))
+    if not callee.written or heap is None:
+        result = s.let(call, callee.result, name, origin)
+        return result if heap is None else given(heap, callee, args, result, origin)
+    roots = [set(heap.roots(a)) for a in args]
+    for k in callee.written:
+        others = set().union(*(r for i, r in enumerate(roots) if i != k))
+        near = {o for r in roots[k] for o in heap.state.entangled.get(r, ())}
+        if (roots[k] | near) & others:
+            return s.reject(
+                origin, "two arguments of this call may share storage, and one is written into",
+                "pass a copy of one of them", "aliases",
+            )
+    finals = tuple(s.unit.type(args[k]) for k in callee.written)
+    parts = s.let(call, t.Tuple((callee.result, *finals)), f"{callee.name}_parts", origin)
+    heap.state.exclusive[parts] = True
+    heap.forget(parts)
+    s.unit.opened[parts] = 1 + len(finals)
+    for position, k in enumerate(callee.written, start=1):
+        arg = args[k]
+        assert isinstance(arg, Var)
+        new = s.let(Item(parts, Const(position)), s.unit.type(arg), arg.name, origin, False)
+        heap.forget(new)
+        heap.references.pop(new, None)
+        heap.state.exclusive[new] = True
+        if isinstance(s.unit.type(arg), t.Array):
+            s.unit.shapes[new] = s.unit.shape_class(arg)
+        there = heap.reference(arg)
+        if there.steps:
+            heap.write(arg, (Step("item", args=(Const(Ellipsis),)),) if isinstance(
+                s.unit.type(arg), t.Array) else (), new, origin, rebound=0)
+        else:
+            heap.advance(there.root, new, 0, origin)
+            heap.state.exclusive[new] = True
+    result = s.let(Item(parts, Const(0)), callee.result, name, origin)
+    heap.forget(result)
+    heap.references.pop(result, None)
+    return given(heap, callee, args, result, origin)
+
+
+def given(
+    heap: Heap, callee: Callee, args: list[Atom], result: Var, origin: Origin
+) -> Atom:
+    """Enter what the result of a call shares storage with."""
+    if not is_mutable(heap.s.unit.type(result)):
+        return result
+    heap.forget(result)
+    heap.references.pop(result, None)
+    if isinstance(callee.gives, int):
+        return heap.current(args[callee.gives], origin)
+    if callee.gives == "fresh":
+        heap.state.exclusive[result] = True
+    else:
+        for arg in args:
+            heap.join(result, arg)
+    return result
 
 
 def key_of(
@@ -119,7 +187,9 @@ def compile_callee(
     unit = s.unit
     names = dict(zip(captures, function.captures, strict=True))
     names.update(zip(bound, (p.var for p in function.params), strict=True))
+    outside, unit.findings = unit.findings, callee.findings
     for _ in range(MAX_WIDENING):
+        unit.findings.clear()
         params: list[Param] = []
         inner: dict[Atom, Atom] = {}
         for atom in kept:
@@ -129,7 +199,11 @@ def compile_callee(
             params.append(Param(new, 1))
             inner[atom] = new
         unit.active_calls.append(identity)
-        before = len(unit.findings)
+        outer, at = s.heap, s.at
+        heap = None
+        if outer is not None:
+            heap = s.heap = Heap(s)
+            heap.live = live_variables(function)
         try:
             with s.writing_to([]) as out:
                 for atom in kept:
@@ -141,16 +215,73 @@ def compile_callee(
                     tuple(made_anew(s, a, inner) for a in captures), made_anew(s, itself, inner),
                 )
                 yields = s.block(function.body, env, scope)
+            if heap is not None:
+                out[:0] = heap.prologue
+                changed, yields = finals(s, heap, callee, params, yields, out)
+            else:
+                changed = False
         finally:
             unit.active_calls.pop()
-        result = t.BOTTOM if yields is None else unit.type(yields[0])
-        stable = t.join(callee.result, result) == callee.result
+            s.heap, s.at = outer, at
+        value = None if yields is None else s.unit.elements(yields[0]) if callee.written else yields
+        result = t.BOTTOM if value is None else unit.type(value[0])
+        stable = t.join(callee.result, result) == callee.result and not changed
         callee.result = t.join(callee.result, result)
         if stable or not callee.recursive:
             break
-        del unit.findings[before:]
+    unit.findings = outside
     body = Block(rebound(s, out, yields or ()), yields or (UNDEF,), yields is None)
     callee.function = Function(callee.name, tuple(params), body, function.origin, doc=function.doc)
+
+
+def finals(
+    s: Writer, heap: Heap, callee: Callee, params: list[Param],
+    yields: tuple[Atom, ...] | None, out: list[Statement],
+) -> tuple[bool, tuple[Atom, ...] | None]:
+    """Note what a function writes into and gives; return whether that is new, and what it yields.
+
+    A function that writes into parameters returns a tuple: its result, then what they became.
+    """
+    before = (callee.written, callee.gives)
+    positions = {p.var: i for i, p in enumerate(params)}
+    here = s.unit.call_sites[-1]
+    for root in heap.state.latest:
+        if root not in positions and not heap.levels.get(root) and (
+            root in heap.globals.values() or root in s.unit.captured.values()
+        ):
+            s.reject(
+                here, f"a function that is compiled on its own writes into `{root.name}`, which "
+                "is not one of its arguments", "pass it as an argument", "aliases",
+            )
+    found = {i for var, i in positions.items() if var in heap.state.latest} | set(callee.written)
+    callee.written = tuple(sorted(found))
+    if yields is None:
+        return (callee.written, callee.gives) != before, None
+    value = yields[0]
+    there = heap.reference(value) if isinstance(value, Var) else None
+    if there is None or not is_mutable(s.unit.type(value)):
+        pass
+    elif there.root in positions and not there.steps and heap.parts(value) is None:
+        callee.gives = positions[there.root] if callee.gives == "fresh" and not (
+            callee.recursive) or callee.gives == positions[there.root] else "may"
+    else:
+        near = {o for r in heap.roots(value) for o in (r, *heap.state.entangled.get(r, ()))}
+        if any(not heap.levels.get(r, 0) and (r in positions or r in heap.globals.values())
+               for r in near) or callee.gives not in ("fresh", "may"):
+            callee.gives = "may"
+    for var, i in positions.items():
+        if var in heap.state.lost and i in callee.written:
+            s.reject(
+                here, f"whether `{var.name}` is written into is not known when compiling",
+                "use a copy where it is given another name", "aliases",
+            )
+    if callee.written:
+        parts = [value, *(heap.state.value(params[i].var) for i in callee.written)]
+        with s.writing_to(out):
+            yields = (s.let(
+                Pack("tuple", tuple(parts)), t.Tuple(tuple(map(s.unit.type, parts))), "parts", here
+            ),)
+    return (callee.written, callee.gives) != before, yields
 
 
 def made_anew(s: Writer, atom: Atom, inner: dict[Atom, Atom]) -> Atom:

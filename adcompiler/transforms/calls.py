@@ -8,28 +8,36 @@ import types as python_types
 import typing
 from typing import Any
 
+import numpy as np
+
 from adcompiler.analyses.purity import CHECKS
+from adcompiler.analyses.values import simple
 from adcompiler.frontend.replacements import REPLACEMENTS
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Attribute, Call, Closure, Const, Origin, Star
 from adcompiler.rulekit.registry import REGISTRY, hashable, root_module
 from adcompiler.transforms import (
-    container_folds, in_place_folds, inspection_folds, projection_folds, sequence_folds,
+    container_folds, copy_folds, in_place_folds, inspection_folds, iterator_folds, power_folds,
+    projection_folds, sequence_folds, stores,
 )
 from adcompiler.transforms.binding import atoms, literal, plain_call
 from adcompiler.transforms.constructors import construct
 from adcompiler.transforms.defaults import without_defaults
-from adcompiler.transforms.effects import refused
+from adcompiler.transforms.effects import refused, without_out
 from adcompiler.transforms.folds import FOLDS, class_of, fold_constants
+from adcompiler.transforms.iterator_folds import GETTERS, call_getter, opened_iterator
 from adcompiler.transforms.libraries import is_namedtuple, is_runtime, pure_library
 from adcompiler.transforms.method_calls import call_method, call_object_method
+from adcompiler.transforms.out_arguments import call_with_out
 from adcompiler.transforms.opening import call_closure, call_python
 from adcompiler.transforms.operator_methods import ITERATING, call_operator, iterated
 from adcompiler.transforms.unit import Callee
+from adcompiler.transforms.vectorize import call_vectorized, vectorized_call, vectorized_value
 from adcompiler.transforms.writer import Writer
 
 FOLD_MODULES = (
-    container_folds, in_place_folds, inspection_folds, projection_folds, sequence_folds,
+    container_folds, copy_folds, in_place_folds, inspection_folds, iterator_folds, power_folds,
+    projection_folds, sequence_folds, stores,
 )
 """The modules that fill the table of folds when they are imported."""
 
@@ -56,6 +64,15 @@ def call(
         ):
             merged = {k: v for k, v in keywords if k} | kwargs
             return call(s, inner, [*first, *args], merged, origin, name)
+        case Call(Const(value)) if value is np.vectorize:
+            known = vectorized_call(s, rhs)
+            if known is not None:
+                return call_vectorized(s, known, args, kwargs, origin, name)
+        case Call(Const(value), made, keywords) if hashable(value) and value in GETTERS:
+            named = {k: v for k, v in keywords if k}
+            found = call_getter(s, value, list(made), named, args, origin, name)
+            if found is not None:
+                return found
     if isinstance(type_, t.Object) and getattr(type_.cls, "is_derivative", False):
         return s.reject(
             origin, "the derivative of a derivative is not supported yet",
@@ -80,6 +97,7 @@ def call_value(
 ) -> Atom:
     """Write a call of a function that is known when compiling."""
     value = func.value
+    args = [opened_iterator(s, arg, origin) for arg in args]
     if isinstance(value, Callee):
         return s.let(plain_call(func, args, kwargs), value.result, name, origin)
     if refused(s, value, args, kwargs, origin, getattr(value, "__name__", name)):
@@ -101,6 +119,23 @@ def call_value(
         return made
     if hashable(value) and value in ITERATING:
         args = [iterated(s, arg, origin) for arg in args]
+    if s.heap is not None and ("out" in kwargs or len(args) > 1):
+        rest, named, out = without_out(value, args, kwargs)
+        if out:
+            return call_with_out(s, value, rest, named, out, origin, name)
+    if isinstance(value, tuple(GETTERS)):
+        made_of: Any = value.__reduce__()
+        maker, parts = made_of[:2]
+        if maker is type(value) and all(map(simple, parts)):
+            found = call_getter(s, maker, list(map(Const, parts)), kwargs, args, origin, name)
+            if found is not None:
+                return found
+    if isinstance(value, np.vectorize) and any(
+        t.may_vary(s.unit.type(a)) for a in (*atoms(args), *kwargs.values())
+    ):
+        made = vectorized_value(s, func, origin)
+        if made is not None:
+            return call_vectorized(s, made, args, kwargs, origin, name)
     fold = FOLDS.get(value) if hashable(value) else None
     if fold is not None:
         folded = fold(s, args, kwargs, origin, name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import inspect
 import typing
@@ -14,7 +13,7 @@ from adcompiler.errors import ADError
 from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Attribute, Const, Function, Item, Origin, Star, Unsupported,
+    UNDEF, Atom, Attribute, Call, Const, Do, Function, Item, Origin, Star, Unsupported, Var,
 )
 from adcompiler.ir.visit import walk
 from adcompiler.runtime.records import is_record_class
@@ -44,6 +43,8 @@ def construct(
     findings = len(s.unit.findings)
     with s.writing_to([]) as out:
         made = construct_dataclass(s, func, args, kwargs, origin, name)
+        if isinstance(made, Var) and s.heap is not None:
+            made = s.heap.current(made, origin)
     if made is not None and made is not UNDEF and len(s.unit.findings) > findings:
         del s.unit.findings[findings:]  # a function that __post_init__ calls cannot be compiled
         return None
@@ -168,11 +169,14 @@ def assigning_line(cls: type) -> str | None:
         for statement in walk(definition.body) if definition is not None else ():
             if isinstance(statement, Unsupported):
                 return f"{Path(statement.finding.file).name}:{statement.finding.line}"
+            if isinstance(statement, Do) and isinstance(statement.rhs, Call) and isinstance(
+                statement.rhs.func, Const
+            ) and statement.rhs.func.value is setattr:
+                return f"{Path(statement.origin.file).name}:{statement.origin.line}"
     return None
 
 
-@folds(copy.copy)
-def fold_copy(
+def copied_instance(
     s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Any:
     """A copy of an instance has the same attributes, unless its class says how to copy it."""

@@ -15,7 +15,8 @@ import numpy as np
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Call, Const, Origin, Var
-from adcompiler.runtime import add, add_at, zeros_like
+from adcompiler.runtime import add, add_at, project, zeros_like
+from adcompiler.runtime.records import is_record_class
 from adcompiler.transforms.objects import NAMESPACE, make_record
 from adcompiler.transforms.specialise import Specialiser
 
@@ -85,6 +86,7 @@ class Cotangents:
         if not isinstance(atom, Var) or is_none(g):
             return
         self.trust(atom, g)
+        g = self.real_where_its_value_is(atom, g, origin)
         old = self.get(atom, origin)
         if old is None or is_zero(old):
             self.table[atom] = g
@@ -114,6 +116,18 @@ class Cotangents:
             unit.types[g] = wanted
         if isinstance(wanted, t.Array) and isinstance(unit.type(g), t.Array):
             unit.shapes[g] = unit.shape_class(self.value(atom))
+
+    def real_where_its_value_is(self, atom: Var, g: Atom, origin: Origin) -> Atom:
+        """Return the real part of a cotangent that comes from a place where ``atom`` is complex.
+
+        Such is a branch's result, or a value carried by a loop, that is complex on another way.
+        """
+        wanted, found = self.s.unit.type(atom), self.s.unit.type(g)
+        if isinstance(wanted, t.Scalar) and isinstance(found, t.Scalar) and (
+            found.kind == "complex" and wanted.kind != "complex"
+        ):
+            return self.s.call(Const(project), [g, atom], {}, origin, bar(atom))
+        return g
 
     def sum_type(self, old: Atom, g: Atom, type_: t.Type, numeric: bool) -> t.Type:
         if not numeric:
@@ -269,7 +283,7 @@ class Cotangents:
                 self.zero_of(item, item_type, origin) if t.may_vary(item_type) else NONE
                 for item, item_type in zip(items, type_.items, strict=True)
             ), name, origin)
-        if isinstance(type_, t.Object) and isinstance(value, Var):
+        if isinstance(type_, t.Object) and isinstance(value, Var) and is_record_class(type_.cls):
             return self.namespace(value, type_, {}, origin)
         zero = self.s.let(
             Call(Const(function), (value,)), cotangent_type(type_), name, origin, False
@@ -308,7 +322,7 @@ def cotangent_type(type_: t.Type) -> t.Type:
             return t.List(cotangent_type(item))
         case t.Dict(keys, items):
             return t.Dict(keys, tuple(map(cotangent_type, items)))
-        case t.Object(_, fields) if fields:
+        case t.Object(cls, fields) if fields and is_record_class(cls):
             return t.Object(NAMESPACE, tuple(
                 (name, cotangent_type(f) if t.may_vary(f) else t.NONE_TYPE) for name, f in fields
             ))

@@ -28,14 +28,12 @@ NEW_CONTAINER = (
 USE_ARGUMENTS = "write out what the text means, and pass values as arguments"
 
 ARRAY_WRITERS: frozenset[Any] = frozenset({
-    np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis,
-    np.random.shuffle, np.ndarray.sort, np.ndarray.fill, np.ndarray.put, np.ndarray.partition,
-    np.ndarray.resize, np.ndarray.setfield, np.ndarray.setflags, np.ndarray.__setitem__,
+    np.place, np.putmask, np.put_along_axis, np.random.shuffle, np.ndarray.resize,
+    np.ndarray.setfield, np.ndarray.setflags, np.ndarray.__setitem__, np.ndarray.byteswap,
 })
 CONTAINER_WRITERS: frozenset[Any] = frozenset({
-    operator.setitem, operator.delitem, operator.iconcat, setattr, delattr, random.shuffle,
-    heapq.heapify, heapq.heappush, heapq.heappop, heapq.heappushpop, heapq.heapreplace,
-    bisect.insort_left, bisect.insort_right,
+    operator.iconcat, delattr, random.shuffle, heapq.heapify, heapq.heappush, heapq.heappop,
+    heapq.heappushpop, heapq.heapreplace, bisect.insort_left, bisect.insort_right,
     list.append, list.extend, list.insert, list.pop, list.remove, list.clear, list.sort,
     list.reverse, list.__setitem__, list.__delitem__, dict.__setitem__, dict.__delitem__,
     dict.update, dict.pop, dict.popitem, dict.setdefault, dict.clear,
@@ -55,21 +53,18 @@ def refused(
             origin, f"{shown}() sees variables by name, which compiled code does not keep",
             USE_ARGUMENTS, "dynamic-names",
         )
-    elif _among(function, ARRAY_WRITERS) or is_ufunc_at(function):
+    elif _among(function, ARRAY_WRITERS) or (
+        is_ufunc_at(function) and function not in (np.add.at, np.subtract.at)
+    ):
         shown = f"{function.__self__.__name__}.at" if is_ufunc_at(function) else shown
         s.reject(
-            origin, f"{shown}() writes into an array, which is not supported yet", USE_THE_RESULT,
-            "array-writes",
+            origin, f"{shown}() writes into an array in a way that is not supported",
+            "write x[index] = value, or use np.add.at", "array-writes",
         )
     elif _among(function, CONTAINER_WRITERS):
         s.reject(
-            origin, f"{shown}() changes its argument in place, which is not supported yet",
+            origin, f"{shown}() changes its argument in place in a way that is not supported",
             NEW_CONTAINER, "in-place-containers",
-        )
-    elif writes_to_out(function, args, kwargs):
-        s.reject(
-            origin, f"{shown}() with `out=` writes into an array, which is not supported yet",
-            "use the result of the plain call", "ufunc-out-where",
         )
     else:
         return False
@@ -84,16 +79,23 @@ def is_ufunc_at(function: Any) -> bool:
     )
 
 
-def writes_to_out(function: Any, args: list[Any], kwargs: Mapping[str, Atom]) -> bool:
-    """Say whether a call of a NumPy function is given an array for its result."""
-    given: list[Any] = [kwargs["out"]] if "out" in kwargs else []
+def without_out(
+    function: Any, args: list[Any], kwargs: Mapping[str, Atom]
+) -> tuple[list[Any], dict[str, Atom], list[Atom]]:
+    """Return the arguments of a NumPy call without the arrays for its results, and these."""
+    rest, named = list(args), dict(kwargs)
+    given: list[Any] = [named.pop("out")] if "out" in named else []
     if isinstance(function, np.ufunc):
-        given += args[function.nin :]
+        given += rest[function.nin :]
+        del rest[function.nin :]
     elif len(args) > 1 and str(getattr(function, "__module__", "")).startswith("numpy"):
         position = out_position(function)
-        if position is not None:
-            given += args[position : position + 1]
-    return any(not (isinstance(atom, Const) and is_nothing(atom.value)) for atom in given)
+        if position is not None and position < len(rest):
+            given += rest[position : position + 1]
+            if len(rest) == position + 1:
+                del rest[position]
+    found = [a for a in given if not (isinstance(a, Const) and is_nothing(a.value))]
+    return rest, named, found
 
 
 def is_nothing(value: Any) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from adcompiler.analyses.aliasing import IN_PLACE, noticed_writes
+from adcompiler.analyses.aliasing import noticed_writes
+from adcompiler.analyses.storage import IN_PLACE
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Const, Do, If, Let, Loop, Origin, Statement, Var, operands,

@@ -5,10 +5,11 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from adcompiler.analyses.aliasing import IN_PLACE
+from adcompiler.analyses.storage import IN_PLACE
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Call, Const, Origin
+from adcompiler.ir.nodes import Atom, Call, Const, Origin, Var
 from adcompiler.transforms.folds import FOLDS, Fold
+from adcompiler.transforms.stores import write_in_place
 from adcompiler.transforms.writer import Writer
 
 SIGNS: dict[Any, str] = {
@@ -26,19 +27,17 @@ WRITTEN: dict[type, tuple[str, str]] = {
 
 def _in_place(function: Any, plain: Any) -> Fold:
     def fold(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
-        """``x op= y`` of an immutable value rebinds the name; of others it writes into them.
-
-        Whether anything else sees the write is checked when the whole function is known.
-        """
+        """``x op= y`` of an immutable value rebinds the name; of others it writes into them."""
         type_ = s.unit.type(args[0])
         if isinstance(type_, (t.Scalar, t.Text, t.Tuple, t.Static, t.Range, t.Bottom)):
             return s.call(Const(plain), args, {}, origin, name)
-        found = s.type_of_call(plain, args, {})
-        fits = found == type_ or (isinstance(found, t.Unknown) and not (
-            isinstance(type_, t.Array) and type_.dtype not in ("float64", "complex128")
-        ))
-        if isinstance(type_, t.Dict) or (isinstance(type_, (t.Array, t.List)) and not fits):
+        if s.heap is not None and isinstance(args[0], Var) and (
+            isinstance(type_, t.Array) or (isinstance(type_, t.List) and plain is operator.add)
+        ):
+            return write_in_place(s, function, args, origin, name)
+        if isinstance(type_, (t.Dict, t.List)):
             return refuse_write(s, type_, plain, origin)
+        found = s.type_of_call(plain, args, {})
         return s.let(Call(Const(function), tuple(args)), found, name, origin)
 
     return fold

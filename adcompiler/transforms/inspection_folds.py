@@ -16,6 +16,13 @@ from adcompiler.transforms.folds import class_of, folds
 from adcompiler.transforms.writer import Writer
 
 
+NUMBERS = (
+    (bool, np.bool_), (int, np.int64, np.int32), (float, np.float64, np.float32),
+    (complex, np.complex128),
+)
+"""Classes of numbers, kind by kind."""
+
+
 @folds(imported_module)
 def fold_import(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
     """``import module`` inside a function: the module is a compile-time value."""
@@ -27,14 +34,34 @@ def fold_import(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: s
 
 @folds(isinstance)
 def fold_isinstance(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
-    cls = class_of(s, args[0]) if len(args) == 2 else None
-    wanted = static_classes(s, args[1]) if len(args) == 2 else None
-    if cls is None or wanted is None:
+    if len(args) != 2:
+        return None
+    if args[0] in s.unit.one_shot:
+        return s.reject(
+            origin, "isinstance() of an iterator", "make a list of it first", "iterators"
+        )
+    classes = possible_classes(s, args[0])
+    wanted = static_classes(s, args[1])
+    if not classes or wanted is None:
         return None
     try:
-        return Const(issubclass(cls, wanted))
+        answers = {issubclass(cls, wanted) for cls in classes}
     except TypeError:
         return None
+    return Const(answers.pop()) if len(answers) == 1 else None
+
+
+def possible_classes(s: Writer, atom: Atom) -> tuple[type, ...]:
+    """Return the classes that a value may be of, none if they are not known.
+
+    A number that comes from several places may be of a lesser kind than its type says.
+    """
+    type_ = s.unit.type(atom)
+    if not isinstance(type_, t.Scalar) or atom not in s.unit.merged or type_.kind == "bool":
+        cls = class_of(s, atom)
+        return () if cls is None else (cls,)
+    lesser = NUMBERS[: t.KINDS.index(type_.kind) + 1]
+    return tuple(cls for kind in lesser for cls in kind)
 
 
 def static_classes(s: Writer, atom: Atom) -> Any:
@@ -193,8 +220,18 @@ def fold_isrealobj(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name
     return None if found is None else Const(not found.value)
 
 
-@folds(np.conj, np.real)
+@folds(np.conj)
 def fold_conj(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """In rules, the conjugate of a Python number is its method; of a real number, the number."""
+    rule = s.unit.active_calls[-1] if s.unit.active_calls else None
+    own = getattr(rule, "function", None) is np.conjugate  # its primal gives a NumPy number
+    if s.in_rule and not own and s.unit.type(args[0]) == t.COMPLEX:
+        return s.call(s.attribute(args[0], "conjugate", origin), [], {}, origin, name)
+    return fold_real(s, args, kwargs, origin, name)
+
+
+@folds(np.real)
+def fold_real(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
     """The conjugate and the real part of a real number are the number.
 
     Outside rules the result keeps its class: ``np.conj`` of a float is a NumPy scalar.

@@ -5,14 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import NONE, UNDEF, Atom, Call, Const, Origin
-from adcompiler.rulekit.registry import REGISTRY
+from adcompiler.frontend.replacements import REPLACEMENTS
+from adcompiler.ir.nodes import NONE, UNDEF, Atom, Call, Const, Origin, Var
+from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.runtime import dict_keys, dict_values
 from adcompiler.transforms.binding import plain_call
 from adcompiler.transforms.defaults import without_defaults
-from adcompiler.transforms.effects import NEW_CONTAINER, refused
+from adcompiler.transforms.effects import NEW_CONTAINER, refused, without_out
+from adcompiler.transforms.iterator_folds import get_entry
 from adcompiler.transforms.libraries import is_namedtuple
 from adcompiler.transforms.objects import call_raw, call_super, find_raw
+from adcompiler.transforms.out_arguments import call_with_out
+from adcompiler.transforms.stores import call_dict_method, call_list_method
 from adcompiler.transforms.writer import Writer
 
 LIST_WRITES = frozenset({
@@ -22,6 +26,7 @@ DICT_WRITES = frozenset({"update", "pop", "popitem", "setdefault", "clear"})
 ARRAY_WRITES = frozenset({
     "sort", "fill", "put", "partition", "resize", "setfield", "setflags", "itemset",
 })
+POSITIONS = frozenset({list.index, list.count, tuple.index, tuple.count})
 WRITES = LIST_WRITES | DICT_WRITES | ARRAY_WRITES
 
 
@@ -40,11 +45,19 @@ def call_method(
             return inherited
         if refused(s, descriptor, args, kwargs, origin, f".{method}"):
             return UNDEF
+        replacement = REPLACEMENTS.get(descriptor) if hashable(descriptor) else None
+        if replacement is not None and isinstance(owner, t.Array) and s.heap is not None:
+            return s.call(Const(replacement), [obj, *args], kwargs, origin, name)
+        rest, named, out = without_out(descriptor, [obj, *args], kwargs)
+        if out and s.heap is not None:
+            return call_with_out(s, descriptor, rest, named, out, origin, name)
         _, kwargs = without_defaults(descriptor, [], kwargs)
         rest = [obj, *args]
         found = s.type_of_call(descriptor, rest, kwargs) if isinstance(
             owner, t.Array
         ) else s.type_of_call(lambda x, *a, **k: getattr(x, method)(*a, **k), rest, kwargs)
+        if descriptor in POSITIONS:
+            found = t.INT
         if isinstance(found, t.Static):
             return Const(found.value) if REGISTRY.inactive(descriptor) else s.let(
                 plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
@@ -67,7 +80,14 @@ def call_method(
             if args[0].value in owner.keys:
                 return s.item(obj, args[0], origin, name)
             return args[1] if len(args) > 1 else NONE
+        if method == "get" and args and not kwargs:
+            return get_entry(s, obj, args, origin, name)
     writes = LIST_WRITES if isinstance(owner, t.List) else DICT_WRITES
+    if isinstance(owner, (t.List, t.Dict)) and method in writes and s.heap is not None and (
+        isinstance(obj, Var)
+    ):
+        change = call_list_method if isinstance(owner, t.List) else call_dict_method
+        return change(s, obj, method, args, kwargs, origin, name)
     if isinstance(owner, (t.List, t.Dict)) and method in writes:
         return s.reject(
             origin, f"changing a {'list' if isinstance(owner, t.List) else 'dict'} in place "
@@ -75,8 +95,8 @@ def call_method(
         )
     if isinstance(owner, t.Unknown) and method in WRITES:
         return s.reject(
-            origin, f"changing a value in place (`.{method}`) is not supported yet",
-            f"{NEW_CONTAINER}, np.sort(x)", "in-place-containers",
+            origin, f"`.{method}()` may write into a value of which the type is not known when "
+            "compiling", "annotate it, or make it where its type can be seen", "unknown-writes",
         )
     if isinstance(owner, t.Text):
         found = s.type_of_call(lambda x, *a, **k: getattr(x, method)(*a, **k), [obj, *args], kwargs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 import types
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -166,8 +167,10 @@ def public_name(function: Any) -> tuple[str, str]:
 
 def reached(loaded: Any, name: str) -> Any:
     """Return what a dotted name leads to from a module, None where it leads nowhere."""
-    for part in name.split("."):
-        loaded = getattr(loaded, part, None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a module may warn of names that it is about to drop
+        for part in name.split("."):
+            loaded = getattr(loaded, part, None)
     return loaded
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.analyses.liveness import live_variables
+from adcompiler.analyses.once import reused_variables
 from adcompiler.analyses.values import simple, type_of
 from adcompiler.errors import ADError
 from adcompiler.frontend.functions import lower
@@ -16,7 +18,7 @@ from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Block, Closure, Const, Function, If, Loop, Origin, Param, Star, Statement,
-    Unsupported,
+    Unsupported, Var,
 )
 from adcompiler.ir.visit import size, walk
 from adcompiler.transforms.binding import bind, environment, literal, plain_call, shown_name
@@ -161,9 +163,15 @@ def apply(
 ) -> Atom:
     """Write the body of ``function`` in place, or a call of its own compiled form."""
     unit = s.unit
+    if scope is None or not scope.is_rule:
+        unit.reused |= reused_variables(function)
+        for param, atom in zip(function.params, bound, strict=True):
+            s.check_once(param.var, atom, origin)
     depth = unit.active_calls.count(identity)
     large = size(function.body) > INLINE_SIZE and not partial_evaluation_helps(s, bound)
-    opened = depth == 0 and (not large or (scope is not None and scope.is_rule))
+    opened = depth == 0 and (
+        not large or (scope is not None and scope.is_rule) or overlap(s, bound, captures)
+    )
     if opened or must_open(s, bound, captures):
         if len(unit.active_calls) > MAX_DEPTH:
             return s.reject(
@@ -172,6 +180,8 @@ def apply(
                 "write the recursion without passing functions", "unknown-callable",
             )
         env = environment(function, bound, captures, itself)
+        if s.heap is not None:
+            s.heap.live |= live_variables(function)
         start = len(s.out)
         unit.active_calls.append(identity)
         unit.call_sites.append(origin)
@@ -212,6 +222,20 @@ def partial_evaluation_helps(s: Writer, bound: list[Atom]) -> bool:
         or isinstance(s.unit.type(a), t.FunctionType)
         for a in bound
     )
+
+
+def overlap(s: Writer, bound: list[Atom], captures: tuple[Atom, ...]) -> bool:
+    """Say whether two arguments may share storage: a write to one may change the other."""
+    if s.heap is None:
+        return False
+    seen: set[Var] = set()
+    for atom in dict.fromkeys((*bound, *captures)):
+        roots = set(s.heap.roots(atom))
+        near = {o for r in roots for o in s.heap.state.entangled.get(r, ())}
+        if (roots | near) & seen:
+            return True
+        seen |= roots
+    return False
 
 
 def must_open(s: Writer, bound: list[Atom], captures: tuple[Atom, ...]) -> bool:

@@ -49,13 +49,12 @@ def method_of(s: Writer, atom: Any, name: str) -> tuple[type, tuple[type, Any]] 
     return (type_.cls, found) if has_text(found[1]) else None
 
 
-def has_text(function: python_types.FunctionType) -> bool:
-    """Say whether the source of a function can be read."""
+def has_text(function: Any) -> bool:
+    """Say whether something is a function written in Python whose source can be read."""
     try:
-        lower(function)
+        return isinstance(function, python_types.FunctionType) and bool(lower(function))
     except ADError:
         return False
-    return True
 
 
 def call_operator(

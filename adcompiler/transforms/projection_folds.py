@@ -102,6 +102,8 @@ def unstretched(
         options: dict[str, Atom] = {"axis": Const(axes), "keepdims": Const(True)}
     elif isinstance(wanted, tuple) and wanted[:2] == ("suffix", have):
         options = {"axis": Const(0 if wanted[2] == 1 else tuple(range(wanted[2])))}
+    elif other.ndim == 0 and isinstance(kind, t.Scalar):
+        return s.call(Const(np.asarray), [g], {}, origin, name)
     elif have != wanted or not isinstance(kind, t.Array):
         shape = s.attribute(x, "shape", origin, "shape")
         result_type = t.Array(getattr(kind, "dtype", None) or "float64", other.ndim)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from adcompiler.analyses.activity import METADATA
+from adcompiler.analyses.storage import METADATA
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, If, Let, Loop, Statement, Var,
 )
@@ -27,6 +27,7 @@ class PendingIf:
     yields: tuple[list[Atom], list[Atom]]
     results: list[Var]
     in_loop: bool
+    regions: tuple[int, ...] = ()
 
 
 @dataclass(eq=False)
@@ -42,6 +43,7 @@ class PendingLoop:
     collected: list[Atom]
     collects: list[Var]
     stop: Atom | None
+    region: int = 0
 
 
 Written = Statement | PendingIf | PendingLoop

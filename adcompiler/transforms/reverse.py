@@ -18,6 +18,7 @@ import numpy as np
 from adcompiler.analyses.activity import active_variables, varied_variables
 from adcompiler.analyses.invariance import cancelled_shifts
 from adcompiler.analyses.purity import Purity
+from adcompiler.analyses.storage import written_operand
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Const, Do, If, Item, Let, Loop, Origin, Pack, Rhs, Star,
@@ -37,10 +38,11 @@ from adcompiler.transforms.reverse_branches import BranchReverser
 from adcompiler.transforms.reverse_calls import CallReverser
 from adcompiler.transforms.reverse_checks import check_unseen, reject_set, report_missing
 from adcompiler.transforms.reverse_loops import LoopReverser
+from adcompiler.transforms.reverse_writes import WriteReverser
 from adcompiler.transforms.specialise import Specialiser
 
 
-class Reverser(CallReverser, BranchReverser, LoopReverser):
+class Reverser(CallReverser, BranchReverser, LoopReverser, WriteReverser):
     """Writes the forward pass and the reverse sweep of one typed function."""
 
     def forward(self, statements: Iterable[Statement]) -> list[Sweep]:
@@ -57,6 +59,8 @@ class Reverser(CallReverser, BranchReverser, LoopReverser):
     def forward_statement(self, statement: Statement) -> Sweep | None:
         """Write one statement; return how to reverse it if it is active."""
         match statement:
+            case Let(target, rhs, origin) if written_operand(rhs) is not None:
+                return self.forward_update(target, rhs, origin)
             case Let(target, rhs, origin):
                 if self.is_active(target):
                     return self.forward_active(target, rhs, origin)
@@ -252,17 +256,22 @@ def reverse(
     purity = Purity(s.unit.type, s.unit.definition)
     assume = s.unit.assume_equal_shapes and purity.has_no_effect(body)
     reverser = Reverser(s, active, varied, pairs, split, params, assume)
+    reverser.prepare_writes(body)
     with reverser.forward_pass() as forward:
         sweeps = reverser.forward(body.statements)
     cotangents = Cotangents(s)
     cotangents.primal = reverser.env
     at = origin.reversed()
     with s.writing_to([]) as out:
+        if split:
+            reverser.keep_apart([v for st in body.statements for v in defined(st)], at)
         if isinstance(output, Var) and output in active:
             cotangents.accumulate(output, seed, at)
         for sweep in reversed(sweeps):
             sweep(cotangents)
         bars = [cotangents.get(var, at) for var in inputs]
+    ends: list[Atom] = [bar for bar in bars if bar is not None]
+    reverser.read_restored(out, ends)
     if split:
         hoist_metadata(out, forward, set(top_level(forward)))
     return Reversed(finish(forward), out, reverser.value(output), bars, cotangents.owned)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TypeGuard, cast
 
+from adcompiler.analyses.versions import Versions
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Block, Star, Statement, Var
 from adcompiler.ir.visit import substitute_block
@@ -40,6 +41,9 @@ class ReverserBase(ABC):
         self.split = split
         self.assume = assume
         self.env: dict[Var, Atom] = {}
+        self.versions = Versions(Block(()))
+        self.primal_of: dict[Atom, Var] = {}
+        self.restored: list[dict[Var, Atom]] = [{}]
         self.depth = 0
         self.region = 0
         self.regions = 0
@@ -74,6 +78,26 @@ class ReverserBase(ABC):
             if var in table:
                 table[new] = table[var]
         return new
+
+    @abstractmethod
+    def available(self, var: Var) -> Atom:
+        """Return the atom that holds a forward value at this point of the sweep."""
+
+    @abstractmethod
+    def restoring(self, region: int) -> AbstractContextManager[dict[Var, Atom]]:
+        """Restore what is read in the sweep of a region; yields the region's table."""
+
+    @abstractmethod
+    def keep_apart(self, made: Iterable[Var], at: Origin) -> None:
+        """Write copies of what a split sweep would write into: it may be run again."""
+
+    @abstractmethod
+    def destroyed_values(self) -> set[Var]:
+        """Return the forward values whose storage goes on to hold others."""
+
+    @abstractmethod
+    def read_restored(self, out: list[Statement], yields: list[Atom]) -> None:
+        """Let the sweep of a region read what it restored, and views of that anew."""
 
     # -- regions -------------------------------------------------------------------------------
 

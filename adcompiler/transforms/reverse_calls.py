@@ -75,6 +75,7 @@ class CallReverser(ReverserBase):
             target.temporary, origin, wanted,
         )
         self.env[target] = applied.result
+        self.primal_of.setdefault(applied.result, target)
         if isinstance(applied.result, Var):
             self.note_result(target, applied.result, shape)
         return self.pull(target, applied, by_value, origin)
@@ -141,13 +142,18 @@ class CallReverser(ReverserBase):
             mine = unit.shape_class(other)
             if mine == shape or (mine[0] == "suffix" and mine[1] == shape):
                 continue
+            if mentions(shape, mine):
+                return None  # x * (x + y) or x[1:] + x: a shape is not defined by itself
             away = most - ndim
+            ending = unit.canonical(("suffix", shape, away) if away else shape)
+            if ending == mine:
+                continue
             check = same_trailing_shape if away else same_shape
             shapes = (self.shape_of(first, most, origin), self.shape_of(other, ndim, origin))
             self.s.out.append(Do(Call(Const(check), shapes), origin))
-            ending = ("suffix", shape, away) if away else shape
             if self.region == 0:
-                unit.equal_shapes[mine] = ending
+                if not unit.made_equal(mine, ending) and unit.made_equal(ending, mine):
+                    shape = unit.canonical(shape)
             elif self.home.get(other) == self.region:
                 unit.shapes[other] = ending
             elif not away and self.home.get(first) == self.region:
@@ -218,3 +224,10 @@ def plain_function(func: Atom, rule: Rule) -> Atom:
     if isinstance(func, Const) and REGISTRY.resolve(func.value) is func.value:
         return func
     return Const(rule.function)
+
+
+def mentions(shape: Any, part: ShapeClass) -> bool:
+    """Say whether a shape class is ``part``, or made of it."""
+    return bool(shape == part) or (
+        isinstance(shape, tuple | frozenset) and any(mentions(inner, part) for inner in shape)
+    )

@@ -7,11 +7,13 @@ from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
-from adcompiler.analyses.purity import Purity
+from adcompiler.analyses.purity import CHECKS, WRITERS, Purity
 from adcompiler.errors import Finding
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Origin, Rhs, Var, unstar
 from adcompiler.rulekit.registry import REGISTRY
+from adcompiler.runtime import own
+from adcompiler.runtime.records import is_record_class
 from adcompiler.transforms.constructors import assigning_line
 from adcompiler.transforms.libraries import is_standard
 from adcompiler.transforms.missing import may_write, missing_rule
@@ -63,9 +65,13 @@ def reject_set(s: Specialiser, origin: Origin) -> None:
 
 def reject_instances(s: Specialiser, active: Collection[Var], rhs: Call, origin: Origin) -> None:
     """Report an instance that is differentiated and given to a function that is not opened."""
+    if isinstance(rhs.func, Const) and rhs.func.value is own:
+        return
     for atom in (*map(unstar, rhs.args), *(atom for _, atom in rhs.kwargs)):
         type_ = s.unit.type(atom)
-        if isinstance(atom, Var) and atom in active and isinstance(type_, t.Object):
+        if isinstance(atom, Var) and atom in active and isinstance(type_, t.Object) and (
+            is_record_class(type_.cls)
+        ):
             function = rhs.func.value if isinstance(rhs.func, Const) else None
             shown = getattr(function, "__name__", "a function")
             s.reject(
@@ -91,6 +97,8 @@ def check_unseen(s: Specialiser, varied: Collection[Atom], rhs: Rhs, origin: Ori
         check_unseen_method(s, rhs.func, origin)
         return
     function = rhs.func.value
+    if function in WRITERS or function in CHECKS:
+        return
     if not any(isinstance(unit.type(atom), MUTABLE) for atom in operands):
         return
     if isinstance(function, FunctionType) and (

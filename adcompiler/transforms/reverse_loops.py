@@ -7,8 +7,8 @@ are carried by accumulators.
 from __future__ import annotations
 
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Block, Call, Const, Let, Loop, Statement, Var
-from adcompiler.ir.visit import walk
+from adcompiler.ir.nodes import Atom, Block, Call, Const, Let, Loop, Origin, Statement, Var
+from adcompiler.ir.visit import defined, walk
 from adcompiler.runtime import add_at
 from adcompiler.transforms.cotangents import Cotangents, bar, cotangent_type
 from adcompiler.transforms.regions import PendingLoop, finish, region_variables
@@ -34,6 +34,7 @@ class LoopReverser(LoopSaver):
             )
         self.depth += 1
         with self.forward_pass() as out, self.inside():
+            region = self.region
             self.home.update(dict.fromkeys((*node.items, *node.params), self.region))
             sweeps = self.forward(node.body.statements)
         self.depth -= 1
@@ -41,7 +42,7 @@ class LoopReverser(LoopSaver):
         pending = PendingLoop(
             node, iterables, inits, condition, out, tuple(map(self.value, node.next_values())),
             [self.value(a) for a in node.collected()], list(node.collects),
-            None if stop is None else self.value(stop),
+            None if stop is None else self.value(stop), region,
         )
         self.write_region(pending)
         if not sweeps and not any(
@@ -56,16 +57,21 @@ class LoopReverser(LoopSaver):
         """Write the reverse loop, and hand its results on."""
         node, s = pending.node, self.s
         at = node.origin.reversed()
+        shadows = self.shadows(node, cotangents, at)
         given = {r: cotangents.take(r, at) for r in (*node.results, *node.collects)
                  if self.is_active(r)}
-        if all(g is None for g in given.values()):
+        kept = [i for i, p in enumerate(node.params) if p in self.versions.destroyed]
+        if all(g is None for g in given.values()) and not kept:
             return
         carried = [i for i, p in enumerate(node.params)
                    if self.is_active(p) or self.is_active(node.results[i])]
         made = {*node.params, *node.items, *region_variables(pending.body, node.body)}
-        loop = ReverseLoop(pending, Cotangents(s, cotangents, made, is_loop=True), at)
-        with s.writing_to(loop.out):
+        loop = ReverseLoop(pending, Cotangents(s, cotangents, made, is_loop=True), at, shadows)
+        with s.writing_to(loop.out), self.restoring(pending.region) as table:
+            storage = self.storage_before(loop, kept, table)
             self.sweep_body(loop, sweeps, carried, given)
+            before = [self.available(node.params[i]) for i in kept]
+            restored = dict(table)
         loop.inits = [
             g if (g := given.get(node.results[i])) is not None else cotangents.zero_of(
                 node.results[i], s.unit.type(node.results[i]), at)
@@ -76,10 +82,16 @@ class LoopReverser(LoopSaver):
             loop.params.append(accumulator)
             loop.yields.append(loop.inner.table[var])
             loop.inits.append(self.initial(var, loop, cotangents))
+        loop.params += storage
+        loop.yields += before
+        loop.inits += [self.available(node.results[i]) for i in kept]
+        with self.restoring(pending.region) as table:
+            table.update(restored)
+            self.read_restored(loop.out, loop.yields)
         self.save_from_loop(loop)
         results = self.write_loop(loop)
         for (var, accumulator), init, result in zip(
-            accumulators, loop.inits[len(carried):], results[len(carried):], strict=True
+            accumulators, loop.inits[len(carried):], results[len(carried):], strict=False
         ):
             cotangents.table[var] = result
             if init in cotangents.owned and isinstance(
@@ -88,7 +100,44 @@ class LoopReverser(LoopSaver):
                 cotangents.owned.add(result)
         for i, result in zip(carried, results, strict=False):
             if self.is_active(node.inits[i]):
+                if i in shadows:
+                    cotangents.owned.add(result)
                 cotangents.accumulate(node.inits[i], result, at)
+        for i, result in zip(kept, results[len(results) - len(kept):], strict=True):
+            init = self.value(node.inits[i])
+            if isinstance(init, Var):
+                self.restored[-1][init] = result
+
+    def shadows(self, node: Loop, cotangents: Cotangents, at: Origin) -> set[int]:
+        """Make the cotangents of written storage the sweep's own; return which these are."""
+        found = set()
+        for i, (param, result) in enumerate(zip(node.params, node.results, strict=True)):
+            if param in self.versions.destroyed and isinstance(
+                self.s.unit.type(param), (t.Array, t.List, t.Dict)
+            ) and (self.is_active(param) or self.is_active(result)):
+                found.add(i)
+                if self.is_active(result) and cotangents.get(result, at) is not None:
+                    cotangents.table[result] = cotangents.buffer(result, at)
+        return found
+
+    def storage_before(
+        self, loop: ReverseLoop, kept: list[int], table: dict[Var, Atom]
+    ) -> list[Var]:
+        """Carry written storage backwards; return the variables that hold it in an iteration."""
+        node, s = loop.pending.node, self.s
+        carried = []
+        for i in kept:
+            param = Var(node.params[i].name, False)
+            s.copy_facts(node.params[i], param)
+            s.unit.defs.pop(param, None)
+            carried.append(param)
+            following = self.value(node.next_values()[i])
+            if isinstance(following, Var):
+                table[following] = param
+        if self.split:
+            made = [v for st in node.body.statements for v in defined(st)]
+            self.keep_apart(made, loop.at)
+        return carried
 
     def sweep_body(
         self, loop: ReverseLoop, sweeps: list[Sweep], carried: list[int],
@@ -105,11 +154,15 @@ class LoopReverser(LoopSaver):
         for sweep in reversed(sweeps):
             sweep(inner)
         self.item_cotangents(loop)
-        loop.yields += [
-            g if (g := inner.get(node.params[i], at)) is not None else inner.zero_of(
-                inner.value(node.params[i]), self.s.unit.type(node.params[i]), at)
-            for i in carried
-        ]
+        for i in carried:
+            param = node.params[i]
+            if i in loop.shadows:
+                loop.yields.append(inner.buffer(param, at))
+            elif (g := inner.get(param, at)) is not None:
+                loop.yields.append(g)
+            else:
+                value = inner.value(param)
+                loop.yields.append(inner.zero_of(value, self.s.unit.type(param), at))
 
     def write_loop(self, loop: ReverseLoop) -> list[Var]:
         """Write the reverse loop as it ended up; return its results."""
@@ -137,6 +190,8 @@ class LoopReverser(LoopSaver):
         following = node.next_values()[i]
         if isinstance(following, Var):
             unit.shapes[param] = unit.shape_class(loop.inner.value(following))
+            if i in loop.shadows:
+                loop.inner.owned.add(param)
             if self.is_active(following):
                 loop.inner.accumulate(following, param, loop.at)
         return param

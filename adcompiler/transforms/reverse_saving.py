@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    NONE, Atom, Block, Call, Const, Let, Origin, Rhs, Statement, Var, operands, substitute,
+    NONE, Atom, Block, Call, Const, Let, Origin, Pack, Rhs, Slice, Star, Statement, Var, operands,
+    substitute, unstar,
 )
 from adcompiler.ir.visit import free_variables
 from adcompiler.transforms.cotangents import Cotangents
@@ -26,11 +27,13 @@ class ReverseLoop:
     ``inner`` holds the cotangents inside it; ``items`` run over ``iterables``; ``params``, first
     ``inits``, become ``yields``. ``out`` is its body; ``prelude`` the statements in front of it;
     ``positions`` are variables to be bound there to the positions of the iterations, last first.
+    ``shadows`` are the positions of carried values whose storage the loop writes into.
     """
 
     pending: PendingLoop
     inner: Cotangents
     at: Origin
+    shadows: set[int] = field(default_factory=set)
     items: list[Var] = field(default_factory=list)
     iterables: list[Atom] = field(default_factory=list)
     params: list[Var] = field(default_factory=list)
@@ -129,8 +132,17 @@ class LoopSaver(ReverserBase):
         loop.out[:0] = again
 
     def is_integer_arithmetic(self, let: Let) -> bool:
-        """Say whether a statement only computes an int from others."""
+        """Say whether a statement only computes an int, or a subscript made of such."""
         match let.rhs:
+            case Slice():
+                return True
+            case Pack("tuple", items):
+                return not any(isinstance(item, Star) for item in items) and all(
+                    isinstance(self.s.unit.type(unstar(item)), (t.SliceType, t.Static))
+                    or self.s.unit.type(unstar(item)) == t.INT for item in items
+                )
+            case Call(func=Const(value=function)) if function is range:
+                return True
             case Call(func=Const(value=function)):
                 return self.s.unit.type(let.target) == t.INT and function in INTEGER_ARITHMETIC
         return False

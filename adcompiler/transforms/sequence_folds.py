@@ -5,11 +5,14 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+from adcompiler.analyses.storage import is_mutable
+from adcompiler.frontend.iterators import dict_of_pairs, total_of_lists
 from adcompiler.frontend.replacements import listed
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin, unstar
-from adcompiler.runtime import dict_of, same_length, unpack
+from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin, Star, unstar
+from adcompiler.runtime import check_count, dict_of, same_length, unpack
 from adcompiler.transforms.folds import FOLDS, Fold, folds
+from adcompiler.transforms.iterator_folds import is_lazy, may_carry, transposed
 from adcompiler.transforms.specialise_types import item_type
 from adcompiler.transforms.writer import Writer
 
@@ -18,9 +21,7 @@ def _sequence(kind: str) -> Fold:
     def fold(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
         """A sequence of known elements is rebuilt from them."""
         made = s.unit.definition(args[0]) if len(args) == 1 else None
-        if isinstance(made, Call) and isinstance(made.func, Const) and made.func.value in (
-            zip, enumerate, dict.items
-        ):
+        if isinstance(made, Call) and is_lazy(made.func):
             items = s.call(Const(listed), args, {}, origin, name)
             return items if kind == "list" else s.call(Const(tuple), [items], {}, origin, name)
         elements = s.unit.elements(args[0]) if len(args) == 1 else ()
@@ -41,6 +42,8 @@ def fold_dict(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
     entries: list[tuple[Atom, Atom]] = []
     if len(args) == 1:
         opened = opened_dict(s, args[0], origin)
+        if opened is None and not kwargs and not isinstance(s.unit.type(args[0]), t.Dict):
+            return s.call(Const(dict_of_pairs), args, {}, origin, name)
         if opened is None:
             return None
         entries += opened
@@ -54,6 +57,25 @@ def opened_dict(s: Writer, table: Atom, origin: Origin) -> list[tuple[Atom, Atom
     if not isinstance(type_, t.Dict) or type_.keys is None:
         return None
     return [(Const(k), s.item(table, Const(k), origin, str(k))) for k in type_.keys]
+
+
+@folds(sum)
+def fold_sum(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """A sum of lists has all their items."""
+    start = args[1] if len(args) == 2 else kwargs.get("start")
+    if start is None or not isinstance(s.unit.type(start), t.List):
+        return None
+    return s.call(Const(total_of_lists), [args[0], start], {}, origin, name)
+
+
+@folds(operator.add)
+def fold_add(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """The type of a sum of two lists, of whatever items."""
+    left, right = map(s.unit.type, args)
+    if isinstance(left, t.List) and isinstance(right, t.List) and left != right:
+        type_ = t.List(t.join(left.item, right.item))
+        return s.let(Call(Const(operator.add), tuple(args)), type_, name, origin)
+    return None
 
 
 @folds(operator.or_)
@@ -82,6 +104,10 @@ def fold_zip(
     s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Any:
     """``strict=True`` becomes a comparison of lengths where the iterator is made."""
+    if len(args) == 1 and isinstance(args[0], Star):
+        columns = transposed(s, args[0].atom, origin, name)
+        if columns is not None:
+            return columns
     strict = kwargs.get("strict", Const(False))
     if not isinstance(strict, Const):
         return s.reject(
@@ -120,10 +146,19 @@ def fold_dict_of(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: 
 @folds(unpack)
 def fold_unpack(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
     value, count, star = args[0], args[1].value, args[2].value
+    rhs = s.unit.definition(value)
+    if isinstance(rhs, Call) and is_lazy(rhs.func) and may_carry(s, value):
+        value = s.call(Const(listed), [value], {}, origin, "items")
+        args = [value, *args[1:]]
     elements = s.unit.elements(value)
     type_ = s.unit.type(value)
     if elements is None and isinstance(type_, t.Tuple):
         elements = tuple(s.item(value, Const(i), origin, "part") for i in range(len(type_.items)))
+    if elements is None and s.heap is not None and star < 0 and isinstance(
+        type_, (t.List, t.Array)
+    ) and is_mutable(item_type(type_)):
+        s.out.append(Do(Call(Const(check_count), (value, Const(count))), origin))
+        elements = tuple(s.item(value, Const(i), origin, "part") for i in range(count))
     if elements is None:
         item = item_type(type_)
         kinds: list[t.Type] = [item] * count

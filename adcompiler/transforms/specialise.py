@@ -6,16 +6,20 @@ tables of the ``Unit``. A branch whose condition is a compile-time value is repl
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Block, Call, Closure, Const, Do, Format, Free, If, Item, Let, Loop,
-    Origin, Pack, Raise, Rhs, Slice, Statement, Unsupported, Var, substitute,
+    Origin, Pack, Raise, Rhs, Slice, Star, Statement, Unsupported, Var, substitute,
 )
 from adcompiler.ir.visit import substitute_statement
 from adcompiler.transforms.calls import call
+from adcompiler.transforms.heap import Heap, Reference, State
+from adcompiler.transforms.iterator_folds import makes_iterator
 from adcompiler.transforms.objects import mangled, written_super
 from adcompiler.transforms.operator_methods import truth_of_instance
 from adcompiler.transforms.specialise_access import Access
@@ -40,9 +44,11 @@ class Specialiser(Loops, Displays, Access):
 
     def statement(self, statement: Statement, env: Env, scope: Scope | None) -> bool:
         """Write one statement; return False if control never passes it."""
+        self.at = getattr(statement, "origin", self.at)
         match statement:
             case Let(target, rhs, origin):
                 env[target] = self.rhs(rhs, env, scope, origin, target.name, target.temporary)
+                self.check_once(target, env[target], origin)
             case Do(rhs, origin):
                 value = self.rhs(rhs, env, scope, origin, "ignored", True)
                 last = self.out[-1] if self.out else None
@@ -68,23 +74,50 @@ class Specialiser(Loops, Displays, Access):
             if yields is None:
                 return False
             env.update(zip(node.results, yields, strict=True))
+            for result, value in zip(node.results, yields, strict=True):
+                self.check_once(result, value, node.origin)
             return True
         arms = []
+        states = []
         for arm in (node.then, node.orelse):
-            with self.writing_to([]) as out:
+            with self.writing_to([]) as out, self.region_of_heap() as state:
                 arms.append((out, self.block(arm, dict(env), scope)))
-        results = self.merge(node, arms, condition)
+                states.append(state())
+        results = self.merge(node, arms, condition, states)
         if results is None:
             return False
         env.update(zip(node.results, results, strict=True))
+        for result, value in zip(node.results, results, strict=True):
+            self.check_once(result, value, node.origin)
         return True
+
+    @contextmanager
+    def region_of_heap(self) -> Iterator[Callable[[], State | None]]:
+        """Let what is written meanwhile change a copy of the heap's state; yields how to get it."""
+        heap = self.heap
+        if heap is None:
+            yield lambda: None
+            return
+        before = heap.state
+        heap.state = before.copy()
+        heap.level += 1
+        try:
+            yield lambda: heap.state
+        finally:
+            heap.state = before
+            heap.level -= 1
 
     def merge(
         self, node: If, arms: list[tuple[list[Statement], tuple[Atom, ...] | None]],
-        condition: Atom,
+        condition: Atom, states: Sequence[State | None],
     ) -> list[Atom] | None:
         """Write an If of two specialised arms; return the atoms of its results."""
         (then_out, then), (else_out, orelse) = arms
+        heap = self.heap
+        if heap is not None and (then is None or orelse is None):
+            survivor = states[0] if orelse is None else states[1]
+            assert survivor is not None
+            heap.state = survivor
         if then is None and orelse is not None:  # a guard: what follows it need not be nested
             guard = Block(tuple(then_out), (), True)
             self.out.append(If(condition, guard, Block(()), (), node.origin))
@@ -97,10 +130,17 @@ class Specialiser(Loops, Displays, Access):
             return list(then)
         kept: dict[Var, tuple[Atom, Atom]] = {}
         results: list[Atom] = []
+        adopted: list[tuple[Var, Atom, Atom]] = []
+        again: dict[int, Reference] = {}
         for index, result in enumerate(node.results):
             a = UNDEF if then is None else then[index]
             b = UNDEF if orelse is None else orelse[index]
             same = self.same_value(a, b)
+            if same is None and heap is not None and heap.is_same_object(a, b):
+                assert isinstance(a, Var)
+                again[index] = heap.reference(a)
+                results.append(UNDEF)
+                continue
             if same is not None and (then is None) == (orelse is None):
                 results.append(same)
                 continue
@@ -112,15 +152,51 @@ class Specialiser(Loops, Displays, Access):
                 orelse is not None and b in self.unit.unsure
             )
             var = self.joined(result, type_, unsure)
+            if self.unit.one_shot & {a, b}:
+                self.unit.one_shot.add(var)
             kept[var] = (a, b)
+            if heap is None or result in heap.live:
+                adopted.append((var, a, b))
             results.append(var)
+        if heap is not None and then is not None and orelse is not None:
+            assert states[0] is not None and states[1] is not None
+            kept.update(self.merge_heap(heap, states[0], states[1], adopted))
         self.out.append(If(
             condition,
             Block(tuple(then_out), tuple(a for a, _ in kept.values()), then is None),
             Block(tuple(else_out), tuple(b for _, b in kept.values()), orelse is None),
             tuple(kept), node.origin,
         ))
+        for index, there in again.items():
+            assert heap is not None
+            latest = heap.state.value(there.root)
+            results[index] = heap.read(there, latest, node.origin, node.results[index].name)
         return None if then is None and orelse is None else results
+
+    def merge_heap(
+        self, heap: Heap, then: State, orelse: State, adopted: list[tuple[Var, Atom, Atom]]
+    ) -> dict[Var, tuple[Atom, Atom]]:
+        """Join what two arms did to storage; return variables for the roots that differ."""
+        before = heap.state
+        heap.level += 1
+        differing = heap.merge(then, orelse)
+        for var, a, b in adopted:
+            heap.adopt(var, (a, b))
+        heap.level -= 1
+        results: dict[Var, tuple[Atom, Atom]] = {}
+        for root, (a, b) in differing.items():
+            type_ = t.join(self.unit.type(a), self.unit.type(b))
+            var = self.joined(root, type_, False)
+            self.unit.shapes[var] = self.unit.shape_class(root)
+            exclusive = heap.is_exclusive(a) and heap.is_exclusive(b)
+            start = before.value(root)
+            heap.state.latest[root] = start
+            heap.advance(root, var, heap.rebound_between(start, (a, b)))
+            heap.state.exclusive[var] = exclusive
+            results[var] = (a, b)
+        for var, _, _ in adopted:
+            heap.levels[var] = heap.level
+        return results
 
     @staticmethod
     def same_value(a: Atom, b: Atom) -> Atom | None:
@@ -174,6 +250,9 @@ class Specialiser(Loops, Displays, Access):
                 result = self.attribute(self.value(obj, env), attribute, origin, name)
             case Pack(kind, items, keys):
                 result = self.display(kind, items, keys, env, origin, name)
+                if any(not isinstance(i, Star) and self.value(i, env) in self.unit.one_shot
+                       for i in items):
+                    self.unit.one_shot.add(result)
             case Slice(lower, upper, step):
                 parts = [self.value(part, env) for part in (lower, upper, step)]
                 known = [part.value for part in parts if isinstance(part, Const)]
@@ -235,6 +314,10 @@ class Specialiser(Loops, Displays, Access):
                 table[new] = table[old]
         if old in self.unit.unsure:
             self.unit.unsure.add(new)
+        if self.heap is not None:
+            self.heap.rename(old, new)
+        if old in self.unit.one_shot:
+            self.unit.one_shot.add(new)
         if isinstance(self.unit.types.get(new), t.Array):
             self.unit.shapes.setdefault(new, self.unit.shape_class(old))
 
@@ -242,4 +325,7 @@ class Specialiser(Loops, Displays, Access):
         self, func: Atom, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
     ) -> Atom:
         """Write a call; functions whose source is read are opened or compiled on their own."""
-        return call(self, func, args, kwargs, origin, name)
+        result = call(self, func, args, kwargs, origin, name)
+        if isinstance(result, Var) and isinstance(func, Const) and makes_iterator(func.value):
+            self.unit.one_shot.add(result)
+        return result

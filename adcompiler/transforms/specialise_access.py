@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.analyses.values import MAX_FIELDS, stand_in, try_types, type_of
+from adcompiler.analyses.storage import is_mutable
+from adcompiler.analyses.values import MAX_FIELDS, foreign_array, stand_in, try_types, type_of
 from adcompiler.frontend.scope import MISSING, Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -24,6 +25,8 @@ from adcompiler.transforms.specialise_types import ResultTypes
 from adcompiler.transforms.unit import Path
 
 PYTHON_NUMBERS = {"bool": bool, "int": int, "float": float, "complex": complex}
+READING = frozenset({"index", "count", "copy"})
+"""Methods of lists, tuples and dicts that change nothing and are called as they stand."""
 MODULE_NAMES = frozenset({"__name__", "__file__", "__doc__", "__package__"})
 
 
@@ -52,6 +55,14 @@ class Access(ResultTypes):
         type_ = type_of(value)
         if isinstance(type_, t.Static):
             return self.unit.static(value, path)
+        foreign = foreign_array(type_)
+        if foreign is not None:
+            return self.reject(
+                origin,
+                f"`{name}` is a {foreign.__name__}, whose operators are not those of arrays",
+                "use a plain array: np.asarray(matrix), masked.filled(0.0), np.where(mask, ...)",
+                "array-classes",
+            )
         if name in MODULE_NAMES or (scope.is_rule and isinstance(type_, t.Scalar)):
             return Const(value)
         if path is not None:
@@ -73,6 +84,8 @@ class Access(ResultTypes):
             owner = self.unit.static(scope.function, scope.path)
             names = self.let(Attribute(owner, "__globals__"), t.UNKNOWN, "names", origin)
             return self.let(Item(names, Const(name)), type_, name, origin)
+        if self.heap is not None and is_mutable(type_):
+            return self.heap.global_value(Global(module, name), type_, name, origin)
         return self.let(Global(module, name), type_, name, origin)
 
     # -- subscripts ----------------------------------------------------------------------------
@@ -90,6 +103,11 @@ class Access(ResultTypes):
             if made is not None:
                 return made
         rhs = self.unit.definition(obj)
+        if isinstance(rhs, Attribute) and rhs.name == "flat" and isinstance(
+            self.unit.type(rhs.obj), t.Array
+        ):
+            ravel = self.attribute(rhs.obj, "ravel", origin)
+            return self.item(self.call(ravel, [], {}, origin, "elements"), index, origin, name)
         if isinstance(type_, t.Dict) and isinstance(index, Const) and isinstance(rhs, Pack):
             for key, value in zip(rhs.keys, rhs.items, strict=True):
                 if isinstance(key, Const) and key.value == index.value:
@@ -138,6 +156,14 @@ class Access(ResultTypes):
             case t.Tuple(_, cls) if cls is not tuple and name in getattr(cls, "_fields", ()):
                 position = list(getattr(cls, "_fields", ())).index(name)
                 return self.item(obj, Const(position), origin, hint)
+            case (t.Tuple() | t.List() | t.Dict()) if name in READING:
+                cls = {t.Tuple: tuple, t.List: list, t.Dict: dict}[type(type_)]
+                if hasattr(cls, name) and (
+                    not isinstance(type_, t.Tuple) or find_raw(type_.cls, name) == find_raw(
+                        tuple, name)
+                ):
+                    return self.let(
+                        Attribute(obj, name), t.Method(getattr(cls, name)), hint, origin)
             case t.Tuple(_, cls) if cls is not tuple:
                 made = namedtuple_attribute(self, obj, cls, name, origin, hint)
                 if made is not None:
@@ -173,6 +199,8 @@ class Access(ResultTypes):
         if path is not None:
             self.unit.facts[*path, ("attr", name)] = value
         module = getattr(obj.value, "__name__", None) if hasattr(obj.value, "__spec__") else None
+        if module is not None and self.heap is not None and is_mutable(type_):
+            return self.heap.global_value(Global(str(module), name), type_, hint, origin)
         if module is not None:
             return self.let(Global(str(module), name), type_, hint, origin)
         return self.let(Attribute(obj, name), type_, hint, origin)
@@ -220,7 +248,11 @@ class Access(ResultTypes):
                 Attribute(obj, name), t.Method(raw) if is_method else t.UNKNOWN, hint, origin
             )
         static = getattr(type_.cls, name, MISSING)
-        if static is not MISSING and not callable(static) and isinstance(
+        if isinstance(static, property) and static.fget is not None:
+            path = (("live", type_.cls), ("attr", name), ("attr", "fget"))
+            return self.call(self.unit.static(static.fget, path), [obj], {}, origin, hint)
+        computed = hasattr(type(static), "__set__")  # as `ndim` of a subclass of arrays
+        if static is not MISSING and not callable(static) and not computed and isinstance(
             type_of(static), t.Static
         ):
             return self.unit.static(static, (("live", type_.cls), ("attr", name)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 from adcompiler.analyses.values import simple
@@ -81,9 +82,18 @@ class Displays(Writer):
         values: list[Atom | Star] = []
         for item in items:
             if isinstance(item, Star):
-                values.extend(self.starred(self.value(item.atom, env), origin))
+                values.append(Star(self.value(item.atom, env)))
             else:
                 values.append(self.value(item, env))
+        return self.sequence_display(kind, values, name, origin)
+
+    def sequence_display(
+        self, kind: str, items: Sequence[Atom | Star], name: str, origin: Origin
+    ) -> Atom:
+        """Write a tuple, list or set display of values that are specialised already."""
+        values: list[Atom | Star] = []
+        for item in items:
+            values.extend(self.starred(item.atom, origin) if isinstance(item, Star) else [item])
         if kind != "set" and any(
             isinstance(v, Star) and t.may_vary(self.unit.type(v.atom)) for v in values
         ):

@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
+import numpy as np
+
+from adcompiler.analyses.storage import IN_PLACE, is_mutable
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Block, Call, Const, Loop, Origin, Statement, Var, unstar,
+    UNDEF, Atom, Attribute, Block, Call, Const, Do, Item, Let, Loop, Origin, Raise, Star, Statement,
+    Var, unstar,
 )
-from adcompiler.runtime import dict_keys, dict_values
+from adcompiler.ir.visit import walk
+from adcompiler.runtime import dict_keys, dict_values, positions
 from adcompiler.transforms.operator_methods import iterated
 from adcompiler.transforms.specialise_types import is_function, item_type
+from adcompiler.transforms.carried import Carried, Iteration
 from adcompiler.transforms.writer import Env, Writer
 
+MAX_TRIALS = 24
 MAX_WIDENING = 8
 UNROLLED_TUPLE = 16
 
-Build = Callable[[Writer, Iterator[Var], Origin], Atom]
+Build = Callable[[Writer, Iterator[Atom], Origin], Atom]
 """Writes the item of an iterable from the items of the flat sequences that it runs over."""
-
-
-@dataclass(frozen=True, slots=True)
-class Iteration:
-    """One specialised iteration; ``yields`` is None if it always raises."""
-
-    items: tuple[Var, ...]
-    params: list[Atom]
-    condition: Block | None
-    out: list[Statement]
-    yields: tuple[Atom, ...] | None
 
 
 class Loops(Writer):
@@ -48,43 +44,67 @@ class Loops(Writer):
         flat: list[Atom] = []
         item_types: list[t.Type] = []
         build = self.flatten(iterables[0], flat, item_types, node.origin) if iterables else None
+        self.check_end(node, flat)
         types = [self.unit.type(init) for init in inits]
-        for _ in range(MAX_WIDENING):
+        carried = Carried(self, node, inits, flat)
+        for trial in range(MAX_TRIALS):
             before = len(self.unit.findings)
             self.unit.trial += 1
-            attempt = self.iterate(node, inits, types, item_types, build, env, scope)
+            with carried.iteration():
+                attempt = self.iterate(node, inits, types, item_types, build, env, scope, carried)
+                stable = carried.settled(attempt)
             self.unit.trial -= 1
             widened = [
                 t.join(type_, self.unit.type(atom))
                 for type_, atom in zip(types, attempt.yields or (), strict=False)
             ] or types
-            if widened == types:
+            if widened == types and stable:
                 break
             del self.unit.findings[before:]
-            types = widened
-        else:
-            types = [t.UNKNOWN] * len(types)
-            attempt = self.iterate(node, inits, types, item_types, build, env, scope)
+            types = widened if trial < MAX_WIDENING else [
+                old if old == new else t.UNKNOWN for old, new in zip(types, widened, strict=True)
+            ]
         results, collects = self.loop_results(node, types, inits, attempt)
         diverges = attempt.yields is None
         yields = attempt.yields or (UNDEF,) * len(node.body.yields)
-        kept = {i: p for i, p in enumerate(attempt.params) if isinstance(p, Var)}
-        carried = len(node.params)
+        kept = {i: p for i, p in enumerate(attempt.params) if isinstance(p, Var) and (
+            i not in carried.same)}
+        count = len(node.params)
+        items, flat = carried.sequences(attempt.items, flat, attempt.out, yields)
+        stores = carried.finish(attempt, results, collects)
+        inits = carried.inits()
         self.out.append(Loop(
-            attempt.items, tuple(flat), attempt.condition,
-            tuple(kept.values()), tuple(inits[i] for i in kept),
+            items, tuple(flat), attempt.condition,
+            (*kept.values(), *stores.params), (*(inits[i] for i in kept), *stores.inits),
             Block(
-                tuple(attempt.out), (*(yields[i] for i in kept), *yields[carried:]), diverges,
+                tuple(attempt.out),
+                (*(yields[i] for i in kept), *stores.yields, *yields[count:]), diverges,
             ),
-            tuple(r for i in kept if isinstance(r := results[i], Var)), node.origin, collects,
-            node.stops,
+            (*(r for i in kept if isinstance(r := results[i], Var)), *stores.results),
+            node.origin, collects, node.stops,
         ))
+        carried.read_again(results, node)
         env.update(zip(node.results, results, strict=True))
         env.update(zip(node.collects, collects, strict=True))
 
+    def check_end(self, node: Loop, flat: list[Atom]) -> None:
+        """Report a loop over what never ends, which nothing leaves."""
+        made = [self.unit.definition(iterable) for iterable in flat]
+        endless = all(
+            isinstance(rhs, Call) and isinstance(rhs.func, Const)
+            and rhs.func.value in (itertools.count, itertools.cycle, itertools.repeat)
+            for rhs in made
+        )
+        leaves = node.stops or any(isinstance(s, Raise) for s in walk(node.body))
+        if flat and endless and not leaves:
+            self.reject(
+                node.origin, "an iterator without end, all of which is asked for",
+                "leave a loop over it by `break`, or zip it with a sequence", "iterators",
+            )
+
     def iterate(
         self, node: Loop, inits: list[Atom], types: list[t.Type], item_types: list[t.Type],
-        build: Build | None, env: Env, scope: Scope | None,
+        build: Build | None, env: Env, scope: Scope | None, carried: Carried,
     ) -> Iteration:
         """Specialise one iteration with carried values of the given types."""
         inner = dict(env)
@@ -94,22 +114,26 @@ class Loops(Writer):
         if len(items) > 1:
             self.unit.anonymous.update(items)
         params: list[Atom] = []
-        for param, init, type_ in zip(node.params, inits, types, strict=True):
+        for i, (param, init, type_) in enumerate(zip(node.params, inits, types, strict=True)):
             if isinstance(type_, t.Static):
                 params.append(init if isinstance(init, Const) else Const(type_.value))
-            elif isinstance(type_, t.FunctionType) and init is not UNDEF:
+            elif (isinstance(type_, t.FunctionType) and init is not UNDEF) or i in carried.same:
                 params.append(init)
             else:
                 params.append(self.joined(param, type_, init in self.unit.unsure))
+        carried.enter(params, items)
         inner.update(zip(node.params, params, strict=True))
+        self.at = node.origin
         condition = None
         if node.condition is not None:
             with self.writing_to([]) as test_out:
                 test = self.block(node.condition, inner, scope)
             condition = Block(tuple(test_out), test or (), test is None)
+            carried.check_condition(node)
         with self.writing_to([]) as out:
             if build is not None and node.items:
-                inner[node.items[0]] = build(self, iter(items), node.origin)
+                parts = carried.items(items, node.origin)
+                inner[node.items[0]] = build(self, iter(parts), node.origin)
             yields = self.block(node.body, inner, scope)
         return Iteration(items, params, condition, out, yields)
 
@@ -156,10 +180,18 @@ class Loops(Writer):
         """
         if len(iterables) != 1 or node.stops:
             return False
+        functions = self.rows_of_functions(iterables[0], node.origin)
+        if functions is not None:
+            return self.written_out(node, functions, env, scope)
         type_ = self.unit.type(iterables[0])
         if isinstance(type_, t.Tuple) and (
             any(map(is_function, type_.items)) or differing_instances(type_)
         ):
+            return self.written_out(node, iterables[0], env, scope)
+        known = self.unit.elements(iterables[0])
+        if known is not None and len(known) <= UNROLLED_TUPLE and writes(node.body) and any(
+            is_mutable(self.unit.type(e)) for e in known
+        ) and self.heap is not None:
             return self.written_out(node, iterables[0], env, scope)
         if not node.collects or node.params:
             return False
@@ -181,14 +213,49 @@ class Loops(Writer):
             env[collect] = self.pack("list", values, collect.name, node.origin)
         return True
 
+    def rows_of_functions(self, iterable: Atom, origin: Origin) -> Atom | None:
+        """Write what ``items``, ``values``, ``zip`` and ``enumerate`` give if functions are in it.
+
+        Return None for all others, and where their number is not known.
+        """
+        rhs = self.unit.definition(iterable)
+        if not isinstance(rhs, Call) or not isinstance(rhs.func, Const) or rhs.kwargs:
+            return None
+        function, parts = rhs.func.value, [unstar(arg) for arg in rhs.args]
+        if function in (dict.items, dict_values):
+            table = self.unit.type(parts[0])
+            if not isinstance(table, t.Dict) or not table.keys or not any(
+                map(is_function, table.items)
+            ):
+                return None
+            keys: list[Atom] = [Const(key) for key in table.keys]
+            values = [self.item(parts[0], key, origin, "value") for key in keys]
+            columns = [keys, values] if function is dict.items else [values]
+        elif function in (zip, enumerate):
+            found = [self.unit.elements(part) for part in parts]
+            if any(row is None for row in found) or not any(
+                is_function(self.unit.type(item)) for row in found for item in row or ()
+            ):
+                return None
+            columns = [list(row or ()) for row in found]
+            if function is enumerate and len(columns) == 1:
+                columns.insert(0, [Const(n) for n in range(len(columns[0]))])
+        else:
+            return None
+        if len(columns) == 1:
+            return self.pack("tuple", tuple(columns[0]), "functions", origin)
+        rows = [self.pack("tuple", row, "row", origin) for row in zip(*columns, strict=False)]
+        return self.pack("tuple", tuple(rows), "functions", origin)
+
     def written_out(self, node: Loop, iterable: Atom, env: Env, scope: Scope | None) -> bool:
         """Write the iterations of a loop over a tuple one after the other."""
         type_ = self.unit.type(iterable)
-        assert isinstance(type_, t.Tuple)
+        elements = self.unit.elements(iterable)
+        count = len(type_.items) if isinstance(type_, t.Tuple) else len(elements or ())
         carried = [self.value(init, env) for init in node.inits]
         rows = []
         start = len(self.out)
-        for index in range(len(type_.items)):
+        for index in range(count):
             item = self.item(iterable, Const(index), node.origin, node.items[0].name)
             inner = {**env, node.items[0]: item, **dict(zip(node.params, carried, strict=True))}
             yields = self.block(node.body, inner, scope)
@@ -209,14 +276,13 @@ class Loops(Writer):
         """Add the sequences that ``iterable`` runs over; return how their items make its item."""
         rhs = self.unit.definition(iterable)
         if isinstance(rhs, Call) and isinstance(rhs.func, Const):
-            if rhs.func.value is zip and rhs.args and not rhs.kwargs:
-                return paired([self.flatten(unstar(a), flat, types, origin) for a in rhs.args])
+            if rhs.func.value is zip and rhs.args and not rhs.kwargs and not any(
+                isinstance(arg, Star) for arg in rhs.args
+            ):
+                return self.flatten_zip([unstar(a) for a in rhs.args], flat, types, origin)
             if rhs.func.value is enumerate:
                 start = dict(rhs.kwargs).get("start", (*rhs.args, Const(0))[1])
-                count = self.let(
-                    Call(Const(itertools.count), (unstar(start),)), t.UNKNOWN, "count", origin
-                )
-                flat.append(count)
+                flat.append(self.counting(unstar(start), origin))
                 types.append(t.INT)
                 return paired([own_item, self.flatten(unstar(rhs.args[0]), flat, types, origin)])
             if rhs.func.value is dict.items:
@@ -226,9 +292,103 @@ class Loops(Writer):
                     part = self.call(Const(function), [table], {}, origin, "entries")
                     parts.append(self.flatten(part, flat, types, origin))
                 return paired(parts)
+            if rhs.func.value is iter:
+                return self.flatten(unstar(rhs.args[0]), flat, types, origin)
+            if rhs.func.value is np.ndenumerate:
+                array = unstar(rhs.args[0])
+                shape = self.attribute(array, "shape", origin)
+                index = self.call(Const(np.ndindex), [shape], {}, origin, "index")
+                flattened = self.attribute(array, "ravel", origin)
+                items = self.call(flattened, [], {}, origin, "items")
+                return self.flatten_zip([index, items], flat, types, origin)
+            if rhs.func.value in (itertools.cycle, itertools.repeat):
+                flat.append(self.counting(Const(0), origin))
+                types.append(t.INT)
+                return self.cycled(rhs, origin)
+        if isinstance(rhs, Attribute) and rhs.name == "flat":
+            iterable = self.call(self.attribute(rhs.obj, "ravel", origin), [], {}, origin, "items")
+        type_ = self.unit.type(iterable)
+        if isinstance(rhs, Item) and isinstance(type_, t.List) and self.heap is not None and (
+            is_mutable(type_.item) and isinstance(self.unit.type(rhs.obj), t.List)
+        ):
+            return self.part_of_list(rhs, flat, types, origin)
         flat.append(iterable)
-        types.append(item_type(self.unit.type(iterable)))
+        types.append(self.type_of_items(iterable))
         return own_item
+
+    def part_of_list(
+        self, part: Item, flat: list[Atom], types: list[t.Type], origin: Origin
+    ) -> Build:
+        """Run over a slice of a list of arrays or lists by the positions of its items."""
+        places = Call(Const(positions), (part.obj, part.index))
+        flat.append(self.let(places, t.RANGE, "positions", origin))
+        types.append(t.INT)
+
+        def build(s: Writer, items: Iterator[Atom], origin: Origin) -> Atom:
+            obj = part.obj if s.heap is None else s.heap.current(part.obj, origin)
+            return s.item(obj, next(items), origin)
+
+        return build
+
+    def flatten_zip(
+        self, parts: list[Atom], flat: list[Atom], types: list[t.Type], origin: Origin
+    ) -> Build:
+        """Add the sequences that ``zip`` runs over; what is repeated needs none beside others."""
+        made = [self.unit.definition(part) for part in parts]
+        repeated = [
+            isinstance(rhs, Call) and isinstance(rhs.func, Const) and len(rhs.args) == 1
+            and not rhs.kwargs and rhs.func.value is itertools.repeat for rhs in made
+        ]
+        if all(repeated):
+            return paired([self.flatten(part, flat, types, origin) for part in parts])
+        return paired([
+            always(unstar(rhs.args[0])) if isinstance(rhs, Call) and same
+            else self.flatten(part, flat, types, origin)
+            for part, rhs, same in zip(parts, made, repeated, strict=True)
+        ])
+
+    def counting(self, start: Atom, origin: Origin) -> Atom:
+        """Write a sequence of integers without end."""
+        rhs = Call(Const(itertools.count), (start,))
+        return self.let(rhs, t.UNKNOWN, "count", origin)
+
+    def cycled(self, rhs: Call, origin: Origin) -> Build:
+        """Return how the item of ``cycle(items)`` or ``repeat(item)`` is written of a number."""
+        value = unstar(rhs.args[0])
+        if isinstance(rhs.func, Const) and rhs.func.value is itertools.repeat:
+            return lambda s, items, at: (next(items), value)[1]
+        size = self.call(Const(len), [value], {}, origin, "length")
+
+        def build(s: Writer, items: Iterator[Atom], at: Origin) -> Atom:
+            index = s.call(Const(operator.mod), [next(items), size], {}, at, "index")
+            return s.item(value, index, at)
+
+        return build
+
+    def type_of_items(self, iterable: Atom) -> t.Type:
+        """Return the type of the items of an iterable; of an iterator, found by trying it."""
+        type_ = self.unit.type(iterable)
+        rhs = self.unit.definition(iterable)
+        if isinstance(rhs, Call) and isinstance(rhs.func, Const) and (
+            rhs.func.value is np.ndindex
+            or getattr(rhs.func.value, "__module__", None) == "itertools"
+        ):
+            function = rhs.func.value
+            kwargs = {key: value for key, value in rhs.kwargs if key is not None}
+            return self.type_of_call(
+                lambda *a, **k: next(iter(function(*a, **k))), list(rhs.args), kwargs)
+        return item_type(type_)
+
+
+def writes(block: Block) -> bool:
+    """Say whether the text of a block writes into something."""
+    for statement in walk(block):
+        match statement:
+            case Do(Call(Const(function))) if function in (operator.setitem, setattr):
+                return True
+            case Let(rhs=Call(Const(function))) if function in IN_PLACE:
+                return True
+    return False
 
 
 def differing_instances(type_: t.Tuple) -> bool:
@@ -236,15 +396,20 @@ def differing_instances(type_: t.Tuple) -> bool:
     return len(set(type_.items)) > 1 and any(isinstance(i, t.Object) for i in type_.items)
 
 
-def own_item(s: Writer, items: Iterator[Var], origin: Origin) -> Atom:
+def own_item(s: Writer, items: Iterator[Atom], origin: Origin) -> Atom:
     """Return the next item as it is."""
     return next(items)
+
+
+def always(value: Atom) -> Build:
+    """Return that the item is one value, always."""
+    return lambda s, items, origin: value
 
 
 def paired(parts: Sequence[Build]) -> Build:
     """Return how a tuple is written of the items that ``parts`` write."""
 
-    def build(s: Writer, items: Iterator[Var], origin: Origin) -> Atom:
+    def build(s: Writer, items: Iterator[Atom], origin: Origin) -> Atom:
         return s.pack("tuple", tuple(part(s, items, origin) for part in parts), "pair", origin)
 
     return build

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
@@ -14,8 +14,8 @@ from adcompiler.analyses.values import type_of_static
 from adcompiler.errors import Finding
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Attribute, Call, Const, Function, Item, Origin, Pack, Rhs, Star, Var, operands,
-    unstar,
+    UNDEF, Atom, Attribute, Call, Const, Function, Item, Origin, Pack, Rhs, Star, Update, Var,
+    operands, unstar,
 )
 from adcompiler.rulekit.registry import REGISTRY, Rule, hashable
 from adcompiler.runtime import record
@@ -30,13 +30,18 @@ ShapeClass = Any
 """Equal for two arrays only if their shapes are equal whenever the code runs."""
 
 SCALAR_SHAPE: ShapeClass = ()
+DERIVED = ("dropped", "reduced", "suffix", "window", "widened")  # each of one other class
 
 
 @dataclass(eq=False)
 class Callee:
     """A function compiled on its own and called by name: recursive ones and large ones.
 
-    ``function`` is its specialised IR once that is known; ``result`` the type it returns.
+    ``function`` is its specialised IR once that is known; ``result`` the type it returns;
+    ``findings`` what in it cannot be compiled, which every call reports. ``written`` are the
+    positions of the parameters that it writes into: it returns what becomes of them after its
+    result. ``gives`` says what the result shares storage with: ``fresh`` nothing, ``may`` is not
+    known, a number is the position of the parameter that it is.
     """
 
     name: str
@@ -44,6 +49,9 @@ class Callee:
     function: Function | None = None
     result: t.Type = t.BOTTOM
     recursive: bool = False
+    findings: list[Finding] = field(default_factory=list)
+    written: tuple[int, ...] = ()
+    gives: str | int = "fresh"
 
     @property
     def __name__(self) -> str:
@@ -66,6 +74,8 @@ class Unit:
     maps (module, name) to the values that rules read by name while they were opened;
     ``inside_rules`` holds the functions among them, whose own names are of that kind too.
     ``parts`` maps parameters that are instances to the variables that hold their attributes.
+    ``one_shot`` holds the values that stand for iterators, which Python runs over only once;
+    ``reused`` the variables of the functions being read that may be read more than once.
     """
 
     root: Any = None
@@ -92,9 +102,12 @@ class Unit:
     names: dict[Var, str] = field(default_factory=dict)
     opened: dict[Atom, int] = field(default_factory=dict)
     anonymous: set[Var] = field(default_factory=set)
+    one_shot: set[Atom] = field(default_factory=set)
+    reused: set[Var] = field(default_factory=set)
     hints: dict[Var, str] = field(default_factory=dict)
     trial: int = 0
     evidence: set[Var] = field(default_factory=set)
+    loops_seen: dict[Any, tuple[set[int], list[Var]]] = field(default_factory=dict)
     equal_shapes: dict[ShapeClass, ShapeClass] = field(default_factory=dict)
     parts: dict[Var, dict[str, Atom]] = field(default_factory=dict)
     assume_equal_shapes: bool = True
@@ -153,12 +166,28 @@ class Unit:
             return shape
         while shape in self.equal_shapes:
             shape = self.equal_shapes[shape]
-        if shape[0] in ("dropped", "reduced", "suffix", "window", "widened"):
+        if shape[0] in DERIVED:
             return (shape[0], self.canonical(shape[1]), *shape[2:])
         if shape[0] == "broadcast":
             parts = frozenset(map(self.canonical, shape[1]))
             return next(iter(parts)) if len(parts) == 1 else ("broadcast", parts)
         return shape
+
+    def made_equal(self, shape: ShapeClass, representative: ShapeClass) -> bool:
+        """Let a shape class stand for one that was checked to be equal, unless it is part of it."""
+        if self.leads_to(representative, shape):
+            return False
+        self.equal_shapes[shape] = representative
+        return True
+
+    def leads_to(self, shape: ShapeClass, goal: ShapeClass) -> bool:
+        """Return whether finding the representative of a class comes across another class."""
+        if shape == goal:
+            return True
+        following = list(parts_of(shape))
+        if shape in self.equal_shapes:
+            following.append(self.equal_shapes[shape])
+        return any(self.leads_to(other, goal) for other in following)
 
     def record(self, var: Var, rhs: Rhs, type_: t.Type) -> None:
         """Enter a new variable into the tables."""
@@ -172,6 +201,8 @@ class Unit:
     def _shape_of(self, rhs: Rhs) -> ShapeClass | None:
         if isinstance(rhs, Item):
             return self.window(rhs) or self.gathered(rhs)
+        if isinstance(rhs, Update):
+            return self.shape_class(rhs.obj)
         if not isinstance(rhs, Call) or not isinstance(rhs.func, Const):
             return None
         function = REGISTRY.resolve(rhs.func.value)
@@ -323,6 +354,13 @@ class Unit:
         if isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is record:
             return {key: value for key, value in rhs.kwargs if key is not None}
         return None
+
+
+def parts_of(shape: ShapeClass) -> Iterable[ShapeClass]:
+    """Return the shape classes that a class is made of."""
+    if shape[:1] == ("broadcast",):
+        return frozenset(shape[1])
+    return (shape[1],) if shape[:1] and shape[0] in DERIVED else ()
 
 
 def left_away(part: Any) -> int | None:

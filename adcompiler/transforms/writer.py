@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adcompiler.errors import Finding
 from adcompiler.frontend.scope import Scope
@@ -15,6 +15,9 @@ from adcompiler.ir.nodes import (
     UNDEF, Atom, Block, Let, Origin, Rhs, Star, Statement, Var,
 )
 from adcompiler.transforms.unit import Unit
+
+if TYPE_CHECKING:
+    from adcompiler.transforms.heap import Heap
 
 Env = dict[Var, Atom]
 """The specialised atom of each variable of the code that is being specialised."""
@@ -31,6 +34,8 @@ class Writer(ABC):
         self.unit = unit
         self.out: list[Statement] = []
         self.in_rule = False
+        self.heap: Heap | None = None
+        self.at: Origin | None = None
 
     def let(
         self, rhs: Rhs, type_: t.Type, name: str, origin: Origin, temporary: bool = True
@@ -38,6 +43,8 @@ class Writer(ABC):
         """Write ``name = rhs`` and return the new variable."""
         var = Var(name, temporary)
         self.unit.record(var, rhs, type_)
+        if self.heap is not None:
+            self.heap.note(var, rhs)
         self.out.append(Let(var, rhs, origin))
         return var
 
@@ -53,6 +60,14 @@ class Writer(ABC):
             finding = replace(finding, callers=tuple(sites))
         if finding not in self.unit.findings:
             self.unit.findings.append(finding)
+
+    def check_once(self, name: Var, value: Atom, origin: Origin) -> None:
+        """Report a name that is read more than once of an iterator, which can be only once."""
+        if value in self.unit.one_shot and name in self.unit.reused:
+            self.reject(
+                origin, "an iterator that is used in more than one place",
+                "make a list of it, by list(...) or a comprehension", "iterators",
+            )
 
     def joined(self, like: Var, type_: t.Type, unsure: bool) -> Var:
         """Return a new variable named as ``like`` for a value that comes from several places."""
@@ -72,10 +87,12 @@ class Writer(ABC):
         finally:
             self.out = before
 
-    @staticmethod
-    def value(atom: Atom, env: Mapping[Var, Atom]) -> Atom:
-        """Return the specialised atom of ``atom``."""
-        return env[atom] if isinstance(atom, Var) else atom
+    def value(self, atom: Atom, env: Mapping[Var, Atom]) -> Atom:
+        """Return the specialised atom of ``atom``: of what it refers to now."""
+        found = env[atom] if isinstance(atom, Var) else atom
+        if self.heap is None or self.at is None:
+            return found
+        return self.heap.current(found, self.at)
 
     # -- what the parts use of each other ------------------------------------------------------
 
@@ -101,6 +118,12 @@ class Writer(ABC):
         cls: type = tuple,
     ) -> Atom:
         """Write a tuple, list or set of ``values``."""
+
+    @abstractmethod
+    def sequence_display(
+        self, kind: str, items: Sequence[Atom | Star], name: str, origin: Origin
+    ) -> Atom:
+        """Write a tuple, list or set display of values that are specialised already."""
 
     @abstractmethod
     def pack_dict(self, entries: list[tuple[Atom, Atom]], origin: Origin, name: str) -> Atom:

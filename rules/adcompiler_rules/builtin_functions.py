@@ -253,7 +253,8 @@ def tuple_of(x: Any) -> Any:
     return tuple(x), tuple_pullback
 
 
-@rrule(dict, types=(dict,), linear=(0,), domain=lambda rng: [call({"a": 1.5, "b": np.ones(2)})])
+@rrule(dict, dict.copy, types=(dict,), linear=(0,),
+       domain=lambda rng: [call({"a": 1.5, "b": np.ones(2)})])
 def dict_of(x: Any) -> Any:
     """A copy of a dict."""
 

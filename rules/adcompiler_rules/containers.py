@@ -5,10 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from adcompiler.rulekit import Call, call, non_differentiable, rrule
-from adcompiler.runtime import append, check_bound, dict_keys, dict_of, dict_values, repack, unpack
+from adcompiler.runtime import (
+    append, check_bound, dict_keys, dict_of, dict_values, own, repack, same_kind, same_length,
+    unpack,
+)
+from adcompiler.runtime.containers import dict_of_adjoint
+from adcompiler.runtime.sequences import sort_order
 
-non_differentiable(dict_keys)
-non_differentiable(check_bound, pure=False)
+non_differentiable(dict_keys, sort_order)
+non_differentiable(check_bound, same_kind, same_length, pure=False)
 
 
 def _unpack_calls(rng: np.random.Generator) -> list[Call]:
@@ -59,16 +64,29 @@ def dict_values_rule(table):
 
 
 def _dict_of_calls(rng: np.random.Generator) -> list[Call]:
-    return [call(["a", "b"], [1.5, rng.normal(size=3)]), call([], [])]
+    return [
+        call(["a", "b"], [1.5, rng.normal(size=3)]), call([], []), call(["a", "a"], [1.5, 2.0]),
+    ]
 
 
 @rrule(dict_of, wrt=("values",), domain=_dict_of_calls)
 def dict_of_rule(keys, values):
-    """``dict(zip(keys, values))`` for keys that do not repeat."""
+    """``dict(zip(keys, values))``: of equal keys the last has its value in the dict."""
 
     def dict_of_pullback(dy):
-        return [dy[key] for key in keys]
+        return dict_of_adjoint(dy, keys, values)
 
     return dict_of(keys, values), dict_of_pullback
 
 
+
+
+@rrule(own, wrt=("value",), linear=(0,), domain=lambda rng: [
+    call(rng.normal(size=3)),
+    call([0.5, rng.normal(size=(2, 2))]),
+])
+def own_rule(value):
+    def own_pullback(dy):
+        return dy
+
+    return own(value), own_pullback

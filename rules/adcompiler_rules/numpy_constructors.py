@@ -6,6 +6,7 @@ import numpy as np
 
 from adcompiler.rulekit import Call, call, rrule
 from adcompiler.runtime import project
+from adcompiler.runtime.shaping import like
 
 
 @rrule(np.full, wrt=("fill_value",), linear=(1,), domain=lambda rng: [
@@ -51,7 +52,7 @@ def linspace_rule(start, stop, num=50, endpoint=True, *, dtype=None, axis=0):
     y = np.linspace(start, stop, num, endpoint, dtype=dtype, axis=axis)
 
     def linspace_pullback(dy):
-        t = np.linspace(0.0, 1.0, num, endpoint)
+        t = np.linspace(0.0, 1.0, num, endpoint, dtype=np.real(dy).dtype)
         dstart = np.tensordot(1.0 - t, dy, (0, axis))
         dstop = np.tensordot(t, dy, (0, axis))
         return project(dstart, start), project(dstop, stop)
@@ -64,8 +65,8 @@ def logspace_rule(start, stop, num=50, endpoint=True, base=10.0, *, dtype=None, 
     y = np.logspace(start, stop, num, endpoint, base, dtype, axis)
 
     def logspace_pullback(dy):
-        t = np.linspace(0.0, 1.0, num, endpoint)
-        slope = np.log(base) * y * dy
+        t = np.linspace(0.0, 1.0, num, endpoint, dtype=np.real(dy).dtype)
+        slope = like(dy * np.conj(np.log(base) * y), dy)
         dstart = np.tensordot(1.0 - t, slope, (0, axis))
         dstop = np.tensordot(t, slope, (0, axis))
         return project(dstart, start), project(dstop, stop)
@@ -78,10 +79,10 @@ def geomspace_rule(start, stop, num=50, endpoint=True, *, dtype=None, axis=0):
     y = np.geomspace(start, stop, num, endpoint, dtype, axis)
 
     def geomspace_pullback(dy):
-        t = np.linspace(0.0, 1.0, num, endpoint)
-        slope = y * dy
-        dstart = np.tensordot(1.0 - t, slope, (0, axis)) / start
-        dstop = np.tensordot(t, slope, (0, axis)) / stop
+        t = np.linspace(0.0, 1.0, num, endpoint, dtype=np.real(dy).dtype)
+        slope = dy * np.conj(y)
+        dstart = np.tensordot(1.0 - t, slope, (0, axis)) / np.conj(start)
+        dstop = np.tensordot(t, slope, (0, axis)) / np.conj(stop)
         return project(dstart, start), project(dstop, stop)
 
     return y, geomspace_pullback

@@ -35,7 +35,7 @@ def eigh(a, UPLO="L"):
 
     def eigh_pullback(dy):
         vH = np.conj(np.swapaxes(v, -1, -2))
-        eye = np.eye(np.shape(a)[-1])
+        eye = np.eye(np.shape(a)[-1], dtype=w.dtype)
         gaps = np.expand_dims(w, -2) - np.expand_dims(w, -1)
         inverse_gaps = np.where(gaps == 0, 0.0, 1.0 / np.where(gaps == 0, 1.0, gaps))
         inside = eye * np.expand_dims(dy[0], -1) + inverse_gaps * (vH @ dy[1])
@@ -61,7 +61,7 @@ def eigvalsh(a, UPLO="L"):
         s = (v * np.expand_dims(dw, -2)) @ np.conj(np.swapaxes(v, -1, -2))
         both = s + np.conj(np.swapaxes(s, -1, -2))
         triangle = np.tril(both, -1) if UPLO == "L" else np.triu(both, 1)
-        return like(triangle + np.real(s) * np.eye(np.shape(a)[-1]), a)
+        return like(triangle + np.real(s) * np.eye(np.shape(a)[-1], dtype=w.dtype), a)
 
     return w, eigvalsh_pullback
 
@@ -105,7 +105,7 @@ def svd(a, full_matrices=True, compute_uv=True):
             u_turn, v_turn = uH @ du, vH @ dv
             u_part = inverse_gaps * (u_turn - np.conj(np.swapaxes(u_turn, -1, -2)))
             v_part = inverse_gaps * (v_turn - np.conj(np.swapaxes(v_turn, -1, -2)))
-            eye = np.eye(np.shape(s)[-1])
+            eye = np.eye(np.shape(s)[-1], dtype=s.dtype)
             along = eye * np.expand_dims(dy[1], -1)
             if np.iscomplexobj(a):  # it fixes how the phases of u and v differ, not each of them
                 along = along + 0.5j * eye * np.imag(u_turn - v_turn) / row
@@ -175,7 +175,8 @@ def qr(a, mode="reduced"):
         difference = r @ np.conj(np.swapaxes(dr, -1, -2)) - np.conj(np.swapaxes(dq, -1, -2)) @ q
         lower = np.tril(difference, -1)
         upper = np.conj(np.swapaxes(lower, -1, -2))
-        m = lower + upper + np.real(difference) * np.eye(np.shape(r)[-1])
+        eye = np.eye(np.shape(r)[-1], dtype=np.real(r).dtype)
+        m = lower + upper + np.real(difference) * eye
         turned = np.conj(np.swapaxes(dq + q @ m, -1, -2))
         return like(np.conj(np.swapaxes(np.linalg.solve(r, turned), -1, -2)), a)
 

@@ -29,7 +29,8 @@ def diff_rule(a, n=1, axis=-1, prepend=np._NoValue, append=np._NoValue):
         if n == 0:
             dwhole = dy
         elif n == 1:
-            dwhole = -np.diff(dy, axis=axis, prepend=0.0, append=0.0)
+            zero = np.zeros((), dy.dtype)
+            dwhole = -np.diff(dy, axis=axis, prepend=zero, append=zero)
         else:
             zeros = np.zeros_like(np.take(dy, np.zeros(n, int), axis)) if np.size(dy) else 0.0
             dwhole = (-1.0) ** n * np.diff(dy, n, axis, zeros, zeros)
@@ -41,7 +42,7 @@ def diff_rule(a, n=1, axis=-1, prepend=np._NoValue, append=np._NoValue):
         if append is not np._NoValue:
             dwhole, dappend = np.split(dwhole, [np.shape(a)[axis]], axis)
             dappend = project(dappend, append)
-        return like(dwhole, a), dprepend, dappend
+        return project(dwhole, a), dprepend, dappend
 
     return y, diff_pullback
 
@@ -54,7 +55,8 @@ def ediff1d_rule(ary):
     y = np.ediff1d(ary)
 
     def ediff1d_pullback(dy):
-        return like(np.reshape(-np.diff(dy, prepend=0.0, append=0.0), np.shape(ary)), ary)
+        zero = np.zeros((), dy.dtype)
+        return like(np.reshape(-np.diff(dy, prepend=zero, append=zero), np.shape(ary)), ary)
 
     return y, ediff1d_pullback
 
@@ -121,20 +123,21 @@ def trapezoid_rule(y, x=None, dx=1.0, axis=-1):
     def trapezoid_pullback(dout):
         heights = np.asarray(y) if axis == -1 or np.ndim(y) == 1 else np.moveaxis(y, axis, -1)
         if x is None:
-            steps = dx * np.ones(np.shape(heights)[-1] - 1)
+            steps = dx * np.ones(np.shape(heights)[-1] - 1, np.real(dout).dtype)
         elif axis == -1 or np.ndim(x) == 1:
             steps = np.diff(x)
         else:
             steps = np.diff(np.moveaxis(x, axis, -1))
-        none = np.zeros((*np.shape(steps)[:-1], 1))
+        none = np.zeros((*np.shape(steps)[:-1], 1), steps.dtype)
         padded = np.concatenate((none, steps, none), -1)
         slope = 0.5 * np.expand_dims(dout, -1)
-        dheights = slope * (padded[..., 1:] + padded[..., :-1])
+        dheights = slope * np.conj(padded[..., 1:] + padded[..., :-1])
         dsteps = slope * np.conj(heights[..., 1:] + heights[..., :-1])
         dy = dheights if axis == -1 or np.ndim(y) == 1 else np.moveaxis(dheights, -1, axis)
         if x is None:
             return project(dy, y), None, project(dsteps, dx)
-        dlast = -np.diff(dsteps, prepend=0.0, append=0.0)
+        zero = np.zeros((), dsteps.dtype)
+        dlast = -np.diff(dsteps, prepend=zero, append=zero)
         dx_points = dlast if axis == -1 or np.ndim(x) == 1 else np.moveaxis(dlast, -1, axis)
         return project(dy, y), project(dx_points, x), None
 

@@ -95,11 +95,17 @@ def clip_rule(a, a_min=None, a_max=None, *, min=None, max=None):
     y = np.clip(a, low, high)
 
     def clip_pullback(dy):
-        da = project(dy * (a == y), a)
-        below = None if low is None else (a < low) & (low == y)
-        above = None if high is None else (a > y if low is None else (a > y) | (low > y))
-        dlow = None if low is None else project(dy * below, low)
-        dhigh = None if high is None else project(dy * above, high)
+        da = project(np.where(a == y, dy, 0.0), a)
+        if low is None:
+            dlow = None
+        else:
+            dlow = project(np.where(np.less(a, low) & (low == y), dy, 0.0), low)
+        if high is None:
+            dhigh = None
+        elif low is None:
+            dhigh = project(np.where(np.greater(a, y), dy, 0.0), high)
+        else:
+            dhigh = project(np.where(np.greater(a, y) | np.greater(low, y), dy, 0.0), high)
         if min is None:
             da_min, dmin = dlow, None
         else:

@@ -141,7 +141,7 @@ def cholesky(a):
 
     def cholesky_pullback(dy):
         yH = np.conj(np.swapaxes(y, -1, -2))
-        eye = np.eye(np.shape(a)[-1])
+        eye = np.eye(np.shape(a)[-1], dtype=np.real(y).dtype)
         product = yH @ np.tril(dy)
         phi = np.tril(product, -1) + 0.5 * np.real(product) * eye
         right = np.linalg.solve(yH, np.conj(np.swapaxes(phi, -1, -2)))

@@ -131,7 +131,7 @@ def trace_rule(a, offset=0, axis1=0, axis2=1, dtype=None):
     y = np.trace(a, offset, axis1, axis2, dtype)
 
     def trace_pullback(dy):
-        ones = np.eye(np.shape(a)[axis1], np.shape(a)[axis2], offset)
+        ones = np.eye(np.shape(a)[axis1], np.shape(a)[axis2], offset, dtype=np.real(dy).dtype)
         if np.ndim(a) == 2 and axis1 == 0 and axis2 == 1:
             da = dy * ones
         else:
@@ -150,7 +150,7 @@ if hasattr(np.linalg, "vector_norm"):  # NumPy 2.0
         y = np.linalg.trace(x, offset=offset, dtype=dtype)
 
         def linalg_trace_pullback(dy):
-            ones = np.eye(np.shape(x)[-2], np.shape(x)[-1], offset)
+            ones = np.eye(np.shape(x)[-2], np.shape(x)[-1], offset, dtype=np.real(dy).dtype)
             return like(np.expand_dims(dy, (-2, -1)) * ones, x)
 
         return y, linalg_trace_pullback

@@ -309,7 +309,8 @@ def polyval(p, x):
 
     def polyval_pullback(dy):
         dp = np.ravel(dy) @ np.conj(np.vander(np.ravel(x), degree + 1))
-        slope = np.polyval(np.asarray(p)[:-1] * np.arange(degree, 0, -1), x)
+        exponents = np.arange(degree, 0, -1, dtype=np.asarray(p).dtype)
+        slope = np.polyval(np.asarray(p)[:-1] * exponents, x)
         dx = dy * np.conj(slope)
         return like(dp, p), like(dx, x)
 
@@ -330,7 +331,7 @@ def vander(x, N=None, increasing=False):
     def vander_pullback(dy):
         powers = np.conj(y if increasing else y[:, ::-1])
         dpowers = dy if increasing else dy[:, ::-1]
-        exponents = np.arange(1.0, powers.shape[1])
+        exponents = np.arange(1, powers.shape[1], dtype=np.real(powers).dtype)
         return like(np.sum(dpowers[:, 1:] * powers[:, :-1] * exponents, axis=1), x)
 
     return y, vander_pullback

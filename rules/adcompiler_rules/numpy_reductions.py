@@ -89,7 +89,7 @@ def mean_rule(a, axis=None, dtype=None, *, keepdims=False, where=True):
             mask = np.broadcast_to(where, np.shape(a))
             count = np.count_nonzero(mask, axis=axis, keepdims=True)
             slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
-            da = np.where(mask, slope / count, 0.0)
+            da = np.where(mask, like(slope / count, slope), 0.0)
         elif np.ndim(a) == 0 and np.ndim(dy) == 0:
             da = dy
         elif axis is None:
@@ -124,11 +124,12 @@ def average_rule(a, axis=None, weights=None, *, keepdims=False):
         else:
             shape = aligned_shape(np.shape(weights), np.shape(a), axis)
             w = np.reshape(weights, shape)
-            slope = slope / np.sum(w if axis is None else np.broadcast_to(w, np.shape(a)),
-                                   axis=axis, keepdims=axis is not None)
+            total = np.sum(w if axis is None else np.broadcast_to(w, np.shape(a)),
+                           axis=axis, keepdims=axis is not None)
+            slope = slope / np.conj(total)
             centre = y if keepdims or axis is None else np.expand_dims(y, axis)
-            da = slope * w
-            dw = project(slope * (a - centre), w)
+            da = slope * np.conj(w)
+            dw = project(slope * np.conj(a - centre), w)
             dweights = project(np.reshape(dw, np.shape(weights)), weights)
         return like(da, a), dweights
 
@@ -161,14 +162,15 @@ def var_rule(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True):
         if where is not True:
             mask = np.broadcast_to(where, np.shape(a))
             count = np.count_nonzero(mask, axis=axis, keepdims=True)
-            centred = mask * (a - np.mean(a, axis=axis, keepdims=True, where=where))
+            mean = np.mean(a, axis=axis, keepdims=True, where=where)
+            centred = np.where(mask, a - mean, 0.0)
         elif axis is None:
             count = np.size(a)
             centred = a - np.mean(a)
         else:
             count = np.size(a) / max(np.size(dy), 1)
             centred = a - np.mean(a, axis=axis, keepdims=True)
-        return like(2.0 * slope / (count - ddof) * centred, a)
+        return like(like(2.0 * slope / (count - ddof), slope) * centred, a)
 
     return y, var_pullback
 
@@ -183,14 +185,15 @@ def std_rule(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True):
         if where is not True:
             mask = np.broadcast_to(where, np.shape(a))
             count = np.count_nonzero(mask, axis=axis, keepdims=True)
-            centred = mask * (a - np.mean(a, axis=axis, keepdims=True, where=where))
+            mean = np.mean(a, axis=axis, keepdims=True, where=where)
+            centred = np.where(mask, a - mean, 0.0)
         elif axis is None:
             count = np.size(a)
             centred = a - np.mean(a)
         else:
             count = np.size(a) / max(np.size(dy), 1)
             centred = a - np.mean(a, axis=axis, keepdims=True)
-        return like(slope / (count - ddof) * centred, a)
+        return like(like(slope / (count - ddof), slope) * centred, a)
 
     return y, std_pullback
 
@@ -222,7 +225,7 @@ def max_rule(a, axis=None, *, keepdims=False, initial=np._NoValue, where=True):
         top = y if keepdims or axis is None else np.expand_dims(y, axis)
         tied = a == top if where is True else (a == top) & where
         count = np.maximum(np.count_nonzero(tied, axis=axis, keepdims=axis is not None), 1)
-        return like(tied * (slope / count), a)
+        return like(np.where(tied, like(slope / count, top), 0.0), a)
 
     return y, max_pullback
 
@@ -236,7 +239,7 @@ def min_rule(a, axis=None, *, keepdims=False, initial=np._NoValue, where=True):
         bottom = y if keepdims or axis is None else np.expand_dims(y, axis)
         tied = a == bottom if where is True else (a == bottom) & where
         count = np.maximum(np.count_nonzero(tied, axis=axis, keepdims=axis is not None), 1)
-        return like(tied * (slope / count), a)
+        return like(np.where(tied, like(slope / count, bottom), 0.0), a)
 
     return y, min_pullback
 
@@ -247,11 +250,13 @@ def ptp_rule(a, axis=None, *, keepdims=False):
 
     def ptp_pullback(dy):
         slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
-        high = a == np.max(a, axis=axis, keepdims=True)
-        low = a == np.min(a, axis=axis, keepdims=True)
-        highs = np.count_nonzero(high, axis=axis, keepdims=True)
-        lows = np.count_nonzero(low, axis=axis, keepdims=True)
-        return like(high * (slope / highs) - low * (slope / lows), a)
+        top = np.max(a, axis=axis, keepdims=True)
+        bottom = np.min(a, axis=axis, keepdims=True)
+        highs = np.count_nonzero(a == top, axis=axis, keepdims=True)
+        lows = np.count_nonzero(a == bottom, axis=axis, keepdims=True)
+        above = np.where(a == top, like(slope / highs, top), 0.0)
+        below = np.where(a == bottom, like(slope / lows, bottom), 0.0)
+        return like(above - below, a)
 
     return y, ptp_pullback
 
@@ -275,7 +280,8 @@ def prod_rule(a, axis=None, dtype=None, *, keepdims=False, initial=1, where=True
     y = np.prod(a, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
 
     def prod_pullback(dy):
-        factors = a if where is True else np.where(where, a, 1.0)
+        factors = a if dtype is None else np.asarray(a, dtype)
+        factors = factors if where is True else np.where(where, factors, 1.0)
         slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
         whole = y if keepdims or axis is None else np.expand_dims(y, axis)
         others = whole / factors if np.all(y) else initial * product_of_others(factors, axis)

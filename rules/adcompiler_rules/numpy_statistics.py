@@ -203,7 +203,7 @@ def nansum_rule(a, axis=None, dtype=None, *, keepdims=False, initial=0, where=Tr
     def nansum_pullback(dy):
         slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
         counted = ~np.isnan(a) if where is True else ~np.isnan(a) & where
-        return like(counted * slope, a), project(np.sum(dy), initial)
+        return like(np.where(counted, slope, 0.0), a), project(np.sum(dy), initial)
 
     return y, nansum_pullback
 
@@ -218,7 +218,7 @@ def nanmean_rule(a, axis=None, dtype=None, *, keepdims=False, where=True):
         slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
         counted = ~np.isnan(a) if where is True else ~np.isnan(a) & where
         count = np.count_nonzero(counted, axis=axis, keepdims=True)
-        return like(counted * (slope / np.maximum(count, 1)), a)
+        return like(np.where(counted, like(slope / np.maximum(count, 1), slope), 0.0), a)
 
     return y, nanmean_pullback
 
@@ -235,9 +235,10 @@ def nanvar_rule(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True)
         slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
         counted = ~np.isnan(a) if where is True else ~np.isnan(a) & where
         count = np.count_nonzero(counted, axis=axis, keepdims=True)
-        mean = np.sum(np.where(counted, a, 0.0), axis=axis, keepdims=True) / np.maximum(count, 1)
+        total = np.sum(np.where(counted, a, 0.0), axis=axis, keepdims=True)
+        mean = like(total / np.maximum(count, 1), total)
         centred = np.where(counted, a - mean, 0.0)
-        return like(2.0 * slope / np.maximum(count - ddof, 1) * centred, a)
+        return like(like(2.0 * slope / np.maximum(count - ddof, 1), slope) * centred, a)
 
     return y, nanvar_pullback
 
@@ -251,13 +252,14 @@ def nanstd_rule(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True)
     y = np.nanstd(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where)
 
     def nanstd_pullback(dy):
-        slope = dy / (y + (y == 0.0))
+        slope = dy / np.where(y == 0.0, 1.0, y)
         slope = slope if keepdims or axis is None else np.expand_dims(slope, axis)
         counted = ~np.isnan(a) if where is True else ~np.isnan(a) & where
         count = np.count_nonzero(counted, axis=axis, keepdims=True)
-        mean = np.sum(np.where(counted, a, 0.0), axis=axis, keepdims=True) / np.maximum(count, 1)
+        total = np.sum(np.where(counted, a, 0.0), axis=axis, keepdims=True)
+        mean = like(total / np.maximum(count, 1), total)
         centred = np.where(counted, a - mean, 0.0)
-        return like(slope / np.maximum(count - ddof, 1) * centred, a)
+        return like(like(slope / np.maximum(count - ddof, 1), slope) * centred, a)
 
     return y, nanstd_pullback
 
@@ -272,7 +274,7 @@ def nanmax_rule(a, axis=None, *, keepdims=False):
         slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
         tied = a == (y if keepdims or axis is None else np.expand_dims(y, axis))
         count = np.count_nonzero(tied, axis=axis, keepdims=True)
-        return like(tied * (slope / np.maximum(count, 1)), a)
+        return like(np.where(tied, like(slope / np.maximum(count, 1), slope), 0.0), a)
 
     return y, nanmax_pullback
 
@@ -287,7 +289,7 @@ def nanmin_rule(a, axis=None, *, keepdims=False):
         slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
         tied = a == (y if keepdims or axis is None else np.expand_dims(y, axis))
         count = np.count_nonzero(tied, axis=axis, keepdims=True)
-        return like(tied * (slope / np.maximum(count, 1)), a)
+        return like(np.where(tied, like(slope / np.maximum(count, 1), slope), 0.0), a)
 
     return y, nanmin_pullback
 

@@ -21,6 +21,7 @@ from adcompiler.rulekit import (
     scalar_rule,
 )
 from adcompiler.runtime import project
+from adcompiler.runtime.elementwise import log_of_base
 
 ANY = (-2.0, 2.0)
 POSITIVE = (0.1, 3.0)
@@ -64,7 +65,7 @@ scalar_rule(np.reciprocal, lambda x, y: -y * y,                              dom
 scalar_rule(
     (np.power, np.float_power),
     lambda x, y: y * np.power(x, y - 1 + (y == 0)),
-    lambda x, y, out: out * np.log(x + (x == 0)),
+    lambda x, y, out: out * log_of_base(x),
     domain=Domain(
         intervals=(POSITIVE, (-2.0, 3.0)),
         calls=lambda rng: [
@@ -113,10 +114,13 @@ scalar_rule(np.sqrt,   lambda x, y: 0.5 / y,                   domain=POSITIVE,
 scalar_rule(np.cbrt,   lambda x, y: 1.0 / (3.0 * y * y),       domain=POSITIVE,
             kink="cbrt'(0) = inf")
 
-scalar_rule(np.logaddexp,  lambda x, y, out: np.exp(x - out),
-                           lambda x, y, out: np.exp(y - out),  domain=(WIDE, WIDE))
-scalar_rule(np.logaddexp2, lambda x, y, out: np.exp2(x - out),
-                           lambda x, y, out: np.exp2(y - out), domain=(WIDE, WIDE))
+# Where both logarithms are -inf so is the result, and -inf - -inf would be nan.
+scalar_rule(np.logaddexp,  lambda x, y, out: np.exp(x - np.where(out == -np.inf, 0.0, out)),
+                           lambda x, y, out: np.exp(y - np.where(out == -np.inf, 0.0, out)),
+            domain=(WIDE, WIDE), kink="0 where both are -inf")
+scalar_rule(np.logaddexp2, lambda x, y, out: np.exp2(x - np.where(out == -np.inf, 0.0, out)),
+                           lambda x, y, out: np.exp2(y - np.where(out == -np.inf, 0.0, out)),
+            domain=(WIDE, WIDE), kink="0 where both are -inf")
 
 # --- trigonometric and hyperbolic functions -------------------------------------------------------
 
@@ -147,16 +151,58 @@ scalar_rule(np.hypot,    lambda x, y, out: x / (out + (out == 0.0)),
 
 # --- order, sign and floating-point parts ---------------------------------------------------------
 
-scalar_rule(np.maximum, lambda x, y: (x > y) + 0.5 * (x == y),
-                        lambda x, y: (x < y) + 0.5 * (x == y), domain=pairs_with_ties, kink=TIES)
-scalar_rule(np.minimum, lambda x, y: (x < y) + 0.5 * (x == y),
-                        lambda x, y: (x > y) + 0.5 * (x == y), domain=pairs_with_ties, kink=TIES)
-scalar_rule(np.fmax,    lambda x, y: ((x > y) | (y != y)) + 0.5 * (x == y),
-                        lambda x, y: ((x < y) | (x != x)) + 0.5 * (x == y), domain=with_missing,
-            kink=TIES)
-scalar_rule(np.fmin,    lambda x, y: ((x < y) | (y != y)) + 0.5 * (x == y),
-                        lambda x, y: ((x > y) | (x != x)) + 0.5 * (x == y), domain=with_missing,
-            kink=TIES)
+
+def exceeds(x: Any, y: Any) -> Any:
+    """Return ``x > y`` in NumPy's order, which has complex numbers too: real parts come first."""
+    return np.greater(x, y) if np.iscomplexobj(x) or np.iscomplexobj(y) else x > y
+
+
+def chosen(first: Any, tie: Any, dz: Any) -> Any:
+    """Return ``dz`` where ``first`` holds, half of it where ``tie`` does, and 0 elsewhere."""
+    if np.ndim(dz) == 0:
+        return dz if first else 0.5 * dz if tie else 0.0
+    return np.where(first, dz, np.where(tie, 0.5 * dz, 0.0))
+
+
+@rrule(np.maximum, domain=pairs_with_ties, kink=TIES)
+def maximum_rule(x, y):
+    def maximum_pullback(dz):
+        dx = chosen(exceeds(x, y), x == y, dz)
+        dy = chosen(exceeds(y, x), x == y, dz)
+        return project(dx, x), project(dy, y)
+
+    return np.maximum(x, y), maximum_pullback
+
+
+@rrule(np.minimum, domain=pairs_with_ties, kink=TIES)
+def minimum_rule(x, y):
+    def minimum_pullback(dz):
+        dx = chosen(exceeds(y, x), x == y, dz)
+        dy = chosen(exceeds(x, y), x == y, dz)
+        return project(dx, x), project(dy, y)
+
+    return np.minimum(x, y), minimum_pullback
+
+
+@rrule(np.fmax, domain=with_missing, kink=TIES)
+def fmax_rule(x, y):
+    def fmax_pullback(dz):
+        dx = chosen(exceeds(x, y) | (y != y), x == y, dz)
+        dy = chosen(exceeds(y, x) | (x != x), x == y, dz)
+        return project(dx, x), project(dy, y)
+
+    return np.fmax(x, y), fmax_pullback
+
+
+@rrule(np.fmin, domain=with_missing, kink=TIES)
+def fmin_rule(x, y):
+    def fmin_pullback(dz):
+        dx = chosen(exceeds(y, x) | (y != y), x == y, dz)
+        dy = chosen(exceeds(x, y) | (x != x), x == y, dz)
+        return project(dx, x), project(dy, y)
+
+    return np.fmin(x, y), fmin_pullback
+
 
 # |x| of a complex x = a + ib has the gradient x / |x|; its partial is the conjugate of that.
 scalar_rule(np.absolute,
@@ -166,19 +212,36 @@ scalar_rule(np.absolute,
                                              call(np.array([0j, 1.0 - 2.0j]))]),
             kink="abs'(0) = 0")
 scalar_rule(np.fabs,      lambda x: np.sign(x),                    domain=ANY, kink="fabs'(0) = 0")
-scalar_rule(np.copysign,  lambda x, y: np.sign(x) * np.copysign(1.0, y), 0.0,
+scalar_rule(np.copysign,  lambda x, y: np.copysign(np.ones_like(x), y) * np.sign(x), 0.0,
             domain=((-2.0, -0.1), ANY), kink="0 where x == 0")
-# The sign of a complex number is not piecewise constant, and its derivative is not written yet.
-scalar_rule(np.sign,      lambda x: np.nan if np.iscomplexobj(x) else 0.0,
-            domain=lambda rng: [call(1.5), call(np.array([-2.0, 0.5])), call(np.empty(0)),
-                                call(np.float64(-0.3))],
-            kink="sign'(x) = 0, also at 0")
-scalar_rule(np.heaviside, 0.0, lambda x, y: 1.0 * (x == 0.0),
+
+SIGN_IS_PHASE = bool(np.sign(1j) == 1j)  # NumPy 2: z / abs(z); before, the sign of the real part
+
+
+@rrule(np.sign, domain=lambda rng: [
+    call(1.5), call(np.array([-2.0, 0.5])), call(np.empty(0)), call(np.float64(-0.3)),
+    call(complex_normal(rng, 2, 3)), call(0.3 - 1.2j), call(np.array([0j, 1.0 - 2.0j])[1:]),
+], kink="sign'(x) = 0, also at 0")
+def sign_rule(x):
+    """A real sign is constant; of ``y = z / abs(z)`` moves what is at right angles to ``y``."""
+    y = np.sign(x)
+
+    def sign_pullback(dy):
+        if SIGN_IS_PHASE and np.iscomplexobj(x):
+            size = np.abs(x)
+            across = dy - y * np.real(np.conj(y) * dy)
+            return project(np.where(size == 0.0, 0.0, across / (size + (size == 0.0))), x)
+        return None
+
+    return y, sign_pullback
+
+
+scalar_rule(np.heaviside, 0.0, lambda x, y, out: np.where(x == 0.0, np.ones_like(out), 0.0),
             domain=lambda rng: [call(np.array([-1, 0, 2]), 0.3), call(0, np.array([0.5, 0.2])),
                                 call(rng.normal(size=(2, 3)), rng.normal(size=3)),
                                 call(-0.7, 0.1)],
             kink="the jump at 0 does not count")
-scalar_rule(np.ldexp,     lambda x, n: np.ldexp(1.0, n), None,
+scalar_rule(np.ldexp,     lambda x, n: np.ldexp(np.ones_like(x), n), None,
             domain=lambda rng: [call(1.5, 3), call(rng.normal(size=(2, 3)), np.array([1, -2, 0])),
                                 call(0.3, np.array([2, 5])), call(np.float64(2.5), -1)])
 

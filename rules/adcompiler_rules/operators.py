@@ -120,7 +120,7 @@ def array_power(x: Any, y: Any) -> Any:
             else 0.5 / z if y == 0.5
             else -z * z if y == -1.0
             else y * x ** (y - 1.0) if y != 0.0
-            else 0.0
+            else np.zeros_like(z)
         )
         return project(dz * np.conj(slope), x), project(dz * np.conj(z * log_of_base(x)), y)
 

@@ -247,7 +247,8 @@ def prod(x: Any, *, start: Any = 1) -> Any:
     """``dx[i] = dy start prod(x[j] for j != i)``, ``dstart = dy prod(x)``."""
 
     def prod_pullback(dy: Any) -> Any:
-        return scale_other_products(dy * start, x), project(dy * math.prod(x), start)
+        dx = scale_other_products(dy * np.conj(start), x)
+        return dx, project(dy * np.conj(math.prod(x)), start)
 
     return math.prod(x, start=start), prod_pullback
 

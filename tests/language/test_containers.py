@@ -30,6 +30,12 @@ def dict_display(x):
 
 
 @programs(1.5)
+def dict_comprehension_of_equal_keys(x):
+    d = {key: x * (i + 1) for i, key in enumerate("aab")}
+    return d["a"] * d["b"]
+
+
+@programs(1.5)
 def dict_merge_display(x):
     d = {"a": x, "b": 1.0}
     e = {**d, "b": x * x, **{"c": 3.0}}

@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from tests.properties.values import (
-    FLOAT, SHAPES, Arr, Callee, Env, Float, Floats, Index, Table, Tup,
+    FLOAT, SHAPES, Arr, Callee, Env, Float, Floats, Growing, Index, ReadOnly, Table, Tup,
 )
 
 
@@ -18,7 +18,8 @@ class Expressions:
         self.size = size
         self.callees: list[Callee] = []
         self.count = 0
-        self.in_helper = False
+        self.used: set[str] = set()  # the kinds of statements written
+        self.frozen = 0  # positive while lists must keep their length
 
     # -- choices -------------------------------------------------------------------------------
 
@@ -83,20 +84,24 @@ class Expressions:
         return self.leaf(env)
 
     def leaf(self, env: Env) -> str:
-        options = [str(name) for name in self.of_type(env, FLOAT)] * 2
+        options: list[Any] = self.of_type(env, FLOAT) * 2
         for name, type_ in env.items():
             match type_:
-                case Arr(shape):
-                    options.append(f"{name}[{self.subscript(shape, env)}]")
+                case Arr(shape) | ReadOnly(shape) if 0 not in shape:
+                    options.append((name, shape))
                 case Floats(length) if length:
-                    options.append(f"{name}[{self.position(length, env)}]")
+                    options.append((name, (length,)))
                 case Tup(items):
                     options += [f"{name}[{i}]" for i, t in enumerate(items) if t == FLOAT]
                 case Table(entries):
                     options += [f"{name}[{k!r}]" for k, t in entries if t == FLOAT]
         if not options or self.chance(0.15):
             return self.constant()
-        return str(self.pick(options))
+        found = self.pick(options)
+        if isinstance(found, str):
+            return found
+        name, shape = found
+        return f"{name}[{self.subscript(shape, env)}]"
 
     def position(self, length: int, env: Env) -> str:
         options = ["0", "-1", str(length - 1)]
@@ -105,7 +110,7 @@ class Expressions:
         return str(self.pick(options))
 
     def subscript(self, shape: tuple[int, ...], env: Env) -> str:
-        return ", ".join(self.position(n, env) for n in shape)
+        return ", ".join(self.position(n, env) for n in shape) or "()"
 
     def binary(self, env: Env, depth: int) -> str:
         x, y = self.number(env, depth), self.number(env, depth)
@@ -144,7 +149,7 @@ class Expressions:
         return str(self.pick(options))
 
     def over_list(self, env: Env, depth: int) -> str:
-        known = [n for n, t in env.items() if isinstance(t, Floats)]
+        known = [n for n, t in env.items() if isinstance(t, (Floats, Growing))]
         if known and self.chance(0.4):
             return f"sum({self.pick(known)})"
         if self.chance(0.3):
@@ -186,7 +191,7 @@ class Expressions:
         options.append(f"{self.leaf(env)} > {bound} or {self.leaf(env)} < -0.3")
         for name in self.of_class(env, Index):
             options += [f"{name} == 1", f"{name} % 2 == 0", f"{name} > 0"]
-        for name in self.of_class(env, Floats):
+        for name in [*self.of_class(env, Floats), *self.of_class(env, Growing)]:
             options += [f"len({name}) > 1", name]
         return str(self.pick(options))
 
@@ -289,6 +294,8 @@ class Expressions:
                 case Arr((n, m)) if length in (n, None):
                     options.append((name, Arr((m,))))
                 case Floats(n) if length is None or n == length:
+                    options += [(name, FLOAT), (name, FLOAT)]
+                case Growing() if length is None:
                     options += [(name, FLOAT), (name, FLOAT)]
                 case Tup(items) if length in (len(items), None) and set(items) == {FLOAT}:
                     options.append((name, FLOAT))

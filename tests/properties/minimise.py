@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -12,12 +13,17 @@ from tests.properties.programs import Program
 Edit = Callable[[ast.Module], bool]
 
 
-def minimise(program: Program, fails: Callable[[Program], bool], rounds: int = 12) -> Program:
-    """Return a small program for which ``fails`` still holds."""
+def minimise(
+    program: Program, fails: Callable[[Program], bool], rounds: int = 12, seconds: float = 600.0
+) -> Program:
+    """Return a small program for which ``fails`` still holds, as small as ``seconds`` allow."""
+    end = time.monotonic() + seconds
     for _ in range(rounds):
         before = program.source
         for kind in (ast.stmt, ast.expr):
             for index in range(count(program.source)):
+                if time.monotonic() > end:
+                    return program
                 for smaller in smaller_programs(program, index, kind):
                     if fails(smaller):
                         program = smaller

@@ -2,7 +2,7 @@
 
 ``Writer`` writes one function (and its helpers) from a ``random.Random``: a plain one for long
 runs, or hypothesis's, whose choices shrink. Values stay of order one and shapes are tracked, so
-nearly every program runs.
+nearly every program runs. ``features`` says how often each kind of statement comes.
 """
 
 from __future__ import annotations
@@ -11,22 +11,31 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from tests.properties.expressions import Expressions
+from tests.properties.features import COMPOUND, WRITE_FREE, WRITING, Weights, drawn
+from tests.properties.procedures import Procedures
 from tests.properties.values import (
-    FLOAT, NAMES, Arr, Callee, Context, Env, Floats, Index, Program, Table, Tup, argument, load,
+    FLOAT, GROWING, NAMES, Arr, Arrays, Callee, Context, Env, Float, Floats, Grid, Growing, Index,
+    Ints, Mask, Program, Table, Tup, argument, load,
 )
 
 
-class Writer(Expressions):
+class Writer(Procedures):
     """Writes one random program."""
+
+    def __init__(self, rng: Random, size: int = 5, weights: Weights = WRITE_FREE) -> None:
+        super().__init__(rng, size)
+        self.writing = weights is not WRITE_FREE
+        self.weights = drawn(weights, rng) if self.writing else weights
 
     # -- statements ----------------------------------------------------------------------------
 
-    def block(self, env: Env, size: int, context: Context, depth: int) -> tuple[list[str], bool]:
+    def block(
+        self, env: Env, size: int, context: Context, depth: int, least: int = 1
+    ) -> tuple[list[str], bool]:
         """Write statements into a list; say whether control may pass their end."""
         rows: list[str] = []
         callees = len(self.callees)
-        for _ in range(1 + self.rng.randrange(size)):
+        for _ in range(max(least, 1 + self.rng.randrange(size))):
             new, falls = self.statement(env, context, depth)
             rows += new
             if not falls:
@@ -36,17 +45,29 @@ class Writer(Expressions):
         return rows, True
 
     def statement(self, env: Env, context: Context, depth: int) -> tuple[list[str], bool]:
-        simple = [self.assign, self.assign, self.assign, self.augment, self.unpack, self.swap,
-                  self.pack, self.walrus, self.retype, self.assertion]
-        compound = [self.branch, self.for_loop, self.for_loop, self.while_loop, self.branch,
-                    self.closure, self.maybe]
-        leaving = []
-        if context.nested and context.in_loop:
-            leaving += [self.leave] * 2
-        if context.nested and context.returns is not None:
-            leaving.append(self.early_return)
-        options: list[Any] = simple + (compound if depth > 0 else []) + leaving
-        return self.pick(options)(env, context, depth)  # type: ignore[no-any-return]
+        for _ in range(8):
+            name = self.kind(context, depth)
+            written = getattr(self, name)(env, context, depth)
+            if written is None:  # nothing that fits is at hand
+                continue
+            self.used.add(name)
+            return (written, True) if isinstance(written, list) else written
+        return self.assign(env, context, depth)
+
+    def kind(self, context: Context, depth: int) -> str:
+        """Return the name of the method that writes the next statement."""
+        weights = {
+            name: weight for name, weight in self.weights.items()
+            if (depth > 0 or name not in COMPOUND)
+            and (name != "leave" or (context.nested and context.in_loop))
+            and (name != "early_return" or (context.nested and context.returns is not None))
+        }
+        choice = self.rng.randrange(sum(weights.values()))
+        for name, weight in weights.items():
+            choice -= weight
+            if choice < 0:
+                return name
+        raise AssertionError
 
     def target(self, env: Env, type_: Any, context: Context, new: float = 0.3) -> str:
         """Return a name to assign a value of ``type_`` to."""
@@ -59,14 +80,10 @@ class Writer(Expressions):
     def some_type(self) -> Any:
         if self.chance(0.6):
             return FLOAT
-        return self.pick([Arr((3,)), Arr((2,)), Arr((2, 3)), Arr((3, 3)), Floats(2), Floats(None)])
-
-    def bounded(self, type_: Any, expression: str) -> str:
-        if type_ == FLOAT and self.chance(0.6):
-            return str(self.pick([f"np.sin({expression})", f"math.tanh({expression})"]))
-        if isinstance(type_, Arr) and self.chance(0.6):
-            return f"np.tanh({expression})"
-        return expression
+        types = [Arr((3,)), Arr((2,)), Arr((2, 3)), Arr((3, 3)), Floats(2), Floats(None)]
+        if self.writing:
+            types += [Arr((4,)), Arr((1,)), Arr((0,)), Arr(()), Arr((2, 2, 3)), Arr((2, 2))]
+        return self.pick(types)
 
     def assign(self, env: Env, context: Context, depth: int) -> tuple[list[str], bool]:
         type_ = self.some_type()
@@ -169,6 +186,8 @@ class Writer(Expressions):
         return [*rows, *more, f"if {flag}:", f"    {use}"], falls
 
     def early_return(self, env: Env, context: Context, depth: int) -> tuple[list[str], bool]:
+        if context.returns == "nothing":
+            return ["return"], False
         return [f"return {self.value(context.returns, env, 2)}"], False
 
     def leave(self, env: Env, context: Context, depth: int) -> tuple[list[str], bool]:
@@ -209,26 +228,35 @@ class Writer(Expressions):
     def for_loop(self, env: Env, context: Context, depth: int) -> tuple[list[str], bool]:
         head, targets, surely = self.head(env)
         inner = {**env, **targets}
-        rows, fixed = [f"for {head}:"], set(targets)
-        return self.loop_body(rows, [], env, inner, context, depth, surely, fixed)
+        rows, fixed = [f"for {head}:"], {n for n, t in targets.items() if not isinstance(t, Arr)}
+        walked = any(name in head for name in self.of_class(env, Growing))
+        self.frozen += walked
+        written = self.loop_body(rows, [], env, inner, context, depth, surely, fixed)
+        self.frozen -= walked
+        return written
 
     def head(self, env: Env) -> tuple[str, Env, bool]:
         i, x, y = self.fresh("i"), self.fresh("x"), self.fresh("x")
-        n = self.rng.randrange(4)
+        n = self.pick([0, 1, 2, 2, 3, 3]) if self.writing else self.rng.randrange(4)
         options: list[tuple[str, Env, bool]] = [
             (f"{i} in range({n})", {i: Index(n)} if n else {}, n > 0),
             (f"{i} in range(1, {n})", {i: Index(n)} if n > 1 else {}, n > 1),
             (f"{i} in reversed(range({n}))", {i: Index(n)} if n else {}, n > 0),
         ]
+        for outer in self.of_class(env, Index) if self.writing else []:
+            bound = env[outer].bound
+            options += [(f"{i} in range({outer} + 1)", {i: Index(bound)}, True),
+                        (f"{i} in range({outer})", {i: Index(bound)}, False),
+                        (f"{i} in range({outer}, {bound})", {i: Index(bound)}, True)] * 2
         for name, type_ in env.items():
             match type_:
                 case Arr((n,)):
                     options += [
-                        (f"{x} in {name}", {x: FLOAT}, True),
-                        (f"{i}, {x} in enumerate({name})", {i: Index(n), x: FLOAT}, True),
+                        (f"{x} in {name}", {x: FLOAT}, n > 0),
+                        (f"{i}, {x} in enumerate({name})", {i: Index(n), x: FLOAT}, n > 0),
                         (f"{x} in {name}[1:]", {x: FLOAT}, n > 1),
-                        (f"{x}, {y} in zip({name}, {name}[::-1])", {x: FLOAT, y: FLOAT}, True),
-                        (f"{i} in range({name}.shape[0])", {i: Index(n)}, True),
+                        (f"{x}, {y} in zip({name}, {name}[::-1])", {x: FLOAT, y: FLOAT}, n > 0),
+                        (f"{i} in range({name}.shape[0])", {i: Index(n)}, n > 0),
                         (f"{i} in range(len({name}) - 1)", {i: Index(n)}, n > 1),
                     ]
                 case Arr((n, m)):
@@ -236,6 +264,22 @@ class Writer(Expressions):
                         (f"{x} in {name}", {x: Arr((m,))}, True),
                         (f"{i}, {x} in enumerate({name})", {i: Index(n), x: Arr((m,))}, True),
                     ]
+                    if self.writing:
+                        options += [
+                            (f"{x} in {name}.T", {x: Arr((n,))}, True),
+                            (f"{x}, {y} in zip({name}, {name}[::-1])",
+                             {x: Arr((m,)), y: Arr((m,))}, True),
+                        ]
+                case Arrays(shape, n):
+                    options += [(f"{x} in {name}", {x: Arr(shape)}, True),
+                                (f"{i}, {x} in enumerate({name})",
+                                 {i: Index(n), x: Arr(shape)}, True)]
+                case Ints(_, bound):
+                    options += [(f"{i} in {name}", {i: Index(bound)}, True)] * 2
+                case Growing():
+                    options += [(f"{x} in {name}", {x: FLOAT}, False),
+                                (f"{i}, {x} in enumerate({name})", {x: FLOAT}, False),
+                                (f"{x} in reversed({name})", {x: FLOAT}, False)]
                 case Floats(length):
                     sure = bool(length)
                     options += [
@@ -246,8 +290,9 @@ class Writer(Expressions):
                          {x: FLOAT, y: FLOAT}, False),
                         (f"{x} in reversed({name})", {x: FLOAT}, sure),
                     ]
-                case Tup(items) if set(items) == {FLOAT}:
-                    options.append((f"{x} in {name}", {x: FLOAT}, True))
+                case Tup((item, *items)) if item == FLOAT or isinstance(item, Arr):
+                    if all(other == item for other in items):
+                        options.append((f"{x} in {name}", {x: item}, True))
                 case Table(entries) if {t for _, t in entries} == {FLOAT}:
                     options.append((f"_, {x} in {name}.items()", {x: FLOAT}, True))
         options.append((f"{x} in ({self.number(env, 1)}, {self.number(env, 1)})", {x: FLOAT}, True))
@@ -311,7 +356,9 @@ class Writer(Expressions):
         params, result = self.signature()
         names = ["t", "o", "l"][: len(params)]
         inner = {**env, **dict(zip(names, params, strict=True))}
+        self.frozen += 1
         rows = self.function(name, names, params, result, inner, min(depth - 1, 1), 2)
+        self.frozen -= 1
         self.callees.append(Callee(name, params, result, tuple(names)))
         return rows, True
 
@@ -328,14 +375,55 @@ class Writer(Expressions):
     ) -> list[str]:
         default = " = 0.4" if params[-1] == FLOAT and self.chance(0.2) else ""
         context = Context(False, result, False, set(env) - set(names))
-        body, falls = self.block(env, size, context, depth)
+        body, falls = self.block(env, size, context, depth, size // 3 if name == "f" else 1)
+        if falls and name == "f" and self.writing:
+            body += self.uncalled(body, env, context)
         if falls:
-            total = [n for n in self.of_type(env, FLOAT) if not self.chance(0.3)]
-            more = f"{' + '.join(total)} + " if result == FLOAT and total else ""
-            body.append(f"return {more}{self.value(result, env, 2)}")
+            body.append(f"return {self.result(result, env)}")
         return [f"def {name}({', '.join(names)}{default}):", *indented(body)]
 
+    def result(self, type_: Any, env: Env) -> str:
+        """Return a value to return, of as much of what was computed as there is."""
+        total = [n for n in self.of_type(env, FLOAT) if not self.chance(0.3)]
+        if not self.writing:
+            more = f"{' + '.join(total)} + " if type_ == FLOAT and total else ""
+            return f"{more}{self.value(type_, env, 2)}"
+        total += self.sums(env) or [self.leaf(env)]
+        match type_:
+            case Arr(shape):
+                array = self.array(shape, env, 1)
+                known = [p.text for p in self.places(env) if p.shape == shape]
+                if known and self.chance(0.5):
+                    return str(self.pick(known))
+                return f"{array} * ({' + '.join(total)})"
+            case Tup((Float(), *items)):
+                others = [self.value(t, env, 0) for t in items]
+                return f"({', '.join([' + '.join(total), *others])})"
+            case Float():
+                return " + ".join(total)
+        return self.value(type_, env, 1)
+
+    def sums(self, env: Env) -> list[str]:
+        """Return numbers that depend on nearly everything in containers and arrays."""
+        found = [self.reduced(p, env) for p in self.places(env)]
+        for name, type_ in env.items():
+            match type_:
+                case Growing():
+                    found.append(f"sum({name})")
+                case Floats(length):
+                    weigh = f"sum((k + 1) * item for k, item in enumerate({name}))"
+                    found.append(weigh if length else f"sum({name})")
+                case Grid(rows):
+                    found += [f"sum({name}[{i}])" for i in range(rows)]
+                case Tup(items):
+                    found += [f"{name}[{i}]" for i, t in enumerate(items) if t == FLOAT]
+                case Table(entries):
+                    found += [f"{name}[{key!r}]" for key, t in entries if t == FLOAT]
+        return [text for text in found if not self.chance(0.1)]
+
     def helper(self) -> list[str]:
+        if self.writing and self.chance(0.7):
+            return self.writing_helper()
         name = self.fresh("helper")
         if self.chance(0.3):
             return self.recursive(name)
@@ -365,22 +453,59 @@ class Writer(Expressions):
     def program(self) -> Program:
         """Write a whole program."""
         rows = ["import math", "", "import numpy as np", "", "SCALE = 0.8", ""]
-        for _ in range(self.rng.randrange(3)):
+        body = len(rows)
+        least = 1 if self.writing and self.weights["call_procedure"] and self.size > 2 else 0
+        for _ in range(max(least, self.rng.randrange(3))):
             rows += ["", *self.helper(), ""]
-        types = [FLOAT] + [
-            self.pick([FLOAT, Arr((3,)), Arr((2, 3)), Floats(2), Tup((FLOAT, Arr((3,)))),
-                       Table((("u", FLOAT), ("w", Arr((2,))))), Tup((FLOAT, FLOAT)), Floats(3),
-                       Table((("u", FLOAT), ("w", FLOAT)))])
-            for _ in range(self.rng.randrange(4))
-        ]
+        types, inactive = self.parameters()
         names = ["x", "v", "m", "d"][: len(types)]
-        env: Env = dict(zip(names, types, strict=True))
-        result = FLOAT if not self.chance(0.2) else self.pick(
-            [Arr((3,)), Tup((FLOAT, Arr((3,)))), Floats(2), Table((("u", FLOAT), ("w", FLOAT)))])
-        rows += ["", *self.function("f", names, (*types, None), result, env, 3, self.size)]
+        env: Env = dict(zip(names, types, strict=True)) | inactive
+        result = FLOAT if not self.chance(0.2) else self.pick(self.results(types))
+        params = (*types, *inactive.values(), None)
+        names += inactive
+        depth = 2 if self.writing else 3
+        rows += ["", *self.function("f", names, params, result, env, depth, self.size)]
+        if any("Box(" in row for row in rows):
+            rows[body:body] = ["", "class Box:", "    def __init__(self, level, data):",
+                               "        self.level = level", "        self.data = data", ""]
         values = np.random.default_rng(self.rng.randrange(1000))
-        args = tuple(argument(t, values) for t in types)
-        return Program("\n".join(rows) + "\n", args, result == FLOAT)
+        args = tuple(argument(t, values) for t in params[:-1])
+        if self.writing and self.chance(0.05):
+            args = tuple(single(a) for a in args)
+        return Program("\n".join(rows) + "\n", args, result == FLOAT, len(types),
+                       frozenset(self.used))
+
+    def results(self, types: list[Any]) -> list[Any]:
+        """Return types of results besides numbers; often one of an argument, to return that."""
+        if self.writing:
+            arrays = [t for t in types if isinstance(t, Arr)]
+            return [*arrays, Arr((3,)), *(Tup((FLOAT, t)) for t in arrays),
+                    *(Tup((FLOAT, t, t)) for t in arrays)]
+        return [Arr((3,)), Tup((FLOAT, Arr((3,)))), Floats(2),
+                Table((("u", FLOAT), ("w", FLOAT)))]
+
+    def parameters(self) -> tuple[list[Any], Env]:
+        """Return the types of the differentiated arguments, and the others by name."""
+        if not self.writing:
+            options = [FLOAT, Arr((3,)), Arr((2, 3)), Floats(2), Tup((FLOAT, Arr((3,)))),
+                       Table((("u", FLOAT), ("w", Arr((2,))))), Tup((FLOAT, FLOAT)), Floats(3),
+                       Table((("u", FLOAT), ("w", FLOAT)))]
+            return [FLOAT] + [self.pick(options) for _ in range(self.rng.randrange(4))], {}
+        arrays = [Arr((3,)), Arr((3,)), Arr((4,)), Arr((2, 3)), Arr((3, 3)), Arr((2, 2)),
+                  Arr((1,)), Arr(()), Arr((2, 2, 3)), Arr((0,)), Arr((1, 3))]
+        others = [FLOAT, Floats(2), Floats(3), GROWING, Arrays((3,), 2), Grid(2, 2),
+                  Tup((FLOAT, Arr((3,)))), Tup((Arr((3,)), Arr((3,)))),
+                  Table((("u", FLOAT), ("w", Arr((3,))))), Table((("u", FLOAT), ("w", FLOAT)))]
+        types = [FLOAT, self.pick(arrays)]
+        types += [self.pick([*arrays, *others]) for _ in range(self.rng.randrange(3))]
+        data: Env = {"n": Index(3), "ks": Ints(3, 2), "keep": Mask(3), "data": Arr((3,))}
+        return types, {name: type_ for name, type_ in data.items() if self.chance(0.3)}
+
+
+def single(value: Any) -> Any:
+    """Return an argument in single precision."""
+    floats = isinstance(value, np.ndarray) and value.dtype == float
+    return value.astype(np.float32) if floats else value
 
 
 def indented(rows: list[str]) -> list[str]:
@@ -388,9 +513,9 @@ def indented(rows: list[str]) -> list[str]:
     return ["    " + row for row in rows]
 
 
-def random_program(seed: int, size: int = 5) -> Program:
+def random_program(seed: int, size: int = 5, weights: Weights = WRITE_FREE) -> Program:
     """Return the program of a seed."""
-    return Writer(Random(seed), size).program()
+    return Writer(Random(seed), size, weights).program()
 
 
-__all__ = ["Program", "Writer", "load", "random_program"]
+__all__ = ["WRITE_FREE", "WRITING", "Program", "Writer", "load", "random_program"]

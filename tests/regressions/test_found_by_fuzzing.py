@@ -119,3 +119,57 @@ def test_emitted_text_does_not_depend_on_the_run():
 
     texts = {source(f, 0.5, (0.25, 1.0), mode="vjp", argnums=(0, 1)) for _ in range(20)}
     assert len(texts) == 1
+
+
+def test_sizes_in_a_loop_are_those_of_the_iteration():
+    def f(A):
+        total = 0.0
+        for i in range(2):
+            B = A[:, i:] * A[:, i:]
+            total = total + np.sum(B.mean(axis=0))
+        return total
+
+    A = np.arange(1.0, 9.0).reshape(4, 2)
+    value, gradient = value_and_grad(f)(A)
+    assert value == f(A)
+    assert gradient == pytest.approx(A * [0.5, 1.0])  # column 1 is in both means
+
+
+def test_sizes_of_a_loop_that_does_not_run():
+    def f(d):
+        for _ in range(0):
+            return np.array([d, d]).mean(axis=1)[1]
+        return d
+
+    d = np.array([0.1, 0.2])
+    y, pullback = vjp(f, d)
+    assert np.array_equal(y, d)
+    assert np.array_equal(pullback(np.ones(2))[0], [1.0, 1.0])
+
+
+def test_an_array_that_meets_its_own_stretched_result():
+    def f(v):
+        return v * v[None] / v
+
+    def g(v):
+        return v[1:] + v * v
+
+    v = np.array([0.25, 0.5])
+    y, pullback = vjp(f, v)
+    assert np.array_equal(y, [v])
+    assert pullback(np.array([[2.0, 3.0]]))[0] == pytest.approx([2.0, 3.0])
+    y, pullback = vjp(g, v)
+    assert np.array_equal(y, 0.5 + v * v)
+    assert pullback(np.ones(2))[0] == pytest.approx([0.5, 1.0 + 2.0])
+
+
+def test_an_exit_that_is_never_taken_does_not_end_the_loop():
+    def f(x, n=None):
+        for _ in range(3):
+            x = x * 0.5
+            if n is not None:
+                return 1.0
+        return x
+
+    assert value_and_grad(f)(2.0) == (0.25, 0.125)
+    assert value_and_grad(f)(2.0, 1) == (1.0, 0.0)

@@ -6,12 +6,14 @@ compiles from it is compared with the rule run as plain Python.
 """
 
 import builtins
+import cmath
 import copy
 import inspect
 import itertools
 import linecache
 import math
 import operator
+import statistics
 import sys
 import warnings
 import zlib
@@ -38,9 +40,11 @@ BINARY = {
     operator.mod: "%", operator.pow: "**", operator.matmul: "@",
 }
 UNARY = {operator.neg: "-", operator.pos: "+"}
-MODULES = {"np": np, "np.linalg": np.linalg, "np.fft": np.fft, "math": math, "operator": operator}
+MODULES = {"np": np, "np.linalg": np.linalg, "np.fft": np.fft, "math": math, "cmath": cmath,
+           "operator": operator, "statistics": statistics}
 LITERALS = (bool, int, str, type(None), type(Ellipsis))
-NAMESPACE = {"np": np, "math": math, "operator": operator, "adcompiler": adcompiler}
+NAMESPACE = {"np": np, "math": math, "cmath": cmath, "operator": operator,
+             "statistics": statistics, "adcompiler": adcompiler}
 
 NOT_COMPILED = {
     # the sum over rows of no rows is the start value: its type depends on the extent

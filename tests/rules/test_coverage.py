@@ -1,5 +1,6 @@
 """Every public function of ``math``, ``operator`` and NumPy has a rule or is said to carry none."""
 
+import cmath
 import math
 import operator
 import warnings
@@ -32,6 +33,11 @@ def covered(function):
 @pytest.mark.parametrize("name", sorted(functions_of(math)))
 def test_math_function_is_covered(name):
     assert covered(getattr(math, name))
+
+
+@pytest.mark.parametrize("name", sorted(functions_of(cmath)))
+def test_cmath_function_is_covered(name):
+    assert covered(getattr(cmath, name))
 
 
 @pytest.mark.parametrize(

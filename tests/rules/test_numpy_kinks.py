@@ -18,7 +18,8 @@ def cotangents(function, *args, dy=1.0, **kwargs):
 @pytest.mark.parametrize(("function", "args", "expected"), [
     (np.absolute, (0.0,), 0.0),
     (np.absolute, (0j,), 0.0),
-    (np.sign, (0.0,), 0.0),
+    (np.sign, (0.0,), None),
+    (np.sign, (0j,), 0.0),
     (np.hypot, (0.0, 0.0), (0.0, 0.0)),
     (np.arctan2, (0.0, 0.0), (0.0, 0.0)),
     (np.maximum, (1.0, 1.0), (0.5, 0.5)),
@@ -87,9 +88,17 @@ def test_interp_outside_and_at_a_knot():
     assert np.array_equal(dfp, [1.0, 1.0, 1.0])
 
 
-def test_sign_of_a_complex_number_is_not_silently_constant():
-    assert np.isnan(cotangents(np.sign, 1.0 + 2.0j))
+def test_sign_of_a_complex_number_moves_at_right_angles_to_it():
+    z = 3.0 + 4.0j
+    assert cotangents(np.sign, z, dy=z / 5.0) == 0.0
+    assert cotangents(np.sign, z, dy=1j * z / 5.0) == pytest.approx(1j * z / 25.0)
 
 
 def test_logaddexp_does_not_overflow():
     assert cotangents(np.logaddexp, 1000.0, -1000.0) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize("function", [np.logaddexp, np.logaddexp2])
+def test_logarithm_of_a_sum_of_nothing_has_derivative_zero(function):
+    assert cotangents(function, -INF, -INF) == (0.0, 0.0)
+    assert cotangents(function, -INF, 1.5) == (0.0, 1.0)

@@ -1,0 +1,42 @@
+"""Variables that a function may read more than once: no names for iterators, which run once."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+
+from adcompiler.ir.nodes import Atom, Block, Closure, Function, If, Let, Loop, Statement, Var
+from adcompiler.ir.visit import bound_inside, definitions, direct_uses
+
+
+@functools.lru_cache(maxsize=4096)
+def reused_variables(function: Function) -> frozenset[Var]:
+    """Return the variables that one run of ``function`` may read more than once."""
+    counts = reads_of(function.body)
+    return frozenset(v for v, n in counts.items() if n > 1 and isinstance(v, Var))
+
+
+def reads_of(block: Block) -> Counter[Atom]:
+    """Return how often one run of ``block`` may read each variable; 2 stands for more."""
+    counts: Counter[Atom] = Counter()
+    for statement in block.statements:
+        counts.update(direct_uses(statement))
+        counts.update(inner_reads(statement))
+    counts.update(block.yields)
+    return Counter({atom: n for atom, n in counts.items() if isinstance(atom, Var)})
+
+
+def inner_reads(statement: Statement) -> Counter[Atom]:
+    """Return the reads in the blocks of a statement, and of a function that it makes."""
+    match statement:
+        case Let(rhs=Closure(_, captures, _, _)):
+            return Counter(captures)
+        case If(then=then, orelse=orelse):
+            return reads_of(then) | reads_of(orelse)
+        case Loop(condition=condition, body=body):
+            reads = reads_of(body)
+            if condition is not None:
+                reads += reads_of(condition)
+            inside = definitions(body) | set(bound_inside(statement))
+            return reads + Counter({atom: n for atom, n in reads.items() if atom not in inside})
+    return Counter()

@@ -1,0 +1,241 @@
+"""Functions of iterables as the Python code that is compiled where a derivative goes through them.
+
+They take sequences (lists, tuples, arrays, ranges, texts) and return lists, made at once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from adcompiler.runtime import append
+from adcompiler.runtime.sequences import sort_order
+
+
+# -- the greatest, the least, in order -------------------------------------------------------------
+
+
+def greatest_by(items: Sequence[Any], key: Callable[[Any], Any]) -> Any:
+    """``max(items, key=key)``."""
+    keys = [key(item) for item in items]
+    return items[keys.index(max(keys))]
+
+
+def least_by(items: Sequence[Any], key: Callable[[Any], Any]) -> Any:
+    """``min(items, key=key)``."""
+    keys = [key(item) for item in items]
+    return items[keys.index(min(keys))]
+
+
+def greatest_item(items: Sequence[Any]) -> Any:
+    """``max(items)`` of tuples or lists, which carry a derivative inside."""
+    return items[items.index(max(items))]
+
+
+def least_item(items: Sequence[Any]) -> Any:
+    """``min(items)`` of tuples or lists, which carry a derivative inside."""
+    return items[items.index(min(items))]
+
+
+def greatest_or(items: Sequence[Any], default: Any) -> Any:
+    """``max(items, default=default)``."""
+    return max(items) if len(items) > 0 else default
+
+
+def least_or(items: Sequence[Any], default: Any) -> Any:
+    """``min(items, default=default)``."""
+    return min(items) if len(items) > 0 else default
+
+
+def greatest_by_or(items: Sequence[Any], key: Callable[[Any], Any], default: Any) -> Any:
+    """``max(items, key=key, default=default)``."""
+    return greatest_by(items, key) if len(items) > 0 else default
+
+
+def least_by_or(items: Sequence[Any], key: Callable[[Any], Any], default: Any) -> Any:
+    """``min(items, key=key, default=default)``."""
+    return least_by(items, key) if len(items) > 0 else default
+
+
+def sorted_by(items: Sequence[Any], key: Callable[[Any], Any], reverse: Any) -> list[Any]:
+    """``sorted(items, key=key, reverse=reverse)``."""
+    keys = [key(item) for item in items]
+    return [items[position] for position in sort_order(keys, reverse)]
+
+
+def sorted_items(items: Sequence[Any], reverse: Any) -> list[Any]:
+    """``sorted(items, reverse=reverse)`` of items that carry a derivative inside."""
+    return [items[position] for position in sort_order(items, reverse)]
+
+
+def norm(items: Sequence[Any]) -> Any:
+    """``math.hypot(*items)``."""
+    return math.dist(items, [0.0] * len(items))
+
+
+# -- one after the other ---------------------------------------------------------------------------
+
+
+def first_of(items: Sequence[Any]) -> Any:
+    """``next(iter(items))``."""
+    if len(items) == 0:
+        raise StopIteration
+    return items[0]
+
+
+def first_or(items: Sequence[Any], default: Any) -> Any:
+    """``next(iter(items), default)``."""
+    return items[0] if len(items) > 0 else default
+
+
+def accumulated(
+    items: Sequence[Any], function: Callable[[Any, Any], Any], initial: Any
+) -> list[Any]:
+    """``list(itertools.accumulate(items, function, initial=initial))``."""
+    total = initial
+    totals = [total]
+    for item in items:
+        total = function(total, item)
+        totals = append(totals, total)
+    return totals
+
+
+def accumulated_items(items: Sequence[Any], function: Callable[[Any, Any], Any]) -> list[Any]:
+    """``list(itertools.accumulate(items, function))``."""
+    return accumulated(items[1:], function, items[0]) if len(items) > 0 else []
+
+
+def total_of_lists(groups: Any, start: Any) -> Any:
+    """``sum(groups, start)`` of lists."""
+    return start + [item for group in groups for item in group]
+
+
+def flattened(groups: Any) -> list[Any]:
+    """``list(itertools.chain.from_iterable(groups))``."""
+    return [item for group in groups for item in group]
+
+
+def sliced(items: Sequence[Any], start: Any, stop: Any, step: Any) -> Any:
+    """``itertools.islice``, which takes no negative positions."""
+    for position in (start, stop, step):
+        if position is not None and position < 0:
+            raise ValueError("positions of islice() must be None or an integer >= 0")
+    return items[start:stop:step]
+
+
+def sliced_cycle(items: Sequence[Any], start: Any, stop: int, step: Any) -> list[Any]:
+    """``list(itertools.islice(itertools.cycle(items), start, stop, step))``."""
+    first = 0 if start is None else start
+    return [items[n % len(items)] for n in range(first, stop, 1 if step is None else step)]
+
+
+def taken_while(predicate: Callable[[Any], Any], items: Any) -> list[Any]:
+    """``list(itertools.takewhile(predicate, items))``."""
+    taken: list[Any] = []
+    for item in items:
+        if not predicate(item):
+            break
+        taken = append(taken, item)
+    return taken
+
+
+def dropped_while(predicate: Callable[[Any], Any], items: Any) -> list[Any]:
+    """``list(itertools.dropwhile(predicate, items))``."""
+    kept: list[Any] = []
+    dropping = True
+    for item in items:
+        if dropping and predicate(item):
+            continue
+        dropping = False
+        kept = append(kept, item)
+    return kept
+
+
+def filtered_out(predicate: Any, items: Any) -> list[Any]:
+    """``list(itertools.filterfalse(predicate, items))``."""
+    if predicate is None:
+        return [item for item in items if not item]
+    return [item for item in items if not predicate(item)]
+
+
+def compressed(items: Any, selectors: Any) -> list[Any]:
+    """``list(itertools.compress(items, selectors))``."""
+    return [item for item, wanted in zip(items, selectors) if wanted]  # noqa: B905 (as compress)
+
+
+def grouped(items: Sequence[Any], key: Callable[[Any], Any]) -> list[tuple[Any, Any]]:
+    """``itertools.groupby(items, key)``, with groups that are lists."""
+    keys = [key(item) for item in items]
+    starts = [n for n in range(len(keys)) if n == 0 or keys[n] != keys[n - 1]]
+    stops = starts[1:] + [len(keys)]
+    return [(keys[n], items[n:stop]) for n, stop in zip(starts, stops)]  # noqa: B905 (equal)
+
+
+def filled(items: Sequence[Any], length: int, value: Any) -> list[Any]:
+    """``items`` with ``value`` behind them, up to ``length``."""
+    return list(items) + [value] * (length - len(items))
+
+
+# -- combinations ----------------------------------------------------------------------------------
+
+
+def products(first: Any, second: Any) -> list[tuple[Any, Any]]:
+    """``list(itertools.product(first, second))``."""
+    return [(a, b) for a in first for b in second]
+
+
+def products_with(rows: Any, items: Any) -> list[Any]:
+    """The product of rows, which are tuples, with one more sequence."""
+    return [(*row, item) for row in rows for item in items]
+
+
+def singles(items: Any) -> list[tuple[Any]]:
+    """``list(itertools.product(items))``."""
+    return [(item,) for item in items]
+
+
+def rows_of(items: Sequence[Any], positions: Any) -> list[Any]:
+    """The items at each of several tuples of positions, which are all of unknown length."""
+    return [tuple([items[position] for position in row]) for row in positions]
+
+
+def pairs_of(items: Sequence[Any], positions: Any) -> list[Any]:
+    """The items at each of several pairs of positions."""
+    return [(items[i], items[j]) for i, j in positions]
+
+
+def triples_of(items: Sequence[Any], positions: Any) -> list[Any]:
+    """The items at each of several triples of positions."""
+    return [(items[i], items[j], items[k]) for i, j, k in positions]
+
+
+def column(rows: Any, position: int) -> list[Any]:
+    """The items at one position of each row."""
+    return [row[position] for row in rows]
+
+
+def columns(rows: Sequence[Any]) -> list[Any]:
+    """``list(zip(*rows))``."""
+    length = min([len(row) for row in rows], default=0)
+    return [tuple([row[position] for row in rows]) for position in range(length)]
+
+
+# -- others ----------------------------------------------------------------------------------------
+
+
+def applied_to_rows(function: Callable[..., Any], rows: Any) -> list[Any]:
+    """``list(itertools.starmap(function, rows))``."""
+    return [function(*row) for row in rows]
+
+
+def looked_up(table: Any, key: Any, default: Any) -> Any:
+    """``table.get(key, default)``."""
+    if key in table:
+        return table[key]
+    return default
+
+
+def dict_of_pairs(pairs: Any) -> dict[Any, Any]:
+    """``dict(pairs)``."""
+    return {key: value for key, value in pairs}  # noqa: C416 (dict() is what this stands for)

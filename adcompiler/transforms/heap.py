@@ -1,0 +1,570 @@
+"""Storage while specialising: writes become new values, references follow them.
+
+The specialised code is functional: ``x[i] = v`` makes a new value of x, an ``Update``. What Python
+means by it, that every name and container which refers to the storage of x sees the write, is kept
+here. A *root* is the variable that a piece of storage was first known by; a reference leads to a
+part of it, by ``Step`` after ``Step``. The heap holds the latest value of every root that has been
+written. Reading a variable gives its latest value: itself if nothing was written since, otherwise
+its part of the root's latest value, read anew.
+
+Where two roots may share storage in a way that is not known exactly, they are *entangled*: a write
+to one makes the other unreadable, and reading it is refused. A value is *exclusive* if no other
+root can refer to its storage and the caller has none of it; writes to other values copy first, so
+that the writes of emitted code never reach what somebody else holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from adcompiler.analyses.storage import Sharing, is_container, is_mutable, written_operand
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    UNDEF, Atom, Attribute, Call, Closure, Const, Global, Item, Let, Origin, Pack, Rhs, Statement,
+    Step, Update, Var, unstar,
+)
+from adcompiler.runtime import own, record
+from adcompiler.transforms.writer import Writer
+
+SLOTS_MOVED = 0
+"""The depth of a change that may have moved every slot of a container."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reference:
+    """Where a value lies: the part of ``root`` that ``steps`` lead to, as it was in ``at``."""
+
+    root: Var
+    steps: tuple[Step, ...]
+    at: Atom
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What made a value of a root of the value ``before``.
+
+    ``rebound`` is the number of steps after which a slot of a container was given another object,
+    None if only the content of arrays, or the end of a list, has changed.
+    """
+
+    before: Atom
+    rebound: int | None
+
+
+@dataclass(eq=False)
+class State:
+    """What is known at one point of the code; copied where control flow parts.
+
+    ``latest`` is the latest value of each root that was written; ``entangled`` the roots that may
+    share storage; ``lost`` those that may have been written through another one, with the place.
+    ``exclusive`` says of values whether nobody else holds their storage, where that is not clear
+    from how they were made.
+    """
+
+    latest: dict[Var, Atom] = field(default_factory=dict)
+    entangled: dict[Var, set[Var]] = field(default_factory=dict)
+    lost: dict[Var, tuple[Origin, Var]] = field(default_factory=dict)
+    exclusive: dict[Atom, bool] = field(default_factory=dict)
+
+    def copy(self) -> State:
+        """Return an independent copy."""
+        return State(
+            dict(self.latest), {root: set(others) for root, others in self.entangled.items()},
+            dict(self.lost), dict(self.exclusive),
+        )
+
+    def value(self, root: Var) -> Atom:
+        """Return the latest value of a root."""
+        return self.latest.get(root, root)
+
+
+class Heap:
+    """The storage of one function while it is specialised."""
+
+    def __init__(self, s: Writer) -> None:
+        self.s = s
+        self.state = State()
+        self.references: dict[Var, Reference] = {}
+        self.changes: dict[Atom, Change] = {}
+        self.levels: dict[Var, int] = {}
+        self.level = 0
+        self.settled_level = 1 << 30
+        self.iterating: list[Var] = []
+        self.sharing = Sharing(s.unit.type, s.unit.definition)
+        self.globals: dict[tuple[str, str], Var] = {}
+        self.prologue: list[Statement] = []
+        self.live: frozenset[Var] = frozenset()
+
+    def global_value(self, rhs: Global, type_: t.Type, name: str, origin: Origin) -> Var:
+        """Return the variable for an object that a global name refers to, read at the start."""
+        key = (rhs.module, rhs.path)
+        var = self.globals.get(key)
+        if var is None:
+            var = self.globals[key] = Var(name)
+            self.s.unit.record(var, rhs, type_)
+            self.prologue.append(Let(var, rhs, origin))
+        return var
+
+    def written(self, params: Iterable[Var]) -> list[tuple[Var, Atom]]:
+        """Return what was there before the code ran and is written, with what it has become."""
+        there = [*params, *self.s.unit.captured.values(), *self.globals.values()]
+        return [(var, self.state.latest[var]) for var in there if var in self.state.latest]
+
+    # -- what is where -------------------------------------------------------------------------
+
+    def reference(self, atom: Var) -> Reference:
+        """Return where a value lies; in storage of its own if nothing else is known."""
+        return self.references.get(atom) or Reference(atom, (), atom)
+
+    def identity(self, atom: Atom) -> object:
+        """Return a value that is equal for atoms that are references to the same object."""
+        if not isinstance(atom, Var) or not is_mutable(self.s.unit.type(atom)):
+            return None
+        there = self.reference(atom)
+        return (there.root, tuple(map(step_key, there.steps)))
+
+    def place(self, atom: Var, step: Step) -> object:
+        """Return the identity of the object that one more step leads to."""
+        there = self.reference(atom)
+        return (there.root, tuple(map(step_key, (*there.steps, step))))
+
+    def is_same_object(self, a: Atom, b: Atom) -> bool:
+        """Say whether two values are one object of the code around a region, written or not."""
+        if not isinstance(a, Var) or not isinstance(b, Var) or a is b:
+            return False
+        one = self.identity(a)
+        return one is not None and one == self.identity(b) and self.is_outer(self.reference(a).root)
+
+    def rename(self, old: Var, new: Var) -> None:
+        """Know ``new`` for all that is known of ``old``, which it takes the place of."""
+        def other(atom: Atom) -> Atom:
+            return new if atom is old else atom
+
+        if old in self.levels:
+            self.levels[new] = self.levels[old]
+        if old in self.references:
+            there = self.references[old]
+            root = new if there.root is old else there.root
+            self.references[new] = Reference(root, there.steps, other(there.at))
+        if old in self.changes:
+            self.changes[new] = self.changes[old]
+        state = self.state
+        for table in (state.latest, state.lost, state.exclusive, state.entangled):
+            if old in table:
+                table[new] = table.pop(old)  # type: ignore[attr-defined, index]
+        for root, latest in state.latest.items():
+            if latest is old:
+                state.latest[root] = new
+        for others in state.entangled.values():
+            if old in others:
+                others.discard(old)
+                others.add(new)
+
+    def is_outer(self, root: Var) -> bool:
+        """Say whether a root was there before the region that is being specialised."""
+        return self.levels.get(root, 0) < self.level
+
+    def note(self, var: Var, rhs: Rhs) -> None:
+        """Enter a new value: what it shares storage with."""
+        self.levels[var] = self.level
+        if not is_mutable(self.s.unit.type(var)):
+            return
+        self.forget(var)
+        if written_operand(rhs) is not None:
+            return  # a new value of a root: see ``advance``
+        for operand, how in self.sharing.of(var, rhs):
+            if not isinstance(operand, Var):
+                continue
+            there = self.reference(operand)
+            known = self.parts(operand) is not None and isinstance(
+                self.s.unit.type(operand), t.Tuple
+            )
+            if isinstance(how, Step) and not known:
+                steps = (*there.steps, how)
+                self.references[var] = Reference(there.root, steps, self.state.value(there.root))
+            elif how == "same":
+                self.references[var] = there
+            elif how == "holds" and (isinstance(rhs, Pack) or rhs_is_record(rhs)):
+                continue  # parts are found through the definition
+            else:
+                self.join(var, operand)
+
+    def join(self, root: Var, atom: Atom) -> None:
+        """Note that a root may share storage with all that a value refers to."""
+        for other in self.roots(atom):
+            for third in list(self.state.entangled.get(other, ())):
+                self.entangle(root, third)
+            self.entangle(root, other)
+
+    def forget(self, root: Var) -> None:
+        """Begin with a new object under this root: what was known of the former one is void."""
+        for other in self.state.entangled.pop(root, set()):
+            self.state.entangled.get(other, set()).discard(root)
+        self.state.lost.pop(root, None)
+        self.state.exclusive.pop(root, None)
+        self.state.latest.pop(root, None)
+
+    def roots(self, atom: Atom) -> Iterable[Var]:
+        """Return the roots of the storage that a value refers to."""
+        if not isinstance(atom, Var) or not is_mutable(self.s.unit.type(atom)):
+            return ()
+        parts = self.parts(atom)
+        if parts is None:
+            return (self.reference(atom).root,)
+        own = () if isinstance(self.s.unit.type(atom), t.Tuple) else (self.reference(atom).root,)
+        return dict.fromkeys((*own, *(root for part in parts for root in self.roots(part))))
+
+    def parts(self, atom: Atom) -> tuple[Atom, ...] | None:
+        """Return what a container was made of, if that is known."""
+        rhs = self.s.unit.definition(atom)
+        if isinstance(rhs, Pack) and rhs.kind != "set" or (rhs is not None and rhs_is_record(rhs)):
+            if isinstance(rhs, Call) and rhs.kwargs:
+                return tuple(atom for _, atom in rhs.kwargs)
+            if isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is record:
+                return ()
+            items = rhs.items if isinstance(rhs, Pack) else rhs.args  # type: ignore[union-attr]
+            return tuple(map(unstar, items))
+        return None
+
+    def entangle(self, a: Var, b: Var) -> None:
+        """Note that two roots may share storage."""
+        if a is b:
+            return
+        self.state.entangled.setdefault(a, set()).add(b)
+        self.state.entangled.setdefault(b, set()).add(a)
+        for root in (a, b):
+            self.state.exclusive[self.state.value(root)] = False
+
+    # -- reading -------------------------------------------------------------------------------
+
+    def current(self, atom: Atom, origin: Origin) -> Atom:
+        """Return the atom that holds what a variable refers to now."""
+        if not isinstance(atom, Var) or not (self.state.latest or self.state.lost):
+            return atom
+        type_ = self.s.unit.type(atom)
+        if isinstance(type_, t.FunctionType) or not is_mutable(type_):
+            return atom
+        parts = self.parts(atom)
+        if isinstance(type_, t.Tuple) and parts is not None:
+            return self.repacked(atom, parts, origin)
+        there = self.reference(atom)
+        if there.root in self.state.lost:
+            return self.refuse_lost(atom, there.root, origin)
+        latest = self.state.value(there.root)
+        if there.at is not latest:
+            found = self.moved(atom, there, latest, origin)
+            if found is not atom:
+                return self.current(found, origin) if self.parts(found) else found
+        return atom if parts is None else self.repacked(atom, parts, origin)
+
+    def moved(self, atom: Var, there: Reference, latest: Atom, origin: Origin) -> Atom:
+        """Return what a reference to an earlier value of a root refers to now."""
+        if not there.steps:
+            return latest
+        change, passed = latest, []
+        while change is not there.at and change in self.changes:
+            passed.append(self.changes[change])
+            change = self.changes[change].before
+        if any(c.rebound is not None and len(there.steps) > c.rebound for c in passed):
+            if passed[-1].rebound is not None and len(passed) == 1:
+                self.detach(atom, there.root)
+                return atom
+            return self.refuse_lost(atom, there.root, origin)
+        return self.read(there, latest, origin, atom.name)
+
+    def detach(self, atom: Var, root: Var) -> None:
+        """Give an object that was taken out of its slot a root of its own."""
+        self.references[atom] = Reference(atom, (), atom)
+        self.levels.setdefault(atom, self.level)
+        self.entangle(atom, root)
+
+    def read(self, there: Reference, latest: Atom, origin: Origin, name: str) -> Atom:
+        """Write the reading of a part of a root's latest value."""
+        value = latest
+        for step in there.steps:
+            value = self.follow(value, step, origin, name)
+        if isinstance(value, Var) and is_mutable(self.s.unit.type(value)) and (
+            self.parts(latest) is None
+        ):
+            self.references[value] = Reference(there.root, there.steps, latest)
+        return value
+
+    def follow(self, obj: Atom, step: Step, origin: Origin, name: str) -> Atom:
+        """Write one step from a value to a part of it."""
+        s = self.s
+        match step.kind:
+            case "item":
+                return s.item(obj, step.args[0], origin, name)
+            case "attr":
+                return s.attribute(obj, step.name, origin, name)
+            case "method":
+                method = s.attribute(obj, step.name, origin, step.name)
+                return s.call(method, list(step.args), dict(step.kwargs), origin, name)
+        return s.call(
+            Const(step.function), [obj, *step.args], dict(step.kwargs), origin, name
+        )
+
+    def repacked(self, atom: Var, parts: tuple[Atom, ...], origin: Origin) -> Atom:
+        """Return a container made anew if something that it refers to was written."""
+        now = tuple(self.current(part, origin) for part in parts)
+        if all(a is b for a, b in zip(now, parts, strict=True)):
+            return atom
+        rhs = self.s.unit.definition(atom)
+        changed = dict(zip(parts, now, strict=True))
+        if isinstance(rhs, Pack):
+            items = tuple(
+                type(item)(changed[unstar(item)]) if not isinstance(item, (Var, Const))
+                else changed[item] for item in rhs.items
+            )
+            new: Rhs = Pack(rhs.kind, items, rhs.keys)
+        else:
+            assert isinstance(rhs, Call)
+            if rhs.kwargs:
+                named = tuple((key, changed[value]) for key, value in rhs.kwargs)
+                new = Call(rhs.func, rhs.args, named)
+            else:
+                new = Call(rhs.func, now, rhs.kwargs)
+        var = self.s.let(new, self.s.unit.type(atom), atom.name, origin, atom.temporary)
+        if not isinstance(self.s.unit.type(atom), t.Tuple):
+            self.advance(self.reference(atom).root, var, None)
+        return var
+
+    def refuse_lost(self, atom: Var, root: Var, origin: Origin) -> Atom:
+        """Report the reading of a value that may have been written under another name."""
+        where, other = self.state.lost.get(root, (origin, root))
+        place = f"line {where.line}"
+        return self.s.reject(
+            origin, f"`{atom.name}` may share storage with `{other.name}`, which was written "
+            f"into at {place}; whether it sees the write is not known when compiling",
+            f"use a copy: `{other.name} = {other.name}.copy()` before the write, or read the "
+            "value through one name only", "aliases",
+        )
+
+    # -- writing -------------------------------------------------------------------------------
+
+    def write(
+        self, atom: Var, steps: tuple[Step, ...], value: Atom, origin: Origin, adds: bool = False,
+        rebound: int | None = None,
+    ) -> Atom:
+        """Write a store of ``value`` to the part of what ``atom`` refers to that ``steps`` lead to.
+
+        ``rebound`` says after how many steps from ``atom`` a slot of a container is given another
+        object. Returns the latest value of the root.
+        """
+        there = self.reference(atom)
+        root = there.root
+        if root in self.state.lost:
+            return self.refuse_lost(atom, root, origin)
+        base = self.exclusive_value(root, origin)
+        type_ = self.written_type(base, (*there.steps, *steps), value)
+        new = self.s.let(
+            Update(base, (*there.steps, *steps), value, adds), type_, root.name, origin, False
+        )
+        if isinstance(type_, t.Array):
+            self.s.unit.shapes[new] = self.s.unit.shape_class(base)
+        if rebound is not None:
+            rebound += len(there.steps)
+        self.advance(root, new, rebound, origin)
+        return new
+
+    def written_type(self, base: Atom, steps: tuple[Step, ...], value: Atom) -> t.Type:
+        """Return the type of a value after a store."""
+        type_ = self.s.unit.type(base)
+        if not is_container(type_):
+            return type_
+        return stored(type_, steps, self.s.unit.type(value))
+
+    def advance(
+        self, root: Var, new: Atom, rebound: int | None, origin: Origin | None = None
+    ) -> None:
+        """Make ``new`` the latest value of a root; entangled roots can no longer be read."""
+        before = self.state.value(root)
+        self.state.latest[root] = new
+        self.changes[new] = Change(before, rebound)
+        if isinstance(new, Var):
+            self.references[new] = Reference(root, (), new)
+            self.levels.setdefault(new, self.level)
+        if before in self.state.exclusive:
+            self.state.exclusive[new] = self.state.exclusive[before]
+        if origin is None:
+            return
+        slots = rebound is not None or isinstance(self.s.unit.type(new), t.List) and not (
+            isinstance(self.s.unit.definition(new), Update)
+        )
+        for other in self.state.entangled.get(root, ()):
+            if not (slots and isinstance(self.s.unit.type(other), t.Array)):
+                self.state.lost.setdefault(other, (origin, root))
+
+    def exclusive_value(self, root: Var, origin: Origin) -> Atom:
+        """Return the latest value of a root in storage that nobody else refers to."""
+        base = self.state.value(root)
+        if self.is_exclusive(base):
+            return base
+        return self.copied(root, origin)
+
+    def copied(self, root: Var, origin: Origin) -> Atom:
+        """Write a copy of a root's latest value, and make that the latest one."""
+        base = self.state.value(root)
+        type_ = self.s.unit.type(base)
+        function = np.copy if isinstance(type_, t.Array) else own
+        new = self.s.let(Call(Const(function), (base,)), type_, root.name, origin, False)
+        if isinstance(type_, t.Array):
+            self.s.unit.shapes[new] = self.s.unit.shape_class(base)
+        self.advance(root, new, None)
+        self.references[new] = Reference(root, (), new)
+        self.state.exclusive[new] = True
+        return new
+
+    def is_exclusive(self, atom: Atom) -> bool:
+        """Say whether the storage of a value is nobody else's."""
+        if atom in self.state.exclusive:
+            return self.state.exclusive[atom]
+        if not isinstance(atom, Var) or not is_mutable(self.s.unit.type(atom)):
+            return isinstance(atom, Const) and not is_mutable(self.s.unit.type(atom))
+        parts = self.parts(atom)
+        if parts is not None:
+            return all(
+                self.is_exclusive(self.state.value(self.reference(part).root))
+                and self.reference(part).steps == ()
+                for part in parts
+                if isinstance(part, Var) and is_mutable(self.s.unit.type(part))
+            )
+        rhs = self.s.unit.definition(atom)
+        if rhs is None or isinstance(rhs, (Global, Attribute, Item, Closure)):
+            return False
+        if isinstance(rhs, Update):
+            return True
+        return not any(True for _ in self.sharing.of(atom, rhs)) and isinstance(rhs, Call) and (
+            isinstance(rhs.func, Const) or self.is_fresh_method(rhs)
+        )
+
+    def owns(self, atom: Atom) -> bool:
+        """Say whether what a value refers to now is nobody else's, as a whole."""
+        if not isinstance(atom, Var) or not is_mutable(self.s.unit.type(atom)):
+            return True
+        if self.parts(atom) is not None:
+            return self.is_exclusive(atom)
+        there = self.reference(atom)
+        return there.steps == () and self.is_exclusive(self.state.value(there.root))
+
+    def is_fresh_method(self, rhs: Call) -> bool:
+        """Say whether a method of an array gives an array of its own."""
+        made = self.s.unit.definition(rhs.func)
+        return isinstance(made, Attribute) and isinstance(self.s.unit.type(made.obj), t.Array)
+
+    # -- values that come from several places --------------------------------------------------
+
+    def adopt(self, var: Var, sources: Iterable[Atom]) -> None:
+        """Enter a value that is one of ``sources``, which are not referred to any more."""
+        self.levels[var] = self.level
+        if not is_mutable(self.s.unit.type(var)):
+            return
+        exclusive = True
+        roots: dict[Var, None] = {}
+        for source in sources:
+            if source is UNDEF or not isinstance(source, Var):
+                exclusive = exclusive and (
+                    source is UNDEF or not is_mutable(self.s.unit.type(source))
+                )
+                continue
+            exclusive = exclusive and self.owns(source)
+            roots.update(dict.fromkeys(self.roots(source)))
+        for root in roots:
+            for other in list(self.state.entangled.get(root, ())):
+                if self.is_outer(other) and other not in roots:
+                    self.entangle(var, other)
+            self.entangle(var, root)
+        self.state.exclusive[var] = exclusive
+
+    def merge(self, a: State, b: State) -> dict[Var, tuple[Atom, Atom]]:
+        """Return the roots that differ after two arms; what else is known of both is joined."""
+        merged = State(dict(a.latest), {}, {**a.lost, **b.lost}, {**a.exclusive})
+        for state in (a, b):
+            for root, others in state.entangled.items():
+                merged.entangled.setdefault(root, set()).update(others)
+        for atom, exclusive in b.exclusive.items():
+            merged.exclusive[atom] = exclusive and merged.exclusive.get(atom, True)
+        differing = {}
+        for root in dict.fromkeys((*a.latest, *b.latest)):
+            if not self.is_outer(root):
+                merged.latest.pop(root, None)
+                continue
+            one, two = a.value(root), b.value(root)
+            if one is not two:
+                differing[root] = (one, two)
+        self.state = merged
+        return differing
+
+    def rebound_between(self, before: Atom, after: Iterable[Atom]) -> int | None:
+        """Return the least depth at which slots were rebound on the way to one of ``after``."""
+        found: int | None = None
+        for atom in after:
+            step = atom
+            while step is not before and step in self.changes:
+                rebound = self.changes[step].rebound
+                if rebound is not None:
+                    found = rebound if found is None else min(found, rebound)
+                step = self.changes[step].before
+        return found
+
+
+def step_key(step: Step) -> object:
+    """Return a value that is equal for steps that lead to the same part."""
+    atoms = tuple(
+        (type(a.value), repr(a.value)) if isinstance(a, Const) else a for a in step.atoms
+    )
+    return (step.kind, step.name, step.function, atoms)
+
+
+def rhs_is_record(rhs: Rhs) -> bool:
+    """Say whether a right-hand side makes a namedtuple or an instance of its arguments."""
+    if isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is record:
+        return True
+    return (
+        isinstance(rhs, Call) and isinstance(rhs.func, Const) and isinstance(rhs.func.value, type)
+        and issubclass(rhs.func.value, tuple) and hasattr(rhs.func.value, "_fields")
+        and not rhs.kwargs
+    )
+
+
+def stored(type_: t.Type, steps: tuple[Step, ...], value: t.Type) -> t.Type:
+    """Return the type of a container after a store at ``steps``."""
+    if not steps or not is_container(type_):
+        return t.join(type_, value) if not steps and not isinstance(type_, t.Array) else type_
+    step, rest = steps[0], steps[1:]
+    key = step.args[0].value if step.kind == "item" and isinstance(step.args[0], Const) else None
+    match type_:
+        case t.List(item):
+            return t.List(stored(item, rest, value) if rest else joined_item(item, value))
+        case t.Dict(keys, items):
+            if keys is None:
+                return t.Dict(None, (
+                    stored(items[0], rest, value) if rest else t.join(items[0], value),
+                ))
+            known = [
+                (stored(i, rest, value) if rest else value) if k == key else i
+                for k, i in zip(keys, items, strict=True)
+            ]
+            if key is not None and key not in keys:
+                return t.Dict((*keys, key), (*items, value))
+            return t.Dict(keys, tuple(known))
+        case t.Object(cls, fields):
+            table = dict(fields)
+            old = table.get(step.name, t.BOTTOM)
+            table[step.name] = stored(old, rest, value) if rest else value
+            return t.Object(cls, tuple(table.items()))
+        case t.Tuple(items, cls) if isinstance(key, int):
+            return t.Tuple(tuple(
+                stored(item, rest, value) if i == key % len(items) else item
+                for i, item in enumerate(items)
+            ), cls)
+    return type_
+
+
+def joined_item(item: t.Type, value: t.Type) -> t.Type:
+    """Return the type of a list's items after one was stored."""
+    joined = t.join(item, value)
+    return t.UNKNOWN if isinstance(joined, t.Static) else joined

@@ -1,0 +1,40 @@
+"""``out=`` and ``where=``: the plain call, whose result is stored in the array given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from adcompiler.ir.nodes import UNDEF, Atom, Const, Origin, Var
+from adcompiler.transforms.stores import WHOLE, store_item
+from adcompiler.transforms.writer import Writer
+
+
+def call_with_out(
+    s: Writer, function: Any, args: list[Any], kwargs: Mapping[str, Atom], out: list[Atom],
+    origin: Origin, name: str,
+) -> Atom:
+    """Write a call of a NumPy function that is given an array for its result."""
+    target = out[0]
+    elements = s.unit.elements(target)
+    if elements is not None and len(elements) == 1:
+        target = elements[0]
+    if len(out) != 1 or not isinstance(target, Var):
+        return s.reject(
+            origin, "`out=` with several arrays is not supported",
+            "call the function without `out=` and store its results", "ufunc-out-where",
+        )
+    named = dict(kwargs)
+    mask = named.pop("where", None) if isinstance(function, np.ufunc) else None
+    named.pop("casting", None)
+    if isinstance(mask, Const) and mask.value is True:
+        mask = None
+    result = s.call(Const(function), args, named, origin, name)
+    if result is UNDEF:
+        return UNDEF
+    if mask is not None:
+        result = s.call(Const(np.where), [mask, result, target], {}, origin, name)
+    store_item(s, [target, WHOLE, result], {}, origin, name)
+    return target

@@ -1,0 +1,592 @@
+"""Programs over Python's own containers: lists, dicts, tuples, deques, iterators."""
+
+import heapq
+import itertools
+import math
+import operator
+from collections import Counter, defaultdict, deque, namedtuple
+from functools import partial, reduce
+
+import numpy as np
+
+from tests.corpus.program import Program
+
+Body = namedtuple("Body", ["mass", "x", "v"])
+
+
+def matmul_lists(A, B):
+    n, m, p = len(A), len(B), len(B[0])
+    C = [[0.0] * p for _ in range(n)]
+    for i in range(n):
+        for j in range(p):
+            for k in range(m):
+                C[i][j] += A[i][k] * B[k][j]
+    return sum(C[i][i] for i in range(min(n, p))) + C[0][-1] ** 2
+
+
+def gauss_elimination_lists(A, b):
+    """Partial pivoting, with rows of a nested list swapped."""
+    n = len(b)
+    M = [row[:] + [rhs] for row, rhs in zip(A, b)]
+    for col in range(n):
+        pivot = max(range(col, n), key=lambda r: abs(M[r][col]))
+        M[col], M[pivot] = M[pivot], M[col]
+        for row in range(col + 1, n):
+            factor = M[row][col] / M[col][col]
+            for k in range(col, n + 1):
+                M[row][k] -= factor * M[col][k]
+    x = [0.0] * n
+    for i in reversed(range(n)):
+        total = M[i][n]
+        for j in range(i + 1, n):
+            total -= M[i][j] * x[j]
+        x[i] = total / M[i][i]
+    return np.array(x)
+
+
+def determinant_by_minors(M):
+    if len(M) == 1:
+        return M[0][0]
+    total = 0.0
+    for j, entry in enumerate(M[0]):
+        minor = [row[:j] + row[j + 1 :] for row in M[1:]]
+        total += (-1) ** j * entry * determinant_by_minors(minor)
+    return total
+
+
+def polynomial_product(p, q, x):
+    coefficients = [0.0] * (len(p) + len(q) - 1)
+    for i, a in enumerate(p):
+        for j, b in enumerate(q):
+            coefficients[i + j] += a * b
+    derivative = [k * c for k, c in enumerate(coefficients)][1:]
+    value = 0.0
+    for c in reversed(derivative):
+        value = value * x + c
+    return value
+
+
+def divided_differences(xs, ys, x):
+    """Newton's interpolation; the table shrinks as a list of lists grows."""
+    table = [list(ys)]
+    while len(table[-1]) > 1:
+        last = table[-1]
+        order = len(table)
+        table.append(
+            [(last[i + 1] - last[i]) / (xs[i + order] - xs[i]) for i in range(len(last) - 1)]
+        )
+    result, product = 0.0, 1.0
+    for column, node in zip(table, xs):
+        result += column[0] * product
+        product *= x - node
+    return result
+
+
+def bag_of_expenses(items, rates):
+    """Totals by currency in a dict, converted at the end."""
+    totals = {}
+    for currency, amount in items:
+        if currency not in totals:
+            totals[currency] = 0.0
+        totals[currency] += amount
+    converted = {name: rates[name] * amount for name, amount in totals.items()}
+    converted["fee"] = 0.01 * sum(converted.values())
+    return math.sqrt(sum(v**2 for v in converted.values()))
+
+
+def stack_calculator(x, y, program="xy*s y2^+ x-"):
+    """Reverse Polish notation on a stack."""
+    stack = []
+    for token in program.replace(" ", ""):
+        if token == "x":
+            stack.append(x)
+        elif token == "y":
+            stack.append(y)
+        elif token.isdigit():
+            stack.append(float(token))
+        elif token == "s":
+            stack.append(math.sin(stack.pop()))
+        else:
+            b, a = stack.pop(), stack.pop()
+            if token == "+":
+                stack.append(a + b)
+            elif token == "-":
+                stack.append(a - b)
+            elif token == "*":
+                stack.append(a * b)
+            else:
+                stack.append(a ** int(b))
+    return stack.pop()
+
+
+def shortest_path(edges, source, goal):
+    """Dijkstra's algorithm over a dict of dicts; the length depends on the weights of the path."""
+    graph = {}
+    for (a, b), weight in edges.items():
+        graph.setdefault(a, {})[b] = weight
+        graph.setdefault(b, {})[a] = weight
+    best = {source: 0.0}
+    done = set()
+    while goal not in done:
+        node = min((n for n in best if n not in done), key=lambda n: best[n])
+        done.add(node)
+        for neighbour, weight in graph[node].items():
+            candidate = best[node] + weight
+            if neighbour not in best or candidate < best[neighbour]:
+                best[neighbour] = candidate
+    return best[goal]
+
+
+def shortest_path_heap(weights, n=5):
+    """Costs squared along a grid of n nodes, with a heap of pairs."""
+    distance = [math.inf] * n
+    distance[0] = 0.0
+    heap = [(0.0, 0)]
+    while heap:
+        d, node = heapq.heappop(heap)
+        if d > distance[node]:
+            continue
+        for step in (1, 2):
+            other = node + step
+            if other < n and d + weights[node][step - 1] ** 2 < distance[other]:
+                distance[other] = d + weights[node][step - 1] ** 2
+                heapq.heappush(heap, (distance[other], other))
+    return distance[-1]
+
+
+def sorted_gaps(values):
+    ordered = sorted(values, key=lambda v: -v)
+    gaps = [a - b for a, b in zip(ordered, ordered[1:])]
+    gaps.sort()
+    gaps.reverse()
+    return sum(g / (k + 1) for k, g in enumerate(gaps))
+
+
+def merge_sorted(a, b):
+    """Merge two sorted lists, weighting elements by their position."""
+    i = j = 0
+    merged = []
+    while i < len(a) and j < len(b):
+        if a[i] <= b[j]:
+            merged.append(a[i])
+            i += 1
+        else:
+            merged.append(b[j])
+            j += 1
+    merged += a[i:]
+    merged.extend(b[j:])
+    return sum(math.exp(-k) * v for k, v in enumerate(merged))
+
+
+def insertion_sort_weighted(values):
+    a = list(values)
+    for i in range(1, len(a)):
+        key = a[i]
+        j = i - 1
+        while j >= 0 and a[j] > key:
+            a[j + 1] = a[j]
+            j -= 1
+        a[j + 1] = key
+    return sum((i + 1) * v * v for i, v in enumerate(a))
+
+
+def bubble_sort_medians(values):
+    a = list(values)
+    for end in range(len(a) - 1, 0, -1):
+        swapped = False
+        for i in range(end):
+            if a[i] > a[i + 1]:
+                a[i], a[i + 1] = a[i + 1], a[i]
+                swapped = True
+        if not swapped:
+            break
+    middle = len(a) // 2
+    return a[middle] * a[middle - 1] + a[0] / a[-1]
+
+
+def quicksort_energy(values):
+    def quicksort(xs):
+        if len(xs) <= 1:
+            return xs
+        pivot, rest = xs[0], xs[1:]
+        smaller = [x for x in rest if x < pivot]
+        larger = [x for x in rest if x >= pivot]
+        return quicksort(smaller) + [pivot] + quicksort(larger)
+
+    ordered = quicksort(values)
+    return sum((b - a) ** 2 for a, b in zip(ordered[:-1], ordered[1:]))
+
+
+def moving_average_deque(values, width, decay):
+    window = deque(maxlen=width)
+    out = []
+    for v in values:
+        window.append(v)
+        out.append(sum(window) / len(window))
+    total = 0.0
+    for age, value in enumerate(reversed(out)):
+        total += decay**age * value
+    return total
+
+
+def two_queue_schedule(durations, rate):
+    """Jobs go to the machine that is free first; the cost grows with the time of completion."""
+    machines = [0.0, 0.0]
+    cost = 0.0
+    for duration in durations:
+        index = machines.index(min(machines))
+        machines[index] += duration
+        cost += math.exp(rate * machines[index])
+    return cost
+
+
+def word_scores(text, weights):
+    """Logarithms of weighted counts; the counts themselves are data."""
+    counts = Counter(text.split())
+    score = 0.0
+    for word, count in sorted(counts.items()):
+        score += math.log1p(count * weights.get(word, 0.5))
+    return score
+
+
+def grouped_means(labels, values):
+    groups = defaultdict(list)
+    for label, value in zip(labels, values):
+        groups[label].append(value)
+    means = {label: sum(members) / len(members) for label, members in groups.items()}
+    grand = sum(means.values()) / len(means)
+    return sum(len(groups[k]) * (m - grand) ** 2 for k, m in means.items())
+
+
+def cumulative_products(factors, start):
+    levels = list(itertools.accumulate(factors, lambda a, b: a * (1.0 + b), initial=start))
+    drawdown = sum(max(levels[: i + 1]) - level for i, level in enumerate(levels))
+    return levels[-1] - 0.5 * drawdown
+
+
+def horner_by_reduce(coefficients, x):
+    return reduce(lambda acc, c: acc * x + c, coefficients, 0.0)
+
+
+def dot_by_map(xs, ys):
+    products = map(operator.mul, xs, ys)
+    norm = math.sqrt(math.fsum(x * x for x in xs)) * math.sqrt(math.fsum(y * y for y in ys))
+    return math.fsum(products) / norm
+
+
+def composed_functions(x, a, b):
+    def scale(factor, value):
+        return factor * value
+
+    pipeline = [partial(scale, a), math.tanh, partial(scale, b), math.exp]
+    for f in pipeline:
+        x = f(x)
+    return x
+
+
+def elastic_collisions(bodies, steps=3):
+    """Named tuples are replaced in a list, pair by pair."""
+    bodies = [Body(*b) for b in bodies]
+    for _ in range(steps):
+        for i in range(len(bodies) - 1):
+            a, b = bodies[i], bodies[i + 1]
+            total = a.mass + b.mass
+            va = ((a.mass - b.mass) * a.v + 2 * b.mass * b.v) / total
+            vb = ((b.mass - a.mass) * b.v + 2 * a.mass * a.v) / total
+            bodies[i] = a._replace(v=va, x=a.x + 0.1 * va)
+            bodies[i + 1] = b._replace(v=vb, x=b.x + 0.1 * vb)
+    return sum(b.mass * b.x * b.v for b in bodies)
+
+
+def tree_sum(tree, decay):
+    """Nested tuples (value, children), visited by recursion."""
+    value, children = tree
+    return value**2 + decay * sum(tree_sum(child, decay) for child in children)
+
+
+def tree_with_stack(tree, decay):
+    """The same tree in a loop: nodes wait on a list together with their weight."""
+    total = 0.0
+    waiting = [(tree, 1.0)]
+    while waiting:
+        (value, children), weight = waiting.pop()
+        total += weight * value**2
+        for child in children:
+            waiting.append((child, weight * decay))
+    return total
+
+
+def expression_tree(node, env):
+    """An interpreter of tuples ("op", left, right)."""
+    if isinstance(node, str):
+        return env[node]
+    if isinstance(node, float):
+        return node
+    op, *operands = node
+    values = [expression_tree(o, env) for o in operands]
+    if op == "add":
+        return sum(values)
+    if op == "mul":
+        product = 1.0
+        for v in values:
+            product *= v
+        return product
+    if op == "sin":
+        (v,) = values
+        return math.sin(v)
+    raise KeyError(op)
+
+
+def memoized_bessel_ratio(x, n):
+    cache = {}
+
+    def term(k):
+        if k not in cache:
+            cache[k] = 1.0 if k == 0 else term(k - 1) * (x / 2) ** 2 / (k * (k + n))
+        return cache[k]
+
+    return sum(term(k) for k in range(8))
+
+
+def knapsack_fractional(values, weights, capacity):
+    """Greedy by value per weight; the last item is taken in part."""
+    items = sorted(zip(values, weights), key=lambda item: item[0] / item[1], reverse=True)
+    total = 0.0
+    for value, weight in items:
+        if weight >= capacity:
+            total += value * capacity / weight
+            break
+        total += value
+        capacity -= weight
+    return total
+
+
+def longest_weighted_path(values, edges):
+    """Dynamic programming over a small acyclic graph."""
+    best = dict(enumerate(values))
+    for a, b in sorted(edges):
+        candidate = best[a] * 0.9 + values[b]
+        if candidate > best[b]:
+            best[b] = candidate
+    top = max(best, key=best.get)
+    return best[top]
+
+
+def matrix_chain_cost(sizes):
+    n = len(sizes) - 1
+    cost = [[0.0] * n for _ in range(n)]
+    for span in range(1, n):
+        for i in range(n - span):
+            j = i + span
+            cost[i][j] = min(
+                cost[i][k] + cost[k + 1][j] + sizes[i] * sizes[k + 1] * sizes[j + 1]
+                for k in range(i, j)
+            )
+    return cost[0][n - 1]
+
+
+def pascal_weights(p, n=5):
+    """Binomial probabilities from a triangle that is a list of growing rows."""
+    rows = [[1.0]]
+    for _ in range(n):
+        last = rows[-1]
+        row = [last[0] * (1 - p)]
+        for a, b in zip(last, last[1:]):
+            row.append(a * p + b * (1 - p))
+        row.append(last[-1] * p)
+        rows.append(row)
+    return np.array(rows[-1])
+
+
+def nested_updates(params, rate):
+    """A dict of lists and dicts, changed at several depths."""
+    state = {"layers": [{"w": w, "count": 0} for w in params["weights"]], "log": []}
+    for epoch in range(3):
+        for layer in state["layers"]:
+            layer["w"] -= rate * math.sin(layer["w"] + params["shift"])
+            layer["count"] += 1
+        state["log"].append(sum(layer["w"] for layer in state["layers"]))
+    first, *_, last = state["log"]
+    return last**2 + first / state["layers"][0]["count"]
+
+
+def sieve_of_values(x):
+    """Elements are deleted and inserted while a list is worked down."""
+    xs = list(x)
+    total = 0.0
+    while len(xs) > 1:
+        a = xs.pop(0)
+        b = xs.pop()
+        total += a * b
+        if len(xs) % 2:
+            xs.insert(0, 0.5 * (a + b))
+            del xs[-1]
+    return total + sum(xs)
+
+
+def running_extremes(values):
+    lows, highs = [], []
+    low, high = math.inf, -math.inf
+    for v in values:
+        low, high = min(low, v), max(high, v)
+        lows.append(low)
+        highs.append(high)
+    return sum(b - a for a, b in zip(lows, highs))
+
+
+def convex_hull_area(points):
+    """Andrew's monotone chain over a list of pairs."""
+    pts = sorted(points)
+
+    def cross(o, a, b):
+        return (a[0] - o[0]) * (b[1] - o[1]) - (a[1] - o[1]) * (b[0] - o[0])
+
+    hull = []
+    for chain in (pts, pts[::-1]):
+        part = []
+        for p in chain:
+            while len(part) >= 2 and cross(part[-2], part[-1], p) <= 0:
+                part.pop()
+            part.append(p)
+        hull.extend(part[:-1])
+    return 0.5 * sum(a[0] * b[1] - a[1] * b[0] for a, b in zip(hull, hull[1:] + hull[:1]))
+
+
+PROGRAMS = (
+    Program(
+        matmul_lists,
+        lambda rng: (rng.normal(size=(2, 3)).tolist(), rng.normal(size=(3, 2)).tolist()),
+        argnums=(0, 1),
+    ),
+    Program(
+        gauss_elimination_lists,
+        lambda rng: (
+            (rng.normal(size=(3, 3)) + 2 * np.eye(3)).tolist(),
+            rng.normal(size=3).tolist(),
+        ),
+        argnums=(0, 1),
+    ),
+    Program(determinant_by_minors, lambda rng: (rng.normal(size=(3, 3)).tolist(),), argnums=0),
+    Program(
+        polynomial_product,
+        lambda rng: (rng.normal(size=3).tolist(), rng.normal(size=4).tolist(), 0.7),
+        argnums=(0, 1, 2),
+    ),
+    Program(
+        divided_differences,
+        lambda rng: ([0.0, 0.5, 1.2, 2.0], rng.normal(size=4).tolist(), 0.8),
+        argnums=(0, 1, 2),
+    ),
+    Program(
+        bag_of_expenses,
+        lambda rng: (
+            [("EUR", 10.0 * rng.random()), ("USD", 3.0), ("EUR", 2.5), ("CHF", 4.0)],
+            {"EUR": 1.0, "USD": 0.9, "CHF": 1.05},
+        ),
+        argnums=1,
+    ),
+    Program(stack_calculator, lambda rng: tuple(rng.normal(size=2).tolist()), argnums=(0, 1)),
+    Program(
+        shortest_path,
+        lambda rng: (
+            {
+                ("a", "b"): 1.0,
+                ("a", "c"): 2.5,
+                ("b", "c"): 1.1 + 0.1 * rng.random(),
+                ("c", "d"): 1.0,
+            },
+            "a",
+            "d",
+        ),
+        argnums=0,
+    ),
+    Program(
+        shortest_path_heap, lambda rng: (rng.uniform(0.5, 1.5, size=(5, 2)).tolist(),), argnums=0
+    ),
+    Program(
+        sorted_gaps,
+        lambda rng: (rng.permutation([-2.0, -1.5, -0.7, 0.6, 0.8, 1.8]).tolist(),),
+        argnums=0,
+    ),
+    Program(
+        merge_sorted,
+        lambda rng: ([-1.1, 0.2, 0.9, 3.0], [-0.5, 0.5, 1.2 + rng.random()]),
+        argnums=(0, 1),
+    ),
+    Program(insertion_sort_weighted, lambda rng: (rng.normal(size=6),), argnums=0),
+    Program(bubble_sort_medians, lambda rng: (rng.normal(size=5).tolist(),), argnums=0),
+    Program(quicksort_energy, lambda rng: (rng.normal(size=6).tolist(),), argnums=0),
+    Program(
+        moving_average_deque, lambda rng: (rng.normal(size=7).tolist(), 3, 0.8), argnums=(0, 2)
+    ),
+    Program(
+        two_queue_schedule,
+        lambda rng: (rng.permutation([0.5, 0.83, 1.1, 1.37, 1.7, 2.3]), 0.3),
+        argnums=(0, 1),
+    ),
+    Program(
+        word_scores,
+        lambda rng: ("the cat and the dog and the bird", {"the": 0.1, "cat": rng.uniform(1, 2)}),
+        argnums=1,
+    ),
+    Program(grouped_means, lambda rng: (["a", "b", "a", "c", "b"], rng.normal(size=5)), argnums=1),
+    Program(
+        cumulative_products,
+        lambda rng: ((0.1 * rng.normal(size=6)).tolist(), 100.0),
+        argnums=(0, 1),
+        step=3e-4,
+    ),
+    Program(horner_by_reduce, lambda rng: (rng.normal(size=4).tolist(), 1.3), argnums=(0, 1)),
+    Program(
+        dot_by_map,
+        lambda rng: (rng.normal(size=4).tolist(), rng.normal(size=4).tolist()),
+        argnums=(0, 1),
+    ),
+    Program(composed_functions, lambda rng: tuple(rng.normal(size=3).tolist()), argnums=(0, 1, 2)),
+    Program(
+        elastic_collisions,
+        lambda rng: ([(1.0, 0.0, 0.5), (2.0 + rng.random(), 1.0, -0.3), (0.7, 2.0, 0.1)],),
+        argnums=0,
+    ),
+    Program(
+        tree_sum, lambda rng: ((1.0, [(rng.normal(), []), (0.5, [(2.0, [])])]), 0.7), argnums=1
+    ),
+    Program(
+        tree_with_stack,
+        lambda rng: ((1.0, [(rng.normal(), []), (0.5, [(2.0, [])])]), 0.7),
+        argnums=1,
+    ),
+    Program(
+        expression_tree,
+        lambda rng: (
+            ("add", ("mul", "x", "y", 2.0), ("sin", ("add", "x", 1.0))),
+            {"x": rng.normal(), "y": 0.4},
+        ),
+        argnums=1,
+    ),
+    Program(memoized_bessel_ratio, lambda rng: (1.0 + rng.random(), 2), argnums=0),
+    Program(
+        knapsack_fractional,
+        lambda rng: ([6.0, 10.0, 12.0 + rng.random()], [1.0, 2.2, 3.3], 4.5),
+        argnums=(0, 1, 2),
+    ),
+    Program(
+        longest_weighted_path,
+        lambda rng: (rng.normal(size=5).tolist(), [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4)]),
+        argnums=0,
+    ),
+    Program(matrix_chain_cost, lambda rng: (rng.uniform(1.0, 3.0, size=5).tolist(),), argnums=0),
+    Program(pascal_weights, lambda rng: (0.2 + 0.5 * rng.random(),), argnums=0),
+    Program(
+        nested_updates,
+        lambda rng: ({"weights": rng.normal(size=3).tolist(), "shift": 0.4}, 0.2),
+        argnums=(0, 1),
+    ),
+    Program(sieve_of_values, lambda rng: (rng.normal(size=8),), argnums=0),
+    Program(running_extremes, lambda rng: (rng.normal(size=6),), argnums=0),
+    Program(
+        convex_hull_area,
+        lambda rng: ([tuple(p) for p in rng.normal(size=(7, 2)).tolist()],),
+        argnums=0,
+    ),
+)
