@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import typing
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from adcompiler.dispatch import Specialisations
 
 _ARRAY = re.compile(r"(?:np\.|numpy\.)?(\w+)\[\s*((?::\s*,?\s*)*)\]")
+MAX_DEPTH = 8
 SCALARS = {"float": t.FLOAT, "int": t.INT, "bool": t.BOOL, "complex": t.COMPLEX, "str": t.TEXT}
 CLASSES: dict[Any, t.Type] = {
     float: t.FLOAT, int: t.INT, bool: t.BOOL, complex: t.COMPLEX, str: t.TEXT,
@@ -130,19 +132,37 @@ def assumptions(
                 yield tuple(assumed if i in group else one for i, one in enumerate(types))
 
 
-def type_of_annotation(hint: Any) -> t.Type:
+def type_of_annotation(hint: Any, depth: int = 0) -> t.Type:
     """Return the type that an annotation promises; unknown where it leaves dtype or ndim open."""
     if isinstance(hint, type) and hint in CLASSES:
         return CLASSES[hint]
     origin, parts = typing.get_origin(hint), typing.get_args(hint)
     if origin is list and len(parts) == 1:
-        return t.List(type_of_annotation(parts[0]))
+        return t.List(type_of_annotation(parts[0], depth))
     if origin is tuple and Ellipsis not in parts:
-        return t.Tuple(tuple(map(type_of_annotation, parts)))
+        return t.Tuple(tuple(type_of_annotation(part, depth) for part in parts))
     if origin is np.ndarray and len(parts) == 2:
         return type_of_array_annotation(*parts)
     if isinstance(hint, type) and issubclass(hint, np.generic):
         return type_of_scalar_class(hint)
+    if isinstance(hint, type) and depth < MAX_DEPTH:
+        return type_of_class_annotation(hint, depth + 1)
+    return t.UNKNOWN
+
+
+def type_of_class_annotation(cls: type, depth: int) -> t.Type:
+    """Return the type of instances of a dataclass or a NamedTuple whose fields are annotated."""
+    try:
+        hints = typing.get_type_hints(cls)
+    except Exception:
+        return t.UNKNOWN
+    if dataclasses.is_dataclass(cls):
+        return t.Object(cls, tuple(
+            (f.name, type_of_annotation(hints.get(f.name), depth)) for f in dataclasses.fields(cls)
+        ))
+    names = getattr(cls, "_fields", None)
+    if issubclass(cls, tuple) and names is not None:
+        return t.Tuple(tuple(type_of_annotation(hints.get(n), depth) for n in names), cls)
     return t.UNKNOWN
 
 

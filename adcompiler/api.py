@@ -163,8 +163,10 @@ def grad(
 
     ``function`` returns a real number, or an array of size 1. The gradient with respect to the
     argument ``argnums`` (a position or a name; a tuple of them gives a tuple of gradients) has the
-    structure, shape and float precision of that argument; integers count as floats. With
-    ``has_aux`` the function returns ``(value, aux)`` and the derivative ``(gradient, aux)``.
+    structure, shape and float precision of that argument; integers count as floats, but not those
+    in instances. Positions reach into ``*args``, names into ``**kwargs``; ``"params.w"`` names an
+    entry, item or attribute of the argument ``params``. With ``has_aux`` the function returns
+    ``(value, aux)`` and the derivative ``(gradient, aux)``.
 
     Can be used as a decorator, with or without arguments. Raises UnsupportedError or
     MissingRuleError at the first call, before anything runs, for code that cannot be
@@ -205,7 +207,8 @@ def vjp(
 ) -> tuple[Any, Callable[[Any], Any]]:
     """Return ``function(*args, **kwargs)`` and its pullback there.
 
-    The pullback takes a cotangent of the result (of its shape) and returns the cotangents of the
+    The pullback takes a cotangent of the result (of its structure and shapes; None inside of it
+    means zero; TypeError or ValueError where it does not fit) and returns the cotangents of the
     arguments ``argnums``: a tuple for all positional arguments by default, or for a tuple; one
     cotangent for a single position or name. It may be called any number of times, from any thread.
     """

@@ -43,7 +43,7 @@ def explain(compiled: Compiled, s: Specialisations, values: tuple[Any, ...]) -> 
     from adcompiler.dispatch import Options, Specialisations
 
     pair = Specialisations(s.target.function, Options("vjp", s.options.argnums))
-    pair.wrt, pair.single = s.wrt, s.single
+    pair.wrt, pair.parts, pair.single = s.wrt, s.parts, s.single
     split, _ = pair.find(values)
     cells = (cell.cell_contents for cell in pair.cells(split))
     _, residuals = split.entry(*values, *cells)

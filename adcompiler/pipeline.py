@@ -27,6 +27,7 @@ STAGES = ("parse", "types", "reverse", "optimise", "source")
 class Request:
     """What is to be compiled: a function, the types of its arguments, and the product wanted.
 
+    ``wrt`` holds positions of arguments, ``parts`` the steps from each to the part that is wanted.
     With ``parameters`` the emitted function is called as the user's is (keywords, defaults, stars).
     """
 
@@ -38,6 +39,7 @@ class Request:
     single: bool = True
     assume_equal_shapes: bool = True
     parameters: tuple[Parameter, ...] = ()
+    parts: tuple[tuple[Any, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,8 @@ def stages(request: Request) -> Iterator[Result]:
     function = lower(request.function)
     yield "parse", unit, [function]
 
-    typed = specialise(unit, function, request.function, list(request.types))
+    typed = specialise(unit, function, request.function, list(request.types), wrt=request.wrt,
+                       parts=request.parts)
     if unit.findings:
         with suppress(Exception):
             differentiate(unit, typed, request)  # to find what lacks a rule, and report all at once
@@ -93,11 +96,10 @@ def stages(request: Request) -> Iterator[Result]:
 
 def differentiate(unit: Unit, typed: Typed, request: Request) -> Product:
     """Return the product wanted: the split pair, or the joint function."""
-    wrt = list(request.wrt)
     if request.mode == "vjp":
-        return split(unit, typed, wrt, request.single)
+        return split(unit, typed, request.single)
     with_value = request.mode == "value_and_grad"
-    return gradient(unit, typed, wrt, with_value, request.has_aux, request.single)
+    return gradient(unit, typed, with_value, request.has_aux, request.single)
 
 
 def compile_request(request: Request) -> Emitted:

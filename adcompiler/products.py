@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -28,7 +28,9 @@ from adcompiler.transforms.cotangents import Cotangents, cotangent_type
 from adcompiler.transforms.global_state import checked_stores, with_reads_in_order
 from adcompiler.transforms.heap import Heap
 from adcompiler.transforms.in_place import rebound
+from adcompiler.transforms.objects import open_parts
 from adcompiler.transforms.pairs import Pairs
+from adcompiler.transforms.parts import Steps, separate
 from adcompiler.transforms.reverse import reverse
 from adcompiler.transforms.specialise import Specialiser
 from adcompiler.transforms.unit import Callee, Path, Unit
@@ -38,8 +40,9 @@ from adcompiler.transforms.unit import Callee, Path, Unit
 class Typed:
     """The specialised function before differentiation.
 
-    ``written`` are the arguments, captured variables and globals that it writes into, with what it
-    makes of them.
+    ``inputs`` are the variables that it is differentiated with respect to: parameters, or parts of
+    parameters that ``entry`` reads. ``written`` are the arguments, captured variables and globals
+    that it writes into, with what it makes of them.
     """
 
     function: Function
@@ -47,6 +50,8 @@ class Typed:
     statements: tuple[Statement, ...]
     value: Atom
     origin: Origin
+    inputs: list[Var] = field(default_factory=list)
+    entry: list[Statement] = field(default_factory=list)
     written: list[tuple[Var, Atom]] = field(default_factory=list)
 
     @property
@@ -91,9 +96,13 @@ def optimised(product: Product, unit: Unit) -> Product:
 
 def specialise(
     unit: Unit, function: Function, python_function: Any, types: list[t.Type],
-    path: Path | None = (),
+    path: Path | None = (), wrt: Sequence[int] = (), parts: Sequence[Steps] = (),
 ) -> Typed:
-    """Specialise a Python function's IR on the types of its parameters."""
+    """Specialise a Python function's IR on the types of its parameters.
+
+    ``wrt`` are the positions of those that will be differentiated, ``parts`` the steps that lead to
+    a part of each.
+    """
     s = Specialiser(unit)
     heap = s.heap = Heap(s)
     heap.live = live_variables(function)
@@ -109,6 +118,8 @@ def specialise(
     unit.reused |= reused_variables(function)
     unit.active_calls.append(python_function)
     with s.writing_to([]) as out:
+        inputs, entry = find_inputs(s, function, params, env, list(zip(
+            wrt, parts or [()] * len(wrt), strict=True)))
         yields = s.block(function.body, env, Scope(python_function, path))
     unit.active_calls.pop()
     checked_stores(s)
@@ -120,14 +131,37 @@ def specialise(
     statements = rebound(s, [*heap.prologue, *out], (value,))
     body = with_reads_in_order(unit, Block(statements, (value,)))
     written = heap.written(params)
-    return Typed(function, params, body.statements, value, function.origin, written)
+    return Typed(
+        function, params, body.statements, value, function.origin, inputs, entry, written
+    )
+
+
+def find_inputs(
+    s: Specialiser, function: Function, params: list[Var], env: dict[Var, Atom],
+    wanted: list[tuple[int, Steps]],
+) -> tuple[list[Var], list[Statement]]:
+    """Write how the parameters start; return the variables to differentiate with respect to.
+
+    The second result reads those that are parts of parameters.
+    """
+    entry: list[Statement] = []
+    inputs: dict[int, Var] = {}
+    for i, var in enumerate(params):
+        steps = [(path, number) for number, (j, path) in enumerate(wanted) if j == i]
+        if steps and steps[0][0]:
+            made = separate(s, var, steps, entry, inputs, function.origin)
+            env[function.params[i].var] = made
+        elif steps:
+            inputs[steps[0][1]] = var
+            open_parts(s, var, function.origin)
+    return [inputs[number] for number in range(len(wanted))], entry
 
 
 # -- the joint product ------------------------------------------------------------------------
 
 
 def gradient(
-    unit: Unit, typed: Typed, wrt: list[int], with_value: bool, has_aux: bool, single: bool
+    unit: Unit, typed: Typed, with_value: bool, has_aux: bool, single: bool
 ) -> Product:
     """Return the joint function: the gradient (after the value), in one piece of straight code."""
     s = Specialiser(unit)
@@ -140,13 +174,14 @@ def gradient(
             output = s.item(typed.value, Const(0), origin, "value")
             aux = s.item(typed.value, Const(1), origin, "aux")
     check_scalar(s, output, typed.shown)
-    inputs = [typed.params[i] for i in wrt]
+    inputs = typed.inputs
     output_bar = cotangent_of_result(unit, output)
     pairs: Pairs = {}
     both = reverse(
-        s, Block(tuple(body)), inputs, output, output_bar, pairs, origin, False, typed.params
+        s, Block(tuple(body)), inputs, output, output_bar, pairs, origin, False,
+        [*typed.params, *inputs],
     )
-    statements = list(both.forward)
+    statements = [*typed.entry, *both.forward]
     if isinstance(output_bar, Var):
         call = Call(Const(seed), (both.value, Const(typed.shown)))
         statements.append(Let(output_bar, call, origin.reversed()))
@@ -202,7 +237,9 @@ def check_scalar(s: Specialiser, output: Atom, name: str) -> None:
             f"grad needs a real result, but {name} returns a number of type {type_} and shape (); "
             f"{advice}"
         )
-    if isinstance(type_, (t.Text, t.Static, t.Tuple, t.List, t.Dict, t.Range)):
+    if isinstance(type_, (t.Text, t.Static, t.Tuple, t.List, t.Dict, t.Range)) or (
+        isinstance(type_, t.Object) and type_.fields
+    ):
         shown = "None" if type_ == t.Static(None) else f"a value of type {type_}"
         raise TypeError(
             f"grad needs a scalar result, but {name} returns {shown}; return one number, or, with "
@@ -224,7 +261,7 @@ def check_aux(s: Specialiser, value: Atom, name: str) -> None:
 # -- the split pair ---------------------------------------------------------------------------
 
 
-def split(unit: Unit, typed: Typed, wrt: list[int], single: bool) -> Product:
+def split(unit: Unit, typed: Typed, single: bool) -> Product:
     """Return the split pair: the augmented primal, which saves residuals, and the pullback."""
     pairs: Pairs = {}
     name = typed.function.name
@@ -236,15 +273,15 @@ def split(unit: Unit, typed: Typed, wrt: list[int], single: bool) -> Product:
         name, all_params(unit, typed), Block(statements, (typed.value,)), typed.origin
     )
     augmented, pullback, residuals = pair_halves(
-        Specialiser(unit), primal, typed.params, wrt, f"{name}_augmented", f"{name}_pullback",
-        pairs, own=True,
+        Specialiser(unit), primal, typed.params, typed.inputs, f"{name}_augmented",
+        f"{name}_pullback", pairs, own=True, entry=typed.entry,
     )
     if not single:
         pullback = packed_result(pullback, unit)
     docs = {
         augmented.name: f"Return the value of `{name}` and what its pullback needs.",
         pullback.name: f"Pull a cotangent of the value of `{name}` back to "
-        f"{', '.join(typed.params[i].name for i in wrt)}.",
+        f"{', '.join(var.name for var in typed.inputs)}.",
     }
     functions = [augmented, pullback, *pair_functions(unit, pairs)]
     functions += plain_functions(functions)
@@ -260,28 +297,31 @@ def given_back(typed: Typed, kept: Iterable[Var]) -> Iterator[Statement]:
 
 
 def pair_halves(
-    s: Specialiser, primal: Function, params: list[Var], wrt: list[int], augmented_name: str,
-    pullback_name: str, pairs: Pairs, own: bool,
+    s: Specialiser, primal: Function, params: list[Var], inputs: list[Var], augmented_name: str,
+    pullback_name: str, pairs: Pairs, own: bool, entry: Sequence[Statement] = (),
 ) -> tuple[Function, Function, list[str]]:
     """Return the augmented primal and the pullback of a typed function, optimised together.
 
-    The third result names the values saved. ``params`` are those of ``primal`` that ``wrt`` counts;
-    ``own`` says that the user gets the cotangents, as gradients.
+    The third result names the values saved. ``params`` are those of ``primal``, ``inputs`` what it
+    is differentiated with respect to, which ``entry`` reads unless they are parameters; ``own``
+    says that the user gets the cotangents, as gradients.
     """
     unit, origin = s.unit, primal.origin
     at = origin.reversed()
     (output,) = primal.body.yields
-    inputs = [params[i] for i in wrt]
     y_bar = Var(f"{output.name}_bar" if isinstance(output, Var) and not output.temporary
                 else "value_bar", False)
     unit.types[y_bar] = cotangent_type(unit.type(output))
     unit.shapes[y_bar] = unit.shape_class(output)
-    both = reverse(s, primal.body, inputs, output, y_bar, pairs, origin, True, params)
+    known = [*params, *inputs]
+    both = reverse(s, primal.body, inputs, output, y_bar, pairs, origin, True, known)
     with s.writing_to(list(both.sweep)) as sweep:
         bars = finished_bars(s, both, inputs, origin) if own else [
             inner_bar(s, var, g, at) for var, g in zip(inputs, both.bars, strict=True)
         ]
-    joint = optimise(Block((*both.forward, *sweep), (both.value, *bars)), unit, join=False)
+    joint = optimise(
+        Block((*entry, *both.forward, *sweep), (both.value, *bars)), unit, join=False
+    )
     forward, backward = split_at_reverse(joint, y_bar)
     value, *bars = joint.yields
     made = definitions(Block(tuple(forward))) | {p.var for p in primal.params}
@@ -452,10 +492,10 @@ def pair_functions(unit: Unit, pairs: Pairs) -> list[Function]:
         callee = pair.callee.function
         assert callee is not None
         params = [p.var for p in callee.params]
-        wrt = [i for i, active in enumerate(pair.active) if active]
+        inputs = [var for var, active in zip(params, pair.active, strict=True) if active]
         augmented, pullback, _ = pair_halves(
-            Specialiser(unit), callee, params, wrt, pair.augmented.name, pair.pullback.name, pairs,
-            own=False,
+            Specialiser(unit), callee, params, inputs, pair.augmented.name, pair.pullback.name,
+            pairs, own=False,
         )
         functions += [augmented, pullback]
     return functions

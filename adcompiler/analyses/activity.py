@@ -23,7 +23,7 @@ def active_variables(
     varied = set(inputs)
     _Varied(varied, type_of, constant).block(block)
     useful = {atom for atom in outputs if isinstance(atom, Var)}
-    _Useful(useful, varied).block(block)
+    _Useful(useful, varied, type_of).block(block)
     return frozenset(varied & useful)
 
 
@@ -69,7 +69,7 @@ class _Varied:
                 if self.is_varied(unstar(value)) and isinstance(place, Var):
                     self.varied.add(place)
             case Let(target, rhs, _):
-                self.mark(target, differentiable_operands(rhs))
+                self.mark(target, differentiable_operands(rhs, self.type_of))
             case If(_, then, orelse, results, _):
                 self.block(then)
                 self.block(orelse)
@@ -102,7 +102,9 @@ class _Varied:
             self.mark(collect, (value,))
 
 
-def differentiable_operands(rhs: Rhs) -> tuple[Atom, ...]:
+def differentiable_operands(
+    rhs: Rhs, type_of: Callable[[Atom], t.Type]
+) -> tuple[Atom, ...]:
     """Return the operands whose derivatives ``rhs`` may pass on."""
     match rhs:
         case Call(Const(function), args, kwargs):
@@ -114,7 +116,7 @@ def differentiable_operands(rhs: Rhs) -> tuple[Atom, ...]:
         case Update(obj, _, value):
             return (obj, value)
         case Attribute(obj, name):
-            return () if name in METADATA else (obj,)
+            return () if name in METADATA and not isinstance(type_of(obj), t.Object) else (obj,)
         case Slice() | Format():
             return ()
         case Call() | Pack() | Closure():
@@ -125,9 +127,12 @@ def differentiable_operands(rhs: Rhs) -> tuple[Atom, ...]:
 class _Useful:
     """Adds to ``useful`` the varied variables that what is in it is computed from."""
 
-    def __init__(self, useful: set[Var], varied: set[Var]) -> None:
+    def __init__(
+        self, useful: set[Var], varied: set[Var], type_of: Callable[[Atom], t.Type]
+    ) -> None:
         self.useful = useful
         self.varied = varied
+        self.type_of = type_of
 
     def need(self, atoms: Iterable[Atom]) -> None:
         for atom in atoms:
@@ -142,7 +147,7 @@ class _Useful:
         match statement:
             case Let(target, rhs, _):
                 if target in self.useful:
-                    self.need(differentiable_operands(rhs))
+                    self.need(differentiable_operands(rhs, self.type_of))
             case If(_, then, orelse, results, _):
                 for result, a, b in zip(results, then.yields, orelse.yields, strict=True):
                     if result in self.useful:

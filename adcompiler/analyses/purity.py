@@ -19,7 +19,7 @@ from adcompiler.ir.visit import walk
 from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.runtime import (
     accumulate, add_at, append, check_bound, check_count, drop_last, give_back, keeps_shape,
-    note_value, own, passing_on, put_entry, read_global, same_kind, same_length, same_shape,
+    note_value, own, passing_on, put_entry, read_global, record, same_kind, same_length, same_shape,
     same_trailing_shape, seed, stays_real, store_global, zeros_like,
 )
 
@@ -133,7 +133,7 @@ TOTAL: frozenset[Any] = frozenset({
 
 PURE: frozenset[Any] = frozenset({
     range, len, zip, enumerate, reversed, dict.items, AssertionError, ValueError, TypeError,
-    slice, np.zeros_like, np.copy, iter, functools.partial, operator.itemgetter,
+    slice, super, np.zeros_like, np.copy, iter, functools.partial, operator.itemgetter,
     operator.attrgetter, operator.methodcaller, np.ndenumerate, np.vectorize, np.errstate,
     *ITERTOOLS,
 })
@@ -166,6 +166,6 @@ def makes_storage(rhs: Rhs) -> bool:
 
 ALLOCATORS: frozenset[Any] = frozenset({
     np.zeros, np.ones, np.empty, np.full, np.zeros_like, np.ones_like, np.empty_like, np.full_like,
-    np.copy, np.array, np.ndarray.copy, own, zeros_like, list, dict, iter, zip, enumerate, reversed,
-    range, map, filter, np.ndindex, np.ndenumerate, np.errstate, *ITERTOOLS,
+    np.copy, np.array, np.ndarray.copy, own, zeros_like, record, list, dict, iter, zip, enumerate,
+    reversed, range, map, filter, np.ndindex, np.ndenumerate, np.errstate, *ITERTOOLS,
 })

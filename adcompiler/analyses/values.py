@@ -20,6 +20,7 @@ from adcompiler.ir import types as t
 from adcompiler.runtime.gathering import permute_adjoint, take_adjoint, take_along_axis_adjoint
 from adcompiler.runtime.joining import split_adjoint
 from adcompiler.runtime.padding import pad_adjoint
+from adcompiler.runtime.records import is_record_class, state_of
 from adcompiler.runtime.shaping import (
     diagonal_adjoint, repeat_adjoint, resize_adjoint, tile_adjoint,
 )
@@ -38,12 +39,18 @@ FOREIGN_ARRAYS = (np.matrix, np.ma.MaskedArray)
 """Array classes whose operators mean something else than those of arrays."""
 
 
-def type_of(value: Any, depth: int = 0) -> t.Type:
-    """Return the type of a live value, as code is specialised on it."""
-    cls = type(value)
+def type_of(value: Any, depth: int = 0, inside: tuple[int, ...] = ()) -> t.Type:
+    """Return the type of a live value, as code is specialised on it.
+
+    ``inside`` holds the identities of the instances around it, which are not looked into again.
+    """
+    cls: Any = type(value)
     plain = _PLAIN.get(cls)
     if plain is not None:
         return plain
+    if cls is InstanceStandIn:
+        stood_for: t.Type = value.type
+        return stood_for
     if cls is np.ndarray:
         plain_dtype = value.dtype.isnative and value.dtype.kind not in "SUV"
         return t.Array(value.dtype.name, value.ndim) if plain_dtype else t.UNKNOWN
@@ -52,21 +59,28 @@ def type_of(value: Any, depth: int = 0) -> t.Type:
         return t.UNKNOWN if kind == "other" else t.Scalar(kind, value.dtype.name)
     if value is None or isinstance(value, STATIC_CLASSES):
         return t.Static(value)
-    if depth > 8:
+    if depth > 8 or id(value) in inside:
         return t.UNKNOWN
+    depth += 1
     if isinstance(value, tuple):
-        return t.Tuple(tuple(type_of(item, depth + 1) for item in value), cls)
+        return t.Tuple(tuple(type_of(item, depth, inside) for item in value), cls)
     if cls is list:
-        return t.List(joined(type_of(i, depth + 1) for i in value))
+        return t.List(joined(type_of(i, depth, inside) for i in value))
     if cls is dict:
         if all(isinstance(key, (str, int)) for key in value) and len(value) <= MAX_FIELDS:
-            items = tuple(type_of(item, depth + 1) for item in value.values())
+            items = tuple(type_of(item, depth, inside) for item in value.values())
             return t.Dict(tuple(value), items)
-        return t.Dict(None, (joined(type_of(i, depth + 1) for i in value.values()),))
-    if isinstance(value, np.ndarray) or not hasattr(value, "__dict__"):
+        return t.Dict(None, (joined(type_of(i, depth, inside) for i in value.values()),))
+    if isinstance(value, np.ndarray) or getattr(cls, "is_derivative", False):
         return t.Object(cls, ())
-    fields = list(vars(value).items())[:MAX_FIELDS]
-    return t.Object(cls, tuple((name, type_of(item, depth + 1)) for name, item in fields))
+    if is_record_class(cls):
+        fields = state_of(value)
+    else:
+        fields = vars(value) if hasattr(value, "__dict__") else {}
+    inside = (*inside, id(value))
+    return t.Object(cls, tuple(
+        (name, type_of(item, depth, inside)) for name, item in list(fields.items())[:MAX_FIELDS]
+    ))
 
 
 def foreign_array(type_: t.Type) -> type | None:
@@ -114,6 +128,22 @@ class CannotStandInError(Exception):
     """No stand-in value exists for a type."""
 
 
+class InstanceStandIn:
+    """Stands for an instance of any class; nothing can be done with it but hand it on."""
+
+    __slots__ = ("type",)
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, type_: t.Type) -> None:
+        self.type = type_
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise CannotStandInError(str(self.type))
+
+    __bool__ = __eq__ = __ne__ = __len__ = __getitem__ = __iter__ = __array__ = __str__ = _refuse
+    __repr__ = __format__ = _refuse
+
+
 def stand_in(type_: t.Type, n: int) -> Any:
     """Return a value of ``type_`` with arrays of extent ``n``; raise if there is none."""
     match type_:
@@ -147,6 +177,8 @@ def stand_in(type_: t.Type, n: int) -> Any:
             return slice(None)
         case t.Static(value):
             return value
+        case t.Object():
+            return InstanceStandIn(type_)
     raise CannotStandInError(str(type_))
 
 

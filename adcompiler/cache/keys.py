@@ -189,7 +189,7 @@ def follow(value: Any, kind: str, name: Any, arguments: Mapping[str, Any]) -> An
             return Scope(value).lookup(name)[1] if is_function else MISSING
         case "attr":
             return getattr(value, name, MISSING)
-        case "args" | "keywords" | "__defaults__" | "__kwdefaults__":
+        case "args" | "keywords" | "__defaults__" | "__kwdefaults__" | "__dataclass_fields__":
             try:
                 return getattr(value, kind)[name]
             except (AttributeError, LookupError, TypeError):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
+from adcompiler.runtime.records import carries_derivative, is_record, record, state_of
 
 
 def as_real(value: Any, name: str) -> Any:
@@ -37,12 +40,78 @@ def as_real(value: Any, name: str) -> Any:
             f"cannot differentiate with respect to {name}, which is {described(value)}; "
             "argnums chooses other arguments"
         )
+    elif is_record(value):
+        refuse_cycles(value, name)
+        if not carries_derivative(value):
+            raise TypeError(
+                f"cannot differentiate with respect to {name}, which is {described(value)} without "
+                "a float among its attributes; integers in an instance do not count as floats"
+            )
     return value
+
+
+def real_at(value: Any, steps: Sequence[Any], name: str) -> Any:
+    """As ``as_real`` for the part of an argument that ``steps`` lead to; the rest stays."""
+    if not steps:
+        return as_real(value, name)
+    step, *rest = steps
+    shown = f"{name}.{step}"
+    parts = parts_of(value)
+    if parts is None:
+        raise TypeError(
+            f"argnums: {name} is {described(value)}, of which no part can be named; parts have "
+            "names in tuples, dicts and instances of Python classes"
+        )
+    key = step
+    if isinstance(value, tuple) and step in getattr(value, "_fields", ()):
+        key = list(getattr(value, "_fields", ())).index(step)
+    elif step not in parts and isinstance(step, str) and step.isdigit():
+        key = int(step)
+    if key not in parts:
+        has = ", ".join(map(str, parts)) or "nothing"
+        raise TypeError(f"argnums: {name} has no part {step!r}; it has {has}")
+    new = real_at(parts[key], rest, shown)
+    if new is parts[key]:
+        return value
+    parts[key] = new
+    if isinstance(value, dict):
+        return parts
+    if is_record(value):
+        return record(type(value), **parts)
+    return type(value)(*parts.values()) if hasattr(value, "_fields") else tuple(parts.values())
+
+
+def parts_of(value: Any) -> dict[Any, Any] | None:
+    """Return the named parts of a tuple, dict or instance; None for other values."""
+    if isinstance(value, tuple):
+        return dict(enumerate(value))
+    if type(value) is dict:
+        return dict(value)
+    return state_of(value) if is_record(value) else None
+
+
+def refuse_cycles(value: Any, name: str, around: tuple[int, ...] = ()) -> None:
+    """Raise TypeError if a value contains itself."""
+    if id(value) in around:
+        raise TypeError(
+            f"cannot differentiate with respect to {name}, which contains itself: a gradient "
+            "would have no end"
+        )
+    around = (*around, id(value))
+    if isinstance(value, (tuple, list)):
+        for item in value:
+            refuse_cycles(item, name, around)
+    elif isinstance(value, dict):
+        for item in value.values():
+            refuse_cycles(item, name, around)
+    elif is_record(value):
+        for item in state_of(value).values():
+            refuse_cycles(item, name, around)
 
 
 def real_item(value: Any, name: str) -> Any:
     """As ``as_real`` for an item of a container, where other things than numbers may stand."""
-    other = value is None or isinstance(value, (str, bytes, bool, np.bool_))
+    other = value is None or isinstance(value, (str, bytes, bool, np.bool_)) or is_record(value)
     return value if other else as_real(value, name)
 
 

@@ -22,12 +22,13 @@ from adcompiler.cache.keys import (
     type_text,
 )
 from adcompiler.cache.store import Entry, Store, default_directory, load_module
-from adcompiler.dispatch.arguments import as_real
+from adcompiler.dispatch.arguments import real_at
+from adcompiler.dispatch.cotangents import conform, outline
 from adcompiler.dispatch.guards import Guard, guard
 from adcompiler.dispatch.targets import find_target
 from adcompiler.frontend.scope import MISSING
 from adcompiler.ir import types as t
-from adcompiler.runtime import StretchedError, as_cotangent
+from adcompiler.runtime import StretchedError
 
 MODES = ("grad", "value_and_grad", "vjp")
 MAX_KEYS = 256
@@ -84,42 +85,61 @@ class Specialisations:
         self.parameters = list(signature.parameters.values())
         self.table: dict[Any, list[Compiled]] = {}
         self.latest: Compiled | None = None
-        self.wrt = self.positions()
+        places = self.places()
+        self.wrt = tuple(i for i, _ in places)
+        self.parts = tuple(steps for _, steps in places)
         self.single = not isinstance(options.argnums, (tuple, list))
 
-    def positions(self) -> tuple[int, ...]:
-        """Return the positions of the wanted parameters among all parameters."""
+    def places(self) -> list[tuple[int, tuple[Any, ...]]]:
+        """Return the positions of the wanted parameters, with the steps to the part wanted."""
         given = self.options.argnums
-        offset = len(self.target.first)
+        several = given if isinstance(given, (tuple, list)) else (given,)
+        found = [self.place(one) for one in several]
+        for n, (i, steps) in enumerate(found):
+            for j, others in found[:n]:
+                if i == j and steps[: len(others)] == others[: len(steps)]:
+                    raise ValueError(f"argnums: {given} names an argument twice")
+        return found
+
+    def place(self, one: int | str) -> tuple[int, tuple[Any, ...]]:
+        """Return the position of the parameter that ``one`` of ``argnums`` means, and steps."""
         names = [p.name for p in self.parameters]
-        found = []
-        for one in given if isinstance(given, (tuple, list)) else (given,):
-            if isinstance(one, str):
-                if one not in names:
-                    raise ValueError(
-                        f"argnums: {self.target.shown} has no parameter {one!r}; "
-                        f"it has {', '.join(names)}"
-                    )
-                found.append(names.index(one))
-            else:
-                count = len(self.parameters) - offset
-                if not -count <= one < count:
-                    raise ValueError(
-                        f"argnums: {self.target.shown} has no argument {one}; "
-                        f"it has {count}, counted from 0"
-                    )
-                found.append(offset + one % count)
-        if len(set(found)) != len(found):
-            raise ValueError(f"argnums: {given} names an argument twice")
-        return tuple(found)
+        offset = len(self.target.first)
+        kinds = [p.kind for p in self.parameters]
+        if isinstance(one, str):
+            name, *steps = one.split(".")
+            if name in names:
+                return names.index(name), tuple(steps)
+            if inspect.Parameter.VAR_KEYWORD in kinds:
+                return kinds.index(inspect.Parameter.VAR_KEYWORD), (name, *steps)
+            raise ValueError(
+                f"argnums: {self.target.shown} has no parameter {name!r}; it has {', '.join(names)}"
+            )
+        if inspect.Parameter.VAR_POSITIONAL in kinds:
+            star = kinds.index(inspect.Parameter.VAR_POSITIONAL)
+            if one < 0:
+                raise ValueError(
+                    f"argnums: {one} counts from the end, but {self.target.shown} takes any number "
+                    "of arguments; count from 0, or give a name"
+                )
+            if one >= star - offset:
+                return star, (one - star + offset,)
+            return offset + one, ()
+        count = len(self.parameters) - offset
+        if not -count <= one < count:
+            raise ValueError(
+                f"argnums: {self.target.shown} has no argument {one}; "
+                f"it has {count}, counted from 0"
+            )
+        return offset + one % count, ()
 
     # -- finding -------------------------------------------------------------------------------
 
     def values(self, bound: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the values of all parameters, integers to be differentiated made floats."""
         values = [*self.target.first, *bound]
-        for i in self.wrt:
-            values[i] = as_real(values[i], self.parameters[i].name)
+        for i, steps in zip(self.wrt, self.parts, strict=True):
+            values[i] = real_at(values[i], steps, self.parameters[i].name)
         return tuple(values)
 
     def find(self, values: tuple[Any, ...]) -> tuple[Compiled, bool]:
@@ -181,8 +201,8 @@ class Specialisations:
         with _compiling:
             store = Store(default_directory())
             request = (
-                self.options.mode, self.wrt, self.options.has_aux, self.single, equal_shapes,
-                *map(type_text, types_), *map(type_text, self.captured_types()),
+                self.options.mode, self.wrt, self.parts, self.options.has_aux, self.single,
+                equal_shapes, *map(type_text, types_), *map(type_text, self.captured_types()),
             )
             key = primary_key(self.target.function, request)
             for entry in store.candidates(key):
@@ -206,7 +226,7 @@ class Specialisations:
 
         emitted = compile_request(Request(
             self.target.function, types_, self.wrt, self.options.mode, self.options.has_aux,
-            self.single, equal_shapes,
+            self.single, equal_shapes, parts=self.parts,
         ))
         unit = emitted.unit
         values = {name: value for name, (value, _) in emitted.bound.items()}
@@ -283,10 +303,11 @@ def pair(
 
     def value_and_pullback(*args: Any) -> tuple[Any, Callable[[Any], Any]]:
         value, residuals = augmented(*args)
+        structure = outline(value)
 
         def pullback(cotangent: Any) -> Any:
             """Return the cotangents of the arguments for a cotangent of the value."""
-            return backward(residuals, as_cotangent(cotangent, value))
+            return backward(residuals, conform(cotangent, structure))
 
         return value, pullback
 

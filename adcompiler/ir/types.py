@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import datetime
+import enum
+import io
+import logging
+import pathlib
+import random
+import re
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+CONSTANT_CLASSES = (
+    enum.Enum, random.Random, np.random.Generator, np.random.RandomState, np.random.BitGenerator,
+    logging.Logger, pathlib.PurePath, io.IOBase, re.Pattern, datetime.date, datetime.timedelta,
+)
+"""Classes whose instances carry no derivative, whatever they hold."""
 
 KINDS = ("bool", "int", "float", "complex")
 
@@ -209,8 +222,10 @@ def may_vary(type_: Type) -> bool:
             return may_vary(item)
         case Dict(_, items):
             return any(map(may_vary, items))
-        case Object(_, fields):  # without known fields it may hold anything
-            return not fields or any(may_vary(type_) for _, type_ in fields)
+        case Object(cls, fields):  # without known fields it may hold anything
+            return not issubclass(cls, CONSTANT_CLASSES) and (
+                not fields or any(may_vary(type_) for _, type_ in fields)
+            )
         case Unknown():
             return True
     return False

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.runtime.records import is_record, part, record, state_of
+
 
 class StretchedError(ValueError):
     """Operands are stretched against one another by broadcasting, which was not expected.
@@ -55,7 +57,7 @@ def project(g: Any, x: Any) -> Any:
     """Return ``g`` as a cotangent of ``x``: of its shape, real if it is, of its float precision.
 
     The compiler replaces the call by what the types of ``g`` and ``x`` leave to do, often nothing.
-    Lists, tuples and dicts are projected element by element.
+    Lists, tuples, dicts and instances are projected element by element.
     """
     if isinstance(x, np.ndarray):
         g = unbroadcast(np.asarray(g), x.shape)
@@ -64,11 +66,17 @@ def project(g: Any, x: Any) -> Any:
         if x.dtype.kind == "f" and g.dtype.kind == "c":
             g = g.real
         return g if g.dtype == x.dtype else g.astype(x.dtype)
+    if g is None:
+        return None
     if isinstance(x, (tuple, list)):
         parts = [project(gi, xi) for gi, xi in zip(g, x, strict=True)]
         return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
     if isinstance(x, dict):
         return {key: project(g[key], value) for key, value in x.items()}
+    if is_record(x):
+        return record(**{
+            name: project(part(g, name), value) for name, value in state_of(x).items()
+        })
     if isinstance(g, np.ndarray):
         g = g.sum()
     if isinstance(g, (complex, np.complexfloating)) and not isinstance(

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.runtime.records import is_record, record, state_of
+
 from adcompiler.runtime.structure import add
 
 
@@ -63,10 +65,8 @@ def own(value: Any) -> Any:
         return type(value)(map(own, value))
     if isinstance(value, dict):
         return {key: own(item) for key, item in value.items()}
-    if hasattr(value, "__dict__") and not callable(value):
-        new = object.__new__(type(value))
-        new.__dict__.update({name: own(item) for name, item in value.__dict__.items()})
-        return new
+    if is_record(value):
+        return record(type(value), **{name: own(item) for name, item in state_of(value).items()})
     return value
 
 

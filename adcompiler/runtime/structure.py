@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
+
+from adcompiler.runtime.records import carries_derivative, is_record, part, record, state_of
 
 
 def zeros_like(x: Any) -> Any:
@@ -17,6 +20,11 @@ def zeros_like(x: Any) -> Any:
         return type(x)(zeros_like(item) for item in x)
     if isinstance(x, dict):
         return {key: zeros_like(value) for key, value in x.items()}
+    if is_record(x):
+        return record(**{
+            name: zeros_like(value) if carries_derivative(value) else None
+            for name, value in state_of(x).items()
+        })
     if isinstance(x, np.inexact):
         return x.dtype.type(0)
     return 0j if isinstance(x, complex) else 0.0
@@ -35,6 +43,8 @@ def add(a: Any, b: Any) -> Any:
         return type(a)(add(x, y) for x, y in zip(a, b, strict=True))
     if isinstance(a, dict):
         return {key: add(value, b[key]) for key, value in a.items()}
+    if is_record(a):
+        return record(**{name: add(value, part(b, name)) for name, value in state_of(a).items()})
     return a + b
 
 
@@ -74,7 +84,18 @@ def as_gradient(g: Any, x: Any) -> Any:
     """Return the cotangent ``g`` as the gradient handed to the user for the argument ``x``.
 
     It has the structure and precision of ``x``, owns its arrays, and is zero where ``g`` is None.
+    For an instance it is one of the same class, with None for attributes without float in them.
     """
+    if is_record(x):
+        return gradient_of_instance(g, x)
+    if isinstance(x, (tuple, list)):
+        parts = [None] * len(x) if g is None else g
+        items = [as_gradient(gi, xi) for gi, xi in zip(parts, x, strict=True)]
+        return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
+    if isinstance(x, dict):
+        return {
+            key: as_gradient(None if g is None else g[key], value) for key, value in x.items()
+        }
     if g is None:
         return zeros_like(x)
     if isinstance(x, np.ndarray):
@@ -83,12 +104,6 @@ def as_gradient(g: Any, x: Any) -> Any:
         if x.dtype.kind != "c" and g.dtype.kind == "c":
             g = g.real
         return np.array(np.broadcast_to(g, x.shape), dtype=dtype)
-    if isinstance(x, tuple) and hasattr(x, "_fields"):
-        return type(x)(*(as_gradient(gi, xi) for gi, xi in zip(g, x, strict=True)))
-    if isinstance(x, (tuple, list)):
-        return type(x)(as_gradient(gi, xi) for gi, xi in zip(g, x, strict=True))
-    if isinstance(x, dict):
-        return {key: as_gradient(g[key], value) for key, value in x.items()}
     if isinstance(g, np.ndarray):
         g = g.sum()
     if isinstance(g, (complex, np.complexfloating)) and not isinstance(
@@ -98,6 +113,29 @@ def as_gradient(g: Any, x: Any) -> Any:
     if isinstance(x, np.inexact):
         return x.dtype.type(g)
     return g.item() if isinstance(g, np.generic) else g
+
+
+def gradient_of_instance(g: Any, x: Any) -> Any:
+    """Return the gradient for an instance: one of its class, made without running its code."""
+    parts = {name: gradient_of_part(part(g, name), value) for name, value in state_of(x).items()}
+    if dataclasses.is_dataclass(x):  # fields that only the class has a value for
+        parts = {**dict.fromkeys(f.name for f in dataclasses.fields(x)), **parts}
+    return record(type(x), **parts)
+
+
+def gradient_of_part(g: Any, x: Any) -> Any:
+    """As ``as_gradient`` for what an instance holds: None for what carries no derivative."""
+    if not carries_derivative(x):
+        return None
+    if isinstance(x, (tuple, list)):
+        parts = [None] * len(x) if g is None else g
+        items = [gradient_of_part(gi, xi) for gi, xi in zip(parts, x, strict=True)]
+        return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
+    if isinstance(x, dict):
+        return {
+            key: gradient_of_part(None if g is None else g[key], value) for key, value in x.items()
+        }
+    return as_gradient(g, x)
 
 
 def as_cotangent(g: Any, y: Any) -> Any:

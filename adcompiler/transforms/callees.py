@@ -14,9 +14,11 @@ from adcompiler.ir.nodes import (
     Statement, Step, Var, substitute, unstar,
 )
 from adcompiler.rulekit.registry import hashable
+from adcompiler.runtime import record
 from adcompiler.transforms.binding import environment, shown_name
 from adcompiler.transforms.heap import Heap
 from adcompiler.transforms.in_place import rebound
+from adcompiler.transforms.objects import open_parts
 from adcompiler.transforms.unit import Callee, Unit
 from adcompiler.transforms.writer import Writer
 
@@ -165,6 +167,10 @@ def parts_of_function(s: Writer, atom: Atom) -> tuple[Atom, ...] | None:
             return (obj,)
         case Call(Const(value), args, kwargs) if value is functools.partial:
             return (*map(unstar, args), *(a for _, a in kwargs))
+        case Call(Const(value), _, kwargs) if value is record and any(
+            parts_of_function(s, a) is not None for _, a in kwargs
+        ):
+            return tuple(a for _, a in kwargs)
         case Pack(_, items, _) if any(
             parts_of_function(s, unstar(item)) is not None for item in items
         ):
@@ -200,6 +206,10 @@ def compile_callee(
             heap.live = live_variables(function)
         try:
             with s.writing_to([]) as out:
+                for atom in kept:
+                    param = inner[atom]
+                    if s.unit.fields(atom) is not None and isinstance(param, Var):
+                        open_parts(s, param, function.origin)
                 env = environment(
                     function, [made_anew(s, a, inner) for a in bound],
                     tuple(made_anew(s, a, inner) for a in captures), made_anew(s, itself, inner),

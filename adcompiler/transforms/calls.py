@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import types as python_types
+import typing
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from adcompiler.transforms import (
     projection_folds, sequence_folds, stores,
 )
 from adcompiler.transforms.binding import atoms, literal, plain_call
+from adcompiler.transforms.constructors import construct
 from adcompiler.transforms.defaults import without_defaults
 from adcompiler.transforms.effects import refused, without_out
 from adcompiler.transforms.folds import FOLDS, class_of, fold_constants
@@ -30,6 +32,7 @@ from adcompiler.transforms.libraries import is_namedtuple, is_runtime, pure_libr
 from adcompiler.transforms.method_calls import call_method, call_object_method
 from adcompiler.transforms.out_arguments import call_with_out
 from adcompiler.transforms.opening import call_closure, call_python
+from adcompiler.transforms.operator_methods import ITERATING, call_operator, iterated
 from adcompiler.transforms.unit import Callee
 from adcompiler.transforms.vectorize import call_vectorized, vectorized_call, vectorized_value
 from adcompiler.transforms.writer import Writer
@@ -56,7 +59,7 @@ def call(
     match rhs:
         case Closure():
             return call_closure(s, func, rhs, args, kwargs, origin, name)
-        case Attribute(obj, method):
+        case Attribute(obj, method) if not isinstance(type_, t.Object):
             return call_method(s, func, obj, method, type_, args, kwargs, origin, name)
         case Call(Const(value), (inner, *first), keywords) if (
             value is functools.partial and not isinstance(inner, Star)
@@ -122,6 +125,15 @@ def call_value(
             k: literal(s, v, func, ("keywords", k), origin) for k, v in value.keywords.items()
         }
         return call(s, inner, [*first, *args], {**named, **kwargs}, origin, name)
+    made = None
+    if isinstance(value, type) or typing.get_origin(value) is not None:
+        made = construct(s, func, args, kwargs, origin, name)
+    if made is None and not kwargs and hashable(value):
+        made = call_operator(s, value, args, origin, name)
+    if made is not None:
+        return made
+    if hashable(value) and value in ITERATING:
+        args = [iterated(s, arg, origin) for arg in args]
     if s.heap is not None and ("out" in kwargs or len(args) > 1):
         rest, named, out = without_out(value, args, kwargs)
         if out:

@@ -9,6 +9,7 @@ import numpy as np
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Const, Origin
+from adcompiler.transforms.constructors import copied_instance
 from adcompiler.transforms.folds import folds
 from adcompiler.transforms.writer import Writer
 
@@ -26,6 +27,8 @@ def fold_copy(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
             return s.call(Const(dict), args, {}, origin, name)
         case t.Scalar() | t.Text() | t.Tuple() | t.Range():
             return args[0]
+        case t.Object():
+            return copied_instance(s, args, kwargs, origin, name)
     return None
 
 

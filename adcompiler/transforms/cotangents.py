@@ -1,7 +1,8 @@
 """The cotangents of one region during its reverse sweep: first use assigns, later uses add.
 
 A value read element by element has a buffer that the sweep owns, and reads add into it in place.
-A tuple or dict with known keys has one cotangent for each entry until all are known.
+A tuple or dict with known keys has one cotangent for each entry until all are known, an instance
+one for each attribute.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import numpy as np
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Call, Const, Origin, Var
 from adcompiler.runtime import add, add_at, project, zeros_like
+from adcompiler.runtime.records import is_record_class
+from adcompiler.transforms.objects import NAMESPACE, make_record
 from adcompiler.transforms.specialise import Specialiser
 
 
@@ -154,13 +157,31 @@ class Cotangents:
         self.owned.add(new)
         self.table[obj] = new
 
+    def accumulate_field(self, obj: Atom, name: str, g: Atom, origin: Origin) -> None:
+        """Add ``g`` to the cotangent of the attribute ``name`` of an instance."""
+        if isinstance(obj, Var) and not is_none(g):
+            self.accumulate_part(obj, name, g, origin)
+
+    def part_of(self, obj: Var, g: Atom, key: Atom, origin: Origin) -> Atom:
+        """Write the cotangent of the item or attribute ``key`` of ``obj``, whose own is ``g``."""
+        if isinstance(self.s.unit.type(obj), t.Object):
+            assert isinstance(key, Const)
+            return self.s.attribute(g, key.value, origin)
+        return self.s.item(g, key, origin)
+
+    def type_of_part(self, obj: Var, key: Any, origin: Origin) -> t.Type:
+        """Return the type of an item or attribute of a primal value."""
+        type_ = self.s.unit.type(obj)
+        if isinstance(type_, t.Object):
+            return type_.field(key) or t.UNKNOWN
+        return self.s.unit.type(self.s.item(self.value(obj), Const(key), origin))
+
     def accumulate_part(self, obj: Var, key: Any, g: Atom, origin: Origin) -> None:
         local = self.parent is None or obj in self.inner
         parts = self.parts.setdefault(obj, {})
         old = parts.get(key)
         if old is not None:
-            item_type = self.s.unit.type(self.s.item(self.value(obj), Const(key), origin))
-            numeric = isinstance(item_type, (t.Scalar, t.Array))
+            numeric = isinstance(self.type_of_part(obj, key, origin), (t.Scalar, t.Array))
             function = operator.add if numeric else add
             g = self.s.call(Const(function), [old, g], {}, origin, bar(obj))
         parts[key] = g
@@ -180,6 +201,8 @@ class Cotangents:
 
     def structure(self, obj: Var, parts: dict[Any, Atom], origin: Origin) -> Atom:
         type_ = self.s.unit.type(obj)
+        if isinstance(type_, t.Object):
+            return self.namespace(obj, type_, parts, origin)
         keys: tuple[Any, ...]
         if isinstance(type_, t.Dict):
             keys, items = type_.keys or (), type_.items
@@ -199,6 +222,21 @@ class Cotangents:
             pairs = [(Const(k), v) for k, v in zip(keys, values, strict=True)]
             return self.s.pack_dict(list(pairs), origin, bar(obj))
         return self.s.pack("tuple", tuple(values), bar(obj), origin)
+
+    def namespace(
+        self, obj: Var, type_: t.Object, parts: dict[Any, Atom], origin: Origin
+    ) -> Atom:
+        """Write the cotangent of an instance: those of its attributes, zeros where none is."""
+        fields: dict[str, Atom] = {}
+        for name, field in type_.fields:
+            value = parts.get(name)
+            if value is None:
+                value = NONE
+                if t.may_vary(field):
+                    attribute = self.s.attribute(self.value(obj), name, origin)
+                    value = self.zero_of(attribute, field, origin)
+            fields[name] = value
+        return make_record(self.s, NAMESPACE, fields, bar(obj), origin)
 
     # -- zeros and buffers ---------------------------------------------------------------------
 
@@ -245,6 +283,8 @@ class Cotangents:
                 self.zero_of(item, item_type, origin) if t.may_vary(item_type) else NONE
                 for item, item_type in zip(items, type_.items, strict=True)
             ), name, origin)
+        if isinstance(type_, t.Object) and isinstance(value, Var) and is_record_class(type_.cls):
+            return self.namespace(value, type_, {}, origin)
         zero = self.s.let(
             Call(Const(function), (value,)), cotangent_type(type_), name, origin, False
         )
@@ -282,6 +322,10 @@ def cotangent_type(type_: t.Type) -> t.Type:
             return t.List(cotangent_type(item))
         case t.Dict(keys, items):
             return t.Dict(keys, tuple(map(cotangent_type, items)))
+        case t.Object(cls, fields) if fields and is_record_class(cls):
+            return t.Object(NAMESPACE, tuple(
+                (name, cotangent_type(f) if t.may_vary(f) else t.NONE_TYPE) for name, f in fields
+            ))
         case t.Bottom() | t.Static():
             return t.UNKNOWN
     return type_

@@ -26,7 +26,7 @@ from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Call, Closure, Const, Global, Item, Let, Origin, Pack, Rhs, Statement,
     Step, Update, Var, unstar,
 )
-from adcompiler.runtime import own
+from adcompiler.runtime import own, record
 from adcompiler.transforms.writer import Writer
 
 SLOTS_MOVED = 0
@@ -221,6 +221,10 @@ class Heap:
         """Return what a container was made of, if that is known."""
         rhs = self.s.unit.definition(atom)
         if isinstance(rhs, Pack) and rhs.kind != "set" or (rhs is not None and rhs_is_record(rhs)):
+            if isinstance(rhs, Call) and rhs.kwargs:
+                return tuple(atom for _, atom in rhs.kwargs)
+            if isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is record:
+                return ()
             items = rhs.items if isinstance(rhs, Pack) else rhs.args  # type: ignore[union-attr]
             return tuple(map(unstar, items))
         return None
@@ -320,7 +324,11 @@ class Heap:
             new: Rhs = Pack(rhs.kind, items, rhs.keys)
         else:
             assert isinstance(rhs, Call)
-            new = Call(rhs.func, now, rhs.kwargs)
+            if rhs.kwargs:
+                named = tuple((key, changed[value]) for key, value in rhs.kwargs)
+                new = Call(rhs.func, rhs.args, named)
+            else:
+                new = Call(rhs.func, now, rhs.kwargs)
         var = self.s.let(new, self.s.unit.type(atom), atom.name, origin, atom.temporary)
         if not isinstance(self.s.unit.type(atom), t.Tuple):
             self.advance(self.reference(atom).root, var, None)
@@ -543,7 +551,9 @@ def step_key(step: Step) -> object:
 
 
 def rhs_is_record(rhs: Rhs) -> bool:
-    """Say whether a right-hand side makes a namedtuple of its arguments."""
+    """Say whether a right-hand side makes a namedtuple or an instance of its arguments."""
+    if isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is record:
+        return True
     return (
         isinstance(rhs, Call) and isinstance(rhs.func, Const) and isinstance(rhs.func.value, type)
         and issubclass(rhs.func.value, tuple) and hasattr(rhs.func.value, "_fields")

@@ -14,6 +14,7 @@ from adcompiler.transforms.defaults import without_defaults
 from adcompiler.transforms.effects import NEW_CONTAINER, refused, without_out
 from adcompiler.transforms.iterator_folds import get_entry
 from adcompiler.transforms.libraries import is_namedtuple
+from adcompiler.transforms.objects import call_raw, call_super, find_raw
 from adcompiler.transforms.out_arguments import call_with_out
 from adcompiler.transforms.stores import call_dict_method, call_list_method
 from adcompiler.transforms.writer import Writer
@@ -39,6 +40,9 @@ def call_method(
         descriptor = type_.descriptor
         if isinstance(owner, t.Object):
             return call_object_method(s, owner, obj, method, args, kwargs, origin, name)
+        inherited = call_super(s, obj, method, args, kwargs, origin, name)
+        if inherited is not None:
+            return inherited
         if refused(s, descriptor, args, kwargs, origin, f".{method}"):
             return UNDEF
         replacement = REPLACEMENTS.get(descriptor) if hashable(descriptor) else None
@@ -58,21 +62,14 @@ def call_method(
             return Const(found.value) if REGISTRY.inactive(descriptor) else s.let(
                 plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
         return s.let(plain_call(func, args, kwargs), found, name, origin)
-    if isinstance(owner, t.Tuple) and is_namedtuple(owner.cls) and method in (
+    if isinstance(owner, t.Tuple) and is_namedtuple(owner.cls) and not args and method in (
         "_replace", "_asdict"
-    ) and not args:
-        fields: dict[str, Atom] = {
-            field: s.item(obj, Const(position), origin, field)
-            for position, field in enumerate(getattr(owner.cls, "_fields", ()))
-        }
-        if method == "_asdict" and not kwargs:
-            entries: list[tuple[Atom, Atom]] = [(Const(key), v) for key, v in fields.items()]
-            return s.pack_dict(entries, origin, name)
-        return s.call(Const(owner.cls), [], {**fields, **kwargs}, origin, name)
-    if isinstance(owner, t.Tuple) and is_namedtuple(owner.cls) and callable(
-        vars(owner.cls).get(method)
-    ) and not method.startswith("_"):
-        return s.call(Const(vars(owner.cls)[method]), [obj, *args], kwargs, origin, name)
+    ):
+        return with_fields(s, obj, owner, method, kwargs, origin, name)
+    if isinstance(owner, t.Tuple):
+        member = find_raw(owner.cls, method)
+        if member is not None and member[0] is not tuple:
+            return call_raw(s, obj, owner.cls, method, member, args, kwargs, origin, name)
     if isinstance(owner, t.Dict):
         if method == "items" and not args:
             return s.let(Call(Const(dict.items), (obj,)), t.UNKNOWN, "entries", origin)
@@ -107,21 +104,34 @@ def call_method(
     return s.let(plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
 
 
+def with_fields(
+    s: Writer, obj: Atom, owner: t.Tuple, method: str, kwargs: dict[str, Atom], origin: Origin,
+    name: str,
+) -> Atom:
+    """Write ``_replace`` or ``_asdict`` of a namedtuple."""
+    names: tuple[str, ...] = getattr(owner.cls, "_fields", ())
+    fields = {
+        f: kwargs[f] if f in kwargs else s.item(obj, Const(i), origin, f)
+        for i, f in enumerate(names)
+    }
+    if kwargs.keys() - fields.keys():
+        return s.reject(
+            origin, f"{owner.cls.__name__} has no field `{min(kwargs.keys() - fields.keys())}`",
+            f"it has {', '.join(names)}", "call-arguments",
+        )
+    if method == "_asdict":
+        return s.pack_dict([(Const(f), value) for f, value in fields.items()], origin, name)
+    return s.call(Const(owner.cls), list(fields.values()), {}, origin, name)
+
+
 def call_object_method(
     s: Writer, owner: t.Object, obj: Atom, method: str, args: list[Any],
     kwargs: dict[str, Atom], origin: Origin, name: str,
 ) -> Atom:
     """Write the call of a method of an instance, as its class defines it."""
-    for cls in owner.cls.__mro__:
-        if method in vars(cls):
-            raw = vars(cls)[method]
-            path = (("live", owner.cls), ("attr", method))
-            if isinstance(raw, staticmethod):
-                return s.call(s.unit.static(raw.__func__, path), args, kwargs, origin, name)
-            if isinstance(raw, classmethod):
-                func = s.unit.static(raw.__func__, (*path, ("attr", "__func__")))
-                return s.call(func, [Const(owner.cls), *args], kwargs, origin, name)
-            return s.call(s.unit.static(raw, path), [obj, *args], kwargs, origin, name)
+    found = find_raw(owner.cls, method)
+    if found is not None:
+        return call_raw(s, obj, owner.cls, method, found, args, kwargs, origin, name)
     return s.reject(
         origin, f"{owner.cls.__name__} has no method `{method}`", "call a method that exists",
         "undefined-names",

@@ -9,6 +9,7 @@ yields it, a loop collects it in a list.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -25,9 +26,11 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import defined, substitute_statement
 from adcompiler.rulekit.registry import REGISTRY, Rule
-from adcompiler.runtime import noted_value
+from adcompiler.runtime import noted_value, record
+from adcompiler.runtime.records import is_record_class
 from adcompiler.transforms.cotangents import Cotangents
 from adcompiler.transforms.libraries import is_namedtuple
+from adcompiler.transforms.objects import find_raw
 from adcompiler.transforms.pairs import Pairs
 from adcompiler.transforms.regions import finish, hoist_metadata, top_level
 from adcompiler.transforms.reverse_base import Sweep
@@ -90,6 +93,11 @@ class Reverser(CallReverser, RegionReverser, LoopReverser, WriteReverser):
                     "assign it in the handler, or in front of the `try`", "try",
                 )
                 return None
+            case Call(Const(function), _, fields) if function is record:
+                return self.forward_pack(
+                    target, rhs, tuple(atom for _, atom in fields),
+                    tuple(Const(name) for name, _ in fields), origin,
+                )
             case Call():
                 return self.forward_call(target, rhs, origin)
             case Item(obj, index):
@@ -156,12 +164,17 @@ class Reverser(CallReverser, RegionReverser, LoopReverser, WriteReverser):
             return
         for key, item in entries:
             if self.is_active(item):
-                cotangents.accumulate(item, self.s.item(g, key, at), at)
+                cotangents.accumulate(item, cotangents.part_of(target, g, key, at), at)
 
     # -- attributes ----------------------------------------------------------------------------
 
     def forward_attribute(self, target: Var, obj: Atom, name: str, origin: Origin) -> Sweep | None:
         """Write the reading of an attribute, by its rule if it has one."""
+        owner = self.s.unit.type(obj)
+        if isinstance(owner, t.Object) and owner.field(name) is not None and (
+            is_record_class(owner.cls)
+        ) and not is_cached(owner.cls, name):
+            return self.forward_field(target, obj, name, origin)
         rule = self.attribute_rule(target, obj, name, origin)
         if rule is not None:
             descriptor = Const(getattr(np.ndarray, name))
@@ -169,14 +182,35 @@ class Reverser(CallReverser, RegionReverser, LoopReverser, WriteReverser):
         self.s.out.append(Let(target, Attribute(self.value(obj), name), origin))
         return None
 
+    def forward_field(self, target: Var, obj: Atom, name: str, origin: Origin) -> Sweep:
+        """Write the reading of what an instance holds."""
+        read = Attribute(self.value(obj), name)
+        self.s.unit.record(target, read, self.s.unit.type(target))
+        self.s.out.append(Let(target, read, origin))
+
+        def sweep(cotangents: Cotangents) -> None:
+            at = origin.reversed()
+            g = cotangents.take(target, at)
+            if g is not None:
+                cotangents.accumulate_field(obj, name, g, at)
+
+        return sweep
+
     def attribute_rule(self, target: Var, obj: Atom, name: str, origin: Origin) -> Rule | None:
         """Return the rule of an attribute, None for a method; report a missing one."""
         if isinstance(self.s.unit.type(target), t.Method):
             return None
-        if isinstance(self.s.unit.type(obj), t.Object):
+        owner = self.s.unit.type(obj)
+        if isinstance(owner, t.Object):
+            why = "its value is computed by the class" if is_record_class(owner.cls) else (
+                f"{owner.cls.__name__} is no plain class written in Python"
+            )
+            if is_cached(owner.cls, name):
+                why = "what functools.cached_property has kept does not follow the attributes"
             self.s.reject(
                 origin, f"the derivative with respect to the attribute `{name}` of an argument "
-                "is not supported yet", "pass the value as an argument of its own", "attributes",
+                f"is not known: {why}", "pass the value as an argument of its own, or write a "
+                "property or a method", "attributes",
             )
             return None
         descriptor = getattr(np.ndarray, name, None)
@@ -187,6 +221,12 @@ class Reverser(CallReverser, RegionReverser, LoopReverser, WriteReverser):
             shown = f"the attribute `{name}`"
             report_missing(self.s, target, (obj,), shown, None, (), {}, origin)
         return rule
+
+
+def is_cached(cls: type, name: str) -> bool:
+    """Say whether an attribute is a ``functools.cached_property``, which may hold an old value."""
+    found = find_raw(cls, name)
+    return found is not None and isinstance(found[1], functools.cached_property)
 
 
 def positions(items: tuple[Atom | Star, ...]) -> tuple[Atom, ...]:

@@ -17,7 +17,7 @@ from adcompiler.transforms.cotangents import Cotangents, bar, cotangent_type
 from adcompiler.transforms.folds import class_of
 from adcompiler.transforms.pairs import Pair
 from adcompiler.transforms.reverse_base import ReverserBase, Sweep
-from adcompiler.transforms.reverse_checks import report_missing
+from adcompiler.transforms.reverse_checks import reject_instances, report_missing
 from adcompiler.transforms.rules import Applied, apply_rule
 from adcompiler.transforms.unit import Callee, ShapeClass, is_elementwise
 
@@ -28,6 +28,8 @@ class CallReverser(ReverserBase):
     def forward_call(self, target: Var, rhs: Call, origin: Origin) -> Sweep | None:
         """Write a call by its rule, or of an augmented primal; report a missing rule."""
         func, args = rhs.func, list(rhs.args)
+        if not (isinstance(func, Const) and isinstance(func.value, Callee)):
+            reject_instances(self.s, self.active, rhs, origin)
         kwargs = {key: value for key, value in rhs.kwargs if key is not None}
         if isinstance(func, Const) and isinstance(func.value, Callee):
             return self.forward_callee(target, func.value, args, origin)

@@ -12,7 +12,9 @@ from adcompiler.errors import Finding
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Origin, Rhs, Var, unstar
 from adcompiler.rulekit.registry import REGISTRY
-from adcompiler.runtime import note_value, noted_value, store_global
+from adcompiler.runtime import note_value, noted_value, own, store_global
+from adcompiler.runtime.records import is_record_class
+from adcompiler.transforms.constructors import assigning_line
 from adcompiler.transforms.libraries import is_standard
 from adcompiler.transforms.missing import may_write, missing_rule
 from adcompiler.transforms.specialise import Specialiser
@@ -35,6 +37,14 @@ def report_missing(
     if function in (set, frozenset):
         reject_set(s, origin)
         return
+    store = assigning_line(function) if isinstance(function, type) else None
+    if store is not None:
+        s.reject(
+            origin, f"{shown} assigns attributes of the new instance ({store}), which is not "
+            "supported yet", "make the class a dataclass or a NamedTuple, which are supported",
+            "array-writes",
+        )
+        return
     obstacle = unit.opaque.get(function) if isinstance(function, FunctionType) else None
     found = missing_rule(origin, shown, function, len(args), keywords, obstacle)
     report_at(s, found, origin)
@@ -51,6 +61,24 @@ def reject_set(s: Specialiser, origin: Origin) -> None:
         origin, "a set of numbers has no derivative where two of them are equal",
         "use a list or a tuple", "set-displays",
     )
+
+
+def reject_instances(s: Specialiser, active: Collection[Var], rhs: Call, origin: Origin) -> None:
+    """Report an instance that is differentiated and given to a function that is not opened."""
+    if isinstance(rhs.func, Const) and rhs.func.value is own:
+        return
+    for atom in (*map(unstar, rhs.args), *(atom for _, atom in rhs.kwargs)):
+        type_ = s.unit.type(atom)
+        if isinstance(atom, Var) and atom in active and isinstance(type_, t.Object) and (
+            is_record_class(type_.cls)
+        ):
+            function = rhs.func.value if isinstance(rhs.func, Const) else None
+            shown = getattr(function, "__name__", "a function")
+            s.reject(
+                origin, f"{shown}() is given an instance of {type_.cls.__name__}, which is "
+                "differentiated; how it uses the attributes is not known",
+                "pass the attributes that it needs", "attributes",
+            )
 
 
 def check_unseen(s: Specialiser, varied: Collection[Atom], rhs: Rhs, origin: Origin) -> None:

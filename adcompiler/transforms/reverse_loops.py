@@ -13,6 +13,7 @@ from adcompiler.runtime import add_at
 from adcompiler.transforms.cotangents import Cotangents, bar, cotangent_type
 from adcompiler.transforms.regions import PendingLoop, finish, region_variables
 from adcompiler.transforms.reverse_base import Sweep, merged_type
+from adcompiler.transforms.reverse_checks import reject_instances
 from adcompiler.transforms.reverse_saving import LoopSaver, ReverseLoop
 
 
@@ -21,6 +22,7 @@ class LoopReverser(LoopSaver):
 
     def forward_loop(self, node: Loop) -> Sweep | None:
         """Write a loop, left open; return how to reverse it."""
+        reject_instances(self.s, self.active, Call(Const(iter), node.iterables), node.origin)
         iterables = tuple(map(self.value, node.iterables))
         inits = tuple(map(self.value, node.inits))
         condition = node.condition

@@ -21,6 +21,8 @@ from adcompiler.transforms.calls import call
 from adcompiler.transforms.global_state import store
 from adcompiler.transforms.heap import Heap, Reference, State
 from adcompiler.transforms.iterator_folds import makes_iterator
+from adcompiler.transforms.objects import mangled, written_super
+from adcompiler.transforms.operator_methods import truth_of_instance
 from adcompiler.transforms.specialise_access import Access
 from adcompiler.transforms.specialise_displays import Displays
 from adcompiler.transforms.specialise_loops import Loops
@@ -213,6 +215,8 @@ class Specialiser(Loops, Regions, Displays, Access):
             return Const(True)
         if isinstance(type_, t.Tuple):
             return Const(bool(type_.items))
+        if isinstance(type_, t.Object):
+            return truth_of_instance(self, atom, type_, origin)
         return atom
 
     # -- right-hand sides ----------------------------------------------------------------------
@@ -227,10 +231,15 @@ class Specialiser(Loops, Regions, Displays, Access):
             case Call(func, args, kwargs):
                 self.in_rule = scope is not None and scope.is_rule
                 values, named = self.arguments(args, kwargs, env, origin)
-                result = self.call(self.value(func, env), values, named, origin, name)
+                called = self.value(func, env)
+                parent = None
+                if isinstance(called, Const) and called.value is super:
+                    parent = written_super(self, values, env, scope, origin)
+                result = parent or self.call(called, values, named, origin, name)
             case Item(obj, index):
                 result = self.item(self.value(obj, env), self.value(index, env), origin, name)
             case Attribute(obj, attribute):
+                attribute = mangled(attribute, scope)
                 result = self.attribute(self.value(obj, env), attribute, origin, name)
             case Pack(kind, items, keys):
                 result = self.display(kind, items, keys, env, origin, name)

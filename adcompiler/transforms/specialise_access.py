@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from types import ModuleType
 from typing import Any
 
@@ -15,6 +16,11 @@ from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Call, Const, Global, Item, Origin, Pack, Var, unstar,
 )
 from adcompiler.runtime import cell_value
+from adcompiler.runtime.records import is_record_class
+from adcompiler.transforms.objects import (
+    attribute_of_instance, class_data, field_of, find_raw, namedtuple_attribute, super_attribute,
+)
+from adcompiler.transforms.operator_methods import call_operator
 from adcompiler.transforms.specialise_types import ResultTypes
 from adcompiler.transforms.unit import Path
 
@@ -98,6 +104,10 @@ class Access(ResultTypes):
             if picked is not None:
                 return picked
         type_ = self.unit.type(obj)
+        if isinstance(type_, t.Object) or (isinstance(type_, t.Tuple) and type_.cls is not tuple):
+            made = call_operator(self, operator.getitem, [obj, index], origin, name)
+            if made is not None:
+                return made
         rhs = self.unit.definition(obj)
         if isinstance(rhs, Attribute) and rhs.name == "flat" and isinstance(
             self.unit.type(rhs.obj), t.Array
@@ -154,11 +164,21 @@ class Access(ResultTypes):
                 return self.item(obj, Const(position), origin, hint)
             case (t.Tuple() | t.List() | t.Dict()) if name in READING:
                 cls = {t.Tuple: tuple, t.List: list, t.Dict: dict}[type(type_)]
-                if hasattr(cls, name):
+                if hasattr(cls, name) and (
+                    not isinstance(type_, t.Tuple) or find_raw(type_.cls, name) == find_raw(
+                        tuple, name)
+                ):
                     return self.let(
                         Attribute(obj, name), t.Method(getattr(cls, name)), hint, origin)
+            case t.Tuple(_, cls) if cls is not tuple:
+                made = namedtuple_attribute(self, obj, cls, name, origin, hint)
+                if made is not None:
+                    return made
             case t.Object(cls, _):
                 return self.object_attribute(obj, type_, name, origin, hint)
+        inherited = super_attribute(self, obj, name, origin, hint)
+        if inherited is not None:
+            return inherited
         return self.let(Attribute(obj, name), t.UNKNOWN, hint, origin)
 
     def static_attribute(self, obj: Const, name: str, origin: Origin, hint: str) -> Atom:
@@ -214,11 +234,25 @@ class Access(ResultTypes):
         self, obj: Atom, type_: t.Object, name: str, origin: Origin, hint: str
     ) -> Atom:
         """Write an attribute of an instance: a field, a property, a class attribute or a method."""
+        known = attribute_of_instance(self, obj, type_.cls, name, origin, hint) or field_of(
+            self, obj, name
+        )
+        if known is not None:
+            return known
         field = type_.field(name)
         if field is not None:
             if isinstance(field, t.Static):
                 return Const(field.value)
             return self.let(Attribute(obj, name), field, hint, origin)
+        found = find_raw(type_.cls, name)
+        raw = MISSING if found is None else found[1]
+        if found is not None and is_record_class(type_.cls) and not hasattr(type(raw), "__get__"):
+            return class_data(self, type_.cls, name, origin, hint)
+        if found is not None and is_record_class(type_.cls):  # without asking the descriptor
+            is_method = callable(raw) or isinstance(raw, (staticmethod, classmethod))
+            return self.let(
+                Attribute(obj, name), t.Method(raw) if is_method else t.UNKNOWN, hint, origin
+            )
         static = getattr(type_.cls, name, MISSING)
         if isinstance(static, property) and static.fget is not None:
             path = (("live", type_.cls), ("attr", name), ("attr", "fget"))

@@ -11,6 +11,7 @@ from adcompiler.analyses.values import simple
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Const, Origin, Pack, Star, unstar
 from adcompiler.transforms.generators import consumed
+from adcompiler.transforms.operator_methods import iterated
 from adcompiler.transforms.specialise_types import item_type
 from adcompiler.transforms.writer import Env, Writer
 
@@ -48,7 +49,7 @@ class Displays(Writer):
 
     def starred(self, value: Atom, origin: Origin) -> list[Atom | Star]:
         """Return what ``*value`` stands for: its elements if their number is known."""
-        value = consumed(self, value, origin)
+        value = iterated(self, consumed(self, value, origin), origin)
         elements = self.unit.elements(value)
         if elements is not None:
             return list(elements)

@@ -18,6 +18,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import walk
 from adcompiler.runtime import dict_keys, dict_values, positions
 from adcompiler.transforms.generators import consumed
+from adcompiler.transforms.operator_methods import iterated
 from adcompiler.transforms.specialise_types import is_function, item_type
 from adcompiler.transforms.carried import Carried, Iteration
 from adcompiler.transforms.writer import Env, Writer
@@ -36,7 +37,8 @@ class Loops(Writer):
     def loop(self, node: Loop, env: Env, scope: Scope | None) -> None:
         """Write a loop, with the types of carried values widened until they are stable."""
         iterables = [
-            consumed(self, self.value(atom, env), node.origin) for atom in node.iterables
+            iterated(self, consumed(self, self.value(atom, env), node.origin), node.origin)
+            for atom in node.iterables
         ]
         if self.unrolled(node, iterables, env, scope):
             return
@@ -188,7 +190,8 @@ class Loops(Writer):
     ) -> bool:
         """Write a comprehension over a tuple of known elements as a list of its values.
 
-        A loop over functions is written as its iterations one after the other.
+        A loop over functions, or over instances that differ in more than values, is written as its
+        iterations one after the other.
         """
         if len(iterables) != 1 or node.stops:
             return False
@@ -196,7 +199,9 @@ class Loops(Writer):
         if functions is not None:
             return self.written_out(node, functions, env, scope)
         type_ = self.unit.type(iterables[0])
-        if isinstance(type_, t.Tuple) and any(map(is_function, type_.items)):
+        if isinstance(type_, t.Tuple) and (
+            any(map(is_function, type_.items)) or differing_instances(type_)
+        ):
             return self.written_out(node, iterables[0], env, scope)
         table = self.known_entries(iterables[0], node.origin)
         if table is not None and len(table) <= UNROLLED_TUPLE and self.heap is not None:
@@ -431,6 +436,11 @@ def writes(block: Block) -> bool:
             case Let(rhs=Call(Const(function))) if function in IN_PLACE:
                 return True
     return False
+
+
+def differing_instances(type_: t.Tuple) -> bool:
+    """Say whether a tuple holds instances of several classes, or with fields of several types."""
+    return len(set(type_.items)) > 1 and any(isinstance(i, t.Object) for i in type_.items)
 
 
 def own_item(s: Writer, items: Iterator[Atom], origin: Origin) -> Atom:

@@ -19,6 +19,7 @@ from adcompiler.ir.nodes import (
     operands, unstar,
 )
 from adcompiler.rulekit.registry import REGISTRY, Rule, hashable
+from adcompiler.runtime import record
 
 Path = tuple[tuple[str, Any], ...]
 """How a value is reached from the function being compiled: steps such as ("free", "helper").
@@ -73,6 +74,7 @@ class Unit:
     closure cells of the compiled function itself, which become its last parameters. ``rule_names``
     maps (module, name) to the values that rules read by name while they were opened;
     ``inside_rules`` holds the functions among them, whose own names are of that kind too.
+    ``parts`` maps parameters that are instances to the variables that hold their attributes.
     ``one_shot`` holds the values that stand for iterators, which Python runs over only once;
     ``reused`` the variables of the functions being read that may be read more than once.
     """
@@ -114,6 +116,7 @@ class Unit:
     evidence: set[Var] = field(default_factory=set)
     loops_seen: dict[Any, tuple[set[int], list[Var]]] = field(default_factory=dict)
     equal_shapes: dict[ShapeClass, ShapeClass] = field(default_factory=dict)
+    parts: dict[Var, dict[str, Atom]] = field(default_factory=dict)
     assume_equal_shapes: bool = True
 
     def type(self, atom: Atom) -> t.Type:
@@ -353,6 +356,15 @@ class Unit:
             return tuple(unstar(item) for item in rhs.args)
         elif isinstance(atom, Const) and type(atom.value) in (tuple, list):
             return tuple(Const(item) for item in atom.value)
+        return None
+
+    def fields(self, atom: Atom) -> dict[str, Atom] | None:
+        """Return the atoms of the attributes that an instance was made with, if they are known."""
+        if isinstance(atom, Var) and atom in self.parts:
+            return self.parts[atom]
+        rhs = self.definition(atom)
+        if isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is record:
+            return {key: value for key, value in rhs.kwargs if key is not None}
         return None
 
 

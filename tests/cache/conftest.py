@@ -15,12 +15,14 @@ import pytest
 def python(tmp_path: Path) -> Callable[[str], str]:
     """Return a function that runs a program and returns what it prints."""
 
+    path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
+
     def run(program: str) -> str:
         done = subprocess.run(
             [sys.executable, "-W", "error", "-c", program],
             cwd=tmp_path, capture_output=True, text=True, timeout=120,
             env=os.environ | {
-                "ADCOMPILER_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path),
+                "ADCOMPILER_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": path,
                 "PYTHONDONTWRITEBYTECODE": "1",
             },
         )

@@ -11,7 +11,7 @@ import ast
 import os
 import runpy
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +100,8 @@ def direction(x: Any, rng: np.random.Generator) -> Any:
         return type(x)(direction(item, rng) for item in x)
     if isinstance(x, dict):
         return {key: direction(item, rng) for key, item in x.items()}
+    if is_dataclass(x):
+        return {k: direction(v, rng) for k, v in vars(x).items() if not isinstance(v, str)}
     return rng.normal(size=np.shape(x)) if np.shape(x) else float(rng.normal())
 
 
@@ -109,6 +111,8 @@ def moved(x: Any, d: Any, t: float) -> Any:
         return type(x)(moved(a, b, t) for a, b in zip(x, d, strict=True))
     if isinstance(x, dict):
         return {key: moved(item, d[key], t) for key, item in x.items()}
+    if is_dataclass(x) and not isinstance(x, type):
+        return replace(x, **{key: moved(getattr(x, key), part, t) for key, part in d.items()})
     return x + t * d
 
 
@@ -118,4 +122,6 @@ def inner(a: Any, b: Any) -> float:
         return sum(inner(x, y) for x, y in zip(a, b, strict=True))
     if isinstance(a, dict):
         return sum(inner(item, b[key]) for key, item in a.items())
+    if is_dataclass(a):
+        return sum(inner(getattr(a, key), part) for key, part in b.items())
     return float(np.sum(np.asarray(a) * np.asarray(b)))

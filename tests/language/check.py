@@ -6,7 +6,9 @@ twice, a gradient has the structure, dtype and kind of its argument.
 """
 
 import copy
+import enum
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -111,10 +113,31 @@ def richardson(along):
 # -- structures ------------------------------------------------------------------------------------
 
 
+def is_instance(x):
+    """Say whether ``x`` is an instance of a plain class written in Python."""
+    cls = type(x)
+    return cls is SimpleNamespace or (
+        cls.__module__ not in ("builtins", "numpy") and not isinstance(x, (tuple, list, dict))
+        and not callable(getattr(x, "__name__", None)) and not isinstance(x, type)
+        and not hasattr(x, "__code__") and not hasattr(x, "dtype") and not isinstance(x, enum.Enum)
+    )
+
+
+def attributes_of(x):
+    """Return the names of the attributes of an instance, those in slots first."""
+    slots = [
+        name for cls in reversed(type(x).__mro__) for name in vars(cls).get("__slots__", ())
+        if hasattr(x, name) and name not in ("__dict__", "__weakref__")
+    ]
+    return [*slots, *getattr(x, "__dict__", ())]
+
+
 def items_of(x):
-    """Return the items of a container, None for a leaf."""
+    """Return the items of a container or the attributes of an instance, None for a leaf."""
     if isinstance(x, dict):
         return list(x.values())
+    if is_instance(x):
+        return [getattr(x, name) for name in attributes_of(x)]
     return list(x) if isinstance(x, (tuple, list)) else None
 
 
@@ -123,6 +146,11 @@ def rebuilt(x, items):
         return dict(zip(x, items, strict=True))
     if hasattr(x, "_fields"):
         return type(x)(*items)
+    if is_instance(x):
+        new = SimpleNamespace() if type(x) is SimpleNamespace else object.__new__(type(x))
+        for name, item in zip(attributes_of(x), items, strict=True):
+            object.__setattr__(new, name, item)
+        return new
     return type(x)(items)
 
 
@@ -136,8 +164,13 @@ def differentiable(x):
 
 
 def random_like(x, rng):
-    """Return a random float64 direction of the structure of ``x``; 0.0 for what has none."""
+    """Return a random float64 direction of the structure of ``x``; 0.0 for what has none.
+
+    Attributes of instances have none if they are integers.
+    """
     items = items_of(x)
+    if is_instance(x):
+        return rebuilt(x, [random_like(i, rng) if differentiable(i) else 0.0 for i in items])
     if items is not None:
         return rebuilt(x, [random_like(item, rng) for item in items])
     if isinstance(x, np.ndarray):
@@ -147,6 +180,11 @@ def random_like(x, rng):
 
 def move(x, direction, t):
     items = items_of(x)
+    if is_instance(x):
+        return rebuilt(x, [
+            move(i, d, t) if differentiable(i) else i
+            for i, d in zip(items, items_of(direction), strict=True)
+        ])
     if items is not None:
         return rebuilt(x, [
             move(i, d, t) for i, d in zip(items, items_of(direction), strict=True)
@@ -160,6 +198,8 @@ def move(x, direction, t):
 
 def inner(a, b):
     """Return the inner product of two values of one structure, as a float."""
+    if is_instance(a):
+        return sum((inner(getattr(a, n), getattr(b, n)) for n in attributes_of(a)), 0.0)
     items = items_of(b)
     if items is not None:
         return sum((inner(x, y) for x, y in zip(items_of(a), items, strict=True)), 0.0)
@@ -171,7 +211,7 @@ def inner(a, b):
 def same(a, b, what, exact=True):
     items = items_of(b)
     if items is not None:
-        assert type(a) is type(b) and len(a) == len(b), f"{what}: {a!r}, not {b!r}"
+        assert type(a) is type(b) and len(items_of(a)) == len(items), f"{what}: {a!r}, not {b!r}"
         for x, y in zip(items_of(a), items, strict=True):
             same(x, y, what, exact)
         return
@@ -186,6 +226,16 @@ def same(a, b, what, exact=True):
 def of_kind(bar, x, what):
     """Assert that a gradient has the structure, shape, dtype and kind of its argument."""
     items = items_of(x)
+    if is_instance(x):
+        assert type(bar) is type(x), f"{what}: {bar!r} for {x!r}"
+        names = attributes_of(x)
+        assert all(getattr(bar, n) is None for n in attributes_of(bar) if n not in names)
+        for b, i in zip((getattr(bar, n) for n in names), items, strict=True):
+            if differentiable(i):
+                of_kind(b, i, what)
+            else:
+                assert b is None, f"{what}: {b!r} for {i!r}"
+        return
     if items is not None:
         assert type(bar) is type(x) and len(bar) == len(x), f"{what}: {bar!r} for {x!r}"
         if isinstance(x, dict):

@@ -1,0 +1,97 @@
+"""Instances of Python classes as records: values under the names of their attributes.
+
+The cotangent of an instance is a namespace with the cotangents of its attributes, None for those
+that carry no derivative; the gradient that a user gets is an instance of the argument's own class.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+from collections.abc import Mapping
+from types import MemberDescriptorType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement
+
+
+def record(cls: type = SimpleNamespace, /, **fields: Any) -> Any:
+    """Return an instance of ``cls`` with these attributes, made without calling its code.
+
+    Neither ``__init__`` nor ``__post_init__`` nor ``__setattr__`` runs.
+    """
+    base: Any = SimpleNamespace if issubclass(cls, SimpleNamespace) else object
+    made = base.__new__(cls)
+    slots = slots_of(cls)
+    for name, value in fields.items():
+        if name in slots:
+            slots[name].__set__(made, value)
+        else:
+            made.__dict__[name] = value
+    return made
+
+
+@functools.lru_cache(maxsize=512)
+def slots_of(cls: Any) -> Mapping[str, Any]:
+    """Return the slots of a class and its bases by name, those of bases first."""
+    return {
+        name: member for base in reversed(cls.__mro__) if base.__flags__ & HEAP_TYPE
+        for name, member in vars(base).items() if isinstance(member, MemberDescriptorType)
+    }
+
+
+@functools.lru_cache(maxsize=512)
+def is_record_class(cls: Any) -> bool:
+    """Say whether the instances of a class are nothing more than their attributes.
+
+    These are classes written in Python that derive from no built-in class but ``object`` (or
+    ``SimpleNamespace``), look attributes up as usual and are no enumerations.
+    """
+    return (
+        all(base.__flags__ & HEAP_TYPE or base in (object, SimpleNamespace) for base in cls.__mro__)
+        and cls is not object
+        and not any(
+            "__getattribute__" in vars(base) for base in cls.__mro__ if base.__flags__ & HEAP_TYPE
+        )
+        and not isinstance(cls, enum.EnumMeta)
+        and not getattr(cls, "is_derivative", False)
+    )
+
+
+def is_record(x: Any) -> bool:
+    """Say whether ``x`` is an instance that is nothing more than its attributes."""
+    cls: Any = type(x)  # a class has a hash, whatever mypy makes of type[Any]
+    return is_record_class(cls)
+
+
+def state_of(x: Any) -> dict[str, Any]:
+    """Return the attributes that an instance itself holds: in slots, then in its dict."""
+    found = {}
+    cls: Any = type(x)
+    for name, member in slots_of(cls).items():
+        try:
+            found[name] = member.__get__(x)
+        except AttributeError:
+            continue  # not assigned yet
+    found.update(getattr(x, "__dict__", ()))
+    return found
+
+
+def part(g: Any, name: str) -> Any:
+    """Return the cotangent of an attribute in the cotangent of an instance; None if it has none."""
+    return getattr(g, name, None)
+
+
+def carries_derivative(x: Any) -> bool:
+    """Say whether ``x`` is or contains a float or complex number, or an array of these."""
+    if isinstance(x, np.ndarray):
+        return x.dtype.kind in "fcO"
+    if isinstance(x, (float, complex, np.inexact)):
+        return True
+    if isinstance(x, (tuple, list)):
+        return any(map(carries_derivative, x))
+    if isinstance(x, dict):
+        return any(map(carries_derivative, x.values()))
+    return is_record(x) and any(map(carries_derivative, state_of(x).values()))

@@ -1,0 +1,54 @@
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass
+class Layer:
+    w: np.ndarray
+    b: np.ndarray
+    name: str = "layer"
+
+    def __call__(self, x):
+        return np.tanh(self.w @ x + self.b)
+
+
+def loss(layer, xs):
+    total = 0.0
+    for x in xs:
+        total = total + np.sum(layer(x))
+    return total
+
+
+call(loss, Layer(np.ones((2, 3)), np.zeros(2)), np.ones((4, 3)))
+# output
+import numpy as np
+from adcompiler.runtime import as_gradient, record, same_shape
+
+
+def loss_grad(layer, xs):
+    """Return the gradient of `loss` with respect to layer."""
+    # dataclass_model.py:16  def loss(layer, xs):
+    w = layer.w
+    b = layer.b
+    # dataclass_model.py:18  for x in xs:
+    tanh_tape = []
+    for x in xs:
+        # dataclass_model.py:19  total = total + np.sum(layer(x))
+        product = w @ x
+        same_shape(product.shape, b.shape)
+        tanh = np.tanh(product + b)
+        tanh_tape.append(tanh)
+
+    # reverse of dataclass_model.py:18
+    b_bar = np.zeros_like(b)
+    w_bar = np.zeros_like(w)
+    for tanh, x in zip(reversed(tanh_tape), reversed(xs)):
+        # reverse of dataclass_model.py:19
+        difference = 1.0 - tanh * tanh
+        b_bar = b_bar + difference
+        w_bar = w_bar + difference[..., np.newaxis] * x
+    # reverse of dataclass_model.py:16
+    layer_bar = record(w=w_bar, b=b_bar, name=None)
+    layer_bar = as_gradient(layer_bar, layer)
+    return layer_bar
