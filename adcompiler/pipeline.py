@@ -28,6 +28,7 @@ class Request:
     """What is to be compiled: a function, the types of its arguments, and the product wanted.
 
     ``wrt`` holds positions of arguments, ``parts`` the steps from each to the part that is wanted.
+    ``same`` pairs positions of arguments with earlier ones that are the same object.
     With ``parameters`` the emitted function is called as the user's is (keywords, defaults, stars).
     """
 
@@ -40,6 +41,7 @@ class Request:
     assume_equal_shapes: bool = True
     parameters: tuple[Parameter, ...] = ()
     parts: tuple[tuple[Any, ...], ...] = ()
+    same: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ def stages(request: Request) -> Iterator[Result]:
     yield "parse", unit, [function]
 
     typed = specialise(unit, function, request.function, list(request.types), wrt=request.wrt,
-                       parts=request.parts)
+                       parts=request.parts, same=request.same)
     if unit.findings:
         with suppress(Exception):
             differentiate(unit, typed, request)  # to find what lacks a rule, and report all at once

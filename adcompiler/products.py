@@ -22,7 +22,7 @@ from adcompiler.ir.visit import (
     arms_of, defined, definitions, direct_uses, free_variables, substitute_block, walk,
 )
 from adcompiler.optimise.passes import optimise
-from adcompiler.runtime import give_back, seed
+from adcompiler.runtime import apart, give_back, seed
 from adcompiler.runtime import own as own_copy
 from adcompiler.transforms.cotangents import Cotangents, cotangent_type
 from adcompiler.transforms.global_state import checked_stores, with_reads_in_order
@@ -97,11 +97,12 @@ def optimised(product: Product, unit: Unit) -> Product:
 def specialise(
     unit: Unit, function: Function, python_function: Any, types: list[t.Type],
     path: Path | None = (), wrt: Sequence[int] = (), parts: Sequence[Steps] = (),
+    same: Sequence[tuple[int, int]] = (),
 ) -> Typed:
     """Specialise a Python function's IR on the types of its parameters.
 
     ``wrt`` are the positions of those that will be differentiated, ``parts`` the steps that lead to
-    a part of each.
+    a part of each. ``same`` pairs parameters with earlier ones that are the same object.
     """
     s = Specialiser(unit)
     heap = s.heap = Heap(s)
@@ -115,11 +116,15 @@ def specialise(
         env[param.var] = Const(type_.value) if isinstance(type_, t.Static) else var
         if isinstance(type_, t.Static):
             unit.static(type_.value, (("argument", param.var.name),))
+    for later, earlier in same:
+        env[function.params[later].var] = env[function.params[earlier].var]
     unit.reused |= reused_variables(function)
     unit.active_calls.append(python_function)
     with s.writing_to([]) as out:
+        first = [dict(same).get(i, i) for i in wrt]
+        chosen = [i if first.count(k) > 1 else k for i, k in zip(wrt, first, strict=True)]
         inputs, entry = find_inputs(s, function, params, env, list(zip(
-            wrt, parts or [()] * len(wrt), strict=True)))
+            chosen, parts or [()] * len(wrt), strict=True)))
         yields = s.block(function.body, env, Scope(python_function, path))
     unit.active_calls.pop()
     checked_stores(s)
@@ -128,12 +133,33 @@ def specialise(
             body = with_reads_in_order(unit, callee.function.body)
             callee.function = replace(callee.function, body=body)
     value = UNDEF if yields is None else yields[0]
-    statements = rebound(s, [*heap.prologue, *out], (value,))
+    first = [*heap.prologue, *kept_apart(s, heap, params, dict(same), function.origin)]
+    statements = rebound(s, [*first, *out], (value,))
     body = with_reads_in_order(unit, Block(statements, (value,)))
     written = heap.written(params)
     return Typed(
         function, params, body.statements, value, function.origin, inputs, entry, written
     )
+
+
+def kept_apart(
+    s: Specialiser, heap: Heap, params: list[Var], same: dict[int, int], origin: Origin
+) -> Iterator[Statement]:
+    """Yield the check that what is written into shares no storage with anything else."""
+    everything = [*params, *s.unit.captured.values(), *heap.globals.values()]
+    there = [
+        var for i, var in enumerate(everything)
+        if i not in same and is_mutable(s.unit.type(var))
+        and not isinstance(s.unit.type(var), t.Unknown)
+    ]
+    written = tuple(i for i, var in enumerate(there) if var in heap.state.latest)
+    several = len(there) > 1 or any(
+        not isinstance(s.unit.type(there[i]), t.Array) for i in written
+    )
+    if written and several:
+        names = Const(tuple(var.name for var in there))
+        places = Const(tuple(params.index(var) if var in params else -1 for var in there))
+        yield Do(Call(Const(apart), (names, places, Const(written), *there)), origin)
 
 
 def find_inputs(

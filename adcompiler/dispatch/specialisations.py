@@ -28,11 +28,14 @@ from adcompiler.dispatch.guards import Guard, guard
 from adcompiler.dispatch.targets import find_target
 from adcompiler.frontend.scope import MISSING
 from adcompiler.ir import types as t
-from adcompiler.runtime import StretchedError
+from adcompiler.runtime import AliasedError, StretchedError
 
 MODES = ("grad", "value_and_grad", "vjp")
 MAX_KEYS = 256
 MAX_VARIANTS = 4
+
+Same = tuple[tuple[int, int], ...]
+"""Pairs of positions of arguments that are one object: a later one, and an earlier one."""
 
 _compiling = threading.RLock()
 """Held while compiling: one function at a time, in whichever thread asks first."""
@@ -193,23 +196,26 @@ class Specialisations:
 
     # -- compiling -----------------------------------------------------------------------------
 
-    def compile(self, types_: tuple[t.Type, ...], equal_shapes: bool = True) -> Compiled:
+    def compile(
+        self, types_: tuple[t.Type, ...], equal_shapes: bool = True, same: Same = ()
+    ) -> Compiled:
         """Return code for the argument types: kept on disk from before, or compiled now.
 
-        ``equal_shapes`` lets the code expect operands that are not stretched by broadcasting.
+        ``equal_shapes`` lets the code expect operands that are not stretched by broadcasting;
+        ``same`` pairs positions of arguments with earlier ones that are the same object.
         """
         with _compiling:
             store = Store(default_directory())
             request = (
                 self.options.mode, self.wrt, self.parts, self.options.has_aux, self.single,
-                equal_shapes, *map(type_text, types_), *map(type_text, self.captured_types()),
+                equal_shapes, same, *map(type_text, types_), *map(type_text, self.captured_types()),
             )
             key = primary_key(self.target.function, request)
             for entry in store.candidates(key):
-                loaded = self.load(entry, types_)
+                loaded = self.load(entry, types_, equal_shapes, same)
                 if loaded is not None:
                     return loaded
-            return self.compile_anew(types_, store, key, equal_shapes)
+            return self.compile_anew(types_, store, key, equal_shapes, same)
 
     def arguments(self, types_: tuple[t.Type, ...]) -> dict[str, Any]:
         """Return the arguments that are known when compiling: functions, modules and the like."""
@@ -219,14 +225,14 @@ class Specialisations:
         }
 
     def compile_anew(
-        self, types_: tuple[t.Type, ...], store: Store, key: str, equal_shapes: bool
+        self, types_: tuple[t.Type, ...], store: Store, key: str, equal_shapes: bool, same: Same
     ) -> Compiled:
         """Run the compiler, and keep what it emits on disk if another process could check it."""
         from adcompiler.pipeline import Request, compile_request  # parses: only when it must
 
         emitted = compile_request(Request(
             self.target.function, types_, self.wrt, self.options.mode, self.options.has_aux,
-            self.single, equal_shapes, parts=self.parts,
+            self.single, equal_shapes, parts=self.parts, same=same,
         ))
         unit = emitted.unit
         values = {name: value for name, (value, _) in emitted.bound.items()}
@@ -236,7 +242,7 @@ class Specialisations:
             path = store.write(key, emitted.entry, emitted.text, manifest)
         return self.loaded(
             path, emitted.text, emitted.entry, values, types_, unit.facts, emitted.report,
-            tuple(unit.captured),
+            tuple(unit.captured), equal_shapes, same,
         )
 
     def manifest(self, emitted: Any, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -257,7 +263,9 @@ class Specialisations:
             "report": emitted.report,
         }
 
-    def load(self, entry: Entry, types_: tuple[t.Type, ...]) -> Compiled | None:
+    def load(
+        self, entry: Entry, types_: tuple[t.Type, ...], equal_shapes: bool, same: Same
+    ) -> Compiled | None:
         """Return a kept entry as compiled code, None if what it relies on has changed."""
         manifest, arguments = entry.manifest, self.arguments(types_)
 
@@ -275,13 +283,13 @@ class Specialisations:
         values = {name: found(path) for name, path in manifest["bound"].items()}
         return self.loaded(
             entry.path, entry.text, manifest["entry"], values, types_, facts, manifest["report"],
-            tuple(manifest["captured"]),
+            tuple(manifest["captured"]), equal_shapes, same,
         )
 
     def loaded(
         self, path: Path | None, text: str, name: str, bound: Mapping[str, Any],
         types_: tuple[t.Type, ...], facts: Mapping[Any, Any], report: dict[str, Any],
-        captured: tuple[str, ...],
+        captured: tuple[str, ...], equal_shapes: bool, same: Same,
     ) -> Compiled:
         """Import an emitted module and return its code, ready to be called."""
         module = load_module(path, text, f"adcompiler_emitted.{name}")
@@ -291,7 +299,9 @@ class Specialisations:
         if self.options.mode == "vjp":
             call = pair(entry, getattr(module, name.removesuffix("_augmented") + "_pullback"))
         if "same_shape(" in text or "same_trailing_shape(" in text:
-            call = allowing_stretched(call, lambda: self.compile(types_, equal_shapes=False))
+            call = allowing_stretched(call, lambda: self.compile(types_, False, same))
+        if "apart(" in text:
+            call = allowing_aliases(call, lambda pairs: self.compile(types_, equal_shapes, pairs))
         tests = guard(self.target.function, facts, self.arguments(types_))
         return Compiled(entry, call, text, path, types_, tests, report, captured)
 
@@ -330,6 +340,29 @@ def allowing_stretched(
             except StretchedError:
                 general.append(compile_general().call)
         return general[0](*args)
+
+    return allowing
+
+
+def allowing_aliases(
+    call: Callable[..., Any], compile_for: Callable[[Same], Compiled]
+) -> Callable[..., Any]:
+    """Return ``call``, with forms of it for arguments that are one object.
+
+    Such code has no effects of its own before it notices, so that it can be run again.
+    """
+    forms: dict[Same, Callable[..., Any]] = {}
+
+    def allowing(*args: Any) -> Any:
+        try:
+            return call(*args)
+        except AliasedError as error:
+            if not error.same:
+                raise
+            same = error.same
+        if same not in forms:
+            forms[same] = compile_for(same).call
+        return forms[same](*args)
 
     return allowing
 

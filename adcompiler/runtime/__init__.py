@@ -1,5 +1,6 @@
 """The only code that emitted modules import: NumPy and nothing else."""
 
+from adcompiler.runtime.aliases import AliasedError, apart
 from adcompiler.runtime.broadcasting import (
     StretchedError, keeps_shape, project, same_shape, same_trailing_shape, unbroadcast,
 )
@@ -17,11 +18,11 @@ from adcompiler.runtime.regions import note_value, noted_value, passing_on
 from adcompiler.runtime.structure import add, as_cotangent, as_gradient, seed, zeros_like
 
 __all__ = [
-    "StretchedError", "accumulate", "add", "add_at", "append", "as_cotangent", "as_gradient",
-    "cell_value", "check_bound", "check_count", "dict_keys", "dict_of", "dict_values", "drop_last",
-    "entry", "generated", "give_back", "is_basic", "is_mapping", "is_sequence", "keeps_shape",
-    "last_written", "note_value", "noted_value", "own", "passing_on", "pattern_argument",
-    "positions", "project", "put_entry", "read_global", "record", "repack", "same_kind",
-    "same_length", "same_shape", "same_trailing_shape", "scatter", "seed", "stays_real",
-    "store_global", "unbroadcast", "unpack", "without_keys", "zeros_like",
+    "AliasedError", "StretchedError", "accumulate", "add", "add_at", "apart", "append",
+    "as_cotangent", "as_gradient", "cell_value", "check_bound", "check_count", "dict_keys",
+    "dict_of", "dict_values", "drop_last", "entry", "generated", "give_back", "is_basic",
+    "is_mapping", "is_sequence", "keeps_shape", "last_written", "note_value", "noted_value", "own",
+    "passing_on", "pattern_argument", "positions", "project", "put_entry", "read_global", "record",
+    "repack", "same_kind", "same_length", "same_shape", "same_trailing_shape", "scatter", "seed",
+    "stays_real", "store_global", "unbroadcast", "unpack", "without_keys", "zeros_like",
 ]

@@ -23,6 +23,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import size, walk, with_blocks
 from adcompiler.transforms.binding import bind, environment, literal, plain_call, shown_name
 from adcompiler.transforms.callees import MAX_DEPTH, call_compiled, parts_of_function
+from adcompiler.transforms.heap import State
 from adcompiler.transforms.libraries import is_library, may_be_tried
 from adcompiler.transforms.writer import Writer
 
@@ -65,10 +66,18 @@ def call_python(
     bound = bind(s, definition, args, kwargs, default, origin)
     if bound is None:
         return UNDEF
+    before = None if s.heap is None else s.heap.state.copy()
     with s.writing_to([]) as out:
         findings = len(s.unit.findings)
         result = apply(s, definition, bound, (), func, scope, origin, name, function)
+    if before is not None and is_library(function) and writes_global(s, before):
+        assert s.heap is not None
+        s.heap.state = before
+        del s.unit.findings[findings:]
+        return call_as_it_is(s, func, function, args, kwargs, origin, name)
     if len(s.unit.findings) > findings:
+        if before is not None and s.heap is not None:
+            s.heap.state = before
         static = static_result(s, function, args, kwargs)
         if static is not None:
             del s.unit.findings[findings:]
@@ -79,6 +88,14 @@ def call_python(
             return call_as_it_is(s, func, function, args, kwargs, origin, name)
     s.out.extend(out)
     return result
+
+
+def writes_global(s: Writer, before: State) -> bool:
+    """Say whether the code opened since wrote into an object of a module: a table of its own."""
+    assert s.heap is not None
+    return any(
+        s.heap.state.value(root) is not before.value(root) for root in s.heap.globals.values()
+    )
 
 
 def call_as_it_is(

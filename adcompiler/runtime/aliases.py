@@ -1,0 +1,96 @@
+"""Arguments that share storage, where one of them is written into."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+
+class AliasedError(ValueError):
+    """Arguments share storage, and one of them is written into.
+
+    ``same`` lists the positions of arguments that are one object, later and earlier, if sharing is
+    no more than that: code for this case can be compiled.
+    """
+
+    def __init__(self, message: str, same: tuple[tuple[int, int], ...] = ()) -> None:
+        super().__init__(message)
+        self.same = same
+
+
+def apart(
+    names: tuple[str, ...], places: tuple[int, ...], written: tuple[int, ...], *values: Any
+) -> None:
+    """Raise AliasedError if a value that is written shares storage with another one.
+
+    ``names`` are those of ``values``, ``places`` their positions among the arguments (-1 for what
+    is none), ``written`` which of them are written into.
+    """
+    same: list[tuple[int, int]] = []
+    for j, value in enumerate(values):
+        for i in range(j):
+            if i not in written and j not in written:
+                continue
+            if value is values[i] and isinstance(value, (np.ndarray, list, dict)) and (
+                min(places[i], places[j]) >= 0
+            ):
+                same.append((places[j], places[i]))
+            elif overlap(values[i], value):
+                raise AliasedError(
+                    f"the arguments `{names[i]}` and `{names[j]}` share memory, and one of them is "
+                    "written into; pass a copy of one of them"
+                )
+    for i in written:
+        parts = list(storage(values[i]))
+        if len(parts) > 1 and any(
+            one is two or may_share(one, two)
+            for k, two in enumerate(parts) for one in parts[:k]
+        ):
+            raise AliasedError(
+                f"the argument `{names[i]}` holds arrays that share memory, and is written into; "
+                "make them separate arrays"
+            )
+    if same:
+        shown = [f"`{names[places.index(k)]}`" for k in same[0]]
+        raise AliasedError(
+            f"the arguments {shown[1]} and {shown[0]} are one object, and it is written into",
+            tuple(same),
+        )
+
+
+def overlap(a: Any, b: Any) -> bool:
+    """Say whether two values hold storage in common."""
+    others = list(storage(b))
+    return any(one is two or may_share(one, two) for one in storage(a) for two in others)
+
+
+def may_share(a: Any, b: Any) -> bool:
+    """Say whether two objects share memory; arrays by the bounds of theirs where that is hard."""
+    if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
+        return False
+    if not np.may_share_memory(a, b):
+        return False
+    try:
+        return bool(np.shares_memory(a, b, max_work=1000))
+    except np.exceptions.TooHardError:
+        return True
+
+
+def storage(value: Any) -> Iterator[Any]:
+    """Yield the arrays, lists and dicts that a value holds."""
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, (list, dict)):
+        yield value
+        for item in value.values() if isinstance(value, dict) else value:
+            if not isinstance(item, (int, float, str)):
+                yield from storage(item)
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from storage(item)
+    elif hasattr(value, "__dict__") and not callable(value) and not isinstance(value, type):
+        for item in vars(value).values():
+            if isinstance(item, (np.ndarray, list, dict, tuple)):
+                yield from storage(item)
