@@ -83,7 +83,8 @@ def describe(value: Any) -> str:
 def as_gradient(g: Any, x: Any) -> Any:
     """Return the cotangent ``g`` as the gradient handed to the user for the argument ``x``.
 
-    It has the structure and precision of ``x``, owns its arrays, and is zero where ``g`` is None.
+    It has the structure and precision of ``x``, owns its arrays, and is zero where ``g`` is None;
+    for what carries no derivative, such as a random generator, it is None.
     For an instance it is one of the same class, with None for attributes without float in them.
     """
     if is_record(x):
@@ -97,7 +98,8 @@ def as_gradient(g: Any, x: Any) -> Any:
             key: as_gradient(None if g is None else g[key], value) for key, value in x.items()
         }
     if g is None:
-        return zeros_like(x)
+        number = isinstance(x, (np.ndarray, np.generic, int, float, complex))
+        return zeros_like(x) if number else None
     if isinstance(x, np.ndarray):
         dtype = x.dtype if x.dtype.kind in "fc" else np.float64
         g = np.asarray(g)

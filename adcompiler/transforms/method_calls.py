@@ -16,6 +16,7 @@ from adcompiler.transforms.iterator_folds import get_entry
 from adcompiler.transforms.libraries import is_namedtuple
 from adcompiler.transforms.objects import call_raw, call_super, find_raw
 from adcompiler.transforms.out_arguments import call_with_out
+from adcompiler.transforms.random_draws import GENERATORS, type_of_draw
 from adcompiler.transforms.stores import call_dict_method, call_list_method
 from adcompiler.transforms.writer import Writer
 
@@ -36,6 +37,9 @@ def call_method(
 ) -> Atom:
     """Write the call of a method of a value that is not known when compiling."""
     owner = s.unit.type(obj)
+    if isinstance(owner, t.Object) and owner.cls in GENERATORS:
+        found = type_of_draw(s, owner.cls, method, args, kwargs)
+        return s.let(plain_call(func, args, kwargs), found, name, origin)
     if isinstance(type_, t.Method):
         descriptor = type_.descriptor
         if isinstance(owner, t.Object):
