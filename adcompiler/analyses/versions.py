@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from adcompiler.analyses.storage import written_operand
+from adcompiler.analyses.storage import Sharing, written_operand
 from adcompiler.ir.nodes import Atom, Block, If, Let, Loop, Try, Var, With
 from adcompiler.ir.visit import arms_of, walk
 
@@ -77,3 +77,55 @@ class Versions:
             var = self.following[var]
             seen.add(var)
             yield var
+
+
+def written_storage(block: Block) -> set[Atom]:
+    """Return the variables whose storage is written into, under any name it is handed on as."""
+    written: set[Atom] = set()
+    handed: list[tuple[Var, Atom]] = []
+    for statement in walk(block):
+        match statement:
+            case Let(rhs=rhs) if (old := written_operand(rhs)) is not None:
+                written.add(old)
+            case If(results=results, then=then, orelse=orelse):
+                for arm in (then, orelse):
+                    handed += zip(results, arm.yields, strict=False)
+            case With() | Try():
+                for arm in arms_of(statement):
+                    handed += zip(statement.results, arm.yields, strict=False)
+            case Loop(params=params, inits=inits):
+                handed += zip(params, inits, strict=True)
+                handed += zip(params, statement.next_values(), strict=False)
+    size = -1
+    while size != len(written):
+        size = len(written)
+        written.update(value for target, value in handed if target in written)
+    return written
+
+
+def exposed_values(block: Block, sharing: Sharing) -> set[Atom]:
+    """Return the values that do not stay as they are: written storage, and views of it.
+
+    They must not be read later than where the code reads them.
+    """
+    exposed = written_storage(block)
+    if not exposed:
+        return exposed
+    shared: list[tuple[Atom, Atom]] = []
+    for statement in walk(block):
+        match statement:
+            case Let(target, rhs) if written_operand(rhs) is None:
+                shared += ((target, atom) for atom, _ in sharing.of(target, rhs))
+            case If(results=results) | With(results=results) | Try(results=results):
+                for arm in arms_of(statement):
+                    shared += zip(results, arm.yields, strict=False)
+            case Loop(params=params, inits=inits):
+                shared += zip(statement.items, statement.iterables, strict=False)
+                shared += zip(params, inits, strict=True)
+                shared += zip(params, statement.next_values(), strict=False)
+                shared += zip(statement.results, params, strict=False)
+    size = -1
+    while size != len(exposed):
+        size = len(exposed)
+        exposed.update(target for target, atom in shared if atom in exposed)
+    return exposed

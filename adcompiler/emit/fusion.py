@@ -13,7 +13,7 @@ from adcompiler.analyses.purity import Purity, is_destructive
 from adcompiler.analyses.storage import Sharing, written_operand
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Block, Function, If, Item, Let, Loop, Rhs, Slice, Statement, Try, Var, With,
+    UNDEF, Atom, Attribute, Block, Function, If, Item, Let, Loop, Rhs, Slice, Statement, Try, Var, With,
     operands,
 )
 from adcompiler.ir.visit import (
@@ -147,7 +147,10 @@ class Fusion:
         if var not in self.viewed:
             found = self.viewed[var] = set()
             rhs = self.definitions.get(var)
-            for operand, _ in self.sharing.of(var, rhs) if rhs is not None else ():
+            shared = [] if rhs is None else [atom for atom, _ in self.sharing.of(var, rhs)]
+            if isinstance(rhs, Attribute) and isinstance(self.unit.type(var), t.Method):
+                shared.append(rhs.obj)
+            for operand in shared:
                 if isinstance(operand, Var):
                     found |= {operand} | self.bases(operand)
         return self.viewed[var]
