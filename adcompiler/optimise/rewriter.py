@@ -6,6 +6,8 @@ import operator
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from adcompiler.analyses.storage import Sharing
 from adcompiler.analyses.versions import exposed_values
 from adcompiler.ir import types as t
@@ -187,7 +189,8 @@ class Rewriter:
         """Return the call of ``function`` that made ``atom`` of what is still there, if one did."""
         call = self.calls.get(atom) if isinstance(atom, Var) else None
         if call is not None and isinstance(call.func, Const) and call.func.value is function:
-            return None if any(unstar(arg) in self.exposed for arg in call.args) else call
+            read = call.args[1:] if function is np.full_like else call.args
+            return None if any(unstar(arg) in self.exposed for arg in read) else call
         return None
 
     def negated(self, atom: Atom) -> Atom | None:

@@ -319,6 +319,8 @@ def store_attribute(s: Writer, args: list[Any], kwargs: Any, origin: Origin, nam
     type_ = s.unit.type(obj)
     if obj is UNDEF or value is UNDEF:
         return UNDEF
+    if isinstance(type_, t.Array) and isinstance(field, Const) and s.heap is not None:
+        return store_in_part(s, obj, field.value, value, origin)
     if not isinstance(type_, t.Object) or not isinstance(obj, Var) or s.heap is None or not (
         isinstance(field, Const)
     ):
@@ -338,6 +340,20 @@ def store_attribute(s: Writer, args: list[Any], kwargs: Any, origin: Origin, nam
             f"`{field.value}`", "assign to a plain attribute", "attributes",
         )
     store_in_slot(s, obj, type_, Step("attr", field.value), value, origin)
+    return NONE
+
+
+def store_in_part(s: Writer, obj: Atom, name: str, value: Atom, origin: Origin) -> Atom:
+    """``x.real = value``, ``x.imag = value`` of an array."""
+    heap = heap_of(s)
+    if name not in ("real", "imag"):
+        return s.reject(
+            origin, f"assigning to the attribute `{name}` of an array",
+            "make a new array: x.reshape(...), x.astype(...)", "array-writes",
+        )
+    part = s.attribute(obj, name, origin)
+    if heap.identity(value) is None or heap.identity(value) != heap.identity(part):
+        store_item(s, [part, WHOLE, value], {}, origin, name)  # x.imag *= y has written already
     return NONE
 
 

