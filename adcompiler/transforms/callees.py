@@ -276,8 +276,8 @@ def finals(
                 "use a copy where it is given another name", "aliases",
             )
     if callee.written:
-        parts = [value, *(heap.state.value(params[i].var) for i in callee.written)]
         with s.writing_to(out):
+            parts = [value, *(heap.exclusive_value(params[i].var, here) for i in callee.written)]
             yields = (s.let(
                 Pack("tuple", tuple(parts)), t.Tuple(tuple(map(s.unit.type, parts))), "parts", here
             ),)

@@ -247,6 +247,7 @@ def delete_item(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: s
     if isinstance(type_, t.List) and not there.steps:
         bounds = slice_bounds(s, index)
         if bounds is None:
+            index = counted_from_the_start(s, obj, index, origin)
             whole = part(s, obj, NONE, index, origin)
             after = following(s, obj, index, origin)
         elif bounds[2] is NONE:
@@ -270,6 +271,14 @@ def delete_item(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: s
         renew(heap, there.root, s.pack_dict(kept, origin, obj.name), origin, exclusive=owned)
         return NONE
     return refuse_deletion(s, origin)
+
+
+def counted_from_the_start(s: Writer, items: Atom, index: Atom, origin: Origin) -> Atom:
+    """Return an index of a list as one that is not negative; an IndexError outside of the list."""
+    if isinstance(index, Const):
+        return index
+    length = s.call(Const(len), [items], {}, origin, "length")
+    return s.item(s.call(Const(range), [length], {}, origin, "positions"), index, origin, "index")
 
 
 def following(s: Writer, items: Atom, index: Atom, origin: Origin) -> list[Atom]:

@@ -90,6 +90,17 @@ def slices_of_lists(xs):
     return ys[0] * ys[1]
 
 
+@programs(XS, -1, 1)
+def deletions(xs, k, n):
+    ys = [x * x for x in xs] + [x + 1.0 for x in xs]
+    del ys[k]
+    del ys[n]
+    del ys[-2:]
+    z = ys.pop(n)
+    del ys[-2]
+    return ys[-1] * z
+
+
 @programs(XS)
 def swap(xs):
     ys = list(xs)
