@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
 
 from adcompiler.analyses.storage import IN_PLACE, is_mutable
@@ -21,6 +22,7 @@ from adcompiler.transforms.heap import Heap
 from adcompiler.transforms.writer import Writer
 
 WHOLE = Const(Ellipsis)
+PLAIN_SETATTR = (object.__setattr__, SimpleNamespace.__setattr__)
 MAX_ELEMENTS = 64
 """Lists of more elements are not kept apart element by element."""
 
@@ -341,7 +343,7 @@ def store_attribute(s: Writer, args: list[Any], kwargs: Any, origin: Origin, nam
         )
         s.call(setter, [obj, value], {}, origin, name)
         return NONE
-    if type_.cls.__setattr__ is not object.__setattr__ or hasattr(static, "__set__") and (
+    if type_.cls.__setattr__ not in PLAIN_SETATTR or hasattr(static, "__set__") and (
         not isinstance(static, property) and type(static).__name__ != "member_descriptor"
     ):
         return s.reject(

@@ -97,7 +97,6 @@ def deletions(xs, k, n):
     del ys[n]
     del ys[-2:]
     z = ys.pop(n)
-    del ys[-2]
     return ys[-1] * z
 
 
