@@ -296,7 +296,7 @@ class WriteReverser(ReverserBase):
         rhs = self.s.unit.definition(var)
         self.stale[var] = False
         if rhs is not None and var not in destroyed and written_operand(rhs) is None and (
-            is_mutable(self.s.unit.type(var))
+            is_mutable(self.s.unit.type(var)) or isinstance(self.s.unit.type(var), t.Method)
         ):
             self.stale[var] = any(
                 isinstance(a, Var) and (a in destroyed or self.is_stale(a, destroyed))
