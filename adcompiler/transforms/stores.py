@@ -404,7 +404,7 @@ def write_in_place(
             f"NumPy refuses this too: make the array one of dtype {found.dtype or found.kind}",
             "array-writes",
         )
-    where = () if steps and steps[-1].kind == "item" else (Step("item", args=(WHOLE,)),)
+    where = () if is_part_of_array(s, x) else (Step("item", args=(WHOLE,)),)
     if plain in (operator.add, operator.sub) and type_.kind in ("float", "complex"):
         change = y if plain is operator.add else s.call(
             Const(operator.neg), [y], {}, origin, "change"
@@ -414,6 +414,12 @@ def write_in_place(
     value = s.call(Const(plain), [x, y], {}, origin, name)
     heap.write(x, where, value, origin)
     return x
+
+
+def is_part_of_array(s: Writer, x: Var) -> bool:
+    """Say whether an array is read as ``array[index]``, so that a store there writes into it."""
+    read = s.unit.definition(x)
+    return isinstance(read, Item) and isinstance(s.unit.type(read.obj), t.Array)
 
 
 def check_shape(s: Writer, old: Var, new: Var, origin: Origin) -> None:
