@@ -93,6 +93,9 @@ def give_back(target: Any, value: Any) -> None:
                 give_back(target[key], new)
             else:
                 target[key] = new
+    elif isinstance(target, tuple):
+        for old, new in zip(target, value, strict=False):
+            give_back(old, new)
     elif hasattr(target, "__dict__"):
         give_back(target.__dict__, value.__dict__)
 
@@ -103,7 +106,7 @@ def same_kind(old: Any, new: Any) -> bool:
         return False
     if isinstance(old, np.ndarray):
         return bool(old.shape == new.shape and old.dtype == new.dtype)
-    return isinstance(old, (list, dict))
+    return isinstance(old, (list, dict, tuple))
 
 
 def last_written(g: Any, index: Any, x: Any) -> Any:
