@@ -97,6 +97,9 @@ def give_back(target: Any, value: Any) -> None:
                 give_back(target[key], new)
             else:
                 target[key] = new
+    elif isinstance(target, tuple):
+        for old, new in zip(target, value, strict=False):
+            give_back(old, new)
     elif hasattr(target, "__dict__"):
         give_back(target.__dict__, value.__dict__)
 

@@ -65,6 +65,7 @@ class Carried:
         self.roots: dict[Var, t.Type] = {}
         self.not_ours: set[Var] = set()
         self.shared_params: set[int] = set()
+        self.reached: dict[int, dict[Var, None]] = {}
         self.walked: set[int] = set()
         self.position: Var | None = None
         self.params: dict[Var, Var] = {}
@@ -134,6 +135,8 @@ class Carried:
                     continue
                 guess = self.own_params.setdefault(i, heap.owns(self.first[i]))
                 heap.adopt(param, (self.first[i],))
+                for root in self.reached.get(i, ()):
+                    heap.entangle(param, root)
                 heap.state.exclusive[param] = guess
         shared = sorted(self.shared_params)
         for i, j in itertools.combinations(shared, 2):
@@ -236,9 +239,14 @@ class Carried:
         for i, (param, following) in enumerate(zip(attempt.params, yields, strict=False)):
             if i in self.same or not isinstance(param, Var) or not is_mutable(s.unit.type(param)):
                 continue
-            if self.node.params[i] not in heap.live:
+            if self.node.params[i] not in heap.live or i not in self.own_params:
                 continue
+            reached = self.reached.setdefault(i, {})
             for root in heap.roots(following):
+                for other in (root, *heap.state.entangled.get(root, ())):
+                    if heap.is_outer(other) and other not in reached:
+                        reached[other] = None
+                        stable = stable and other in heap.state.entangled.get(param, ())
                 if root in seen and seen[root] != i and not {i, seen[root]} <= self.shared_params:
                     self.shared_params |= {i, seen[root]}
                     stable = False
