@@ -79,6 +79,12 @@ def stages(request: Request) -> Iterator[Result]:
 
     typed = specialise(unit, function, request.function, list(request.types), wrt=request.wrt,
                        parts=request.parts, same=request.same)
+    containers = typed.containers_written(unit) if request.mode == "vjp" else ()
+    if containers:
+        unit = Unit(root=request.function, assume_equal_shapes=request.assume_equal_shapes)
+        typed = specialise(unit, function, request.function, list(request.types),
+                           wrt=request.wrt, parts=request.parts, same=request.same,
+                           copied=containers)
     if unit.findings:
         with suppress(Exception):
             differentiate(unit, typed, request)  # to find what lacks a rule, and report all at once

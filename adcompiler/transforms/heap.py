@@ -15,7 +15,7 @@ that the writes of emitted code never reach what somebody else holds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -108,10 +108,19 @@ class Heap:
             self.prologue.append(Let(var, rhs, origin))
         return var
 
-    def written(self, params: Iterable[Var]) -> list[tuple[Var, Atom]]:
-        """Return what was there before the code ran and is written, with what it has become."""
+    def written(
+        self, params: Iterable[Var], copies: Mapping[Var, Var] | None = None
+    ) -> list[tuple[Var, Atom]]:
+        """Return what was there before the code ran and is written, with what it has become.
+
+        ``copies`` are what the code works on in place of parameters.
+        """
         there = [*params, *self.s.unit.captured.values(), *self.globals.values()]
-        return [(var, self.state.latest[var]) for var in there if var in self.state.latest]
+        roots = {var: (copies or {}).get(var, var) for var in there}
+        return [
+            (var, self.state.latest[root]) for var, root in roots.items()
+            if root in self.state.latest
+        ]
 
     # -- what is where -------------------------------------------------------------------------
 
