@@ -17,6 +17,7 @@ from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Call, Const, Do, Function, Item, Origin, Star, Unsupported, Var,
 )
 from adcompiler.ir.visit import walk
+from adcompiler.rulekit.registry import root_module
 from adcompiler.runtime.records import is_record_class
 from adcompiler.transforms.folds import folds
 from adcompiler.transforms.objects import NAMESPACE, call_raw, find_raw, live_class, make_record
@@ -35,7 +36,7 @@ def construct(
         return s.call(live_class(s, generic), args, kwargs, origin, name)
     if cls is NAMESPACE and not args:
         return make_record(s, cls, kwargs, name, origin)
-    if not is_plain_class(cls):
+    if not is_plain_class(cls) or root_module(cls) == "numpy":
         return None
     if cls.__init__ is object.__init__ and not args and not kwargs:
         return make_record(s, cls, {}, name, origin)
