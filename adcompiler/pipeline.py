@@ -79,6 +79,11 @@ def stages(request: Request) -> Iterator[Result]:
 
     typed = specialise(unit, function, request.function, list(request.types), wrt=request.wrt,
                        parts=request.parts, same=request.same)
+    if unit.merges and any(finding.anchor == "aliases" for finding in unit.findings):
+        unit = Unit(root=request.function, assume_equal_shapes=request.assume_equal_shapes,
+                    chosen=frozenset(unit.merges))
+        typed = specialise(unit, function, request.function, list(request.types), wrt=request.wrt,
+                           parts=request.parts, same=request.same)
     if unit.findings:
         with suppress(Exception):
             differentiate(unit, typed, request)  # to find what lacks a rule, and report all at once

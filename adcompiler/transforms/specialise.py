@@ -6,7 +6,7 @@ tables of the ``Unit``. A branch whose condition is a compile-time value is repl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from adcompiler.frontend.scope import Scope
@@ -124,6 +124,7 @@ class Specialiser(Loops, Regions, Displays, Access):
         kept: dict[Var, tuple[Atom, Atom]] = {}
         results: list[Atom] = []
         adopted: list[tuple[Var, Atom, Atom]] = []
+        chosen: dict[int, tuple[Reference | None, ...]] = {}
         again: dict[int, Reference] = {}
         for index, result in enumerate(node.results):
             a = UNDEF if then is None else then[index]
@@ -148,9 +149,12 @@ class Specialiser(Loops, Regions, Displays, Access):
             if self.unit.one_shot & {a, b}:
                 self.unit.one_shot.add(var)
             kept[var] = (a, b)
-            if heap is None or result in heap.live:
-                adopted.append((var, a, b))
             results.append(var)
+            places = self.choice(heap, node, index, a, b)
+            if places is not None:
+                chosen[index] = places
+            elif heap is None or result in heap.live:
+                adopted.append((var, a, b))
         if heap is not None and then is not None and orelse is not None:
             assert states[0] is not None and states[1] is not None
             kept.update(self.merge_heap(heap, states[0], states[1], adopted))
@@ -160,11 +164,87 @@ class Specialiser(Loops, Regions, Displays, Access):
             Block(tuple(else_out), tuple(b for _, b in kept.values()), orelse is None),
             tuple(kept), node.origin,
         ))
+        for index, places in chosen.items():
+            assert heap is not None
+            whole = results[index]
+            assert isinstance(whole, Var)
+            results[index] = self.one_of(heap, condition, whole, kept[whole], places, node.origin)
         for index, there in again.items():
             assert heap is not None
             latest = heap.state.value(there.root)
             results[index] = heap.read(there, latest, node.origin, node.results[index].name)
         return None if then is None and orelse is None else results
+
+    def choice(
+        self, heap: Heap | None, node: If, index: int, a: Atom, b: Atom
+    ) -> tuple[Reference | None, ...] | None:
+        """Return where two arrays lie that a result is one of, None if that is not kept apart.
+
+        That is done where something would be refused otherwise.
+        """
+        if heap is None or node.results[index] not in heap.live:
+            return None
+        type_ = self.unit.type(a)
+        if not isinstance(type_, t.Array) or self.unit.type(b) != type_:
+            return None
+        places = tuple(map(heap.alternative, (a, b)))
+        if not any(places):
+            return None
+        key = (node.origin, index)
+        self.unit.merges.add(key)
+        return places if key in self.unit.chosen else None
+
+    def one_of(
+        self, heap: Heap, condition: Atom, whole: Var, arms: tuple[Atom, Atom],
+        places: tuple[Reference | None, ...], origin: Origin,
+    ) -> Var:
+        """Write a result that is one of two arrays; ``whole`` stands for one made in an arm."""
+        type_ = self.unit.type(whole)
+        found = []
+        for atom, there in zip(arms, places, strict=True):
+            if there is None:
+                heap.levels[whole] = heap.level
+                for root in heap.roots(atom):
+                    for other in (root, *heap.state.entangled.get(root, ())):
+                        if heap.levels.get(other, 0) <= heap.level and other is not whole:
+                            heap.entangle(whole, other)
+                heap.state.exclusive[whole] = False
+                there = Reference(whole, (), whole)
+            found.append(there)
+        if not isinstance(self.unit.type(condition), t.Scalar):
+            condition = self.let(Call(Const(bool), (condition,)), t.BOOL, "test", origin)
+        return heap.chosen(condition, (found[0], found[1]), whole.name, type_, origin)
+
+    def written_either(
+        self, atom: Var, origin: Origin, write: Callable[[Var], object]
+    ) -> bool:
+        """Write a store into a value that is one of two as a branch; False if it is not."""
+        heap = self.heap
+        if heap is None:
+            return False
+        there = heap.reference(atom)
+        choice = heap.state.choices.get(there.root)
+        if choice is None:
+            return False
+        for root in heap.behind[there.root]:
+            if root not in heap.state.choices and root not in heap.state.lost:
+                heap.exclusive_value(root, origin)
+        arms, states = [], []
+        for place in choice.alternatives:
+            with self.writing_to([]) as out, self.region_of_heap() as state:
+                steps = (*place.steps, *there.steps)
+                part = heap.part_again(Reference(place.root, steps, place.at), origin, atom.name)
+                if isinstance(part, Var):
+                    write(part)
+                arms.append(tuple(out))
+                states.append(state())
+        assert states[0] is not None and states[1] is not None
+        kept = self.merge_heap(heap, states[0], states[1], [])
+        self.out.append(If(
+            choice.condition, Block(arms[0], tuple(a for a, _ in kept.values())),
+            Block(arms[1], tuple(b for _, b in kept.values())), tuple(kept), origin,
+        ))
+        return True
 
     def merge_heap(
         self, heap: Heap, then: State, orelse: State, adopted: list[tuple[Var, Atom, Atom]]
