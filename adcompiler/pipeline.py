@@ -79,9 +79,9 @@ def stages(request: Request) -> Iterator[Result]:
 
     typed = specialise(unit, function, request.function, list(request.types), wrt=request.wrt,
                        parts=request.parts, same=request.same)
-    if unit.merges and any(finding.anchor == "aliases" for finding in unit.findings):
+    while not unit.merges <= unit.chosen and any(f.anchor == "aliases" for f in unit.findings):
         unit = Unit(root=request.function, assume_equal_shapes=request.assume_equal_shapes,
-                    chosen=frozenset(unit.merges))
+                    chosen=unit.chosen | unit.merges)
         typed = specialise(unit, function, request.function, list(request.types), wrt=request.wrt,
                            parts=request.parts, same=request.same)
     if unit.findings:

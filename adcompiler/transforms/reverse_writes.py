@@ -276,11 +276,16 @@ class WriteReverser(ReverserBase):
         table = self.restored[-1]
         block = Block(tuple(out), tuple(yields))
         if any(var in table for var in used(block)):
-            out[:] = [
-                substitute_statement(st, {
-                    var: atom for var, atom in table.items() if atom not in defined(st)
-                }) for st in out
-            ]
+            there = dict.fromkeys(v for st in out for v in defined(st))
+            for position, st in enumerate(out):
+                for var in defined(st):
+                    there.pop(var, None)
+                mapping = {var: atom for var, atom in table.items() if atom not in defined(st)}
+                early = {var for var, atom in mapping.items() if atom in there}
+                if early and not early.isdisjoint(used(Block((st,)))):
+                    read = used(self.content(Block((st,))))
+                    mapping = {v: a for v, a in mapping.items() if v not in early or v in read}
+                out[position] = substitute_statement(st, mapping)
             yields[:] = [table.get(a, a) if isinstance(a, Var) else a for a in yields]
 
     def destroyed_values(self) -> set[Var]:
