@@ -18,6 +18,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import substitute_statement
 from adcompiler.runtime import store_global
 from adcompiler.transforms.calls import call
+from adcompiler.transforms.choices import Place, handed_out, one_of, places_of_arms, truth_of
 from adcompiler.transforms.global_state import store
 from adcompiler.transforms.heap import Heap, Reference, State
 from adcompiler.transforms.iterator_folds import makes_iterator
@@ -124,7 +125,7 @@ class Specialiser(Loops, Regions, Displays, Access):
         kept: dict[Var, tuple[Atom, Atom]] = {}
         results: list[Atom] = []
         adopted: list[tuple[Var, Atom, Atom]] = []
-        chosen: dict[int, tuple[Reference | None, ...]] = {}
+        chosen: dict[int, tuple[tuple[Place, Place], Atom]] = {}
         again: dict[int, Reference] = {}
         for index, result in enumerate(node.results):
             a = UNDEF if then is None else then[index]
@@ -148,12 +149,15 @@ class Specialiser(Loops, Regions, Displays, Access):
             var = self.joined(result, type_, unsure)
             if self.unit.one_shot & {a, b}:
                 self.unit.one_shot.add(var)
-            kept[var] = (a, b)
             results.append(var)
-            places = self.choice(heap, node, index, a, b)
+            places = self.choice(heap, node, index, (a, b), states)
             if places is not None:
-                chosen[index] = places
-            elif heap is None or result in heap.live:
+                chosen[index] = places, a
+                kept.update(handed_out(places[0], b, self.unit.elements(b), True))
+                kept.update(handed_out(places[1], a, self.unit.elements(a), False))
+                continue
+            kept[var] = (a, b)
+            if heap is None or result in heap.live:
                 adopted.append((var, a, b))
         if heap is not None and then is not None and orelse is not None:
             assert states[0] is not None and states[1] is not None
@@ -164,11 +168,11 @@ class Specialiser(Loops, Regions, Displays, Access):
             Block(tuple(else_out), tuple(b for _, b in kept.values()), orelse is None),
             tuple(kept), node.origin,
         ))
-        for index, places in chosen.items():
+        for index, (pair, like) in chosen.items():
             assert heap is not None
-            whole = results[index]
-            assert isinstance(whole, Var)
-            results[index] = self.one_of(heap, condition, whole, kept[whole], places, node.origin)
+            condition = truth_of(self, condition, node.origin)
+            results[index] = one_of(
+                self, heap, condition, pair, like, node.results[index].name, node.origin)
         for index, there in again.items():
             assert heap is not None
             latest = heap.state.value(there.root)
@@ -176,44 +180,21 @@ class Specialiser(Loops, Regions, Displays, Access):
         return None if then is None and orelse is None else results
 
     def choice(
-        self, heap: Heap | None, node: If, index: int, a: Atom, b: Atom
-    ) -> tuple[Reference | None, ...] | None:
-        """Return where two arrays lie that a result is one of, None if that is not kept apart.
+        self, heap: Heap | None, node: If, index: int, arms: tuple[Atom, Atom],
+        states: Sequence[State | None],
+    ) -> tuple[Place, Place] | None:
+        """Return where two values lie that a result is one of, None if that is not kept apart.
 
         That is done where something would be refused otherwise.
         """
         if heap is None or node.results[index] not in heap.live:
             return None
-        type_ = self.unit.type(a)
-        if not isinstance(type_, t.Array) or self.unit.type(b) != type_:
-            return None
-        places = tuple(map(heap.alternative, (a, b)))
-        if not any(places):
+        places = places_of_arms(self, heap, arms, states)
+        if places is None:
             return None
         key = (node.origin, index)
         self.unit.merges.add(key)
         return places if key in self.unit.chosen else None
-
-    def one_of(
-        self, heap: Heap, condition: Atom, whole: Var, arms: tuple[Atom, Atom],
-        places: tuple[Reference | None, ...], origin: Origin,
-    ) -> Var:
-        """Write a result that is one of two arrays; ``whole`` stands for one made in an arm."""
-        type_ = self.unit.type(whole)
-        found = []
-        for atom, there in zip(arms, places, strict=True):
-            if there is None:
-                heap.levels[whole] = heap.level
-                for root in heap.roots(atom):
-                    for other in (root, *heap.state.entangled.get(root, ())):
-                        if heap.levels.get(other, 0) <= heap.level and other is not whole:
-                            heap.entangle(whole, other)
-                heap.state.exclusive[whole] = False
-                there = Reference(whole, (), whole)
-            found.append(there)
-        if not isinstance(self.unit.type(condition), t.Scalar):
-            condition = self.let(Call(Const(bool), (condition,)), t.BOOL, "test", origin)
-        return heap.chosen(condition, (found[0], found[1]), whole.name, type_, origin)
 
     def written_either(
         self, atom: Var, origin: Origin, write: Callable[[Var], object]
