@@ -13,7 +13,7 @@ from adcompiler.analyses.purity import Purity, is_destructive
 from adcompiler.analyses.storage import Sharing, written_operand
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Block, Function, If, Item, Let, Loop, Rhs, Slice, Statement, Try, Var, With,
+    UNDEF, Atom, Attribute, Block, Function, If, Item, Let, Loop, Rhs, Slice, Statement, Try, Var, With,
     operands,
 )
 from adcompiler.ir.visit import (
@@ -130,7 +130,7 @@ class Fusion:
             written = written_buffers(statement)
             if not written:
                 continue
-            for var, place in made.items():
+            for var, place in reversed(made.items()):  # what reads views, before the views
                 crosses = place < position < used_at.get(var, len(statements))
                 if var in self.fused and crosses and self.shares(self.reads[var], written):
                     self.fused.discard(var)
@@ -147,6 +147,10 @@ class Fusion:
         if var not in self.viewed:
             found = self.viewed[var] = set()
             rhs = self.definitions.get(var)
+            if isinstance(rhs, Attribute) and isinstance(self.unit.type(var), t.Method) and (
+                isinstance(rhs.obj, Var)
+            ):
+                found |= {rhs.obj} | self.bases(rhs.obj)
             for operand, _ in self.sharing.of(var, rhs) if rhs is not None else ():
                 if isinstance(operand, Var):
                     found |= {operand} | self.bases(operand)
