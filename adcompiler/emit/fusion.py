@@ -13,8 +13,8 @@ from adcompiler.analyses.purity import Purity, is_destructive
 from adcompiler.analyses.storage import Sharing, written_operand
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Attribute, Block, Function, If, Item, Let, Loop, Rhs, Slice, Statement, Try, Var, With,
-    operands,
+    UNDEF, Atom, Attribute, Block, Function, If, Item, Let, Loop, Rhs, Slice, Statement, Try, Var,
+    With, operands,
 )
 from adcompiler.ir.visit import (
     arms_of, count_uses, defined, direct_uses, is_short_circuit, walk,

@@ -20,7 +20,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from adcompiler.analyses.storage import Sharing, is_container, is_mutable, written_operand
+from adcompiler.analyses.storage import (
+    Sharing, checked, is_container, is_mutable, type_of_view, written_operand,
+)
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Call, Closure, Const, Global, Item, Let, Origin, Pack, Rhs, Statement,
@@ -201,7 +203,7 @@ class Heap:
                 self.s.unit.type(operand), t.Tuple
             )
             if isinstance(how, Step) and not known:
-                steps = (*there.steps, how)
+                steps = (*there.steps, checked(how, self.place_in_text()))
                 self.references[var] = Reference(there.root, steps, self.state.value(there.root))
             elif how == "same":
                 self.references[var] = there
@@ -209,6 +211,11 @@ class Heap:
                 continue  # parts are found through the definition
             else:
                 self.join(var, operand)
+
+    def place_in_text(self) -> str:
+        """Return what messages of emitted code call the line that is being specialised."""
+        at = self.s.at
+        return "here" if at is None else f"{at.file.rsplit('/', 1)[-1]}:{at.line}"
 
     def join(self, root: Var, atom: Atom) -> None:
         """Note that a root may share storage with all that a value refers to."""
@@ -326,6 +333,10 @@ class Heap:
             case "method":
                 method = s.attribute(obj, step.name, origin, step.name)
                 return s.call(method, list(step.args), dict(step.kwargs), origin, name)
+        found = type_of_view(s.unit.type(obj), step, s.unit.type)
+        if found is not None:
+            return s.let(Call(Const(step.function), (obj, *step.args), step.kwargs), found, name,
+                         origin)
         return s.call(
             Const(step.function), [obj, *step.args], dict(step.kwargs), origin, name
         )

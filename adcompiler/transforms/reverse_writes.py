@@ -17,7 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from adcompiler.analyses.storage import METADATA, Sharing, is_mutable, written_operand
+from adcompiler.analyses.storage import METADATA, Sharing, is_mutable, type_of_view, written_operand
 from adcompiler.analyses.versions import Versions
 from adcompiler.errors import InternalError
 from adcompiler.ir import types as t
@@ -31,6 +31,7 @@ from adcompiler.ir.visit import (
 from adcompiler.runtime import (
     append, drop_last, entry, last_written, own, project, put_entry, zeros_like,
 )
+from adcompiler.runtime.shaping import laid_out_as, reshape_view
 from adcompiler.transforms.cotangents import Cotangents, bar
 from adcompiler.transforms.reverse_base import ReverserBase, Sweep
 from adcompiler.transforms.specialise import Specialiser
@@ -149,6 +150,13 @@ class WriteReverser(ReverserBase):
             assert isinstance(new, Update)
             obj, value = rhs.obj, rhs.value
             steps = self.shadow_steps(new)
+            if any(step.function is reshape_view for step in steps):
+                laid = s.let(
+                    Call(Const(laid_out_as), (buffer, self.value(target))), s.unit.type(buffer),
+                    bar(target), at, False,
+                )
+                s.unit.shapes[laid] = s.unit.shape_class(buffer)
+                buffer = laid
             if self.is_active(value):
                 part = lead(s, buffer, steps, at)
                 if self.repeats(new) and not new.adds:
@@ -350,7 +358,9 @@ class WriteReverser(ReverserBase):
         for statement in block.statements:
             match statement:
                 case Let(rhs=rhs) if self.described(rhs) is not None:
-                    if isinstance(rhs, Call) and rhs.func.value is project:  # type: ignore[union-attr]
+                    if isinstance(rhs, Call) and rhs.func.value in (  # type: ignore[union-attr]
+                        project, laid_out_as
+                    ):
                         kept.append(replace(statement, rhs=Call(rhs.func, rhs.args[:1])))
                 case If():
                     kept.append(replace(
@@ -368,7 +378,7 @@ class WriteReverser(ReverserBase):
         match rhs:
             case Attribute(obj, name) if name in METADATA:
                 return obj
-            case Call(Const(function), (_, x), ()) if function is project:
+            case Call(Const(function), (_, x), ()) if function in (project, laid_out_as):
                 return unstar(x) if isinstance(self.s.unit.type(unstar(x)), t.Array) else None
             case Call(Const(function), (x,), ()) if any(function is like for like in LIKE):
                 return unstar(x) if isinstance(self.s.unit.type(unstar(x)), t.Array) else None
@@ -458,6 +468,11 @@ def lead(s: Specialiser, obj: Atom, steps: Sequence[Step], origin: Origin) -> At
             case "method":
                 method = s.attribute(obj, step.name, origin, step.name)
                 obj = s.call(method, list(step.args), dict(step.kwargs), origin, "part")
+            case _ if found := type_of_view(s.unit.type(obj), step, s.unit.type):
+                obj = s.let(
+                    Call(Const(step.function), (obj, *step.args), step.kwargs), found, "part",
+                    origin,
+                )
             case _:
                 obj = s.call(
                     Const(step.function), [obj, *step.args], dict(step.kwargs), origin, "part"

@@ -6,8 +6,8 @@ import numpy as np
 
 from adcompiler.rulekit import Call, call, non_differentiable, rrule
 from adcompiler.runtime import (
-    append, check_bound, choose, dict_keys, dict_of, dict_values, own, repack, same_kind, same_length,
-    unpack,
+    append, check_bound, choose, dict_keys, dict_of, dict_values, own, repack, same_kind,
+    same_length, unpack,
 )
 from adcompiler.runtime.containers import dict_of_adjoint
 from adcompiler.runtime.sequences import sort_order
