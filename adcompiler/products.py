@@ -214,7 +214,7 @@ def kept_apart(
 def check_lost(s: Specialiser, heap: Heap, params: list[Var], origin: Origin) -> None:
     """Refuse to leave open whether what belongs to the caller is written into."""
     for var in (*params, *s.unit.captured.values(), *heap.globals.values()):
-        if var in heap.state.lost:
+        if heap.may_write(var):
             where, other = heap.state.lost[var]
             s.reject(
                 where, f"whether this writes into `{var.name}`, which `{other.name}` may share "

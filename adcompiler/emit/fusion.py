@@ -13,8 +13,8 @@ from adcompiler.analyses.purity import Purity, is_destructive
 from adcompiler.analyses.storage import Sharing, written_operand
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Attribute, Block, Function, If, Item, Let, Loop, Rhs, Slice, Statement, Try, Var, With,
-    operands,
+    UNDEF, Atom, Attribute, Block, Function, If, Item, Let, Loop, Rhs, Slice, Statement, Try, Var,
+    With, operands,
 )
 from adcompiler.ir.visit import (
     arms_of, count_uses, defined, direct_uses, is_short_circuit, walk,
@@ -130,7 +130,7 @@ class Fusion:
             written = written_buffers(statement)
             if not written:
                 continue
-            for var, place in made.items():
+            for var, place in reversed(made.items()):  # what reads views, before the views
                 crosses = place < position < used_at.get(var, len(statements))
                 if var in self.fused and crosses and self.shares(self.reads[var], written):
                     self.fused.discard(var)
