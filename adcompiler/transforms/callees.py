@@ -276,8 +276,10 @@ def finals(
                 "use a copy where it is given another name", "aliases",
             )
     if callee.written:
-        parts = [value, *(heap.state.value(params[i].var) for i in callee.written)]
         with s.writing_to(out):
+            for i in callee.written:
+                heap.bring_up_to_date(params[i].var, here)
+            parts = [value, *(heap.state.value(params[i].var) for i in callee.written)]
             yields = (s.let(
                 Pack("tuple", tuple(parts)), t.Tuple(tuple(map(s.unit.type, parts))), "parts", here
             ),)

@@ -65,6 +65,7 @@ class Carried:
         self.roots: dict[Var, t.Type] = {}
         self.not_ours: set[Var] = set()
         self.shared_params: set[int] = set()
+        self.sources: dict[int, dict[Var, None]] = {}
         self.walked: set[int] = set()
         self.position: Var | None = None
         self.params: dict[Var, Var] = {}
@@ -75,6 +76,7 @@ class Carried:
         self.key = (node, tuple(s.unit.call_sites))
         if self.heap is not None:
             self.entry = self.heap.state.copy()
+            self.lost_before = dict(self.entry.lost)
             memo = s.unit.loops_seen.get(self.key)
             for i, init in enumerate(inits):
                 if init is not UNDEF and is_reference(s.unit.type(init)) and rebinds_itself(node, i):
@@ -133,7 +135,7 @@ class Carried:
                 if self.node.params[i] not in heap.live:
                     continue
                 guess = self.own_params.setdefault(i, heap.owns(self.first[i]))
-                heap.adopt(param, (self.first[i],))
+                heap.adopt(param, (self.first[i], *self.sources.get(i, ())))
                 heap.state.exclusive[param] = guess
         shared = sorted(self.shared_params)
         for i, j in itertools.combinations(shared, 2):
@@ -196,6 +198,9 @@ class Carried:
             return True
         self.exit = heap.state
         stable = True
+        with s.writing_to(attempt.out):
+            for root in self.params:
+                heap.bring_up_to_date(root, self.node.origin)
         for root, latest in heap.state.latest.items():
             if not heap.is_outer(root) or latest is self.entry.value(root):
                 continue
@@ -233,11 +238,13 @@ class Carried:
                 self.same.discard(i)
                 stable = False
         seen: dict[object, int] = {}
+        stable = self.settle_starts(heap) and stable
         for i, (param, following) in enumerate(zip(attempt.params, yields, strict=False)):
             if i in self.same or not isinstance(param, Var) or not is_mutable(s.unit.type(param)):
                 continue
             if self.node.params[i] not in heap.live:
                 continue
+            stable = self.settle_sources(heap, i, following) and stable
             for root in heap.roots(following):
                 if root in seen and seen[root] != i and not {i, seen[root]} <= self.shared_params:
                     self.shared_params |= {i, seen[root]}
@@ -254,6 +261,31 @@ class Carried:
                 self.never.add(i)
                 stable = False
         return stable
+
+    def settle_starts(self, heap: Heap) -> bool:
+        """Entangle variables that start as one object, or as what may share storage."""
+        seen: dict[Var, int] = {}
+        stable = True
+        for i, first in enumerate(self.first):
+            if i in self.same or self.node.params[i] not in heap.live:
+                continue
+            for root in heap.roots(first):
+                for other in (root, *self.entry.entangled.get(root, ())):
+                    pair = {i, seen.setdefault(other, i)}
+                    if not pair <= self.shared_params and len(pair) > 1:
+                        self.shared_params |= pair
+                        stable = False
+        return stable
+
+    def settle_sources(self, heap: Heap, i: int, following: Atom) -> bool:
+        """Let a variable start as what other variables, which it is given, started as."""
+        known = self.sources.setdefault(i, {})
+        size = len(known)
+        for root in heap.roots(following):
+            for other in (root, *heap.state.entangled.get(root, ())):
+                if heap.is_outer(other):
+                    known[other] = None
+        return len(known) == size
 
     def settle_aliases(self, heap: Heap) -> bool:
         """Carry what is entangled or lost at the end of an iteration to the start of the next."""
@@ -321,6 +353,10 @@ class Carried:
             return stores
         after = self.entry.copy()
         heap.state = after
+        after.lost, lost = dict(self.lost_before), after.lost
+        for root in self.params:
+            heap.bring_up_to_date(root, self.node.origin)
+        after.lost = lost
         for root, param in self.params.items():
             if root not in self.not_ours and not heap.is_exclusive(heap.state.value(root)):
                 heap.copied(root, self.node.origin)
