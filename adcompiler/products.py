@@ -154,6 +154,10 @@ def specialise(
         if callee.function is not None and unit.global_stores:
             body = with_reads_in_order(unit, callee.function.body)
             callee.function = replace(callee.function, body=body)
+    for var in params:
+        if var in heap.state.latest:
+            with s.writing_to(out):
+                heap.bring_up_to_date(var, function.origin)
     value = UNDEF if yields is None else yields[0]
     finals = heap.written(params, {var: copy for var, (copy, _) in copies.items()})
     changed = {var for var, _ in finals}

@@ -6,7 +6,7 @@ import functools
 import itertools
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -142,6 +142,12 @@ PURE: frozenset[Any] = frozenset({
 def checks(rhs: Rhs) -> bool:
     """Say whether ``rhs`` does no more than raise if a value is not what it must be."""
     return isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value in CHECKS
+
+
+def is_writer(rhs: Rhs) -> TypeGuard[Call]:
+    """Say whether ``rhs`` is a call, made for its effect, that writes into its first argument."""
+    return isinstance(rhs, Call) and isinstance(rhs.func, Const) and hashable(
+        rhs.func.value) and rhs.func.value in WRITERS
 
 
 def is_destructive(rhs: Rhs) -> bool:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from adcompiler.analyses.purity import Purity, is_destructive
+from adcompiler.analyses.purity import Purity, is_destructive, is_writer
 from adcompiler.analyses.storage import Sharing, written_operand
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Attribute, Block, Function, If, Item, Let, Loop, Rhs, Slice, Statement, Try, Var,
-    With, operands,
+    UNDEF, Atom, Attribute, Block, Do, Function, If, Item, Let, Loop, Rhs, Slice, Statement, Try,
+    Var, With, operands, unstar,
 )
 from adcompiler.ir.visit import (
     arms_of, count_uses, defined, direct_uses, is_short_circuit, walk,
@@ -235,6 +235,8 @@ def written_buffers(statement: Statement) -> set[Atom]:
     for inner in walk(Block((statement,))):
         if isinstance(inner, Let) and (written := written_operand(inner.rhs)) is not None:
             found.add(written)
+        elif isinstance(inner, Do) and is_writer(inner.rhs):
+            found.add(unstar(inner.rhs.args[0]))
         elif isinstance(inner, Loop):
             found.update(inner.inits)
     return found

@@ -277,6 +277,8 @@ def finals(
             )
     if callee.written:
         with s.writing_to(out):
+            for i in callee.written:
+                heap.bring_up_to_date(params[i].var, here)
             parts = [value, *(heap.exclusive_value(params[i].var, here) for i in callee.written)]
             yields = (s.let(
                 Pack("tuple", tuple(parts)), t.Tuple(tuple(map(s.unit.type, parts))), "parts", here

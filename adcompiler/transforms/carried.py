@@ -76,6 +76,7 @@ class Carried:
         self.key = (node, tuple(s.unit.call_sites))
         if self.heap is not None:
             self.entry = self.heap.state.copy()
+            self.lost_before = dict(self.entry.lost)
             memo = s.unit.loops_seen.get(self.key)
             for i, init in enumerate(inits):
                 if init is not UNDEF and is_reference(s.unit.type(init)) and rebinds_itself(node, i):
@@ -199,6 +200,9 @@ class Carried:
             return True
         self.exit = heap.state
         stable = True
+        with s.writing_to(attempt.out):
+            for root in self.params:
+                heap.bring_up_to_date(root, self.node.origin)
         for root, latest in heap.state.latest.items():
             if not heap.is_outer(root) or latest is self.entry.value(root) or (
                 root in heap.state.choices
@@ -238,6 +242,7 @@ class Carried:
                 self.same.discard(i)
                 stable = False
         seen: dict[object, int] = {}
+        stable = self.settle_starts(heap) and stable
         for i, (param, following) in enumerate(zip(attempt.params, yields, strict=False)):
             if i in self.same or not isinstance(param, Var) or not is_mutable(s.unit.type(param)):
                 continue
@@ -265,6 +270,21 @@ class Carried:
                 self.copied.discard(i)
                 self.never.add(i)
                 stable = False
+        return stable
+
+    def settle_starts(self, heap: Heap) -> bool:
+        """Entangle variables that start as one object, or as what may share storage."""
+        seen: dict[Var, int] = {}
+        stable = True
+        for i, first in enumerate(self.first):
+            if i in self.same or self.node.params[i] not in heap.live:
+                continue
+            for root in heap.roots(first):
+                for other in (root, *self.entry.entangled.get(root, ())):
+                    pair = {i, seen.setdefault(other, i)}
+                    if not pair <= self.shared_params and len(pair) > 1:
+                        self.shared_params |= pair
+                        stable = False
         return stable
 
     def settle_aliases(self, heap: Heap) -> bool:
@@ -333,6 +353,10 @@ class Carried:
             return stores
         after = self.entry.copy()
         heap.state = after
+        after.lost, lost = dict(self.lost_before), after.lost
+        for root in self.params:
+            heap.bring_up_to_date(root, self.node.origin)
+        after.lost = lost
         for root, param in self.params.items():
             if root not in self.not_ours and not heap.is_exclusive(heap.state.value(root)):
                 heap.copied(root, self.node.origin)

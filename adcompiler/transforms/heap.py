@@ -299,6 +299,17 @@ class Heap:
                 return self.current(found, origin) if self.parts(found) else found
         return atom if parts is None else self.repacked(atom, parts, origin)
 
+    def bring_up_to_date(self, root: Var, origin: Origin) -> None:
+        """Make the latest value of a container that was written out hold what was written since."""
+        value = self.state.value(root)
+        if self.parts(value) is None or root in self.state.lost:
+            return
+        for other in self.roots(value):
+            if other in self.state.lost:
+                self.state.lost[root] = self.state.lost[other]
+                return
+        self.current(root, origin)
+
     def moved(self, atom: Var, there: Reference, latest: Atom, origin: Origin) -> Atom:
         """Return what a reference to an earlier value of a root refers to now."""
         if not there.steps:
@@ -538,6 +549,8 @@ class Heap:
     ) -> None:
         """Make ``new`` the latest value of a root; entangled roots can no longer be read."""
         before = self.state.value(root)
+        if self.parts(new) is None:
+            self.hold_parts(root, before)
         self.state.latest[root] = new
         self.changes[new] = Change(before, rebound)
         if isinstance(new, Var):
@@ -556,6 +569,13 @@ class Heap:
         for other in self.state.entangled.get(root, ()):
             if written is None or may_hold(self.s.unit.type(other), written):
                 self.state.lost.setdefault(other, (origin, root))
+
+    def hold_parts(self, root: Var, value: Atom) -> None:
+        """Note what a container refers to of which the parts will no longer be known."""
+        for part in self.parts(value) or ():
+            for other in self.roots(part):
+                if other is not root:
+                    self.join(root, part)
 
     def written_slots(self, new: Atom, rebound: int | None) -> t.Type | None:
         """Return the type of the container of which a slot was written, None for arrays."""
@@ -592,9 +612,10 @@ class Heap:
         new = self.s.let(Call(Const(function), (base,)), type_, root.name, origin, False)
         if isinstance(type_, t.Array):
             self.s.unit.shapes[new] = self.s.unit.shape_class(base)
+        exclusive = dict(self.state.exclusive)
         self.advance(root, new, None)
         self.references[new] = Reference(root, (), new)
-        self.state.exclusive[new] = True
+        self.state.exclusive = {**exclusive, new: True}  # a copy: parts are held by nobody more
         return new
 
     def is_exclusive(self, atom: Atom) -> bool:

@@ -50,6 +50,7 @@ class ReverserBase(ABC):
         self.depth = 0
         self.region = 0
         self.regions = 0
+        self.outside: dict[int, int] = {}
         self.home: dict[Var, int] = dict.fromkeys(params, 0)
 
     @abstractmethod
@@ -114,10 +115,18 @@ class ReverserBase(ABC):
         outer = self.region
         self.regions += 1
         self.region = self.regions
+        self.outside[self.region] = outer
         try:
             yield
         finally:
             self.region = outer
+
+    def regions_around(self, region: int) -> Iterator[int]:
+        """Yield a region and those that it lies in."""
+        yield region
+        while region in self.outside:
+            region = self.outside[region]
+            yield region
 
     @contextmanager
     def forward_pass(self) -> Iterator[list[Written]]:

@@ -116,6 +116,10 @@ class WriteReverser(ReverserBase):
         """Write the storage as it was before an update."""
         s = self.s
         after = self.available(target)
+        if self.split and old is not None and is_mutable(s.unit.type(old)) and not isinstance(
+            s.unit.type(before), t.Array
+        ):
+            old = copied(s, old, "old", at)  # the sweep writes into it, and may be run again
         if isinstance(new, Update):
             assert old is not None
             if self.opens_entry(new):
@@ -450,13 +454,15 @@ class WriteReverser(ReverserBase):
             return atom
         shape, type_ = self.s.unit.shape_class(atom), self.s.unit.type(atom)
         found: Atom = atom
+        seen_from = {self.home.get(primal, 0), *self.regions_around(self.region_of_sweep)}
         for later in self.versions.chain(primal):
             value = self.value(later)
             if not isinstance(value, Var) or self.s.unit.type(value) != type_ or (
                 self.s.unit.shape_class(value) != shape
             ):
                 break
-            found = value
+            if self.home.get(later, 0) in seen_from:
+                found = value
         return found
 
 

@@ -161,7 +161,8 @@ class Specialiser(Loops, Regions, Displays, Access):
                 adopted.append((var, a, b))
         if heap is not None and then is not None and orelse is not None:
             assert states[0] is not None and states[1] is not None
-            kept.update(self.merge_heap(heap, states[0], states[1], adopted))
+            kept.update(self.merge_heap(
+                heap, states[0], states[1], adopted, then_out, else_out, node.origin))
         self.out.append(If(
             condition,
             Block(tuple(then_out), tuple(a for a, _ in kept.values()), then is None),
@@ -228,11 +229,18 @@ class Specialiser(Loops, Regions, Displays, Access):
         return True
 
     def merge_heap(
-        self, heap: Heap, then: State, orelse: State, adopted: list[tuple[Var, Atom, Atom]]
+        self, heap: Heap, then: State, orelse: State, adopted: list[tuple[Var, Atom, Atom]],
+        then_out: list[Statement], else_out: list[Statement], origin: Origin,
     ) -> dict[Var, tuple[Atom, Atom]]:
         """Join what two arms did to storage; return variables for the roots that differ."""
         before = heap.state
         heap.level += 1
+        for state, other, out in ((then, orelse, then_out), (orelse, then, else_out)):
+            heap.state = state
+            with self.writing_to(out):
+                for root in other.latest:
+                    if heap.is_outer(root):
+                        heap.bring_up_to_date(root, origin)
         differing = heap.merge(then, orelse)
         for var, a, b in adopted:
             heap.adopt(var, (a, b))
@@ -246,6 +254,8 @@ class Specialiser(Loops, Regions, Displays, Access):
             start = before.value(root)
             heap.state.latest[root] = start
             heap.advance(root, var, heap.rebound_between(start, (a, b)))
+            heap.hold_parts(root, a)
+            heap.hold_parts(root, b)
             heap.state.exclusive[var] = exclusive
             results[var] = (a, b)
         for var, _, _ in adopted:

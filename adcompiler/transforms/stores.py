@@ -443,7 +443,7 @@ def write_in_place(
             f"NumPy refuses this too: make the array one of dtype {found.dtype or found.kind}",
             "array-writes",
         )
-    where = () if is_part_of_array(s, x) else (Step("item", args=(WHOLE,)),)
+    where = () if steps and is_part_of_array(s, x) else (Step("item", args=(WHOLE,)),)
     if plain in (operator.add, operator.sub) and type_.kind in ("float", "complex"):
         change = y if plain is operator.add else s.call(
             Const(operator.neg), [y], {}, origin, "change"
