@@ -435,7 +435,8 @@ class WriteReverser(ReverserBase):
                 self.s.unit.shape_class(value) != shape
             ):
                 break
-            found = value
+            if self.versions.in_scope(later, primal):
+                found = value
         return found
 
 
