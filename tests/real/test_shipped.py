@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -205,6 +207,16 @@ def test_function_as_shipped(case: Case) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the packages' own
         check(case)
+
+
+def test_the_documentation_lists_the_functions() -> None:
+    page = Path(__file__).resolve().parents[2] / "docs" / "real-code.md"
+    listed = set()
+    for line in page.read_text().splitlines():
+        cells = re.match(r"\| `([\w.]+)` \| (.*) \|$", line)
+        if cells:
+            listed |= {f"{cells[1]}:{name}" for name in re.findall(r"`([\w.]+)`", cells[2])}
+    assert listed == {case.target for case in TABLE}
 
 
 # -- SciPy's derivatives of the Rosenbrock function ------------------------------------------------
