@@ -513,9 +513,12 @@ def shared_storage(block: Block, unit: Unit) -> dict[Atom, list[Atom]]:
 
 
 def holds_arrays(type_: t.Type) -> bool:
-    """Say whether a value of this type is an array, or a container of such."""
+    """Say whether a value of this type may be an array, or a container of such.
+
+    What functions compiled on their own save for their pullbacks is of unknown type.
+    """
     match type_:
-        case t.Array():
+        case t.Array() | t.Unknown():
             return True
         case t.Tuple(items):
             return any(map(holds_arrays, items))

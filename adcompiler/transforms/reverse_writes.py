@@ -461,7 +461,7 @@ class WriteReverser(ReverserBase):
                 self.s.unit.shape_class(value) != shape
             ):
                 break
-            if self.home.get(later, 0) in seen_from:
+            if self.home.get(later, 0) in seen_from and self.versions.in_scope(later, primal):
                 found = value
         return found
 

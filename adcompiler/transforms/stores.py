@@ -573,6 +573,9 @@ def append_to(s: Writer, obj: Var, value: Atom, origin: Origin) -> None:
         heap.write(obj, (), inner, origin)
     else:
         base = heap.exclusive_value(there.root, origin)
+        if not isinstance(s.unit.type(base), t.List):
+            refuse(s, obj, "appending to", origin)
+            return
         new = s.let(
             Call(Const(append), (base, value)), appended_type(s, base, value), obj.name, origin,
             False,
