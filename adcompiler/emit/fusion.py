@@ -13,12 +13,13 @@ from adcompiler.analyses.purity import Purity, is_destructive
 from adcompiler.analyses.storage import Sharing, written_operand
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Attribute, Block, Function, If, Item, Let, Loop, Rhs, Slice, Statement, Try, Var, With,
-    operands,
+    UNDEF, Atom, Attribute, Block, Call, Const, Do, Function, If, Item, Let, Loop, Rhs, Slice,
+    Statement, Try, Var, With, operands, unstar,
 )
 from adcompiler.ir.visit import (
     arms_of, count_uses, defined, direct_uses, is_short_circuit, walk,
 )
+from adcompiler.runtime import give_back
 from adcompiler.transforms.unit import Unit
 
 MAX_WEIGHT = 12
@@ -235,6 +236,10 @@ def written_buffers(statement: Statement) -> set[Atom]:
     for inner in walk(Block((statement,))):
         if isinstance(inner, Let) and (written := written_operand(inner.rhs)) is not None:
             found.add(written)
+        elif isinstance(inner, Do) and isinstance(inner.rhs, Call) and isinstance(
+            inner.rhs.func, Const
+        ) and inner.rhs.func.value is give_back:
+            found.add(unstar(inner.rhs.args[0]))
         elif isinstance(inner, Loop):
             found.update(inner.inits)
     return found

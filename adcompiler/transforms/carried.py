@@ -52,7 +52,7 @@ class Carried:
     ``same`` holds the positions of variables that keep referring to one object; ``roots`` the
     roots that the body writes; ``not_ours`` those of them that it cannot write into in place.
     ``walked`` are positions of iterables that the body writes into: their items are read by
-    position.
+    position. ``outer_roots`` are those whose storage a variable may share after an iteration.
     """
 
     def __init__(self, s: Writer, node: Loop, inits: list[Atom], flat: list[Atom]) -> None:
@@ -65,6 +65,7 @@ class Carried:
         self.roots: dict[Var, t.Type] = {}
         self.not_ours: set[Var] = set()
         self.shared_params: set[int] = set()
+        self.outer_roots: dict[int, set[Var]] = {}
         self.walked: set[int] = set()
         self.position: Var | None = None
         self.params: dict[Var, Var] = {}
@@ -134,6 +135,8 @@ class Carried:
                     continue
                 guess = self.own_params.setdefault(i, heap.owns(self.first[i]))
                 heap.adopt(param, (self.first[i],))
+                for root in self.outer_roots.get(i, ()):
+                    heap.entangle(param, root)
                 heap.state.exclusive[param] = guess
         shared = sorted(self.shared_params)
         for i, j in itertools.combinations(shared, 2):
@@ -243,6 +246,13 @@ class Carried:
                     self.shared_params |= {i, seen[root]}
                     stable = False
                 seen[root] = i
+            outer = {
+                other for root in heap.roots(following)
+                for other in (root, *heap.state.entangled.get(root, ())) if heap.is_outer(other)
+            }
+            if not outer <= self.outer_roots.setdefault(i, set()):
+                self.outer_roots[i] |= outer
+                stable = False
             guess = self.own_params[i]
             if not guess and i not in self.never and param in heap.state.latest:
                 self.copied.add(i)
