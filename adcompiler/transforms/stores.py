@@ -195,7 +195,8 @@ def store_slice(s: Writer, obj: Var, index: Atom, value: Atom, origin: Origin) -
     there = heap.reference(obj)
     if bounds is None or bounds[2] is not NONE or there.steps:
         s.reject(
-            origin, "writing to a slice with a step of a list, or of a list inside another value",
+            origin, "writing to a slice with a step of a list, or of a list inside another value, is not "
+            "supported",
             "write the items one by one", "in-place-containers",
         )
         return
@@ -359,7 +360,7 @@ def store_in_part(s: Writer, obj: Atom, name: str, value: Atom, origin: Origin) 
     heap = heap_of(s)
     if name not in ("real", "imag"):
         return s.reject(
-            origin, f"assigning to the attribute `{name}` of an array",
+            origin, f"assigning to the attribute `{name}` of an array is not supported",
             "make a new array: x.reshape(...), x.astype(...)", "array-writes",
         )
     part = s.attribute(obj, name, origin)
@@ -400,7 +401,7 @@ def write_in_place(
         or type_.kind in ("int", "bool") and found.kind in ("float", "complex")
     ):
         return s.reject(
-            origin, f"`op=` cannot write values of type {found} into an array of {type_.dtype}",
+            origin, f"values of type {found} cannot be written into an array of {type_.dtype}",
             f"NumPy refuses this too: make the array one of dtype {found.dtype or found.kind}",
             "array-writes",
         )
