@@ -137,6 +137,7 @@ def specialise(
     statements = rebound(s, [*first, *out], (value,))
     body = with_reads_in_order(unit, Block(statements, (value,)))
     written = heap.written(params)
+    check_lost(s, heap, params, function.origin)
     return Typed(
         function, params, body.statements, value, function.origin, inputs, entry, written
     )
@@ -160,6 +161,18 @@ def kept_apart(
         names = Const(tuple(var.name for var in there))
         places = Const(tuple(params.index(var) if var in params else -1 for var in there))
         yield Do(Call(Const(apart), (names, places, Const(written), *there)), origin)
+
+
+def check_lost(s: Specialiser, heap: Heap, params: list[Var], origin: Origin) -> None:
+    """Refuse to leave open whether what belongs to the caller is written into."""
+    for var in (*params, *s.unit.captured.values(), *heap.globals.values()):
+        if var in heap.state.lost:
+            where, other = heap.state.lost[var]
+            s.reject(
+                where, f"whether this writes into `{var.name}`, which `{other.name}` may share "
+                "storage with, is not known when compiling",
+                "use a copy where it is given another name", "aliases",
+            )
 
 
 def find_inputs(
@@ -325,12 +338,14 @@ def given_back(typed: Typed, kept: Iterable[Var]) -> Iterator[Statement]:
 def pair_halves(
     s: Specialiser, primal: Function, params: list[Var], inputs: list[Var], augmented_name: str,
     pullback_name: str, pairs: Pairs, own: bool, entry: Sequence[Statement] = (),
+    apart: bool = False,
 ) -> tuple[Function, Function, list[str]]:
     """Return the augmented primal and the pullback of a typed function, optimised together.
 
     The third result names the values saved. ``params`` are those of ``primal``, ``inputs`` what it
     is differentiated with respect to, which ``entry`` reads unless they are parameters; ``own``
-    says that the user gets the cotangents, as gradients.
+    says that the user gets the cotangents, as gradients, ``apart`` that callers may write into what
+    they gave or got.
     """
     unit, origin = s.unit, primal.origin
     at = origin.reversed()
@@ -340,7 +355,7 @@ def pair_halves(
     unit.types[y_bar] = cotangent_type(unit.type(output))
     unit.shapes[y_bar] = unit.shape_class(output)
     known = [*params, *inputs]
-    both = reverse(s, primal.body, inputs, output, y_bar, pairs, origin, True, known)
+    both = reverse(s, primal.body, inputs, output, y_bar, pairs, origin, True, known, own or apart)
     with s.writing_to(list(both.sweep)) as sweep:
         bars = finished_bars(s, both, inputs, origin) if own else [
             inner_bar(s, var, g, at) for var, g in zip(inputs, both.bars, strict=True)
@@ -352,7 +367,7 @@ def pair_halves(
     value, *bars = joint.yields
     made = definitions(Block(tuple(forward))) | {p.var for p in primal.params}
     saved = [v for v in free_variables(Block(tuple(backward), tuple(bars))) if v in made]
-    if own:
+    if own or apart:
         saved, rest = owned_residuals(s, saved, forward, Block(tuple(backward), tuple(bars)), primal,
                                       value)
         backward, bars = list(rest.statements), list(rest.yields)
@@ -521,7 +536,7 @@ def pair_functions(unit: Unit, pairs: Pairs) -> list[Function]:
         inputs = [var for var, active in zip(params, pair.active, strict=True) if active]
         augmented, pullback, _ = pair_halves(
             Specialiser(unit), callee, params, inputs, pair.augmented.name, pair.pullback.name,
-            pairs, own=False,
+            pairs, own=False, apart=pair.apart,
         )
         functions += [augmented, pullback]
     return functions

@@ -166,6 +166,6 @@ def makes_storage(rhs: Rhs) -> bool:
 
 ALLOCATORS: frozenset[Any] = frozenset({
     np.zeros, np.ones, np.empty, np.full, np.zeros_like, np.ones_like, np.empty_like, np.full_like,
-    np.copy, np.array, np.ndarray.copy, own, zeros_like, record, list, dict, iter, zip, enumerate,
-    reversed, range, map, filter, np.ndindex, np.ndenumerate, np.errstate, *ITERTOOLS,
+    np.copy, np.array, np.ndarray.copy, own, seed, zeros_like, record, list, dict, iter, zip,
+    enumerate, reversed, range, map, filter, np.ndindex, np.ndenumerate, np.errstate, *ITERTOOLS,
 })

@@ -19,7 +19,7 @@ from adcompiler.ir.nodes import (
     Atom, Block, Call, Const, Do, Function, If, Item, Let, Loop, Origin, Raise, Rhs, Statement,
     Step, Try, Undefined, unstar, Update, Var, With,
 )
-from adcompiler.runtime import add_at, append, drop_last, note_value, store_global, unpack
+from adcompiler.runtime import add_at, append, drop_last, note_value, put_entry, store_global, unpack
 from adcompiler.transforms.unit import Unit
 
 
@@ -274,6 +274,10 @@ class FunctionLowering(ExpressionLowering):
             self.out.append(ast.Expr(call))
         elif function is drop_last:
             self.out.append(ast.Expr(ast.Call(ast.Attribute(name, "pop", ast.Load()), [], [])))
+        elif function is put_entry:
+            key, old = (self.atom(unstar(arg)) for arg in rhs.args[1:])
+            callee = self.references.expression(put_entry)
+            self.out.append(ast.Expr(ast.Call(callee, [name, key, old], [])))
         else:
             self.add_at(target, buffer, unstar(rhs.args[1]), unstar(rhs.args[2]))
 

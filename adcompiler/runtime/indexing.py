@@ -76,6 +76,10 @@ def give_back(target: Any, value: Any) -> None:
         return
     if isinstance(target, np.ndarray):
         target[...] = value
+    elif isinstance(target, tuple):
+        for old, new in zip(target, value, strict=True):
+            if same_kind(old, new):
+                give_back(old, new)
     elif isinstance(target, list):
         for old, new in zip(target, value, strict=False):
             if same_kind(old, new):
@@ -93,6 +97,9 @@ def give_back(target: Any, value: Any) -> None:
                 give_back(target[key], new)
             else:
                 target[key] = new
+    elif isinstance(target, tuple):
+        for old, new in zip(target, value, strict=False):
+            give_back(old, new)
     elif hasattr(target, "__dict__"):
         give_back(target.__dict__, value.__dict__)
 
@@ -103,6 +110,11 @@ def same_kind(old: Any, new: Any) -> bool:
         return False
     if isinstance(old, np.ndarray):
         return bool(old.shape == new.shape and old.dtype == new.dtype)
+    if isinstance(old, tuple):
+        return len(old) == len(new) and all(
+            old_item is new_item or same_kind(old_item, new_item)
+            for old_item, new_item in zip(old, new, strict=True)
+        )
     return isinstance(old, (list, dict))
 
 

@@ -52,7 +52,7 @@ class Carried:
     ``same`` holds the positions of variables that keep referring to one object; ``roots`` the
     roots that the body writes; ``not_ours`` those of them that it cannot write into in place.
     ``walked`` are positions of iterables that the body writes into: their items are read by
-    position. ``outer_roots`` are those whose storage a variable may share after an iteration.
+    position.
     """
 
     def __init__(self, s: Writer, node: Loop, inits: list[Atom], flat: list[Atom]) -> None:
@@ -65,7 +65,7 @@ class Carried:
         self.roots: dict[Var, t.Type] = {}
         self.not_ours: set[Var] = set()
         self.shared_params: set[int] = set()
-        self.outer_roots: dict[int, set[Var]] = {}
+        self.reached: dict[int, dict[Var, None]] = {}
         self.walked: set[int] = set()
         self.position: Var | None = None
         self.params: dict[Var, Var] = {}
@@ -135,7 +135,7 @@ class Carried:
                     continue
                 guess = self.own_params.setdefault(i, heap.owns(self.first[i]))
                 heap.adopt(param, (self.first[i],))
-                for root in self.outer_roots.get(i, ()):
+                for root in self.reached.get(i, ()):
                     heap.entangle(param, root)
                 heap.state.exclusive[param] = guess
         shared = sorted(self.shared_params)
@@ -239,20 +239,18 @@ class Carried:
         for i, (param, following) in enumerate(zip(attempt.params, yields, strict=False)):
             if i in self.same or not isinstance(param, Var) or not is_mutable(s.unit.type(param)):
                 continue
-            if self.node.params[i] not in heap.live:
+            if self.node.params[i] not in heap.live or i not in self.own_params:
                 continue
+            reached = self.reached.setdefault(i, {})
             for root in heap.roots(following):
+                for other in (root, *heap.state.entangled.get(root, ())):
+                    if heap.is_outer(other) and other not in reached:
+                        reached[other] = None
+                        stable = stable and other in heap.state.entangled.get(param, ())
                 if root in seen and seen[root] != i and not {i, seen[root]} <= self.shared_params:
                     self.shared_params |= {i, seen[root]}
                     stable = False
                 seen[root] = i
-            outer = {
-                other for root in heap.roots(following)
-                for other in (root, *heap.state.entangled.get(root, ())) if heap.is_outer(other)
-            }
-            if not outer <= self.outer_roots.setdefault(i, set()):
-                self.outer_roots[i] |= outer
-                stable = False
             guess = self.own_params[i]
             if not guess and i not in self.never and param in heap.state.latest:
                 self.copied.add(i)

@@ -9,10 +9,15 @@ from adcompiler.transforms.unit import Callee
 
 @dataclass(eq=False)
 class Pair:
-    """The augmented primal and pullback of a called function, for some active parameters."""
+    """The augmented primal and pullback of a called function, for some active parameters.
+
+    ``apart`` says that what is saved has storage of its own: the caller goes on to write into what
+    it gives to the function, or gets from it.
+    """
 
     callee: Callee
     active: tuple[bool, ...]
+    apart: bool = False
     augmented: CalleePart = field(init=False)
     pullback: CalleePart = field(init=False)
 
@@ -22,10 +27,11 @@ class Pair:
 
     @property
     def suffix(self) -> str:
-        """Tells pairs of one function apart that differ in what is active."""
+        """Tells the pairs of one function from one another."""
+        suffix = "_apart" if self.apart else ""
         if all(self.active):
-            return ""
-        return "_" + "".join("1" if a else "0" for a in self.active)
+            return suffix
+        return "_" + "".join("1" if a else "0" for a in self.active) + suffix
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,5 +50,5 @@ class CalleePart:
     __name__ = name
 
 
-Pairs = dict[tuple[Callee, tuple[bool, ...]], Pair]
-"""The pairs that are called, by function and by which of its parameters are active."""
+Pairs = dict[tuple[Callee, tuple[bool, ...], bool], Pair]
+"""The pairs that are called, by function, active parameters, and whether they are apart."""

@@ -251,13 +251,14 @@ class Reversed:
 
 def reverse(
     s: Specialiser, body: Block, inputs: list[Var], output: Atom, seed: Atom, pairs: Pairs,
-    origin: Origin, split: bool, params: Iterable[Var],
+    origin: Origin, split: bool, params: Iterable[Var], apart: bool = False,
 ) -> Reversed:
     """Reverse the typed statements of ``body`` with respect to ``inputs``.
 
     ``seed`` is the cotangent of ``output``; ``params`` are all parameters of the function.
     ``split`` says that the sweep will be a function of its own, which gets what it reads handed
-    over; otherwise it stands below the forward pass and sees its variables.
+    over; otherwise it stands below the forward pass and sees its variables. ``apart`` says that
+    what is saved must not change with what others hold.
     """
     constant = cancelled_shifts(body, output, s.unit.type, s.unit.definition)
     free = [var for var in inputs if t.may_vary(s.unit.type(var))]
@@ -265,7 +266,7 @@ def reverse(
     varied = varied_variables(body, free, s.unit.type)
     purity = Purity(s.unit.type, s.unit.definition)
     assume = s.unit.assume_equal_shapes and purity.has_no_effect(body)
-    reverser = Reverser(s, active, varied, pairs, split, params, assume)
+    reverser = Reverser(s, active, varied, pairs, split, params, assume, apart)
     reverser.prepare_writes(body)
     with reverser.forward_pass() as forward:
         sweeps = reverser.forward(body.statements)

@@ -25,14 +25,15 @@ class ReverserBase(ABC):
 
     ``active`` holds the variables whose cotangents are wanted, ``varied`` those that depend on the
     inputs. ``pairs`` are the functions called by name. ``split`` says that the sweep will be a
-    function of its own; ``assume`` that operands may be checked to have equal shapes. ``env`` maps
+    function of its own, ``apart`` that what it saves must not change if others write into what they
+    gave to the function or got from it; ``assume`` that operands may be checked to have equal shapes. ``env`` maps
     primal variables to the atoms that hold their values in the forward pass, ``home`` variables to
     the region that they were made in. ``depth`` is the number of loops around.
     """
 
     def __init__(
         self, s: Specialiser, active: frozenset[Var], varied: frozenset[Var], pairs: Pairs,
-        split: bool, params: Iterable[Var], assume: bool,
+        split: bool, params: Iterable[Var], assume: bool, apart: bool,
     ) -> None:
         self.s = s
         self.active = active
@@ -40,10 +41,12 @@ class ReverserBase(ABC):
         self.pairs = pairs
         self.split = split
         self.assume = assume
+        self.apart = apart
         self.env: dict[Var, Atom] = {}
         self.versions = Versions(Block(()))
         self.primal_of: dict[Atom, Var] = {}
         self.restored: list[dict[Var, Atom]] = [{}]
+        self.stale: dict[Var, bool] = {}
         self.depth = 0
         self.region = 0
         self.regions = 0
@@ -94,6 +97,10 @@ class ReverserBase(ABC):
     @abstractmethod
     def destroyed_values(self) -> set[Var]:
         """Return the forward values whose storage goes on to hold others."""
+
+    @abstractmethod
+    def is_stale(self, var: Var, destroyed: set[Var]) -> bool:
+        """Say whether a value shares storage with a destroyed one, so that it must be read anew."""
 
     @abstractmethod
     def read_restored(self, out: list[Statement], yields: list[Atom]) -> None:

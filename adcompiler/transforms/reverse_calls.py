@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.analyses.storage import is_mutable
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Call, Const, Do, Item, Let, Origin, Star, Var, substitute, unstar,
@@ -181,9 +182,10 @@ class CallReverser(ReverserBase):
         """Write the call of an augmented primal; its reverse calls the pullback."""
         s = self.s
         mask = tuple(self.is_active(arg) for arg in args)
-        pair = self.pairs.get((callee, mask))
+        apart = self.apart or self.is_written_later(target, args)
+        pair = self.pairs.get((callee, mask, apart))
         if pair is None:
-            pair = self.pairs[callee, mask] = Pair(callee, mask)
+            pair = self.pairs[callee, mask, apart] = Pair(callee, mask, apart)
         both = s.let(
             Call(Const(pair.augmented), tuple(map(self.argument, args))),
             t.Tuple((s.unit.type(target), t.UNKNOWN)), f"{callee.name}_pair", origin,
@@ -193,6 +195,8 @@ class CallReverser(ReverserBase):
         residuals = s.let(
             Item(both, Const(1)), t.UNKNOWN, f"{callee.name}_residuals", origin, False
         )
+        if apart:
+            self.stale[residuals] = False
         wanted = [arg for arg in args if self.is_active(arg)]
 
         def sweep(cotangents: Cotangents) -> None:
@@ -204,6 +208,21 @@ class CallReverser(ReverserBase):
                     cotangents.accumulate(arg, part, at)
 
         return sweep
+
+    def is_written_later(self, target: Var, args: list[Atom | Star]) -> bool:
+        """Say whether the storage of a call's arguments or result may be written into."""
+        destroyed = self.destroyed_values()
+        if not destroyed:
+            return False
+        type_of, before = self.s.unit.type, dict(self.stale)
+        found = is_mutable(type_of(target)) or any(
+            isinstance(atom, Var) and is_mutable(type_of(atom)) and (
+                not isinstance(type_of(atom), t.Array) or atom in destroyed
+                or self.s.unit.definition(atom) is None or self.is_stale(atom, destroyed)
+            ) for atom in map(unstar, args)
+        )
+        self.stale = before  # more will be known of what is stale when the sweep is written
+        return found
 
     def pulled(self, call: Call, wanted: list[Var], at: Origin) -> list[Var]:
         """Write the call of a pullback; return the cotangents of the arguments ``wanted``."""

@@ -296,7 +296,7 @@ class WriteReverser(ReverserBase):
         rhs = self.s.unit.definition(var)
         self.stale[var] = False
         if rhs is not None and var not in destroyed and written_operand(rhs) is None and (
-            is_mutable(self.s.unit.type(var))
+            is_mutable(self.s.unit.type(var)) or isinstance(self.s.unit.type(var), t.Method)
         ):
             self.stale[var] = any(
                 isinstance(a, Var) and (a in destroyed or self.is_stale(a, destroyed))
@@ -313,7 +313,7 @@ class WriteReverser(ReverserBase):
             waiting = [
                 var for var in free_variables(self.content(Block(tuple(out), tuple(yields))))
                 if var not in done and var not in made and self.is_stale(var, destroyed)
-                and self.home.get(var, self.region_of_sweep) == self.region_of_sweep
+                and self.is_refreshed_here(var)
             ]
             if not waiting:
                 break
@@ -338,6 +338,12 @@ class WriteReverser(ReverserBase):
         left = free_variables(self.content(Block(tuple(out), tuple(yields))))
         if any(var in left for var in done):
             raise InternalError("the sweep reads storage before it has been put back")
+
+    def is_refreshed_here(self, var: Var) -> bool:
+        """Say whether a view is read anew in this region, rather than in one around it."""
+        if self.home.get(var, self.region_of_sweep) == self.region_of_sweep:
+            return True
+        return any(base in self.restored[-1] for base in self.bases(var))
 
     def content(self, block: Block) -> Block:
         """Return a block without the statements that only read shapes and dtypes."""

@@ -18,7 +18,8 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.runtime import accumulate, append, drop_last, keeps_shape
 from adcompiler.transforms.folds import folds
-from adcompiler.transforms.heap import Heap
+from adcompiler.transforms.heap import Heap, rhs_is_record
+from adcompiler.transforms.objects import make_record
 from adcompiler.transforms.writer import Writer
 
 WHOLE = Const(Ellipsis)
@@ -130,6 +131,8 @@ def store_in_slot(
         return
     if step.kind == "item" and store_in_display(s, obj, step.args[0], value, origin):
         return
+    if isinstance(type_, t.Object) and store_in_record(s, obj, type_, step.name, value, origin):
+        return
     owned = heap.owns(value)
     there = heap.reference(obj)
     heap.write(obj, (step,), value, origin, rebound=0)
@@ -170,6 +173,30 @@ def store_in_display(s: Writer, obj: Var, index: Atom, value: Atom, origin: Orig
         new = s.pack_dict([*entries, (index, value)], origin, latest.name)
     else:
         return False
+    renew(heap, there.root, new, origin)
+    return True
+
+
+def store_in_record(
+    s: Writer, obj: Var, type_: t.Object, name: str, value: Atom, origin: Origin
+) -> bool:
+    """Write an instance of known attributes anew; return False for others."""
+    heap = heap_of(s)
+    there = heap.reference(obj)
+    latest = heap.state.value(there.root)
+    if there.root in heap.state.lost or not isinstance(latest, Var):
+        return False
+    rhs = s.unit.definition(latest)
+    if there.steps or rhs is None or not rhs_is_record(rhs):
+        if type_.field(name) is None:
+            s.reject(
+                origin, f"this gives an instance of {type_.cls.__name__} that was not made here "
+                f"the new attribute `{name}`", "assign the attribute in `__init__`", "attributes",
+            )
+            return True
+        return False
+    fields = s.unit.fields(latest) or {}
+    new = make_record(s, type_.cls, {**fields, name: value}, latest.name, origin)
     renew(heap, there.root, new, origin)
     return True
 
@@ -405,7 +432,7 @@ def write_in_place(
             f"NumPy refuses this too: make the array one of dtype {found.dtype or found.kind}",
             "array-writes",
         )
-    where = () if steps and steps[-1].kind == "item" else (Step("item", args=(WHOLE,)),)
+    where = () if is_part_of_array(s, x) else (Step("item", args=(WHOLE,)),)
     if plain in (operator.add, operator.sub) and type_.kind in ("float", "complex"):
         change = y if plain is operator.add else s.call(
             Const(operator.neg), [y], {}, origin, "change"
@@ -415,6 +442,12 @@ def write_in_place(
     value = s.call(Const(plain), [x, y], {}, origin, name)
     heap.write(x, where, value, origin)
     return x
+
+
+def is_part_of_array(s: Writer, x: Var) -> bool:
+    """Say whether an array is read as ``array[index]``, so that a store there writes into it."""
+    read = s.unit.definition(x)
+    return isinstance(read, Item) and isinstance(s.unit.type(read.obj), t.Array)
 
 
 def check_shape(s: Writer, old: Var, new: Var, origin: Origin) -> None:

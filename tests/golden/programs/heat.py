@@ -49,6 +49,5 @@ def heat_grad(u, k, steps):
         u_bar[2:] += lap_bar
         u_bar_1 = u_bar
     # reverse of heat.py:4
-    u_bar = np.copy(u_bar_1)
     k_bar = float(k_bar)
-    return u_bar, k_bar
+    return u_bar_1, k_bar

@@ -72,6 +72,5 @@ def simulate_grad(state, length, step, steps):
         length_bar = length_bar - float(product_bar * sin_1) / length * quotient_1
         state_bar = state_bar + repack((angle_bar, speed_bar), state)
     # reverse of runge_kutta.py:9
-    state_bar = np.copy(state_bar)
     length_bar = float(length_bar)
     return state_bar, length_bar
