@@ -56,11 +56,15 @@ def construct(
 
 
 def is_plain_class(cls: type) -> bool:
-    """Say whether calling a class makes an instance and calls ``__init__``, nothing else."""
+    """Say whether calling a class makes an instance and calls ``__init__``, nothing else.
+
+    Contexts are not taken apart: a ``with`` goes by the class that it is of.
+    """
     own_new, own_setattr = find_raw(cls, "__new__"), find_raw(cls, "__setattr__")
     return (
         is_record_class(cls) and own_new is not None and own_new[0] is object
         and type(cls).__call__ is type.__call__ and not inspect.isabstract(cls)
+        and not hasattr(cls, "__enter__")
         and own_setattr is not None and (own_setattr[0] is object or is_frozen(cls))
     )
 
