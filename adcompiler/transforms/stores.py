@@ -23,7 +23,7 @@ from adcompiler.transforms.objects import make_record
 from adcompiler.transforms.writer import Writer
 
 WHOLE = Const(Ellipsis)
-PLAIN_SETATTR = (object.__setattr__, SimpleNamespace.__setattr__)
+PLAIN_SETATTR: tuple[Any, ...] = (object.__setattr__, SimpleNamespace.__setattr__)
 MAX_ELEMENTS = 64
 """Lists of more elements are not kept apart element by element."""
 
