@@ -20,6 +20,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.runtime import dict_keys, entry, own
+from adcompiler.runtime.shaping import reshape_view
 
 IN_PLACE: dict[Any, Any] = {
     operator.iadd: operator.add, operator.isub: operator.sub, operator.imul: operator.mul,
@@ -32,7 +33,7 @@ IN_PLACE: dict[Any, Any] = {
 
 VIEWS: frozenset[Any] = frozenset({
     np.transpose, np.swapaxes, np.moveaxis, np.rollaxis, np.expand_dims, np.squeeze, np.flip,
-    np.fliplr, np.flipud, np.diagonal, np.broadcast_to, np.real, np.imag,
+    np.fliplr, np.flipud, np.diagonal, np.broadcast_to, np.real, np.imag, reshape_view,
 })
 """Functions whose result is always a view of their first argument (or the array itself)."""
 
@@ -333,11 +334,44 @@ def is_method(type_: t.Type, name: str) -> bool:
     return python is not None and callable(getattr(python, name, None))
 
 
-def may_copy(step: Step) -> bool:
-    """Say whether NumPy decides when the code runs if a step leads to a view or a copy."""
-    if step.kind == "method":
-        return step.name in MAYBE_VIEW_METHODS
-    return step.kind == "call" and step.function in MAYBE_VIEWS
+def checked(step: Step, where: str) -> Step:
+    """Return a step that NumPy may make a copy at as one that raises if it does."""
+    name, args, kwargs = step.name, step.args, dict(step.kwargs)
+    if step.kind == "method" and name in MAYBE_VIEW_METHODS:
+        pass
+    elif step.kind != "call" or step.function not in MAYBE_VIEWS:
+        return step
+    elif step.function is np.reshape:
+        shape = kwargs.pop("shape", kwargs.pop("newshape", None))
+        args = args if shape is None else (shape, *args)
+        if len(args) > 1:
+            args, kwargs["order"] = args[:1], args[1]
+    if name == "ravel":
+        if args:
+            args, kwargs["order"] = (), args[0]
+        if isinstance(order := kwargs.get("order"), Const) and order.value == "K":
+            kwargs["order"] = Const("A")
+        args = (Const(-1),)
+    return Step(
+        "call", reshape_view.__name__, (Const(where), *args), reshape_view,
+        tuple(kwargs.items()),
+    )
+
+
+def type_of_view(array: t.Type, step: Step, type_of: TypeOf) -> t.Type | None:
+    """Return the type of what a checked step leads to, None if it is not known."""
+    if step.function is not reshape_view or not isinstance(array, t.Array):
+        return None
+    shape = step.args[1:]
+    if len(shape) == 1:
+        found = type_of(shape[0])
+        if isinstance(shape[0], Const) and isinstance(shape[0].value, tuple):
+            return t.Array(array.dtype, len(shape[0].value))
+        if isinstance(found, t.Tuple):
+            return t.Array(array.dtype, len(found.items))
+        if not isinstance(found, t.Scalar):
+            return None
+    return t.Array(array.dtype, len(shape))
 
 
 def written_operand(rhs: Rhs) -> Atom | None:

@@ -131,7 +131,7 @@ class Fusion:
             written = written_buffers(statement)
             if not written:
                 continue
-            for var, place in made.items():
+            for var, place in reversed(made.items()):  # what reads views, before the views
                 crosses = place < position < used_at.get(var, len(statements))
                 if var in self.fused and crosses and self.shares(self.reads[var], written):
                     self.fused.discard(var)

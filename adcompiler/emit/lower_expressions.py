@@ -17,7 +17,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import is_short_circuit
 from adcompiler.rulekit.registry import hashable
-from adcompiler.runtime import noted_value, read_global
+from adcompiler.runtime import choose, noted_value, read_global
 from adcompiler.transforms.unit import Unit
 
 BINARY: dict[Any, type[ast.operator]] = {
@@ -115,6 +115,9 @@ class ExpressionLowering:
                 return ast.Attribute(self.atom(args[0]), args[1].value, ast.Load())
             if function is noted_value:
                 return ast.Subscript(self.atom(args[0]), ast.Constant(0), ast.Load())
+            if function is choose and len(args) == 3:
+                test, body, orelse = (self.atom(a) for a in args)
+                return ast.IfExp(test, body, orelse)
             if function in BINARY and len(args) == 2:
                 left, right = (self.atom(a) for a in args)
                 return ast.BinOp(left, BINARY[function](), right)

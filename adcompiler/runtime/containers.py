@@ -82,6 +82,11 @@ def same_kind(items: list[Any]) -> None:
         )
 
 
+def choose(condition: Any, a: Any, b: Any) -> Any:
+    """Return ``a`` if ``condition`` is true, else ``b``: the object itself, which is not copied."""
+    return a if condition else b
+
+
 def append(items: list[Any], value: Any) -> list[Any]:
     """Append ``value`` to a list that the emitted code owns and return the list."""
     items.append(value)

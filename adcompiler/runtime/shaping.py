@@ -15,6 +15,32 @@ from adcompiler.runtime.broadcasting import project
 from adcompiler.runtime.gathering import take_adjoint
 
 
+def reshape_view(x: Any, where: str, *shape: Any, order: Any = "C") -> Any:
+    """Return ``x.reshape(*shape, order=order)``, which must be a view of ``x``.
+
+    Raises ValueError if it is a copy; ``where`` is the user's line.
+    """
+    view = x.reshape(*shape, order=order)
+    if x.size and not np.may_share_memory(view, x):
+        raise ValueError(
+            f"{where}: this makes a copy of the array, as its layout in memory allows no view of "
+            "this shape. Compiled code that writes into one of the two relies on a view: add "
+            "`.copy()` where a copy is meant"
+        )
+    return view
+
+
+def laid_out_as(g: Any, x: Any) -> Any:
+    """Return ``g`` in an array that lies in memory as ``x`` does, which has its shape."""
+    if g.strides == x.strides or g.itemsize != x.itemsize and g.flags.c_contiguous and (
+        x.flags.c_contiguous
+    ):
+        return g
+    placed = np.empty_like(x, dtype=g.dtype)
+    placed[...] = g
+    return placed
+
+
 def like(g: Any, x: Any) -> Any:
     """Return ``g``, of the shape of ``np.asarray(x)``, as a cotangent of ``x``: of its form.
 

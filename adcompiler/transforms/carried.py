@@ -200,7 +200,9 @@ class Carried:
         self.exit = heap.state
         stable = True
         for root, latest in heap.state.latest.items():
-            if not heap.is_outer(root) or latest is self.entry.value(root):
+            if not heap.is_outer(root) or latest is self.entry.value(root) or (
+                root in heap.state.choices
+            ):
                 continue
             type_ = s.unit.type(latest)
             if root not in self.roots:
@@ -246,6 +248,8 @@ class Carried:
                 for other in (root, *heap.state.entangled.get(root, ())):
                     if heap.is_outer(other) and other not in reached:
                         reached[other] = None
+                        if other in heap.aliases.get(root, ()):
+                            heap.may_be_one(param, other)
                         stable = stable and other in heap.state.entangled.get(param, ())
                 if root in seen and seen[root] != i and not {i, seen[root]} <= self.shared_params:
                     self.shared_params |= {i, seen[root]}

@@ -17,6 +17,7 @@ from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Call, Const, Do, Function, Item, Origin, Star, Unsupported, Var,
 )
 from adcompiler.ir.visit import walk
+from adcompiler.rulekit.registry import root_module
 from adcompiler.runtime.records import is_record_class
 from adcompiler.transforms.folds import folds
 from adcompiler.transforms.objects import NAMESPACE, call_raw, find_raw, live_class, make_record
@@ -35,7 +36,7 @@ def construct(
         return s.call(live_class(s, generic), args, kwargs, origin, name)
     if cls is NAMESPACE and not args:
         return make_record(s, cls, kwargs, name, origin)
-    if not is_plain_class(cls):
+    if not is_plain_class(cls) or root_module(cls) == "numpy":
         return None
     if cls.__init__ is object.__init__ and not args and not kwargs:
         return make_record(s, cls, {}, name, origin)
@@ -56,15 +57,11 @@ def construct(
 
 
 def is_plain_class(cls: type) -> bool:
-    """Say whether calling a class makes an instance and calls ``__init__``, nothing else.
-
-    Contexts are not taken apart: a ``with`` goes by the class that it is of.
-    """
+    """Say whether calling a class makes an instance and calls ``__init__``, nothing else."""
     own_new, own_setattr = find_raw(cls, "__new__"), find_raw(cls, "__setattr__")
     return (
         is_record_class(cls) and own_new is not None and own_new[0] is object
         and type(cls).__call__ is type.__call__ and not inspect.isabstract(cls)
-        and not hasattr(cls, "__enter__")
         and own_setattr is not None and (own_setattr[0] is object or is_frozen(cls))
     )
 

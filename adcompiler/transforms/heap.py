@@ -15,18 +15,20 @@ that the writes of emitted code never reach what somebody else holds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from adcompiler.analyses.storage import Sharing, is_container, is_mutable, written_operand
+from adcompiler.analyses.storage import (
+    Sharing, checked, is_container, is_mutable, type_of_view, written_operand,
+)
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Call, Closure, Const, Global, Item, Let, Origin, Pack, Rhs, Statement,
     Step, Update, Var, unstar,
 )
-from adcompiler.runtime import own, record
+from adcompiler.runtime import choose, own, record
 from adcompiler.transforms.writer import Writer
 
 SLOTS_MOVED = 0
@@ -54,6 +56,18 @@ class Change:
     rebound: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A root that is one of two others: the first if ``condition`` is true.
+
+    ``seen`` are the values of these roots that its latest value was read from.
+    """
+
+    condition: Atom
+    alternatives: tuple[Reference, Reference]
+    seen: tuple[Atom, ...] = ()
+
+
 @dataclass(eq=False)
 class State:
     """What is known at one point of the code; copied where control flow parts.
@@ -61,19 +75,20 @@ class State:
     ``latest`` is the latest value of each root that was written; ``entangled`` the roots that may
     share storage; ``lost`` those that may have been written through another one, with the place.
     ``exclusive`` says of values whether nobody else holds their storage, where that is not clear
-    from how they were made.
+    from how they were made. ``choices`` are the roots that are one of two others.
     """
 
     latest: dict[Var, Atom] = field(default_factory=dict)
     entangled: dict[Var, set[Var]] = field(default_factory=dict)
     lost: dict[Var, tuple[Origin, Var]] = field(default_factory=dict)
     exclusive: dict[Atom, bool] = field(default_factory=dict)
+    choices: dict[Var, Choice] = field(default_factory=dict)
 
     def copy(self) -> State:
         """Return an independent copy."""
         return State(
             dict(self.latest), {root: set(others) for root, others in self.entangled.items()},
-            dict(self.lost), dict(self.exclusive),
+            dict(self.lost), dict(self.exclusive), dict(self.choices),
         )
 
     def value(self, root: Var) -> Atom:
@@ -90,6 +105,9 @@ class Heap:
         self.references: dict[Var, Reference] = {}
         self.changes: dict[Atom, Change] = {}
         self.levels: dict[Var, int] = {}
+        self.behind: dict[Var, tuple[Var, ...]] = {}
+        self.aliases: dict[Var, set[Var]] = {}
+        self.filled: set[Var] = set()
         self.level = 0
         self.settled_level = 1 << 30
         self.iterating: list[Var] = []
@@ -108,10 +126,19 @@ class Heap:
             self.prologue.append(Let(var, rhs, origin))
         return var
 
-    def written(self, params: Iterable[Var]) -> list[tuple[Var, Atom]]:
-        """Return what was there before the code ran and is written, with what it has become."""
+    def written(
+        self, params: Iterable[Var], copies: Mapping[Var, Var] | None = None
+    ) -> list[tuple[Var, Atom]]:
+        """Return what was there before the code ran and is written, with what it has become.
+
+        ``copies`` are what the code works on in place of parameters.
+        """
         there = [*params, *self.s.unit.captured.values(), *self.globals.values()]
-        return [(var, self.state.latest[var]) for var in there if var in self.state.latest]
+        roots = {var: (copies or {}).get(var, var) for var in there}
+        return [
+            (var, self.state.latest[root]) for var, root in roots.items()
+            if root in self.state.latest
+        ]
 
     # -- what is where -------------------------------------------------------------------------
 
@@ -175,6 +202,8 @@ class Heap:
         self.forget(var)
         if written_operand(rhs) is not None:
             return  # a new value of a root: see ``advance``
+        if isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is choose:
+            return  # see ``choose``
         for operand, how in self.sharing.of(var, rhs):
             if not isinstance(operand, Var):
                 continue
@@ -183,7 +212,7 @@ class Heap:
                 self.s.unit.type(operand), t.Tuple
             )
             if isinstance(how, Step) and not known:
-                steps = (*there.steps, how)
+                steps = (*there.steps, checked(how, self.place_in_text()))
                 self.references[var] = Reference(there.root, steps, self.state.value(there.root))
             elif how == "same":
                 self.references[var] = there
@@ -191,6 +220,11 @@ class Heap:
                 continue  # parts are found through the definition
             else:
                 self.join(var, operand)
+
+    def place_in_text(self) -> str:
+        """Return what messages of emitted code call the line that is being specialised."""
+        at = self.s.at
+        return "here" if at is None else f"{at.file.rsplit('/', 1)[-1]}:{at.line}"
 
     def join(self, root: Var, atom: Atom) -> None:
         """Note that a root may share storage with all that a value refers to."""
@@ -213,7 +247,8 @@ class Heap:
             return ()
         parts = self.parts(atom)
         if parts is None:
-            return (self.reference(atom).root,)
+            root = self.reference(atom).root
+            return (root, *self.behind.get(root, ()))
         own = () if isinstance(self.s.unit.type(atom), t.Tuple) else (self.reference(atom).root,)
         return dict.fromkeys((*own, *(root for part in parts for root in self.roots(part))))
 
@@ -253,6 +288,8 @@ class Heap:
         if isinstance(type_, t.Tuple) and parts is not None:
             return self.repacked(atom, parts, origin)
         there = self.reference(atom)
+        if there.root in self.state.choices:
+            self.choose_again(there.root, origin)
         if there.root in self.state.lost:
             return self.refuse_lost(atom, there.root, origin)
         latest = self.state.value(there.root)
@@ -305,6 +342,10 @@ class Heap:
             case "method":
                 method = s.attribute(obj, step.name, origin, step.name)
                 return s.call(method, list(step.args), dict(step.kwargs), origin, name)
+        found = type_of_view(s.unit.type(obj), step, s.unit.type)
+        if found is not None:
+            return s.let(Call(Const(step.function), (obj, *step.args), step.kwargs), found, name,
+                         origin)
         return s.call(
             Const(step.function), [obj, *step.args], dict(step.kwargs), origin, name
         )
@@ -357,6 +398,108 @@ class Heap:
             "value through one name only", "aliases",
         )
 
+    # -- one of two values ---------------------------------------------------------------------
+
+    def alternative(self, atom: Atom) -> Reference | None:
+        """Return where the result of an arm lies, if it was there before and can be read again."""
+        if not isinstance(atom, Var):
+            return None
+        there = self.reference(atom)
+        if self.levels.get(there.root, 0) > self.level or there.root in self.state.lost:
+            return None
+        if there.root not in self.state.choices and there.root in self.behind:
+            return None
+        type_ = self.s.unit.type(there.root)
+        for step in there.steps:
+            if any(isinstance(a, Var) and self.levels.get(a, 0) > self.level for a in step.atoms):
+                return None
+            if step.kind != "item":
+                if step.kind == "attr" and isinstance(type_, t.Object):
+                    type_ = type_.field(step.name) or t.UNKNOWN
+                continue
+            key = step.args[0].value if isinstance(step.args[0], Const) else None
+            match type_:
+                case t.Tuple(items) if isinstance(key, int):
+                    type_ = items[key]
+                case t.Dict(keys, items) if keys is not None and key in keys:
+                    type_ = items[keys.index(key)]
+                case t.Array() if not self.picks(step.args[0]):
+                    pass
+                case _:
+                    return None
+        return Reference(there.root, there.steps, self.state.value(there.root))
+
+    def picks(self, index: Atom) -> bool:
+        """Say whether a subscript of an array may name what is not there: it has an int."""
+        if isinstance(index, Const):
+            parts = index.value if isinstance(index.value, tuple) else (index.value,)
+            return any(isinstance(part, int) for part in parts)
+        rhs = self.s.unit.definition(index)
+        if isinstance(rhs, Pack):
+            return any(self.picks(unstar(item)) for item in rhs.items)
+        return not isinstance(self.s.unit.type(index), t.SliceType)
+
+    def chosen(
+        self, condition: Atom, alternatives: tuple[Reference, Reference], name: str, type_: t.Type,
+        origin: Origin,
+    ) -> Var:
+        """Write a value that is one of two, and keep it apart which."""
+        values = [self.part_again(there, origin, name) for there in alternatives]
+        rhs = Call(Const(choose), (condition, *values))
+        var = self.s.let(rhs, type_, name, origin, False)
+        self.behind[var] = tuple(dict.fromkeys(
+            root for there in alternatives
+            for root in (there.root, *self.behind.get(there.root, ()))
+        ))
+        for root in self.behind[var]:
+            for other in list(self.state.entangled.get(root, ())):
+                self.entangle(var, other)
+        self.state.exclusive[var] = False
+        self.state.choices[var] = Choice(condition, alternatives, self.seen(var))
+        return var
+
+    def seen(self, root: Var) -> tuple[Atom, ...]:
+        """Return the values of the roots that a choice is between."""
+        return tuple(self.state.value(r) for r in self.behind[root])
+
+    def choose_again(self, root: Var, origin: Origin) -> None:
+        """Write the choice anew if one of the values it is between was written since."""
+        choice = self.state.choices[root]
+        lost = [r for r in self.behind[root] if r in self.state.lost]
+        if lost:
+            self.state.lost.setdefault(root, self.state.lost[lost[0]])
+            return
+        if choice.seen == self.seen(root):
+            return
+        values = [self.part_again(there, origin, root.name) for there in choice.alternatives]
+        before = self.state.value(root)
+        new = self.s.let(
+            Call(Const(choose), (choice.condition, *values)), self.s.unit.type(root), root.name,
+            origin, False,
+        )
+        self.state.latest[root] = new
+        self.changes[new] = Change(before, None)
+        self.references[new] = Reference(root, (), new)
+        self.levels.setdefault(new, self.level)
+        self.state.exclusive[new] = False
+        self.state.lost.pop(root, None)
+        self.state.choices[root] = Choice(
+            choice.condition, choice.alternatives, self.seen(root))
+
+    def part_again(self, there: Reference, origin: Origin, name: str) -> Atom:
+        """Write the reading of a part of a root, as the root is now."""
+        if there.root in self.state.choices:
+            self.choose_again(there.root, origin)
+        if there.root in self.state.lost:
+            return self.refuse_lost(there.root, there.root, origin)
+        latest = self.state.value(there.root)
+        depth = self.rebound_between(there.at, (latest,))
+        if depth is not None and len(there.steps) > depth:
+            return self.refuse_lost(there.root, there.root, origin)
+        if not there.steps:
+            return self.current(latest, origin) if self.parts(latest) else latest
+        return self.read(there, latest, origin, name)
+
     # -- writing -------------------------------------------------------------------------------
 
     def write(
@@ -405,7 +548,12 @@ class Heap:
             self.state.exclusive[new] = self.state.exclusive[before]
         if origin is None:
             return
+        if self.state.choices.pop(root, None) is not None:
+            for other in self.behind[root]:
+                self.state.lost.setdefault(other, (origin, root))
         written = self.written_slots(new, rebound)
+        if written is None:
+            self.filled.add(root)
         for other in self.state.entangled.get(root, ()):
             if written is None or may_hold(self.s.unit.type(other), written):
                 self.state.lost.setdefault(other, (origin, root))
@@ -503,6 +651,7 @@ class Heap:
                 )
                 continue
             exclusive = exclusive and self.owns(source)
+            self.may_be_one(var, self.reference(source).root)
             roots.update(dict.fromkeys(self.roots(source)))
         for root in roots:
             for other in list(self.state.entangled.get(root, ())):
@@ -510,6 +659,21 @@ class Heap:
                     self.entangle(var, other)
             self.entangle(var, root)
         self.state.exclusive[var] = exclusive
+
+    def may_be_one(self, a: Var, b: Var) -> None:
+        """Note that two roots may be one object; other entangled ones may hold one another."""
+        together = self.aliases.setdefault(a, {a}) | self.aliases.setdefault(b, {b})
+        for root in together:
+            self.aliases[root] = together
+
+    def may_write(self, var: Var) -> bool:
+        """Say whether what ``var`` is, or holds, may have been written under another name."""
+        if var not in self.state.lost:
+            return False
+        _, other = self.state.lost[var]
+        return other in self.filled or var in self.aliases.get(other, ()) or not isinstance(
+            self.s.unit.type(other), (t.List, t.Dict)
+        )
 
     def merge(self, a: State, b: State) -> dict[Var, tuple[Atom, Atom]]:
         """Return the roots that differ after two arms; what else is known of both is joined."""
@@ -519,9 +683,12 @@ class Heap:
                 merged.entangled.setdefault(root, set()).update(others)
         for atom, exclusive in b.exclusive.items():
             merged.exclusive[atom] = exclusive and merged.exclusive.get(atom, True)
+        for root, choice in a.choices.items():
+            if root in b.choices and self.is_outer(root):
+                merged.choices[root] = Choice(choice.condition, choice.alternatives)
         differing = {}
         for root in dict.fromkeys((*a.latest, *b.latest)):
-            if not self.is_outer(root):
+            if not self.is_outer(root) or root in merged.choices:
                 merged.latest.pop(root, None)
                 continue
             one, two = a.value(root), b.value(root)

@@ -17,7 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from adcompiler.analyses.storage import METADATA, Sharing, is_mutable, written_operand
+from adcompiler.analyses.storage import METADATA, Sharing, is_mutable, type_of_view, written_operand
 from adcompiler.analyses.versions import Versions
 from adcompiler.errors import InternalError
 from adcompiler.ir import types as t
@@ -31,6 +31,7 @@ from adcompiler.ir.visit import (
 from adcompiler.runtime import (
     append, drop_last, entry, last_written, own, project, put_entry, zeros_like,
 )
+from adcompiler.runtime.shaping import laid_out_as, reshape_view
 from adcompiler.transforms.cotangents import Cotangents, bar
 from adcompiler.transforms.reverse_base import ReverserBase, Sweep
 from adcompiler.transforms.specialise import Specialiser
@@ -149,6 +150,13 @@ class WriteReverser(ReverserBase):
             assert isinstance(new, Update)
             obj, value = rhs.obj, rhs.value
             steps = self.shadow_steps(new)
+            if any(step.function is reshape_view for step in steps):
+                laid = s.let(
+                    Call(Const(laid_out_as), (buffer, self.value(target))), s.unit.type(buffer),
+                    bar(target), at, False,
+                )
+                s.unit.shapes[laid] = s.unit.shape_class(buffer)
+                buffer = laid
             if self.is_active(value):
                 part = lead(s, buffer, steps, at)
                 if self.repeats(new) and not new.adds:
@@ -276,11 +284,16 @@ class WriteReverser(ReverserBase):
         table = self.restored[-1]
         block = Block(tuple(out), tuple(yields))
         if any(var in table for var in used(block)):
-            out[:] = [
-                substitute_statement(st, {
-                    var: atom for var, atom in table.items() if atom not in defined(st)
-                }) for st in out
-            ]
+            there = dict.fromkeys(v for st in out for v in defined(st))
+            for position, st in enumerate(out):
+                for var in defined(st):
+                    there.pop(var, None)
+                mapping = {var: atom for var, atom in table.items() if atom not in defined(st)}
+                early = {var for var, atom in mapping.items() if atom in there}
+                if early and not early.isdisjoint(used(Block((st,)))):
+                    read = used(self.content(Block((st,))))
+                    mapping = {v: a for v, a in mapping.items() if v not in early or v in read}
+                out[position] = substitute_statement(st, mapping)
             yields[:] = [table.get(a, a) if isinstance(a, Var) else a for a in yields]
 
     def destroyed_values(self) -> set[Var]:
@@ -351,7 +364,9 @@ class WriteReverser(ReverserBase):
         for statement in block.statements:
             match statement:
                 case Let(rhs=rhs) if self.described(rhs) is not None:
-                    if isinstance(rhs, Call) and rhs.func.value is project:  # type: ignore[union-attr]
+                    if isinstance(rhs, Call) and rhs.func.value in (  # type: ignore[union-attr]
+                        project, laid_out_as
+                    ):
                         kept.append(replace(statement, rhs=Call(rhs.func, rhs.args[:1])))
                 case If():
                     kept.append(replace(
@@ -369,7 +384,7 @@ class WriteReverser(ReverserBase):
         match rhs:
             case Attribute(obj, name) if name in METADATA:
                 return obj
-            case Call(Const(function), (_, x), ()) if function is project:
+            case Call(Const(function), (_, x), ()) if function in (project, laid_out_as):
                 return unstar(x) if isinstance(self.s.unit.type(unstar(x)), t.Array) else None
             case Call(Const(function), (x,), ()) if any(function is like for like in LIKE):
                 return unstar(x) if isinstance(self.s.unit.type(unstar(x)), t.Array) else None
@@ -459,6 +474,11 @@ def lead(s: Specialiser, obj: Atom, steps: Sequence[Step], origin: Origin) -> At
             case "method":
                 method = s.attribute(obj, step.name, origin, step.name)
                 obj = s.call(method, list(step.args), dict(step.kwargs), origin, "part")
+            case _ if found := type_of_view(s.unit.type(obj), step, s.unit.type):
+                obj = s.let(
+                    Call(Const(step.function), (obj, *step.args), step.kwargs), found, "part",
+                    origin,
+                )
             case _:
                 obj = s.call(
                     Const(step.function), [obj, *step.args], dict(step.kwargs), origin, "part"

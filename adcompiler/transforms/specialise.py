@@ -6,7 +6,7 @@ tables of the ``Unit``. A branch whose condition is a compile-time value is repl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from adcompiler.frontend.scope import Scope
@@ -18,6 +18,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import substitute_statement
 from adcompiler.runtime import store_global
 from adcompiler.transforms.calls import call
+from adcompiler.transforms.choices import Place, handed_out, one_of, places_of_arms, truth_of
 from adcompiler.transforms.global_state import store
 from adcompiler.transforms.heap import Heap, Reference, State
 from adcompiler.transforms.iterator_folds import makes_iterator
@@ -124,6 +125,7 @@ class Specialiser(Loops, Regions, Displays, Access):
         kept: dict[Var, tuple[Atom, Atom]] = {}
         results: list[Atom] = []
         adopted: list[tuple[Var, Atom, Atom]] = []
+        chosen: dict[int, tuple[tuple[Place, Place], Atom]] = {}
         again: dict[int, Reference] = {}
         for index, result in enumerate(node.results):
             a = UNDEF if then is None else then[index]
@@ -147,10 +149,16 @@ class Specialiser(Loops, Regions, Displays, Access):
             var = self.joined(result, type_, unsure)
             if self.unit.one_shot & {a, b}:
                 self.unit.one_shot.add(var)
+            results.append(var)
+            places = self.choice(heap, node, index, (a, b), states)
+            if places is not None:
+                chosen[index] = places, a
+                kept.update(handed_out(places[0], b, self.unit.elements(b), True))
+                kept.update(handed_out(places[1], a, self.unit.elements(a), False))
+                continue
             kept[var] = (a, b)
             if heap is None or result in heap.live:
                 adopted.append((var, a, b))
-            results.append(var)
         if heap is not None and then is not None and orelse is not None:
             assert states[0] is not None and states[1] is not None
             kept.update(self.merge_heap(heap, states[0], states[1], adopted))
@@ -160,11 +168,64 @@ class Specialiser(Loops, Regions, Displays, Access):
             Block(tuple(else_out), tuple(b for _, b in kept.values()), orelse is None),
             tuple(kept), node.origin,
         ))
+        for index, (pair, like) in chosen.items():
+            assert heap is not None
+            condition = truth_of(self, condition, node.origin)
+            results[index] = one_of(
+                self, heap, condition, pair, like, node.results[index].name, node.origin)
         for index, there in again.items():
             assert heap is not None
             latest = heap.state.value(there.root)
             results[index] = heap.read(there, latest, node.origin, node.results[index].name)
         return None if then is None and orelse is None else results
+
+    def choice(
+        self, heap: Heap | None, node: If, index: int, arms: tuple[Atom, Atom],
+        states: Sequence[State | None],
+    ) -> tuple[Place, Place] | None:
+        """Return where two values lie that a result is one of, None if that is not kept apart.
+
+        That is done where something would be refused otherwise.
+        """
+        if heap is None or node.results[index] not in heap.live:
+            return None
+        places = places_of_arms(self, heap, arms, states)
+        if places is None:
+            return None
+        key = (node.origin, index)
+        self.unit.merges.add(key)
+        return places if key in self.unit.chosen else None
+
+    def written_either(
+        self, atom: Var, origin: Origin, write: Callable[[Var], object]
+    ) -> bool:
+        """Write a store into a value that is one of two as a branch; False if it is not."""
+        heap = self.heap
+        if heap is None:
+            return False
+        there = heap.reference(atom)
+        choice = heap.state.choices.get(there.root)
+        if choice is None:
+            return False
+        for root in heap.behind[there.root]:
+            if root not in heap.state.choices and root not in heap.state.lost:
+                heap.exclusive_value(root, origin)
+        arms, states = [], []
+        for place in choice.alternatives:
+            with self.writing_to([]) as out, self.region_of_heap() as state:
+                steps = (*place.steps, *there.steps)
+                part = heap.part_again(Reference(place.root, steps, place.at), origin, atom.name)
+                if isinstance(part, Var):
+                    write(part)
+                arms.append(tuple(out))
+                states.append(state())
+        assert states[0] is not None and states[1] is not None
+        kept = self.merge_heap(heap, states[0], states[1], [])
+        self.out.append(If(
+            choice.condition, Block(arms[0], tuple(a for a, _ in kept.values())),
+            Block(arms[1], tuple(b for _, b in kept.values())), tuple(kept), origin,
+        ))
+        return True
 
     def merge_heap(
         self, heap: Heap, then: State, orelse: State, adopted: list[tuple[Var, Atom, Atom]]

@@ -172,6 +172,7 @@ class Regions(Writer):
         changed = dict.fromkeys(
             root for state in completed for root in state.latest
             if heap.is_outer(root) and state.latest[root] is not before.value(root)
+            and root not in state.choices
         )
         heap.level -= 1
         results: dict[Var, list[Atom]] = {}

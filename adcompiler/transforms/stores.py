@@ -54,6 +54,12 @@ def store_item(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: st
     if obj is UNDEF or value is UNDEF or not isinstance(obj, Var) or s.heap is None:
         return UNDEF if obj is UNDEF or value is UNDEF else not_assignable(s, type_, origin)
     step = Step("item", args=(index,))
+    if isinstance(value, Var) and s.heap.identity(value) == s.heap.place(obj, step):
+        return NONE  # x[i] += y has written it already
+    if isinstance(type_, t.Array) and s.written_either(obj, origin, lambda part: store_item(
+        s, [part, index, value], {}, origin, name
+    )):
+        return NONE
     match type_:
         case t.Array():
             store_in_array(s, obj, type_, step, value, origin)
@@ -84,8 +90,6 @@ def store_in_array(
     if type_.kind == "other":
         refuse(s, obj, "writing into", origin)
         return
-    if isinstance(value, Var) and heap.identity(value) == heap.place(obj, step):
-        return  # x[i] += y has written it already
     if t.may_vary(s.unit.type(value)) and type_.kind == "float" and (
         getattr(s.unit.type(value), "kind", "") == "complex"
     ):
@@ -344,6 +348,10 @@ def accumulate_at(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name:
     obj, index, value = args
     if not isinstance(obj, Var) or not isinstance(s.unit.type(obj), t.Array) or s.heap is None:
         return refuse(s, obj, "writing into", origin)
+    if s.written_either(obj, origin, lambda part: accumulate_at(
+        s, [part, index, value], {}, origin, name
+    )):
+        return NONE
     heap_of(s).write(obj, (Step("item", args=(index,)),), value, origin, adds=True)
     return NONE
 
@@ -413,6 +421,10 @@ def write_in_place(
         extend(s, x, y, origin)
         return x
     assert isinstance(type_, t.Array)
+    if s.written_either(x, origin, lambda part: write_in_place(
+        s, function, [part, y], origin, name
+    )):
+        return heap.current(x, origin)
     steps = there.steps
     found = s.type_of_call(plain, [x, y], {})
     if not steps and found == type_:

@@ -77,6 +77,8 @@ class Unit:
     ``parts`` maps parameters that are instances to the variables that hold their attributes.
     ``one_shot`` holds the values that stand for iterators, which Python runs over only once;
     ``reused`` the variables of the functions being read that may be read more than once.
+    ``merges`` are the places where a variable is one of two arrays; at those in ``chosen`` it is
+    kept apart which.
     """
 
     root: Any = None
@@ -118,6 +120,8 @@ class Unit:
     equal_shapes: dict[ShapeClass, ShapeClass] = field(default_factory=dict)
     parts: dict[Var, dict[str, Atom]] = field(default_factory=dict)
     assume_equal_shapes: bool = True
+    merges: set[Any] = field(default_factory=set)
+    chosen: frozenset[Any] = frozenset()
 
     def type(self, atom: Atom) -> t.Type:
         """Return what is known of the value of ``atom``."""

@@ -119,6 +119,12 @@ class Writer(ABC):
         """Write the statements of ``block``; return what it yields, None if it always raises."""
 
     @abstractmethod
+    def written_either(
+        self, atom: Var, origin: Origin, write: Callable[[Var], object]
+    ) -> bool:
+        """Write a store into a value that is one of two as a branch; False if it is not."""
+
+    @abstractmethod
     def truth(self, atom: Atom, origin: Origin) -> Atom:
         """Return the condition ``atom`` as a constant if its truth is known."""
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from adcompiler.rulekit import Call, call, non_differentiable, rrule
 from adcompiler.runtime import (
-    append, check_bound, dict_keys, dict_of, dict_values, own, repack, same_kind, same_length,
-    unpack,
+    append, check_bound, choose, dict_keys, dict_of, dict_values, own, repack, same_kind,
+    same_length, unpack,
 )
 from adcompiler.runtime.containers import dict_of_adjoint
 from adcompiler.runtime.sequences import sort_order
@@ -46,6 +46,21 @@ def append_rule(items, value):
         return dy[:-1], dy[-1]
 
     return append(items, value), append_pullback
+
+
+def _choose_calls(rng: np.random.Generator) -> list[Call]:
+    a, b = rng.normal(size=3), rng.normal(size=2)
+    return [call(True, a, b), call(False, a, b)]
+
+
+@rrule(choose, wrt=("a", "b"), domain=_choose_calls)
+def choose_rule(condition, a, b):
+    """``a if condition else b``."""
+
+    def choose_pullback(dy):
+        return choose(condition, dy, np.zeros_like(a)), choose(condition, np.zeros_like(b), dy)
+
+    return choose(condition, a, b), choose_pullback
 
 
 def _values_calls(rng: np.random.Generator) -> list[Call]:

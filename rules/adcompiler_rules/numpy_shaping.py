@@ -11,6 +11,7 @@ from adcompiler.runtime.shaping import (
     like_each,
     ravel_positions,
     read_order,
+    reshape_view,
     rolled_to,
 )
 
@@ -54,6 +55,21 @@ def reshape_method(x, *shape, order="C"):
         return np.reshape(dy, x_shape, order=memory)
 
     return x.reshape(*shape, order=order), reshape_pullback
+
+
+@rrule(reshape_view, wrt=("x",), linear=(0,), domain=lambda rng: [
+    call(rng.normal(size=(3, 4)), "line 1", 2, 6),
+    call(rng.normal(size=(3, 4)).T, "line 1", (6, 2), order="F"),
+    call(rng.normal(size=(3, 4)), "line 1", -1),
+])
+def reshape_view_rule(x, where, *shape, order="C"):
+    x_shape = x.shape
+    memory = order if order != "A" else read_order(x, order)
+
+    def reshape_view_pullback(dy):
+        return np.reshape(dy, x_shape, order=memory)
+
+    return reshape_view(x, where, *shape, order=order), reshape_view_pullback
 
 
 @rrule(np.ravel, wrt=("a",), linear=(0,), domain=lambda rng: [

@@ -135,3 +135,129 @@ def test_buffers_that_change_places() -> None:
     for program in (read_later, given):
         with pytest.raises(UnsupportedError, match="may share"):
             grad(program)(X)
+
+
+def test_one_of_two_arrays_is_written() -> None:
+    def arguments(x: Any, y: Any, c: Any) -> Any:
+        b = x if c > 0 else y
+        b[0] = c
+        b[1:] *= 2.0
+        return np.sum(b * b) + np.sum(x * y)
+
+    def parts(x: Any, y: Any, c: Any) -> Any:
+        a = x * 2.0
+        b = a[1:] if c > 0 else y[:3]
+        b.sort()
+        np.multiply(b, 2.0, out=b)
+        b[b > 0.3] = c
+        return np.sum(a * y * np.arange(4.0))
+
+    def three(x: Any, y: Any, c: Any) -> Any:
+        if c > 0:
+            b = x
+        elif c > -1:
+            b = y
+        else:
+            b = x * y
+        b[0] = c * c
+        return np.sum(x * y) + np.sum(b)
+
+    def one_is_new(x: Any, y: Any, c: Any) -> Any:
+        b = x
+        if c > 0:
+            b = x * 3.0
+        b[1] = c * x[0]
+        return np.sum(x * y) + np.sum(b)
+
+    def pairs(x: Any, y: Any, c: Any) -> Any:
+        a, k, b = (x, c * 2, y) if c > 0 else (y, 3.0, x)
+        a[0] = k
+        b *= a
+        return np.sum(a) + np.sum(x * y * y)
+
+    def in_a_loop(x: Any, y: Any, c: Any) -> Any:
+        a = x * 1.0
+        b = a
+        for i in range(3):
+            b = a if i < 1 else y
+            b[i] *= c
+            if i == 2:
+                b += a
+        return np.sum(b * b) + np.sum(a * y)
+
+    for program in (arguments, parts, three, one_is_new, pairs, in_a_loop):
+        for c in (1.5, -0.5, -1.5):
+            check(program, X, 2.0 * X[::-1], c)
+
+
+def scaled(t: Any, k: Any) -> Any:
+    t *= k
+    t[0] += t[1]
+    return t[1:]
+
+
+def test_one_of_two_arrays_is_given_to_functions() -> None:
+    def called(x: Any, y: Any, c: Any) -> Any:
+        b = x if c > 0 else y
+        r = scaled(b, c)
+        r[0] = 2 * c
+        return np.sum(b * b) + np.sum(x * y)
+
+    def closures(x: Any, y: Any, c: Any) -> Any:
+        a = x * 2.0
+        b = a if c > 0 else y
+
+        def put(v: Any) -> None:
+            b[0] = v
+            b[1:] += v * a[1]
+
+        put(c)
+        put(c * 2)
+        return np.sum(a * y) + np.sum(b)
+
+    def again(x: Any, y: Any, c: Any) -> Any:
+        t = x if c > 0 else y
+        u = y if c > 0 else x
+        t, u = u, t
+        t[0] = c * u[1]
+        u *= t
+        return np.sum(x * y * np.arange(4.0)) + np.sum(t)
+
+    for program in (called, closures, again):
+        for c in (1.5, -0.5):
+            check(program, X, 2.0 * X[::-1], c)
+
+
+def test_views_of_reshaped_arrays() -> None:
+    def rows(x: Any) -> Any:
+        t = x.reshape(2, 2)
+        t[0] = 3.0
+        t.T[1] *= 2
+        return np.sum(x * np.arange(4.0))
+
+    def columns(x: Any) -> Any:
+        b = np.array(np.outer(x, x).T)
+        t = b.T.ravel()
+        t[0] = 5.0 * x[1]
+        return np.sum(b * np.outer(x, x)) + np.sum(t)
+
+    check(rows, X)
+    check(columns, X)
+
+
+def test_a_reshaped_array_that_is_a_copy_is_an_error() -> None:
+    def transposed(x: Any) -> Any:
+        a = np.outer(x, x)
+        t = a.T.reshape(-1)
+        t[0] = 5.0 * x[1]
+        return np.sum(a * a) + np.sum(t)
+
+    def copied(x: Any) -> Any:
+        a = np.outer(x, x)
+        t = a.T.reshape(-1).copy()
+        t[1] = 5.0 * x[1]
+        return np.sum(a * a) + np.sum(t)
+
+    with pytest.raises(ValueError, match=r"test_writes_in_containers.py:\d+: this makes a copy"):
+        grad(transposed)(X)
+    check(copied, X)
