@@ -123,26 +123,32 @@ def written_storage(block: Block) -> set[Atom]:
 def exposed_values(block: Block, sharing: Sharing) -> set[Atom]:
     """Return the values that do not stay as they are: written storage, and views of it.
 
-    They must not be read later than where the code reads them.
+    They must not be read later than where the code reads them. What a branch or loop hands on is
+    the last value of its storage, unless that is written into again.
     """
-    exposed = written_storage(block)
-    if not exposed:
-        return exposed
-    shared: list[tuple[Atom, Atom]] = []
+    written = written_storage(block)
+    if not written:
+        return written
+    views: list[tuple[Atom, Atom]] = []
+    handed: list[tuple[Atom, Atom]] = []
     for statement in walk(block):
         match statement:
             case Let(target, rhs) if written_operand(rhs) is None:
-                shared += ((target, atom) for atom, _ in sharing.of(target, rhs))
+                views += ((target, atom) for atom, _ in sharing.of(target, rhs))
             case If(results=results) | With(results=results) | Try(results=results):
                 for arm in arms_of(statement):
-                    shared += zip(results, arm.yields, strict=False)
+                    handed += zip(results, arm.yields, strict=False)
             case Loop(params=params, inits=inits):
-                shared += zip(statement.items, statement.iterables, strict=False)
-                shared += zip(params, inits, strict=True)
-                shared += zip(params, statement.next_values(), strict=False)
-                shared += zip(statement.results, params, strict=False)
+                views += zip(statement.items, statement.iterables, strict=False)
+                handed += zip(params, inits, strict=True)
+                handed += zip(params, statement.next_values(), strict=False)
+                handed += zip(statement.results, params, strict=False)
+    exposed = set(written)
     size = -1
     while size != len(exposed):
         size = len(exposed)
-        exposed.update(target for target, atom in shared if atom in exposed)
+        exposed.update(target for target, atom in views if atom in exposed)
+        exposed.update(
+            target for target, atom in handed if atom in exposed and atom not in written
+        )
     return exposed

@@ -19,6 +19,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import (
     arms_of, count_uses, defined, direct_uses, is_short_circuit, walk,
 )
+from adcompiler.runtime import give_back
 from adcompiler.transforms.unit import Unit
 
 MAX_WEIGHT = 12

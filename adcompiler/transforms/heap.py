@@ -401,10 +401,11 @@ class Heap:
         """Report the reading of a value that may have been written under another name."""
         where, other = self.state.lost.get(root, (origin, root))
         place = f"line {where.line}"
+        name, written = (self.s.unit.names.get(v, v.name) for v in (atom, other))
         return self.s.reject(
-            origin, f"`{atom.name}` may share storage with `{other.name}`, which was written "
+            origin, f"`{name}` may share storage with `{written}`, which was written "
             f"into at {place}; whether it sees the write is not known when compiling",
-            f"use a copy: `{other.name} = {other.name}.copy()` before the write, or read the "
+            f"use a copy: `{written} = {written}.copy()` before the write, or read the "
             "value through one name only", "aliases",
         )
 

@@ -22,7 +22,7 @@ def call_with_out(
     elements = s.unit.elements(target)
     if elements is not None and len(elements) == 1:
         target = elements[0]
-    if len(out) != 1 or not isinstance(target, Var):
+    if len(out) != 1 or not isinstance(target, Var) or (elements is not None and len(elements) > 1):
         return s.reject(
             origin, "`out=` with several arrays is not supported",
             "call the function without `out=` and store its results", "ufunc-out-where",

@@ -23,7 +23,7 @@ from adcompiler.transforms.objects import make_record
 from adcompiler.transforms.writer import Writer
 
 WHOLE = Const(Ellipsis)
-PLAIN_SETATTR = (object.__setattr__, SimpleNamespace.__setattr__)
+PLAIN_SETATTR: tuple[Any, ...] = (object.__setattr__, SimpleNamespace.__setattr__)
 MAX_ELEMENTS = 64
 """Lists of more elements are not kept apart element by element."""
 
@@ -226,7 +226,8 @@ def store_slice(s: Writer, obj: Var, index: Atom, value: Atom, origin: Origin) -
     there = heap.reference(obj)
     if bounds is None or bounds[2] is not NONE or there.steps:
         s.reject(
-            origin, "writing to a slice with a step of a list, or of a list inside another value",
+            origin, "writing to a slice with a step of a list, or of a list inside another value, is not "
+            "supported",
             "write the items one by one", "in-place-containers",
         )
         return
@@ -394,7 +395,7 @@ def store_in_part(s: Writer, obj: Atom, name: str, value: Atom, origin: Origin) 
     heap = heap_of(s)
     if name not in ("real", "imag"):
         return s.reject(
-            origin, f"assigning to the attribute `{name}` of an array",
+            origin, f"assigning to the attribute `{name}` of an array is not supported",
             "make a new array: x.reshape(...), x.astype(...)", "array-writes",
         )
     part = s.attribute(obj, name, origin)
@@ -439,7 +440,7 @@ def write_in_place(
         or type_.kind in ("int", "bool") and found.kind in ("float", "complex")
     ):
         return s.reject(
-            origin, f"`op=` cannot write values of type {found} into an array of {type_.dtype}",
+            origin, f"values of type {found} cannot be written into an array of {type_.dtype}",
             f"NumPy refuses this too: make the array one of dtype {found.dtype or found.kind}",
             "array-writes",
         )

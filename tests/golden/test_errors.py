@@ -161,7 +161,7 @@ def test_nothing_runs_before_all_findings_are_reported(forgets: list[Any]) -> No
         with contextlib.suppress(OverflowError):
             y = x * x
         items = [y]
-        del items[0]
+        items[::2] = []
         return y
 
     with pytest.raises(UnsupportedError) as caught:
@@ -173,7 +173,7 @@ def test_nothing_runs_before_all_findings_are_reported(forgets: list[Any]) -> No
 def test_an_error_survives_pickling() -> None:
     def deleting(x: float) -> float:
         items = [x]
-        del items[0]
+        items[::2] = []
         return x
 
     with pytest.raises(UnsupportedError) as caught:

@@ -178,18 +178,6 @@ def computed_keys(x):
     return sum(table.values()) * table[2]
 
 
-@programs(V)
-def memo(x):
-    kept = {}
-
-    def power(n):
-        if n not in kept:
-            kept[n] = x[0] if n == 1 else power(n - 1) * x[n % 4]
-        return kept[n]
-
-    return power(5) + power(3)
-
-
 @programs(D)
 def methods_of_dicts(d):
     e = {"x": d["a"]}
@@ -268,7 +256,7 @@ def a_class_with_a_list(x):
 @programs(SimpleNamespace(w=V, b=2.0))
 def an_argument_whose_attributes_change(model):
     model.w[1] = model.b * model.w[0]
-    model.b *= model.w[1]
+    model.b *= float(model.w[1])
     model.w = model.w * 2.0
     return np.sum(model.w) * model.b
 

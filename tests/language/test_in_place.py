@@ -150,7 +150,6 @@ def kept_from_the_last_iteration(x):
     return total
 
 
-@programs(V)
 def alias_in_a_branch(x, flag=True):
     h = x * 2.0
     other = h if flag else x * 3.0
@@ -166,7 +165,6 @@ def through_reshape(x):
     return np.sum(flat * flat)
 
 
-@programs(V)
 def collected(x):
     h = x * 0.0
     rows = []
@@ -193,7 +191,7 @@ def float_into_int(x):
     return np.sum(h)
 
 
-@programs(V, tol=1e-4)
+@programs(V, tol=1e-3)
 def wide_into_narrow(x):
     h = np.zeros(3, dtype=np.float32)
     h += x
@@ -211,20 +209,29 @@ def test_gradient(case):
     programs.check(case)
 
 
-def test_a_global_array_is_written_into_by_vjp_alone():
+def test_a_global_array_is_written_into_once_by_each_call():
     try:
         assert np.array_equal(grad(global_array)(V), [2.0, 2.0, 2.0])
-        assert np.array_equal(GLOBAL, np.ones(3))
+        assert np.array_equal(GLOBAL, [2.0, 2.0, 2.0])
         value, pullback = vjp(global_array, V)
-        assert value == 2.0 * np.sum(V)
-        assert np.array_equal(GLOBAL, 2.0 * np.ones(3))
-        assert np.array_equal(pullback(1.0)[0], [2.0, 2.0, 2.0])
+        assert value == 3.0 * np.sum(V)
+        assert np.array_equal(GLOBAL, [3.0, 3.0, 3.0])
+        assert np.array_equal(pullback(1.0)[0], [3.0, 3.0, 3.0])
+        assert np.array_equal(GLOBAL, [3.0, 3.0, 3.0])
     finally:
         GLOBAL[:] = 1.0
 
 
+@pytest.mark.parametrize("function", [alias_in_a_branch, collected])
+def test_names_that_cannot_be_told_apart_are_refused(function):
+    for derive in (lambda: grad(function)(V), lambda: vjp(function, V)):
+        with pytest.raises(UnsupportedError) as caught:
+            derive()
+        assert {finding.anchor for finding in caught.value.findings} == {"aliases"}
+
+
 def test_floats_into_integers_are_refused_as_by_numpy():
-    with pytest.raises(UnsupportedError, match="cannot write values of type"):
+    with pytest.raises(UnsupportedError, match="cannot be written into an array of int64"):
         grad(float_into_int)(V)
 
 
