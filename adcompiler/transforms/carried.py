@@ -243,7 +243,7 @@ class Carried:
                     self.shared_params |= {i, seen[root]}
                     stable = False
                 seen[root] = i
-            guess = self.own_params[i]
+            guess = self.own_params.get(i, False)
             if not guess and i not in self.never and param in heap.state.latest:
                 self.copied.add(i)
                 self.own_params[i] = True

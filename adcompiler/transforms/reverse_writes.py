@@ -326,8 +326,8 @@ class WriteReverser(ReverserBase):
                 self.s.copy_facts(var, new)
                 self.s.unit.defs[new] = rhs
                 position = self.position_after(out, rhs)
-                origin = getattr(out[min(position, len(out) - 1)], "origin", None)
-                assert origin is not None
+                nearest = out[min(position, len(out) - 1)] if out else self.s.at
+                origin = getattr(nearest, "origin", nearest)
                 mapping = {var: new}
                 head, tail = out[:position], out[position:]
                 block = substitute_block(Block(tuple(tail), tuple(yields)), mapping)
