@@ -197,7 +197,9 @@ class Carried:
         self.exit = heap.state
         stable = True
         for root, latest in heap.state.latest.items():
-            if not heap.is_outer(root) or latest is self.entry.value(root):
+            if not heap.is_outer(root) or heap.written_value(latest) is heap.written_value(
+                self.entry.value(root)
+            ) and root not in self.roots:
                 continue
             type_ = s.unit.type(latest)
             if root not in self.roots:

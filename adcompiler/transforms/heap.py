@@ -94,6 +94,7 @@ class Heap:
         self.settled_level = 1 << 30
         self.iterating: list[Var] = []
         self.sharing = Sharing(s.unit.type, s.unit.definition)
+        self.repackings: set[Atom] = set()
         self.globals: dict[tuple[str, str], Var] = {}
         self.prologue: list[Statement] = []
         self.live: frozenset[Var] = frozenset()
@@ -198,6 +199,10 @@ class Heap:
             for third in list(self.state.entangled.get(other, ())):
                 self.entangle(root, third)
             self.entangle(root, other)
+
+    def is_latest(self, value: Atom) -> bool:
+        """Say whether a value is what a root that was written refers to now."""
+        return any(latest is value for latest in self.state.latest.values())
 
     def forget(self, root: Var) -> None:
         """Begin with a new object under this root: what was known of the former one is void."""
@@ -332,7 +337,14 @@ class Heap:
         var = self.s.let(new, self.s.unit.type(atom), atom.name, origin, atom.temporary)
         if not isinstance(self.s.unit.type(atom), t.Tuple):
             self.advance(self.reference(atom).root, var, None)
+            self.repackings.add(var)
         return var
+
+    def written_value(self, value: Atom) -> Atom:
+        """Return the value of a root that ``value`` is, but for parts with roots of their own."""
+        while value in self.repackings:
+            value = self.changes[value].before
+        return value
 
     def closed_again(self, atom: Var, origin: Origin) -> Atom:
         """Return a function made anew if something that it captured was written."""
@@ -524,7 +536,10 @@ class Heap:
                 merged.latest.pop(root, None)
                 continue
             one, two = a.value(root), b.value(root)
-            if one is not two:
+            base = self.written_value(one)
+            if one is not two and base is self.written_value(two):
+                merged.latest[root] = base
+            elif one is not two:
                 differing[root] = (one, two)
         self.state = merged
         return differing

@@ -57,7 +57,9 @@ class Specialiser(Loops, Regions, Displays, Access):
             case Do(rhs, origin):
                 value = self.rhs(rhs, env, scope, origin, "ignored", True)
                 last = self.out[-1] if self.out else None
-                if isinstance(last, Let) and last.target is value:
+                if isinstance(last, Let) and last.target is value and not (
+                    self.heap is not None and self.heap.is_latest(value)
+                ):
                     self.out[-1] = Do(last.rhs, last.origin)
             case Raise(exception, cause, origin):
                 self.out.append(Raise(self.value(exception, env), self.value(cause, env), origin))
