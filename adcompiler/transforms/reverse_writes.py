@@ -114,7 +114,7 @@ class WriteReverser(ReverserBase):
     ) -> None:
         """Write the storage as it was before an update."""
         s = self.s
-        after = self.available(target)
+        after = self.rebuilt(target, at)
         if isinstance(new, Update):
             assert old is not None
             if self.opens_entry(new):
@@ -242,6 +242,16 @@ class WriteReverser(ReverserBase):
                 if isinstance(key, Var) and key in table:
                     return table[key]
         return value
+
+    def rebuilt(self, var: Var, at: Origin) -> Atom:
+        """Return the atom that holds a forward value in storage that the sweep may write into.
+
+        A split sweep leaves what the forward pass handed over as it is: it may be run again.
+        """
+        found = self.available(var)
+        if self.split and found is self.value(var) and is_mutable(self.s.unit.type(found)):
+            return copied(self.s, found, var.name, at)
+        return found
 
     @contextmanager
     def restoring(self, region: int) -> Iterator[dict[Var, Atom]]:
