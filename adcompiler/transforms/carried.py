@@ -157,7 +157,7 @@ class Carried:
             if not (i in self.walked or is_mutable(s.unit.type(item))):
                 continue
             if not isinstance(type_, (t.Array, t.List, t.Tuple)):
-                if is_mutable(s.unit.type(item)):
+                if is_mutable(s.unit.type(item)) and not isinstance(type_, t.Dict):
                     heap.join(item, iterable)
                 continue
             if self.position is None:
