@@ -310,9 +310,16 @@ class WriteReverser(ReverserBase):
         ):
             self.stale[var] = any(
                 isinstance(a, Var) and (a in destroyed or self.is_stale(a, destroyed))
-                for a, _ in self.sharing.of(var, rhs)
+                for a, how in self.sharing.of(var, rhs) if not self.stays(a, how)
             )
         return self.stale[var]
+
+    def stays(self, container: Atom, how: Step | str) -> bool:
+        """Say whether what was taken out of a container stays as it was when that is written."""
+        type_ = self.s.unit.type(container)
+        return isinstance(how, Step) and not self.versions.inside and isinstance(
+            type_, (t.List, t.Dict, t.Object)
+        )
 
     def refresh(self, out: list[Statement], yields: list[Atom]) -> None:
         """Read views of destroyed values anew, once what they are views of is there again."""
