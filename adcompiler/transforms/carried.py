@@ -50,7 +50,8 @@ class Carried:
     """What one loop carries, as far as the trials so far have shown.
 
     ``same`` holds the positions of variables that keep referring to one object; ``roots`` the
-    roots that the body writes; ``not_ours`` those of them that it cannot write into in place.
+    roots that the body writes; ``not_ours`` those of them that it cannot write into in place, and
+    ``rebound`` the depth at which it gives slots of them other objects.
     ``walked`` are positions of iterables that the body writes into: their items are read by
     position.
     """
@@ -64,6 +65,7 @@ class Carried:
         self.same: set[int] = set()
         self.roots: dict[Var, t.Type] = {}
         self.not_ours: set[Var] = set()
+        self.rebound: dict[Var, int] = {}
         self.shared_params: set[int] = set()
         self.walked: set[int] = set()
         self.position: Var | None = None
@@ -124,7 +126,7 @@ class Carried:
             s.unit.shapes[param] = s.unit.shape_class(root)
             self.params[root] = param
             start = heap.state.value(root)
-            heap.advance(root, param, 0 if not isinstance(type_, t.Array) else None)
+            heap.advance(root, param, self.rebound.get(root))
             heap.levels[param] = heap.level
             heap.state.exclusive[param] = root not in self.not_ours
             assert start is not param
@@ -212,6 +214,11 @@ class Carried:
                 not heap.is_exclusive(latest)
             ):
                 self.not_ours.add(root)
+                stable = False
+        for root, param in self.params.items():
+            depth = heap.rebound_between(param, (heap.state.value(root),))
+            if depth is not None and depth < self.rebound.get(root, depth + 1):
+                self.rebound[root] = depth
                 stable = False
         yields = attempt.yields
         if yields is not None:
