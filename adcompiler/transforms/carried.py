@@ -51,7 +51,8 @@ class Carried:
 
     ``same`` holds the positions of variables that keep referring to one object; ``roots`` the
     roots that the body writes; ``not_ours`` those of them that it cannot write into in place, and
-    ``rebound`` the depth at which it gives slots of them other objects.
+    ``rebound`` the depth at which it gives slots of them other objects; ``grown`` the
+    depths of lists in them whose end changes.
     ``walked`` are positions of iterables that the body writes into: their items are read by
     position.
     """
@@ -66,6 +67,7 @@ class Carried:
         self.roots: dict[Var, t.Type] = {}
         self.not_ours: set[Var] = set()
         self.rebound: dict[Var, int] = {}
+        self.grown: dict[Var, set[int]] = {}
         self.shared_params: set[int] = set()
         self.walked: set[int] = set()
         self.position: Var | None = None
@@ -102,7 +104,7 @@ class Carried:
         heap.level += 1
         length = len(heap.iterating)
         heap.iterating += [
-            heap.reference(a).root for a in self.flat
+            heap.reference(a) for a in self.flat
             if isinstance(a, Var) and is_mutable(self.s.unit.type(a))
         ]
         try:
@@ -126,7 +128,9 @@ class Carried:
             s.unit.shapes[param] = s.unit.shape_class(root)
             self.params[root] = param
             start = heap.state.value(root)
-            heap.advance(root, param, self.rebound.get(root))
+            heap.advance(
+                root, param, self.rebound.get(root), grown=self.grown.get(root, ())
+            )
             heap.levels[param] = heap.level
             heap.state.exclusive[param] = root not in self.not_ours
             assert start is not param
@@ -219,6 +223,10 @@ class Carried:
             depth = heap.rebound_between(param, (heap.state.value(root),))
             if depth is not None and depth < self.rebound.get(root, depth + 1):
                 self.rebound[root] = depth
+                stable = False
+            grown = heap.grown_between(param, (heap.state.value(root),))
+            if not grown <= self.grown.get(root, set()):
+                self.grown[root] = grown | self.grown.get(root, set())
                 stable = False
         yields = attempt.yields
         if yields is not None:
@@ -343,7 +351,10 @@ class Carried:
             stores.inits.append(init)
             stores.yields.append(last)
             stores.results.append(result)
-            heap.advance(root, result, heap.rebound_between(param, (last,)))
+            heap.advance(
+                root, result, heap.rebound_between(param, (last,)),
+                grown=heap.grown_between(param, (last,)),
+            )
             heap.state.exclusive[result] = root not in self.not_ours
         heap.level += 1
         for root, others in self.exit.entangled.items():

@@ -186,7 +186,10 @@ class Specialiser(Loops, Regions, Displays, Access):
             exclusive = heap.is_exclusive(a) and heap.is_exclusive(b)
             start = before.value(root)
             heap.state.latest[root] = start
-            heap.advance(root, var, heap.rebound_between(start, (a, b)))
+            heap.advance(
+                root, var, heap.rebound_between(start, (a, b)),
+                grown=heap.grown_between(start, (a, b)),
+            )
             heap.state.exclusive[var] = exclusive
             results[var] = (a, b)
         for var, _, _ in adopted:

@@ -188,7 +188,10 @@ class Regions(Writer):
             exclusive = all(map(heap.is_exclusive, known))
             start = before.value(root)
             heap.state.latest[root] = start
-            heap.advance(root, var, heap.rebound_between(start, known))
+            heap.advance(
+                root, var, heap.rebound_between(start, known),
+                grown=heap.grown_between(start, known),
+            )
             heap.state.exclusive[var] = exclusive
             results[var] = values
         return results
