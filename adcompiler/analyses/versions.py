@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from adcompiler.analyses.storage import Sharing, written_operand
-from adcompiler.ir.nodes import Atom, Block, If, Let, Loop, Try, Var, With
+from adcompiler.ir.nodes import Atom, Block, If, Let, Loop, Try, Update, Var, With
 from adcompiler.ir.visit import arms_of, blocks_of, bound_inside, defined, walk
 
 
@@ -18,13 +18,15 @@ class Versions:
 
     ``destroyed`` are the values whose storage goes on to hold another one, ``all`` these and what
     they become. ``following`` maps a value to one that has its storage later. ``regions`` tells the
-    blocks that a variable is defined in.
+    blocks that a variable is defined in; ``inside`` says that some update writes into what a
+    container holds, not only into its slots.
     """
 
     def __init__(self, body: Block) -> None:
         self.destroyed: set[Var] = set()
         self.all: set[Var] = set()
         self.following: dict[Var, Var] = {}
+        self.inside = False
         self.regions: dict[Var, tuple[int, ...]] = {}
         self.locate(body, ())
         backward: list[tuple[Atom, Atom]] = []
@@ -37,6 +39,8 @@ class Versions:
                         self.destroyed.add(old)
                         self.all |= {old, target}
                         self.following[old] = target
+                    if isinstance(rhs, Update):
+                        self.inside |= rhs.adds or len(rhs.steps) != 1
                 case If(results=results) | With(results=results) | Try(results=results):
                     for arm in arms_of(statement):
                         pairs = list(zip(results, arm.yields, strict=False))

@@ -301,7 +301,9 @@ class FunctionLowering(ExpressionLowering):
             subtracts = isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub)
             operand = value.operand if isinstance(value, ast.UnaryOp) and subtracts else value
             self.out.append(ast.AugAssign(place, ast.Sub() if subtracts else ast.Add(), operand))
-        elif isinstance(value, ast.BinOp) and same_place(place, value.left):
+        elif isinstance(value, ast.BinOp) and same_place(place, value.left) and isinstance(
+            self.unit.type(rhs.value), t.Scalar
+        ):
             self.out.append(ast.AugAssign(place, value.op, value.right))
         else:
             self.out.append(ast.Assign([place], value))

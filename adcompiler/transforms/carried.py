@@ -50,7 +50,9 @@ class Carried:
     """What one loop carries, as far as the trials so far have shown.
 
     ``same`` holds the positions of variables that keep referring to one object; ``roots`` the
-    roots that the body writes; ``not_ours`` those of them that it cannot write into in place.
+    roots that the body writes; ``not_ours`` those of them that it cannot write into in place, and
+    ``rebound`` the depth at which it gives slots of them other objects; ``grown`` the
+    depths of lists in them whose end changes.
     ``walked`` are positions of iterables that the body writes into: their items are read by
     position.
     """
@@ -64,6 +66,8 @@ class Carried:
         self.same: set[int] = set()
         self.roots: dict[Var, t.Type] = {}
         self.not_ours: set[Var] = set()
+        self.rebound: dict[Var, int] = {}
+        self.grown: dict[Var, set[int]] = {}
         self.shared_params: set[int] = set()
         self.reached: dict[int, dict[Var, None]] = {}
         self.walked: set[int] = set()
@@ -102,7 +106,7 @@ class Carried:
         heap.level += 1
         length = len(heap.iterating)
         heap.iterating += [
-            heap.reference(a).root for a in self.flat
+            heap.reference(a) for a in self.flat
             if isinstance(a, Var) and is_mutable(self.s.unit.type(a))
         ]
         try:
@@ -126,7 +130,9 @@ class Carried:
             s.unit.shapes[param] = s.unit.shape_class(root)
             self.params[root] = param
             start = heap.state.value(root)
-            heap.advance(root, param, 0 if not isinstance(type_, t.Array) else None)
+            heap.advance(
+                root, param, self.rebound.get(root), grown=self.grown.get(root, ())
+            )
             heap.levels[param] = heap.level
             heap.state.exclusive[param] = root not in self.not_ours
             assert start is not param
@@ -161,7 +167,7 @@ class Carried:
             if not (i in self.walked or is_mutable(s.unit.type(item))):
                 continue
             if not isinstance(type_, (t.Array, t.List, t.Tuple)):
-                if is_mutable(s.unit.type(item)):
+                if is_mutable(s.unit.type(item)) and not isinstance(type_, t.Dict):
                     heap.join(item, iterable)
                 continue
             if self.position is None:
@@ -204,8 +210,9 @@ class Carried:
             for root in self.params:
                 heap.bring_up_to_date(root, self.node.origin)
         for root, latest in heap.state.latest.items():
-            if not heap.is_outer(root) or latest is self.entry.value(root) or (
-                root in heap.state.choices
+            if not heap.is_outer(root) or root in heap.state.choices or (
+                heap.written_value(latest) is heap.written_value(self.entry.value(root))
+                and root not in self.roots
             ):
                 continue
             type_ = s.unit.type(latest)
@@ -219,6 +226,15 @@ class Carried:
                 not heap.is_exclusive(latest)
             ):
                 self.not_ours.add(root)
+                stable = False
+        for root, param in self.params.items():
+            depth = heap.rebound_between(param, (heap.state.value(root),))
+            if depth is not None and depth < self.rebound.get(root, depth + 1):
+                self.rebound[root] = depth
+                stable = False
+            grown = heap.grown_between(param, (heap.state.value(root),))
+            if not grown <= self.grown.get(root, set()):
+                self.grown[root] = grown | self.grown.get(root, set())
                 stable = False
         yields = attempt.yields
         if yields is not None:
@@ -260,7 +276,7 @@ class Carried:
                     self.shared_params |= {i, seen[root]}
                     stable = False
                 seen[root] = i
-            guess = self.own_params[i]
+            guess = self.own_params.get(i, False)
             if not guess and i not in self.never and param in heap.state.latest:
                 self.copied.add(i)
                 self.own_params[i] = True
@@ -370,7 +386,10 @@ class Carried:
             stores.inits.append(init)
             stores.yields.append(last)
             stores.results.append(result)
-            heap.advance(root, result, heap.rebound_between(param, (last,)))
+            heap.advance(
+                root, result, heap.rebound_between(param, (last,)),
+                grown=heap.grown_between(param, (last,)),
+            )
             heap.state.exclusive[result] = root not in self.not_ours
         heap.level += 1
         for root, others in self.exit.entangled.items():

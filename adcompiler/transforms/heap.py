@@ -49,11 +49,13 @@ class Change:
     """What made a value of a root of the value ``before``.
 
     ``rebound`` is the number of steps after which a slot of a container was given another object,
-    None if only the content of arrays, or the end of a list, has changed.
+    None if only the content of arrays, or the end of a list, has changed. ``grown`` holds
+    the depths of lists whose end has: subscripts counted from the end lead to other items then.
     """
 
     before: Atom
     rebound: int | None
+    grown: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +112,9 @@ class Heap:
         self.filled: set[Var] = set()
         self.level = 0
         self.settled_level = 1 << 30
-        self.iterating: list[Var] = []
+        self.iterating: list[Reference] = []
         self.sharing = Sharing(s.unit.type, s.unit.definition)
+        self.repackings: set[Atom] = set()
         self.globals: dict[tuple[str, str], Var] = {}
         self.prologue: list[Statement] = []
         self.live: frozenset[Var] = frozenset()
@@ -233,6 +236,10 @@ class Heap:
                 self.entangle(root, third)
             self.entangle(root, other)
 
+    def is_latest(self, value: Atom) -> bool:
+        """Say whether a value is what a root that was written refers to now."""
+        return any(latest is value for latest in self.state.latest.values())
+
     def forget(self, root: Var) -> None:
         """Begin with a new object under this root: what was known of the former one is void."""
         for other in self.state.entangled.pop(root, set()):
@@ -318,8 +325,12 @@ class Heap:
         while change is not there.at and change in self.changes:
             passed.append(self.changes[change])
             change = self.changes[change].before
-        if any(c.rebound is not None and len(there.steps) > c.rebound for c in passed):
-            if passed[-1].rebound is not None and len(passed) == 1:
+        counted = {i for i, step in enumerate(there.steps) if may_count_from_end(step)}
+        if any(
+            c.rebound is not None and len(there.steps) > c.rebound or c.grown & counted
+            for c in passed
+        ):
+            if len(passed) == 1:
                 self.detach(atom, there.root)
                 return atom
             return self.refuse_lost(atom, there.root, origin)
@@ -384,7 +395,14 @@ class Heap:
         var = self.s.let(new, self.s.unit.type(atom), atom.name, origin, atom.temporary)
         if not isinstance(self.s.unit.type(atom), t.Tuple):
             self.advance(self.reference(atom).root, var, None)
+            self.repackings.add(var)
         return var
+
+    def written_value(self, value: Atom) -> Atom:
+        """Return the value of a root that ``value`` is, but for parts with roots of their own."""
+        while value in self.repackings:
+            value = self.changes[value].before
+        return value
 
     def closed_again(self, atom: Var, origin: Origin) -> Atom:
         """Return a function made anew if something that it captured was written."""
@@ -515,7 +533,7 @@ class Heap:
 
     def write(
         self, atom: Var, steps: tuple[Step, ...], value: Atom, origin: Origin, adds: bool = False,
-        rebound: int | None = None,
+        rebound: int | None = None, grown: Iterable[int] = (),
     ) -> Atom:
         """Write a store of ``value`` to the part of what ``atom`` refers to that ``steps`` lead to.
 
@@ -535,7 +553,7 @@ class Heap:
             self.s.unit.shapes[new] = self.s.unit.shape_class(base)
         if rebound is not None:
             rebound += len(there.steps)
-        self.advance(root, new, rebound, origin)
+        self.advance(root, new, rebound, origin, grown)
         return new
 
     def written_type(self, base: Atom, steps: tuple[Step, ...], value: Atom) -> t.Type:
@@ -546,14 +564,15 @@ class Heap:
         return stored(type_, steps, self.s.unit.type(value))
 
     def advance(
-        self, root: Var, new: Atom, rebound: int | None, origin: Origin | None = None
+        self, root: Var, new: Atom, rebound: int | None, origin: Origin | None = None,
+        grown: Iterable[int] = (),
     ) -> None:
         """Make ``new`` the latest value of a root; entangled roots can no longer be read."""
         before = self.state.value(root)
         if self.parts(new) is None:
             self.hold_parts(root, before)
         self.state.latest[root] = new
-        self.changes[new] = Change(before, rebound)
+        self.changes[new] = Change(before, rebound, frozenset(grown))
         if isinstance(new, Var):
             self.references[new] = Reference(root, (), new)
             self.levels.setdefault(new, self.level)
@@ -713,10 +732,23 @@ class Heap:
                 merged.latest.pop(root, None)
                 continue
             one, two = a.value(root), b.value(root)
-            if one is not two:
+            base = self.written_value(one)
+            if one is not two and base is self.written_value(two):
+                merged.latest[root] = base
+            elif one is not two:
                 differing[root] = (one, two)
         self.state = merged
         return differing
+
+    def grown_between(self, before: Atom, after: Iterable[Atom]) -> set[int]:
+        """Return the depths of lists whose end has changed on the way to one of ``after``."""
+        found: set[int] = set()
+        for atom in after:
+            step = atom
+            while step is not before and step in self.changes:
+                found |= self.changes[step].grown
+                step = self.changes[step].before
+        return found
 
     def rebound_between(self, before: Atom, after: Iterable[Atom]) -> int | None:
         """Return the least depth at which slots were rebound on the way to one of ``after``."""
@@ -729,6 +761,14 @@ class Heap:
                     found = rebound if found is None else min(found, rebound)
                 step = self.changes[step].before
         return found
+
+
+def may_count_from_end(step: Step) -> bool:
+    """Say whether a step may be a subscript that is negative."""
+    if step.kind != "item":
+        return False
+    index = step.args[0]
+    return not isinstance(index, Const) or (isinstance(index.value, int) and index.value < 0)
 
 
 def step_key(step: Step) -> object:

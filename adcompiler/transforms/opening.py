@@ -224,27 +224,31 @@ def apply(
     opened = depth == 0 and (
         not large or (scope is not None and scope.is_rule) or overlap(s, bound, captures)
     )
-    if opened or must_open(s, bound, captures):
-        if len(unit.active_calls) > MAX_DEPTH:
-            return s.reject(
-                origin,
-                f"{shown_name(function)}() is called recursively with functions as arguments",
-                "write the recursion without passing functions", "unknown-callable",
-            )
-        env = environment(function, bound, captures, itself)
-        if s.heap is not None:
-            s.heap.live |= live_variables(function)
-        start = len(s.out)
-        unit.active_calls.append(identity)
-        unit.call_sites.append(origin)
-        try:
-            yields = s.block(function.body, env, scope)
-        finally:
-            unit.active_calls.pop()
-            unit.call_sites.pop()
-        s.out[start:] = [via(statement, origin) for statement in s.out[start:]]
-        return UNDEF if yields is None else yields[0]
-    return call_compiled(s, function, bound, captures, itself, scope, origin, name, identity)
+    if not opened and not must_open(s, bound, captures):
+        result = call_compiled(
+            s, function, bound, captures, itself, scope, origin, name, identity
+        )
+        if result is not None:
+            return result
+    if len(unit.active_calls) > MAX_DEPTH:
+        return s.reject(
+            origin,
+            f"{shown_name(function)}() is called recursively with functions as arguments",
+            "write the recursion without passing functions", "unknown-callable",
+        )
+    env = environment(function, bound, captures, itself)
+    if s.heap is not None:
+        s.heap.live |= live_variables(function)
+    start = len(s.out)
+    unit.active_calls.append(identity)
+    unit.call_sites.append(origin)
+    try:
+        yields = s.block(function.body, env, scope)
+    finally:
+        unit.active_calls.pop()
+        unit.call_sites.pop()
+    s.out[start:] = [via(statement, origin) for statement in s.out[start:]]
+    return UNDEF if yields is None else yields[0]
 
 
 def via(statement: Statement, site: Origin) -> Statement:

@@ -88,6 +88,10 @@ class ReverserBase(ABC):
         """Return the atom that holds a forward value at this point of the sweep."""
 
     @abstractmethod
+    def rebuilt(self, var: Var, at: Origin) -> Atom:
+        """Return what ``available`` does, in storage that the sweep may write into."""
+
+    @abstractmethod
     def restoring(self, region: int) -> AbstractContextManager[dict[Var, Atom]]:
         """Restore what is read in the sweep of a region; yields the region's table."""
 

@@ -68,8 +68,11 @@ class BranchReverser(ReverserBase):
             [region_variables(pending.arms[side], arms[side]) for side in (0, 1)], restored
         )
         for side, arm in enumerate(arms):
-            yields[side].extend(UNDEF if arm.diverges else restored[side].get(
-                var, self.available(var)) for var in back)
+            with s.writing_to(outs[side]):
+                yields[side].extend(
+                    UNDEF if arm.diverges else restored[side].get(var) or self.rebuilt(var, at)
+                    for var in back
+                )
             with self.restoring(pending.regions[side]) as table:
                 table.update(restored[side])
                 self.read_restored(outs[side], yields[side])

@@ -115,7 +115,7 @@ class WriteReverser(ReverserBase):
     ) -> None:
         """Write the storage as it was before an update."""
         s = self.s
-        after = self.available(target)
+        after = self.rebuilt(target, at)
         if self.split and old is not None and is_mutable(s.unit.type(old)) and not isinstance(
             s.unit.type(before), t.Array
         ):
@@ -255,6 +255,16 @@ class WriteReverser(ReverserBase):
                     return table[key]
         return value
 
+    def rebuilt(self, var: Var, at: Origin) -> Atom:
+        """Return the atom that holds a forward value in storage that the sweep may write into.
+
+        A split sweep leaves what the forward pass handed over as it is: it may be run again.
+        """
+        found = self.available(var)
+        if self.split and found is self.value(var) and is_mutable(self.s.unit.type(found)):
+            return copied(self.s, found, var.name, at)
+        return found
+
     @contextmanager
     def restoring(self, region: int) -> Iterator[dict[Var, Atom]]:
         """Restore what is read in the sweep of a region; yields the region's table."""
@@ -317,9 +327,16 @@ class WriteReverser(ReverserBase):
         ):
             self.stale[var] = any(
                 isinstance(a, Var) and (a in destroyed or self.is_stale(a, destroyed))
-                for a, _ in self.sharing.of(var, rhs)
+                for a, how in self.sharing.of(var, rhs) if not self.stays(a, how)
             )
         return self.stale[var]
+
+    def stays(self, container: Atom, how: Step | str) -> bool:
+        """Say whether what was taken out of a container stays as it was when that is written."""
+        type_ = self.s.unit.type(container)
+        return isinstance(how, Step) and not self.versions.inside and isinstance(
+            type_, (t.List, t.Dict, t.Object)
+        )
 
     def refresh(self, out: list[Statement], yields: list[Atom]) -> None:
         """Read views of destroyed values anew, once what they are views of is there again."""
@@ -343,8 +360,8 @@ class WriteReverser(ReverserBase):
                 self.s.copy_facts(var, new)
                 self.s.unit.defs[new] = rhs
                 position = self.position_after(out, rhs)
-                origin = getattr(out[min(position, len(out) - 1)], "origin", None)
-                assert origin is not None
+                nearest = out[min(position, len(out) - 1)] if out else self.s.at
+                origin = getattr(nearest, "origin", nearest)
                 mapping = {var: new}
                 head, tail = out[:position], out[position:]
                 block = substitute_block(Block(tuple(tail), tuple(yields)), mapping)

@@ -58,7 +58,9 @@ class Specialiser(Loops, Regions, Displays, Access):
             case Do(rhs, origin):
                 value = self.rhs(rhs, env, scope, origin, "ignored", True)
                 last = self.out[-1] if self.out else None
-                if isinstance(last, Let) and last.target is value:
+                if isinstance(last, Let) and last.target is value and not (
+                    self.heap is not None and self.heap.is_latest(value)
+                ):
                     self.out[-1] = Do(last.rhs, last.origin)
             case Raise(exception, cause, origin):
                 self.out.append(Raise(self.value(exception, env), self.value(cause, env), origin))
@@ -253,7 +255,10 @@ class Specialiser(Loops, Regions, Displays, Access):
             exclusive = heap.is_exclusive(a) and heap.is_exclusive(b)
             start = before.value(root)
             heap.state.latest[root] = start
-            heap.advance(root, var, heap.rebound_between(start, (a, b)))
+            heap.advance(
+                root, var, heap.rebound_between(start, (a, b)),
+                grown=heap.grown_between(start, (a, b)),
+            )
             heap.hold_parts(root, a)
             heap.hold_parts(root, b)
             heap.state.exclusive[var] = exclusive

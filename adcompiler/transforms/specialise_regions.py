@@ -196,7 +196,10 @@ class Regions(Writer):
             exclusive = all(map(heap.is_exclusive, known))
             start = before.value(root)
             heap.state.latest[root] = start
-            heap.advance(root, var, heap.rebound_between(start, known))
+            heap.advance(
+                root, var, heap.rebound_between(start, known),
+                grown=heap.grown_between(start, known),
+            )
             for value in known:
                 heap.hold_parts(root, value)
             heap.state.exclusive[var] = exclusive

@@ -25,6 +25,8 @@ class ResultTypes(Writer):
             return t.UNKNOWN
         if t.BOTTOM in map(self.unit.type, (*args, *kwargs.values())):
             return t.BOTTOM
+        if function in (int, float) and len(args) == 1 and self.unit.type(args[0]) == t.TEXT:
+            return t.INT if function is int else t.FLOAT
 
         def arguments(n: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
             return (

@@ -41,7 +41,7 @@ class Callee:
     ``function`` is its specialised IR once that is known; ``result`` the type it returns;
     ``findings`` what in it cannot be compiled, which every call reports. ``written`` are the
     positions of the parameters that it writes into: it returns what becomes of them after its
-    result. ``gives`` says what the result shares storage with: ``fresh`` nothing, ``may`` is not
+    result, of the types ``finals``. ``gives`` says what the result shares storage with: ``fresh`` nothing, ``may`` is not
     known, a number is the position of the parameter that it is.
     """
 
@@ -52,6 +52,7 @@ class Callee:
     recursive: bool = False
     findings: list[Finding] = field(default_factory=list)
     written: tuple[int, ...] = ()
+    finals: dict[int, t.Type] = field(default_factory=dict)
     gives: str | int = "fresh"
 
     @property
