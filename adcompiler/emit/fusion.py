@@ -8,18 +8,18 @@ what such an expression reads lives until the expression is written.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeGuard
 
 from adcompiler.analyses.purity import Purity, is_destructive, is_writer
 from adcompiler.analyses.storage import Sharing, written_operand
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Attribute, Block, Do, Function, If, Item, Let, Loop, Rhs, Slice, Statement, Try,
-    Var, With, operands, unstar,
+    UNDEF, Atom, Attribute, Block, Do, Function, If, Item, Let, Loop, Pack, Rhs, Slice, Statement,
+    Try, Var, With, operands, unstar,
 )
 from adcompiler.ir.visit import (
     arms_of, count_uses, defined, direct_uses, is_short_circuit, walk,
 )
-from adcompiler.runtime import give_back
 from adcompiler.transforms.unit import Unit
 
 MAX_WEIGHT = 12
@@ -218,6 +218,11 @@ class Fusion:
         self.block(
             node.body.statements, (*node.next_values(), *(() if stop is None else (stop,)))
         )
+        for value in node.collected():  # a tuple is written where it is saved, at once
+            if isinstance(value, Var) and value.temporary and self.uses.get(value) == 1 and (
+                any(value in defined(s) for s in node.body.statements)
+            ) and is_tuple(rhs := self.definitions.get(value)):
+                self.fuse(value, rhs)
 
     def is_comprehension(self, node: Loop) -> bool:
         """Say whether a loop only collects one expression of its items."""
@@ -228,6 +233,11 @@ class Fusion:
             isinstance(s, Let) and self.uses.get(s.target, 0) == 1 and not is_destructive(s.rhs)
             and self.purity.is_pure(s.rhs) for s in body.statements
         )
+
+
+def is_tuple(rhs: Rhs | None) -> TypeGuard[Pack]:
+    """Say whether ``rhs`` makes a tuple."""
+    return isinstance(rhs, Pack) and rhs.kind == "tuple"
 
 
 def written_buffers(statement: Statement) -> set[Atom]:

@@ -189,6 +189,8 @@ class FunctionLowering(ExpressionLowering):
             found += 1
         if not found or self.uses.get(source, 0) != found:
             return 0
+        if source in self.entries:
+            return found  # the loop has them as its targets
         self.comment(first.origin)
         value = self.load(source) if start == position else self.unpacked(rhs)
         self.out.append(ast.Assign([ast.Tuple(targets, ast.Store())], value))

@@ -52,7 +52,8 @@ class Carried:
     ``same`` holds the positions of variables that keep referring to one object; ``roots`` the
     roots that the body writes; ``not_ours`` those of them that it cannot write into in place, and
     ``rebound`` the depth at which it gives slots of them other objects; ``grown`` the
-    depths of lists in them whose end changes.
+    depths of lists in them whose end changes. ``reshaped`` are the positions of carried arrays
+    whose shapes may change.
     ``walked`` are positions of iterables that the body writes into: their items are read by
     position.
     """
@@ -78,6 +79,7 @@ class Carried:
         self.never: set[int] = set()
         self.exit: State | None = None
         self.key = (node, tuple(s.unit.call_sites))
+        self.reshaped: set[int] = s.unit.reshaped.setdefault(self.key, set())
         if self.heap is not None:
             self.entry = self.heap.state.copy()
             self.lost_before = dict(self.entry.lost)
@@ -198,6 +200,27 @@ class Carried:
                 node.origin, "the test of this loop writes into an array or container",
                 "write at the end of the loop's body instead", "aliases",
             )
+
+    def guess_shapes(self, carried: Sequence[Atom]) -> None:
+        """Let carried arrays have the shapes that they start with."""
+        unit = self.s.unit
+        for i, (var, init) in enumerate(zip(carried, self.first, strict=True)):
+            if i not in self.reshaped and isinstance(var, Var) and var is not init and (
+                isinstance(unit.type(var), t.Array) and unit.type(var) == unit.type(init)
+            ):
+                unit.shapes[var] = unit.shape_class(init)
+
+    def settled_shapes(self, attempt: Iteration) -> bool:
+        """Note which carried arrays have other shapes afterwards; say whether none has."""
+        unit = self.s.unit
+        changed = {
+            i for i, (param, following) in enumerate(
+                zip(attempt.params, attempt.yields or (), strict=False))
+            if i not in self.reshaped and isinstance(unit.type(param), t.Array)
+            and unit.shape_class(param) != unit.shape_class(following)
+        }
+        self.reshaped |= changed
+        return not changed
 
     def settled(self, attempt: Iteration) -> bool:
         """Note what the trial has shown; say whether the guess it was made on is confirmed."""

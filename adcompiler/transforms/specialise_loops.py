@@ -59,6 +59,7 @@ class Loops(Writer):
             with carried.iteration():
                 attempt = self.iterate(node, inits, types, item_types, build, env, scope, carried)
                 stable = carried.settled(attempt)
+            stable = carried.settled_shapes(attempt) and stable
             self.unit.trial -= 1
             widened = [
                 t.join(type_, self.unit.type(atom))
@@ -71,6 +72,7 @@ class Loops(Writer):
                 old if old == new else t.UNKNOWN for old, new in zip(types, widened, strict=True)
             ]
         results, collects = self.loop_results(node, types, inits, attempt)
+        carried.guess_shapes(results)
         diverges = attempt.yields is None
         yields = attempt.yields or (UNDEF,) * len(node.body.yields)
         kept = {i: p for i, p in enumerate(attempt.params) if isinstance(p, Var) and (
@@ -140,6 +142,7 @@ class Loops(Writer):
                 params.append(init)
             else:
                 params.append(self.joined(param, type_, init in self.unit.unsure))
+        carried.guess_shapes(params)
         carried.enter(params, items)
         inner.update(zip(node.params, params, strict=True))
         self.at = node.origin

@@ -222,7 +222,7 @@ def test_a_global_array_is_written_into_once_by_each_call():
         GLOBAL[:] = 1.0
 
 
-@pytest.mark.parametrize("function", [alias_in_a_branch, collected])
+@pytest.mark.parametrize("function", [collected])
 def test_names_that_cannot_be_told_apart_are_refused(function):
     for derive in (lambda: grad(function)(V), lambda: vjp(function, V)):
         with pytest.raises(UnsupportedError) as caught:
