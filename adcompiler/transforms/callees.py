@@ -79,6 +79,9 @@ def write_call(
 ) -> Atom:
     """Write the call of a function compiled on its own, and what it makes of its arguments."""
     heap = s.heap
+    for k in callee.unsure if heap is not None else ():
+        for root in heap.roots(args[k]):
+            heap.state.lost.setdefault(root, (origin, root))
     call = Call(Const(callee), tuple(args))
     if not callee.written or heap is None:
         result = s.let(call, callee.result, name, origin)
@@ -258,7 +261,7 @@ def finals(
 
     A function that writes into parameters returns a tuple: its result, then what they became.
     """
-    before = (callee.written, callee.gives)
+    before = (callee.written, callee.gives, callee.unsure)
     positions = {p.var: i for i, p in enumerate(params)}
     here = s.unit.call_sites[-1]
     for root in heap.state.latest:
@@ -272,7 +275,7 @@ def finals(
     found = {i for var, i in positions.items() if var in heap.state.latest} | set(callee.written)
     callee.written = tuple(sorted(found))
     if yields is None:
-        return (callee.written, callee.gives) != before, None
+        return (callee.written, callee.gives, callee.unsure) != before, None
     value = yields[0]
     there = heap.reference(value) if isinstance(value, Var) else None
     if there is None or not is_mutable(s.unit.type(value)):
@@ -291,6 +294,8 @@ def finals(
                 here, f"whether `{var.name}` is written into is not known when compiling",
                 "use a copy where it is given another name", "aliases",
             )
+    unsure = {i for var, i in positions.items() if heap.may_write(var)} - set(callee.written)
+    callee.unsure = tuple(sorted(unsure | set(callee.unsure)))
     types = dict(callee.finals)
     for i in callee.written:
         type_ = s.unit.type(heap.state.value(params[i].var))
@@ -303,7 +308,7 @@ def finals(
             yields = (s.let(
                 Pack("tuple", tuple(parts)), t.Tuple(tuple(map(s.unit.type, parts))), "parts", here
             ),)
-    return (callee.written, callee.gives) != before or types != callee.finals, yields
+    return (callee.written, callee.gives, callee.unsure) != before or types != callee.finals, yields
 
 
 def made_anew(s: Writer, atom: Atom, inner: dict[Atom, Atom]) -> Atom:

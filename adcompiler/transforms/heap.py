@@ -321,20 +321,29 @@ class Heap:
         """Return what a reference to an earlier value of a root refers to now."""
         if not there.steps:
             return latest
-        change, passed = latest, []
-        while change is not there.at and change in self.changes:
-            passed.append(self.changes[change])
-            change = self.changes[change].before
+        value, passed = latest, []
+        while value is not there.at and value in self.changes:
+            passed.append((value, self.changes[value]))
+            value = self.changes[value].before
         counted = {i for i, step in enumerate(there.steps) if may_count_from_end(step)}
+        depth = len(there.steps)
         if any(
-            c.rebound is not None and len(there.steps) > c.rebound or c.grown & counted
-            for c in passed
+            (c.rebound is not None and depth > c.rebound) or c.grown & counted for _, c in passed
         ):
-            if len(passed) == 1:
+            if len(passed) == 1 or all(self.only_moves(v, c, depth) for v, c in passed):
                 self.detach(atom, there.root)
                 return atom
             return self.refuse_lost(atom, there.root, origin)
         return self.read(there, latest, origin, atom.name)
+
+    def only_moves(self, value: Atom, change: Change, depth: int) -> bool:
+        """Say whether a change of a container leaves what lies ``depth`` steps inside it alone."""
+        rhs = self.s.unit.definition(value)
+        if rhs is None or any(g >= depth for g in change.grown):
+            return False
+        if isinstance(rhs, Update):
+            return change.rebound is not None and change.rebound < depth
+        return change.rebound is None or change.rebound < depth
 
     def detach(self, atom: Var, root: Var) -> None:
         """Give an object that was taken out of its slot a root of its own."""

@@ -52,6 +52,7 @@ class Callee:
     recursive: bool = False
     findings: list[Finding] = field(default_factory=list)
     written: tuple[int, ...] = ()
+    unsure: tuple[int, ...] = ()
     finals: dict[int, t.Type] = field(default_factory=dict)
     gives: str | int = "fresh"
 
