@@ -150,7 +150,9 @@ class WriteReverser(ReverserBase):
             assert isinstance(new, Update)
             obj, value = rhs.obj, rhs.value
             steps = self.shadow_steps(new)
-            if any(step.function is reshape_view for step in steps):
+            if isinstance(s.unit.type(buffer), t.Array) and any(
+                step.function is reshape_view for step in steps
+            ):
                 laid = s.let(
                     Call(Const(laid_out_as), (buffer, self.value(target))), s.unit.type(buffer),
                     bar(target), at, False,
@@ -308,7 +310,13 @@ class WriteReverser(ReverserBase):
             return self.stale[var]
         rhs = self.s.unit.definition(var)
         self.stale[var] = False
-        if rhs is not None and var not in destroyed and written_operand(rhs) is None and (
+        if self.is_method(var, rhs):
+            assert isinstance(rhs, Attribute)
+            obj = rhs.obj
+            self.stale[var] = isinstance(obj, Var) and (
+                obj in destroyed or self.is_stale(obj, destroyed)
+            )
+        elif rhs is not None and var not in destroyed and written_operand(rhs) is None and (
             is_mutable(self.s.unit.type(var))
         ):
             self.stale[var] = any(
@@ -316,6 +324,12 @@ class WriteReverser(ReverserBase):
                 for a, _ in self.sharing.of(var, rhs)
             )
         return self.stale[var]
+
+    def is_method(self, var: Var, rhs: Rhs | None) -> bool:
+        """Say whether a value is a method of an array, which reads it."""
+        return isinstance(rhs, Attribute) and isinstance(self.s.unit.type(var), t.Method) and (
+            isinstance(self.s.unit.type(rhs.obj), t.Array)
+        )
 
     def refresh(self, out: list[Statement], yields: list[Atom]) -> None:
         """Read views of destroyed values anew, once what they are views of is there again."""
@@ -405,6 +419,9 @@ class WriteReverser(ReverserBase):
         rhs = self.s.unit.definition(var)
         if rhs is None or written_operand(rhs) is not None:
             return
+        if self.is_method(var, rhs) and isinstance(rhs, Attribute) and isinstance(rhs.obj, Var):
+            yield rhs.obj
+            yield from self.bases(rhs.obj)
         for operand, _ in self.sharing.of(var, rhs):
             if isinstance(operand, Var):
                 yield operand
