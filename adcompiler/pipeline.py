@@ -77,13 +77,7 @@ def stages(request: Request) -> Iterator[Result]:
     function = lower(request.function)
     yield "parse", unit, [function]
 
-    typed = specialise(unit, function, request.function, list(request.types), wrt=request.wrt,
-                       parts=request.parts, same=request.same)
-    while not unit.merges <= unit.chosen and any(f.anchor == "aliases" for f in unit.findings):
-        unit = Unit(root=request.function, assume_equal_shapes=request.assume_equal_shapes,
-                    chosen=unit.chosen | unit.merges)
-        typed = specialise(unit, function, request.function, list(request.types), wrt=request.wrt,
-                           parts=request.parts, same=request.same)
+    unit, typed = typed_function(unit, function, request)
     if unit.findings:
         with suppress(Exception):
             differentiate(unit, typed, request)  # to find what lacks a rule, and report all at once
@@ -99,6 +93,28 @@ def stages(request: Request) -> Iterator[Result]:
 
     text, bound = emit_module(product, unit, request.parameters)
     yield "source", unit, Emitted(text, product.functions[0].name, unit, product, bound)
+
+
+def typed_function(unit: Unit, function: Function, request: Request) -> tuple[Unit, Typed]:
+    """Specialise a function, again where the first time shows what has to be known before.
+
+    Branches that choose one of two arrays are followed as such where a write needs it; containers
+    that ``vjp`` writes into are copied at the start.
+    """
+    copied: tuple[int, ...] = ()
+    while True:
+        typed = specialise(unit, function, request.function, list(request.types), wrt=request.wrt,
+                           parts=request.parts, same=request.same, copied=copied)
+        again = Unit(root=request.function, assume_equal_shapes=request.assume_equal_shapes,
+                     chosen=unit.chosen)
+        containers = typed.containers_written(unit) if request.mode == "vjp" else ()
+        if not unit.merges <= unit.chosen and any(f.anchor == "aliases" for f in unit.findings):
+            again.chosen |= unit.merges
+        elif containers and not copied and not unit.findings:
+            copied = containers
+        else:
+            return unit, typed
+        unit = again
 
 
 def differentiate(unit: Unit, typed: Typed, request: Request) -> Product:

@@ -22,7 +22,7 @@ from adcompiler.ir.visit import (
     arms_of, defined, definitions, direct_uses, free_variables, substitute_block, walk,
 )
 from adcompiler.optimise.passes import optimise
-from adcompiler.runtime import apart, give_back, seed
+from adcompiler.runtime import apart, give_back, paired, seed
 from adcompiler.runtime import own as own_copy
 from adcompiler.transforms.cotangents import Cotangents, cotangent_type
 from adcompiler.transforms.global_state import checked_stores, with_reads_in_order
@@ -34,6 +34,18 @@ from adcompiler.transforms.parts import Steps, separate
 from adcompiler.transforms.reverse import reverse
 from adcompiler.transforms.specialise import Specialiser
 from adcompiler.transforms.unit import Callee, Path, Unit
+
+
+@dataclass(frozen=True)
+class Written:
+    """What belongs to the caller and is written into, with what becomes of it.
+
+    ``copies`` tells what the program worked on in place of what a container holds.
+    """
+
+    var: Var
+    final: Atom
+    copies: Var | None = None
 
 
 @dataclass(eq=False)
@@ -52,7 +64,15 @@ class Typed:
     origin: Origin
     inputs: list[Var] = field(default_factory=list)
     entry: list[Statement] = field(default_factory=list)
-    written: list[tuple[Var, Atom]] = field(default_factory=list)
+    written: list[Written] = field(default_factory=list)
+
+    def containers_written(self, unit: Unit) -> tuple[int, ...]:
+        """Return the positions of the parameters that are containers and are written into."""
+        written = {it.var for it in self.written if it.copies is None}
+        return tuple(
+            i for i, var in enumerate(self.params)
+            if var in written and not isinstance(unit.type(var), t.Array)
+        )
 
     @property
     def shown(self) -> str:
@@ -97,12 +117,13 @@ def optimised(product: Product, unit: Unit) -> Product:
 def specialise(
     unit: Unit, function: Function, python_function: Any, types: list[t.Type],
     path: Path | None = (), wrt: Sequence[int] = (), parts: Sequence[Steps] = (),
-    same: Sequence[tuple[int, int]] = (),
+    same: Sequence[tuple[int, int]] = (), copied: Sequence[int] = (),
 ) -> Typed:
     """Specialise a Python function's IR on the types of its parameters.
 
     ``wrt`` are the positions of those that will be differentiated, ``parts`` the steps that lead to
-    a part of each. ``same`` pairs parameters with earlier ones that are the same object.
+    a part of each. ``same`` pairs parameters with earlier ones that are the same object; ``copied``
+    are those to be copied at the start.
     """
     s = Specialiser(unit)
     heap = s.heap = Heap(s)
@@ -125,6 +146,7 @@ def specialise(
         chosen = [i if first.count(k) > 1 else k for i, k in zip(wrt, first, strict=True)]
         inputs, entry = find_inputs(s, function, params, env, list(zip(
             chosen, parts or [()] * len(wrt), strict=True)))
+        copies = copied_params(s, function, params, env, copied)
         yields = s.block(function.body, env, Scope(python_function, path))
     unit.active_calls.pop()
     checked_stores(s)
@@ -132,19 +154,49 @@ def specialise(
         if callee.function is not None and unit.global_stores:
             body = with_reads_in_order(unit, callee.function.body)
             callee.function = replace(callee.function, body=body)
+    for var in params:
+        if var in heap.state.latest:
+            with s.writing_to(out):
+                heap.bring_up_to_date(var, function.origin)
     value = UNDEF if yields is None else yields[0]
-    first = [*heap.prologue, *kept_apart(s, heap, params, dict(same), function.origin)]
-    statements = rebound(s, [*first, *out], (value,))
+    finals = heap.written(params, {var: copy for var, (copy, _) in copies.items()})
+    changed = {var for var, _ in finals}
+    check = kept_apart(s, heap, params, dict(same), changed, function.origin)
+    statements = rebound(s, [*heap.prologue, *check, *out], (value,))
     body = with_reads_in_order(unit, Block(statements, (value,)))
-    written = heap.written(params)
+    written = [Written(var, final, copies.get(var, (None, None))[1]) for var, final in finals]
     check_lost(s, heap, params, function.origin)
     return Typed(
         function, params, body.statements, value, function.origin, inputs, entry, written
     )
 
 
+def copied_params(
+    s: Specialiser, function: Function, params: list[Var], env: dict[Var, Atom],
+    positions: Sequence[int],
+) -> dict[Var, tuple[Var, Var]]:
+    """Copy containers that are written into; return the copies, and what they are copies of."""
+    copies: dict[Var, tuple[Var, Var]] = {}
+    for i in positions:
+        var, name = params[i], function.params[i].var
+        if env[name] is not var:
+            continue
+        type_, origin = s.unit.type(var), function.origin
+        copy = s.let(Call(Const(own_copy), (var,)), type_, var.name, origin, False)
+        pairs = s.let(
+            Call(Const(paired), (var, copy)), t.UNKNOWN, f"{var.name}_copies", origin
+        )
+        assert s.heap is not None
+        s.heap.forget(pairs)
+        s.heap.state.exclusive[copy] = True
+        env[name] = copy
+        copies[var] = (copy, pairs)
+    return copies
+
+
 def kept_apart(
-    s: Specialiser, heap: Heap, params: list[Var], same: dict[int, int], origin: Origin
+    s: Specialiser, heap: Heap, params: list[Var], same: dict[int, int], changed: set[Var],
+    origin: Origin,
 ) -> Iterator[Statement]:
     """Yield the check that what is written into shares no storage with anything else."""
     everything = [*params, *s.unit.captured.values(), *heap.globals.values()]
@@ -153,7 +205,7 @@ def kept_apart(
         if i not in same and is_mutable(s.unit.type(var))
         and not isinstance(s.unit.type(var), t.Unknown)
     ]
-    written = tuple(i for i, var in enumerate(there) if var in heap.state.latest)
+    written = tuple(i for i, var in enumerate(there) if var in changed)
     several = len(there) > 1 or any(
         not isinstance(s.unit.type(there[i]), t.Array) for i in written
     )
@@ -330,9 +382,10 @@ def split(unit: Unit, typed: Typed, single: bool) -> Product:
 def given_back(typed: Typed, kept: Iterable[Var]) -> Iterator[Statement]:
     """Yield what writes into the caller's storage, other than that of ``kept``."""
     kept = set(kept)
-    for var, final in typed.written:
-        if var not in kept:
-            yield Do(Call(Const(give_back), (var, final)), typed.origin)
+    for it in typed.written:
+        if it.var not in kept:
+            copies = () if it.copies is None else (it.copies,)
+            yield Do(Call(Const(give_back), (it.var, it.final, *copies)), typed.origin)
 
 
 def pair_halves(
@@ -460,9 +513,12 @@ def shared_storage(block: Block, unit: Unit) -> dict[Atom, list[Atom]]:
 
 
 def holds_arrays(type_: t.Type) -> bool:
-    """Say whether a value of this type is an array, or a container of such."""
+    """Say whether a value of this type may be an array, or a container of such.
+
+    What functions compiled on their own save for their pullbacks is of unknown type.
+    """
     match type_:
-        case t.Array():
+        case t.Array() | t.Unknown():
             return True
         case t.Tuple(items):
             return any(map(holds_arrays, items))

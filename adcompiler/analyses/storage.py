@@ -101,8 +101,11 @@ class Sharing:
 
         A ``Step`` leads from the operand to the value, for sure. ``same`` is the operand itself;
         ``holds`` a new container that refers to what the operand is or holds; ``may`` says that
-        no more is known.
+        no more is known. A bound method holds the value that it belongs to.
         """
+        if isinstance(rhs, Attribute) and isinstance(self.type_of(target), t.Method):
+            yield from self.mutable((rhs.obj,), "holds")
+            return
         if not is_mutable(self.type_of(target)):
             return
         match rhs:

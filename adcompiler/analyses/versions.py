@@ -8,22 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from adcompiler.analyses.storage import written_operand
-from adcompiler.ir.nodes import Atom, Block, If, Let, Loop, Try, Var, With
-from adcompiler.ir.visit import arms_of, walk
+from adcompiler.analyses.storage import Sharing, written_operand
+from adcompiler.ir.nodes import Atom, Block, If, Let, Loop, Try, Update, Var, With
+from adcompiler.ir.visit import arms_of, blocks_of, bound_inside, defined, walk
 
 
 class Versions:
     """The versions of storage in one typed function.
 
     ``destroyed`` are the values whose storage goes on to hold another one, ``all`` these and what
-    they become. ``following`` maps a value to one that has its storage later.
+    they become. ``following`` maps a value to one that has its storage later. ``regions`` tells the
+    blocks that a variable is defined in; ``inside`` says that some update writes into what a
+    container holds, not only into its slots.
     """
 
     def __init__(self, body: Block) -> None:
         self.destroyed: set[Var] = set()
         self.all: set[Var] = set()
         self.following: dict[Var, Var] = {}
+        self.inside = False
+        self.regions: dict[Var, tuple[int, ...]] = {}
+        self.locate(body, ())
         backward: list[tuple[Atom, Atom]] = []
         forward: list[tuple[Atom, Var]] = []
         for statement in walk(body):
@@ -34,6 +39,8 @@ class Versions:
                         self.destroyed.add(old)
                         self.all |= {old, target}
                         self.following[old] = target
+                    if isinstance(rhs, Update):
+                        self.inside |= rhs.adds or len(rhs.steps) != 1
                 case If(results=results) | With(results=results) | Try(results=results):
                     for arm in arms_of(statement):
                         pairs = list(zip(results, arm.yields, strict=False))
@@ -50,6 +57,20 @@ class Versions:
                         forward += [(following, param), (param, result)]
         if self.destroyed:
             self.close(backward, forward)
+
+    def locate(self, block: Block, region: tuple[int, ...]) -> None:
+        """Note in which blocks each variable of ``block`` is defined, from the outermost."""
+        for statement in block.statements:
+            self.regions.update(dict.fromkeys(defined(statement), region))
+            for inner in blocks_of(statement):
+                within = (*region, id(inner))
+                self.regions.update(dict.fromkeys(bound_inside(statement), within))
+                self.locate(inner, within)
+
+    def in_scope(self, var: Var, other: Var) -> bool:
+        """Say whether ``var`` is in scope wherever ``other`` is, once both are defined."""
+        outer, inner = self.regions.get(var, ()), self.regions.get(other, ())
+        return inner[: len(outer)] == outer
 
     def close(self, backward: list[tuple[Atom, Atom]], forward: list[tuple[Atom, Var]]) -> None:
         """Follow storage through branches and loops until nothing is added."""
@@ -77,3 +98,61 @@ class Versions:
             var = self.following[var]
             seen.add(var)
             yield var
+
+
+def written_storage(block: Block) -> set[Atom]:
+    """Return the variables whose storage is written into, under any name it is handed on as."""
+    written: set[Atom] = set()
+    handed: list[tuple[Var, Atom]] = []
+    for statement in walk(block):
+        match statement:
+            case Let(rhs=rhs) if (old := written_operand(rhs)) is not None:
+                written.add(old)
+            case If(results=results, then=then, orelse=orelse):
+                for arm in (then, orelse):
+                    handed += zip(results, arm.yields, strict=False)
+            case With() | Try():
+                for arm in arms_of(statement):
+                    handed += zip(statement.results, arm.yields, strict=False)
+            case Loop(params=params, inits=inits):
+                handed += zip(params, inits, strict=True)
+                handed += zip(params, statement.next_values(), strict=False)
+    size = -1
+    while size != len(written):
+        size = len(written)
+        written.update(value for target, value in handed if target in written)
+    return written
+
+
+def exposed_values(block: Block, sharing: Sharing) -> set[Atom]:
+    """Return the values that do not stay as they are: written storage, and views of it.
+
+    They must not be read later than where the code reads them. What a branch or loop hands on is
+    the last value of its storage, unless that is written into again.
+    """
+    written = written_storage(block)
+    if not written:
+        return written
+    views: list[tuple[Atom, Atom]] = []
+    handed: list[tuple[Atom, Atom]] = []
+    for statement in walk(block):
+        match statement:
+            case Let(target, rhs) if written_operand(rhs) is None:
+                views += ((target, atom) for atom, _ in sharing.of(target, rhs))
+            case If(results=results) | With(results=results) | Try(results=results):
+                for arm in arms_of(statement):
+                    handed += zip(results, arm.yields, strict=False)
+            case Loop(params=params, inits=inits):
+                views += zip(statement.items, statement.iterables, strict=False)
+                handed += zip(params, inits, strict=True)
+                handed += zip(params, statement.next_values(), strict=False)
+                handed += zip(statement.results, params, strict=False)
+    exposed = set(written)
+    size = -1
+    while size != len(exposed):
+        size = len(exposed)
+        exposed.update(target for target, atom in views if atom in exposed)
+        exposed.update(
+            target for target, atom in handed if atom in exposed and atom not in written
+        )
+    return exposed

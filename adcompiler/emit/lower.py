@@ -19,7 +19,7 @@ from adcompiler.ir.nodes import (
     Atom, Block, Call, Const, Do, Function, If, Item, Let, Loop, Origin, Raise, Rhs, Statement,
     Step, Try, Undefined, unstar, Update, Var, With,
 )
-from adcompiler.runtime import add_at, append, drop_last, note_value, store_global, unpack
+from adcompiler.runtime import add_at, append, drop_last, note_value, put_entry, store_global, unpack
 from adcompiler.transforms.unit import Unit
 
 
@@ -189,6 +189,8 @@ class FunctionLowering(ExpressionLowering):
             found += 1
         if not found or self.uses.get(source, 0) != found:
             return 0
+        if source in self.entries:
+            return found  # the loop has them as its targets
         self.comment(first.origin)
         value = self.load(source) if start == position else self.unpacked(rhs)
         self.out.append(ast.Assign([ast.Tuple(targets, ast.Store())], value))
@@ -274,6 +276,10 @@ class FunctionLowering(ExpressionLowering):
             self.out.append(ast.Expr(call))
         elif function is drop_last:
             self.out.append(ast.Expr(ast.Call(ast.Attribute(name, "pop", ast.Load()), [], [])))
+        elif function is put_entry:
+            key, old = (self.atom(unstar(arg)) for arg in rhs.args[1:])
+            callee = self.references.expression(put_entry)
+            self.out.append(ast.Expr(ast.Call(callee, [name, key, old], [])))
         else:
             self.add_at(target, buffer, unstar(rhs.args[1]), unstar(rhs.args[2]))
 
@@ -297,7 +303,9 @@ class FunctionLowering(ExpressionLowering):
             subtracts = isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub)
             operand = value.operand if isinstance(value, ast.UnaryOp) and subtracts else value
             self.out.append(ast.AugAssign(place, ast.Sub() if subtracts else ast.Add(), operand))
-        elif isinstance(value, ast.BinOp) and same_place(place, value.left):
+        elif isinstance(value, ast.BinOp) and same_place(place, value.left) and isinstance(
+            self.unit.type(rhs.value), t.Scalar
+        ):
             self.out.append(ast.AugAssign(place, value.op, value.right))
         else:
             self.out.append(ast.Assign([place], value))

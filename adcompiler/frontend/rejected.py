@@ -13,9 +13,8 @@ class Rejection(NamedTuple):
     anchor: str
 
 
-ITEM_DELETION = Rejection(
-    "deleting an item or attribute is not supported yet",
-    "make a new list or dict without the entry", "in-place-containers",
+ATTRIBUTE_DELETION = Rejection(
+    "assign None to it", "attributes", "deleting an attribute is not supported",
 )
 GLOBAL_DELETION = Rejection(
     "deleting a global variable is not supported", "assign None to it", "global-nonlocal",

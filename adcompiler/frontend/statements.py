@@ -56,8 +56,11 @@ class Statements(Builder):
             elif isinstance(target, gast.Name):
                 self.load(target.id)
                 self.bind(target.id, UNDEF)
+            elif isinstance(target, gast.Subscript):
+                obj = self.expression(target.value)
+                self.do(operator.delitem, obj, self.expression(target.slice))
             else:
-                self.reject(target, rejected.ITEM_DELETION)
+                self.reject(target, rejected.ATTRIBUTE_DELETION)
 
     def parse_If(self, node: Any) -> None:
         condition = self.expression(node.test)

@@ -173,7 +173,9 @@ class Algebra(Spreads):
     def over_inverse(self, x: Atom, y: Atom) -> Call | None:
         """x / y -> x * z where z = 1 / y has been computed."""
         inverse = self.inverses.get(y) if isinstance(y, Var) else None
-        if inverse is None or not self.sweep or not self.uses.get(inverse):
+        if inverse is None or not self.sweep or not self.uses.get(inverse) or (
+            inverse in self.exposed
+        ):
             return None
         if isinstance(self.unit.type(x), t.Array) and self.is_float(x):
             return Call(Const(operator.mul), (x, inverse))

@@ -7,15 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from adcompiler.analyses.purity import Purity, makes_storage
-from adcompiler.analyses.storage import written_operand
+from adcompiler.analyses.versions import written_storage
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Closure, Const, Global, If, Item, Let, Loop, Pack, Rhs, Slice,
     Star, Statement, Try, Var, With, substitute,
 )
-from adcompiler.ir.visit import (
-    arms_of, substitute_statement, walk, with_blocks, with_head,
-)
+from adcompiler.ir.visit import substitute_statement, with_blocks, with_head
 
 COMMUTATIVE = frozenset({"add", "mul"})
 
@@ -23,30 +21,6 @@ COMMUTATIVE = frozenset({"add", "mul"})
 def common_subexpressions(block: Block, purity: Purity) -> Block:
     """Return ``block`` with every pure expression computed where it first dominates its uses."""
     return _Common(purity, written_storage(block)).block(block, {}, {})
-
-
-def written_storage(block: Block) -> set[Atom]:
-    """Return the variables whose storage is written into, under any name it is handed on as."""
-    written: set[Atom] = set()
-    handed: list[tuple[Var, Atom]] = []
-    for statement in walk(block):
-        match statement:
-            case Let(rhs=rhs) if (old := written_operand(rhs)) is not None:
-                written.add(old)
-            case If(results=results, then=then, orelse=orelse):
-                for arm in (then, orelse):
-                    handed += zip(results, arm.yields, strict=False)
-            case With() | Try():
-                for arm in arms_of(statement):
-                    handed += zip(statement.results, arm.yields, strict=False)
-            case Loop(params=params, inits=inits):
-                handed += zip(params, inits, strict=True)
-                handed += zip(params, statement.next_values(), strict=False)
-    size = -1
-    while size != len(written):
-        size = len(written)
-        written.update(value for target, value in handed if target in written)
-    return written
 
 
 class _Common:

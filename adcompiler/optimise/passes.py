@@ -9,9 +9,12 @@ from adcompiler.ir.nodes import Block
 from adcompiler.optimise.algebra import algebra
 from adcompiler.optimise.branches import join_branches
 from adcompiler.optimise.common_subexpressions import common_subexpressions
+from adcompiler.optimise.copies import needless_copies
 from adcompiler.optimise.dead_code import dead_code
 from adcompiler.optimise.scatters import late_scatters
+from adcompiler.optimise.stores import direct_stores
 from adcompiler.optimise.subscripts import sink_subscripts
+from adcompiler.optimise.tapes import join_tapes
 from adcompiler.transforms.unit import Unit
 
 Pass = Callable[[Block, Unit, Purity], Block]
@@ -25,8 +28,11 @@ PASSES: tuple[tuple[str, Pass], ...] = (
     ("algebra_on_common", lambda block, unit, purity: algebra(block, unit, last=True)),
     ("join_branches", lambda block, unit, purity: join_branches(block, purity)),
     ("late_scatters", lambda block, unit, purity: late_scatters(block, unit)),
+    ("direct_stores", lambda block, unit, purity: direct_stores(block, unit)),
+    ("needless_copies", lambda block, unit, purity: needless_copies(block, unit, purity)),
     ("subscripts", lambda block, unit, purity: sink_subscripts(block, unit)),
     ("dead_code_again", lambda block, unit, purity: dead_code(block, purity)),
+    ("join_tapes", lambda block, unit, purity: join_tapes(block, unit)),
 )
 
 

@@ -6,10 +6,14 @@ import operator
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from adcompiler.analyses.storage import Sharing
+from adcompiler.analyses.versions import exposed_values
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Block, Call, Const, If, Let, Loop, Origin, Rhs, Star, Statement, Try,
-    Var, With, substitute,
+    Var, With, substitute, unstar,
 )
 from adcompiler.ir.visit import (
     count_uses, direct_uses, substitute_statement, with_blocks, with_head,
@@ -21,7 +25,8 @@ class Rewriter:
     """Rewrites the right-hand sides of a block, one after the other.
 
     ``calls`` holds the call that made each variable, ``uses`` how often each is read, ``renamed``
-    the variables found equal to others, ``sweep`` whether the statement belongs to a reverse
+    the variables found equal to others, ``exposed`` those that are written into after they are
+    read, so that nothing may read them later, ``sweep`` whether the statement belongs to a reverse
     sweep: only there may rounding change, the user's own values stay as they are.
     """
 
@@ -31,6 +36,7 @@ class Rewriter:
         self.calls: dict[Var, Call] = {}
         self.pending: list[tuple[Var, Rhs]] = []
         self.uses: dict[Atom, int] = dict(count_uses(block).items())
+        self.exposed = exposed_values(block, Sharing(unit.type, unit.definition))
         self.depth = 0
         self.sweep = False
 
@@ -180,10 +186,11 @@ class Rewriter:
     # -- questions -----------------------------------------------------------------------------
 
     def made_by(self, atom: Atom | Star, function: Any) -> Call | None:
-        """Return the call of ``function`` that made ``atom``, if one did."""
+        """Return the call of ``function`` that made ``atom`` of what is still there, if one did."""
         call = self.calls.get(atom) if isinstance(atom, Var) else None
         if call is not None and isinstance(call.func, Const) and call.func.value is function:
-            return call
+            read = call.args[1:] if function is np.full_like else call.args
+            return None if any(unstar(arg) in self.exposed for arg in read) else call
         return None
 
     def negated(self, atom: Atom) -> Atom | None:
@@ -198,7 +205,7 @@ class Rewriter:
 
     def may_stand_for(self, atom: Atom) -> bool:
         """Say whether ``atom`` may replace an equal value: arrays stay objects of their own."""
-        return self.is_float(atom) and (
+        return self.is_float(atom) and atom not in self.exposed and (
             self.sweep or isinstance(self.unit.type(atom), t.Scalar)
         )
 

@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.analyses.storage import Sharing
+from adcompiler.analyses.versions import exposed_values
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Block, Call, Const, If, Let, Loop, Statement, Var
+from adcompiler.ir.nodes import Atom, Block, Call, Const, If, Let, Loop, Statement, Var, unstar
 from adcompiler.ir.visit import count_uses, with_blocks
 from adcompiler.runtime import add_at
 from adcompiler.transforms.unit import Unit
@@ -24,13 +26,15 @@ ARITHMETIC = (operator.add, operator.sub, operator.mul, operator.truediv, operat
 
 def late_scatters(block: Block, unit: Unit) -> Block:
     """Return ``block`` with scatters into zeros moved behind the sum that they go into."""
-    return _Scatters(unit, count_uses(block)).block(block)
+    exposed = exposed_values(block, Sharing(unit.type, unit.definition))
+    return _Scatters(unit, count_uses(block), exposed).block(block)
 
 
 class _Scatters:
-    def __init__(self, unit: Unit, uses: dict[Var, int]) -> None:
+    def __init__(self, unit: Unit, uses: dict[Var, int], exposed: set[Atom]) -> None:
         self.unit = unit
         self.uses = uses
+        self.exposed = exposed
 
     def block(self, block: Block) -> Block:
         statements = [self.inside(s) for s in block.statements]
@@ -83,6 +87,8 @@ class _Scatters:
         links: list[Let] = []
         var: Any = scattered
         while var in made and self.uses.get(var) == 1 and calls(made[var].rhs, add_at):
+            if any(unstar(arg) in self.exposed for arg in made[var].rhs.args[1:]):  # type: ignore[union-attr]
+                return None
             links.append(made[var])
             var = made[var].rhs.args[0]  # type: ignore[union-attr]
         if not links or var not in made or self.uses.get(var) != 1 or not calls(

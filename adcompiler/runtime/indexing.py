@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from adcompiler.runtime.records import is_record, record, state_of
-
 from adcompiler.runtime.structure import add
 
 
@@ -70,43 +69,74 @@ def own(value: Any) -> Any:
     return value
 
 
-def give_back(target: Any, value: Any) -> None:
-    """Make ``target``, which belongs to the caller, what the program has made of it: ``value``."""
+def give_back(target: Any, value: Any, copies: list[tuple[Any, Any]] | None = None) -> None:
+    """Make ``target``, which belongs to the caller, what the program has made of it: ``value``.
+
+    Of a container ``copies`` pairs what it held with the copies that the program worked on: where
+    one of these is left, the caller's own object takes its content and its place.
+    """
     if target is value:
         return
     if isinstance(target, np.ndarray):
         target[...] = value
-    elif isinstance(target, list):
-        for old, new in zip(target, value, strict=False):
-            if same_kind(old, new):
-                give_back(old, new)
-        kept = [
-            old if same_kind(old, new) else new
-            for old, new in zip(target, value, strict=False)
-        ]
-        target[:] = [*kept, *value[len(kept):]]
-    elif isinstance(target, dict):
-        for key in [key for key in target if key not in value]:
-            del target[key]
-        for key, new in value.items():
-            if key in target and same_kind(target[key], new):
-                give_back(target[key], new)
-            else:
-                target[key] = new
-    elif isinstance(target, tuple):
-        for old, new in zip(target, value, strict=False):
-            give_back(old, new)
-    elif hasattr(target, "__dict__"):
-        give_back(target.__dict__, value.__dict__)
+        return
+    mine = {id(copy): original for original, copy in copies or ()}
+
+    def caller_s(item: Any) -> Any:
+        """Return the caller's object for what the program holds."""
+        original = mine.pop(id(item), None)
+        if original is None:
+            if type(item) in (list, tuple):
+                return type(item)(map(caller_s, item))
+            return item
+        fill(original, item)
+        mine[id(item)] = original
+        return original
+
+    def fill(original: Any, item: Any) -> None:
+        if isinstance(original, np.ndarray):
+            if original is not item:
+                original[...] = item
+        elif isinstance(original, list):
+            original[:] = list(map(caller_s, item))
+        elif isinstance(original, dict):
+            entries = {key: caller_s(entry) for key, entry in item.items()}
+            original.clear()
+            original.update(entries)
+        elif isinstance(original, tuple):
+            for entry in item:
+                caller_s(entry)
+        elif is_record(original):
+            for name, entry in state_of(item).items():
+                object.__setattr__(original, name, caller_s(entry))
+
+    fill(target, value)
 
 
-def same_kind(old: Any, new: Any) -> bool:
-    """Say whether ``old`` can be made equal to ``new`` by writing into it."""
-    if type(old) is not type(new):
-        return False
-    if isinstance(old, np.ndarray):
-        return bool(old.shape == new.shape and old.dtype == new.dtype)
-    return isinstance(old, (list, dict, tuple))
+def paired(original: Any, copy: Any) -> list[tuple[Any, Any]]:
+    """Return what a container holds, arrays and containers, each with its copy in ``copy``."""
+    pairs: list[tuple[Any, Any]] = []
+
+    def enter(one: Any, two: Any) -> None:
+        if isinstance(one, np.ndarray):
+            pairs.append((one, two))
+        elif isinstance(one, (list, tuple)):
+            if isinstance(one, list):
+                pairs.append((one, two))
+            for item, other in zip(one, two, strict=True):
+                enter(item, other)
+        elif isinstance(one, dict):
+            pairs.append((one, two))
+            for key, item in one.items():
+                enter(item, two[key])
+        elif is_record(one):
+            pairs.append((one, two))
+            others = state_of(two)
+            for name, item in state_of(one).items():
+                enter(item, others[name])
+
+    enter(original, copy)
+    return pairs
 
 
 def last_written(g: Any, index: Any, x: Any) -> Any:

@@ -33,6 +33,7 @@ from adcompiler.transforms.method_calls import call_method, call_object_method
 from adcompiler.transforms.out_arguments import call_with_out
 from adcompiler.transforms.opening import call_closure, call_python
 from adcompiler.transforms.operator_methods import ITERATING, call_operator, iterated
+from adcompiler.transforms.random_draws import type_of_making
 from adcompiler.transforms.unit import Callee
 from adcompiler.transforms.vectorize import call_vectorized, vectorized_call, vectorized_value
 from adcompiler.transforms.writer import Writer
@@ -227,7 +228,9 @@ def primitive(
         if folded is not None:
             return folded
     args, kwargs = without_defaults(func.value, args, kwargs)
-    type_ = s.type_of_call(func.value, args, kwargs) if pure else t.UNKNOWN
+    type_ = s.type_of_call(func.value, args, kwargs) if pure else (
+        type_of_making(s, func.value, args, kwargs) or t.UNKNOWN
+    )
     if isinstance(type_, t.Static) and pure:
         return Const(type_.value)
     return s.let(plain_call(func, args, kwargs), type_, name, origin)

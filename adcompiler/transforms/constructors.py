@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import types as python_types
 import typing
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,10 @@ from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Call, Const, Do, Function, Item, Origin, Star, Unsupported, Var,
 )
 from adcompiler.ir.visit import walk
+from adcompiler.rulekit.registry import root_module
 from adcompiler.runtime.records import is_record_class
 from adcompiler.transforms.folds import folds
+from adcompiler.transforms.libraries import is_library
 from adcompiler.transforms.objects import NAMESPACE, call_raw, find_raw, live_class, make_record
 from adcompiler.transforms.writer import Writer
 
@@ -34,15 +37,17 @@ def construct(
         return s.call(live_class(s, generic), args, kwargs, origin, name)
     if cls is NAMESPACE and not args:
         return make_record(s, cls, kwargs, name, origin)
-    if not is_plain_class(cls):
+    if not is_plain_class(cls) or root_module(cls) == "numpy":
         return None
     if cls.__init__ is object.__init__ and not args and not kwargs:
         return make_record(s, cls, {}, name, origin)
-    if generated_init(cls) is None:
+    init = find_raw(cls, "__init__")
+    opened = construct_dataclass if generated_init(cls) is not None else run_init
+    if init is None or opened is run_init and not isinstance(init[1], python_types.FunctionType):
         return None
     findings = len(s.unit.findings)
     with s.writing_to([]) as out:
-        made = construct_dataclass(s, func, args, kwargs, origin, name)
+        made = opened(s, func, args, kwargs, origin, name)
         if isinstance(made, Var) and s.heap is not None:
             made = s.heap.current(made, origin)
     if made is not None and made is not UNDEF and len(s.unit.findings) > findings:
@@ -90,7 +95,7 @@ def construct_dataclass(
     owner = generated_init(cls)
     assert owner is not None
     after = find_raw(cls, "__post_init__")
-    if after is not None and not only_reads(after[1]):
+    if after is not None and not can_be_read(after[1]):
         return None
     init = vars(owner)["__init__"]
     try:
@@ -122,6 +127,18 @@ def construct_dataclass(
     return made
 
 
+def run_init(
+    s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom | None:
+    """Write an instance without attributes, and what ``__init__`` does with it."""
+    init = find_raw(func.value, "__init__")
+    if s.heap is None or init is None or is_library(init[1]) or not can_be_read(init[1]):
+        return None
+    made = make_record(s, func.value, {}, name, origin)
+    call_raw(s, made, func.value, "__init__", init, args, kwargs, origin, "ignored")
+    return made
+
+
 def default_of(s: Writer, owner: type, f: Any, origin: Origin) -> Atom | None:
     """Write the default value of a field; None if ``__init__`` assigns none."""
     if f.default_factory is not dataclasses.MISSING:
@@ -149,8 +166,8 @@ def live_constant(s: Writer, owner: type, f: Any, kind: str) -> Const:
     return s.unit.static(value, path)
 
 
-def only_reads(function: Any) -> bool:
-    """Say whether a ``__post_init__`` is one that can be opened: it assigns no attributes."""
+def can_be_read(function: Any) -> bool:
+    """Say whether the text of a method is there, and all forms in it are supported."""
     try:
         definition: Function = lower(function)
     except (ADError, AttributeError, TypeError):

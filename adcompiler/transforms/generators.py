@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import statistics
 from typing import Any
 
 import numpy as np
 
+from adcompiler.analyses.purity import ITERTOOLS
 from adcompiler.frontend import rejected
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -19,7 +22,8 @@ from adcompiler.transforms.writer import Writer
 
 CONSUMERS: frozenset[Any] = frozenset({
     sum, min, max, any, all, list, tuple, set, frozenset, dict, sorted, zip, enumerate, map,
-    filter, math.fsum, math.prod, unpack, str.join, np.fromiter,
+    filter, math.fsum, math.prod, unpack, str.join, np.fromiter, functools.reduce,
+    *(getattr(statistics, name) for name in statistics.__all__ if name.islower()), *ITERTOOLS,
 })
 """Functions that run through an iterable at once, or give what runs through it when asked."""
 

@@ -15,7 +15,7 @@ that the writes of emitted code never reach what somebody else holds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,11 +51,13 @@ class Change:
     """What made a value of a root of the value ``before``.
 
     ``rebound`` is the number of steps after which a slot of a container was given another object,
-    None if only the content of arrays, or the end of a list, has changed.
+    None if only the content of arrays, or the end of a list, has changed. ``grown`` holds
+    the depths of lists whose end has: subscripts counted from the end lead to other items then.
     """
 
     before: Atom
     rebound: int | None
+    grown: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +114,9 @@ class Heap:
         self.filled: set[Var] = set()
         self.level = 0
         self.settled_level = 1 << 30
-        self.iterating: list[Var] = []
+        self.iterating: list[Reference] = []
         self.sharing = Sharing(s.unit.type, s.unit.definition)
+        self.repackings: set[Atom] = set()
         self.globals: dict[tuple[str, str], Var] = {}
         self.prologue: list[Statement] = []
         self.live: frozenset[Var] = frozenset()
@@ -128,10 +131,19 @@ class Heap:
             self.prologue.append(Let(var, rhs, origin))
         return var
 
-    def written(self, params: Iterable[Var]) -> list[tuple[Var, Atom]]:
-        """Return what was there before the code ran and is written, with what it has become."""
+    def written(
+        self, params: Iterable[Var], copies: Mapping[Var, Var] | None = None
+    ) -> list[tuple[Var, Atom]]:
+        """Return what was there before the code ran and is written, with what it has become.
+
+        ``copies`` are what the code works on in place of parameters.
+        """
         there = [*params, *self.s.unit.captured.values(), *self.globals.values()]
-        return [(var, self.state.latest[var]) for var in there if var in self.state.latest]
+        roots = {var: (copies or {}).get(var, var) for var in there}
+        return [
+            (var, self.state.latest[root]) for var, root in roots.items()
+            if root in self.state.latest
+        ]
 
     # -- what is where -------------------------------------------------------------------------
 
@@ -226,6 +238,10 @@ class Heap:
                 self.entangle(root, third)
             self.entangle(root, other)
 
+    def is_latest(self, value: Atom) -> bool:
+        """Say whether a value is what a root that was written refers to now."""
+        return any(latest is value for latest in self.state.latest.values())
+
     def forget(self, root: Var) -> None:
         """Begin with a new object under this root: what was known of the former one is void."""
         for other in self.state.entangled.pop(root, set()):
@@ -292,6 +308,17 @@ class Heap:
                 return self.current(found, origin) if self.parts(found) else found
         return atom if parts is None else self.repacked(atom, parts, origin)
 
+    def bring_up_to_date(self, root: Var, origin: Origin) -> None:
+        """Make the latest value of a container that was written out hold what was written since."""
+        value = self.state.value(root)
+        if self.parts(value) is None or root in self.state.lost:
+            return
+        for other in self.roots(value):
+            if other in self.state.lost:
+                self.state.lost[root] = self.state.lost[other]
+                return
+        self.current(root, origin)
+
     def moved(self, atom: Var, there: Reference, latest: Atom, origin: Origin) -> Atom:
         """Return what a reference to an earlier value of a root refers to now."""
         if not there.steps:
@@ -300,8 +327,12 @@ class Heap:
         while change is not there.at and change in self.changes:
             passed.append(self.changes[change])
             change = self.changes[change].before
-        if any(c.rebound is not None and len(there.steps) > c.rebound for c in passed):
-            if passed[-1].rebound is not None and len(passed) == 1:
+        counted = {i for i, step in enumerate(there.steps) if may_count_from_end(step)}
+        if any(
+            c.rebound is not None and len(there.steps) > c.rebound or c.grown & counted
+            for c in passed
+        ):
+            if len(passed) == 1:
                 self.detach(atom, there.root)
                 return atom
             return self.refuse_lost(atom, there.root, origin)
@@ -366,7 +397,14 @@ class Heap:
         var = self.s.let(new, self.s.unit.type(atom), atom.name, origin, atom.temporary)
         if not isinstance(self.s.unit.type(atom), t.Tuple):
             self.advance(self.reference(atom).root, var, None)
+            self.repackings.add(var)
         return var
+
+    def written_value(self, value: Atom) -> Atom:
+        """Return the value of a root that ``value`` is, but for parts with roots of their own."""
+        while value in self.repackings:
+            value = self.changes[value].before
+        return value
 
     def closed_again(self, atom: Var, origin: Origin) -> Atom:
         """Return a function made anew if something that it captured was written."""
@@ -383,10 +421,11 @@ class Heap:
         """Report the reading of a value that may have been written under another name."""
         where, other = self.state.lost.get(root, (origin, root))
         place = f"line {where.line}"
+        name, written = (self.s.unit.names.get(v, v.name) for v in (atom, other))
         return self.s.reject(
-            origin, f"`{atom.name}` may share storage with `{other.name}`, which was written "
+            origin, f"`{name}` may share storage with `{written}`, which was written "
             f"into at {place}; whether it sees the write is not known when compiling",
-            f"use a copy: `{other.name} = {other.name}.copy()` before the write, or read the "
+            f"use a copy: `{written} = {written}.copy()` before the write, or read the "
             "value through one name only", "aliases",
         )
 
@@ -496,7 +535,7 @@ class Heap:
 
     def write(
         self, atom: Var, steps: tuple[Step, ...], value: Atom, origin: Origin, adds: bool = False,
-        rebound: int | None = None,
+        rebound: int | None = None, grown: Iterable[int] = (),
     ) -> Atom:
         """Write a store of ``value`` to the part of what ``atom`` refers to that ``steps`` lead to.
 
@@ -516,7 +555,7 @@ class Heap:
             self.s.unit.shapes[new] = self.s.unit.shape_class(base)
         if rebound is not None:
             rebound += len(there.steps)
-        self.advance(root, new, rebound, origin)
+        self.advance(root, new, rebound, origin, grown)
         return new
 
     def written_type(self, base: Atom, steps: tuple[Step, ...], value: Atom) -> t.Type:
@@ -527,12 +566,15 @@ class Heap:
         return stored(type_, steps, self.s.unit.type(value))
 
     def advance(
-        self, root: Var, new: Atom, rebound: int | None, origin: Origin | None = None
+        self, root: Var, new: Atom, rebound: int | None, origin: Origin | None = None,
+        grown: Iterable[int] = (),
     ) -> None:
         """Make ``new`` the latest value of a root; entangled roots can no longer be read."""
         before = self.state.value(root)
+        if self.parts(new) is None:
+            self.hold_parts(root, before)
         self.state.latest[root] = new
-        self.changes[new] = Change(before, rebound)
+        self.changes[new] = Change(before, rebound, frozenset(grown))
         if isinstance(new, Var):
             self.references[new] = Reference(root, (), new)
             self.levels.setdefault(new, self.level)
@@ -549,6 +591,13 @@ class Heap:
         for other in self.state.entangled.get(root, ()):
             if written is None or may_hold(self.s.unit.type(other), written):
                 self.state.lost.setdefault(other, (origin, root))
+
+    def hold_parts(self, root: Var, value: Atom) -> None:
+        """Note what a container refers to of which the parts will no longer be known."""
+        for part in self.parts(value) or ():
+            for other in self.roots(part):
+                if other is not root:
+                    self.join(root, part)
 
     def written_slots(self, new: Atom, rebound: int | None) -> t.Type | None:
         """Return the type of the container of which a slot was written, None for arrays."""
@@ -585,9 +634,10 @@ class Heap:
         new = self.s.let(Call(Const(function), (base,)), type_, root.name, origin, False)
         if isinstance(type_, t.Array):
             self.s.unit.shapes[new] = self.s.unit.shape_class(base)
+        exclusive = dict(self.state.exclusive)
         self.advance(root, new, None)
         self.references[new] = Reference(root, (), new)
-        self.state.exclusive[new] = True
+        self.state.exclusive = {**exclusive, new: True}  # a copy: parts are held by nobody more
         return new
 
     def copier(self, root: Var, type_: t.Type) -> Callable[..., Any]:
@@ -693,10 +743,23 @@ class Heap:
                 merged.latest.pop(root, None)
                 continue
             one, two = a.value(root), b.value(root)
-            if one is not two:
+            base = self.written_value(one)
+            if one is not two and base is self.written_value(two):
+                merged.latest[root] = base
+            elif one is not two:
                 differing[root] = (one, two)
         self.state = merged
         return differing
+
+    def grown_between(self, before: Atom, after: Iterable[Atom]) -> set[int]:
+        """Return the depths of lists whose end has changed on the way to one of ``after``."""
+        found: set[int] = set()
+        for atom in after:
+            step = atom
+            while step is not before and step in self.changes:
+                found |= self.changes[step].grown
+                step = self.changes[step].before
+        return found
 
     def rebound_between(self, before: Atom, after: Iterable[Atom]) -> int | None:
         """Return the least depth at which slots were rebound on the way to one of ``after``."""
@@ -709,6 +772,14 @@ class Heap:
                     found = rebound if found is None else min(found, rebound)
                 step = self.changes[step].before
         return found
+
+
+def may_count_from_end(step: Step) -> bool:
+    """Say whether a step may be a subscript that is negative."""
+    if step.kind != "item":
+        return False
+    index = step.args[0]
+    return not isinstance(index, Const) or (isinstance(index.value, int) and index.value < 0)
 
 
 def step_key(step: Step) -> object:

@@ -38,7 +38,11 @@ def _in_place(function: Any, plain: Any) -> Fold:
         if isinstance(type_, (t.Dict, t.List)):
             return refuse_write(s, type_, plain, origin)
         found = s.type_of_call(plain, args, {})
-        return s.let(Call(Const(function), tuple(args)), found, name, origin)
+        new = s.let(Call(Const(function), tuple(args)), found, name, origin)
+        if s.heap is not None:  # it will be the operator that makes a new value, or be refused
+            s.heap.forget(new)
+            s.heap.references.pop(new, None)
+        return new
 
     return fold
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Const, Origin, Var
 from adcompiler.transforms.stores import WHOLE, store_item
 from adcompiler.transforms.writer import Writer
@@ -21,7 +22,7 @@ def call_with_out(
     elements = s.unit.elements(target)
     if elements is not None and len(elements) == 1:
         target = elements[0]
-    if len(out) != 1 or not isinstance(target, Var):
+    if len(out) != 1 or not isinstance(target, Var) or (elements is not None and len(elements) > 1):
         return s.reject(
             origin, "`out=` with several arrays is not supported",
             "call the function without `out=` and store its results", "ufunc-out-where",
@@ -31,6 +32,8 @@ def call_with_out(
     named.pop("casting", None)
     if isinstance(mask, Const) and mask.value is True:
         mask = None
+    if mask is not None:
+        args = [harmless(s, function, mask, arg, origin) for arg in args]
     result = s.call(Const(function), args, named, origin, name)
     if result is UNDEF:
         return UNDEF
@@ -38,3 +41,12 @@ def call_with_out(
         result = s.call(Const(np.where), [mask, result, target], {}, origin, name)
     store_item(s, [target, WHOLE, result], {}, origin, name)
     return target
+
+
+def harmless(s: Writer, function: Any, mask: Atom, arg: Atom, origin: Origin) -> Atom:
+    """Write an operand with a number of the function's domain where the result is not wanted."""
+    type_ = s.unit.type(arg)
+    if not isinstance(type_, (t.Array, t.Scalar)) or type_.kind != "float":
+        return arg
+    inside = 1.5 if function is np.arccosh else 0.5
+    return s.call(Const(np.where), [mask, arg, Const(inside)], {}, origin, "operand")

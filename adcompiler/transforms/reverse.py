@@ -261,8 +261,9 @@ def reverse(
     what is saved must not change with what others hold.
     """
     constant = cancelled_shifts(body, output, s.unit.type, s.unit.definition)
-    active = active_variables(body, inputs, [output], s.unit.type, constant)
-    varied = varied_variables(body, inputs, s.unit.type)
+    free = [var for var in inputs if t.may_vary(s.unit.type(var))]
+    active = active_variables(body, free, [output], s.unit.type, constant)
+    varied = varied_variables(body, free, s.unit.type)
     purity = Purity(s.unit.type, s.unit.definition)
     assume = s.unit.assume_equal_shapes and purity.has_no_effect(body)
     reverser = Reverser(s, active, varied, pairs, split, params, assume, apart)

@@ -115,7 +115,11 @@ class WriteReverser(ReverserBase):
     ) -> None:
         """Write the storage as it was before an update."""
         s = self.s
-        after = self.available(target)
+        after = self.rebuilt(target, at)
+        if self.split and old is not None and is_mutable(s.unit.type(old)) and not isinstance(
+            s.unit.type(before), t.Array
+        ):
+            old = copied(s, old, "old", at)  # the sweep writes into it, and may be run again
         if isinstance(new, Update):
             assert old is not None
             if self.opens_entry(new):
@@ -253,6 +257,16 @@ class WriteReverser(ReverserBase):
                     return table[key]
         return value
 
+    def rebuilt(self, var: Var, at: Origin) -> Atom:
+        """Return the atom that holds a forward value in storage that the sweep may write into.
+
+        A split sweep leaves what the forward pass handed over as it is: it may be run again.
+        """
+        found = self.available(var)
+        if self.split and found is self.value(var) and is_mutable(self.s.unit.type(found)):
+            return copied(self.s, found, var.name, at)
+        return found
+
     @contextmanager
     def restoring(self, region: int) -> Iterator[dict[Var, Atom]]:
         """Restore what is read in the sweep of a region; yields the region's table."""
@@ -317,11 +331,11 @@ class WriteReverser(ReverserBase):
                 obj in destroyed or self.is_stale(obj, destroyed)
             )
         elif rhs is not None and var not in destroyed and written_operand(rhs) is None and (
-            is_mutable(self.s.unit.type(var))
+            is_mutable(self.s.unit.type(var)) or isinstance(self.s.unit.type(var), t.Method)
         ):
             self.stale[var] = any(
                 isinstance(a, Var) and (a in destroyed or self.is_stale(a, destroyed))
-                for a, _ in self.sharing.of(var, rhs)
+                for a, how in self.sharing.of(var, rhs) if not self.stays(a, how)
             )
         return self.stale[var]
 
@@ -329,6 +343,13 @@ class WriteReverser(ReverserBase):
         """Say whether a value is a method of an array, which reads it."""
         return isinstance(rhs, Attribute) and isinstance(self.s.unit.type(var), t.Method) and (
             isinstance(self.s.unit.type(rhs.obj), t.Array)
+        )
+
+    def stays(self, container: Atom, how: Step | str) -> bool:
+        """Say whether what was taken out of a container stays as it was when that is written."""
+        type_ = self.s.unit.type(container)
+        return isinstance(how, Step) and not self.versions.inside and isinstance(
+            type_, (t.List, t.Dict, t.Object)
         )
 
     def refresh(self, out: list[Statement], yields: list[Atom]) -> None:
@@ -340,7 +361,7 @@ class WriteReverser(ReverserBase):
             waiting = [
                 var for var in free_variables(self.content(Block(tuple(out), tuple(yields))))
                 if var not in done and var not in made and self.is_stale(var, destroyed)
-                and self.home.get(var, self.region_of_sweep) == self.region_of_sweep
+                and self.is_refreshed_here(var)
             ]
             if not waiting:
                 break
@@ -353,8 +374,8 @@ class WriteReverser(ReverserBase):
                 self.s.copy_facts(var, new)
                 self.s.unit.defs[new] = rhs
                 position = self.position_after(out, rhs)
-                origin = getattr(out[min(position, len(out) - 1)], "origin", None)
-                assert origin is not None
+                nearest = out[min(position, len(out) - 1)] if out else self.s.at
+                origin = getattr(nearest, "origin", nearest)
                 mapping = {var: new}
                 head, tail = out[:position], out[position:]
                 block = substitute_block(Block(tuple(tail), tuple(yields)), mapping)
@@ -365,6 +386,12 @@ class WriteReverser(ReverserBase):
         left = free_variables(self.content(Block(tuple(out), tuple(yields))))
         if any(var in left for var in done):
             raise InternalError("the sweep reads storage before it has been put back")
+
+    def is_refreshed_here(self, var: Var) -> bool:
+        """Say whether a view is read anew in this region, rather than in one around it."""
+        if self.home.get(var, self.region_of_sweep) == self.region_of_sweep:
+            return True
+        return any(base in self.restored[-1] for base in self.bases(var))
 
     def content(self, block: Block) -> Block:
         """Return a block without the statements that only read shapes and dtypes."""
@@ -461,13 +488,15 @@ class WriteReverser(ReverserBase):
             return atom
         shape, type_ = self.s.unit.shape_class(atom), self.s.unit.type(atom)
         found: Atom = atom
+        seen_from = {self.home.get(primal, 0), *self.regions_around(self.region_of_sweep)}
         for later in self.versions.chain(primal):
             value = self.value(later)
             if not isinstance(value, Var) or self.s.unit.type(value) != type_ or (
                 self.s.unit.shape_class(value) != shape
             ):
                 break
-            found = value
+            if self.home.get(later, 0) in seen_from and self.versions.in_scope(later, primal):
+                found = value
         return found
 
 

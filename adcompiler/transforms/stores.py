@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Any
 
 from adcompiler.analyses.storage import IN_PLACE, is_mutable
@@ -17,10 +18,12 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.runtime import accumulate, append, drop_last, keeps_shape
 from adcompiler.transforms.folds import folds
-from adcompiler.transforms.heap import Heap
+from adcompiler.transforms.heap import Heap, Reference, rhs_is_record
+from adcompiler.transforms.objects import make_record
 from adcompiler.transforms.writer import Writer
 
 WHOLE = Const(Ellipsis)
+PLAIN_SETATTR: tuple[Any, ...] = (object.__setattr__, SimpleNamespace.__setattr__)
 MAX_ELEMENTS = 64
 """Lists of more elements are not kept apart element by element."""
 
@@ -132,6 +135,8 @@ def store_in_slot(
         return
     if step.kind == "item" and store_in_display(s, obj, step.args[0], value, origin):
         return
+    if isinstance(type_, t.Object) and store_in_record(s, obj, type_, step.name, value, origin):
+        return
     owned = heap.owns(value)
     there = heap.reference(obj)
     heap.write(obj, (step,), value, origin, rebound=0)
@@ -176,15 +181,39 @@ def store_in_display(s: Writer, obj: Var, index: Atom, value: Atom, origin: Orig
     return True
 
 
+def store_in_record(
+    s: Writer, obj: Var, type_: t.Object, name: str, value: Atom, origin: Origin
+) -> bool:
+    """Write an instance of known attributes anew; return False for others."""
+    heap = heap_of(s)
+    there = heap.reference(obj)
+    latest = heap.state.value(there.root)
+    if there.root in heap.state.lost or not isinstance(latest, Var):
+        return False
+    rhs = s.unit.definition(latest)
+    if there.steps or rhs is None or not rhs_is_record(rhs):
+        if type_.field(name) is None:
+            s.reject(
+                origin, f"this gives an instance of {type_.cls.__name__} that was not made here "
+                f"the new attribute `{name}`", "assign the attribute in `__init__`", "attributes",
+            )
+            return True
+        return False
+    fields = s.unit.fields(latest) or {}
+    new = make_record(s, type_.cls, {**fields, name: value}, latest.name, origin)
+    renew(heap, there.root, new, origin)
+    return True
+
+
 def renew(
     heap: Heap, root: Var, new: Atom, origin: Origin, rebound: int | None = 0,
-    exclusive: bool | None = None,
+    exclusive: bool | None = None, grown: tuple[int, ...] = (),
 ) -> None:
     """Make a container that was written anew the latest value of its root."""
     s = heap.s
     if not isinstance(new, Var):
         new = s.let(Call(Const(list), (new,)), s.unit.type(new), root.name, origin, False)
-    heap.advance(root, new, rebound, origin)
+    heap.advance(root, new, rebound, origin, grown)
     heap.state.exclusive.pop(new, None)
     if exclusive is not None:
         heap.state.exclusive[new] = exclusive
@@ -197,7 +226,8 @@ def store_slice(s: Writer, obj: Var, index: Atom, value: Atom, origin: Origin) -
     there = heap.reference(obj)
     if bounds is None or bounds[2] is not NONE or there.steps:
         s.reject(
-            origin, "writing to a slice with a step of a list, or of a list inside another value",
+            origin, "writing to a slice with a step of a list, or of a list inside another value, is not "
+            "supported",
             "write the items one by one", "in-place-containers",
         )
         return
@@ -251,6 +281,7 @@ def delete_item(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: s
     if isinstance(type_, t.List) and not there.steps:
         bounds = slice_bounds(s, index)
         if bounds is None:
+            index = counted_from_the_start(s, obj, index, origin)
             whole = part(s, obj, NONE, index, origin)
             after = following(s, obj, index, origin)
         elif bounds[2] is NONE:
@@ -260,7 +291,7 @@ def delete_item(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: s
             return refuse_deletion(s, origin)
         for rest in after:
             whole = concatenated(s, whole, rest, origin)
-        refuse_iterated(s, there.root, origin)
+        refuse_iterated(s, there, origin)
         renew(heap, there.root, whole, origin, exclusive=heap.owns(obj))
         return NONE
     if isinstance(type_, t.Dict) and type_.keys is not None and isinstance(index, Const) and (
@@ -274,6 +305,14 @@ def delete_item(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: s
         renew(heap, there.root, s.pack_dict(kept, origin, obj.name), origin, exclusive=owned)
         return NONE
     return refuse_deletion(s, origin)
+
+
+def counted_from_the_start(s: Writer, items: Atom, index: Atom, origin: Origin) -> Atom:
+    """Return an index of a list as one that is not negative; an IndexError outside of the list."""
+    if isinstance(index, Const):
+        return index
+    length = s.call(Const(len), [items], {}, origin, "length")
+    return s.item(s.call(Const(range), [length], {}, origin, "positions"), index, origin, "index")
 
 
 def following(s: Writer, items: Atom, index: Atom, origin: Origin) -> list[Atom]:
@@ -294,9 +333,12 @@ def refuse_deletion(s: Writer, origin: Origin) -> Atom:
     )
 
 
-def refuse_iterated(s: Writer, root: Var, origin: Origin) -> None:
+def refuse_iterated(s: Writer, there: Reference, origin: Origin) -> None:
     """Report a change of the length of a list that a loop runs over."""
-    if s.heap is not None and root in s.heap.iterating:
+    if s.heap is not None and any(
+        over.root is there.root and len(there.steps) <= len(over.steps)
+        for over in s.heap.iterating
+    ):
         s.reject(
             origin, "this changes the length of the list that the loop runs over",
             "run over a copy: `for item in list(items)`", "in-place-containers",
@@ -327,6 +369,8 @@ def store_attribute(s: Writer, args: list[Any], kwargs: Any, origin: Origin, nam
     type_ = s.unit.type(obj)
     if obj is UNDEF or value is UNDEF:
         return UNDEF
+    if isinstance(type_, t.Array) and isinstance(field, Const) and s.heap is not None:
+        return store_in_part(s, obj, field.value, value, origin)
     if not isinstance(type_, t.Object) or not isinstance(obj, Var) or s.heap is None or not (
         isinstance(field, Const)
     ):
@@ -338,7 +382,7 @@ def store_attribute(s: Writer, args: list[Any], kwargs: Any, origin: Origin, nam
         )
         s.call(setter, [obj, value], {}, origin, name)
         return NONE
-    if type_.cls.__setattr__ is not object.__setattr__ or hasattr(static, "__set__") and (
+    if type_.cls.__setattr__ not in PLAIN_SETATTR or hasattr(static, "__set__") and (
         not isinstance(static, property) and type(static).__name__ != "member_descriptor"
     ):
         return s.reject(
@@ -346,6 +390,20 @@ def store_attribute(s: Writer, args: list[Any], kwargs: Any, origin: Origin, nam
             f"`{field.value}`", "assign to a plain attribute", "attributes",
         )
     store_in_slot(s, obj, type_, Step("attr", field.value), value, origin)
+    return NONE
+
+
+def store_in_part(s: Writer, obj: Atom, name: str, value: Atom, origin: Origin) -> Atom:
+    """``x.real = value``, ``x.imag = value`` of an array."""
+    heap = heap_of(s)
+    if name not in ("real", "imag"):
+        return s.reject(
+            origin, f"assigning to the attribute `{name}` of an array is not supported",
+            "make a new array: x.reshape(...), x.astype(...)", "array-writes",
+        )
+    part = s.attribute(obj, name, origin)
+    if heap.identity(value) is None or heap.identity(value) != heap.identity(part):
+        store_item(s, [part, WHOLE, value], {}, origin, name)  # x.imag *= y has written already
     return NONE
 
 
@@ -385,11 +443,11 @@ def write_in_place(
         or type_.kind in ("int", "bool") and found.kind in ("float", "complex")
     ):
         return s.reject(
-            origin, f"`op=` cannot write values of type {found} into an array of {type_.dtype}",
+            origin, f"values of type {found} cannot be written into an array of {type_.dtype}",
             f"NumPy refuses this too: make the array one of dtype {found.dtype or found.kind}",
             "array-writes",
         )
-    where = () if steps and steps[-1].kind == "item" else (Step("item", args=(WHOLE,)),)
+    where = () if steps and is_part_of_array(s, x) else (Step("item", args=(WHOLE,)),)
     if plain in (operator.add, operator.sub) and type_.kind in ("float", "complex"):
         change = y if plain is operator.add else s.call(
             Const(operator.neg), [y], {}, origin, "change"
@@ -399,6 +457,12 @@ def write_in_place(
     value = s.call(Const(plain), [x, y], {}, origin, name)
     heap.write(x, where, value, origin)
     return x
+
+
+def is_part_of_array(s: Writer, x: Var) -> bool:
+    """Say whether an array is read as ``array[index]``, so that a store there writes into it."""
+    read = s.unit.definition(x)
+    return isinstance(read, Item) and isinstance(s.unit.type(read.obj), t.Array)
 
 
 def check_shape(s: Writer, old: Var, new: Var, origin: Origin) -> None:
@@ -427,9 +491,12 @@ def extend(s: Writer, x: Var, items: Atom, origin: Origin) -> Atom:
         return refuse_nested(s, "extend", origin)
     more = s.call(Const(list), [items], {}, origin, "more")
     owned = heap.owns(x)
-    refuse_iterated(s, there.root, origin)
+    refuse_iterated(s, there, origin)
     new = concatenated(s, x, more, origin)
-    renew(heap, there.root, new, origin, None, exclusive=None if heap.parts(new) else owned)
+    renew(
+        heap, there.root, new, origin, None, exclusive=None if heap.parts(new) else owned,
+        grown=(0,),
+    )
     if heap.parts(new) is None:
         keep(heap, there.root, more, heap.owns(more))
     return NONE
@@ -453,7 +520,7 @@ def call_list_method(
     if root in heap.state.lost:
         return heap.refuse_lost(obj, root, origin)
     if method not in ("sort", "reverse"):
-        refuse_iterated(s, root, origin)
+        refuse_iterated(s, there, origin)
     if method == "append" and len(args) == 1:
         append_to(s, obj, args[0], origin)
         return NONE
@@ -510,15 +577,18 @@ def append_to(s: Writer, obj: Var, value: Atom, origin: Origin) -> None:
     owned = heap.owns(value)
     if there.steps:
         inner = appended(s, obj, value, origin)
-        heap.write(obj, (), inner, origin)
+        heap.write(obj, (), inner, origin, grown=(len(there.steps),))
     else:
         base = heap.exclusive_value(there.root, origin)
+        if not isinstance(s.unit.type(base), t.List):
+            refuse(s, obj, "appending to", origin)
+            return
         new = s.let(
             Call(Const(append), (base, value)), appended_type(s, base, value), obj.name, origin,
             False,
         )
         exclusive = heap.is_exclusive(base)
-        heap.advance(there.root, new, None, origin)
+        heap.advance(there.root, new, None, origin, grown=(0,))
         heap.state.exclusive[new] = exclusive
     keep(heap, there.root, value, owned)
 

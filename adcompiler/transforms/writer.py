@@ -63,7 +63,9 @@ class Writer(ABC):
 
     def check_once(self, name: Var, value: Atom, origin: Origin) -> None:
         """Report a name that is read more than once of an iterator, which can be only once."""
-        if value in self.unit.one_shot and name in self.unit.reused:
+        if value in self.unit.one_shot and name in self.unit.reused and (
+            value not in self.unit.generators
+        ):
             self.reject(
                 origin, "an iterator that is used in more than one place",
                 "make a list of it, by list(...) or a comprehension", "iterators",

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from adcompiler.errors import LocatedError, SourceNotFoundError
+from adcompiler.runtime import AliasedError
 from tests.docs.test_code_blocks import ROOT, Runner, blocks, error_class
 
 LIMITATIONS = ROOT / "docs" / "limitations.md"
@@ -44,6 +45,8 @@ def test_every_section_raises_the_error_that_it_is_about(
             assert section in {finding.anchor for finding in caught.value.findings}
         elif isinstance(caught.value, SourceNotFoundError):
             assert section in OF_SOURCES
+        elif isinstance(caught.value, AliasedError):
+            assert section == "aliases"
         else:
             assert section in OF_TYPES
     assert shown == set(SECTIONS)

@@ -136,9 +136,10 @@ def test_findings_have_all_their_parts(path: Path, tmp_path: Path) -> None:
 def test_every_form_that_the_parser_rejects_has_a_golden_file() -> None:
     messages = "\n".join(read(path).message for path in GOLDEN)
     found = [
-        *rejected.STATEMENTS.values(), *rejected.EXPRESSIONS.values(), rejected.ITEM_WRITE,
-        rejected.ATTRIBUTE_WRITE, rejected.RELATIVE_IMPORT, rejected.ITEM_DELETION,
-        rejected.GENERATOR_AGAIN, rejected.GLOBAL_DELETION, rejected.REBOUND_GENERATOR._replace(problem="generator expression"),
+        *rejected.STATEMENTS.values(), *rejected.EXPRESSIONS.values(),
+        rejected.ATTRIBUTE_DELETION, rejected.RELATIVE_IMPORT,
+        rejected.GENERATOR_AGAIN, rejected.GLOBAL_DELETION,
+        rejected.REBOUND_GENERATOR._replace(problem="generator expression"),
     ]  # fmt: skip
     unreachable = {"async for is not supported", "async with is not supported"}  # inside async def
     for rejection in found:
@@ -160,7 +161,7 @@ def test_nothing_runs_before_all_findings_are_reported(forgets: list[Any]) -> No
         with contextlib.suppress(OverflowError):
             y = x * x
         items = [y]
-        del items[0]
+        items[::2] = []
         return y
 
     with pytest.raises(UnsupportedError) as caught:
@@ -172,7 +173,7 @@ def test_nothing_runs_before_all_findings_are_reported(forgets: list[Any]) -> No
 def test_an_error_survives_pickling() -> None:
     def deleting(x: float) -> float:
         items = [x]
-        del items[0]
+        items[::2] = []
         return x
 
     with pytest.raises(UnsupportedError) as caught:

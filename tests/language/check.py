@@ -1,8 +1,9 @@
 """Checks a program of the accepted language: its derivative, and what it must leave alone.
 
 ``check`` compares with plain Python and with finite differences in random directions, and checks
-what every derivative promises: the value is Python's, the inputs stay, a pullback may be called
-twice, a gradient has the structure, dtype and kind of its argument.
+what every derivative promises: the value is Python's; ``grad`` leaves the arguments as they were, and
+``vjp`` as the program leaves them; a pullback may be called twice; a gradient has the structure,
+dtype and kind of its argument.
 """
 
 import copy
@@ -51,16 +52,19 @@ def check(function, *args, argnums=None, tol=1e-7, kwargs=None, scalar=None):
     kwargs = kwargs or {}
     if argnums is None:
         argnums = tuple(i for i, a in enumerate(args) if differentiable(a))
-    before = copy.deepcopy(args)
-    wanted = function(*copy.deepcopy(args), **kwargs)
+    before, after, given = (copy.deepcopy(args) for _ in range(3))
+    wanted = copy.deepcopy(function(*after, **kwargs))
     rng = np.random.default_rng(11)
 
-    value, pullback = vjp(function, *args, argnums=argnums, **kwargs)
+    value, pullback = vjp(function, *given, argnums=argnums, **kwargs)
     same(value, wanted, "the value of vjp")
+    same(given, after, "the arguments after vjp")
     seed = random_like(wanted, rng)
     bars = pullback(seed)
-    same(pullback(seed), bars, "the second call of a pullback")
-    same(args, before, "the arguments after vjp")
+    kept = copy.deepcopy(bars)
+    same(pullback(seed), kept, "the second call of a pullback")
+    same(bars, kept, "the first result of a pullback after its second call")
+    same(given, after, "the arguments after the pullback")
     compare(function, args, kwargs, argnums, seed, bars, rng, tol)
     for argnum, bar in zip(argnums, bars, strict=True):
         of_kind(bar, args[argnum], f"argument {argnum}")

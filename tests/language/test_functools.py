@@ -429,7 +429,7 @@ def class_of_an_iterator(x):
     endless, class_of_an_iterator,
 ])
 def test_refused(function):
-    with pytest.raises(UnsupportedError, match="limitations.md#iterators"):
+    with pytest.raises(UnsupportedError, match="limitations.md#(iterators|generators)"):
         grad(function)(1.5)
 
 

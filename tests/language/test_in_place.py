@@ -1,9 +1,9 @@
-"""In-place operators on arrays and lists: rebinding where nobody sees the write, else refused."""
+"""In-place operators on arrays and lists: a new value where nobody sees the write, else a write."""
 
 import numpy as np
 import pytest
 
-from adcompiler import ADError, UnsupportedError, grad, vjp
+from adcompiler import UnsupportedError, grad, vjp
 from tests.language.check import Cases
 
 programs = Cases()
@@ -86,28 +86,27 @@ def old_value_is_not_read_again(x):
     return np.sum(h * g)
 
 
-@pytest.mark.parametrize("case", programs, ids=str)
-def test_gradient(case):
-    programs.check(case)
-
-
+@programs(V)
 def parameter(x):
     x += 1.0
     return np.sum(x * x)
 
 
+@programs(V)
 def alias_of_parameter(x):
     y = x
     y += 1.0
     return np.sum(y * y)
 
 
+@programs(V)
 def view_of_parameter(x):
     y = x[1:]
     y += 1.0
     return np.sum(y * y)
 
 
+@programs(V)
 def alias_is_read(x):
     h = x * 2.0
     old = h
@@ -115,6 +114,7 @@ def alias_is_read(x):
     return np.sum(h * old)
 
 
+@programs(V)
 def view_is_read(x):
     h = x * 2.0
     head = h[:2]
@@ -122,6 +122,7 @@ def view_is_read(x):
     return np.sum(h) * np.sum(head)
 
 
+@programs(V)
 def writes_through_a_view(x):
     h = x * 2.0
     head = h[:2]
@@ -129,6 +130,7 @@ def writes_through_a_view(x):
     return np.sum(h * h)
 
 
+@programs(V)
 def container_is_read(x):
     h = x * 2.0
     kept = [h, x]
@@ -136,6 +138,7 @@ def container_is_read(x):
     return np.sum(kept[0] * h)
 
 
+@programs(V)
 def kept_from_the_last_iteration(x):
     h = x * 1.0
     old = x * 1.0
@@ -154,6 +157,7 @@ def alias_in_a_branch(x, flag=True):
     return np.sum(h * other)
 
 
+@programs(V)
 def through_reshape(x):
     h = x * 2.0
     flat = h.reshape(-1)
@@ -187,36 +191,48 @@ def float_into_int(x):
     return np.sum(h)
 
 
+@programs(V, tol=1e-3)
 def wide_into_narrow(x):
     h = np.zeros(3, dtype=np.float32)
     h += x
     return np.sum(h)
 
 
+@programs([1.0, 2.0])
 def argument_list(xs):
-    xs += [1.0]
-    return sum(xs)
+    xs += [xs[0] * xs[1]]
+    return sum(xs) * xs[-1]
 
 
-@pytest.mark.parametrize("function", [
-    parameter, alias_of_parameter, view_of_parameter, alias_is_read, view_is_read,
-    writes_through_a_view, container_is_read, kept_from_the_last_iteration, alias_in_a_branch,
-    through_reshape, collected, global_array, float_into_int, wide_into_narrow,
-])
-def test_a_write_that_somebody_sees_is_refused(function):
-    x = V.copy()
-    for derive in (lambda: grad(function)(x), lambda: vjp(function, x, argnums=(0,))):
+@pytest.mark.parametrize("case", programs, ids=str)
+def test_gradient(case):
+    programs.check(case)
+
+
+def test_a_global_array_is_written_into_once_by_each_call():
+    try:
+        assert np.array_equal(grad(global_array)(V), [2.0, 2.0, 2.0])
+        assert np.array_equal(GLOBAL, [2.0, 2.0, 2.0])
+        value, pullback = vjp(global_array, V)
+        assert value == 3.0 * np.sum(V)
+        assert np.array_equal(GLOBAL, [3.0, 3.0, 3.0])
+        assert np.array_equal(pullback(1.0)[0], [3.0, 3.0, 3.0])
+        assert np.array_equal(GLOBAL, [3.0, 3.0, 3.0])
+    finally:
+        GLOBAL[:] = 1.0
+
+
+@pytest.mark.parametrize("function", [collected])
+def test_names_that_cannot_be_told_apart_are_refused(function):
+    for derive in (lambda: grad(function)(V), lambda: vjp(function, V)):
         with pytest.raises(UnsupportedError) as caught:
             derive()
-        anchors = {finding.anchor for finding in caught.value.findings}
-        assert anchors & {"array-writes", "closure-rebinding"}
-    assert np.array_equal(x, V)
-    assert np.array_equal(GLOBAL, np.ones(3))
+        assert {finding.anchor for finding in caught.value.findings} == {"aliases"}
 
 
-def test_a_list_argument_is_not_extended():
-    with pytest.raises(ADError):
-        grad(argument_list)([1.0, 2.0])
+def test_floats_into_integers_are_refused_as_by_numpy():
+    with pytest.raises(UnsupportedError, match="cannot be written into an array of int64"):
+        grad(float_into_int)(V)
 
 
 def test_writing_in_place_cannot_change_a_shape() -> None:

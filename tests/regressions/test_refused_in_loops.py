@@ -16,7 +16,7 @@ from adcompiler import UnsupportedError, grad
 def guarded(y):
     try:
         y = y + 1.0
-    except ValueError:
+    except* ValueError:
         y = 0.0
     for _ in range(3):
         y = y + math.sin(y) + math.cos(y) + math.exp(-y) * y + y**2 + y**3
@@ -50,6 +50,6 @@ def result_unused(x):
 
 @pytest.mark.parametrize("function", [in_a_loop, in_two_loops, result_unused])
 def test_refused_once(function):
-    with pytest.raises(UnsupportedError, match="try statements are not supported") as caught:
+    with pytest.raises(UnsupportedError, match=r"except\* is not supported") as caught:
         grad(function)(1.0)
     assert len(caught.value.findings) == 1

@@ -5,7 +5,7 @@ def f(x, weights):
 
 call(f, 0.5, [1.0, -2.0, 3.0], argnums=(0, 1))
 # output
-from adcompiler.runtime import as_gradient, zeros_like
+from adcompiler.runtime import add, as_gradient, zeros_like
 from adcompiler.runtime.sequences import spread
 
 
@@ -21,20 +21,24 @@ def f_grad(x, weights):
             items.append(w * x)
 
     # reverse of comprehension_filtered.py:2
+    items_bar = zeros_like(items)
+    items_bar_1 = add(items_bar, spread(1.0, items))
     weights_bar = zeros_like(weights)
-    items_bar = spread(1.0, items)
     x_bar = 0.0
     for index, test, w in zip(
         reversed(range(len(weights))), reversed(test_tape), reversed(weights)
     ):
         if test:
-            product_bar = items_bar[-1]
+            product_bar = items_bar_1[-1]
+            items_bar_1.pop()
+            items.pop()
             w_bar = product_bar * x
             x_bar = x_bar + product_bar * w
-            items_bar = items_bar[:-1]
         else:
             w_bar = 0.0
         weights_bar[index] = weights_bar[index] + w_bar
+        items_bar = zeros_like(items)
+        items_bar_1 = add(items_bar, items_bar_1)
     # reverse of comprehension_filtered.py:1
     weights_bar = as_gradient(weights_bar, weights)
     return x_bar, weights_bar

@@ -27,9 +27,12 @@ def loss_augmented(w, b, X, y):
     same_shape(y.shape, product.shape)
     difference_1 = 1.0 - y
     difference = 1.0 - p
+    # logistic_pair.py:8  def loss(w, b, X, y):
+    y_1 = np.copy(y)
+    X = np.copy(X)
     return (
         -np.mean(y * np.log(p) + difference_1 * np.log(difference)),
-        (y.size, difference_1, difference, y, p, exp, X),
+        (y.size, difference_1, difference, y_1, p, exp, X),
     )
 
 
