@@ -349,7 +349,9 @@ class Carried:
         s, found = self.s, list(self.first)
         for i in sorted(self.copied):
             type_ = s.unit.type(found[i])
-            function = np.copy if isinstance(type_, t.Array) else own
+            assert self.heap is not None
+            first = self.first[i]
+            function = self.heap.copier(first, type_) if isinstance(first, Var) else own
             found[i] = s.let(
                 Call(Const(function), (found[i],)), type_, self.node.params[i].name,
                 self.node.origin, False,

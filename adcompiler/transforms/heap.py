@@ -15,8 +15,9 @@ that the writes of emitted code never reach what somebody else holds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from adcompiler.ir.nodes import (
     Step, Update, Var, unstar,
 )
 from adcompiler.runtime import choose, own, record
+from adcompiler.runtime.shaping import copy_as_laid_out, reshape_view
 from adcompiler.transforms.writer import Writer
 
 SLOTS_MOVED = 0
@@ -637,7 +639,7 @@ class Heap:
         """Write a copy of a root's latest value, and make that the latest one."""
         base = self.state.value(root)
         type_ = self.s.unit.type(base)
-        function = np.copy if isinstance(type_, t.Array) else own
+        function = self.copier(root, type_)
         new = self.s.let(Call(Const(function), (base,)), type_, root.name, origin, False)
         if isinstance(type_, t.Array):
             self.s.unit.shapes[new] = self.s.unit.shape_class(base)
@@ -646,6 +648,15 @@ class Heap:
         self.references[new] = Reference(root, (), new)
         self.state.exclusive = {**exclusive, new: True}  # a copy: parts are held by nobody more
         return new
+
+    def copier(self, root: Var, type_: t.Type) -> Callable[..., Any]:
+        """Return the function that copies a root: keeping its layout, where views rely on that."""
+        if not isinstance(type_, t.Array):
+            return own
+        return copy_as_laid_out if any(
+            there.root is root and any(step.function is reshape_view for step in there.steps)
+            for there in self.references.values()
+        ) else np.copy
 
     def is_exclusive(self, atom: Atom) -> bool:
         """Say whether the storage of a value is nobody else's."""

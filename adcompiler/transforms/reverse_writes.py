@@ -154,7 +154,9 @@ class WriteReverser(ReverserBase):
             assert isinstance(new, Update)
             obj, value = rhs.obj, rhs.value
             steps = self.shadow_steps(new)
-            if any(step.function is reshape_view for step in steps):
+            if isinstance(s.unit.type(buffer), t.Array) and any(
+                step.function is reshape_view for step in steps
+            ):
                 laid = s.let(
                     Call(Const(laid_out_as), (buffer, self.value(target))), s.unit.type(buffer),
                     bar(target), at, False,
@@ -322,7 +324,13 @@ class WriteReverser(ReverserBase):
             return self.stale[var]
         rhs = self.s.unit.definition(var)
         self.stale[var] = False
-        if rhs is not None and var not in destroyed and written_operand(rhs) is None and (
+        if self.is_method(var, rhs):
+            assert isinstance(rhs, Attribute)
+            obj = rhs.obj
+            self.stale[var] = isinstance(obj, Var) and (
+                obj in destroyed or self.is_stale(obj, destroyed)
+            )
+        elif rhs is not None and var not in destroyed and written_operand(rhs) is None and (
             is_mutable(self.s.unit.type(var)) or isinstance(self.s.unit.type(var), t.Method)
         ):
             self.stale[var] = any(
@@ -330,6 +338,12 @@ class WriteReverser(ReverserBase):
                 for a, how in self.sharing.of(var, rhs) if not self.stays(a, how)
             )
         return self.stale[var]
+
+    def is_method(self, var: Var, rhs: Rhs | None) -> bool:
+        """Say whether a value is a method of an array, which reads it."""
+        return isinstance(rhs, Attribute) and isinstance(self.s.unit.type(var), t.Method) and (
+            isinstance(self.s.unit.type(rhs.obj), t.Array)
+        )
 
     def stays(self, container: Atom, how: Step | str) -> bool:
         """Say whether what was taken out of a container stays as it was when that is written."""
@@ -432,6 +446,9 @@ class WriteReverser(ReverserBase):
         rhs = self.s.unit.definition(var)
         if rhs is None or written_operand(rhs) is not None:
             return
+        if self.is_method(var, rhs) and isinstance(rhs, Attribute) and isinstance(rhs.obj, Var):
+            yield rhs.obj
+            yield from self.bases(rhs.obj)
         for operand, _ in self.sharing.of(var, rhs):
             if isinstance(operand, Var):
                 yield operand

@@ -220,13 +220,13 @@ class Specialiser(Loops, Regions, Displays, Access):
                 part = heap.part_again(Reference(place.root, steps, place.at), origin, atom.name)
                 if isinstance(part, Var):
                     write(part)
-                arms.append(tuple(out))
+                arms.append(out)
                 states.append(state())
         assert states[0] is not None and states[1] is not None
-        kept = self.merge_heap(heap, states[0], states[1], [])
+        kept = self.merge_heap(heap, states[0], states[1], [], arms[0], arms[1], origin)
         self.out.append(If(
-            choice.condition, Block(arms[0], tuple(a for a, _ in kept.values())),
-            Block(arms[1], tuple(b for _, b in kept.values())), tuple(kept), origin,
+            choice.condition, Block(tuple(arms[0]), tuple(a for a, _ in kept.values())),
+            Block(tuple(arms[1]), tuple(b for _, b in kept.values())), tuple(kept), origin,
         ))
         return True
 
