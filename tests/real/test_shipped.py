@@ -53,6 +53,11 @@ LINESEARCH = "scipy.optimize._linesearch"
 FRECHET = "scipy.linalg._expm_frechet"
 MIXTURE = "sklearn.mixture._gaussian_mixture"
 NETWORK = "sklearn.neural_network._base"
+KERNELS = "statsmodels.nonparametric.kernels"
+MEASURES = "statsmodels.tools.eval_measures"
+MOMENTS = "statsmodels.stats.moment_helpers"
+SERIES = "statsmodels.tsa.tsatools"
+STATIONARY = "statsmodels.tsa.statespace.tools"
 
 TABLE = [
     # scipy.optimize
@@ -163,16 +168,10 @@ TABLE = [
     Case(f"{POLY}.chebyshev:chebweight", (0.1 * n(6),)),
     Case(f"{POLY}.polyutils:mapparms", ([0.1, 0.5], [0.7, 2.0]), (0, 1)),
     Case(f"{POLY}.polyutils:mapdomain", (n(4), [0.1, 0.5], [0.7, 2.0]), (0, 1, 2)),
-    Case("numpy:cross", (n(4, 3), n(4, 3)), (0, 1)),
-    Case("numpy:unwrap", (3.0 * n(6),)),
-    Case("numpy:kron", (n(2, 3), n(3, 2)), (0, 1)),
     Case("numpy:poly", (n(4),)),
     Case("numpy:polyder", (n(4),)),
     Case("numpy:polydiv", (n(4), p(2)), (0, 1)),
     Case("numpy:polyadd", (n(4), p(2)), (0, 1)),
-    Case("numpy:nanmean", (n(5),)),
-    Case("numpy.linalg:multi_dot", ([n(2, 3), n(3, 4), n(4, 2)],)),
-    Case("numpy.linalg:matrix_power", (n(3, 3), 3)),
     # sklearn
     Case("sklearn.utils.extmath:softmax", (n(3, 4),)),
     Case("sklearn.utils.extmath:row_norms", (n(3, 4),)),
@@ -191,6 +190,26 @@ TABLE = [
         for name in ("tanh", "logistic")
     ),
     Case(f"{NETWORK}:squared_loss", (n(3, 3), n(3, 3)), (0, 1)),
+    # statsmodels
+    *(
+        Case(f"{KERNELS}:{name}", (x, 0.1 * n(5), 0.3), (0, 1, 2))
+        for name, x in (("gaussian", 0.7), ("gaussian_convolution", 0.7), ("tricube", 2.7))
+    ),
+    *(Case(f"{MEASURES}:{name}", (p(5), n(5)), (0, 1)) for name in ("mse", "rmse", "rmspe")),
+    *(Case(f"{MEASURES}:{name}", (1.3, 20, 3)) for name in ("aic", "aicc", "bic")),
+    *(Case(f"{MOMENTS}:{name}", (p(4),)) for name in ("mc2mnc", "mnc2mc", "cum2mc")),
+    Case(f"{MOMENTS}:cov2corr", (spd(3),)),
+    Case(f"{MOMENTS}:corr2cov", (np.eye(3) + 0.1 * n(3, 3), p(3)), (0, 1)),
+    *(Case(f"{SERIES}:{name}", (n(3, 3),)) for name in ("vec", "vech")),
+    Case(f"{SERIES}:unvec", (n(9),)),
+    *(
+        Case(f"{SERIES}:_{kind}_{direction}params", (0.3 * np.tanh(n(4)),))
+        for kind in ("ar", "ma") for direction in ("trans", "invtrans")
+    ),
+    Case(f"{SERIES}:detrend", (n(6),), keywords={"order": 0}),
+    Case("statsmodels.stats.stattools:durbin_watson", (n(6),)),
+    Case(f"{STATIONARY}:constrain_stationary_univariate", (0.5 * n(3),)),
+    Case(f"{STATIONARY}:unconstrain_stationary_univariate", (0.2 * np.tanh(n(3)),)),
 ]
 
 
