@@ -24,6 +24,9 @@ from adcompiler.transforms.libraries import is_library
 from adcompiler.transforms.objects import NAMESPACE, call_raw, find_raw, live_class, make_record
 from adcompiler.transforms.writer import Writer
 
+CONTEXTS = ("numpy", "contextlib", "warnings")
+"""Modules whose classes are not taken apart: a ``with`` goes by the class of its context."""
+
 
 def construct(
     s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
@@ -37,7 +40,7 @@ def construct(
         return s.call(live_class(s, generic), args, kwargs, origin, name)
     if cls is NAMESPACE and not args:
         return make_record(s, cls, kwargs, name, origin)
-    if not is_plain_class(cls) or root_module(cls) == "numpy":
+    if not is_plain_class(cls) or root_module(cls) in CONTEXTS:
         return None
     if cls.__init__ is object.__init__ and not args and not kwargs:
         return make_record(s, cls, {}, name, origin)
