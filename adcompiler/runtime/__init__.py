@@ -19,7 +19,8 @@ from adcompiler.runtime.structure import add, as_cotangent, as_gradient, seed, z
 __all__ = [
     "StretchedError", "accumulate", "add", "add_at", "append", "as_cotangent", "as_gradient",
     "cell_value", "check_bound", "check_count", "check_rebinds", "dict_keys", "dict_of",
-    "dict_values", "drop_last", "entry", "generated", "give_back", "is_basic", "is_mapping", "is_sequence", "keeps_shape",
+    "dict_values", "drop_last", "entry", "generated", "give_back", "is_basic", "is_mapping", "is_sequence",
+    "keeps_shape",
     "last_written", "note_value", "noted_value", "own", "passing_on", "pattern_argument",
     "positions", "project", "put_entry", "read_global", "record", "repack", "same_kind",
     "same_length", "same_shape", "same_trailing_shape", "scatter", "seed", "stays_real",

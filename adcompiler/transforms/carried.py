@@ -354,6 +354,7 @@ class Carried:
             heap.advance(
                 root, result, heap.rebound_between(param, (last,)),
                 grown=heap.grown_between(param, (last,)),
+                content=heap.content_between(param, (last,)),
             )
             heap.state.exclusive[result] = root not in self.not_ours
         heap.level += 1

@@ -49,11 +49,13 @@ class Change:
     ``rebound`` is the number of steps after which a slot of a container was given another object,
     None if only the content of arrays, or the end of a list, has changed. ``grown`` holds
     the depths of lists whose end has: subscripts counted from the end lead to other items then.
+    ``content`` says that objects which slots held before may have changed as well.
     """
 
     before: Atom
     rebound: int | None
     grown: frozenset[int] = frozenset()
+    content: bool = True
 
 
 @dataclass(eq=False)
@@ -282,7 +284,7 @@ class Heap:
             c.rebound is not None and len(there.steps) > c.rebound or c.grown & counted
             for c in passed
         ):
-            if len(passed) == 1:
+            if not any(c.content for c in passed):
                 self.detach(atom, there.root)
                 return atom
             return self.refuse_lost(atom, there.root, origin)
@@ -342,7 +344,7 @@ class Heap:
                 new = Call(rhs.func, now, rhs.kwargs)
         var = self.s.let(new, self.s.unit.type(atom), atom.name, origin, atom.temporary)
         if not isinstance(self.s.unit.type(atom), t.Tuple):
-            self.advance(self.reference(atom).root, var, None)
+            self.advance(self.reference(atom).root, var, None, content=False)
             self.repackings.add(var)
         return var
 
@@ -398,7 +400,7 @@ class Heap:
             self.s.unit.shapes[new] = self.s.unit.shape_class(base)
         if rebound is not None:
             rebound += len(there.steps)
-        self.advance(root, new, rebound, origin, grown)
+        self.advance(root, new, rebound, origin, grown, rebound is None and not grown)
         return new
 
     def written_type(self, base: Atom, steps: tuple[Step, ...], value: Atom) -> t.Type:
@@ -410,12 +412,12 @@ class Heap:
 
     def advance(
         self, root: Var, new: Atom, rebound: int | None, origin: Origin | None = None,
-        grown: Iterable[int] = (),
+        grown: Iterable[int] = (), content: bool = True,
     ) -> None:
         """Make ``new`` the latest value of a root; entangled roots can no longer be read."""
         before = self.state.value(root)
         self.state.latest[root] = new
-        self.changes[new] = Change(before, rebound, frozenset(grown))
+        self.changes[new] = Change(before, rebound, frozenset(grown), content)
         if isinstance(new, Var):
             self.references[new] = Reference(root, (), new)
             self.levels.setdefault(new, self.level)
@@ -463,7 +465,7 @@ class Heap:
         new = self.s.let(Call(Const(function), (base,)), type_, root.name, origin, False)
         if isinstance(type_, t.Array):
             self.s.unit.shapes[new] = self.s.unit.shape_class(base)
-        self.advance(root, new, None)
+        self.advance(root, new, None, content=False)
         self.references[new] = Reference(root, (), new)
         self.state.exclusive[new] = True
         return new
@@ -560,6 +562,16 @@ class Heap:
                 found |= self.changes[step].grown
                 step = self.changes[step].before
         return found
+
+    def content_between(self, before: Atom, after: Iterable[Atom]) -> bool:
+        """Say whether objects in slots may have changed on the way to one of ``after``."""
+        for atom in after:
+            step = atom
+            while step is not before and step in self.changes:
+                if self.changes[step].content:
+                    return True
+                step = self.changes[step].before
+        return False
 
     def rebound_between(self, before: Atom, after: Iterable[Atom]) -> int | None:
         """Return the least depth at which slots were rebound on the way to one of ``after``."""

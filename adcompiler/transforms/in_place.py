@@ -34,7 +34,7 @@ def rebound(
     report_generators(s, block)
     checked: set[Var] = set()
     for statement in noticed_writes(block, s.unit.type):
-        function, written, change = operands(statement.rhs)
+        function, written = operands(statement.rhs)[:2]
         assert isinstance(function, Const)
         type_, plain = s.unit.type(written), IN_PLACE[function.value]
         if isinstance(type_, t.Unknown) and plain in OF_NUMBERS:

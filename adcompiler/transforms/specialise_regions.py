@@ -191,6 +191,7 @@ class Regions(Writer):
             heap.advance(
                 root, var, heap.rebound_between(start, known),
                 grown=heap.grown_between(start, known),
+                content=heap.content_between(start, known),
             )
             heap.state.exclusive[var] = exclusive
             results[var] = values
