@@ -20,8 +20,8 @@ from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.runtime import (
     accumulate, add_at, apart, append, check_bound, check_count, check_rebinds, drop_last,
     give_back, keeps_shape, note_value, own, passing_on, put_entry, read_global, record,
-    same_kind, same_length, same_shape,
-    same_trailing_shape, seed, stays_real, store_global, zeros_like,
+    same_kind, same_length, same_shape, same_trailing_shape, seed, stays_real, store_global,
+    zeros_like,
 )
 
 DESTRUCTIVE: frozenset[Any] = frozenset({add_at, append, drop_last, put_entry})

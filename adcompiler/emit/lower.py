@@ -19,7 +19,9 @@ from adcompiler.ir.nodes import (
     Atom, Block, Call, Const, Do, Function, If, Item, Let, Loop, Origin, Raise, Rhs, Statement,
     Step, Try, Undefined, unstar, Update, Var, With,
 )
-from adcompiler.runtime import add_at, append, drop_last, note_value, put_entry, store_global, unpack
+from adcompiler.runtime import (
+    add_at, append, drop_last, note_value, put_entry, store_global, unpack,
+)
 from adcompiler.transforms.unit import Unit
 
 

@@ -116,7 +116,14 @@ def partition(
 
 def fromkeys(keys: Iterable[Any], value: Any = None) -> dict[Any, Any]:
     """``dict.fromkeys``."""
-    return {key: value for key in keys}
+    return {key: value for key in keys}  # noqa: C420 (fromkeys is what this stands for)
+
+
+def setdefault(table: dict[Any, Any], key: Any, default: Any = None) -> Any:
+    """``dict.setdefault``."""
+    if key not in table:
+        table[key] = default
+    return table[key]
 
 
 def move_up(heap: list[Any], start: int, position: int) -> None:

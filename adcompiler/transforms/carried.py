@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-import numpy as np
 
 from adcompiler.analyses.storage import IN_PLACE, is_mutable
 from adcompiler.ir import types as t
@@ -414,6 +413,7 @@ class Carried:
             heap.advance(
                 root, result, heap.rebound_between(param, (last,)),
                 grown=heap.grown_between(param, (last,)),
+                content=heap.content_between(param, (last,)),
             )
             heap.state.exclusive[result] = root not in self.not_ours
         heap.level += 1

@@ -53,11 +53,13 @@ class Change:
     ``rebound`` is the number of steps after which a slot of a container was given another object,
     None if only the content of arrays, or the end of a list, has changed. ``grown`` holds
     the depths of lists whose end has: subscripts counted from the end lead to other items then.
+    ``content`` says that objects which slots held before may have changed as well.
     """
 
     before: Atom
     rebound: int | None
     grown: frozenset[int] = frozenset()
+    content: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,20 +334,11 @@ class Heap:
         if any(
             (c.rebound is not None and depth > c.rebound) or c.grown & counted for _, c in passed
         ):
-            if len(passed) == 1 or all(self.only_moves(v, c, depth) for v, c in passed):
+            if not any(c.content for _, c in passed):
                 self.detach(atom, there.root)
                 return atom
             return self.refuse_lost(atom, there.root, origin)
         return self.read(there, latest, origin, atom.name)
-
-    def only_moves(self, value: Atom, change: Change, depth: int) -> bool:
-        """Say whether a change of a container leaves what lies ``depth`` steps inside it alone."""
-        rhs = self.s.unit.definition(value)
-        if rhs is None or any(g >= depth for g in change.grown):
-            return False
-        if isinstance(rhs, Update):
-            return change.rebound is not None and change.rebound < depth
-        return change.rebound is None or change.rebound < depth
 
     def detach(self, atom: Var, root: Var) -> None:
         """Give an object that was taken out of its slot a root of its own."""
@@ -405,7 +398,7 @@ class Heap:
                 new = Call(rhs.func, now, rhs.kwargs)
         var = self.s.let(new, self.s.unit.type(atom), atom.name, origin, atom.temporary)
         if not isinstance(self.s.unit.type(atom), t.Tuple):
-            self.advance(self.reference(atom).root, var, None)
+            self.advance(self.reference(atom).root, var, None, content=False)
             self.repackings.add(var)
         return var
 
@@ -564,7 +557,7 @@ class Heap:
             self.s.unit.shapes[new] = self.s.unit.shape_class(base)
         if rebound is not None:
             rebound += len(there.steps)
-        self.advance(root, new, rebound, origin, grown)
+        self.advance(root, new, rebound, origin, grown, rebound is None and not grown)
         return new
 
     def written_type(self, base: Atom, steps: tuple[Step, ...], value: Atom) -> t.Type:
@@ -576,14 +569,14 @@ class Heap:
 
     def advance(
         self, root: Var, new: Atom, rebound: int | None, origin: Origin | None = None,
-        grown: Iterable[int] = (),
+        grown: Iterable[int] = (), content: bool = True,
     ) -> None:
         """Make ``new`` the latest value of a root; entangled roots can no longer be read."""
         before = self.state.value(root)
         if self.parts(new) is None:
             self.hold_parts(root, before)
         self.state.latest[root] = new
-        self.changes[new] = Change(before, rebound, frozenset(grown))
+        self.changes[new] = Change(before, rebound, frozenset(grown), content)
         if isinstance(new, Var):
             self.references[new] = Reference(root, (), new)
             self.levels.setdefault(new, self.level)
@@ -644,7 +637,7 @@ class Heap:
         if isinstance(type_, t.Array):
             self.s.unit.shapes[new] = self.s.unit.shape_class(base)
         exclusive = dict(self.state.exclusive)
-        self.advance(root, new, None)
+        self.advance(root, new, None, content=False)
         self.references[new] = Reference(root, (), new)
         self.state.exclusive = {**exclusive, new: True}  # a copy: parts are held by nobody more
         return new
@@ -769,6 +762,16 @@ class Heap:
                 found |= self.changes[step].grown
                 step = self.changes[step].before
         return found
+
+    def content_between(self, before: Atom, after: Iterable[Atom]) -> bool:
+        """Say whether objects in slots may have changed on the way to one of ``after``."""
+        for atom in after:
+            step = atom
+            while step is not before and step in self.changes:
+                if self.changes[step].content:
+                    return True
+                step = self.changes[step].before
+        return False
 
     def rebound_between(self, before: Atom, after: Iterable[Atom]) -> int | None:
         """Return the least depth at which slots were rebound on the way to one of ``after``."""

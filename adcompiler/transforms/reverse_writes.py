@@ -374,8 +374,9 @@ class WriteReverser(ReverserBase):
                 self.s.copy_facts(var, new)
                 self.s.unit.defs[new] = rhs
                 position = self.position_after(out, rhs)
-                nearest = out[min(position, len(out) - 1)] if out else self.s.at
-                origin = getattr(nearest, "origin", nearest)
+                origin = getattr(out[min(position, len(out) - 1)], "origin", None) if out else None
+                origin = origin or self.s.at
+                assert origin is not None
                 mapping = {var: new}
                 head, tail = out[:position], out[position:]
                 block = substitute_block(Block(tuple(tail), tuple(yields)), mapping)

@@ -258,6 +258,7 @@ class Specialiser(Loops, Regions, Displays, Access):
             heap.advance(
                 root, var, heap.rebound_between(start, (a, b)),
                 grown=heap.grown_between(start, (a, b)),
+                content=heap.content_between(start, (a, b)),
             )
             heap.hold_parts(root, a)
             heap.hold_parts(root, b)

@@ -199,6 +199,7 @@ class Regions(Writer):
             heap.advance(
                 root, var, heap.rebound_between(start, known),
                 grown=heap.grown_between(start, known),
+                content=heap.content_between(start, known),
             )
             for value in known:
                 heap.hold_parts(root, value)

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from adcompiler.analyses.storage import IN_PLACE, is_mutable
+from adcompiler.frontend.replacements import setdefault
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Attribute, Call, Const, Do, Item, Origin, Pack, Slice, Step, Var,
@@ -213,7 +214,7 @@ def renew(
     s = heap.s
     if not isinstance(new, Var):
         new = s.let(Call(Const(list), (new,)), s.unit.type(new), root.name, origin, False)
-    heap.advance(root, new, rebound, origin, grown)
+    heap.advance(root, new, rebound, origin, grown, False)
     heap.state.exclusive.pop(new, None)
     if exclusive is not None:
         heap.state.exclusive[new] = exclusive
@@ -588,7 +589,7 @@ def append_to(s: Writer, obj: Var, value: Atom, origin: Origin) -> None:
             False,
         )
         exclusive = heap.is_exclusive(base)
-        heap.advance(there.root, new, None, origin, grown=(0,))
+        heap.advance(there.root, new, None, origin, (0,), False)
         heap.state.exclusive[new] = exclusive
     keep(heap, there.root, value, owned)
 
@@ -617,7 +618,7 @@ def pop_from(s: Writer, obj: Var, args: list[Any], origin: Origin, name: str) ->
     if isinstance(index, Const) and index.value == -1 and s.unit.elements(obj) is None:
         base = heap.exclusive_value(root, origin)
         new = s.let(Call(Const(drop_last), (base,)), s.unit.type(base), obj.name, origin, False)
-        heap.advance(root, new, 0, origin)
+        heap.advance(root, new, 0, origin, content=False)
         heap.state.exclusive[new] = True
     else:
         delete_item(s, [obj, index], {}, origin, name)
@@ -662,6 +663,8 @@ def call_dict_method(
         value = args[1] if len(args) > 1 else NONE
         store_item(s, [obj, args[0], value], {}, origin, name)
         return value
+    if method == "setdefault" and args:
+        return s.call(Const(setdefault), [obj, *args], {}, origin, name)
     if method == "clear" and not heap.reference(obj).steps:
         renew(heap, heap.reference(obj).root, s.pack_dict([], origin, obj.name), origin)
         return NONE

@@ -41,8 +41,8 @@ class Callee:
     ``function`` is its specialised IR once that is known; ``result`` the type it returns;
     ``findings`` what in it cannot be compiled, which every call reports. ``written`` are the
     positions of the parameters that it writes into: it returns what becomes of them after its
-    result, of the types ``finals``. ``gives`` says what the result shares storage with: ``fresh`` nothing, ``may`` is not
-    known, a number is the position of the parameter that it is.
+    result, of the types ``finals``. ``gives`` says what the result shares storage with: ``fresh``
+    nothing, ``may`` is not known, a number is the position of the parameter that it is.
     """
 
     name: str

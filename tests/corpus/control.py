@@ -1,6 +1,5 @@
 """Control flow of every kind: exceptions, contexts, matches, searches, closures, generators."""
 
-import contextlib
 import itertools
 import math
 from functools import reduce
@@ -112,15 +111,6 @@ def quiet_entropy(p):
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(p > 0, -p * np.log(np.where(p > 0, p, 1.0)), 0.0)
     return terms.sum()
-
-
-def saturating_growth(rates, start):
-    with np.errstate(over="ignore"), contextlib.suppress(OverflowError):
-        x = start
-        for r in rates:
-            x = x + r * x * (1.0 - x)
-        return math.exp(x)
-    return math.inf
 
 
 def shape_area(shape):
@@ -296,20 +286,6 @@ def composed_pipeline(x, scale):
     return pipeline(x)
 
 
-def halvings(x, floor):
-    while x > floor:
-        yield x
-        x *= 0.5
-
-
-def generated_total(x, floor):
-    """A generator that is consumed by a loop."""
-    total = 0.0
-    for k, value in enumerate(halvings(x, floor)):
-        total += math.sin(value) / (k + 1)
-    return total
-
-
 def generator_pipeline(values, scale):
     squares = (v * v for v in values)
     scaled = (scale * s for s in squares if s > 0.01)
@@ -464,7 +440,6 @@ PROGRAMS = (
     ),
     Program(checked_newton, lambda rng: (2.0 + rng.random(), 9.0), argnums=0),
     Program(quiet_entropy, lambda rng: (rng.uniform(0.2, 1.0, size=5),), argnums=0),
-    Program(saturating_growth, lambda rng: (rng.uniform(0.2, 1.0, size=4), 0.2), argnums=(0, 1)),
     Program(total_area, lambda rng: tuple(rng.uniform(0.5, 2.0, size=3)), argnums=(0, 1, 2)),
     Program(
         apply_commands,
@@ -508,7 +483,6 @@ PROGRAMS = (
     Program(counter_closure, lambda rng: (rng.normal(size=5), 0.7), argnums=(0, 1)),
     Program(nested_integrals, lambda rng: (0.1, 1.5, 0.5 + rng.random()), argnums=(0, 1, 2)),
     Program(composed_pipeline, lambda rng: (rng.normal(), 0.8), argnums=(0, 1)),
-    Program(generated_total, lambda rng: (5.0 + rng.random(), 0.3), argnums=0),
     Program(
         generator_pipeline,
         lambda rng: ((rng.normal(size=5) + 3.0).tolist(), 0.6),
