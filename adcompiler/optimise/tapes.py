@@ -24,7 +24,9 @@ def join_tapes(block: Block, unit: Unit) -> Block:
     if not any(isinstance(s, Loop) and len(s.collects) > 1 for s in walk(block)):
         return block
     joined = _Tapes(block, unit)
-    return joined.block(block) if joined.packs or joined.gone else block
+    if not joined.packs and not joined.gone:
+        return block
+    return substitute_block(joined.block(block), dict(joined.fresh))
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class _Tapes:
     gone: set[Var] = field(default_factory=set)
     renamed: dict[Var, Atom] = field(default_factory=dict)
     instead: dict[Var, Atom] = field(default_factory=dict)
+    fresh: dict[Var, Var] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.uses = count_uses(self.body)
@@ -131,7 +134,10 @@ class _Tapes:
                     self.drop(tape, way, tapes[0], ways[0])
                 self.entries[ways[0].item] = [way.item for way in ways]
                 self.gone.update(way.item for way in ways[1:])
-                self.name(tapes[0], ways[0])
+                self.fresh[tapes[0]] = joined = Var("tape", True)
+                types = tuple(self.unit.type(kept_value) for kept_value in kept)
+                self.unit.types[joined] = t.List(t.Tuple(types))
+                self.name(joined, ways[0])
 
     def drop(self, tape: Var, way: Way, kept: Var, its: Way) -> None:
         """Let one list, and what holds it on its way, stand for another."""
@@ -176,7 +182,6 @@ class _Tapes:
             pair = Var("saved", True)
             types = tuple(map(self.unit.type, saved))
             self.unit.record(pair, Pack("tuple", saved), t.Tuple(types))
-            self.unit.types[tapes[0]] = t.List(t.Tuple(types))
             position = last_definition(statements, saved)
             origin = getattr(statements[position - 1], "origin", None) if position else None
             statements.insert(position, Let(pair, Pack("tuple", saved), origin or node.origin))
@@ -189,7 +194,7 @@ class _Tapes:
                 continue
             items.append(self.opened(item, opened, node.origin))
             iterables.append(iterable)
-        collects = tuple(c for c in node.collects if c not in self.gone)
+        collects = [c for c in node.collects if c not in self.gone]
         stop = node.stop()
         yields = (
             *node.next_values(), *(values[c] for c in collects), *(() if stop is None else (stop,))
@@ -197,7 +202,8 @@ class _Tapes:
         mapping = {v: a for v, a in self.renamed.items() if v in node.items}
         new = substitute_block(replace(body, statements=tuple(statements), yields=yields), mapping)
         return replace(
-            node, items=tuple(items), iterables=tuple(iterables), collects=collects,
+            node, items=tuple(items), iterables=tuple(iterables),
+            collects=tuple(self.fresh.get(c, c) for c in collects),
             body=replace(new, statements=(*opened, *new.statements)),
         )
 

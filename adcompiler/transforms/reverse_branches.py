@@ -86,8 +86,10 @@ class BranchReverser(Recomputer):
         )
         s.out.append(If(pending.condition, then, orelse, tuple(results), at))
         for var, result in zip(names, results, strict=False):
+            before = cotangents.get(var, at)  # what an arm gives that does not change it
             owned_now = all(
-                (g := table.table.get(var)) is None or g in table.owned for table in tables
+                table.table.get(var, before) in (*table.owned, *cotangents.owned)
+                for table in tables
             )
             cotangents.table[var] = result
             if owned_now and isinstance(s.unit.type(result), t.Array):

@@ -97,8 +97,10 @@ class RegionReverser(BranchReverser):
         for var, atom in zip(back, results[len(names):], strict=True):
             self.restored[-1][var] = atom
         for position, (var, result) in enumerate(zip(names, results, strict=False)):
+            before = cotangents.get(var, at)  # what an arm gives that does not change it
             owned = all(
-                (g := table.table.get(var)) is None or g in table.owned for table in tables
+                table.table.get(var, before) in (*table.owned, *cotangents.owned)
+                for table in tables
             )
             renewed = result is not yields[0][position]
             cotangents.table[var] = result

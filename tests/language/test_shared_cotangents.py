@@ -1,5 +1,7 @@
 """Values whose cotangents are one object: what is added to one must not appear in the other."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -53,6 +55,29 @@ def in_a_branch(v, flag):
     else:
         x = y
     return np.sum(x * x) * y[0] + x[1] * y[2] * z[0]
+
+
+@programs(V, True)
+@programs(V, False)
+def read_in_one_arm(v, flag):
+    y, z = v * 2.0, v * 3.0
+    first = y[1] * 3.0
+    second = y[0] * 5.0 if flag else 0.0
+    x = y + z
+    return np.sum(x * x) + first + second + z[2]
+
+
+@programs(V, True)
+@programs(V, False)
+def read_in_one_arm_of_a_region(v, flag):
+    y, z = v * 2.0, v * 3.0
+    first = y[1] * 3.0
+    try:
+        second = y[0] * 5.0 if flag else math.sqrt(-1.0)
+    except ValueError:
+        second = 0.0
+    x = y + z
+    return np.sum(x * x) + first + second + z[2]
 
 
 @programs([V, V + 1.0])
