@@ -132,9 +132,9 @@ def test_buffers_that_change_places() -> None:
         return np.sum(old)
 
     check(made_here, X)
-    for program in (read_later, given):
-        with pytest.raises(UnsupportedError, match="may share"):
-            grad(program)(X)
+    check(given, X)
+    with pytest.raises(UnsupportedError, match="may share"):
+        grad(read_later)(X)
 
 
 def test_one_of_two_arrays_is_written() -> None:
