@@ -178,7 +178,10 @@ class _Tapes:
         statements = list(body.statements)
         values = dict(zip(node.collects, node.collected(), strict=True))
         for tapes in self.packs.get(node, ()):
-            saved = tuple(values[tape] for tape in tapes)
+            saved = tuple(
+                self.fresh.get(value, value) if isinstance(value, Var) else value
+                for value in (values[tape] for tape in tapes)
+            )
             pair = Var("saved", True)
             types = tuple(map(self.unit.type, saved))
             self.unit.record(pair, Pack("tuple", saved), t.Tuple(types))

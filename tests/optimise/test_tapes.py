@@ -38,6 +38,22 @@ def test_a_pair_hands_one_list_over() -> None:
     np.testing.assert_allclose(pullback(1.0), direct_gradient(0.7, 3), rtol=1e-8)
 
 
+def inner_loop_last(x, n):
+    for i in range(n):
+        x = math.cos(x) * x
+        for _ in range(i + 1):
+            x = math.sin(x) * x
+    return x
+
+
+def test_the_list_of_an_inner_loop_is_saved_when_it_is_there() -> None:
+    h = 1e-6
+    expected = (inner_loop_last(1.1 + h, 3) - inner_loop_last(1.1 - h, 3)) / (2 * h)
+    np.testing.assert_allclose(grad(inner_loop_last)(1.1, 3), expected, rtol=1e-7)
+    _, pullback = vjp(inner_loop_last, 1.1, 3, argnums=0)
+    np.testing.assert_allclose(pullback(1.0), expected, rtol=1e-7)
+
+
 def with_break(x, limit):
     total = 0.0
     for value in (0.5, 1.5, 2.5, 3.5):
