@@ -63,7 +63,7 @@ class Emitted:
             "rules": sorted({name for name, _ in named}),
             "changed": sorted({f"{name}: {r.primal_note}" for name, r in named if r.primal_note}),
             "kinks": sorted({f"{name}: {r.kink}" for name, r in named if r.kink}),
-            "residuals": self.product.residuals,
+            "residuals": self.product.residuals, "effects": [self.product.effects],
         }
 
 

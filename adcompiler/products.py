@@ -10,7 +10,9 @@ import numpy as np
 
 from adcompiler.analyses.liveness import live_variables
 from adcompiler.analyses.once import reused_variables
+from adcompiler.analyses.purity import Purity
 from adcompiler.analyses.storage import Sharing, is_mutable
+from adcompiler.errors import Finding
 from adcompiler.finish import finished_bars, own_arrays, python_number
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
@@ -65,6 +67,7 @@ class Typed:
     inputs: list[Var] = field(default_factory=list)
     entry: list[Statement] = field(default_factory=list)
     written: list[Written] = field(default_factory=list)
+    lost: list[Finding] = field(default_factory=list)
 
     def containers_written(self, unit: Unit) -> tuple[int, ...]:
         """Return the positions of the parameters that are containers and are written into."""
@@ -92,12 +95,15 @@ class Product:
     """The emitted functions, main one first, with what ``explain`` reports.
 
     ``together`` lists those that were optimised with their other half before the two were parted.
+    ``effects`` is ``by call`` where the user's function has to be called for what it does to its
+    arguments.
     """
 
     functions: list[Function]
     docs: dict[str, str] = field(default_factory=dict)
     residuals: list[str] = field(default_factory=list)
     together: tuple[str, ...] = ()
+    effects: str = "written"
 
 
 def optimised(product: Product, unit: Unit) -> Product:
@@ -154,6 +160,10 @@ def specialise(
         if callee.function is not None and unit.global_stores:
             body = with_reads_in_order(unit, callee.function.body)
             callee.function = replace(callee.function, body=body)
+    for var in params:
+        if var in heap.state.latest:
+            with s.writing_to(out):
+                heap.bring_up_to_date(var, function.origin)
     value = UNDEF if yields is None else yields[0]
     finals = heap.written(params, {var: copy for var, (copy, _) in copies.items()})
     changed = {var for var, _ in finals}
@@ -161,9 +171,9 @@ def specialise(
     statements = rebound(s, [*heap.prologue, *check, *out], (value,))
     body = with_reads_in_order(unit, Block(statements, (value,)))
     written = [Written(var, final, copies.get(var, (None, None))[1]) for var, final in finals]
-    check_lost(s, heap, params, function.origin)
+    lost = lost_effects(s, heap, params, function.origin)
     return Typed(
-        function, params, body.statements, value, function.origin, inputs, entry, written
+        function, params, body.statements, value, function.origin, inputs, entry, written, lost
     )
 
 
@@ -211,16 +221,20 @@ def kept_apart(
         yield Do(Call(Const(apart), (names, places, Const(written), *there)), origin)
 
 
-def check_lost(s: Specialiser, heap: Heap, params: list[Var], origin: Origin) -> None:
-    """Refuse to leave open whether what belongs to the caller is written into."""
+def lost_effects(
+    s: Specialiser, heap: Heap, params: list[Var], origin: Origin
+) -> list[Finding]:
+    """Return why it is left open whether what belongs to the caller is written into."""
+    found = []
     for var in (*params, *s.unit.captured.values(), *heap.globals.values()):
         if heap.may_write(var):
             where, other = heap.state.lost[var]
-            s.reject(
-                where, f"whether this writes into `{var.name}`, which `{other.name}` may share "
+            found.append(where.finding(
+                f"whether this writes into `{var.name}`, which `{other.name}` may share "
                 "storage with, is not known when compiling",
                 "use a copy where it is given another name", "aliases",
-            )
+            ))
+    return found
 
 
 def find_inputs(
@@ -355,7 +369,9 @@ def split(unit: Unit, typed: Typed, single: bool) -> Product:
     for callee in unit.callees.values():
         if callee.name == name:
             callee.name = f"{name}_recursive"
-    statements = (*typed.statements, *given_back(typed, ()))
+    effects = effects_of(unit, typed)
+    back = given_back(typed, typed.params if effects == "by call" else ())
+    statements = (*typed.statements, *back)
     primal = Function(
         name, all_params(unit, typed), Block(statements, (typed.value,)), typed.origin
     )
@@ -372,7 +388,19 @@ def split(unit: Unit, typed: Typed, single: bool) -> Product:
     }
     functions = [augmented, pullback, *pair_functions(unit, pairs)]
     functions += plain_functions(functions)
-    return Product(functions, docs, residuals, (augmented.name, pullback.name))
+    return Product(
+        functions, docs, residuals, (augmented.name, pullback.name), effects
+    )
+
+
+def effects_of(unit: Unit, typed: Typed) -> str:
+    """Tell how arguments get what the function writes into them; report if there is no way."""
+    if not typed.lost:
+        return "written"
+    purity = Purity(unit.type, unit.definition)
+    if not purity.has_no_effect(Block(typed.statements)):
+        unit.findings.extend(f for f in typed.lost if f not in unit.findings)
+    return "by call"
 
 
 def given_back(typed: Typed, kept: Iterable[Var]) -> Iterator[Statement]:
@@ -509,9 +537,12 @@ def shared_storage(block: Block, unit: Unit) -> dict[Atom, list[Atom]]:
 
 
 def holds_arrays(type_: t.Type) -> bool:
-    """Say whether a value of this type is an array, or a container of such."""
+    """Say whether a value of this type may be an array, or a container of such.
+
+    What functions compiled on their own save for their pullbacks is of unknown type.
+    """
     match type_:
-        case t.Array():
+        case t.Array() | t.Unknown():
             return True
         case t.Tuple(items):
             return any(map(holds_arrays, items))

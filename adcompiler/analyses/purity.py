@@ -6,7 +6,7 @@ import functools
 import itertools
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -18,8 +18,9 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import walk
 from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.runtime import (
-    accumulate, add_at, apart, append, check_bound, check_count, drop_last, give_back, keeps_shape,
-    note_value, own, passing_on, put_entry, read_global, record, same_kind, same_length, same_shape,
+    accumulate, add_at, apart, append, check_bound, check_count, check_rebinds, drop_last,
+    give_back, keeps_shape, note_value, own, passing_on, put_entry, read_global, record,
+    same_kind, same_length, same_shape,
     same_trailing_shape, seed, stays_real, store_global, zeros_like,
 )
 
@@ -29,7 +30,8 @@ DESTRUCTIVE: frozenset[Any] = frozenset({add_at, append, drop_last, put_entry})
 RUNTIME = "adcompiler.runtime"
 ITERTOOLS = tuple(value for value in vars(itertools).values() if isinstance(value, type))
 CHECKS: frozenset[Any] = frozenset({
-    apart, check_bound, check_count, keeps_shape, same_kind, same_length, same_shape,
+    apart, check_bound, check_count, check_rebinds, keeps_shape, same_kind, same_length,
+    same_shape,
     same_trailing_shape, seed, stays_real,
 })
 """Functions of the runtime that raise where a value is not what it must be."""
@@ -142,6 +144,12 @@ PURE: frozenset[Any] = frozenset({
 def checks(rhs: Rhs) -> bool:
     """Say whether ``rhs`` does no more than raise if a value is not what it must be."""
     return isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value in CHECKS
+
+
+def is_writer(rhs: Rhs) -> TypeGuard[Call]:
+    """Say whether ``rhs`` is a call, made for its effect, that writes into its first argument."""
+    return isinstance(rhs, Call) and isinstance(rhs.func, Const) and hashable(
+        rhs.func.value) and rhs.func.value in WRITERS
 
 
 def is_destructive(rhs: Rhs) -> bool:

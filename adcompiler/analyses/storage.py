@@ -20,7 +20,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.runtime import dict_keys, entry, own
-from adcompiler.runtime.shaping import reshape_view
+from adcompiler.runtime.shaping import copy_as_laid_out, reshape_view
 
 IN_PLACE: dict[Any, Any] = {
     operator.iadd: operator.add, operator.isub: operator.sub, operator.imul: operator.mul,
@@ -69,7 +69,7 @@ SELECTORS: frozenset[Any] = frozenset({
 })
 """Builtins whose result holds, or is, what their arguments hold."""
 
-COPIES: frozenset[Any] = frozenset({own, entry, np.copy, dict_keys})
+COPIES: frozenset[Any] = frozenset({own, entry, np.copy, dict_keys, copy_as_laid_out})
 """Functions that copy all that their argument holds, or give what cannot be written."""
 
 ARRAY_ATTRIBUTES = frozenset({"T", "mT", "real", "imag"})
@@ -349,9 +349,6 @@ def checked(step: Step, where: str) -> Step:
     if name == "ravel":
         if args:
             args, kwargs["order"] = (), args[0]
-        if isinstance(order := kwargs.get("order"), Const) and order.value == "K":
-            kwargs["order"] = Const("A")
-        args = (Const(-1),)
     return Step(
         "call", reshape_view.__name__, (Const(where), *args), reshape_view,
         tuple(kwargs.items()),
@@ -363,6 +360,8 @@ def type_of_view(array: t.Type, step: Step, type_of: TypeOf) -> t.Type | None:
     if step.function is not reshape_view or not isinstance(array, t.Array):
         return None
     shape = step.args[1:]
+    if not shape:
+        return t.Array(array.dtype, 1)
     if len(shape) == 1:
         found = type_of(shape[0])
         if isinstance(shape[0], Const) and isinstance(shape[0].value, tuple):

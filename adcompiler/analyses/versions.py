@@ -9,21 +9,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from adcompiler.analyses.storage import Sharing, written_operand
-from adcompiler.ir.nodes import Atom, Block, If, Let, Loop, Try, Var, With
-from adcompiler.ir.visit import arms_of, walk
+from adcompiler.ir.nodes import Atom, Block, If, Let, Loop, Try, Update, Var, With
+from adcompiler.ir.visit import arms_of, blocks_of, bound_inside, defined, walk
 
 
 class Versions:
     """The versions of storage in one typed function.
 
     ``destroyed`` are the values whose storage goes on to hold another one, ``all`` these and what
-    they become. ``following`` maps a value to one that has its storage later.
+    they become. ``following`` maps a value to one that has its storage later. ``regions`` tells the
+    blocks that a variable is defined in; ``inside`` says that some update writes into what a
+    container holds, not only into its slots.
     """
 
     def __init__(self, body: Block) -> None:
         self.destroyed: set[Var] = set()
         self.all: set[Var] = set()
         self.following: dict[Var, Var] = {}
+        self.inside = False
+        self.regions: dict[Var, tuple[int, ...]] = {}
+        self.locate(body, ())
         backward: list[tuple[Atom, Atom]] = []
         forward: list[tuple[Atom, Var]] = []
         for statement in walk(body):
@@ -34,6 +39,8 @@ class Versions:
                         self.destroyed.add(old)
                         self.all |= {old, target}
                         self.following[old] = target
+                    if isinstance(rhs, Update):
+                        self.inside |= rhs.adds or len(rhs.steps) != 1
                 case If(results=results) | With(results=results) | Try(results=results):
                     for arm in arms_of(statement):
                         pairs = list(zip(results, arm.yields, strict=False))
@@ -50,6 +57,20 @@ class Versions:
                         forward += [(following, param), (param, result)]
         if self.destroyed:
             self.close(backward, forward)
+
+    def locate(self, block: Block, region: tuple[int, ...]) -> None:
+        """Note in which blocks each variable of ``block`` is defined, from the outermost."""
+        for statement in block.statements:
+            self.regions.update(dict.fromkeys(defined(statement), region))
+            for inner in blocks_of(statement):
+                within = (*region, id(inner))
+                self.regions.update(dict.fromkeys(bound_inside(statement), within))
+                self.locate(inner, within)
+
+    def in_scope(self, var: Var, other: Var) -> bool:
+        """Say whether ``var`` is in scope wherever ``other`` is, once both are defined."""
+        outer, inner = self.regions.get(var, ()), self.regions.get(other, ())
+        return inner[: len(outer)] == outer
 
     def close(self, backward: list[tuple[Atom, Atom]], forward: list[tuple[Atom, Var]]) -> None:
         """Follow storage through branches and loops until nothing is added."""

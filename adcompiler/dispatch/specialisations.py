@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -298,6 +298,8 @@ class Specialisations:
         call = entry
         if self.options.mode == "vjp":
             call = pair(entry, getattr(module, name.removesuffix("_augmented") + "_pullback"))
+        if report.get("effects") == ["by call"]:
+            call = with_effects(call, self.target.function, self.parameters)
         if "same_shape(" in text or "same_trailing_shape(" in text:
             call = allowing_stretched(call, lambda: self.compile(types_, False, same))
         if "apart(" in text:
@@ -322,6 +324,30 @@ def pair(
         return value, pullback
 
     return value_and_pullback
+
+
+def with_effects(
+    call: Callable[..., Any], function: Callable[..., Any], parameters: Sequence[inspect.Parameter]
+) -> Callable[..., Any]:
+    """Return ``call``, followed by the function itself for what it does to its arguments."""
+
+    def calling(*args: Any) -> Any:
+        found = call(*args)
+        positional: list[Any] = []
+        named: dict[str, Any] = {}
+        for parameter, value in zip(parameters, args, strict=False):
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                positional += value
+            elif parameter.kind is parameter.VAR_KEYWORD:
+                named.update(value)
+            elif parameter.kind is parameter.KEYWORD_ONLY:
+                named[parameter.name] = value
+            else:
+                positional.append(value)
+        function(*positional, **named)
+        return found
+
+    return calling
 
 
 def allowing_stretched(

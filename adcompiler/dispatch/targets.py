@@ -33,7 +33,7 @@ def find_target(function: Callable[..., Any]) -> Target:
     if has_own_rule(function) or takes_anything(function):
         return forwarding(function)
     if isinstance(function, types.FunctionType):
-        return Target(function, (), inspect.signature(function, follow_wrapped=False))
+        return Target(function, (), code_signature(function))
     if isinstance(function, types.MethodType) and isinstance(function.__func__, types.FunctionType):
         return Target(
             function.__func__, (function.__self__,),
@@ -41,7 +41,7 @@ def find_target(function: Callable[..., Any]) -> Target:
         )
     wrapped = getattr(function, "__wrapped__", None)
     if isinstance(wrapped, types.FunctionType) and not isinstance(function, functools.partial):
-        return Target(wrapped, (), inspect.signature(wrapped, follow_wrapped=False))
+        return Target(wrapped, (), code_signature(wrapped))
     call = getattr(type(function), "__call__", None)  # noqa: B004 (its code is wanted)
     if isinstance(call, types.FunctionType) and not isinstance(function, type):
         return Target(call, (function,), inspect.signature(function))
@@ -71,8 +71,10 @@ def forwarding(function: Callable[..., Any]) -> Target:
     made = namespace[f"{name}_"]
     made.__name__ = made.__qualname__ = name
     if isinstance(function, types.FunctionType):
-        named = inspect.unwrap(function) if takes_anything(function) else function
-        made.__defaults__, made.__kwdefaults__ = named.__defaults__, named.__kwdefaults__
+        shown = inspect.signature(function, follow_wrapped=takes_anything(function))
+        given = [p for p in shown.parameters.values() if p.default is not p.empty]
+        made.__defaults__ = tuple(p.default for p in given if p.kind is not p.KEYWORD_ONLY)
+        made.__kwdefaults__ = {p.name: p.default for p in given if p.kind is p.KEYWORD_ONLY}
     return Target(made, (), inspect.signature(made))
 
 
@@ -96,10 +98,19 @@ def takes_anything(function: Callable[..., Any]) -> bool:
     """Say whether a function takes ``(*args, **kwargs)`` for one that it wraps, with named ones."""
     if not isinstance(function, types.FunctionType) or not hasattr(function, "__wrapped__"):
         return False
-    own = inspect.signature(function, follow_wrapped=False).parameters.values()
+    own = code_signature(function).parameters.values()
     inner = inspect.signature(function).parameters.values()
     starred = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     return any(p.kind in starred for p in own) and not any(p.kind in starred for p in inner)
+
+
+def code_signature(function: types.FunctionType) -> inspect.Signature:
+    """Return the signature that the code of a function has, whatever it says of itself."""
+    bare = types.FunctionType(
+        function.__code__, {}, function.__name__, function.__defaults__, function.__closure__
+    )
+    bare.__kwdefaults__ = function.__kwdefaults__
+    return inspect.signature(bare)
 
 
 def required_parameters(function: Callable[..., Any]) -> list[str]:

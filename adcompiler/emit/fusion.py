@@ -8,18 +8,18 @@ what such an expression reads lives until the expression is written.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeGuard
 
-from adcompiler.analyses.purity import Purity, is_destructive
+from adcompiler.analyses.purity import Purity, is_destructive, is_writer
 from adcompiler.analyses.storage import Sharing, written_operand
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Attribute, Block, Call, Const, Do, Function, If, Item, Let, Loop, Rhs, Slice,
-    Statement, Try, Var, With, operands, unstar,
+    UNDEF, Atom, Attribute, Block, Do, Function, If, Item, Let, Loop, Pack, Rhs, Slice, Statement,
+    Try, Var, With, operands, unstar,
 )
 from adcompiler.ir.visit import (
     arms_of, count_uses, defined, direct_uses, is_short_circuit, walk,
 )
-from adcompiler.runtime import give_back
 from adcompiler.transforms.unit import Unit
 
 MAX_WEIGHT = 12
@@ -218,6 +218,11 @@ class Fusion:
         self.block(
             node.body.statements, (*node.next_values(), *(() if stop is None else (stop,)))
         )
+        for value in node.collected():  # a tuple is written where it is saved, at once
+            if isinstance(value, Var) and value.temporary and self.uses.get(value) == 1 and (
+                any(value in defined(s) for s in node.body.statements)
+            ) and is_tuple(rhs := self.definitions.get(value)):
+                self.fuse(value, rhs)
 
     def is_comprehension(self, node: Loop) -> bool:
         """Say whether a loop only collects one expression of its items."""
@@ -230,15 +235,18 @@ class Fusion:
         )
 
 
+def is_tuple(rhs: Rhs | None) -> TypeGuard[Pack]:
+    """Say whether ``rhs`` makes a tuple."""
+    return isinstance(rhs, Pack) and rhs.kind == "tuple"
+
+
 def written_buffers(statement: Statement) -> set[Atom]:
     """Return the storage that a statement, or anything inside it, may write into."""
     found: set[Atom] = set()
     for inner in walk(Block((statement,))):
         if isinstance(inner, Let) and (written := written_operand(inner.rhs)) is not None:
             found.add(written)
-        elif isinstance(inner, Do) and isinstance(inner.rhs, Call) and isinstance(
-            inner.rhs.func, Const
-        ) and inner.rhs.func.value is give_back:
+        elif isinstance(inner, Do) and is_writer(inner.rhs):
             found.add(unstar(inner.rhs.args[0]))
         elif isinstance(inner, Loop):
             found.update(inner.inits)

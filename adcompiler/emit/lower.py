@@ -189,6 +189,8 @@ class FunctionLowering(ExpressionLowering):
             found += 1
         if not found or self.uses.get(source, 0) != found:
             return 0
+        if source in self.entries:
+            return found  # the loop has them as its targets
         self.comment(first.origin)
         value = self.load(source) if start == position else self.unpacked(rhs)
         self.out.append(ast.Assign([ast.Tuple(targets, ast.Store())], value))
@@ -301,7 +303,9 @@ class FunctionLowering(ExpressionLowering):
             subtracts = isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub)
             operand = value.operand if isinstance(value, ast.UnaryOp) and subtracts else value
             self.out.append(ast.AugAssign(place, ast.Sub() if subtracts else ast.Add(), operand))
-        elif isinstance(value, ast.BinOp) and same_place(place, value.left):
+        elif isinstance(value, ast.BinOp) and same_place(place, value.left) and isinstance(
+            self.unit.type(rhs.value), t.Scalar
+        ):
             self.out.append(ast.AugAssign(place, value.op, value.right))
         else:
             self.out.append(ast.Assign([place], value))

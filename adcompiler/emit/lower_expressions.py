@@ -55,6 +55,7 @@ class ExpressionLowering:
         self.names = Names(function, unit, self.tapes, self.fusion, names_in(function.body))
         self.uses = self.fusion.uses
         self.waiting: dict[Var, ast.expr] = {}
+        self.entries: set[Var] = set()  # tuples that loops take apart in their targets
 
     # -- atoms ---------------------------------------------------------------------------------
 
@@ -229,13 +230,36 @@ class ExpressionLowering:
     def loop_target(self, node: Loop) -> ast.expr:
         read = {v for v, n in self.uses.items() if n}
         targets: list[ast.expr] = [
-            self.store(item) if item in read else ast.Name("_", ast.Store()) for item in node.items
+            self.taken_apart(node, item)
+            or (self.store(item) if item in read else ast.Name("_", ast.Store()))
+            for item in node.items
         ]
         shaped = []
         for group in self.tapes.groups(node):
             inner = [targets[i] for i in group]
             shaped.append(inner[0] if len(inner) == 1 else ast.Tuple(inner, ast.Store()))
         return shaped[0] if len(shaped) == 1 else ast.Tuple(shaped, ast.Store())
+
+    def taken_apart(self, node: Loop, item: Var) -> ast.expr | None:
+        """Return the targets of a tuple that a loop runs over, None if it has a name itself."""
+        if item not in self.unit.opened:
+            return None
+        targets: list[ast.expr] = [
+            ast.Name("_", ast.Store()) for _ in range(self.unit.opened[item])
+        ]
+        found = 0
+        for statement in node.body.statements:
+            match statement:
+                case Let(target, Item(obj, Const(int() as i))) if obj in self.unit.opened:
+                    if obj is item:
+                        targets[i] = self.store(target)
+                        found += 1
+                case _:
+                    break
+        if self.uses.get(item, 0) != found:
+            return None
+        self.entries.add(item)
+        return ast.Tuple(targets, ast.Store())
 
     def loop_iterable(self, node: Loop) -> ast.expr:
         groups = self.tapes.groups(node)

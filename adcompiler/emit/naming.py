@@ -210,7 +210,7 @@ class Names:
             if position < len(statements):
                 self.visit(statements[position], live)
             for tape in places.get(position, ()):
-                live.update(v for c in tape.collects if isinstance(v := values[c], Var))
+                live |= self.read([values[c] for c in tape.collects])
 
     # -- coalescing ----------------------------------------------------------------------------
 

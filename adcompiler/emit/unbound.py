@@ -20,10 +20,7 @@ def read_unbound(body: Block, hands_on: Callable[[Var, Var], bool]) -> set[Var]:
     found: set[Var] = set()
     copies: list[tuple[Var, Atom]] = []
     made = {s.target: s.rhs for s in walk(body) if isinstance(s, Let)}
-    for atom in body.yields:
-        rhs = made.get(atom) if isinstance(atom, Var) else None
-        if isinstance(rhs, Pack):
-            found.update(a for a in operands(rhs) if isinstance(a, Var))
+    saved = [*body.yields]
     for statement in walk(body):
         match statement:
             case Do(rhs):
@@ -37,10 +34,15 @@ def read_unbound(body: Block, hands_on: Callable[[Var, Var], bool]) -> set[Var]:
                 for arm in arms_of(statement):
                     copies += zip(statement.results, arm.yields, strict=False)
             case Loop(params=params, inits=inits, results=results):
-                found.update(a for a in statement.collected() if isinstance(a, Var))
+                saved += statement.collected()
                 copies += zip(params, inits, strict=True)
                 copies += zip(params, statement.next_values(), strict=False)
                 copies += zip(results, params, strict=True)
+    found.update(a for a in saved[len(body.yields):] if isinstance(a, Var))
+    for atom in saved:
+        packed = made.get(atom) if isinstance(atom, Var) else None
+        if isinstance(packed, Pack):
+            found.update(a for a in operands(packed) if isinstance(a, Var))
     size = -1
     while size != len(found):
         size = len(found)

@@ -14,8 +14,7 @@ class Rejection(NamedTuple):
 
 
 ATTRIBUTE_DELETION = Rejection(
-    "deleting an attribute is not supported",
-    "assign None to it", "attributes",
+    "assign None to it", "attributes", "deleting an attribute is not supported",
 )
 GLOBAL_DELETION = Rejection(
     "deleting a global variable is not supported", "assign None to it", "global-nonlocal",

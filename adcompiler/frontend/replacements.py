@@ -6,7 +6,9 @@ The results of ``map``, ``filter`` and ``zip`` are lists here, made at once.
 
 from __future__ import annotations
 
+import bisect
 import functools
+import heapq
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -112,9 +114,110 @@ def partition(
     a[...] = np.partition(a, kth, axis)
 
 
+def fromkeys(keys: Iterable[Any], value: Any = None) -> dict[Any, Any]:
+    """``dict.fromkeys``."""
+    return {key: value for key in keys}
+
+
+def move_up(heap: list[Any], start: int, position: int) -> None:
+    """Let the item at ``position`` of a heap rise to its place, not above ``start``."""
+    item = heap[position]
+    while position > start and item < heap[(position - 1) >> 1]:
+        heap[position] = heap[(position - 1) >> 1]
+        position = (position - 1) >> 1
+    heap[position] = item
+
+
+def move_down(heap: list[Any], position: int) -> None:
+    """Let the smaller child of each node rise from ``position`` on, then the item itself."""
+    start, end = position, len(heap)
+    item = heap[position]
+    child = 2 * position + 1
+    while child < end:
+        if child + 1 < end and not heap[child] < heap[child + 1]:
+            child = child + 1
+        heap[position] = heap[child]
+        position = child
+        child = 2 * position + 1
+    heap[position] = item
+    move_up(heap, start, position)
+
+
+def heapify(heap: list[Any]) -> None:
+    """``heapq.heapify``."""
+    for position in range(len(heap) // 2 - 1, -1, -1):
+        move_down(heap, position)
+
+
+def heappush(heap: list[Any], item: Any) -> None:
+    """``heapq.heappush``."""
+    heap.append(item)
+    move_up(heap, 0, len(heap) - 1)
+
+
+def heappop(heap: list[Any]) -> Any:
+    """``heapq.heappop``."""
+    item = heap.pop()
+    if len(heap) > 0:
+        last = item
+        item = heap[0]
+        heap[0] = last
+        move_down(heap, 0)
+    return item
+
+
+def heapreplace(heap: list[Any], item: Any) -> Any:
+    """``heapq.heapreplace``."""
+    smallest = heap[0]
+    heap[0] = item
+    move_down(heap, 0)
+    return smallest
+
+
+def heappushpop(heap: list[Any], item: Any) -> Any:
+    """``heapq.heappushpop``."""
+    if len(heap) > 0 and heap[0] < item:
+        smallest = heap[0]
+        heap[0] = item
+        move_down(heap, 0)
+        item = smallest
+    return item
+
+
+def insort_right(a: list[Any], x: Any, lo: int = 0, hi: Any = None, *, key: Any = None) -> None:
+    """``bisect.insort_right``."""
+    wanted = x if key is None else key(x)
+    end = len(a) if hi is None else hi
+    while lo < end:
+        middle = (lo + end) // 2
+        found = a[middle] if key is None else key(a[middle])
+        if wanted < found:
+            end = middle
+        else:
+            lo = middle + 1
+    a.insert(lo, x)
+
+
+def insort_left(a: list[Any], x: Any, lo: int = 0, hi: Any = None, *, key: Any = None) -> None:
+    """``bisect.insort_left``."""
+    wanted = x if key is None else key(x)
+    end = len(a) if hi is None else hi
+    while lo < end:
+        middle = (lo + end) // 2
+        found = a[middle] if key is None else key(a[middle])
+        if found < wanted:
+            lo = middle + 1
+        else:
+            end = middle
+    a.insert(lo, x)
+
+
 REPLACEMENTS: dict[Any, Callable[..., Any]] = {
     map: mapped, filter: filtered, functools.reduce: reduced, functools.wraps: wraps,
     functools.update_wrapper: update_wrapper, np.copyto: copyto, np.fill_diagonal: fill_diagonal,
     np.put: put, np.ndarray.put: put, np.ndarray.fill: fill, np.ndarray.sort: sort,
     np.ndarray.partition: partition, np.add.at: add_at, np.subtract.at: subtract_at,
+    dict.fromkeys: fromkeys, heapq.heapify: heapify, heapq.heappush: heappush,
+    heapq.heappop: heappop, heapq.heapreplace: heapreplace, heapq.heappushpop: heappushpop,
+    bisect.insort_left: insort_left, bisect.insort_right: insort_right,
 }

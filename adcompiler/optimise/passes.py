@@ -14,6 +14,7 @@ from adcompiler.optimise.dead_code import dead_code
 from adcompiler.optimise.scatters import late_scatters
 from adcompiler.optimise.stores import direct_stores
 from adcompiler.optimise.subscripts import sink_subscripts
+from adcompiler.optimise.tapes import join_tapes
 from adcompiler.transforms.unit import Unit
 
 Pass = Callable[[Block, Unit, Purity], Block]
@@ -31,6 +32,7 @@ PASSES: tuple[tuple[str, Pass], ...] = (
     ("needless_copies", lambda block, unit, purity: needless_copies(block, unit, purity)),
     ("subscripts", lambda block, unit, purity: sink_subscripts(block, unit)),
     ("dead_code_again", lambda block, unit, purity: dead_code(block, purity)),
+    ("join_tapes", lambda block, unit, purity: join_tapes(block, unit)),
 )
 
 

@@ -1,4 +1,4 @@
-"""Stores: ``x[i] = 0.0`` and later ``x[i] += g`` becomes ``x[i] = g``.
+"""Stores: ``x[i] = 0.0`` and later ``x[i] += g`` becomes ``x[i] = g``; others are not needed.
 
 The cotangent of what a statement overwrites is zeroed before the statement hands back what it read
 there. What is added to other parts in between is added afterwards: sums commute.
@@ -10,10 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from adcompiler.analyses.storage import Sharing, written_operand
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Block, Call, Const, Let, Pack, Slice, Statement, Step, Update, Var, unstar,
+    Atom, Block, Call, Const, Let, Loop, Pack, Slice, Statement, Step, Update, Var, unstar,
 )
 from adcompiler.ir.visit import count_uses, substitute_statement, walk, with_blocks
 from adcompiler.runtime import add_at
@@ -44,9 +46,13 @@ class _Stores:
         self.sharing = Sharing(unit.type, self.made.get)  # type: ignore[arg-type]
 
     def block(self, block: Block) -> Block:
-        statements = [with_blocks(statement, self.block) for statement in block.statements]
+        statements = [
+            self.first_stores(with_blocks(statement, self.block)) for statement in block.statements
+        ]
         yields = list(block.yields)
         while self.join(statements, yields):
+            pass
+        while self.drop_unread(statements):
             pass
         return replace(block, statements=tuple(statements), yields=tuple(yields))
 
@@ -74,6 +80,95 @@ class _Stores:
                 links.append(added.let)
                 var = added.let.target
         return False
+
+    def drop_unread(self, statements: list[Statement]) -> bool:
+        """Drop one store that the next one overwrites unread; say whether there was such."""
+        stores = {w.let.target: w for s in statements if (w := self.write(s)) and not w.adds}
+        for position, statement in enumerate(statements):
+            later = self.write(statement)
+            if later is None or later.adds or later.source not in stores:
+                continue
+            earlier = stores[later.source]
+            if self.uses.get(later.source) != 1 or (
+                self.key(earlier.index) != self.key(later.index)
+            ) or not self.is_number(later.value):
+                continue
+            self.replace(statements, position, later, earlier.source, later.value)
+            statements.remove(earlier.let)
+            return True
+        return False
+
+    def replace(
+        self, statements: list[Statement], position: int, write: Write, source: Var, value: Atom
+    ) -> None:
+        """Make a write a store of a value."""
+        rhs = Update(source, (Step("item", args=(write.index,)),), value)
+        self.unit.defs[write.let.target] = self.made[write.let.target] = rhs
+        statements[position] = Let(write.let.target, rhs, write.let.origin)
+
+    def is_number(self, value: Atom) -> bool:
+        """Say whether a value that is stored is no array, which might not fit where it goes."""
+        return isinstance(value, Const) or isinstance(self.unit.type(value), t.Scalar)
+
+    # -- loops over elements -------------------------------------------------------------------
+
+    def first_stores(self, statement: Statement) -> Statement:
+        """Store what a loop adds to an array of zeros, where no iteration meets another's."""
+        if not isinstance(statement, Loop):
+            return statement
+        indices = [
+            item for item, iterable in zip(statement.items, statement.iterables, strict=False)
+            if self.counts_up_from_zero(iterable)
+        ]
+        statements = list(statement.body.statements)
+        for param, init, following in zip(
+            statement.params, statement.inits, statement.next_values(), strict=False
+        ):
+            rhs = self.made.get(init)  # type: ignore[arg-type]
+            if isinstance(rhs, Call) and isinstance(rhs.func, Const) and (
+                rhs.func.value is np.zeros_like and self.uses.get(init) == 1  # type: ignore[arg-type]
+            ):
+                self.first_store(statements, param, following, indices)
+        return replace(
+            statement, body=replace(statement.body, statements=tuple(statements))
+        )
+
+    def first_store(
+        self, statements: list[Statement], param: Var, following: Atom, indices: Sequence[Var]
+    ) -> None:
+        """Store the first thing that an iteration adds, if it adds to one element of its own."""
+        var, first = param, None
+        for position, statement in enumerate(statements):
+            found = self.write(statement)
+            if found is None or found.source is not var:
+                continue
+            if not found.adds or found.index not in indices or self.uses.get(var) != 1 or (
+                getattr(self.unit.type(param), "ndim", 0) != 1 or not self.is_number(found.value)
+            ):
+                return
+            first = first or (position, found)
+            if first[1].index is not found.index:
+                return
+            var = found.let.target
+        if first is not None and var is following and self.uses.get(var) == 1:
+            self.replace(statements, first[0], first[1], param, first[1].value)
+
+    def counts_up_from_zero(self, iterable: Atom) -> bool:
+        """Say whether a loop runs over different natural numbers, in whatever order."""
+        rhs = self.made.get(iterable)  # type: ignore[arg-type]
+        if not isinstance(rhs, Call) or not isinstance(rhs.func, Const):
+            return False
+        if rhs.func.value is reversed:
+            return self.counts_up_from_zero(unstar(rhs.args[0]))
+        if rhs.func.value is not range:
+            return False
+        args = [unstar(arg) for arg in rhs.args]
+        start, stop = (Const(0), args[0]) if len(args) == 1 else args[:2]
+        step = args[2] if len(args) == 3 else Const(1)
+        if not isinstance(step, Const) or type(step.value) is not int:
+            return False
+        least, bound = (start, 0) if step.value > 0 else (stop, -1)
+        return isinstance(least, Const) and type(least.value) is int and least.value >= bound
 
     def store(
         self, statements: list[Statement], yields: list[Atom], first: int, last: int, zero: Write,

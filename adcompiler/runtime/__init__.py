@@ -5,9 +5,9 @@ from adcompiler.runtime.broadcasting import (
     StretchedError, keeps_shape, project, same_shape, same_trailing_shape, unbroadcast,
 )
 from adcompiler.runtime.containers import (
-    append, cell_value, check_bound, check_count, choose, dict_keys, dict_of, dict_values, drop_last,
-    entry, generated, is_mapping, is_sequence, pattern_argument, positions, put_entry, read_global,
-    repack, same_kind, same_length, store_global, unpack, without_keys,
+    append, cell_value, check_bound, check_count, check_rebinds, choose, dict_keys, dict_of,
+    dict_values, drop_last, entry, generated, is_mapping, is_sequence, pattern_argument, positions,
+    put_entry, read_global, repack, same_kind, same_length, store_global, unpack, without_keys,
 )
 from adcompiler.runtime.elementwise import stays_real
 from adcompiler.runtime.indexing import (
@@ -18,11 +18,12 @@ from adcompiler.runtime.regions import note_value, noted_value, passing_on
 from adcompiler.runtime.structure import add, as_cotangent, as_gradient, seed, zeros_like
 
 __all__ = [
-    "AliasedError", "StretchedError", "accumulate", "add", "add_at", "apart", "append", "choose",
-    "as_cotangent", "as_gradient", "cell_value", "check_bound", "check_count", "dict_keys",
-    "dict_of", "dict_values", "drop_last", "entry", "generated", "give_back", "is_basic",
-    "is_mapping", "is_sequence", "keeps_shape", "last_written", "note_value", "noted_value", "own",
-    "paired", "passing_on", "pattern_argument", "positions", "project", "put_entry", "read_global",
-    "record", "repack", "same_kind", "same_length", "same_shape", "same_trailing_shape", "scatter",
-    "seed", "stays_real", "store_global", "unbroadcast", "unpack", "without_keys", "zeros_like",
+    "AliasedError", "StretchedError", "accumulate", "add", "add_at", "apart", "append",
+    "as_cotangent", "as_gradient", "cell_value", "check_bound", "check_count", "check_rebinds",
+    "choose", "dict_keys", "dict_of", "dict_values", "drop_last", "entry", "generated",
+    "give_back", "is_basic", "is_mapping", "is_sequence", "keeps_shape", "last_written",
+    "note_value", "noted_value", "own", "paired", "passing_on", "pattern_argument", "positions",
+    "project", "put_entry", "read_global", "record", "repack", "same_kind", "same_length",
+    "same_shape", "same_trailing_shape", "scatter", "seed", "stays_real", "store_global",
+    "unbroadcast", "unpack", "without_keys", "zeros_like",
 ]

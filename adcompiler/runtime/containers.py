@@ -131,6 +131,17 @@ def check_bound(value: Any, name: str) -> None:
         )
 
 
+def check_rebinds(value: Any, sign: str) -> None:
+    """Raise TypeError if ``value op= y`` writes into ``value`` instead of making a new one."""
+    if isinstance(value, (np.ndarray, list, dict, set, bytearray)) or not isinstance(
+        value, (np.generic, int, float, complex, str, tuple, bytes)
+    ):
+        raise TypeError(
+            f"`{sign}=` would write into a value of type {type(value).__name__}, which was not "
+            f"known when compiling: write x = x {sign} y, which makes a new one"
+        )
+
+
 def cell_value(function: Any, index: int) -> Any:
     """Return the current value of a variable that ``function`` captured."""
     return function.__closure__[index].cell_contents

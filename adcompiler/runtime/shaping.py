@@ -15,19 +15,36 @@ from adcompiler.runtime.broadcasting import project
 from adcompiler.runtime.gathering import take_adjoint
 
 
+class CopiedError(ValueError):
+    """A reshape made a copy of an array where the compiled code relies on a view."""
+
+
 def reshape_view(x: Any, where: str, *shape: Any, order: Any = "C") -> Any:
     """Return ``x.reshape(*shape, order=order)``, which must be a view of ``x``.
 
-    Raises ValueError if it is a copy; ``where`` is the user's line.
+    Without a shape it is ``x.ravel(order)``. Raises CopiedError if it is a copy; ``where`` is the
+    user's line.
     """
-    view = x.reshape(*shape, order=order)
+    view = x.reshape(*shape, order=order) if shape else x.ravel(order)
     if x.size and not np.may_share_memory(view, x):
-        raise ValueError(
+        raise CopiedError(
             f"{where}: this makes a copy of the array, as its layout in memory allows no view of "
             "this shape. Compiled code that writes into one of the two relies on a view: add "
             "`.copy()` where a copy is meant"
         )
     return view
+
+
+def copy_as_laid_out(x: Any) -> Any:
+    """Return a copy of an array with its strides, so that the same reshapes give views."""
+    if not x.size or any(stride % x.itemsize for stride in x.strides):
+        return np.copy(x)
+    ends = [(n - 1) * stride // x.itemsize for n, stride in zip(x.shape, x.strides, strict=True)]
+    first = -sum(end for end in ends if end < 0)
+    storage = np.empty(first + 1 + sum(end for end in ends if end > 0), x.dtype)
+    placed = np.lib.stride_tricks.as_strided(storage[first:], x.shape, x.strides)
+    placed[...] = x
+    return placed
 
 
 def laid_out_as(g: Any, x: Any) -> Any:

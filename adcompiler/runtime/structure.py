@@ -33,7 +33,8 @@ def zeros_like(x: Any) -> Any:
 def add(a: Any, b: Any) -> Any:
     """Return the sum of two cotangents of the same value; a new object, neither is changed.
 
-    None is the cotangent of what carries no derivative, such as an int among floats.
+    None is the cotangent of what carries no derivative, such as an int among floats. An entry that
+    a dict does not have, as it was added to the value later, counts as zero.
     """
     if a is None or b is None:
         return b if a is None else a
@@ -42,7 +43,7 @@ def add(a: Any, b: Any) -> Any:
     if isinstance(a, (tuple, list)):
         return type(a)(add(x, y) for x, y in zip(a, b, strict=True))
     if isinstance(a, dict):
-        return {key: add(value, b[key]) for key, value in a.items()}
+        return {key: add(a.get(key), b.get(key)) for key in dict.fromkeys((*a, *b))}
     if is_record(a):
         return record(**{name: add(value, part(b, name)) for name, value in state_of(a).items()})
     return a + b

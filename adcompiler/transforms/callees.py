@@ -29,8 +29,11 @@ MAX_WIDENING = 8
 def call_compiled(
     s: Writer, function: Function, bound: list[Atom], captures: tuple[Atom, ...], itself: Atom,
     scope: Scope | None, origin: Origin, name: str, identity: Any,
-) -> Atom:
-    """Write a call of ``function`` compiled on its own for these argument types."""
+) -> Atom | None:
+    """Write a call of ``function`` compiled on its own for these argument types.
+
+    None if it has to be opened: it writes into a container whose parts have names of their own.
+    """
     unit = s.unit
     inside = identity in unit.active_calls
     if len(unit.active_calls) > MAX_DEPTH:
@@ -53,9 +56,22 @@ def call_compiled(
         unit.call_sites.pop()
     elif callee.function is None:
         callee.recursive = True
+    if any(has_known_parts(s, atom) for i, atom in enumerate(kept) if i in callee.written):
+        if not inside:
+            return None
+        return s.reject(
+            origin, "a recursive call writes into a container of values that have other names",
+            "make the container outside of the recursion", "aliases",
+        )
     for finding in callee.findings:
         s.report(finding)
     return write_call(s, callee, list(kept), origin, name)
+
+
+def has_known_parts(s: Writer, atom: Atom) -> bool:
+    """Say whether a container was made here of values that can be written into."""
+    parts = None if s.heap is None else s.heap.parts(atom)
+    return parts is not None and any(is_mutable(s.unit.type(part)) for part in parts)
 
 
 def write_call(
@@ -63,6 +79,9 @@ def write_call(
 ) -> Atom:
     """Write the call of a function compiled on its own, and what it makes of its arguments."""
     heap = s.heap
+    for k in callee.unsure if heap is not None else ():
+        for root in heap.roots(args[k]):
+            heap.state.lost.setdefault(root, (origin, root))
     call = Call(Const(callee), tuple(args))
     if not callee.written or heap is None:
         result = s.let(call, callee.result, name, origin)
@@ -76,7 +95,7 @@ def write_call(
                 origin, "two arguments of this call may share storage, and one is written into",
                 "pass a copy of one of them", "aliases",
             )
-    finals = tuple(s.unit.type(args[k]) for k in callee.written)
+    finals = tuple(callee.finals.get(k, s.unit.type(args[k])) for k in callee.written)
     parts = s.let(call, t.Tuple((callee.result, *finals)), f"{callee.name}_parts", origin)
     heap.state.exclusive[parts] = True
     heap.forget(parts)
@@ -84,7 +103,7 @@ def write_call(
     for position, k in enumerate(callee.written, start=1):
         arg = args[k]
         assert isinstance(arg, Var)
-        new = s.let(Item(parts, Const(position)), s.unit.type(arg), arg.name, origin, False)
+        new = s.let(Item(parts, Const(position)), finals[position - 1], arg.name, origin, False)
         heap.forget(new)
         heap.references.pop(new, None)
         heap.state.exclusive[new] = True
@@ -242,7 +261,7 @@ def finals(
 
     A function that writes into parameters returns a tuple: its result, then what they became.
     """
-    before = (callee.written, callee.gives)
+    before = (callee.written, callee.gives, callee.unsure)
     positions = {p.var: i for i, p in enumerate(params)}
     here = s.unit.call_sites[-1]
     for root in heap.state.latest:
@@ -256,7 +275,7 @@ def finals(
     found = {i for var, i in positions.items() if var in heap.state.latest} | set(callee.written)
     callee.written = tuple(sorted(found))
     if yields is None:
-        return (callee.written, callee.gives) != before, None
+        return (callee.written, callee.gives, callee.unsure) != before, None
     value = yields[0]
     there = heap.reference(value) if isinstance(value, Var) else None
     if there is None or not is_mutable(s.unit.type(value)):
@@ -275,13 +294,21 @@ def finals(
                 here, f"whether `{var.name}` is written into is not known when compiling",
                 "use a copy where it is given another name", "aliases",
             )
+    unsure = {i for var, i in positions.items() if heap.may_write(var)} - set(callee.written)
+    callee.unsure = tuple(sorted(unsure | set(callee.unsure)))
+    types = dict(callee.finals)
+    for i in callee.written:
+        type_ = s.unit.type(heap.state.value(params[i].var))
+        callee.finals[i] = t.join(callee.finals.get(i, t.BOTTOM), type_)
     if callee.written:
         with s.writing_to(out):
+            for i in callee.written:
+                heap.bring_up_to_date(params[i].var, here)
             parts = [value, *(heap.exclusive_value(params[i].var, here) for i in callee.written)]
             yields = (s.let(
                 Pack("tuple", tuple(parts)), t.Tuple(tuple(map(s.unit.type, parts))), "parts", here
             ),)
-    return (callee.written, callee.gives) != before, yields
+    return (callee.written, callee.gives, callee.unsure) != before or types != callee.finals, yields
 
 
 def made_anew(s: Writer, atom: Atom, inner: dict[Atom, Atom]) -> Atom:

@@ -50,7 +50,10 @@ class Carried:
     """What one loop carries, as far as the trials so far have shown.
 
     ``same`` holds the positions of variables that keep referring to one object; ``roots`` the
-    roots that the body writes; ``not_ours`` those of them that it cannot write into in place.
+    roots that the body writes; ``not_ours`` those of them that it cannot write into in place, and
+    ``rebound`` the depth at which it gives slots of them other objects; ``grown`` the
+    depths of lists in them whose end changes. ``reshaped`` are the positions of carried arrays
+    whose shapes may change.
     ``walked`` are positions of iterables that the body writes into: their items are read by
     position.
     """
@@ -64,6 +67,8 @@ class Carried:
         self.same: set[int] = set()
         self.roots: dict[Var, t.Type] = {}
         self.not_ours: set[Var] = set()
+        self.rebound: dict[Var, int] = {}
+        self.grown: dict[Var, set[int]] = {}
         self.shared_params: set[int] = set()
         self.reached: dict[int, dict[Var, None]] = {}
         self.walked: set[int] = set()
@@ -74,8 +79,10 @@ class Carried:
         self.never: set[int] = set()
         self.exit: State | None = None
         self.key = (node, tuple(s.unit.call_sites))
+        self.reshaped: set[int] = s.unit.reshaped.setdefault(self.key, set())
         if self.heap is not None:
             self.entry = self.heap.state.copy()
+            self.lost_before = dict(self.entry.lost)
             memo = s.unit.loops_seen.get(self.key)
             for i, init in enumerate(inits):
                 if init is not UNDEF and is_reference(s.unit.type(init)) and rebinds_itself(node, i):
@@ -101,7 +108,7 @@ class Carried:
         heap.level += 1
         length = len(heap.iterating)
         heap.iterating += [
-            heap.reference(a).root for a in self.flat
+            heap.reference(a) for a in self.flat
             if isinstance(a, Var) and is_mutable(self.s.unit.type(a))
         ]
         try:
@@ -125,7 +132,9 @@ class Carried:
             s.unit.shapes[param] = s.unit.shape_class(root)
             self.params[root] = param
             start = heap.state.value(root)
-            heap.advance(root, param, 0 if not isinstance(type_, t.Array) else None)
+            heap.advance(
+                root, param, self.rebound.get(root), grown=self.grown.get(root, ())
+            )
             heap.levels[param] = heap.level
             heap.state.exclusive[param] = root not in self.not_ours
             assert start is not param
@@ -160,7 +169,7 @@ class Carried:
             if not (i in self.walked or is_mutable(s.unit.type(item))):
                 continue
             if not isinstance(type_, (t.Array, t.List, t.Tuple)):
-                if is_mutable(s.unit.type(item)):
+                if is_mutable(s.unit.type(item)) and not isinstance(type_, t.Dict):
                     heap.join(item, iterable)
                 continue
             if self.position is None:
@@ -192,6 +201,27 @@ class Carried:
                 "write at the end of the loop's body instead", "aliases",
             )
 
+    def guess_shapes(self, carried: Sequence[Atom]) -> None:
+        """Let carried arrays have the shapes that they start with."""
+        unit = self.s.unit
+        for i, (var, init) in enumerate(zip(carried, self.first, strict=True)):
+            if i not in self.reshaped and isinstance(var, Var) and var is not init and (
+                isinstance(unit.type(var), t.Array) and unit.type(var) == unit.type(init)
+            ):
+                unit.shapes[var] = unit.shape_class(init)
+
+    def settled_shapes(self, attempt: Iteration) -> bool:
+        """Note which carried arrays have other shapes afterwards; say whether none has."""
+        unit = self.s.unit
+        changed = {
+            i for i, (param, following) in enumerate(
+                zip(attempt.params, attempt.yields or (), strict=False))
+            if i not in self.reshaped and isinstance(unit.type(param), t.Array)
+            and unit.shape_class(param) != unit.shape_class(following)
+        }
+        self.reshaped |= changed
+        return not changed
+
     def settled(self, attempt: Iteration) -> bool:
         """Note what the trial has shown; say whether the guess it was made on is confirmed."""
         heap, s = self.heap, self.s
@@ -199,9 +229,13 @@ class Carried:
             return True
         self.exit = heap.state
         stable = True
+        with s.writing_to(attempt.out):
+            for root in self.params:
+                heap.bring_up_to_date(root, self.node.origin)
         for root, latest in heap.state.latest.items():
-            if not heap.is_outer(root) or latest is self.entry.value(root) or (
-                root in heap.state.choices
+            if not heap.is_outer(root) or root in heap.state.choices or (
+                heap.written_value(latest) is heap.written_value(self.entry.value(root))
+                and root not in self.roots
             ):
                 continue
             type_ = s.unit.type(latest)
@@ -215,6 +249,15 @@ class Carried:
                 not heap.is_exclusive(latest)
             ):
                 self.not_ours.add(root)
+                stable = False
+        for root, param in self.params.items():
+            depth = heap.rebound_between(param, (heap.state.value(root),))
+            if depth is not None and depth < self.rebound.get(root, depth + 1):
+                self.rebound[root] = depth
+                stable = False
+            grown = heap.grown_between(param, (heap.state.value(root),))
+            if not grown <= self.grown.get(root, set()):
+                self.grown[root] = grown | self.grown.get(root, set())
                 stable = False
         yields = attempt.yields
         if yields is not None:
@@ -238,6 +281,7 @@ class Carried:
                 self.same.discard(i)
                 stable = False
         seen: dict[object, int] = {}
+        stable = self.settle_starts(heap) and stable
         for i, (param, following) in enumerate(zip(attempt.params, yields, strict=False)):
             if i in self.same or not isinstance(param, Var) or not is_mutable(s.unit.type(param)):
                 continue
@@ -255,7 +299,7 @@ class Carried:
                     self.shared_params |= {i, seen[root]}
                     stable = False
                 seen[root] = i
-            guess = self.own_params[i]
+            guess = self.own_params.get(i, False)
             if not guess and i not in self.never and param in heap.state.latest:
                 self.copied.add(i)
                 self.own_params[i] = True
@@ -265,6 +309,21 @@ class Carried:
                 self.copied.discard(i)
                 self.never.add(i)
                 stable = False
+        return stable
+
+    def settle_starts(self, heap: Heap) -> bool:
+        """Entangle variables that start as one object, or as what may share storage."""
+        seen: dict[Var, int] = {}
+        stable = True
+        for i, first in enumerate(self.first):
+            if i in self.same or self.node.params[i] not in heap.live:
+                continue
+            for root in heap.roots(first):
+                for other in (root, *self.entry.entangled.get(root, ())):
+                    pair = {i, seen.setdefault(other, i)}
+                    if not pair <= self.shared_params and len(pair) > 1:
+                        self.shared_params |= pair
+                        stable = False
         return stable
 
     def settle_aliases(self, heap: Heap) -> bool:
@@ -290,7 +349,9 @@ class Carried:
         s, found = self.s, list(self.first)
         for i in sorted(self.copied):
             type_ = s.unit.type(found[i])
-            function = np.copy if isinstance(type_, t.Array) else own
+            assert self.heap is not None
+            first = self.first[i]
+            function = self.heap.copier(first, type_) if isinstance(first, Var) else own
             found[i] = s.let(
                 Call(Const(function), (found[i],)), type_, self.node.params[i].name,
                 self.node.origin, False,
@@ -333,6 +394,10 @@ class Carried:
             return stores
         after = self.entry.copy()
         heap.state = after
+        after.lost, lost = dict(self.lost_before), after.lost
+        for root in self.params:
+            heap.bring_up_to_date(root, self.node.origin)
+        after.lost = lost
         for root, param in self.params.items():
             if root not in self.not_ours and not heap.is_exclusive(heap.state.value(root)):
                 heap.copied(root, self.node.origin)
@@ -346,7 +411,10 @@ class Carried:
             stores.inits.append(init)
             stores.yields.append(last)
             stores.results.append(result)
-            heap.advance(root, result, heap.rebound_between(param, (last,)))
+            heap.advance(
+                root, result, heap.rebound_between(param, (last,)),
+                grown=heap.grown_between(param, (last,)),
+            )
             heap.state.exclusive[result] = root not in self.not_ours
         heap.level += 1
         for root, others in self.exit.entangled.items():

@@ -1,7 +1,7 @@
 """Arrays that are one of two after a branch, where both can be reached by other names too.
 
-``b = a if test else d`` makes a *choice* between the storage of ``a`` and that of ``d``. Writing into
-``b`` becomes a branch that writes into one or the other; reading it reads whichever it is. What an
+``b = a if test else d`` makes a *choice* between the storage of ``a`` and that of ``d``. Writing
+into ``b`` becomes a branch that writes into one or the other; reading it reads whichever it is. What an
 arm has made itself is handed out of the branch as storage of its own; so are the tests of choices
 made inside an arm.
 """

@@ -20,6 +20,7 @@ from adcompiler.ir.visit import walk
 from adcompiler.rulekit.registry import root_module
 from adcompiler.runtime.records import is_record_class
 from adcompiler.transforms.folds import folds
+from adcompiler.transforms.libraries import is_library
 from adcompiler.transforms.objects import NAMESPACE, call_raw, find_raw, live_class, make_record
 from adcompiler.transforms.writer import Writer
 
@@ -134,7 +135,7 @@ def run_init(
 ) -> Atom | None:
     """Write an instance without attributes, and what ``__init__`` does with it."""
     init = find_raw(func.value, "__init__")
-    if s.heap is None or init is None or not can_be_read(init[1]):
+    if s.heap is None or init is None or is_library(init[1]) or not can_be_read(init[1]):
         return None
     made = make_record(s, func.value, {}, name, origin)
     call_raw(s, made, func.value, "__init__", init, args, kwargs, origin, "ignored")

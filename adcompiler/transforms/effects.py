@@ -6,10 +6,8 @@ to use; a call that changes one behind its back would make gradients silently wr
 
 from __future__ import annotations
 
-import bisect
 import builtins
 import functools
-import heapq
 import inspect
 import operator
 import random
@@ -32,8 +30,7 @@ ARRAY_WRITERS: frozenset[Any] = frozenset({
     np.ndarray.setfield, np.ndarray.setflags, np.ndarray.__setitem__, np.ndarray.byteswap,
 })
 CONTAINER_WRITERS: frozenset[Any] = frozenset({
-    operator.iconcat, delattr, random.shuffle, heapq.heapify, heapq.heappush, heapq.heappop,
-    heapq.heappushpop, heapq.heapreplace, bisect.insort_left, bisect.insort_right,
+    operator.iconcat, delattr, random.shuffle,
     list.append, list.extend, list.insert, list.pop, list.remove, list.clear, list.sort,
     list.reverse, list.__setitem__, list.__delitem__, dict.__setitem__, dict.__delitem__,
     dict.update, dict.pop, dict.popitem, dict.setdefault, dict.clear,

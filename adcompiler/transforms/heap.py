@@ -15,8 +15,9 @@ that the writes of emitted code never reach what somebody else holds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from adcompiler.ir.nodes import (
     Step, Update, Var, unstar,
 )
 from adcompiler.runtime import choose, own, record
+from adcompiler.runtime.shaping import copy_as_laid_out, reshape_view
 from adcompiler.transforms.writer import Writer
 
 SLOTS_MOVED = 0
@@ -49,11 +51,13 @@ class Change:
     """What made a value of a root of the value ``before``.
 
     ``rebound`` is the number of steps after which a slot of a container was given another object,
-    None if only the content of arrays, or the end of a list, has changed.
+    None if only the content of arrays, or the end of a list, has changed. ``grown`` holds
+    the depths of lists whose end has: subscripts counted from the end lead to other items then.
     """
 
     before: Atom
     rebound: int | None
+    grown: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +114,9 @@ class Heap:
         self.filled: set[Var] = set()
         self.level = 0
         self.settled_level = 1 << 30
-        self.iterating: list[Var] = []
+        self.iterating: list[Reference] = []
         self.sharing = Sharing(s.unit.type, s.unit.definition)
+        self.repackings: set[Atom] = set()
         self.globals: dict[tuple[str, str], Var] = {}
         self.prologue: list[Statement] = []
         self.live: frozenset[Var] = frozenset()
@@ -233,6 +238,10 @@ class Heap:
                 self.entangle(root, third)
             self.entangle(root, other)
 
+    def is_latest(self, value: Atom) -> bool:
+        """Say whether a value is what a root that was written refers to now."""
+        return any(latest is value for latest in self.state.latest.values())
+
     def forget(self, root: Var) -> None:
         """Begin with a new object under this root: what was known of the former one is void."""
         for other in self.state.entangled.pop(root, set()):
@@ -299,20 +308,44 @@ class Heap:
                 return self.current(found, origin) if self.parts(found) else found
         return atom if parts is None else self.repacked(atom, parts, origin)
 
+    def bring_up_to_date(self, root: Var, origin: Origin) -> None:
+        """Make the latest value of a container that was written out hold what was written since."""
+        value = self.state.value(root)
+        if self.parts(value) is None or root in self.state.lost:
+            return
+        for other in self.roots(value):
+            if other in self.state.lost:
+                self.state.lost[root] = self.state.lost[other]
+                return
+        self.current(root, origin)
+
     def moved(self, atom: Var, there: Reference, latest: Atom, origin: Origin) -> Atom:
         """Return what a reference to an earlier value of a root refers to now."""
         if not there.steps:
             return latest
-        change, passed = latest, []
-        while change is not there.at and change in self.changes:
-            passed.append(self.changes[change])
-            change = self.changes[change].before
-        if any(c.rebound is not None and len(there.steps) > c.rebound for c in passed):
-            if passed[-1].rebound is not None and len(passed) == 1:
+        value, passed = latest, []
+        while value is not there.at and value in self.changes:
+            passed.append((value, self.changes[value]))
+            value = self.changes[value].before
+        counted = {i for i, step in enumerate(there.steps) if may_count_from_end(step)}
+        depth = len(there.steps)
+        if any(
+            (c.rebound is not None and depth > c.rebound) or c.grown & counted for _, c in passed
+        ):
+            if len(passed) == 1 or all(self.only_moves(v, c, depth) for v, c in passed):
                 self.detach(atom, there.root)
                 return atom
             return self.refuse_lost(atom, there.root, origin)
         return self.read(there, latest, origin, atom.name)
+
+    def only_moves(self, value: Atom, change: Change, depth: int) -> bool:
+        """Say whether a change of a container leaves what lies ``depth`` steps inside it alone."""
+        rhs = self.s.unit.definition(value)
+        if rhs is None or any(g >= depth for g in change.grown):
+            return False
+        if isinstance(rhs, Update):
+            return change.rebound is not None and change.rebound < depth
+        return change.rebound is None or change.rebound < depth
 
     def detach(self, atom: Var, root: Var) -> None:
         """Give an object that was taken out of its slot a root of its own."""
@@ -373,7 +406,14 @@ class Heap:
         var = self.s.let(new, self.s.unit.type(atom), atom.name, origin, atom.temporary)
         if not isinstance(self.s.unit.type(atom), t.Tuple):
             self.advance(self.reference(atom).root, var, None)
+            self.repackings.add(var)
         return var
+
+    def written_value(self, value: Atom) -> Atom:
+        """Return the value of a root that ``value`` is, but for parts with roots of their own."""
+        while value in self.repackings:
+            value = self.changes[value].before
+        return value
 
     def closed_again(self, atom: Var, origin: Origin) -> Atom:
         """Return a function made anew if something that it captured was written."""
@@ -504,7 +544,7 @@ class Heap:
 
     def write(
         self, atom: Var, steps: tuple[Step, ...], value: Atom, origin: Origin, adds: bool = False,
-        rebound: int | None = None,
+        rebound: int | None = None, grown: Iterable[int] = (),
     ) -> Atom:
         """Write a store of ``value`` to the part of what ``atom`` refers to that ``steps`` lead to.
 
@@ -524,7 +564,7 @@ class Heap:
             self.s.unit.shapes[new] = self.s.unit.shape_class(base)
         if rebound is not None:
             rebound += len(there.steps)
-        self.advance(root, new, rebound, origin)
+        self.advance(root, new, rebound, origin, grown)
         return new
 
     def written_type(self, base: Atom, steps: tuple[Step, ...], value: Atom) -> t.Type:
@@ -535,12 +575,15 @@ class Heap:
         return stored(type_, steps, self.s.unit.type(value))
 
     def advance(
-        self, root: Var, new: Atom, rebound: int | None, origin: Origin | None = None
+        self, root: Var, new: Atom, rebound: int | None, origin: Origin | None = None,
+        grown: Iterable[int] = (),
     ) -> None:
         """Make ``new`` the latest value of a root; entangled roots can no longer be read."""
         before = self.state.value(root)
+        if self.parts(new) is None:
+            self.hold_parts(root, before)
         self.state.latest[root] = new
-        self.changes[new] = Change(before, rebound)
+        self.changes[new] = Change(before, rebound, frozenset(grown))
         if isinstance(new, Var):
             self.references[new] = Reference(root, (), new)
             self.levels.setdefault(new, self.level)
@@ -557,6 +600,13 @@ class Heap:
         for other in self.state.entangled.get(root, ()):
             if written is None or may_hold(self.s.unit.type(other), written):
                 self.state.lost.setdefault(other, (origin, root))
+
+    def hold_parts(self, root: Var, value: Atom) -> None:
+        """Note what a container refers to of which the parts will no longer be known."""
+        for part in self.parts(value) or ():
+            for other in self.roots(part):
+                if other is not root:
+                    self.join(root, part)
 
     def written_slots(self, new: Atom, rebound: int | None) -> t.Type | None:
         """Return the type of the container of which a slot was written, None for arrays."""
@@ -589,14 +639,24 @@ class Heap:
         """Write a copy of a root's latest value, and make that the latest one."""
         base = self.state.value(root)
         type_ = self.s.unit.type(base)
-        function = np.copy if isinstance(type_, t.Array) else own
+        function = self.copier(root, type_)
         new = self.s.let(Call(Const(function), (base,)), type_, root.name, origin, False)
         if isinstance(type_, t.Array):
             self.s.unit.shapes[new] = self.s.unit.shape_class(base)
+        exclusive = dict(self.state.exclusive)
         self.advance(root, new, None)
         self.references[new] = Reference(root, (), new)
-        self.state.exclusive[new] = True
+        self.state.exclusive = {**exclusive, new: True}  # a copy: parts are held by nobody more
         return new
+
+    def copier(self, root: Var, type_: t.Type) -> Callable[..., Any]:
+        """Return the function that copies a root: keeping its layout, where views rely on that."""
+        if not isinstance(type_, t.Array):
+            return own
+        return copy_as_laid_out if any(
+            there.root is root and any(step.function is reshape_view for step in there.steps)
+            for there in self.references.values()
+        ) else np.copy
 
     def is_exclusive(self, atom: Atom) -> bool:
         """Say whether the storage of a value is nobody else's."""
@@ -692,10 +752,23 @@ class Heap:
                 merged.latest.pop(root, None)
                 continue
             one, two = a.value(root), b.value(root)
-            if one is not two:
+            base = self.written_value(one)
+            if one is not two and base is self.written_value(two):
+                merged.latest[root] = base
+            elif one is not two:
                 differing[root] = (one, two)
         self.state = merged
         return differing
+
+    def grown_between(self, before: Atom, after: Iterable[Atom]) -> set[int]:
+        """Return the depths of lists whose end has changed on the way to one of ``after``."""
+        found: set[int] = set()
+        for atom in after:
+            step = atom
+            while step is not before and step in self.changes:
+                found |= self.changes[step].grown
+                step = self.changes[step].before
+        return found
 
     def rebound_between(self, before: Atom, after: Iterable[Atom]) -> int | None:
         """Return the least depth at which slots were rebound on the way to one of ``after``."""
@@ -708,6 +781,14 @@ class Heap:
                     found = rebound if found is None else min(found, rebound)
                 step = self.changes[step].before
         return found
+
+
+def may_count_from_end(step: Step) -> bool:
+    """Say whether a step may be a subscript that is negative."""
+    if step.kind != "item":
+        return False
+    index = step.args[0]
+    return not isinstance(index, Const) or (isinstance(index.value, int) and index.value < 0)
 
 
 def step_key(step: Step) -> object:

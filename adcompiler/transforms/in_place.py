@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import operator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from adcompiler.analyses.aliasing import noticed_writes
@@ -13,10 +14,16 @@ from adcompiler.ir.nodes import (
     unstar,
 )
 from adcompiler.ir.visit import with_blocks
-from adcompiler.runtime import keeps_shape
+from adcompiler.runtime import check_rebinds, keeps_shape
 from adcompiler.transforms.generators import report_generators
-from adcompiler.transforms.in_place_folds import refuse_write
+from adcompiler.transforms.in_place_folds import SIGNS, refuse_write
 from adcompiler.transforms.writer import Writer
+
+OF_NUMBERS = frozenset({
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod,
+    operator.pow,
+})
+"""Operators of numbers. Where a value of unknown type is a number, `op=` makes a new one."""
 
 
 def rebound(
@@ -25,25 +32,39 @@ def rebound(
     """Return a specialised function's statements without writes; report writes that are noticed."""
     block = Block(tuple(statements), yields)
     report_generators(s, block)
+    checked: set[Var] = set()
     for statement in noticed_writes(block, s.unit.type):
-        function, written = operands(statement.rhs)[:2]
+        function, written, change = operands(statement.rhs)
         assert isinstance(function, Const)
-        refuse_write(s, s.unit.type(written), IN_PLACE[function.value], statement.origin)
-    return tuple(without_writes(s, block.statements))
+        type_, plain = s.unit.type(written), IN_PLACE[function.value]
+        if isinstance(type_, t.Unknown) and plain in OF_NUMBERS:
+            checked.add(statement.target)
+        else:
+            refuse_write(s, type_, plain, statement.origin)
+    return tuple(without_writes(s, block.statements, checked))
 
 
-def without_writes(s: Writer, statements: Sequence[Statement]) -> Iterator[Statement]:
-    """Yield statements with in-place operators replaced."""
+def without_writes(
+    s: Writer, statements: Sequence[Statement], checked: Collection[Var]
+) -> Iterator[Statement]:
+    """Yield statements with in-place operators replaced.
+
+    Those that make the variables ``checked`` get a check that the value is a number or the like.
+    """
 
     def within(block: Block) -> Block:
-        return replace(block, statements=tuple(without_writes(s, block.statements)))
+        return replace(block, statements=tuple(without_writes(s, block.statements, checked)))
 
     for statement in statements:
         match statement:
             case Let(target, Call(Const(function), args, ()), origin) if any(
                 function is other for other in IN_PLACE
             ):
-                yield Let(target, Call(Const(IN_PLACE[function]), args), origin)
+                plain = IN_PLACE[function]
+                if target in checked:
+                    sign = Const(SIGNS[plain])
+                    yield Do(Call(Const(check_rebinds), (args[0], sign)), origin)
+                yield Let(target, Call(Const(plain), args), origin)
                 yield from shape_check(s, unstar(args[0]), target, origin)
             case If():
                 yield replace(

@@ -21,6 +21,12 @@ def is_standard(function: Any) -> bool:
     return is_library(function) and not is_within(function, INSTALLED)
 
 
+def works_on_programs(function: Any) -> bool:
+    """Say whether a Python function of the standard library deals with programs, text or files."""
+    module = str(getattr(function, "__module__", None)).partition(".")[0]
+    return module in PROGRAMS_AND_TEXT and is_standard(function)
+
+
 def is_within(function: Any, places: tuple[str, ...]) -> bool:
     """Say whether the source of a Python function lies in one of some directories."""
     name: str = function.__code__.co_filename
@@ -66,3 +72,9 @@ def directories(*names: str) -> tuple[str, ...]:
 
 STANDARD = directories("stdlib", "platstdlib")
 INSTALLED = directories("purelib", "platlib")
+PROGRAMS_AND_TEXT = frozenset({
+    "abc", "ast", "dis", "gettext", "importlib", "inspect", "linecache", "locale", "logging", "os",
+    "pathlib", "platform", "posixpath", "re", "shutil", "string", "subprocess", "sysconfig",
+    "tempfile", "textwrap", "threading", "tokenize", "traceback", "typing", "warnings",
+})
+"""Modules whose functions give nothing to differentiate, so that their source is not opened."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from adcompiler.ir import types as t
 from adcompiler.frontend.replacements import REPLACEMENTS
 from adcompiler.ir.nodes import NONE, UNDEF, Atom, Call, Const, Origin, Var
@@ -29,6 +31,11 @@ ARRAY_WRITES = frozenset({
 })
 POSITIONS = frozenset({list.index, list.count, tuple.index, tuple.count})
 WRITES = LIST_WRITES | DICT_WRITES | ARRAY_WRITES
+BUILTIN_METHODS = frozenset(
+    name for cls in (np.ndarray, np.generic, str, bytes, list, tuple, dict, frozenset, complex)
+    for name in dir(cls)
+)
+"""Names of methods that do not write into their object; those that do have been refused."""
 
 
 def call_method(
@@ -102,10 +109,26 @@ def call_method(
             origin, f"`.{method}()` may write into a value of which the type is not known when "
             "compiling", "annotate it, or make it where its type can be seen", "unknown-writes",
         )
+    if isinstance(owner, t.Unknown) and method not in BUILTIN_METHODS and held(s, obj):
+        return s.reject(
+            origin, f"`.{method}()` of a value whose class is not known when compiling may write "
+            "into it", "call it on values of one class, or of a list whose items can be seen",
+            "unknown-writes",
+        )
     if isinstance(owner, t.Text):
         found = s.type_of_call(lambda x, *a, **k: getattr(x, method)(*a, **k), [obj, *args], kwargs)
         return s.let(plain_call(func, args, kwargs), found, name, origin)
     return s.let(plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
+
+
+def held(s: Writer, obj: Atom) -> bool:
+    """Say whether a value is, or may be, one that a container known when compiling holds."""
+    if s.heap is None:
+        return False
+    return any(
+        root is not obj and isinstance(s.unit.type(root), (t.List, t.Tuple, t.Dict, t.Object))
+        for own in s.heap.roots(obj) for root in (own, *s.heap.state.entangled.get(own, ()))
+    )
 
 
 def with_fields(

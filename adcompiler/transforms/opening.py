@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types as python_types
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -18,13 +18,13 @@ from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Block, Closure, Const, Function, If, Loop, Origin, Param, Star, Statement,
-    Unsupported, Var,
+    Unsupported, Var, unstar,
 )
 from adcompiler.ir.visit import size, walk, with_blocks
 from adcompiler.transforms.binding import bind, environment, literal, plain_call, shown_name
 from adcompiler.transforms.callees import MAX_DEPTH, call_compiled, parts_of_function
 from adcompiler.transforms.heap import State
-from adcompiler.transforms.libraries import is_library, may_be_tried
+from adcompiler.transforms.libraries import is_library, may_be_tried, works_on_programs
 from adcompiler.transforms.writer import Writer
 
 INLINE_SIZE = 30
@@ -37,6 +37,10 @@ def call_python(
     """Write a call of a function written in Python."""
     in_rule = s.in_rule
     path = s.unit.path_of(function)
+    if works_on_programs(function) and not any(
+        t.may_vary(s.unit.type(unstar(a))) for a in (*args, *kwargs.values())
+    ):
+        return s.let(plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
     try:
         definition = lower(function)
     except ADError:
@@ -66,22 +70,25 @@ def call_python(
     bound = bind(s, definition, args, kwargs, default, origin)
     if bound is None:
         return UNDEF
-    before = None if s.heap is None else s.heap.state.copy()
+    before = None if s.heap is None else (s.heap.state.copy(), dict(s.heap.references))
     with s.writing_to([]) as out:
         findings = len(s.unit.findings)
         result = apply(s, definition, bound, (), func, scope, origin, name, function)
-    if before is not None and is_library(function) and writes_global(s, before):
+    if before is not None and is_library(function) and writes_global(s, before[0]):
         assert s.heap is not None
-        s.heap.state = before
+        s.heap.state, s.heap.references = before
         del s.unit.findings[findings:]
         return call_as_it_is(s, func, function, args, kwargs, origin, name)
     if len(s.unit.findings) > findings:
-        if before is not None and s.heap is not None:
-            s.heap.state = before
+        after = None if s.heap is None else (s.heap.state, s.heap.references)
+        if s.heap is not None and before is not None:
+            s.heap.state, s.heap.references = before
         static = static_result(s, function, args, kwargs)
         if static is not None:
             del s.unit.findings[findings:]
             return static
+        if s.heap is not None and after is not None and not (in_rule or is_library(function)):
+            s.heap.state, s.heap.references = after
         if in_rule or is_library(function):
             s.unit.opaque[function] = s.unit.findings[findings]
             del s.unit.findings[findings:]
@@ -117,13 +124,36 @@ def takes_read_only(
     try:
         values = [s.stand_in(a, 3) for a in args]
         named = {k: s.stand_in(a, 3) for k, a in kwargs.items()}
-        for value in (*values, *named.values()):
-            if isinstance(value, np.ndarray):
-                value.setflags(write=False)
+        protect((*values, *named.values()))
         function(*values, **named)
     except Exception:
         return False
     return True
+
+
+def protect(values: Iterable[Any]) -> None:
+    """Make writes into arrays raise."""
+    for value in values:
+        if isinstance(value, np.ndarray):
+            value.setflags(write=False)
+        elif isinstance(value, (list, tuple)):
+            protect(value)
+
+
+def contents(value: Any) -> list[Any]:
+    """Return what a list, dict or plain object holds."""
+    if isinstance(value, dict):
+        return [*value.keys(), *value.values()]
+    if isinstance(value, list):
+        return list(value)
+    fields = getattr(value, "__dict__", None)
+    return [*fields, *fields.values()] if type(fields) is dict else []
+
+
+def same_contents(value: Any, held: list[Any]) -> bool:
+    """Say whether a value still holds the same objects."""
+    now = contents(value)
+    return len(now) == len(held) and all(a is b for a, b in zip(now, held, strict=True))
 
 
 def static_result(
@@ -144,7 +174,12 @@ def static_result(
         try:
             values = [s.stand_in(a, n) for a in args]
             named = {k: s.stand_in(a, n) for k, a in kwargs.items()}
+            given = (*values, *named.values())
+            protect(given)
+            held = [contents(value) for value in given]
             found.append(function(*values, **named))
+            if not all(map(same_contents, given, held)):
+                return None  # the call is not for its value only
         except Exception:
             return None
     known = all(isinstance(s.unit.type(a), t.Static) or isinstance(a, Const)
@@ -189,27 +224,31 @@ def apply(
     opened = depth == 0 and (
         not large or (scope is not None and scope.is_rule) or overlap(s, bound, captures)
     )
-    if opened or must_open(s, bound, captures):
-        if len(unit.active_calls) > MAX_DEPTH:
-            return s.reject(
-                origin,
-                f"{shown_name(function)}() is called recursively with functions as arguments",
-                "write the recursion without passing functions", "unknown-callable",
-            )
-        env = environment(function, bound, captures, itself)
-        if s.heap is not None:
-            s.heap.live |= live_variables(function)
-        start = len(s.out)
-        unit.active_calls.append(identity)
-        unit.call_sites.append(origin)
-        try:
-            yields = s.block(function.body, env, scope)
-        finally:
-            unit.active_calls.pop()
-            unit.call_sites.pop()
-        s.out[start:] = [via(statement, origin) for statement in s.out[start:]]
-        return UNDEF if yields is None else yields[0]
-    return call_compiled(s, function, bound, captures, itself, scope, origin, name, identity)
+    if not opened and not must_open(s, bound, captures):
+        result = call_compiled(
+            s, function, bound, captures, itself, scope, origin, name, identity
+        )
+        if result is not None:
+            return result
+    if len(unit.active_calls) > MAX_DEPTH:
+        return s.reject(
+            origin,
+            f"{shown_name(function)}() is called recursively with functions as arguments",
+            "write the recursion without passing functions", "unknown-callable",
+        )
+    env = environment(function, bound, captures, itself)
+    if s.heap is not None:
+        s.heap.live |= live_variables(function)
+    start = len(s.out)
+    unit.active_calls.append(identity)
+    unit.call_sites.append(origin)
+    try:
+        yields = s.block(function.body, env, scope)
+    finally:
+        unit.active_calls.pop()
+        unit.call_sites.pop()
+    s.out[start:] = [via(statement, origin) for statement in s.out[start:]]
+    return UNDEF if yields is None else yields[0]
 
 
 def via(statement: Statement, site: Origin) -> Statement:

@@ -50,6 +50,7 @@ class ReverserBase(ABC):
         self.depth = 0
         self.region = 0
         self.regions = 0
+        self.outside: dict[int, int] = {}
         self.home: dict[Var, int] = dict.fromkeys(params, 0)
 
     @abstractmethod
@@ -87,6 +88,10 @@ class ReverserBase(ABC):
         """Return the atom that holds a forward value at this point of the sweep."""
 
     @abstractmethod
+    def rebuilt(self, var: Var, at: Origin) -> Atom:
+        """Return what ``available`` does, in storage that the sweep may write into."""
+
+    @abstractmethod
     def restoring(self, region: int) -> AbstractContextManager[dict[Var, Atom]]:
         """Restore what is read in the sweep of a region; yields the region's table."""
 
@@ -114,10 +119,18 @@ class ReverserBase(ABC):
         outer = self.region
         self.regions += 1
         self.region = self.regions
+        self.outside[self.region] = outer
         try:
             yield
         finally:
             self.region = outer
+
+    def regions_around(self, region: int) -> Iterator[int]:
+        """Yield a region and those that it lies in."""
+        yield region
+        while region in self.outside:
+            region = self.outside[region]
+            yield region
 
     @contextmanager
     def forward_pass(self) -> Iterator[list[Written]]:

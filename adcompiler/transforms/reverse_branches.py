@@ -11,11 +11,12 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, UNDEF, Atom, Block, If, Origin, Statement, Var
 from adcompiler.ir.visit import defined, free_variables
 from adcompiler.transforms.cotangents import Cotangents, bar
+from adcompiler.transforms.recomputing import Recomputer
 from adcompiler.transforms.regions import PendingIf, hoist_metadata, region_variables, top_level
-from adcompiler.transforms.reverse_base import ReverserBase, Sweep, merged_type, rename
+from adcompiler.transforms.reverse_base import Sweep, merged_type, rename
 
 
-class BranchReverser(ReverserBase):
+class BranchReverser(Recomputer):
     """Writes branches and their reverse."""
 
     def forward_if(self, node: If) -> Sweep | None:
@@ -68,8 +69,11 @@ class BranchReverser(ReverserBase):
             [region_variables(pending.arms[side], arms[side]) for side in (0, 1)], restored
         )
         for side, arm in enumerate(arms):
-            yields[side].extend(UNDEF if arm.diverges else restored[side].get(
-                var, self.available(var)) for var in back)
+            with s.writing_to(outs[side]):
+                yields[side].extend(
+                    UNDEF if arm.diverges else restored[side].get(var) or self.rebuilt(var, at)
+                    for var in back
+                )
             with self.restoring(pending.regions[side]) as table:
                 table.update(restored[side])
                 self.read_restored(outs[side], yields[side])
@@ -205,6 +209,7 @@ class BranchReverser(ReverserBase):
         arm = pending.arms[side]
         hoist_metadata(out, arm, set(top_level(arm)))
         made = set(top_level(arm))
+        self.recompute_integers(out, yields, arm, made)
         needed = [v for v in free_variables(Block(tuple(out), tuple(yields))) if v in made]
         mapping: dict[Var, Atom] = {}
         for var in needed:

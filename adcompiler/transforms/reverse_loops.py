@@ -70,7 +70,7 @@ class LoopReverser(LoopSaver):
         with s.writing_to(loop.out), self.restoring(pending.region) as table:
             storage = self.storage_before(loop, kept, table)
             self.sweep_body(loop, sweeps, carried, given)
-            before = [self.available(node.params[i]) for i in kept]
+            before = [self.rebuilt(node.params[i], at) for i in kept]
             restored = dict(table)
         loop.inits = [
             g if (g := given.get(node.results[i])) is not None else cotangents.zero_of(
@@ -84,7 +84,7 @@ class LoopReverser(LoopSaver):
             loop.inits.append(self.initial(var, loop, cotangents))
         loop.params += storage
         loop.yields += before
-        loop.inits += [self.available(node.results[i]) for i in kept]
+        loop.inits += [self.rebuilt(node.results[i], at) for i in kept]
         with self.restoring(pending.region) as table:
             table.update(restored)
             self.read_restored(loop.out, loop.yields)

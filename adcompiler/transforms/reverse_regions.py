@@ -87,7 +87,8 @@ class RegionReverser(BranchReverser):
             [region_variables(pending.arms[k], blocks[k]) for k in completed], restored
         )
         for k, out, row, known in zip(completed, outs, yields, restored, strict=True):
-            row.extend(known.get(var, self.available(var)) for var in back)
+            with self.s.writing_to(out):
+                row.extend(known.get(var) or self.rebuilt(var, at) for var in back)
             with self.restoring(pending.regions[k]) as table:
                 table.update(known)
                 self.read_restored(out, row)

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass, field
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    NONE, Atom, Block, Call, Const, Let, Origin, Pack, Rhs, Slice, Star, Statement, Var, operands,
-    substitute, unstar,
+    NONE, Atom, Block, Call, Const, Let, Origin, Rhs, Statement, Var,
 )
 from adcompiler.ir.visit import free_variables
 from adcompiler.transforms.cotangents import Cotangents
 from adcompiler.transforms.regions import PendingLoop, hoist_metadata, top_level
-from adcompiler.transforms.reverse_base import ReverserBase, rename
-
-INTEGER_ARITHMETIC = frozenset({
-    operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod, operator.neg,
-})
-
+from adcompiler.transforms.recomputing import Recomputer
+from adcompiler.transforms.reverse_base import rename
 
 @dataclass(eq=False)
 class ReverseLoop:
@@ -49,7 +43,7 @@ class ReverseLoop:
         return self.pending.stop is None and self.pending.condition is None
 
 
-class LoopSaver(ReverserBase):
+class LoopSaver(Recomputer):
     """Gives a reverse loop the values of the forward loop that it reads."""
 
     def save_from_loop(self, loop: ReverseLoop) -> None:
@@ -58,7 +52,8 @@ class LoopSaver(ReverserBase):
         bound = {*node.params, *node.items}
         hoist_metadata(loop.out, pending.body, bound | set(top_level(pending.body)))
         made = bound | set(top_level(pending.body))
-        self.recompute_integers(loop, made)
+        items = frozenset(node.items)
+        self.recompute_integers(loop.out, loop.yields, pending.body, made, items)
         mapping: dict[Var, Atom] = {}
         for var in free_variables(Block(tuple(loop.out), tuple(loop.yields))):
             if var not in made:
@@ -101,59 +96,6 @@ class LoopSaver(ReverserBase):
         self.s.unit.record(var, rhs, t.UNKNOWN)
         loop.prelude.append(Let(var, rhs, loop.at))
         return var
-
-    # -- computing anew ------------------------------------------------------------------------
-
-    def recompute_integers(self, loop: ReverseLoop, made: set[Var]) -> None:
-        """Compute what is integer arithmetic of the loop's items anew instead of saving it."""
-        lets = {s.target: s for s in loop.pending.body if isinstance(s, Let)}
-        mapping: dict[Var, Atom] = {}
-        again: list[Statement] = []
-
-        def is_cheap(atom: Atom) -> bool:
-            if not isinstance(atom, Var) or atom not in made or atom in loop.pending.node.items:
-                return True
-            return atom in lets and self.is_integer_arithmetic(lets[atom]) and all(
-                map(is_cheap, operands(lets[atom].rhs))
-            )
-
-        def recompute(var: Var) -> None:
-            if var in mapping or var not in lets:
-                return
-            for atom in operands(lets[var].rhs):
-                if isinstance(atom, Var):
-                    recompute(atom)
-            again.append(self.written_again(lets[var], mapping))
-
-        for var in free_variables(Block(tuple(loop.out), tuple(loop.yields))):
-            if var in lets and is_cheap(var):
-                recompute(var)
-        rename(loop.out, loop.yields, mapping)
-        loop.out[:0] = again
-
-    def is_integer_arithmetic(self, let: Let) -> bool:
-        """Say whether a statement only computes an int, or a subscript made of such."""
-        match let.rhs:
-            case Slice():
-                return True
-            case Pack("tuple", items):
-                return not any(isinstance(item, Star) for item in items) and all(
-                    isinstance(self.s.unit.type(unstar(item)), (t.SliceType, t.Static))
-                    or self.s.unit.type(unstar(item)) == t.INT for item in items
-                )
-            case Call(func=Const(value=function)) if function is range:
-                return True
-            case Call(func=Const(value=function)):
-                return self.s.unit.type(let.target) == t.INT and function in INTEGER_ARITHMETIC
-        return False
-
-    def written_again(self, let: Let, mapping: dict[Var, Atom]) -> Let:
-        """Return a statement of the loop for the sweep, and enter its variable in ``mapping``."""
-        new = self.copy_of(let.target)
-        mapping[let.target] = new
-        rhs = substitute(let.rhs, mapping)
-        self.s.unit.defs[new] = rhs
-        return Let(new, rhs, let.origin.reversed())
 
     # -- positions -----------------------------------------------------------------------------
 

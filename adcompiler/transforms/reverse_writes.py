@@ -115,7 +115,11 @@ class WriteReverser(ReverserBase):
     ) -> None:
         """Write the storage as it was before an update."""
         s = self.s
-        after = self.available(target)
+        after = self.rebuilt(target, at)
+        if self.split and old is not None and is_mutable(s.unit.type(old)) and not isinstance(
+            s.unit.type(before), t.Array
+        ):
+            old = copied(s, old, "old", at)  # the sweep writes into it, and may be run again
         if isinstance(new, Update):
             assert old is not None
             if self.opens_entry(new):
@@ -150,7 +154,9 @@ class WriteReverser(ReverserBase):
             assert isinstance(new, Update)
             obj, value = rhs.obj, rhs.value
             steps = self.shadow_steps(new)
-            if any(step.function is reshape_view for step in steps):
+            if isinstance(s.unit.type(buffer), t.Array) and any(
+                step.function is reshape_view for step in steps
+            ):
                 laid = s.let(
                     Call(Const(laid_out_as), (buffer, self.value(target))), s.unit.type(buffer),
                     bar(target), at, False,
@@ -251,6 +257,16 @@ class WriteReverser(ReverserBase):
                     return table[key]
         return value
 
+    def rebuilt(self, var: Var, at: Origin) -> Atom:
+        """Return the atom that holds a forward value in storage that the sweep may write into.
+
+        A split sweep leaves what the forward pass handed over as it is: it may be run again.
+        """
+        found = self.available(var)
+        if self.split and found is self.value(var) and is_mutable(self.s.unit.type(found)):
+            return copied(self.s, found, var.name, at)
+        return found
+
     @contextmanager
     def restoring(self, region: int) -> Iterator[dict[Var, Atom]]:
         """Restore what is read in the sweep of a region; yields the region's table."""
@@ -308,14 +324,33 @@ class WriteReverser(ReverserBase):
             return self.stale[var]
         rhs = self.s.unit.definition(var)
         self.stale[var] = False
-        if rhs is not None and var not in destroyed and written_operand(rhs) is None and (
+        if self.is_method(var, rhs):
+            assert isinstance(rhs, Attribute)
+            obj = rhs.obj
+            self.stale[var] = isinstance(obj, Var) and (
+                obj in destroyed or self.is_stale(obj, destroyed)
+            )
+        elif rhs is not None and var not in destroyed and written_operand(rhs) is None and (
             is_mutable(self.s.unit.type(var)) or isinstance(self.s.unit.type(var), t.Method)
         ):
             self.stale[var] = any(
                 isinstance(a, Var) and (a in destroyed or self.is_stale(a, destroyed))
-                for a, _ in self.sharing.of(var, rhs)
+                for a, how in self.sharing.of(var, rhs) if not self.stays(a, how)
             )
         return self.stale[var]
+
+    def is_method(self, var: Var, rhs: Rhs | None) -> bool:
+        """Say whether a value is a method of an array, which reads it."""
+        return isinstance(rhs, Attribute) and isinstance(self.s.unit.type(var), t.Method) and (
+            isinstance(self.s.unit.type(rhs.obj), t.Array)
+        )
+
+    def stays(self, container: Atom, how: Step | str) -> bool:
+        """Say whether what was taken out of a container stays as it was when that is written."""
+        type_ = self.s.unit.type(container)
+        return isinstance(how, Step) and not self.versions.inside and isinstance(
+            type_, (t.List, t.Dict, t.Object)
+        )
 
     def refresh(self, out: list[Statement], yields: list[Atom]) -> None:
         """Read views of destroyed values anew, once what they are views of is there again."""
@@ -339,8 +374,8 @@ class WriteReverser(ReverserBase):
                 self.s.copy_facts(var, new)
                 self.s.unit.defs[new] = rhs
                 position = self.position_after(out, rhs)
-                origin = getattr(out[min(position, len(out) - 1)], "origin", None)
-                assert origin is not None
+                nearest = out[min(position, len(out) - 1)] if out else self.s.at
+                origin = getattr(nearest, "origin", nearest)
                 mapping = {var: new}
                 head, tail = out[:position], out[position:]
                 block = substitute_block(Block(tuple(tail), tuple(yields)), mapping)
@@ -411,6 +446,9 @@ class WriteReverser(ReverserBase):
         rhs = self.s.unit.definition(var)
         if rhs is None or written_operand(rhs) is not None:
             return
+        if self.is_method(var, rhs) and isinstance(rhs, Attribute) and isinstance(rhs.obj, Var):
+            yield rhs.obj
+            yield from self.bases(rhs.obj)
         for operand, _ in self.sharing.of(var, rhs):
             if isinstance(operand, Var):
                 yield operand
@@ -450,13 +488,15 @@ class WriteReverser(ReverserBase):
             return atom
         shape, type_ = self.s.unit.shape_class(atom), self.s.unit.type(atom)
         found: Atom = atom
+        seen_from = {self.home.get(primal, 0), *self.regions_around(self.region_of_sweep)}
         for later in self.versions.chain(primal):
             value = self.value(later)
             if not isinstance(value, Var) or self.s.unit.type(value) != type_ or (
                 self.s.unit.shape_class(value) != shape
             ):
                 break
-            found = value
+            if self.home.get(later, 0) in seen_from and self.versions.in_scope(later, primal):
+                found = value
         return found
 
 

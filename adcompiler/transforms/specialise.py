@@ -58,7 +58,9 @@ class Specialiser(Loops, Regions, Displays, Access):
             case Do(rhs, origin):
                 value = self.rhs(rhs, env, scope, origin, "ignored", True)
                 last = self.out[-1] if self.out else None
-                if isinstance(last, Let) and last.target is value:
+                if isinstance(last, Let) and last.target is value and not (
+                    self.heap is not None and self.heap.is_latest(value)
+                ):
                     self.out[-1] = Do(last.rhs, last.origin)
             case Raise(exception, cause, origin):
                 self.out.append(Raise(self.value(exception, env), self.value(cause, env), origin))
@@ -161,7 +163,8 @@ class Specialiser(Loops, Regions, Displays, Access):
                 adopted.append((var, a, b))
         if heap is not None and then is not None and orelse is not None:
             assert states[0] is not None and states[1] is not None
-            kept.update(self.merge_heap(heap, states[0], states[1], adopted))
+            kept.update(self.merge_heap(
+                heap, states[0], states[1], adopted, then_out, else_out, node.origin))
         self.out.append(If(
             condition,
             Block(tuple(then_out), tuple(a for a, _ in kept.values()), then is None),
@@ -217,22 +220,29 @@ class Specialiser(Loops, Regions, Displays, Access):
                 part = heap.part_again(Reference(place.root, steps, place.at), origin, atom.name)
                 if isinstance(part, Var):
                     write(part)
-                arms.append(tuple(out))
+                arms.append(out)
                 states.append(state())
         assert states[0] is not None and states[1] is not None
-        kept = self.merge_heap(heap, states[0], states[1], [])
+        kept = self.merge_heap(heap, states[0], states[1], [], arms[0], arms[1], origin)
         self.out.append(If(
-            choice.condition, Block(arms[0], tuple(a for a, _ in kept.values())),
-            Block(arms[1], tuple(b for _, b in kept.values())), tuple(kept), origin,
+            choice.condition, Block(tuple(arms[0]), tuple(a for a, _ in kept.values())),
+            Block(tuple(arms[1]), tuple(b for _, b in kept.values())), tuple(kept), origin,
         ))
         return True
 
     def merge_heap(
-        self, heap: Heap, then: State, orelse: State, adopted: list[tuple[Var, Atom, Atom]]
+        self, heap: Heap, then: State, orelse: State, adopted: list[tuple[Var, Atom, Atom]],
+        then_out: list[Statement], else_out: list[Statement], origin: Origin,
     ) -> dict[Var, tuple[Atom, Atom]]:
         """Join what two arms did to storage; return variables for the roots that differ."""
         before = heap.state
         heap.level += 1
+        for state, other, out in ((then, orelse, then_out), (orelse, then, else_out)):
+            heap.state = state
+            with self.writing_to(out):
+                for root in other.latest:
+                    if heap.is_outer(root):
+                        heap.bring_up_to_date(root, origin)
         differing = heap.merge(then, orelse)
         for var, a, b in adopted:
             heap.adopt(var, (a, b))
@@ -245,7 +255,12 @@ class Specialiser(Loops, Regions, Displays, Access):
             exclusive = heap.is_exclusive(a) and heap.is_exclusive(b)
             start = before.value(root)
             heap.state.latest[root] = start
-            heap.advance(root, var, heap.rebound_between(start, (a, b)))
+            heap.advance(
+                root, var, heap.rebound_between(start, (a, b)),
+                grown=heap.grown_between(start, (a, b)),
+            )
+            heap.hold_parts(root, a)
+            heap.hold_parts(root, b)
             heap.state.exclusive[var] = exclusive
             results[var] = (a, b)
         for var, _, _ in adopted:

@@ -21,11 +21,15 @@ from adcompiler.transforms.generators import consumed
 from adcompiler.transforms.operator_methods import iterated
 from adcompiler.transforms.specialise_types import is_function, item_type
 from adcompiler.transforms.carried import Carried, Iteration
+from adcompiler.transforms.unit import Unit
 from adcompiler.transforms.writer import Env, Writer
 
 MAX_TRIALS = 24
 MAX_WIDENING = 8
 UNROLLED_TUPLE = 16
+
+ONE_BY_ONE = (enumerate, reversed, iter)
+"""Functions that give the items of one iterable, each once."""
 
 Build = Callable[[Writer, Iterator[Atom], Origin], Atom]
 """Writes the item of an iterable from the items of the flat sequences that it runs over."""
@@ -55,6 +59,7 @@ class Loops(Writer):
             with carried.iteration():
                 attempt = self.iterate(node, inits, types, item_types, build, env, scope, carried)
                 stable = carried.settled(attempt)
+            stable = carried.settled_shapes(attempt) and stable
             self.unit.trial -= 1
             widened = [
                 t.join(type_, self.unit.type(atom))
@@ -67,6 +72,7 @@ class Loops(Writer):
                 old if old == new else t.UNKNOWN for old, new in zip(types, widened, strict=True)
             ]
         results, collects = self.loop_results(node, types, inits, attempt)
+        carried.guess_shapes(results)
         diverges = attempt.yields is None
         yields = attempt.yields or (UNDEF,) * len(node.body.yields)
         kept = {i: p for i, p in enumerate(attempt.params) if isinstance(p, Var) and (
@@ -136,6 +142,7 @@ class Loops(Writer):
                 params.append(init)
             else:
                 params.append(self.joined(param, type_, init in self.unit.unsure))
+        carried.guess_shapes(params)
         carried.enter(params, items)
         inner.update(zip(node.params, params, strict=True))
         self.at = node.origin
@@ -206,11 +213,12 @@ class Loops(Writer):
         table = self.known_entries(iterables[0], node.origin)
         if table is not None and len(table) <= UNROLLED_TUPLE and self.heap is not None:
             return self.written_out(node, iterables[0], env, scope, table)
-        known = self.unit.elements(iterables[0])
-        if known is not None and len(known) <= UNROLLED_TUPLE and writes(node.body) and any(
-            is_mutable(self.unit.type(e)) for e in known
-        ) and self.heap is not None:
-            return self.written_out(node, iterables[0], env, scope)
+        known = known_columns(self.unit, iterables[0])
+        if known and len(known[0]) <= UNROLLED_TUPLE and self.heap is not None and any(
+            must_write_out([self.unit.type(e) for e in column], node.body) for column in known
+        ):
+            rows = known_rows(self, iterables[0], node.origin)
+            return self.written_out(node, iterables[0], env, scope, rows)
         if not node.collects or node.params:
             return False
         elements = self.unit.elements(iterables[0])
@@ -436,6 +444,50 @@ def writes(block: Block) -> bool:
             case Let(rhs=Call(Const(function))) if function in IN_PLACE:
                 return True
     return False
+
+
+def must_write_out(types: list[t.Type], body: Block) -> bool:
+    """Say whether the body may write into items that a list was made of."""
+    if writes(body) and any(map(is_mutable, types)):
+        return True
+    return any(isinstance(type_, t.Object) for type_ in types) and any(
+        isinstance(statement, (Do, Let)) and isinstance(statement.rhs, Call)
+        and isinstance(statement.rhs.func, Var) for statement in walk(body)
+    )
+
+
+def known_columns(unit: Unit, iterable: Atom) -> list[list[Atom]]:
+    """Return the items of the lists that a loop runs over in lockstep, if all are known."""
+    rhs = unit.definition(iterable)
+    if isinstance(rhs, Call) and isinstance(rhs.func, Const) and not rhs.kwargs and not any(
+        isinstance(arg, Star) for arg in rhs.args
+    ) and rhs.args and (rhs.func.value is zip or rhs.func.value in ONE_BY_ONE):
+        inner = rhs.args if rhs.func.value is zip else rhs.args[:1]
+        found = [known_columns(unit, unstar(arg)) for arg in inner]
+        columns = [column for part in found for column in part]
+        return columns if all(found) and len(set(map(len, columns))) == 1 else []
+    elements = unit.elements(iterable)
+    return [] if elements is None else [list(elements)]
+
+
+def known_rows(s: Writer, iterable: Atom, origin: Origin) -> list[Atom]:
+    """Write the items that a loop runs over, of which ``known_columns`` are known."""
+    rhs = s.unit.definition(iterable)
+    if isinstance(rhs, Call) and isinstance(rhs.func, Const) and (
+        rhs.func.value is zip or rhs.func.value in ONE_BY_ONE
+    ):
+        columns = [known_rows(s, unstar(arg), origin) for arg in (
+            rhs.args if rhs.func.value is zip else rhs.args[:1])]
+        if rhs.func.value is not zip and rhs.func.value is not enumerate:
+            return columns[0][::-1] if rhs.func.value is reversed else columns[0]
+        if rhs.func.value is enumerate:
+            start = unstar(rhs.args[1]) if len(rhs.args) > 1 else Const(0)
+            columns.insert(0, [
+                s.call(Const(operator.add), [start, Const(n)], {}, origin, "index")
+                for n in range(len(columns[0]))
+            ])
+        return [s.pack("tuple", row, "row", origin) for row in zip(*columns, strict=True)]
+    return list(s.unit.elements(iterable) or ())
 
 
 def differing_instances(type_: t.Tuple) -> bool:

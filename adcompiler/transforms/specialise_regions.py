@@ -176,6 +176,13 @@ class Regions(Writer):
         )
         heap.level -= 1
         results: dict[Var, list[Atom]] = {}
+        for ending, (out, _) in zip(ended, arms, strict=True):
+            if ending is not None and self.at is not None:
+                joined, heap.state = heap.state, ending
+                with self.writing_to(out):
+                    for root in changed:
+                        heap.bring_up_to_date(root, self.at)
+                heap.state = joined
         for root in changed:
             values = [
                 UNDEF if state is None else state.value(root) for state in ended
@@ -189,7 +196,12 @@ class Regions(Writer):
             exclusive = all(map(heap.is_exclusive, known))
             start = before.value(root)
             heap.state.latest[root] = start
-            heap.advance(root, var, heap.rebound_between(start, known))
+            heap.advance(
+                root, var, heap.rebound_between(start, known),
+                grown=heap.grown_between(start, known),
+            )
+            for value in known:
+                heap.hold_parts(root, value)
             heap.state.exclusive[var] = exclusive
             results[var] = values
         return results

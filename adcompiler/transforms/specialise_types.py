@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.exceptions import AxisError
 
 from adcompiler.analyses.values import stand_in, try_types
 from adcompiler.frontend.scope import MISSING
@@ -24,6 +25,8 @@ class ResultTypes(Writer):
             return t.UNKNOWN
         if t.BOTTOM in map(self.unit.type, (*args, *kwargs.values())):
             return t.BOTTOM
+        if function in (int, float) and len(args) == 1 and self.unit.type(args[0]) == t.TEXT:
+            return t.INT if function is int else t.FLOAT
 
         def arguments(n: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
             return (
@@ -31,7 +34,17 @@ class ResultTypes(Writer):
                 {key: self.stand_in(value, n) for key, value in kwargs.items()},
             )
 
-        return try_types(function, arguments)
+        def along_first_axis(n: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
+            def value(atom: Atom) -> Any:
+                known = isinstance(atom, Const) or not is_integer(self.unit.type(atom))
+                return self.stand_in(atom, n) if known else 0
+
+            return tuple(map(value, args)), {key: value(atom) for key, atom in kwargs.items()}
+
+        found = try_types(function, arguments)
+        if found == t.UNKNOWN and lacks_axis(function, arguments):
+            return try_types(function, along_first_axis)
+        return found
 
     def stand_in(self, atom: Atom, n: int) -> Any:
         """Return a stand-in for the value of ``atom``: itself if it is known."""
@@ -138,6 +151,20 @@ def item_type(type_: t.Type) -> t.Type:
         case t.Text():
             return t.TEXT
     return t.UNKNOWN
+
+
+def lacks_axis(
+    function: Any, arguments: Callable[[int], tuple[tuple[Any, ...], dict[str, Any]]]
+) -> bool:
+    """Say whether a call on stand-ins fails because one of the integers is no axis of an array."""
+    try:
+        args, kwargs = arguments(3)
+        function(*args, **kwargs)
+    except AxisError:
+        return True
+    except Exception:
+        return False
+    return False
 
 
 def is_function(type_: t.Type) -> bool:

@@ -18,7 +18,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.runtime import accumulate, append, drop_last, keeps_shape
 from adcompiler.transforms.folds import folds
-from adcompiler.transforms.heap import Heap, rhs_is_record
+from adcompiler.transforms.heap import Heap, Reference, rhs_is_record
 from adcompiler.transforms.objects import make_record
 from adcompiler.transforms.writer import Writer
 
@@ -207,13 +207,13 @@ def store_in_record(
 
 def renew(
     heap: Heap, root: Var, new: Atom, origin: Origin, rebound: int | None = 0,
-    exclusive: bool | None = None,
+    exclusive: bool | None = None, grown: tuple[int, ...] = (),
 ) -> None:
     """Make a container that was written anew the latest value of its root."""
     s = heap.s
     if not isinstance(new, Var):
         new = s.let(Call(Const(list), (new,)), s.unit.type(new), root.name, origin, False)
-    heap.advance(root, new, rebound, origin)
+    heap.advance(root, new, rebound, origin, grown)
     heap.state.exclusive.pop(new, None)
     if exclusive is not None:
         heap.state.exclusive[new] = exclusive
@@ -291,7 +291,7 @@ def delete_item(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: s
             return refuse_deletion(s, origin)
         for rest in after:
             whole = concatenated(s, whole, rest, origin)
-        refuse_iterated(s, there.root, origin)
+        refuse_iterated(s, there, origin)
         renew(heap, there.root, whole, origin, exclusive=heap.owns(obj))
         return NONE
     if isinstance(type_, t.Dict) and type_.keys is not None and isinstance(index, Const) and (
@@ -333,9 +333,12 @@ def refuse_deletion(s: Writer, origin: Origin) -> Atom:
     )
 
 
-def refuse_iterated(s: Writer, root: Var, origin: Origin) -> None:
+def refuse_iterated(s: Writer, there: Reference, origin: Origin) -> None:
     """Report a change of the length of a list that a loop runs over."""
-    if s.heap is not None and root in s.heap.iterating:
+    if s.heap is not None and any(
+        over.root is there.root and len(there.steps) <= len(over.steps)
+        for over in s.heap.iterating
+    ):
         s.reject(
             origin, "this changes the length of the list that the loop runs over",
             "run over a copy: `for item in list(items)`", "in-place-containers",
@@ -444,7 +447,7 @@ def write_in_place(
             f"NumPy refuses this too: make the array one of dtype {found.dtype or found.kind}",
             "array-writes",
         )
-    where = () if is_part_of_array(s, x) else (Step("item", args=(WHOLE,)),)
+    where = () if steps and is_part_of_array(s, x) else (Step("item", args=(WHOLE,)),)
     if plain in (operator.add, operator.sub) and type_.kind in ("float", "complex"):
         change = y if plain is operator.add else s.call(
             Const(operator.neg), [y], {}, origin, "change"
@@ -488,9 +491,12 @@ def extend(s: Writer, x: Var, items: Atom, origin: Origin) -> Atom:
         return refuse_nested(s, "extend", origin)
     more = s.call(Const(list), [items], {}, origin, "more")
     owned = heap.owns(x)
-    refuse_iterated(s, there.root, origin)
+    refuse_iterated(s, there, origin)
     new = concatenated(s, x, more, origin)
-    renew(heap, there.root, new, origin, None, exclusive=None if heap.parts(new) else owned)
+    renew(
+        heap, there.root, new, origin, None, exclusive=None if heap.parts(new) else owned,
+        grown=(0,),
+    )
     if heap.parts(new) is None:
         keep(heap, there.root, more, heap.owns(more))
     return NONE
@@ -514,7 +520,7 @@ def call_list_method(
     if root in heap.state.lost:
         return heap.refuse_lost(obj, root, origin)
     if method not in ("sort", "reverse"):
-        refuse_iterated(s, root, origin)
+        refuse_iterated(s, there, origin)
     if method == "append" and len(args) == 1:
         append_to(s, obj, args[0], origin)
         return NONE
@@ -571,15 +577,18 @@ def append_to(s: Writer, obj: Var, value: Atom, origin: Origin) -> None:
     owned = heap.owns(value)
     if there.steps:
         inner = appended(s, obj, value, origin)
-        heap.write(obj, (), inner, origin)
+        heap.write(obj, (), inner, origin, grown=(len(there.steps),))
     else:
         base = heap.exclusive_value(there.root, origin)
+        if not isinstance(s.unit.type(base), t.List):
+            refuse(s, obj, "appending to", origin)
+            return
         new = s.let(
             Call(Const(append), (base, value)), appended_type(s, base, value), obj.name, origin,
             False,
         )
         exclusive = heap.is_exclusive(base)
-        heap.advance(there.root, new, None, origin)
+        heap.advance(there.root, new, None, origin, grown=(0,))
         heap.state.exclusive[new] = exclusive
     keep(heap, there.root, value, owned)
 

@@ -41,7 +41,7 @@ class Callee:
     ``function`` is its specialised IR once that is known; ``result`` the type it returns;
     ``findings`` what in it cannot be compiled, which every call reports. ``written`` are the
     positions of the parameters that it writes into: it returns what becomes of them after its
-    result. ``gives`` says what the result shares storage with: ``fresh`` nothing, ``may`` is not
+    result, of the types ``finals``. ``gives`` says what the result shares storage with: ``fresh`` nothing, ``may`` is not
     known, a number is the position of the parameter that it is.
     """
 
@@ -52,6 +52,8 @@ class Callee:
     recursive: bool = False
     findings: list[Finding] = field(default_factory=list)
     written: tuple[int, ...] = ()
+    unsure: tuple[int, ...] = ()
+    finals: dict[int, t.Type] = field(default_factory=dict)
     gives: str | int = "fresh"
 
     @property
@@ -117,6 +119,7 @@ class Unit:
     generators: dict[Var, int | None] = field(default_factory=dict)
     evidence: set[Var] = field(default_factory=set)
     loops_seen: dict[Any, tuple[set[int], list[Var]]] = field(default_factory=dict)
+    reshaped: dict[Any, set[int]] = field(default_factory=dict)
     equal_shapes: dict[ShapeClass, ShapeClass] = field(default_factory=dict)
     parts: dict[Var, dict[str, Atom]] = field(default_factory=dict)
     assume_equal_shapes: bool = True
@@ -219,6 +222,10 @@ class Unit:
             return self.window(rhs) or self.gathered(rhs)
         if isinstance(rhs, Update):
             return self.shape_class(rhs.obj)
+        if isinstance(rhs, Call) and isinstance(made := self.definition(rhs.func), Attribute) and (
+            made.name in ("copy", "astype") and isinstance(self.type(made.obj), t.Array)
+        ):
+            return self.shape_class(made.obj)
         if not isinstance(rhs, Call) or not isinstance(rhs.func, Const):
             return None
         function = REGISTRY.resolve(rhs.func.value)

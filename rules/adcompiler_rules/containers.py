@@ -6,14 +6,15 @@ import numpy as np
 
 from adcompiler.rulekit import Call, call, non_differentiable, rrule
 from adcompiler.runtime import (
-    append, check_bound, choose, dict_keys, dict_of, dict_values, own, repack, same_kind,
+    append, check_bound, check_rebinds, choose, dict_keys, dict_of, dict_values, own, repack,
+    same_kind,
     same_length, unpack,
 )
 from adcompiler.runtime.containers import dict_of_adjoint
 from adcompiler.runtime.sequences import sort_order
 
 non_differentiable(dict_keys, sort_order)
-non_differentiable(check_bound, same_kind, same_length, pure=False)
+non_differentiable(check_bound, check_rebinds, same_kind, same_length, pure=False)
 
 
 def _unpack_calls(rng: np.random.Generator) -> list[Call]:

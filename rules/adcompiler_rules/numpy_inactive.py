@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+try:
+    from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+except ImportError:  # NumPy 1
+    from numpy.core.multiarray import normalize_axis_index  # type: ignore[no-redef]
+    from numpy.core.numeric import normalize_axis_tuple  # type: ignore[no-redef]
+
 from adcompiler.rulekit import alias, non_differentiable
 
 SHAPES_AND_TYPES = """
@@ -58,5 +64,6 @@ for name in ("shape", "ndim", "size", "any", "all", "argmax", "argmin", "argsort
 non_differentiable(
     np.linalg.matrix_rank, np.einsum_path, np.mintypecode, np.packbits, np.unpackbits,
     np.is_busday, np.busday_count, np.busday_offset, np.datetime_as_string, np.datetime_data,
-    np.get_include, np.ndarray.tobytes, np.ndarray.dumps,
+    np.get_include, np.ndarray.tobytes, np.ndarray.dumps, normalize_axis_index,
+    normalize_axis_tuple,
 )

@@ -6,6 +6,7 @@ from adcompiler.rulekit import alias, call, non_differentiable, rrule
 from adcompiler.runtime import project
 from adcompiler.runtime.gathering import take_adjoint
 from adcompiler.runtime.shaping import (
+    copy_as_laid_out,
     inverse_permutation,
     like,
     like_each,
@@ -57,14 +58,27 @@ def reshape_method(x, *shape, order="C"):
     return x.reshape(*shape, order=order), reshape_pullback
 
 
+@rrule(copy_as_laid_out, linear=(0,), domain=lambda rng: [
+    call(rng.normal(size=(3, 4))), call(rng.normal(size=(3, 4))[::-1, ::2]),
+    call(rng.normal(size=(0, 4))),
+])
+def copy_as_laid_out_rule(x):
+    def copy_as_laid_out_pullback(dy):
+        return dy
+
+    return copy_as_laid_out(x), copy_as_laid_out_pullback
+
+
 @rrule(reshape_view, wrt=("x",), linear=(0,), domain=lambda rng: [
     call(rng.normal(size=(3, 4)), "line 1", 2, 6),
     call(rng.normal(size=(3, 4)).T, "line 1", (6, 2), order="F"),
     call(rng.normal(size=(3, 4)), "line 1", -1),
+    call(rng.normal(size=(3, 4)), "line 1"),
+    call(rng.normal(size=(3, 4)).T, "line 1", order="A"),
 ])
 def reshape_view_rule(x, where, *shape, order="C"):
     x_shape = x.shape
-    memory = order if order != "A" else read_order(x, order)
+    memory = order if order == "C" or order == "F" else read_order(x, "A")
 
     def reshape_view_pullback(dy):
         return np.reshape(dy, x_shape, order=memory)

@@ -8,6 +8,7 @@ rewrites the outputs.
 from __future__ import annotations
 
 import ast
+import copy
 import os
 import runpy
 from collections.abc import Callable
@@ -75,14 +76,15 @@ def test_recorded_programs_have_right_gradients(path: Path) -> None:
     wanted = sample(path)
     single = not isinstance(wanted.argnums, tuple)
     positions = (wanted.argnums,) if single else wanted.argnums
-    value, pullback = vjp(wanted.function, *wanted.arguments, argnums=positions)
+    arguments = copy.deepcopy(wanted.arguments)  # the program may write into them
+    value, pullback = vjp(wanted.function, *arguments, argnums=positions)
     seed = np.ones(np.shape(value)) if np.shape(value) else 1.0
     bars = pullback(seed)
     rng = np.random.default_rng(0)
     directions = [direction(wanted.arguments[i], rng) for i in positions]
 
     def along(t: float) -> float:
-        arguments = list(wanted.arguments)
+        arguments = list(copy.deepcopy(wanted.arguments))
         for i, d in zip(positions, directions, strict=True):
             arguments[i] = moved(arguments[i], d, t)
         return float(np.sum(wanted.function(*arguments)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adcompiler import grad, vjp
+from adcompiler import grad, source, vjp
 from tests.optimise.test_rewrites import ARRAY, rewritten
 
 
@@ -68,6 +68,86 @@ def test_a_zero_that_is_read_stays() -> None:
 
 def test_a_zero_of_parts_named_by_an_array_stays() -> None:
     assert any(line.endswith("= 0.0") for line in direct(zero_of_indices, ARRAY, 0.5))
+
+
+def stored_twice(x, i, a, b):
+    y = x * 2.0
+    y[i] = a
+    y[i] = b
+    return y
+
+
+def stored_twice_and_read(x, i, a, b):
+    y = x * 2.0
+    y[i] = a
+    c = y[0]
+    y[i] = b
+    return c, y
+
+
+def stored_from_itself(x, i):
+    y = x * 2.0
+    y[i] = 3.0
+    y[i] = y[i] * y[0]
+    return y
+
+
+def test_a_value_that_is_overwritten_unread_is_not_stored() -> None:
+    assert direct(stored_twice, ARRAY, 1, 0.5, 1.5) == ["y = x * 2.0", "y[i] = b", "return y"]
+
+
+def test_a_value_that_is_read_before_it_is_overwritten_is_stored() -> None:
+    assert "y[i] = a" in direct(stored_twice_and_read, ARRAY, 1, 0.5, 1.5)
+    assert "y[i] = 3.0" in direct(stored_from_itself, ARRAY, 1)
+
+
+def each_once(x, n):
+    total = 0.0
+    for i in range(n):
+        total = total + x[i] * x[i]
+    return total
+
+
+def from_the_end(x, n):
+    total = 0.0
+    for i in range(n - 1, -1, -1):
+        total = total + x[i] * x[i]
+    return total
+
+
+def some_twice(x, n):
+    total = 0.0
+    for i in range(-n, n):
+        total = total + x[i] * x[i]
+    return total
+
+
+def given_rows(x, rows):
+    total = 0.0
+    for i in rows:
+        total = total + x[i] * x[i]
+    return total
+
+
+def neighbours(x, n):
+    total = 0.0
+    for i in range(n - 1):
+        total = total + x[i] * x[i + 1]
+    return total
+
+
+def test_elements_that_each_iteration_reaches_first_are_stored() -> None:
+    for function in (each_once, from_the_end):
+        text = source(function, ARRAY, 3, argnums=0)
+        assert "x_bar[i] = " in text, text
+        np.testing.assert_array_equal(grad(function)(ARRAY, 3), 2 * ARRAY)
+
+
+def test_elements_that_iterations_may_reach_again_are_added_to() -> None:
+    np.testing.assert_array_equal(grad(some_twice)(ARRAY, 3), 4 * ARRAY)
+    np.testing.assert_array_equal(grad(given_rows)(ARRAY, [0, 2, 0]), ARRAY * [4.0, 0.0, 2.0])
+    a, b, c = ARRAY
+    np.testing.assert_array_equal(grad(neighbours)(ARRAY, 3), [b, a + c, b])
 
 
 # -- copies ------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ import numpy as np
 from adcompiler.api import source as emitted_source
 from adcompiler.api import value_and_grad, vjp
 from adcompiler.errors import ADError, InternalError, LocatedError
+from adcompiler.runtime.shaping import CopiedError
 from tests.properties.features import WRITES
 from tests.properties.programs import Program
 
@@ -116,6 +117,8 @@ def refusals(args: Any, given: Any) -> Iterator[None]:
         same(args, given, 0.0, "the arguments of a refused program")
         problems = {f"{f.anchor}: {briefly(f.problem)}" for f in error.findings}
         raise Refused(AND.join(sorted(problems))) from error
+    except CopiedError as error:
+        raise Refused("a reshape that makes a copy, where one of the two is written") from error
     except ADError as error:
         raise Refused(briefly(f"{type(error).__name__}: {error}")) from error
 

@@ -261,3 +261,24 @@ def test_a_reshaped_array_that_is_a_copy_is_an_error() -> None:
     with pytest.raises(ValueError, match=r"test_writes_in_containers.py:\d+: this makes a copy"):
         grad(transposed)(X)
     check(copied, X)
+
+
+def test_ravel_of_a_column_is_a_copy() -> None:
+    def program(x: Any) -> Any:
+        p = np.outer(x, x)[:, 1]
+        q = p.ravel()
+        p[1] *= 2.0
+        return np.sum(q)
+
+    with pytest.raises(ValueError, match="this makes a copy"):
+        grad(program)(X)
+
+
+def test_what_a_reshaped_view_held_before_a_write() -> None:
+    def program(x: Any) -> Any:
+        b = x * 1.0
+        view = b.reshape(-1)
+        view[1:0:-1] -= np.sin(view[1:0:-1])
+        return np.sum(b)
+
+    check(program, X)

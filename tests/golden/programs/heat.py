@@ -24,9 +24,7 @@ def heat_grad(u, k, steps):
         # heat.py:7  u = np.concatenate([u[:1], u[1:-1] + k * lap, u[-1:]])
         item = u[:1]
         u_1 = np.concatenate([item, item_1 + k * lap, u[-1:]])
-        shape_1 = item.shape
-        shape = item_1.shape
-        tape.append((shape_1, shape, u, lap))
+        tape.append((item.shape, item_1.shape, u, lap))
         u = u_1
 
     # reverse of heat.py:5

@@ -18,25 +18,23 @@ def f_grad(x, n):
     """Return the gradient of `f` with respect to x."""
     # nested_loops.py:6  for i in range(n):
     t = x
-    tape = []
+    tapes = []
     for i in range(n):
         # nested_loops.py:7  for j in range(i):
-        sin_tape = []
-        t_tape = []
+        tape = []
         for _ in range(i):
-            t_tape.append(t)
             # nested_loops.py:8  t = math.sin(t) * x
             sin = math.sin(t)
-            sin_tape.append(sin)
+            tape.append((sin, t))
             t = sin * x
-        tape.append((sin_tape, t_tape))
+        tapes.append(tape)
 
     # reverse of nested_loops.py:6
     t_bar = 1.0
     x_bar = 0.0
-    for sin_tape, t_tape in reversed(tape):
+    for tape in reversed(tapes):
         # reverse of nested_loops.py:7
-        for sin, t in zip(reversed(sin_tape), reversed(t_tape)):
+        for sin, t in reversed(tape):
             # reverse of nested_loops.py:8
             x_bar = x_bar + t_bar * sin
             t_bar = t_bar * x * math.cos(t)

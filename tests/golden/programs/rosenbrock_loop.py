@@ -21,9 +21,7 @@ def rosenbrock_grad(x):
     for i in range_1:
         # rosenbrock_loop.py:7  total += 100.0 * (x[i + 1] - x[i] ** 2) ** 2 + (1.0 - x[i]) ** 2
         item = x[i]
-        difference_1 = x[i + 1] - item**2
-        difference = 1.0 - item
-        tape.append((difference, difference_1, item))
+        tape.append((1.0 - item, x[i + 1] - item**2, item))
 
     # reverse of rosenbrock_loop.py:6
     x_bar = np.zeros_like(x)

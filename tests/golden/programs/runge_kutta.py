@@ -41,9 +41,7 @@ def simulate_grad(state, length, step, steps):
         k2 = np.array([speed, quotient * sin])
         # runge_kutta.py:13  state = state + step * k2
         shape = k2.shape
-        tape.append(
-            (shape, sin, quotient, angle, total, product, shape_1, sin_1, quotient, angle_1, state)
-        )
+        tape.append((shape, sin, quotient, angle, total, product, shape_1, sin_1, angle_1, state))
         same_shape(shape_2, shape)
         state = state + step * k2
 
@@ -52,7 +50,7 @@ def simulate_grad(state, length, step, steps):
     state_bar[0] += 1.0
     # reverse of runge_kutta.py:10
     length_bar = 0.0
-    for shape, sin, quotient, angle, total, product, shape_1, sin_1, quotient_1, angle_1, state in reversed(
+    for shape, sin, quotient, angle, total, product, shape_1, sin_1, angle_1, state in reversed(
         tape
     ):
         # reverse of runge_kutta.py:13
@@ -68,8 +66,8 @@ def simulate_grad(state, length, step, steps):
         # reverse of runge_kutta.py:11
         speed_bar = k1_bar[0]
         product_bar = k1_bar[1]
-        angle_bar = product_bar * quotient_1 * np.cos(angle_1)
-        length_bar = length_bar - float(product_bar * sin_1) / length * quotient_1
+        angle_bar = product_bar * quotient * np.cos(angle_1)
+        length_bar = length_bar - float(product_bar * sin_1) / length * quotient
         state_bar = state_bar + repack((angle_bar, speed_bar), state)
     # reverse of runge_kutta.py:9
     length_bar = float(length_bar)

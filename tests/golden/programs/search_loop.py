@@ -44,7 +44,7 @@ def first_above_grad(xs, y):
         else:
             item_bar = 0.0
         # reverse of search_loop.py:5
-        xs_bar[index] += item_bar
+        xs_bar[index] = item_bar
         value_bar = 0.0
     # reverse of search_loop.py:4
     y_bar = float(y_bar)

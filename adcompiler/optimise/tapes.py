@@ -1,0 +1,227 @@
+"""What a loop saves for one reverse loop becomes one list of tuples, wherever that list goes.
+
+The lists of inner loops are saved by the loops around them, or handed to another function. Where
+values of an iteration go the same way to the same reverse loop, they are put into one tuple. What
+is saved twice is saved once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    Atom, Block, Call, Const, Item, Let, Loop, Origin, Pack, Rhs, Statement, Var, operands,
+    substitute, unstar,
+)
+from adcompiler.ir.visit import count_uses, defined, substitute_block, walk, with_blocks
+from adcompiler.transforms.unit import Unit
+
+
+def join_tapes(block: Block, unit: Unit) -> Block:
+    """Return ``block`` with the lists that loops fill joined where one loop reads them."""
+    if not any(isinstance(s, Loop) and len(s.collects) > 1 for s in walk(block)):
+        return block
+    joined = _Tapes(block, unit)
+    return joined.block(block) if joined.packs or joined.gone else block
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a list comes to the loop that reads it: the variables that hold it, last first.
+
+    ``loops`` are the reverse loops on the way, the reader last; ``item`` is what it calls an entry.
+    """
+
+    reader: Loop
+    item: Var
+    names: tuple[Var, ...]
+    loops: tuple[Loop, ...]
+
+
+@dataclass
+class _Tapes:
+    body: Block
+    unit: Unit
+    packs: dict[Loop, list[list[Var]]] = field(default_factory=dict)
+    entries: dict[Var, list[Var]] = field(default_factory=dict)
+    gone: set[Var] = field(default_factory=set)
+    renamed: dict[Var, Atom] = field(default_factory=dict)
+    instead: dict[Var, Atom] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.uses = count_uses(self.body)
+        for statement in walk(self.body):  # how long a list is they all tell
+            if isinstance(statement, Let) and is_length(statement.rhs):
+                (measured,) = operands(statement.rhs)[1:]
+                if isinstance(measured, Var):
+                    self.uses[measured] -= 1
+        loops = [s for s in walk(self.body) if isinstance(s, Loop)]
+        self.reversed: dict[Var, Var] = {}
+        self.read: dict[Var, tuple[Loop, Var]] = {}
+        self.collected: dict[Var, Var] = {}
+        for statement in walk(self.body):
+            match statement:
+                case Let(target, Call(Const(function), (source,), ())) if function is reversed:
+                    if isinstance(atom := unstar(source), Var):
+                        self.reversed[atom] = target
+        for loop in loops:
+            for item, iterable in zip(loop.items, loop.iterables, strict=False):
+                if isinstance(iterable, Var):
+                    self.read[iterable] = (loop, item)
+            for collect, value in zip(loop.collects, loop.collected(), strict=True):
+                if isinstance(value, Var):
+                    self.collected[value] = collect
+        for loop in reversed(loops):  # inner ones first
+            self.plan(loop)
+
+    # -- who reads what ------------------------------------------------------------------------
+
+    def way(self, tape: Var) -> Way | None:
+        """Return how a list comes to the one loop that reads it, None if others read it too."""
+        if self.uses.get(tape) != 1:
+            return None
+        if tape in self.collected:
+            outer = self.way(self.collected[tape])
+            if outer is None:
+                return None
+            inner = self.reading(outer.item)
+            if inner is None:
+                return None
+            loop, item, backwards = inner
+            return Way(
+                loop, item, (*outer.names, self.collected[tape], outer.item, backwards),
+                (*outer.loops, loop),
+            )
+        found = self.reading(tape)
+        return None if found is None else Way(found[0], found[1], (found[2],), (found[0],))
+
+    def reading(self, tape: Var) -> tuple[Loop, Var, Var] | None:
+        """Return the loop that runs backwards over a list and does nothing else with it."""
+        backwards = self.reversed.get(tape)
+        if backwards is None or self.uses.get(tape) != 1 or self.uses.get(backwards) != 1 or (
+            backwards not in self.read
+        ):
+            return None
+        return (*self.read[backwards], backwards)
+
+    def plan(self, loop: Loop) -> None:
+        """Decide which lists of a loop become one."""
+        groups: dict[tuple[Loop, ...], list[tuple[Var, Atom, Way]]] = {}
+        for collect, value in zip(loop.collects, loop.collected(), strict=True):
+            way = self.way(collect) if collect not in self.gone else None
+            if way is not None and way.item not in self.unit.opened:
+                groups.setdefault(way.loops, []).append((collect, value, way))
+        for group in groups.values():
+            kept: dict[Atom, tuple[Var, Way]] = {}
+            tapes: list[Var] = []
+            for collect, value, way in group:
+                tape, first = kept.setdefault(value, (collect, way))
+                if first is way:
+                    tapes.append(collect)
+                else:
+                    self.drop(collect, way, tape, first)
+                    self.gone.add(way.item)
+                    self.renamed[way.item] = first.item
+            if len(tapes) > 1:
+                ways = [way for collect, _, way in group if collect in tapes]
+                self.packs.setdefault(loop, []).append(tapes)
+                for tape, way in zip(tapes[1:], ways[1:], strict=True):
+                    self.drop(tape, way, tapes[0], ways[0])
+                self.entries[ways[0].item] = [way.item for way in ways]
+                self.gone.update(way.item for way in ways[1:])
+                self.name(tapes[0], ways[0])
+
+    def drop(self, tape: Var, way: Way, kept: Var, its: Way) -> None:
+        """Let one list, and what holds it on its way, stand for another."""
+        self.gone.update((tape, *way.names))
+        self.instead.update(zip((tape, *way.names), (kept, *its.names), strict=True))
+
+    def name(self, tape: Var, way: Way) -> None:
+        """Call a list of tuples ``tape``, and a list of those ``tapes``."""
+        outer = set(self.collected.values())
+        self.unit.names[tape] = "tape"
+        for var in way.names:
+            if var in outer:
+                self.unit.names[var] = "tapes"
+            elif var not in self.read:
+                self.unit.names[var] = "tape"
+
+    # -- rewriting -----------------------------------------------------------------------------
+
+    def block(self, block: Block) -> Block:
+        statements: list[Statement] = []
+        for statement in block.statements:
+            if isinstance(statement, Let) and statement.target in self.gone:
+                continue
+            if isinstance(statement, Let) and is_length(statement.rhs):
+                rhs = statement.rhs
+                while (changed := substitute(rhs, self.instead)) is not rhs:
+                    rhs = changed
+                statement = Let(statement.target, rhs, statement.origin)
+            elif isinstance(statement, Loop):
+                statement = self.loop(statement)
+            else:
+                statement = with_blocks(statement, self.block)
+            statements.append(statement)
+        return replace(block, statements=tuple(statements))
+
+    def loop(self, node: Loop) -> Loop:
+        body = self.block(node.body)
+        statements = list(body.statements)
+        values = dict(zip(node.collects, node.collected(), strict=True))
+        for tapes in self.packs.get(node, ()):
+            saved = tuple(values[tape] for tape in tapes)
+            pair = Var("saved", True)
+            types = tuple(map(self.unit.type, saved))
+            self.unit.record(pair, Pack("tuple", saved), t.Tuple(types))
+            self.unit.types[tapes[0]] = t.List(t.Tuple(types))
+            position = last_definition(statements, saved)
+            origin = getattr(statements[position - 1], "origin", None) if position else None
+            statements.insert(position, Let(pair, Pack("tuple", saved), origin or node.origin))
+            values[tapes[0]] = pair
+        opened: list[Statement] = []
+        items: list[Var] = []
+        iterables: list[Atom] = []
+        for item, iterable in zip(node.items, node.iterables, strict=True):
+            if item in self.gone:
+                continue
+            items.append(self.opened(item, opened, node.origin))
+            iterables.append(iterable)
+        collects = tuple(c for c in node.collects if c not in self.gone)
+        stop = node.stop()
+        yields = (
+            *node.next_values(), *(values[c] for c in collects), *(() if stop is None else (stop,))
+        )
+        mapping = {v: a for v, a in self.renamed.items() if v in node.items}
+        new = substitute_block(replace(body, statements=tuple(statements), yields=yields), mapping)
+        return replace(
+            node, items=tuple(items), iterables=tuple(iterables), collects=collects,
+            body=replace(new, statements=(*opened, *new.statements)),
+        )
+
+    def opened(self, item: Var, out: list[Statement], origin: Origin) -> Var:
+        """Return what a loop calls an entry; write how that is taken apart if it is a tuple."""
+        if item not in self.entries:
+            return item
+        parts = self.entries[item]
+        entry = Var("saved", True)
+        self.unit.types[entry] = t.Tuple(tuple(map(self.unit.type, parts)))
+        self.unit.opened[entry] = len(parts)
+        for i, part in reversed([*enumerate(parts)]):  # the first is named first, backwards
+            rhs = Item(entry, Const(i))
+            self.unit.defs[part] = rhs
+            out.append(Let(part, rhs, origin))
+        return entry
+
+
+def is_length(rhs: Rhs) -> bool:
+    """Say whether a right-hand side is ``len(x)``."""
+    return isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is len
+
+
+def last_definition(statements: Sequence[Statement], atoms: Sequence[Atom]) -> int:
+    """Return the position behind the last statement that defines one of ``atoms``."""
+    places = (i + 1 for i, s in enumerate(statements) if any(v in atoms for v in defined(s)))
+    return max(places, default=0)
