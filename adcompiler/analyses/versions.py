@@ -1,7 +1,8 @@
 """Values that follow one another in one piece of storage.
 
 Emitting an ``Update`` writes into the storage of the value that it starts from, which is
-*destroyed* by that: its storage holds the next value from then on. Branches and loops hand storage on.
+*destroyed* by that: its storage holds the next value from then on. Branches and loops hand
+storage on.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ class Rejection(NamedTuple):
 
 
 ATTRIBUTE_DELETION = Rejection(
-    "assign None to it", "attributes", "deleting an attribute is not supported",
+    "deleting an attribute is not supported", "assign None to it", "attributes",
 )
 GLOBAL_DELETION = Rejection(
     "deleting a global variable is not supported", "assign None to it", "global-nonlocal",

@@ -1,7 +1,6 @@
 """What is outside the language is refused before anything runs; nothing loses a derivative silently."""
 
 import contextlib
-import heapq
 import math
 import random
 from types import SimpleNamespace
@@ -51,13 +50,6 @@ def shuffles(x):
     print("ran")
     y = list(x)
     random.shuffle(y)
-    return y[0]
-
-
-def heap(x):
-    print("ran")
-    y = [x[0]]
-    heapq.heappush(y, x[1])
     return y[0]
 
 
@@ -212,7 +204,7 @@ def undefined_name(x):
 
 
 PROGRAMS = [
-    deletes_entry, deletes_attribute, writes_into_unknown, maximum_at, shuffles, heap, writes_in_try,
+    deletes_entry, deletes_attribute, writes_into_unknown, maximum_at, shuffles, writes_in_try,
     changes_what_it_runs_over, tries, with_block, declares_global, declares_nonlocal, uses_generator,
     attribute_write, set_of_values, set_comprehension, set_call,
     frozenset_call, class_inside, function_chosen_by_data, function_from_list, rebinds_captured,
