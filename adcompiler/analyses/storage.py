@@ -211,7 +211,10 @@ class Sharing:
             yield from self.mutable((*args, *named), "may")
             return
         function = REGISTRY.resolve(function)
-        if function in COPIES:
+        copy = dict(rhs.kwargs).get("copy")
+        if function in COPIES or (
+            function in SAME and isinstance(copy, Const) and copy.value is True
+        ):
             return
         starred = any(isinstance(arg, Star) for arg in rhs.args)
         array = bool(args) and not starred and isinstance(self.type_of(args[0]), t.Array)

@@ -219,6 +219,7 @@ class Heap:
                 self.s.unit.type(operand), t.Tuple
             )
             if isinstance(how, Step) and not known:
+                self.hold_parts(there.root, operand)
                 steps = (*there.steps, checked(how, self.place_in_text()))
                 self.references[var] = Reference(there.root, steps, self.state.value(there.root))
             elif how == "same":

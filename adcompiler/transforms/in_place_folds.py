@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import operator
-from types import FunctionType
 from typing import Any
 
 from adcompiler.analyses.storage import IN_PLACE
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Const, Origin, Var
 from adcompiler.transforms.folds import FOLDS, Fold
-from adcompiler.transforms.libraries import is_library
 from adcompiler.transforms.stores import write_in_place
 from adcompiler.transforms.writer import Writer
 
@@ -39,8 +37,6 @@ def _in_place(function: Any, plain: Any) -> Fold:
             return write_in_place(s, function, args, origin, name)
         if isinstance(type_, (t.Dict, t.List)):
             return refuse_write(s, type_, plain, origin)
-        if in_library(s):  # such a function is called as it is instead
-            return refuse_write(s, type_, plain, origin)
         found = s.type_of_call(plain, args, {})
         new = s.let(Call(Const(function), tuple(args)), found, name, origin)
         if s.heap is not None:  # it will be the operator that makes a new value, or be refused
@@ -49,12 +45,6 @@ def _in_place(function: Any, plain: Any) -> Fold:
         return new
 
     return fold
-
-
-def in_library(s: Writer) -> bool:
-    """Say whether the code being opened belongs to an installed package."""
-    inside = s.unit.active_calls[-1] if s.unit.active_calls else None
-    return isinstance(inside, FunctionType) and is_library(inside)
 
 
 def refuse_write(s: Writer, type_: t.Type, plain: Any, origin: Origin) -> Atom:

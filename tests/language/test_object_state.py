@@ -116,7 +116,6 @@ def instances_of_two_classes(x):
     return sum(c.value for c in counters)
 
 
-@programs(V)
 def one_of_a_list_by_its_own_name(x):
     counters = [Counter(x[0]), Counter(x[1])]
     first = counters[0]
@@ -158,3 +157,8 @@ def test_a_method_of_an_unknown_class_may_write():
 
     with pytest.raises(UnsupportedError, match=r"`\.grow\(\)` of a value whose class is not known"):
         grad(f)(1.5)
+
+
+def test_an_object_of_a_list_that_is_written_by_position_has_no_other_name():
+    with pytest.raises(UnsupportedError, match="may share storage"):
+        grad(one_of_a_list_by_its_own_name)(V)

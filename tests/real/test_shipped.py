@@ -173,7 +173,6 @@ TABLE = [
     Case("numpy:polydiv", (n(4), p(2)), (0, 1)),
     Case("numpy:polyadd", (n(4), p(2)), (0, 1)),
     # sklearn
-    Case("sklearn.utils.extmath:softmax", (n(3, 4),)),
     Case("sklearn.utils.extmath:row_norms", (n(3, 4),)),
     Case(f"{MIXTURE}:_compute_log_det_cholesky", (np.stack([spd(3), spd(3)]), "full", 3)),
     Case(
