@@ -49,9 +49,9 @@ def copy_as_laid_out(x: Any) -> Any:
 
 def laid_out_as(g: Any, x: Any) -> Any:
     """Return ``g`` in an array that lies in memory as ``x`` does, which has its shape."""
-    if g.strides == x.strides or g.itemsize != x.itemsize and g.flags.c_contiguous and (
+    if g.strides == x.strides or (g.itemsize != x.itemsize and g.flags.c_contiguous and (
         x.flags.c_contiguous
-    ):
+    )):
         return g
     placed = np.empty_like(x, dtype=g.dtype)
     placed[...] = g

@@ -281,8 +281,8 @@ def finals(
     if there is None or not is_mutable(s.unit.type(value)):
         pass
     elif there.root in positions and not there.steps and heap.parts(value) is None:
-        callee.gives = positions[there.root] if callee.gives == "fresh" and not (
-            callee.recursive) or callee.gives == positions[there.root] else "may"
+        callee.gives = positions[there.root] if (callee.gives == "fresh" and not (
+            callee.recursive)) or callee.gives == positions[there.root] else "may"
     else:
         near = {o for r in heap.roots(value) for o in (r, *heap.state.entangled.get(r, ()))}
         if any(not heap.levels.get(r, 0) and (r in positions or r in heap.globals.values())

@@ -63,9 +63,9 @@ def places_of_arms(
     )):
         return None
     one, two = (place_of(s, heap, a, state) for a, state in zip(arms, states, strict=True))
-    if isinstance(one, Parts) != isinstance(two, Parts) or isinstance(type_, t.Tuple) and (
+    if isinstance(one, Parts) != isinstance(two, Parts) or (isinstance(type_, t.Tuple) and (
         not isinstance(one, Parts)
-    ):
+    )):
         return None
     return (one, two) if leads_out(one) or leads_out(two) else None
 

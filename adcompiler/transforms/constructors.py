@@ -46,7 +46,7 @@ def construct(
         return make_record(s, cls, {}, name, origin)
     init = find_raw(cls, "__init__")
     opened = construct_dataclass if generated_init(cls) is not None else run_init
-    if init is None or opened is run_init and not isinstance(init[1], python_types.FunctionType):
+    if init is None or (opened is run_init and not isinstance(init[1], python_types.FunctionType)):
         return None
     findings = len(s.unit.findings)
     with s.writing_to([]) as out:

@@ -267,7 +267,7 @@ class Heap:
     def parts(self, atom: Atom) -> tuple[Atom, ...] | None:
         """Return what a container was made of, if that is known."""
         rhs = self.s.unit.definition(atom)
-        if isinstance(rhs, Pack) and rhs.kind != "set" or (rhs is not None and rhs_is_record(rhs)):
+        if (isinstance(rhs, Pack) and rhs.kind != "set") or (rhs is not None and rhs_is_record(rhs)):
             if isinstance(rhs, Call) and rhs.kwargs:
                 return tuple(atom for _, atom in rhs.kwargs)
             if isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is record:

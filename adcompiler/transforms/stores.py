@@ -383,9 +383,9 @@ def store_attribute(s: Writer, args: list[Any], kwargs: Any, origin: Origin, nam
         )
         s.call(setter, [obj, value], {}, origin, name)
         return NONE
-    if type_.cls.__setattr__ not in PLAIN_SETATTR or hasattr(static, "__set__") and (
+    if type_.cls.__setattr__ not in PLAIN_SETATTR or (hasattr(static, "__set__") and (
         not isinstance(static, property) and type(static).__name__ != "member_descriptor"
-    ):
+    )):
         return s.reject(
             origin, f"{type_.cls.__name__} has its own way of setting the attribute "
             f"`{field.value}`", "assign to a plain attribute", "attributes",
@@ -440,8 +440,8 @@ def write_in_place(
         heap.state.exclusive[new] = True
         return new
     if isinstance(found, (t.Array, t.Scalar)) and t.is_number(found) and (
-        type_.kind != "complex" and found.kind == "complex"
-        or type_.kind in ("int", "bool") and found.kind in ("float", "complex")
+        (type_.kind != "complex" and found.kind == "complex")
+        or (type_.kind in ("int", "bool") and found.kind in ("float", "complex"))
     ):
         return s.reject(
             origin, f"values of type {found} cannot be written into an array of {type_.dtype}",
