@@ -4,8 +4,8 @@ import heapq
 import itertools
 import math
 import operator
-from collections import Counter, defaultdict, deque, namedtuple
-from functools import partial, reduce
+from collections import Counter, namedtuple
+from functools import reduce
 
 import numpy as np
 
@@ -119,24 +119,6 @@ def stack_calculator(x, y, program="xy*s y2^+ x-"):
     return stack.pop()
 
 
-def shortest_path(edges, source, goal):
-    """Dijkstra's algorithm over a dict of dicts; the length depends on the weights of the path."""
-    graph = {}
-    for (a, b), weight in edges.items():
-        graph.setdefault(a, {})[b] = weight
-        graph.setdefault(b, {})[a] = weight
-    best = {source: 0.0}
-    done = set()
-    while goal not in done:
-        node = min((n for n in best if n not in done), key=lambda n: best[n])
-        done.add(node)
-        for neighbour, weight in graph[node].items():
-            candidate = best[node] + weight
-            if neighbour not in best or candidate < best[neighbour]:
-                best[neighbour] = candidate
-    return best[goal]
-
-
 def shortest_path_heap(weights, n=5):
     """Costs squared along a grid of n nodes, with a heap of pairs."""
     distance = [math.inf] * n
@@ -217,18 +199,6 @@ def quicksort_energy(values):
     return sum((b - a) ** 2 for a, b in zip(ordered[:-1], ordered[1:]))
 
 
-def moving_average_deque(values, width, decay):
-    window = deque(maxlen=width)
-    out = []
-    for v in values:
-        window.append(v)
-        out.append(sum(window) / len(window))
-    total = 0.0
-    for age, value in enumerate(reversed(out)):
-        total += decay**age * value
-    return total
-
-
 def two_queue_schedule(durations, rate):
     """Jobs go to the machine that is free first; the cost grows with the time of completion."""
     machines = [0.0, 0.0]
@@ -249,15 +219,6 @@ def word_scores(text, weights):
     return score
 
 
-def grouped_means(labels, values):
-    groups = defaultdict(list)
-    for label, value in zip(labels, values):
-        groups[label].append(value)
-    means = {label: sum(members) / len(members) for label, members in groups.items()}
-    grand = sum(means.values()) / len(means)
-    return sum(len(groups[k]) * (m - grand) ** 2 for k, m in means.items())
-
-
 def cumulative_products(factors, start):
     levels = list(itertools.accumulate(factors, lambda a, b: a * (1.0 + b), initial=start))
     drawdown = sum(max(levels[: i + 1]) - level for i, level in enumerate(levels))
@@ -272,16 +233,6 @@ def dot_by_map(xs, ys):
     products = map(operator.mul, xs, ys)
     norm = math.sqrt(math.fsum(x * x for x in xs)) * math.sqrt(math.fsum(y * y for y in ys))
     return math.fsum(products) / norm
-
-
-def composed_functions(x, a, b):
-    def scale(factor, value):
-        return factor * value
-
-    pipeline = [partial(scale, a), math.tanh, partial(scale, b), math.exp]
-    for f in pipeline:
-        x = f(x)
-    return x
 
 
 def elastic_collisions(bodies, steps=3):
@@ -302,18 +253,6 @@ def tree_sum(tree, decay):
     """Nested tuples (value, children), visited by recursion."""
     value, children = tree
     return value**2 + decay * sum(tree_sum(child, decay) for child in children)
-
-
-def tree_with_stack(tree, decay):
-    """The same tree in a loop: nodes wait on a list together with their weight."""
-    total = 0.0
-    waiting = [(tree, 1.0)]
-    while waiting:
-        (value, children), weight = waiting.pop()
-        total += weight * value**2
-        for child in children:
-            waiting.append((child, weight * decay))
-    return total
 
 
 def expression_tree(node, env):
@@ -487,20 +426,6 @@ PROGRAMS = (
     ),
     Program(stack_calculator, lambda rng: tuple(rng.normal(size=2).tolist()), argnums=(0, 1)),
     Program(
-        shortest_path,
-        lambda rng: (
-            {
-                ("a", "b"): 1.0,
-                ("a", "c"): 2.5,
-                ("b", "c"): 1.1 + 0.1 * rng.random(),
-                ("c", "d"): 1.0,
-            },
-            "a",
-            "d",
-        ),
-        argnums=0,
-    ),
-    Program(
         shortest_path_heap, lambda rng: (rng.uniform(0.5, 1.5, size=(5, 2)).tolist(),), argnums=0
     ),
     Program(
@@ -517,9 +442,6 @@ PROGRAMS = (
     Program(bubble_sort_medians, lambda rng: (rng.normal(size=5).tolist(),), argnums=0),
     Program(quicksort_energy, lambda rng: (rng.normal(size=6).tolist(),), argnums=0),
     Program(
-        moving_average_deque, lambda rng: (rng.normal(size=7).tolist(), 3, 0.8), argnums=(0, 2)
-    ),
-    Program(
         two_queue_schedule,
         lambda rng: (rng.permutation([0.5, 0.83, 1.1, 1.37, 1.7, 2.3]), 0.3),
         argnums=(0, 1),
@@ -529,7 +451,6 @@ PROGRAMS = (
         lambda rng: ("the cat and the dog and the bird", {"the": 0.1, "cat": rng.uniform(1, 2)}),
         argnums=1,
     ),
-    Program(grouped_means, lambda rng: (["a", "b", "a", "c", "b"], rng.normal(size=5)), argnums=1),
     Program(
         cumulative_products,
         lambda rng: ((0.1 * rng.normal(size=6)).tolist(), 100.0),
@@ -542,7 +463,6 @@ PROGRAMS = (
         lambda rng: (rng.normal(size=4).tolist(), rng.normal(size=4).tolist()),
         argnums=(0, 1),
     ),
-    Program(composed_functions, lambda rng: tuple(rng.normal(size=3).tolist()), argnums=(0, 1, 2)),
     Program(
         elastic_collisions,
         lambda rng: ([(1.0, 0.0, 0.5), (2.0 + rng.random(), 1.0, -0.3), (0.7, 2.0, 0.1)],),
@@ -550,11 +470,6 @@ PROGRAMS = (
     ),
     Program(
         tree_sum, lambda rng: ((1.0, [(rng.normal(), []), (0.5, [(2.0, [])])]), 0.7), argnums=1
-    ),
-    Program(
-        tree_with_stack,
-        lambda rng: ((1.0, [(rng.normal(), []), (0.5, [(2.0, [])])]), 0.7),
-        argnums=1,
     ),
     Program(
         expression_tree,

@@ -162,16 +162,6 @@ def configured_loss(config, residual):
             return residual**2
 
 
-def robust_total(residuals, delta, scale):
-    configs = [
-        {"kind": "huber", "delta": delta},
-        {"kind": "cauchy", "scale": scale},
-        {"kind": "power", "p": 1.5},
-        {},
-    ]
-    return sum(configured_loss(c, r) for r in residuals for c in configs)
-
-
 def first_crossing(values, level):
     """Where a sampled curve passes a level; ``else`` of the loop if it never does."""
     for i in range(1, len(values)):
@@ -449,11 +439,6 @@ PROGRAMS = (
             0.4,
         ),
         argnums=(1, 2),
-    ),
-    Program(
-        robust_total,
-        lambda rng: ([0.4, -1.9, 2.5 + rng.random()], 1.0, 0.8),
-        argnums=(0, 1, 2),
     ),
     Program(
         first_crossing,

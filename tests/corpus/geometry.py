@@ -243,24 +243,6 @@ def clipped_polygon_area(polygon, a, b, c):
     return 0.5 * area
 
 
-def mesh_smoothing_energy(vertices, faces, weight, rounds=2):
-    """Laplacian smoothing of a triangle mesh, then its surface area."""
-    V = vertices.copy()
-    neighbours = [set() for _ in range(len(V))]
-    for a, b, c in faces:
-        neighbours[a] |= {b, c}
-        neighbours[b] |= {a, c}
-        neighbours[c] |= {a, b}
-    for _ in range(rounds):
-        old = V.copy()
-        for i, around in enumerate(neighbours):
-            V[i] += weight * (np.mean(old[sorted(around)], axis=0) - old[i])
-    area = 0.0
-    for a, b, c in faces:
-        area += 0.5 * np.linalg.norm(np.cross(V[b] - V[a], V[c] - V[a]))
-    return area
-
-
 def vertex_normals(V, F):
     normals = np.zeros_like(V)
     face_normals = np.cross(V[F[:, 1]] - V[F[:, 0]], V[F[:, 2]] - V[F[:, 0]])
@@ -493,11 +475,6 @@ PROGRAMS = (
             1.6 + 0.2 * rng.random(),
         ),
         argnums=(0, 1, 2, 3),
-    ),
-    Program(
-        mesh_smoothing_energy,
-        lambda rng: (OCTAHEDRON + 0.1 * rng.normal(size=(6, 3)), FACES.tolist(), 0.3),
-        argnums=(0, 2),
     ),
     Program(
         vertex_normals, lambda rng: (OCTAHEDRON + 0.1 * rng.normal(size=(6, 3)), FACES), argnums=0

@@ -54,15 +54,6 @@ class Adam:
             p -= self.rate * m_hat / (np.sqrt(v_hat) + 1e-6)
 
 
-def adam_on_quadratic(A, b, rate):
-    x, y = np.zeros(2), np.ones(2)
-    optimizer = Adam(rate)
-    for _ in range(4):
-        r = A @ x - b
-        optimizer.step([x, y], [A.T @ r, y - x])
-    return 0.5 * np.sum((A @ x - b) ** 2) + np.sum(y)
-
-
 class RunningStatistics:
     """Welford's algorithm as an object that is asked for its results."""
 
@@ -278,13 +269,6 @@ class Network:
         return np.mean(error**2)
 
 
-def network_after_training(weights, X, Y, rate):
-    net = Network(weights)
-    for _ in range(2):
-        net.train_step(X, Y, rate)
-    return np.mean((net.forward(X) - Y) ** 2)
-
-
 class Account:
     """A base class with a rule for interest that subclasses refine."""
 
@@ -409,18 +393,6 @@ class LinkedNode:
         self.following = following
 
 
-def linked_list_discount(values, decay):
-    head = None
-    for value in reversed(values):
-        head = LinkedNode(value, head)
-    total, weight, node = 0.0, 1.0, head
-    while node is not None:
-        total += weight * node.value
-        weight *= decay
-        node = node.following
-    return total
-
-
 class KalmanFilter1D:
     def __init__(self, q, r):
         self.x, self.p = 0.0, 1.0
@@ -524,11 +496,6 @@ PROGRAMS = (
         lambda rng: (rng.normal(size=(4, 2)), [1.0, -1.0, 1.0, -1.0], 0.3),
         argnums=(0, 2),
     ),
-    Program(
-        adam_on_quadratic,
-        lambda rng: (rng.normal(size=(3, 2)), rng.normal(size=3), 0.1),
-        argnums=(0, 1, 2),
-    ),
     Program(sharpe_ratio, lambda rng: (rng.normal(size=6).tolist(), 0.1), argnums=(0, 1)),
     Program(
         heated_room_cost,
@@ -548,16 +515,6 @@ PROGRAMS = (
     ),
     Program(slope_by_dual_numbers, lambda rng: (rng.normal(),), argnums=0),
     Program(gradient_norm_by_tape, lambda rng: tuple(rng.normal(size=2).tolist()), argnums=(0, 1)),
-    Program(
-        network_after_training,
-        lambda rng: (
-            [rng.normal(size=(2, 3)), rng.normal(size=(3, 1))],
-            rng.normal(size=(4, 2)),
-            rng.normal(size=(4, 1)),
-            0.05,
-        ),
-        argnums=(0, 1, 2, 3),
-    ),
     Program(accounts_after_years, lambda rng: (60.0 + 10.0 * rng.random(), 0.03), argnums=(0, 1)),
     Program(
         polynomial_newton,
@@ -566,7 +523,6 @@ PROGRAMS = (
     ),
     Program(chained_simulation, lambda rng: (0.3, rng.normal(size=6).tolist()), argnums=(0, 1)),
     Program(smoothed_crossings, lambda rng: (rng.normal(size=8), 1.5), argnums=(0, 1)),
-    Program(linked_list_discount, lambda rng: (rng.normal(size=5).tolist(), 0.8), argnums=(0, 1)),
     Program(
         kalman_object_likelihood, lambda rng: (0.2, 0.5, rng.normal(size=6)), argnums=(0, 1, 2)
     ),
