@@ -61,6 +61,10 @@ def call(
         case Closure():
             return call_closure(s, func, rhs, args, kwargs, origin, name)
         case Attribute(obj, method) if not isinstance(type_, t.Object):
+            now = obj if s.heap is None else s.heap.current(obj, origin)
+            if now is not obj:  # an argument of the call has changed it
+                func = s.attribute(now, method, origin, method)
+                return call(s, func, args, kwargs, origin, name)
             return call_method(s, func, obj, method, type_, args, kwargs, origin, name)
         case Call(Const(value), (inner, *first), keywords) if (
             value is functools.partial and not isinstance(inner, Star)

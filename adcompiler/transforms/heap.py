@@ -165,6 +165,12 @@ class Heap:
         there = self.reference(atom)
         return (there.root, tuple(map(step_key, (*there.steps, step))))
 
+    def reads_from(self, value: Atom, obj: Var) -> bool:
+        """Say whether a value is a part of the storage that ``obj`` lies in."""
+        return isinstance(value, Var) and isinstance(self.s.unit.type(value), t.Array) and (
+            self.reference(value).root is self.reference(obj).root
+        )
+
     def is_same_object(self, a: Atom, b: Atom) -> bool:
         """Say whether two values are one object of the code around a region, written or not."""
         if not isinstance(a, Var) or not isinstance(b, Var) or a is b:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import NONE, UNDEF, Atom, Block, If, Origin, Statement, Var
+from adcompiler.ir.nodes import NONE, UNDEF, Atom, Block, Call, Const, If, Origin, Statement, Var
 from adcompiler.ir.visit import defined, free_variables
 from adcompiler.transforms.cotangents import Cotangents, bar
 from adcompiler.transforms.recomputing import Recomputer
@@ -21,6 +21,11 @@ class BranchReverser(Recomputer):
 
     def forward_if(self, node: If) -> Sweep | None:
         """Write a branch, left open; return how to reverse it."""
+        condition = self.value(node.condition)
+        if condition in self.destroyed_values():  # the arms may write into it
+            condition = self.s.let(
+                Call(Const(bool), (condition,)), t.BOOL, "test", node.origin
+            )
         with self.forward_pass() as then, self.inside():
             regions = [self.region]
             then_sweeps = self.forward(node.then.statements)
@@ -30,7 +35,7 @@ class BranchReverser(Recomputer):
             else_sweeps = self.forward(node.orelse.statements)
         else_yields = [self.value(a) for a in node.orelse.yields]
         pending = PendingIf(
-            node, self.value(node.condition), (then, orelse), (then_yields, else_yields),
+            node, condition, (then, orelse), (then_yields, else_yields),
             list(node.results), self.depth > 0, tuple(regions),
         )
         self.write_region(pending)

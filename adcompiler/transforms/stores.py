@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+
 from adcompiler.analyses.storage import IN_PLACE, is_mutable
 from adcompiler.frontend.replacements import setdefault
 from adcompiler.ir import types as t
@@ -95,6 +97,9 @@ def store_in_array(
         getattr(s.unit.type(value), "kind", "") == "complex"
     ):
         value = s.attribute(value, "real", origin)
+    if heap.reads_from(value, obj) and heap.sharing.copies(step.args[0]):
+        # NumPy leaves open what is read while elements are written one by one
+        value = s.call(Const(np.copy), [value], {}, origin, "value")
     added = summand(s, obj, type_, step, value, origin)
     if added is not None:
         heap.write(obj, (step,), added, origin, adds=True)
