@@ -445,8 +445,9 @@ def pair_halves(
     made = definitions(Block(tuple(forward))) | {p.var for p in primal.params}
     saved = [v for v in free_variables(Block(tuple(backward), tuple(bars))) if v in made]
     if own or apart:
-        saved, rest = owned_residuals(s, saved, forward, Block(tuple(backward), tuple(bars)), primal,
-                                      value)
+        saved, rest = owned_residuals(
+            s, saved, forward, Block(tuple(backward), tuple(bars)), primal, value
+        )
         backward, bars = list(rest.statements), list(rest.yields)
     with s.writing_to(forward):
         packed = s.let(Pack("tuple", tuple(saved)), t.UNKNOWN, "saved", origin)

@@ -303,8 +303,10 @@ class Sharing:
         if module.startswith("adcompiler.runtime"):
             return False
         known = REGISTRY.find(function) is not None or REGISTRY.inactive(function) is not None
-        return known and (module.split(".")[0] in ("numpy", "math", "cmath", "builtins", "_operator")
-                          or isinstance(function, np.ufunc))
+        return known and (
+            module.split(".")[0] in ("numpy", "math", "cmath", "builtins", "_operator")
+            or isinstance(function, np.ufunc)
+        )
 
 
 FRESH: frozenset[Any] = frozenset({
@@ -349,9 +351,9 @@ def checked(step: Step, where: str) -> Step:
         args = args if shape is None else (shape, *args)
         if len(args) > 1:
             args, kwargs["order"] = args[:1], args[1]
-    if name == "ravel":
-        if args:
-            args, kwargs["order"] = (), args[0]
+    if name == "ravel" and args:
+        kwargs["order"] = args[0]
+        args = ()
     return Step(
         "call", reshape_view.__name__, (Const(where), *args), reshape_view,
         tuple(kwargs.items()),

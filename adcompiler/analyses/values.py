@@ -28,7 +28,8 @@ from adcompiler.runtime.shaping import (
 STATIC_CLASSES = (
     python_types.ModuleType, python_types.FunctionType, python_types.BuiltinFunctionType,
     python_types.MethodType, type, np.ufunc, np.dtype, functools.partial, type(Ellipsis),
-    type(NotImplemented), type(np.random.default_rng), python_types.GenericAlias, type(np.ndarray.sum), type(np.ndarray.T),
+    type(NotImplemented), type(np.random.default_rng), python_types.GenericAlias,
+    type(np.ndarray.sum), type(np.ndarray.T),
     type(str.join), type(functools.lru_cache(lambda: 0)), type(np.sum), type(np._NoValue),
     np.vectorize, operator.itemgetter, operator.attrgetter, operator.methodcaller,
 )

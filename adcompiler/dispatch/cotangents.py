@@ -17,7 +17,8 @@ class Outline:
     """The structure of a value without the value.
 
     ``shape`` belongs to a number or array, as does ``like``, which has its class and
-    dtype; ``parts`` to a tuple, list, dict or instance, by position, key or name. Parts that carry no derivative have no outline.
+    dtype; ``parts`` to a tuple, list, dict or instance, by position, key or name.
+    Parts that carry no derivative have no outline.
     """
 
     cls: type
@@ -40,7 +41,9 @@ def outline(value: Any) -> Outline | None:
     if isinstance(value, dict):
         return Outline(cls, None, None, {key: outline(item) for key, item in value.items()})
     if is_record(value) and carries_derivative(value):
-        return Outline(cls, None, None, {key: outline(item) for key, item in state_of(value).items()})
+        return Outline(
+            cls, None, None, {key: outline(item) for key, item in state_of(value).items()}
+        )
     return None
 
 

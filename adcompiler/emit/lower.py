@@ -6,6 +6,7 @@ import ast
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import cast
 
 from adcompiler.analyses.purity import Purity, is_destructive
 from adcompiler.emit.layout import BlankLine, Comment
@@ -301,14 +302,15 @@ class FunctionLowering(ExpressionLowering):
             self.out.append(ast.Expr(ast.Call(at, [place, index, value], [])))
             return
         place = self.step(place, last, ast.Store())
+        written = cast(ast.Name | ast.Attribute | ast.Subscript, place)
         if rhs.adds:
             subtracts = isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub)
             operand = value.operand if isinstance(value, ast.UnaryOp) and subtracts else value
-            self.out.append(ast.AugAssign(place, ast.Sub() if subtracts else ast.Add(), operand))
+            self.out.append(ast.AugAssign(written, ast.Sub() if subtracts else ast.Add(), operand))
         elif isinstance(value, ast.BinOp) and same_place(place, value.left) and isinstance(
             self.unit.type(rhs.value), t.Scalar
         ):
-            self.out.append(ast.AugAssign(place, value.op, value.right))
+            self.out.append(ast.AugAssign(written, value.op, value.right))
         else:
             self.out.append(ast.Assign([place], value))
 

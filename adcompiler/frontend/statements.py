@@ -144,9 +144,9 @@ class Statements(Builder):
                 new = self.let(Call(Const(function), (old, self.expression(node.value))), name)
                 self.do(setattr, obj, Const(name), new)
                 return
-        old = self.load(node.target.id)
+        loaded = self.load(node.target.id)
         value = self.expression(node.value)
-        self.bind(node.target.id, self.let(Call(Const(function), (old, value)), node.target.id))
+        self.bind(node.target.id, self.let(Call(Const(function), (loaded, value)), node.target.id))
 
     def assign(self, target: Any, value: Atom) -> Atom:
         """Assign ``value`` to a target; return the atom that now holds it."""

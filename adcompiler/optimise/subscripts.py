@@ -38,11 +38,11 @@ def sunk(block: Block, unit: Unit, made: Mapping[Var, Rhs]) -> Block:
                 fresh = renewed(unstar(index), unit, made, statements, origin)
                 statement = Let(target, Call(Const(add_at), (buffer, fresh, g)), origin)
             case Let(target, Update(obj, steps, value, adds), origin):
-                fresh = tuple(
+                renewed_steps = tuple(
                     replace(step, args=(renewed(step.args[0], unit, made, statements, origin),))
                     if step.kind == "item" else step for step in steps
                 )
-                statement = Let(target, Update(obj, fresh, value, adds), origin)
+                statement = Let(target, Update(obj, renewed_steps, value, adds), origin)
                 unit.defs[target] = statement.rhs
             case If():
                 statement = replace(

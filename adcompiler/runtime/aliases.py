@@ -73,7 +73,7 @@ def may_share(a: Any, b: Any) -> bool:
     if not np.may_share_memory(a, b):
         return False
     try:
-        return bool(np.shares_memory(a, b, max_work=1000))
+        return bool(np.shares_memory(a, b, max_work=1000))  # type: ignore[arg-type]
     except np.exceptions.TooHardError:
         return True
 

@@ -140,7 +140,7 @@ def paired(original: Any, copy: Any) -> list[tuple[Any, Any]]:
 
 
 def last_written(g: Any, index: Any, x: Any) -> Any:
-    """Return ``g``, the cotangent of ``x[index]``, as that of the values stored by ``x[index] = v``.
+    """Return ``g``, the cotangent of ``x[index]``, as that of the values that are stored there.
 
     Where ``index`` names an element several times only the value stored last took effect: the
     others get zero.

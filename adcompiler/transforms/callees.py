@@ -80,6 +80,7 @@ def write_call(
     """Write the call of a function compiled on its own, and what it makes of its arguments."""
     heap = s.heap
     for k in callee.unsure if heap is not None else ():
+        assert heap is not None
         for root in heap.roots(args[k]):
             heap.state.lost.setdefault(root, (origin, root))
     call = Call(Const(callee), tuple(args))

@@ -153,9 +153,9 @@ def call_value(
     if isinstance(value, np.vectorize) and any(
         t.may_vary(s.unit.type(a)) for a in (*atoms(args), *kwargs.values())
     ):
-        made = vectorized_value(s, func, origin)
-        if made is not None:
-            return call_vectorized(s, made, args, kwargs, origin, name)
+        known = vectorized_value(s, func, origin)
+        if known is not None:
+            return call_vectorized(s, known, args, kwargs, origin, name)
     if isinstance(value, np.ufunc) and not s.in_rule:
         args = [as_array(s, arg, origin) for arg in args]
     args = opened_arguments(s, value, args, origin)

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-
 from adcompiler.analyses.storage import IN_PLACE, is_mutable
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -84,7 +83,9 @@ class Carried:
             self.lost_before = dict(self.entry.lost)
             memo = s.unit.loops_seen.get(self.key)
             for i, init in enumerate(inits):
-                if init is not UNDEF and is_reference(s.unit.type(init)) and rebinds_itself(node, i):
+                if init is not UNDEF and is_reference(s.unit.type(init)) and (
+                    rebinds_itself(node, i)
+                ):
                     self.same.add(i)
             if memo is not None:
                 self.same &= memo[0]
@@ -137,15 +138,15 @@ class Carried:
             heap.levels[param] = heap.level
             heap.state.exclusive[param] = root not in self.not_ours
             assert start is not param
-        for i, param in enumerate(params):
-            if i not in self.same and isinstance(param, Var) and param is not self.first[i]:
+        for i, value in enumerate(params):
+            if i not in self.same and isinstance(value, Var) and value is not self.first[i]:
                 if self.node.params[i] not in heap.live:
                     continue
                 guess = self.own_params.setdefault(i, heap.owns(self.first[i]))
-                heap.adopt(param, (self.first[i],))
+                heap.adopt(value, (self.first[i],))
                 for root in self.reached.get(i, ()):
-                    heap.entangle(param, root)
-                heap.state.exclusive[param] = guess
+                    heap.entangle(value, root)
+                heap.state.exclusive[value] = guess
         shared = sorted(self.shared_params)
         for i, j in itertools.combinations(shared, 2):
             one, two = params[i], params[j]
@@ -368,7 +369,8 @@ class Carried:
             return items, flat
         if not self.walked and position not in used(Block(tuple(out), yields)):
             return items, flat
-        kept_items, kept = [position], []
+        kept_items = [position]
+        kept: list[Atom] = []
         origin = self.node.origin
         if self.walked:
             walked = self.flat[min(self.walked)]
@@ -424,13 +426,13 @@ class Carried:
         heap.level -= 1
         yields = attempt.yields or ()
         count = len(self.node.params)
-        for i, result in enumerate(results):
-            if isinstance(result, Var) and i not in self.same and result is not self.first[i] and (
+        for i, value in enumerate(results):
+            if isinstance(value, Var) and i not in self.same and value is not self.first[i] and (
                 self.node.results[i] in heap.live
             ):
                 sources = (self.first[i], yields[i]) if yields else (self.first[i],)
-                self.adopt_result(heap, result, sources)
-                heap.state.exclusive[result] = self.own_params.get(i, False)
+                self.adopt_result(heap, value, sources)
+                heap.state.exclusive[value] = self.own_params.get(i, False)
         for collect, value in zip(collects, yields[count:], strict=False):
             self.adopt_result(heap, collect, (value,))
         return stores
@@ -497,14 +499,14 @@ def leads_back(atom: Atom, param: Var, body: Block) -> bool:
             case Let(target, Call(Const(function), (old, _)), _) if target is atom:
                 return function in IN_PLACE and leads_back(old, param, body)  # type: ignore[arg-type]
             case If(results=results) if atom in results:
-                k = results.index(atom)  # type: ignore[arg-type]
+                k = results.index(atom)
                 return all(
                     arm.diverges or leads_back(
                         arm.yields[k], param, Block((*body.statements, *arm.statements)))
                     for arm in (statement.then, statement.orelse)
                 )
             case Loop(results=results) if atom in results:
-                k = results.index(atom)  # type: ignore[arg-type]
+                k = results.index(atom)
                 return leads_back(statement.inits[k], param, body) and leads_back(
                     statement.next_values()[k], statement.params[k], statement.body
                 )

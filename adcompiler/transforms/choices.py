@@ -1,15 +1,16 @@
 """Arrays that are one of two after a branch, where both can be reached by other names too.
 
 ``b = a if test else d`` makes a *choice* between the storage of ``a`` and that of ``d``. Writing
-into ``b`` becomes a branch that writes into one or the other; reading it reads whichever it is. What an
-arm has made itself is handed out of the branch as storage of its own; so are the tests of choices
-made inside an arm.
+into ``b`` becomes a branch that writes into one or the other; reading it reads whichever it is.
+What an arm has made itself is handed out of the branch as storage of its own; so are the tests of
+choices made inside an arm.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from adcompiler.analyses.storage import is_mutable
 from adcompiler.ir import types as t
@@ -62,7 +63,9 @@ def places_of_arms(
         isinstance(item, (t.Array, t.Scalar, t.Text, t.Static)) for item in type_.items
     )):
         return None
-    one, two = (place_of(s, heap, a, state) for a, state in zip(arms, states, strict=True))
+    one, two = (
+        place_of(s, heap, a, cast(State, state)) for a, state in zip(arms, states, strict=True)
+    )
     if isinstance(one, Parts) != isinstance(two, Parts) or (isinstance(type_, t.Tuple) and (
         not isinstance(one, Parts)
     )):

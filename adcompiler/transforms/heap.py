@@ -192,9 +192,12 @@ class Heap:
         if old in self.changes:
             self.changes[new] = self.changes[old]
         state = self.state
-        for table in (state.latest, state.lost, state.exclusive, state.entangled):
+        tables: tuple[dict[Any, Any], ...] = (
+            state.latest, state.lost, state.exclusive, state.entangled
+        )
+        for table in tables:
             if old in table:
-                table[new] = table.pop(old)  # type: ignore[attr-defined, index]
+                table[new] = table.pop(old)
         for root, latest in state.latest.items():
             if latest is old:
                 state.latest[root] = new
@@ -273,7 +276,9 @@ class Heap:
     def parts(self, atom: Atom) -> tuple[Atom, ...] | None:
         """Return what a container was made of, if that is known."""
         rhs = self.s.unit.definition(atom)
-        if (isinstance(rhs, Pack) and rhs.kind != "set") or (rhs is not None and rhs_is_record(rhs)):
+        if (isinstance(rhs, Pack) and rhs.kind != "set") or (
+            rhs is not None and rhs_is_record(rhs)
+        ):
             if isinstance(rhs, Call) and rhs.kwargs:
                 return tuple(atom for _, atom in rhs.kwargs)
             if isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is record:

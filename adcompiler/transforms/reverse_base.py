@@ -26,9 +26,10 @@ class ReverserBase(ABC):
     ``active`` holds the variables whose cotangents are wanted, ``varied`` those that depend on the
     inputs. ``pairs`` are the functions called by name. ``split`` says that the sweep will be a
     function of its own, ``apart`` that what it saves must not change if others write into what they
-    gave to the function or got from it; ``assume`` that operands may be checked to have equal shapes. ``env`` maps
-    primal variables to the atoms that hold their values in the forward pass, ``home`` variables to
-    the region that they were made in. ``depth`` is the number of loops around.
+    gave to the function or got from it; ``assume`` that operands may be checked to have
+    equal shapes. ``env`` maps primal variables to the atoms that hold their values in the forward
+    pass, ``home`` variables to the region that they were made in. ``depth`` is the number of loops
+    around.
     """
 
     def __init__(

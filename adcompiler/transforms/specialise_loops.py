@@ -217,8 +217,8 @@ class Loops(Writer):
         if known and len(known[0]) <= UNROLLED_TUPLE and self.heap is not None and any(
             must_write_out([self.unit.type(e) for e in column], node.body) for column in known
         ):
-            rows = known_rows(self, iterables[0], node.origin)
-            return self.written_out(node, iterables[0], env, scope, rows)
+            entries = known_rows(self, iterables[0], node.origin)
+            return self.written_out(node, iterables[0], env, scope, entries)
         if not node.collects or node.params:
             return False
         elements = self.unit.elements(iterables[0])

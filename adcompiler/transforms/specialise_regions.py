@@ -60,8 +60,8 @@ class Regions(Writer):
         """Write a ``try``; return False if control never passes it.
 
         A body that writes into an array or container is refused if a handler may go on: it could
-        not tell how far the body came. The checks that operands have equal shapes are not made in functions
-        that catch exceptions, as a handler might catch theirs.
+        not tell how far the body came. The checks that operands have equal shapes are not made in
+        functions that catch exceptions, as a handler might catch theirs.
         """
         self.unit.assume_equal_shapes = False
         arms: list[Arm] = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -232,8 +232,8 @@ def store_slice(s: Writer, obj: Var, index: Atom, value: Atom, origin: Origin) -
     there = heap.reference(obj)
     if bounds is None or bounds[2] is not NONE or there.steps:
         s.reject(
-            origin, "writing to a slice with a step of a list, or of a list inside another value, is not "
-            "supported",
+            origin, "writing to a slice with a step of a list, or of a list inside another value, "
+            "is not supported",
             "write the items one by one", "in-place-containers",
         )
         return
@@ -371,6 +371,9 @@ def accumulate_at(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name:
 @folds(setattr)
 def store_attribute(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Atom:
     """``obj.name = value``."""
+    obj: Atom
+    field: Atom
+    value: Atom
     obj, field, value = args
     type_ = s.unit.type(obj)
     if obj is UNDEF or value is UNDEF:
@@ -661,7 +664,7 @@ def call_dict_method(
             delete_item(s, [obj, args[0]], {}, origin, name)
             return item
         if isinstance(args[0], Const) and len(args) > 1:
-            return args[1]
+            return cast(Atom, args[1])
     if type_.keys is not None and method == "setdefault" and args and isinstance(args[0], Const):
         if known in type_.keys:
             return s.item(obj, args[0], origin, name)
