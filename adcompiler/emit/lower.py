@@ -195,7 +195,7 @@ class FunctionLowering(ExpressionLowering):
         if source in self.entries:
             return found  # the loop has them as its targets
         self.comment(first.origin)
-        value = self.load(source) if start == position else self.unpacked(rhs)
+        value = self.atom(source) if start == position else self.unpacked(rhs)
         self.out.append(ast.Assign([ast.Tuple(targets, ast.Store())], value))
         return found + start - position
 

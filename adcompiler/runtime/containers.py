@@ -131,12 +131,16 @@ def check_bound(value: Any, name: str) -> None:
         )
 
 
+class RebindError(TypeError):
+    """An in-place operator would write into a value whose type was not known when compiling."""
+
+
 def check_rebinds(value: Any, sign: str) -> None:
-    """Raise TypeError if ``value op= y`` writes into ``value`` instead of making a new one."""
+    """Raise RebindError if ``value op= y`` writes into ``value`` instead of making a new one."""
     if isinstance(value, (np.ndarray, list, dict, set, bytearray)) or not isinstance(
         value, (np.generic, int, float, complex, str, tuple, bytes)
     ):
-        raise TypeError(
+        raise RebindError(
             f"`{sign}=` would write into a value of type {type(value).__name__}, which was not "
             f"known when compiling: write x = x {sign} y, which makes a new one"
         )

@@ -89,11 +89,22 @@ class ResultTypes(Writer):
             case t.Range():
                 return t.INT if is_integer(self.unit.type(index)) else t.RANGE
             case t.Array():
-                return try_types(
+                found = try_types(
                     operator.getitem,
                     lambda n: ((stand_in(type_, n), self.stand_in_index(index, n)), {}),
                 )
+                picks = (isinstance(index, Const) and isinstance(index.value, list) and all(
+                    isinstance(item, bool) for item in index.value
+                )) or self.is_bool_list(index)
+                return type_ if picks and isinstance(found, t.Unknown) else found
         return t.UNKNOWN
+
+    def is_bool_list(self, index: Atom) -> bool:
+        """Say whether a subscript is a list of bools, of whatever length."""
+        elements = self.unit.elements(index)
+        return bool(elements) and isinstance(self.unit.type(index), t.List) and all(
+            self.unit.type(e) == t.BOOL for e in elements or ()
+        )
 
     def stand_in_index(self, index: Atom, n: int) -> Any:
         """Return a stand-in for a subscript that is valid for arrays of extent ``n``."""
