@@ -426,6 +426,7 @@ class Carried:
         heap.level -= 1
         yields = attempt.yields or ()
         count = len(self.node.params)
+        made: list[tuple[Var, tuple[Atom, ...]]] = []
         for i, value in enumerate(results):
             if isinstance(value, Var) and i not in self.same and value is not self.first[i] and (
                 self.node.results[i] in heap.live
@@ -433,6 +434,13 @@ class Carried:
                 sources = (self.first[i], yields[i]) if yields else (self.first[i],)
                 self.adopt_result(heap, value, sources)
                 heap.state.exclusive[value] = self.own_params.get(i, False)
+                if yields and is_mutable(s.unit.type(value)):
+                    made.append((value, (yields[i],)))
+        before, heap.state = heap.state, self.exit
+        pairs = heap.alike(made)
+        heap.state = before
+        for one, other in pairs:
+            heap.entangle(one, other)
         for collect, value in zip(collects, yields[count:], strict=False):
             self.adopt_result(heap, collect, (value,))
         return stores

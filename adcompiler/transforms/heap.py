@@ -15,7 +15,7 @@ that the writes of emitted code never reach what somebody else holds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -701,6 +701,26 @@ class Heap:
         return isinstance(made, Attribute) and isinstance(self.s.unit.type(made.obj), t.Array)
 
     # -- values that come from several places --------------------------------------------------
+
+    def entangle_alike(self, made: Sequence[tuple[Var, Sequence[Atom]]]) -> None:
+        """Entangle values that a region gives, where what they may be shares storage."""
+        for one, other in self.alike(made):
+            self.entangle(one, other)
+
+    def alike(self, made: Sequence[tuple[Var, Sequence[Atom]]]) -> list[tuple[Var, Var]]:
+        """Return the pairs among values that a region gives which may share storage.
+
+        ``made`` lists the values with what each way through the region gives for them.
+        """
+        found = []
+        for k, (one, ours) in enumerate(made):
+            for other, theirs in made[:k]:
+                for mine, his in zip(ours, theirs, strict=False):
+                    near = {r for root in self.roots(mine)
+                            for r in (root, *self.state.entangled.get(root, ()))}
+                    if near & set(self.roots(his)):
+                        found.append((one, other))
+        return found
 
     def adopt(self, var: Var, sources: Iterable[Atom]) -> None:
         """Enter a value that is one of ``sources``, which are not referred to any more."""

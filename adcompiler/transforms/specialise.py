@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from adcompiler.analyses.storage import is_mutable
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -246,6 +247,9 @@ class Specialiser(Loops, Regions, Displays, Access):
         differing = heap.merge(then, orelse)
         for var, a, b in adopted:
             heap.adopt(var, (a, b))
+        heap.entangle_alike([
+            (var, (a, b)) for var, a, b in adopted if is_mutable(self.unit.type(var))
+        ])
         heap.level -= 1
         results: dict[Var, tuple[Atom, Atom]] = {}
         for root, (a, b) in differing.items():

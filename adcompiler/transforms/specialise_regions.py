@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.analyses.storage import is_mutable
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -169,6 +170,9 @@ class Regions(Writer):
         heap.state = merged
         for var, values in adopted:
             heap.adopt(var, values)
+        heap.entangle_alike([
+            (var, values) for var, values in adopted if is_mutable(self.unit.type(var))
+        ])
         changed = dict.fromkeys(
             root for state in completed for root in state.latest
             if heap.is_outer(root) and state.latest[root] is not before.value(root)
