@@ -50,11 +50,18 @@ class _Stores:
             self.first_stores(with_blocks(statement, self.block)) for statement in block.statements
         ]
         yields = list(block.yields)
+        everywhere = self.uses
+        self.count(statements, yields)
         while self.join(statements, yields):
-            pass
+            self.count(statements, yields)
         while self.drop_unread(statements):
-            pass
+            self.count(statements, yields)
+        self.uses = everywhere
         return replace(block, statements=tuple(statements), yields=tuple(yields))
+
+    def count(self, statements: Sequence[Statement], yields: Sequence[Atom]) -> None:
+        """Count how often variables are read in a block as it is now."""
+        self.uses = count_uses(Block(tuple(statements), tuple(yields)))
 
     def join(self, statements: list[Statement], yields: list[Atom]) -> bool:
         """Join one zero and what is added to it; say whether there were such."""

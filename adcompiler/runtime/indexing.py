@@ -103,9 +103,12 @@ def give_back(target: Any, value: Any, copies: list[tuple[Any, Any]] | None = No
             entries = {key: caller_s(entry) for key, entry in item.items()}
             original.clear()
             original.update(entries)
-        elif isinstance(original, tuple):
-            for entry in item:
-                caller_s(entry)
+        elif isinstance(original, tuple):  # whose parts stay the objects that they are
+            for old, entry in zip(original, item, strict=True):
+                if id(entry) in mine:
+                    caller_s(entry)
+                else:
+                    fill(old, entry)
         elif is_record(original):
             for name, entry in state_of(item).items():
                 object.__setattr__(original, name, caller_s(entry))
