@@ -111,11 +111,13 @@ def write_call(
         if isinstance(s.unit.type(arg), t.Array):
             s.unit.shapes[new] = s.unit.shape_class(arg)
         there = heap.reference(arg)
+        array = isinstance(s.unit.type(arg), t.Array)
+        rebound = None if array else 0
         if there.steps:
-            heap.write(arg, (Step("item", args=(Const(Ellipsis),)),) if isinstance(
-                s.unit.type(arg), t.Array) else (), new, origin, rebound=0)
+            whole = (Step("item", args=(Const(Ellipsis),)),) if array else ()
+            heap.write(arg, whole, new, origin, rebound=rebound)
         else:
-            heap.advance(there.root, new, 0, origin)
+            heap.advance(there.root, new, rebound, origin)
             heap.state.exclusive[new] = True
     result = s.let(Item(parts, Const(0)), callee.result, name, origin)
     heap.forget(result)
