@@ -499,7 +499,8 @@ def owned_residuals(
     with s.writing_to([]) as out:
         for var in saved:
             if holds_arrays(unit.type(var)) and storage(var) & foreign:
-                function = np.copy if isinstance(unit.type(var), t.Array) else own_copy
+                plain = isinstance(unit.type(var), t.Array) and var not in unit.unsure
+                function = np.copy if plain else own_copy
                 copy = s.let(
                     Call(Const(function), (var,)), unit.type(var), var.name, primal.origin, False
                 )

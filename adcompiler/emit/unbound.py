@@ -8,7 +8,7 @@ from adcompiler.ir.nodes import (
     Atom, Block, Call, Const, Do, If, Let, Loop, Pack, Try, Var, With, operands,
 )
 from adcompiler.ir.visit import arms_of, walk
-from adcompiler.runtime import zeros_like
+from adcompiler.runtime import own, zeros_like
 
 
 def read_unbound(body: Block, hands_on: Callable[[Var, Var], bool]) -> set[Var]:
@@ -25,7 +25,7 @@ def read_unbound(body: Block, hands_on: Callable[[Var, Var], bool]) -> set[Var]:
         match statement:
             case Do(rhs):
                 found.update(a for a in operands(rhs) if isinstance(a, Var))
-            case Let(rhs=Call(func=Const(value=function)) as rhs) if function is zeros_like:
+            case Let(rhs=Call(func=Const(value=function)) as rhs) if function in (zeros_like, own):
                 found.update(a for a in operands(rhs) if isinstance(a, Var))
             case If(results=results, then=then, orelse=orelse):
                 for arm in (then, orelse):
