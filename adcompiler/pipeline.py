@@ -17,7 +17,7 @@ from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Function
 from adcompiler.products import Product, Typed, gradient, optimised, specialise, split
-from adcompiler.rulekit.registry import display_name
+from adcompiler.rulekit.homes import display_name
 from adcompiler.transforms.unit import Unit
 
 STAGES = ("parse", "types", "reverse", "optimise", "source")

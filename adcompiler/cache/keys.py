@@ -23,7 +23,8 @@ from adcompiler.analyses.values import type_of
 from adcompiler.frontend.scope import MISSING, Scope
 from adcompiler.frontend.source import read_source
 from adcompiler.ir import types as t
-from adcompiler.rulekit.registry import REGISTRY, Rule, root_module
+from adcompiler.rulekit.homes import home_module
+from adcompiler.rulekit.registry import REGISTRY, Rule
 
 PACKAGE = Path(__file__).parent.parent
 MAX_DEPTH = 6
@@ -134,7 +135,7 @@ def fingerprint(value: Any, lines: bool = True, depth: int = 0) -> str:
     if not isinstance(type_, t.Static):
         return f"type {type_text(type_, lines, depth)}"
     name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
-    module = getattr(value, "__module__", None) or root_module(value)
+    module = home_module(value)
     return f"{class_name(type(value))} {module}.{name}{coverage(value)}"
 
 
@@ -220,10 +221,7 @@ def spelled(value: Any) -> str | None:
     if isinstance(value, types.ModuleType):
         return f"{value.__name__}:" if sys.modules.get(value.__name__) is value else None
     name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
-    module = getattr(value, "__module__", None)
-    if module is None:
-        owner = getattr(value, "__objclass__", None)
-        module = owner.__module__ if owner is not None else root_module(value)
+    module = home_module(value)
     if not isinstance(name, str) or not module:
         return None
     text = f"{module}:{name}"

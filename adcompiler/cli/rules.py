@@ -12,7 +12,8 @@ from typing import Any
 from adcompiler.cli.output import show_table
 from adcompiler.errors import SourceNotFoundError
 from adcompiler.frontend.source import read_source
-from adcompiler.rulekit.registry import REGISTRY, Rule, display_name
+from adcompiler.rulekit.homes import display_name
+from adcompiler.rulekit.registry import REGISTRY, Rule
 
 SHORT = {"np": "numpy"}
 

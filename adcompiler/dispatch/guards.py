@@ -18,7 +18,7 @@ from adcompiler.analyses.values import type_of
 from adcompiler.cache.keys import resolve
 from adcompiler.frontend.scope import MISSING
 from adcompiler.ir import types as t
-from adcompiler.rulekit.registry import root_module
+from adcompiler.rulekit.homes import root_module
 
 SETTLED = frozenset({
     "abc", "builtins", "cmath", "collections", "copy", "dataclasses", "enum", "functools",

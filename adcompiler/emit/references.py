@@ -15,6 +15,7 @@ import adcompiler.runtime as runtime
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir.nodes import Block, Const, Global, Let, Undefined
 from adcompiler.ir.visit import blocks_of, direct_uses, walk
+from adcompiler.rulekit.homes import public_place
 from adcompiler.transforms.unit import Path, Unit
 
 MODULE_ALIASES = {"numpy": "np"}
@@ -97,19 +98,11 @@ class References:
             return ast.Attribute(self.module("numpy"), name, ast.Load())
         if getattr(operator, name, None) is value:
             return ast.Attribute(self.module("operator"), name, ast.Load())
-        module = getattr(value, "__module__", None)
-        if module is None:
-            owner = getattr(value, "__objclass__", None)
-            module = getattr(owner, "__module__", None)
-        if not isinstance(module, str) or module not in sys.modules:
+        place = public_place(value)
+        if place is None:
             return None
-        found: Any = sys.modules[module]
-        for part in name.split("."):
-            found = getattr(found, part, None)
-        if found is not value:
-            return None
-        result = self.module(module)
-        for part in name.split("."):
+        result = self.module(place[0])
+        for part in place[1].split("."):
             result = ast.Attribute(result, part, ast.Load())
         return result
 

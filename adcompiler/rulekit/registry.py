@@ -8,12 +8,11 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Protocol
 
 from adcompiler.rulekit.domains import Domain
+from adcompiler.rulekit.homes import home_module, prefixes, rule_packages
 
-ENTRY_POINT_GROUP = "adcompiler.rules"
 logger = logging.getLogger("adcompiler")
 
 
@@ -74,7 +73,6 @@ class Registry:
         self._all_loaded = False
         self._begun: set[str] = set()
         self._loading = threading.RLock()
-        self._points: dict[str, list[EntryPoint]] | None = None
         self.watchers: weakref.WeakSet[Watcher] = weakref.WeakSet()
 
     def add(self, rule: Rule) -> None:
@@ -156,8 +154,8 @@ class Registry:
     def load_all(self) -> None:
         """Load the rules of every installed rule package."""
         if not self._all_loaded:
-            for root in list(self._entry_points()):
-                self._load(root)
+            for module in rule_packages():
+                self._load(module)
             self._all_loaded = True
 
     def _changed(self) -> None:
@@ -166,58 +164,26 @@ class Registry:
             for watcher in list(self.watchers):
                 watcher.rules_changed()
 
-    def _entry_points(self) -> dict[str, list[EntryPoint]]:
-        """Return the entry points of installed rule packages by root module, read once."""
-        if self._points is None:
-            points: dict[str, list[EntryPoint]] = {}
-            for point in entry_points(group=ENTRY_POINT_GROUP):
-                points.setdefault(point.name, []).append(point)
-            self._points = points
-        return self._points
-
     def _load_for(self, function: Any) -> None:
-        root = root_module(function)
-        if root and root not in self._loaded:
-            self._load(root)
+        for module in prefixes(home_module(function)):
+            if module and module not in self._loaded:
+                self._load(module)
 
-    def _load(self, root: str) -> None:
+    def _load(self, module: str) -> None:
         # Another thread must not find the rules half loaded; a rule package that asks for rules of
-        # its own root while it is loading must not load itself again.
+        # its own module while it is loading must not load itself again.
         with self._loading:
-            if root in self._loaded or root in self._begun:
+            if module in self._loaded or module in self._begun:
                 return
-            self._begun.add(root)
-            for point in self._entry_points().get(root, ()):
+            self._begun.add(module)
+            for point in rule_packages().get(module, ()):
                 try:
                     point.load()
                 except Exception:
                     logger.exception(
-                        "the rules of %s for %s could not be loaded", point.value, root
+                        "the rules of %s for %s could not be loaded", point.value, module
                     )
-            self._loaded.add(root)
-
-
-def root_module(function: Any) -> str:
-    """Return the top-level module that a callable belongs to, e.g. ``"numpy"``."""
-    module = getattr(function, "__module__", None)
-    if module is None:
-        owner = getattr(function, "__objclass__", None) or getattr(function, "__self__", None)
-        if owner is None:
-            owner = type(function)
-        module = owner if isinstance(owner, str) else getattr(owner, "__module__", "") or ""
-        if not isinstance(module, str):
-            module = ""
-    root = str(module).partition(".")[0]
-    return {"_operator": "operator"}.get(root, root)
-
-
-def display_name(function: Any) -> str:
-    """Return a function's name for people, e.g. ``numpy.sin``: where it is documented."""
-    name = getattr(function, "__qualname__", None) or getattr(function, "__name__", "?")
-    module, root = str(getattr(function, "__module__", None) or ""), root_module(function)
-    private = any(part.startswith("_") for part in module.split("."))
-    home = root if private or not module else module
-    return str(name) if home in ("builtins", "") else f"{home}.{name}"
+            self._loaded.add(module)
 
 
 def hashable(value: Any) -> bool:

@@ -16,7 +16,8 @@ from adcompiler.frontend.replacements import REPLACEMENTS
 from adcompiler.frontend.state import Recipe
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Attribute, Call, Closure, Const, Origin, Star
-from adcompiler.rulekit.registry import REGISTRY, hashable, root_module
+from adcompiler.rulekit.homes import root_module
+from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.transforms import (
     container_folds, copy_folds, in_place_folds, inspection_folds, iterator_folds, power_folds,
     projection_folds, sequence_folds, stores,

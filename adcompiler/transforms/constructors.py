@@ -17,7 +17,7 @@ from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Call, Const, Do, Function, Item, Origin, Star, Unsupported, Var,
 )
 from adcompiler.ir.visit import walk
-from adcompiler.rulekit.registry import root_module
+from adcompiler.rulekit.homes import root_module
 from adcompiler.runtime.records import is_record_class
 from adcompiler.transforms.folds import folds
 from adcompiler.transforms.libraries import is_library

@@ -15,7 +15,7 @@ import numpy as np
 from adcompiler.errors import ADError, Finding
 from adcompiler.frontend.functions import lower
 from adcompiler.ir.nodes import Origin
-from adcompiler.rulekit.registry import root_module
+from adcompiler.rulekit.homes import root_module
 
 INDENT = "      "
 

@@ -1,0 +1,97 @@
+"""Where a callable lives: the module that defines it, and the public one it is imported from."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from functools import lru_cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+import numpy as np
+
+ENTRY_POINT_GROUP = "adcompiler.rules"
+PUBLIC = {"_operator": "operator"}
+
+
+@lru_cache(maxsize=1)
+def rule_packages() -> dict[str, list[EntryPoint]]:
+    """Return the entry points of installed rule packages by the module they cover."""
+    points: dict[str, list[EntryPoint]] = {}
+    for point in entry_points(group=ENTRY_POINT_GROUP):
+        points.setdefault(point.name, []).append(point)
+    return points
+
+
+def home_module(function: Any) -> str:
+    """Return the name of the module that a callable belongs to, e.g. ``"scipy.linalg._matfuncs"``.
+
+    A ufunc does not know its module: it is looked for in those that rules are installed for.
+    """
+    module = getattr(function, "__module__", None)
+    if module is None:
+        if isinstance(function, np.ufunc):
+            return ufunc_module(function)
+        owner = getattr(function, "__objclass__", None) or getattr(function, "__self__", None)
+        if owner is None:
+            owner = type(function)
+        module = owner if isinstance(owner, str) else getattr(owner, "__module__", "") or ""
+        if not isinstance(module, str):
+            module = ""
+    return PUBLIC.get(module, str(module))
+
+
+def ufunc_module(function: np.ufunc) -> str:
+    """Return the name of the module that a ufunc without a ``__module__`` is found in."""
+    for name in ("numpy", *rule_packages()):
+        if found_in(name, function.__name__) is function:
+            return name
+    return "numpy"
+
+
+def found_in(module: str, qualname: str) -> Any:
+    """Return what an imported module has under a dotted name, None if there is no such thing."""
+    found: Any = sys.modules.get(module)
+    for part in qualname.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def prefixes(module: str) -> Iterable[str]:
+    """Return a module's name and those of the packages it is in, outermost first."""
+    parts = module.split(".")
+    return [".".join(parts[:n]) for n in range(1, len(parts) + 1)]
+
+
+def root_module(function: Any) -> str:
+    """Return the top-level module that a callable belongs to, e.g. ``"numpy"``."""
+    return home_module(function).partition(".")[0]
+
+
+def public_place(value: Any) -> tuple[str, str] | None:
+    """Return the outermost imported module that has ``value``, and its name there.
+
+    ``scipy.linalg.expm`` is defined in ``scipy.linalg._matfuncs``: the answer is
+    ``("scipy.linalg", "expm")``. None where it cannot be imported by its name.
+    """
+    name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+    module = home_module(value)
+    if not isinstance(name, str) or "<" in name or module not in sys.modules:
+        return None
+    for place in prefixes(module):
+        if found_in(place, name) is value:
+            return place, name
+    return None
+
+
+def display_name(function: Any) -> str:
+    """Return a function's name for people, e.g. ``numpy.sin``: where it is documented."""
+    place = public_place(function)
+    if place is not None:
+        module, name = place
+    else:
+        name = str(getattr(function, "__qualname__", None) or getattr(function, "__name__", "?"))
+        module = home_module(function)
+        if any(part.startswith("_") for part in module.split(".")):
+            module = root_module(function)
+    return name if module in ("builtins", "") else f"{module}.{name}"
