@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.ir import types as t
+from adcompiler.runtime.fourier import fitted
 from adcompiler.runtime.gathering import permute_adjoint, take_adjoint, take_along_axis_adjoint
 from adcompiler.runtime.joining import split_adjoint
 from adcompiler.runtime.padding import pad_adjoint
@@ -58,7 +59,9 @@ def type_of(value: Any, depth: int = 0, inside: tuple[int, ...] = ()) -> t.Type:
     if isinstance(value, np.generic):
         kind = t.kind_of_dtype(value.dtype)
         return t.UNKNOWN if kind == "other" else t.Scalar(kind, value.dtype.name)
-    if value is None or isinstance(value, STATIC_CLASSES):
+    if value is None or isinstance(value, STATIC_CLASSES) or (
+        cls.__name__ == "_Function" and cls.__module__ == "uarray"  # those of scipy.fft
+    ):
         return t.Static(value)
     if depth > 8 or id(value) in inside:
         return t.UNKNOWN
@@ -260,7 +263,7 @@ def _of_shape_last(g: Any, *rest: Any) -> Any:
 TYPED_AS: dict[Any, Callable[..., Any]] = {
     **dict.fromkeys((
         take_adjoint, take_along_axis_adjoint, repeat_adjoint, tile_adjoint, resize_adjoint,
-        pad_adjoint, diagonal_adjoint, split_adjoint,
+        pad_adjoint, diagonal_adjoint, split_adjoint, fitted,
     ), _of_shape_second),
     permute_adjoint: _of_shape_last,
     np.reshape: _of_shape_first, np.ndarray.reshape: _of_shape, np.broadcast_to: _of_shape_first,

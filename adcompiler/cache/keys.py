@@ -120,7 +120,7 @@ def fingerprint(value: Any, lines: bool = True, depth: int = 0) -> str:
         return f"module {value.__name__}"
     if isinstance(value, types.FunctionType):
         done = function_digest(value, lines, depth)
-        return f"def {value.__module__}.{value.__qualname__} {done}{coverage(value)}"
+        return f"def {value.__module__}.{value.__qualname__} {done}{coverage(value, depth)}"
     if isinstance(value, functools.partial):
         parts = (value.func, *value.args, *value.keywords.items())
         return f"partial {[default_text(part, lines, depth + 1) for part in parts]}"
@@ -128,7 +128,7 @@ def fingerprint(value: Any, lines: bool = True, depth: int = 0) -> str:
         parts = (value.__func__, value.__self__)
         return f"method {[fingerprint(part, lines, depth + 1) for part in parts]}"
     if isinstance(value, type):
-        return f"class {class_name(value)}{coverage(value)}"
+        return f"class {class_name(value)}{coverage(value, depth)}"
     if value is None or isinstance(value, np.dtype):
         return f"{type(value).__name__} {value}"
     type_ = type_of(value)
@@ -136,7 +136,7 @@ def fingerprint(value: Any, lines: bool = True, depth: int = 0) -> str:
         return f"type {type_text(type_, lines, depth)}"
     name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
     module = home_module(value)
-    return f"{class_name(type(value))} {module}.{name}{coverage(value)}"
+    return f"{class_name(type(value))} {module}.{name}{coverage(value, depth)}"
 
 
 def type_text(type_: t.Type, lines: bool = True, depth: int = 0) -> str:
@@ -243,22 +243,25 @@ def unspelled(text: str) -> Any:
 # -- rules -----------------------------------------------------------------------------------------
 
 
-def rule_digest(rule: Rule) -> str:
+def rule_digest(rule: Rule, depth: int = 0) -> str:
     """Return a hash of what a rule does, but for the module-level names that it reads."""
     parts: list[object] = [rule.wrt, rule.types, rule.elementwise, rule.kink, rule.primal_note]
     for part in (rule.definition, *rule.partials):
         if isinstance(part, types.FunctionType):
-            parts.append(function_digest(part))
+            parts.append(function_digest(part, depth=depth))
         else:
             parts.append(repr(part))
     return digest(*parts)
 
 
-def coverage(function: Any) -> str:
-    """Return text that says which rules and declarations cover a callable, "" if none do."""
+def coverage(function: Any, depth: int = 0) -> str:
+    """Return text that says which rules and declarations cover a callable, "" if none do.
+
+    A rule may hold in its closure what it covers: ``depth`` says how deep in such it is.
+    """
     rules = REGISTRY.rules_of(function)
     inactive = REGISTRY.inactive(function)
-    found = f" rules {digest(*map(rule_digest, rules))}" if rules else ""
+    found = f" rules {digest(*(rule_digest(rule, depth) for rule in rules))}" if rules else ""
     return found if inactive is None else f"{found} inactive {inactive.pure}"
 
 

@@ -25,7 +25,7 @@ from adcompiler.transforms import (
 from adcompiler.transforms.binding import atoms, literal, plain_call
 from adcompiler.transforms.constructors import construct
 from adcompiler.transforms.defaults import without_defaults
-from adcompiler.transforms.effects import refused, without_out
+from adcompiler.transforms.effects import refused, without_out, without_overwriting
 from adcompiler.transforms.folds import FOLDS, class_of, fold_constants
 from adcompiler.transforms.generators import opened_arguments
 from adcompiler.transforms.iterator_folds import GETTERS, call_getter, opened_iterator
@@ -123,6 +123,7 @@ def call_value(
         return s.let(plain_call(func, args, kwargs), value.result, name, origin)
     if refused(s, value, args, kwargs, origin, getattr(value, "__name__", name)):
         return UNDEF
+    kwargs = without_overwriting(value, kwargs)
     if isinstance(value, functools.partial):
         path = s.unit.paths.get(id(value))
         inner = s.unit.static(value.func, None if path is None else (*path, ("attr", "func")))

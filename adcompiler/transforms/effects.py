@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.ir.nodes import Atom, Const, Origin
+from adcompiler.rulekit.homes import root_module
 from adcompiler.transforms.writer import Writer
 
 USE_THE_RESULT = "use functions that return a new array: np.where, np.concatenate, np.sort, np.full"
@@ -74,6 +75,16 @@ def is_ufunc_at(function: Any) -> bool:
         getattr(function, "__name__", "") == "at"
         and isinstance(getattr(function, "__self__", None), np.ufunc)
     )
+
+
+def without_overwriting(function: Any, kwargs: dict[str, Atom]) -> dict[str, Atom]:
+    """Return the keyword arguments of a call without leave to destroy the contents of others.
+
+    SciPy's ``overwrite_x=True`` and its like save memory; the reverse sweep may read the array.
+    """
+    if not any(key.startswith("overwrite_") for key in kwargs) or root_module(function) != "scipy":
+        return kwargs
+    return {key: value for key, value in kwargs.items() if not key.startswith("overwrite_")}
 
 
 def without_out(

@@ -7,6 +7,7 @@ import adcompiler_rules.numpy_decompositions
 import adcompiler_rules.numpy_differences
 import adcompiler_rules.numpy_elementwise
 import adcompiler_rules.numpy_inactive
+import adcompiler_rules.numpy_fft
 import adcompiler_rules.numpy_indexing
 import adcompiler_rules.numpy_joining
 import adcompiler_rules.numpy_linalg

@@ -20,6 +20,7 @@ import zlib
 
 import numpy as np
 import pytest
+import scipy.fft
 
 import adcompiler
 from adcompiler import vjp
@@ -41,10 +42,10 @@ BINARY = {
 }
 UNARY = {operator.neg: "-", operator.pos: "+"}
 MODULES = {"np": np, "np.linalg": np.linalg, "np.fft": np.fft, "math": math, "cmath": cmath,
-           "operator": operator, "statistics": statistics}
+           "operator": operator, "statistics": statistics, "scipy.fft": scipy.fft}
 LITERALS = (bool, int, str, type(None), type(Ellipsis))
 NAMESPACE = {"np": np, "math": math, "cmath": cmath, "operator": operator,
-             "statistics": statistics, "adcompiler": adcompiler}
+             "statistics": statistics, "adcompiler": adcompiler, "scipy": scipy}
 
 NOT_COMPILED = {
     # the sum over rows of no rows is the start value: its type depends on the extent

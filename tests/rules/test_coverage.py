@@ -62,11 +62,6 @@ NOT_YET = {
     "calls a function it is given": """
         apply_along_axis apply_over_axes fromfunction piecewise
     """,
-    "discrete Fourier transforms: a rule file of their own": """
-        fft.fft fft.fft2 fft.fftfreq fft.fftn fft.fftshift fft.hfft fft.ifft fft.ifft2 fft.ifftn
-        fft.ifftshift fft.ihfft fft.irfft fft.irfft2 fft.irfftn fft.rfft fft.rfft2 fft.rfftfreq
-        fft.rfftn
-    """,
     "the old polynomial functions": """
         poly polyadd polyder polydiv polyfit polyint polymul polysub roots
     """,
