@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TypeGuard
 
 from adcompiler.analyses.purity import Purity, is_destructive, is_writer
-from adcompiler.analyses.storage import Sharing, written_operand
+from adcompiler.analyses.storage import Sharing, is_mutable, written_operand
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Block, Do, Function, If, Item, Let, Loop, Pack, Rhs, Slice, Statement,
@@ -45,6 +45,8 @@ class Fusion:
             s.target: s.rhs for s in walk(function.body) if isinstance(s, Let)
         }
         self.sharing = Sharing(unit.type, self.definitions.get)  # type: ignore[arg-type]
+        self.joined = joined_values(function.body)
+        self.carried = carried_values(function.body)
         self.viewed: dict[Var, set[Var]] = {}
         self.fused: set[Var] = set()
         self.reads: dict[Var, set[Var]] = {}
@@ -140,21 +142,37 @@ class Fusion:
         return False
 
     def shares(self, read: set[Var], written: set[Atom]) -> bool:
-        """Say whether one of the variables read may have its storage in what is written."""
-        return any(var in written or self.bases(var) & written for var in read)
+        """Say whether one of the variables read may share storage with one that is written."""
+        into = {base for var in written if isinstance(var, Var) for base in self.bases(var)}
+        return any(not into.isdisjoint(self.bases(var)) for var in read)
 
     def bases(self, var: Var) -> set[Var]:
-        """Return the variables whose storage ``var`` may share: what it is a view of."""
+        """Return the variables whose storage ``var`` may share, itself and what it is a view of."""
         if var not in self.viewed:
-            found = self.viewed[var] = set()
-            rhs = self.definitions.get(var)
-            shared = [] if rhs is None else [atom for atom, _ in self.sharing.of(var, rhs)]
-            if isinstance(rhs, Attribute) and isinstance(self.unit.type(var), t.Method):
-                shared.append(rhs.obj)
-            for operand in shared:
-                if isinstance(operand, Var):
-                    found |= {operand} | self.bases(operand)
+            seen: set[tuple[Var, frozenset[Var]]] = set()
+            waiting: list[tuple[Atom, frozenset[Var]]] = [(var, frozenset())]
+            while waiting:
+                base, earlier = waiting.pop()
+                if isinstance(base, Var) and (base, earlier) not in seen:
+                    seen.add((base, earlier))
+                    waiting += [(atom, earlier) for atom in self.shared(base)]
+                    values, inside = self.carried.get(base, ((), frozenset()))
+                    waiting += [(atom, earlier | inside) for atom in values]
+            self.viewed[var] = {base for base, earlier in seen if base not in earlier}
         return self.viewed[var]
+
+    def shared(self, var: Var) -> Sequence[Atom]:
+        """Return what ``var`` is directly made of, as far as it has its storage there."""
+        rhs = self.definitions.get(var)
+        if rhs is None:
+            return self.joined.get(var, ()) if is_mutable(self.unit.type(var)) else ()
+        written = written_operand(rhs)
+        if written is not None:
+            return (written,)
+        shared = [atom for atom, _ in self.sharing.of(var, rhs)]
+        if isinstance(rhs, Attribute) and isinstance(self.unit.type(var), t.Method):
+            shared.append(rhs.obj)
+        return shared
 
     def refresh(self, statements: Sequence[Statement]) -> None:
         """Recompute what the fused expressions of a block read."""
@@ -250,6 +268,37 @@ def written_buffers(statement: Statement) -> set[Atom]:
             found.add(unstar(inner.rhs.args[0]))
         elif isinstance(inner, Loop):
             found.update(inner.inits)
+    return found
+
+
+def joined_values(block: Block) -> dict[Var, list[Atom]]:
+    """Return what the variables that regions define may be: results, and a loop's first values."""
+    found: dict[Var, list[Atom]] = {}
+    for statement in walk(block):
+        if isinstance(statement, Loop):
+            found.update((p, [v]) for p, v in zip(statement.params, statement.inits, strict=True))
+            found.update((r, [p]) for r, p in zip(statement.results, statement.params, strict=True))
+            found.update((list_, [v]) for list_, v in zip(
+                statement.collects, statement.collected(), strict=True))
+            found.update((item, [*statement.iterables]) for item in statement.items)
+        elif isinstance(statement, (If, With, Try)):
+            for arm in arms_of(statement):
+                for var, value in zip(statement.results, arm.yields, strict=False):
+                    found.setdefault(var, []).append(value)
+    return found
+
+
+def carried_values(block: Block) -> dict[Var, tuple[Sequence[Atom], frozenset[Var]]]:
+    """Return what a loop's params may be after the first iteration, and what its body defines.
+
+    What the body defines is something else by then, unless it is made of a param.
+    """
+    found: dict[Var, tuple[Sequence[Atom], frozenset[Var]]] = {}
+    for loop in walk(block):
+        if isinstance(loop, Loop) and loop.params:
+            inside = frozenset(var for inner in walk(loop.body) for var in defined(inner))
+            for param, value in zip(loop.params, loop.next_values(), strict=True):
+                found[param] = ((value,), inside)
     return found
 
 

@@ -357,6 +357,7 @@ class WriteReverser(ReverserBase):
         destroyed = self.destroyed_values()
         made = {var for st in out for var in defined(st)}
         done: set[Var] = set()
+        anew: dict[Var, Atom] = {}
         while True:
             waiting = [
                 var for var in free_variables(self.content(Block(tuple(out), tuple(yields))))
@@ -369,10 +370,12 @@ class WriteReverser(ReverserBase):
                 done.add(var)
                 rhs = self.s.unit.definition(var)
                 assert rhs is not None
+                rhs = substitute(rhs, anew)
                 new = self.copy_of(var)
                 new = Var(var.name, True) if var.temporary else new
                 self.s.copy_facts(var, new)
                 self.s.unit.defs[new] = rhs
+                anew[var] = new
                 position = self.position_after(out, rhs)
                 origin = getattr(out[min(position, len(out) - 1)], "origin", None) if out else None
                 origin = origin or self.s.at

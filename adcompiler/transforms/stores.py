@@ -98,13 +98,29 @@ def store_in_array(
     ):
         value = s.attribute(value, "real", origin)
     if heap.reads_from(value, obj) and heap.sharing.copies(step.args[0]):
-        # NumPy leaves open what is read while elements are written one by one
+        if is_mask(s.unit.type(step.args[0])):
+            # what NumPy reads there depends on which elements it has written by then
+            s.reject(
+                origin, "what is written where a mask is true is read from the same array",
+                "write a copy of it: `x[mask] = y.copy()`", "aliases",
+            )
+            return
         value = s.call(Const(np.copy), [value], {}, origin, "value")
     added = summand(s, obj, type_, step, value, origin)
     if added is not None:
         heap.write(obj, (step,), added, origin, adds=True)
         return
     heap.write(obj, (step,), value, origin)
+
+
+def is_mask(index: t.Type) -> bool:
+    """Say whether values of this type are boolean masks when they are the whole subscript."""
+    match index:
+        case t.Array():
+            return index.kind == "bool"
+        case t.List(t.Scalar("bool")):
+            return True
+    return False
 
 
 def summand(

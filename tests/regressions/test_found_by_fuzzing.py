@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from adcompiler import source, value_and_grad, vjp
+from adcompiler import UnsupportedError, source, value_and_grad, vjp
 
 
 def test_iterable_of_a_reverse_loop_is_read_before_its_accumulators_are_set():
@@ -173,3 +173,49 @@ def test_an_exit_that_is_never_taken_does_not_end_the_loop():
 
     assert value_and_grad(f)(2.0) == (0.25, 0.125)
     assert value_and_grad(f)(2.0, 1) == (1.0, 0.0)
+
+
+def test_the_value_is_computed_before_the_sweep_restores_what_a_branch_joined():
+    def f(x, v):
+        v[...] /= 1.5
+        v[:] *= v
+        if x:
+            pass
+        else:
+            v += 1
+        return np.sum(v * 1.0)
+
+    v = np.array([0.6, 0.3])
+    value, gradient = value_and_grad(f, argnums=1)(1.0, v)
+    assert value == pytest.approx(np.sum((v / 1.5) ** 2))
+    assert gradient == pytest.approx(2 * v / 1.5**2)
+
+
+def test_views_of_views_are_read_anew_in_order():
+    def f(d):
+        a = d[-2]
+        p = np.outer(a[:1], a)
+        a[0] *= 3.0
+        return p
+
+    d = [np.array([2.0, 5.0]), np.array([1.0, 1.0])]
+    y, pullback = vjp(f, d)
+    assert np.array_equal(y, [[4.0, 10.0]])
+    first, second = pullback(np.array([[1.0, 10.0]]))[0]
+    assert np.array_equal(first, [4.0 + 50.0, 20.0])
+    assert np.array_equal(second, [0.0, 0.0])
+
+
+def test_a_mask_written_with_values_of_the_same_array_is_refused():
+    def f(x):
+        x[np.array([True, True, True])] = x[::-1]
+        return x
+
+    def g(x):
+        x[np.array([True, True, True])] = x[::-1].copy()
+        return x
+
+    x = np.array([1.0, 2.0, 3.0])
+    with pytest.raises(UnsupportedError, match="where a mask is true"):
+        vjp(f, x.copy())
+    assert np.array_equal(vjp(g, x.copy())[1](x)[0], [3.0, 2.0, 1.0])
