@@ -30,6 +30,7 @@ from adcompiler.transforms.cotangents import Cotangents, cotangent_type
 from adcompiler.transforms.global_state import checked_stores, with_reads_in_order
 from adcompiler.transforms.heap import Heap
 from adcompiler.transforms.in_place import rebound
+from adcompiler.transforms.layouts import with_layouts_kept
 from adcompiler.transforms.objects import open_parts
 from adcompiler.transforms.pairs import Pairs
 from adcompiler.transforms.parts import Steps, separate
@@ -157,8 +158,8 @@ def specialise(
     unit.active_calls.pop()
     checked_stores(s)
     for callee in unit.callees.values():
-        if callee.function is not None and unit.global_stores:
-            body = with_reads_in_order(unit, callee.function.body)
+        if callee.function is not None:
+            body = with_layouts_kept(unit, with_reads_in_order(unit, callee.function.body))
             callee.function = replace(callee.function, body=body)
     for var in params:
         if var in heap.state.latest:
@@ -169,7 +170,7 @@ def specialise(
     changed = {var for var, _ in finals}
     check = kept_apart(s, heap, params, dict(same), changed, function.origin)
     statements = rebound(s, [*heap.prologue, *check, *out], (value,))
-    body = with_reads_in_order(unit, Block(statements, (value,)))
+    body = with_layouts_kept(unit, with_reads_in_order(unit, Block(statements, (value,))))
     written = [Written(var, final, copies.get(var, (None, None))[1]) for var, final in finals]
     lost = lost_effects(s, heap, params, function.origin)
     return Typed(

@@ -18,7 +18,6 @@ from adcompiler.ir.nodes import (
     UNDEF, Atom, Block, Call, Const, If, Let, Loop, Origin, Statement, Step, Var,
 )
 from adcompiler.ir.visit import used
-from adcompiler.runtime import own
 from adcompiler.transforms.heap import Heap, Reference, State
 from adcompiler.transforms.writer import Writer
 
@@ -350,11 +349,8 @@ class Carried:
         for i in sorted(self.copied):
             type_ = s.unit.type(found[i])
             assert self.heap is not None
-            first = self.first[i]
-            function = self.heap.copier(first, type_) if isinstance(first, Var) else own
-            found[i] = s.let(
-                Call(Const(function), (found[i],)), type_, self.node.params[i].name,
-                self.node.origin, False,
+            found[i] = self.heap.copy_to_write(
+                found[i], type_, self.node.params[i].name, self.node.origin
             )
         return found
 

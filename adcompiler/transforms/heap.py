@@ -15,7 +15,7 @@ that the writes of emitted code never reach what somebody else holds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,7 +30,7 @@ from adcompiler.ir.nodes import (
     Step, Update, Var, unstar,
 )
 from adcompiler.runtime import choose, own, record
-from adcompiler.runtime.shaping import copy_as_laid_out, reshape_view
+from adcompiler.runtime.shaping import reshape_view
 from adcompiler.transforms.writer import Writer
 
 SLOTS_MOVED = 0
@@ -229,7 +229,9 @@ class Heap:
             )
             if isinstance(how, Step) and not known:
                 self.hold_parts(there.root, operand)
-                steps = (*there.steps, checked(how, self.place_in_text()))
+                step = checked(how, self.place_in_text())
+                self.s.unit.relies_on_layout |= step.function is reshape_view
+                steps = (*there.steps, step)
                 self.references[var] = Reference(there.root, steps, self.state.value(there.root))
             elif how == "same":
                 self.references[var] = there
@@ -644,8 +646,7 @@ class Heap:
         """Write a copy of a root's latest value, and make that the latest one."""
         base = self.state.value(root)
         type_ = self.s.unit.type(base)
-        function = self.copier(root, type_)
-        new = self.s.let(Call(Const(function), (base,)), type_, root.name, origin, False)
+        new = self.copy_to_write(base, type_, root.name, origin)
         if isinstance(type_, t.Array):
             self.s.unit.shapes[new] = self.s.unit.shape_class(base)
         exclusive = dict(self.state.exclusive)
@@ -654,14 +655,13 @@ class Heap:
         self.state.exclusive = {**exclusive, new: True}  # a copy: parts are held by nobody more
         return new
 
-    def copier(self, root: Var, type_: t.Type) -> Callable[..., Any]:
-        """Return the function that copies a root: keeping its layout, where views rely on that."""
-        if not isinstance(type_, t.Array):
-            return own
-        return copy_as_laid_out if any(
-            there.root is root and any(step.function is reshape_view for step in there.steps)
-            for there in self.references.values()
-        ) else np.copy
+    def copy_to_write(self, value: Atom, type_: t.Type, name: str, origin: Origin) -> Var:
+        """Write a copy of a value, which will be written into; see ``layouts``."""
+        function = np.copy if isinstance(type_, t.Array) else own
+        new = self.s.let(Call(Const(function), (value,)), type_, name, origin, False)
+        assert isinstance(new, Var)
+        self.s.unit.copied_for_writes.add(new)
+        return new
 
     def is_exclusive(self, atom: Atom) -> bool:
         """Say whether the storage of a value is nobody else's."""

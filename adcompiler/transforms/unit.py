@@ -80,7 +80,8 @@ class Unit:
     ``one_shot`` holds the values that stand for iterators, which Python runs over only once;
     ``reused`` the variables of the functions being read that may be read more than once.
     ``merges`` are the places where a variable is one of two arrays; at those in ``chosen`` it is
-    kept apart which.
+    kept apart which. ``copied_for_writes`` holds the copies that spare the caller's arrays;
+    ``relies_on_layout`` says that some reshape is taken for a view.
     """
 
     root: Any = None
@@ -125,6 +126,8 @@ class Unit:
     assume_equal_shapes: bool = True
     merges: set[Any] = field(default_factory=set)
     chosen: frozenset[Any] = frozenset()
+    copied_for_writes: set[Var] = field(default_factory=set)
+    relies_on_layout: bool = False
 
     def type(self, atom: Atom) -> t.Type:
         """Return what is known of the value of ``atom``."""

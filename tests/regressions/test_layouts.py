@@ -1,0 +1,45 @@
+"""Whether a reshape is a view depends on the layout of the caller's array, of which a copy is made."""
+
+import numpy as np
+import pytest
+from adcompiler import value_and_grad
+from adcompiler.runtime.shaping import CopiedError
+
+
+def written_then_reshaped(A):
+    A[0, 0] *= 2.0
+    b = A.reshape(-1)
+    b[1] *= 3.0
+    return A.sum() + 10.0 * b.sum()
+
+
+def apart(A):
+    """Return ``A`` in storage with a gap between the rows."""
+    wide = np.zeros((A.shape[0], A.shape[1] + 1))
+    wide[:, :-1] = A
+    return wide[:, :-1]
+
+
+def spread(A):
+    """Return ``A`` in every other place of its storage, where it can still be read in one row."""
+    wide = np.zeros((A.shape[0], 2 * A.shape[1]))
+    wide[:, ::2] = A
+    return wide[:, ::2]
+
+
+A = np.arange(1.0, 7.0).reshape(2, 3)
+
+
+@pytest.mark.parametrize("made", [np.copy, spread])
+def test_a_view_stays_a_view(made):
+    value, gradient = value_and_grad(written_then_reshaped)(made(A))
+    assert value == written_then_reshaped(made(A))
+    assert np.array_equal(gradient, [[22.0, 33.0, 11.0], [11.0, 11.0, 11.0]])
+
+
+@pytest.mark.parametrize("made", [apart, np.asfortranarray])
+def test_what_is_no_view_is_refused_when_it_runs(made):
+    B = made(A)
+    with pytest.raises(CopiedError, match=r"A\.reshape|this makes a copy"):
+        value_and_grad(written_then_reshaped)(B)
+    assert np.array_equal(B, A)
