@@ -5,7 +5,8 @@ from adcompiler.runtime.broadcasting import (
     StretchedError, keeps_shape, project, same_shape, same_trailing_shape, unbroadcast,
 )
 from adcompiler.runtime.containers import (
-    append, cell_value, check_bound, check_count, check_rebinds, choose, dict_keys, dict_of,
+    append, cell_value, check_bound, check_count, check_position, check_rebinds, choose, dict_keys,
+    dict_of,
     dict_values, drop_last, entry, generated, is_mapping, is_sequence, pattern_argument, positions,
     put_entry, read_global, repack, same_kind, same_length, store_global, unpack, without_keys,
 )
@@ -19,9 +20,9 @@ from adcompiler.runtime.structure import add, as_cotangent, as_gradient, seed, z
 
 __all__ = [
     "AliasedError", "StretchedError", "accumulate", "add", "add_at", "apart", "append",
-    "as_cotangent", "as_gradient", "cell_value", "check_bound", "check_count", "check_rebinds",
-    "choose", "dict_keys", "dict_of", "dict_values", "drop_last", "entry", "generated",
-    "give_back", "is_basic", "is_mapping", "is_sequence", "keeps_shape", "last_written",
+    "as_cotangent", "as_gradient", "cell_value", "check_bound", "check_count", "check_position",
+    "check_rebinds", "choose", "dict_keys", "dict_of", "dict_values", "drop_last", "entry",
+    "generated", "give_back", "is_basic", "is_mapping", "is_sequence", "keeps_shape", "last_written",
     "note_value", "noted_value", "own", "paired", "passing_on", "pattern_argument", "positions",
     "project", "put_entry", "read_global", "record", "repack", "same_kind", "same_length",
     "same_shape", "same_trailing_shape", "scatter", "seed", "stays_real", "store_global",

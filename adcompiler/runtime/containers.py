@@ -146,6 +146,12 @@ def check_rebinds(value: Any, sign: str) -> None:
         )
 
 
+def check_position(items: Any, index: int) -> None:
+    """Raise IndexError if a list has no item at ``index``, which is removed from it."""
+    if not -len(items) <= index < len(items):
+        raise IndexError(f"index {index} is out of range in a list of {len(items)}")
+
+
 def cell_value(function: Any, index: int) -> Any:
     """Return the current value of a variable that ``function`` captured."""
     return function.__closure__[index].cell_contents

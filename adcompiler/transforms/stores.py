@@ -19,7 +19,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Attribute, Call, Const, Do, Item, Origin, Pack, Slice, Step, Var,
 )
-from adcompiler.runtime import accumulate, append, drop_last, keeps_shape
+from adcompiler.runtime import accumulate, append, check_position, drop_last, keeps_shape
 from adcompiler.transforms.folds import folds
 from adcompiler.transforms.heap import Heap, Reference, rhs_is_record
 from adcompiler.transforms.objects import make_record
@@ -303,6 +303,8 @@ def delete_item(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: s
     if isinstance(type_, t.List) and not there.steps:
         bounds = slice_bounds(s, index)
         if bounds is None:
+            if isinstance(index, Const):
+                check_that_item_exists(s, obj, index, origin)
             index = counted_from_the_start(s, obj, index, origin)
             whole = part(s, obj, NONE, index, origin)
             after = following(s, obj, index, origin)
@@ -327,6 +329,13 @@ def delete_item(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: s
         renew(heap, there.root, s.pack_dict(kept, origin, obj.name), origin, exclusive=owned)
         return NONE
     return refuse_deletion(s, origin)
+
+
+def check_that_item_exists(s: Writer, items: Atom, index: Const, origin: Origin) -> None:
+    """Write the check that a list has the item that is to be removed, unless that is clear."""
+    known, at = s.unit.elements(items), index.value
+    if known is None or not isinstance(at, int) or not -len(known) <= at < len(known):
+        s.out.append(Do(Call(Const(check_position), (items, index)), origin))
 
 
 def counted_from_the_start(s: Writer, items: Atom, index: Atom, origin: Origin) -> Atom:

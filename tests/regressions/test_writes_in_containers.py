@@ -282,3 +282,22 @@ def test_what_a_reshaped_view_held_before_a_write() -> None:
         return np.sum(b)
 
     check(program, X)
+
+
+@pytest.mark.parametrize("index", [7, -3])
+def test_deleting_an_item_that_is_not_there_raises(index):
+    def deleted(x):
+        ys = [x, x * 2.0]
+        del ys[index]
+        return ys[0]
+
+    def popped(x, n):
+        ys = [x * k for k in range(n)]
+        ys.pop(index)
+        return sum(ys)
+
+    with pytest.raises(IndexError):
+        grad(deleted)(1.0)
+    with pytest.raises(IndexError):
+        grad(popped)(1.0, 2)
+    assert grad(popped)(1.0, 8) == 28.0 - (7.0 if index == 7 else 5.0)
