@@ -20,7 +20,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.runtime import dict_keys, entry, own
-from adcompiler.runtime.shaping import copy_as_laid_out, reshape_view
+from adcompiler.runtime.shaping import copy_as_laid_out, reshape_view, viewed
 
 IN_PLACE: dict[Any, Any] = {
     operator.iadd: operator.add, operator.isub: operator.sub, operator.imul: operator.mul,
@@ -34,6 +34,7 @@ IN_PLACE: dict[Any, Any] = {
 VIEWS: frozenset[Any] = frozenset({
     np.transpose, np.swapaxes, np.moveaxis, np.rollaxis, np.expand_dims, np.squeeze, np.flip,
     np.fliplr, np.flipud, np.diagonal, np.broadcast_to, np.real, np.imag, reshape_view,
+    viewed,
 })
 """Functions whose result is always a view of their first argument (or the array itself)."""
 
@@ -297,7 +298,7 @@ class Sharing:
         """Say whether the result of a function has storage of its own."""
         if function in ALLOCATORS or isinstance(function, np.ufunc) or (
             function in IN_PLACE.values() or function in FRESH
-        ):
+        ) or isinstance(getattr(function, "__self__", None), np.ufunc):
             return True
         module = str(getattr(function, "__module__", ""))
         if module.startswith("adcompiler.runtime"):
@@ -305,6 +306,7 @@ class Sharing:
         known = REGISTRY.find(function) is not None or REGISTRY.inactive(function) is not None
         return known and (
             module.split(".")[0] in ("numpy", "math", "cmath", "builtins", "_operator")
+            or module.startswith("scipy.fft.")
             or isinstance(function, np.ufunc)
         )
 

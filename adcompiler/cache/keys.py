@@ -23,7 +23,7 @@ from adcompiler.analyses.values import type_of
 from adcompiler.frontend.scope import MISSING, Scope
 from adcompiler.frontend.source import read_source
 from adcompiler.ir import types as t
-from adcompiler.rulekit.homes import home_module
+from adcompiler.rulekit.homes import home_module, is_same, qualified_name
 from adcompiler.rulekit.registry import REGISTRY, Rule
 
 PACKAGE = Path(__file__).parent.parent
@@ -220,12 +220,12 @@ def spelled(value: Any) -> str | None:
     """Return ``module:qualname`` of an object that can be imported again, else None."""
     if isinstance(value, types.ModuleType):
         return f"{value.__name__}:" if sys.modules.get(value.__name__) is value else None
-    name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+    name = qualified_name(value)
     module = home_module(value)
-    if not isinstance(name, str) or not module:
+    if name is None or not module:
         return None
     text = f"{module}:{name}"
-    return text if unspelled(text) is value else None
+    return text if is_same(unspelled(text), value) else None
 
 
 def unspelled(text: str) -> Any:

@@ -15,7 +15,7 @@ import adcompiler.runtime as runtime
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir.nodes import Block, Const, Global, Let, Undefined
 from adcompiler.ir.visit import blocks_of, direct_uses, walk
-from adcompiler.rulekit.homes import public_place
+from adcompiler.rulekit.homes import public_place, qualified_name
 from adcompiler.transforms.unit import Path, Unit
 
 MODULE_ALIASES = {"numpy": "np"}
@@ -83,8 +83,8 @@ class References:
 
     def reach(self, value: Any) -> ast.expr | None:
         """Return an expression by which ``value`` is reached from an importable module."""
-        name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
-        if not isinstance(name, str) or "<" in name:
+        name = qualified_name(value)
+        if name is None or "<" in name:
             return None
         if getattr(builtins, name, None) is value:
             return ast.Name(name, ast.Load())

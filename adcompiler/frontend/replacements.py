@@ -15,6 +15,11 @@ from typing import Any
 import numpy as np
 
 from adcompiler.runtime import accumulate
+from adcompiler.runtime.gathering import along_axis
+from adcompiler.runtime.shaping import viewed
+from adcompiler.runtime.ufunc_methods import (
+    divided_at, largest_at, multiplied_at, smallest_at,
+)
 
 
 def mapped(function: Callable[..., Any], items: Any, *more: Any) -> list[Any]:
@@ -87,6 +92,32 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
         a[np.unravel_index(positions, a.shape)] = np.resize(v, positions.shape)
 
 
+def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any = -1) -> None:
+    """``np.put_along_axis``."""
+    arr[along_axis(arr.shape, indices, axis)] = values
+
+
+def putmask(a: Any, mask: Any, values: Any) -> None:
+    """``np.putmask``: values are repeated, and used where the mask holds."""
+    if np.ndim(values) == 0:
+        a[...] = np.where(mask, values, a)
+    else:
+        a[...] = np.where(mask, np.resize(values, a.shape), a)
+
+
+def place(arr: Any, mask: Any, vals: Any) -> None:
+    """``np.place``: values are repeated, and used one after the other."""
+    chosen = np.asarray(mask, dtype=bool)
+    arr[chosen] = np.resize(vals, (np.count_nonzero(chosen),))
+
+
+def view(a: Any, dtype: Any = None, type: Any = None) -> Any:
+    """``ndarray.view``."""
+    if dtype is None or dtype is np.ndarray:
+        return a[...]
+    return viewed(a, dtype)
+
+
 def add_at(a: Any, indices: Any, b: Any) -> None:
     """``np.add.at``."""
     accumulate(a, indices, b)
@@ -95,6 +126,68 @@ def add_at(a: Any, indices: Any, b: Any) -> None:
 def subtract_at(a: Any, indices: Any, b: Any) -> None:
     """``np.subtract.at``."""
     accumulate(a, indices, -b)
+
+
+def multiply_at(a: Any, indices: Any, b: Any) -> None:
+    """``np.multiply.at``."""
+    a[...] = multiplied_at(a, indices, b)
+
+
+def divide_at(a: Any, indices: Any, b: Any) -> None:
+    """``np.divide.at``."""
+    a[...] = divided_at(a, indices, b)
+
+
+def maximum_at(a: Any, indices: Any, b: Any) -> None:
+    """``np.maximum.at``."""
+    a[...] = largest_at(a, indices, b)
+
+
+def minimum_at(a: Any, indices: Any, b: Any) -> None:
+    """``np.minimum.at``."""
+    a[...] = smallest_at(a, indices, b)
+
+
+def add_reduce(
+    array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
+    initial: Any = 0, where: Any = True,
+) -> Any:
+    """``np.add.reduce``."""
+    return np.sum(array, axis, dtype, keepdims=keepdims, initial=initial, where=where)
+
+
+def multiply_reduce(
+    array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
+    initial: Any = 1, where: Any = True,
+) -> Any:
+    """``np.multiply.reduce``."""
+    return np.prod(array, axis, dtype, keepdims=keepdims, initial=initial, where=where)
+
+
+def maximum_reduce(
+    array: Any, axis: Any = 0, *, keepdims: bool = False, initial: Any = np._NoValue,
+    where: Any = True,
+) -> Any:
+    """``np.maximum.reduce``."""
+    return np.max(array, axis, keepdims=keepdims, initial=initial, where=where)
+
+
+def minimum_reduce(
+    array: Any, axis: Any = 0, *, keepdims: bool = False, initial: Any = np._NoValue,
+    where: Any = True,
+) -> Any:
+    """``np.minimum.reduce``."""
+    return np.min(array, axis, keepdims=keepdims, initial=initial, where=where)
+
+
+def add_accumulate(array: Any, axis: int = 0, dtype: Any = None) -> Any:
+    """``np.add.accumulate``."""
+    return np.cumsum(array, axis, dtype)
+
+
+def multiply_accumulate(array: Any, axis: int = 0, dtype: Any = None) -> Any:
+    """``np.multiply.accumulate``."""
+    return np.cumprod(array, axis, dtype)
 
 
 def fill(a: Any, value: Any) -> None:
@@ -222,8 +315,14 @@ def insort_left(a: list[Any], x: Any, lo: int = 0, hi: Any = None, *, key: Any =
 REPLACEMENTS: dict[Any, Callable[..., Any]] = {
     map: mapped, filter: filtered, functools.reduce: reduced, functools.wraps: wraps,
     functools.update_wrapper: update_wrapper, np.copyto: copyto, np.fill_diagonal: fill_diagonal,
-    np.put: put, np.ndarray.put: put, np.ndarray.fill: fill, np.ndarray.sort: sort,
+    np.put: put, np.ndarray.put: put, np.ndarray.fill: fill,
+    np.put_along_axis: put_along_axis, np.putmask: putmask, np.place: place,
+    np.ndarray.view: view, np.ndarray.sort: sort,
     np.ndarray.partition: partition, np.add.at: add_at, np.subtract.at: subtract_at,
+    np.multiply.at: multiply_at, np.divide.at: divide_at, np.maximum.at: maximum_at,
+    np.minimum.at: minimum_at, np.add.reduce: add_reduce, np.multiply.reduce: multiply_reduce,
+    np.maximum.reduce: maximum_reduce, np.minimum.reduce: minimum_reduce,
+    np.add.accumulate: add_accumulate, np.multiply.accumulate: multiply_accumulate,
     dict.fromkeys: fromkeys, heapq.heapify: heapify, heapq.heappush: heappush,
     heapq.heappop: heappop, heapq.heapreplace: heapreplace, heapq.heappushpop: heappushpop,
     bisect.insort_left: insort_left, bisect.insort_right: insort_right,

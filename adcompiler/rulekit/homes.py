@@ -74,14 +74,30 @@ def public_place(value: Any) -> tuple[str, str] | None:
     ``scipy.linalg.expm`` is defined in ``scipy.linalg._matfuncs``: the answer is
     ``("scipy.linalg", "expm")``. None where it cannot be imported by its name.
     """
-    name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+    name = qualified_name(value)
     module = home_module(value)
-    if not isinstance(name, str) or "<" in name or module not in sys.modules:
+    if name is None or "<" in name or module not in sys.modules:
         return None
     for place in prefixes(module):
-        if found_in(place, name) is value:
+        if is_same(found_in(place, name), value):
             return place, name
     return None
+
+
+def qualified_name(value: Any) -> str | None:
+    """Return the dotted name of a callable within its module, None if it has none."""
+    owner = getattr(value, "__self__", None)
+    if isinstance(owner, np.ufunc):
+        return f"{owner.__name__}.{value.__name__}"
+    name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+    return name if isinstance(name, str) else None
+
+
+def is_same(found: Any, value: Any) -> bool:
+    """Say whether what a name leads to is ``value``; methods are made anew at each look."""
+    return found is value or (
+        isinstance(getattr(value, "__self__", None), np.ufunc) and bool(found == value)
+    )
 
 
 def display_name(function: Any) -> str:

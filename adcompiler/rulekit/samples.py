@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.rulekit.domains import Call, Interval
+from adcompiler.rulekit.homes import qualified_name
 from adcompiler.rulekit.registry import Rule
 
 SCALAR_MODULES = ("math", "cmath")
@@ -23,8 +24,8 @@ def rule_name(rule: Rule) -> str:
     """Return ``module.name`` of the covered function, with the classes a rule is limited to."""
     function = rule.function
     module = getattr(function, "__module__", None) or ""
-    name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
-    if isinstance(function, np.ufunc) and not module:
+    name = qualified_name(function)
+    if isinstance(getattr(function, "__self__", function), np.ufunc) and not module:
         module = "numpy"
     text = f"{module}.{name or repr(function)}".removeprefix("_").removeprefix(".")
     if rule.types is None:

@@ -78,6 +78,16 @@ def item_adjoint(g: Any, x: Any, index: tuple[Any, ...]) -> Any:
     return x_bar
 
 
+def along_axis(shape: tuple[int, ...], indices: Any, axis: int | None) -> Any:
+    """Return the subscript of the elements that ``np.take_along_axis`` takes from an array."""
+    indices = np.asarray(indices)
+    if axis is None:
+        return np.unravel_index(np.where(indices < 0, indices + math.prod(shape), indices), shape)
+    grids = list(np.ogrid[tuple(slice(n) for n in shape)])
+    grids[axis % len(shape)] = indices
+    return tuple(grids)
+
+
 # --- where elements come from ---------------------------------------------------------------------
 
 

@@ -35,6 +35,11 @@ def reshape_view(x: Any, where: str, *shape: Any, order: Any = "C") -> Any:
     return view
 
 
+def viewed(a: Any, dtype: Any) -> Any:
+    """Return ``a.view(dtype)``: the memory of an array as numbers of another type."""
+    return a.view(dtype)
+
+
 def copy_as_laid_out(x: Any) -> Any:
     """Return a copy of an array with its strides, so that the same reshapes give views."""
     if not x.size or any(stride % x.itemsize for stride in x.strides):

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.frontend.replacements import REPLACEMENTS
 from adcompiler.ir.nodes import Atom, Const, Origin
 from adcompiler.rulekit.homes import root_module
 from adcompiler.transforms.writer import Writer
@@ -27,7 +28,7 @@ NEW_CONTAINER = (
 USE_ARGUMENTS = "write out what the text means, and pass values as arguments"
 
 ARRAY_WRITERS: frozenset[Any] = frozenset({
-    np.place, np.putmask, np.put_along_axis, np.random.shuffle, np.ndarray.resize,
+    np.random.shuffle, np.ndarray.resize,
     np.ndarray.setfield, np.ndarray.setflags, np.ndarray.__setitem__, np.ndarray.byteswap,
 })
 CONTAINER_WRITERS: frozenset[Any] = frozenset({
@@ -52,7 +53,7 @@ def refused(
             USE_ARGUMENTS, "dynamic-names",
         )
     elif _among(function, ARRAY_WRITERS) or (
-        is_ufunc_at(function) and function not in (np.add.at, np.subtract.at)
+        is_ufunc_at(function) and function not in REPLACEMENTS
     ):
         shown = f"{function.__self__.__name__}.at" if is_ufunc_at(function) else shown
         s.reject(
@@ -84,7 +85,10 @@ def without_overwriting(function: Any, kwargs: dict[str, Atom]) -> dict[str, Ato
     """
     if not any(key.startswith("overwrite_") for key in kwargs) or root_module(function) != "scipy":
         return kwargs
-    return {key: value for key, value in kwargs.items() if not key.startswith("overwrite_")}
+    return {
+        key: Const(False) if key.startswith("overwrite_") else value
+        for key, value in kwargs.items()
+    }
 
 
 def without_out(

@@ -15,7 +15,7 @@ from adcompiler.errors import ADError
 from adcompiler.frontend.functions import lower
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Call, Const, Origin, Pack, Param, Star, Var, unstar
+from adcompiler.ir.nodes import Atom, Call, Const, Origin, Pack, Param, Raise, Star, Var, unstar
 from adcompiler.rulekit.registry import Rule
 from adcompiler.runtime import project
 from adcompiler.transforms.binding import bind, environment
@@ -130,7 +130,9 @@ def apply_definition(
     s.unit.active_calls.append(rule)
     yields = s.block(function.body, environment(function, bound, (), Const(None)), scope)
     s.unit.active_calls.pop()
-    parts = None if yields is None else s.unit.elements(yields[0])
+    if yields is None:
+        return refuse_call(s, rule, before, origin)
+    parts = s.unit.elements(yields[0])
     if parts is None or len(parts) != 2:
         raise ADError(f"the rule {definition.__qualname__} does not return (y, pullback)")
     s.out[before:] = [at_origin(statement, origin) for statement in s.out[before:]]
@@ -210,6 +212,21 @@ def explain_binding(s: Specialiser, rule: Rule, findings: int, origin: Origin) -
         "use only the arguments that its rule knows, or register a rule of your own",
         "call-arguments",
     )
+
+
+def refuse_call(s: Specialiser, rule: Rule, before: int, origin: Origin) -> Applied:
+    """Report a call for which the rule does nothing but raise, by what the error says."""
+    made = next((s.unit.definition(statement.exception) for statement in s.out[before:]
+                 if isinstance(statement, Raise)), None)
+    text = made.args[0] if isinstance(made, Call) and len(made.args) == 1 else None
+    name = getattr(rule.function, "__name__", "the function")
+    problem = f"{name}() with these arguments has no derivative"
+    if isinstance(text, Const) and isinstance(text.value, str):
+        problem = text.value
+    del s.out[before:]
+    s.reject(origin, problem, "use other arguments, or register a rule of your own",
+             "missing-rule")
+    return Applied(Const(0.0), lambda *_: [])
 
 
 def at_origin(statement: Any, origin: Origin) -> Any:

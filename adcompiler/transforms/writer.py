@@ -50,7 +50,10 @@ class Writer(ABC):
 
     def reject(self, origin: Origin, problem: str, hint: str = "", anchor: str = "") -> Atom:
         """Record that the code at ``origin`` cannot be compiled."""
-        self.report(origin.finding(problem, hint, anchor))
+        finding = origin.finding(problem, hint, anchor)
+        if origin.via is not None and not self.unit.call_sites:
+            finding = replace(finding, callers=(origin.via.call,))
+        self.report(finding)
         return UNDEF
 
     def report(self, finding: Finding) -> None:

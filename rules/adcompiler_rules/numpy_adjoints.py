@@ -8,6 +8,7 @@ import numpy as np
 
 from adcompiler.rulekit import call, non_differentiable, rrule
 from adcompiler.runtime.gathering import (
+    along_axis,
     first_positions,
     inserted_positions,
     item_adjoint,
@@ -484,6 +485,6 @@ def cofactors_rule(a):
 
 
 non_differentiable(
-    first_positions, inserted_positions, inverse_permutation, kept_positions, ravel_positions,
-    read_order, rolled_to,
+    along_axis, first_positions, inserted_positions, inverse_permutation, kept_positions,
+    ravel_positions, read_order, rolled_to,
 )

@@ -5,7 +5,7 @@ import numpy as np
 from adcompiler.rulekit import call, rrule
 from adcompiler.runtime.gathering import item_adjoint
 from adcompiler.runtime.joining import tolist_adjoint
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.shaping import like, viewed
 
 
 def _array_likes(rng):
@@ -158,6 +158,27 @@ def tolist(x):
         return tolist_adjoint(dy, x)
 
     return x.tolist(), tolist_pullback
+
+
+# --- memory ---------------------------------------------------------------------------------------
+
+
+@rrule(viewed, wrt=("a",), linear=(0,), domain=lambda rng: [
+    call(rng.normal(size=(2, 3)), np.float64), call(rng.normal(size=(3, 4)), np.complex128),
+    call(rng.normal(size=4) + 1j, float), call(rng.normal(size=(2, 2)) + 1j, "c16"),
+])
+def view(a, dtype):
+    """Real and imaginary parts lie side by side; other numbers have their bits elsewhere."""
+    parts = np.zeros(0, a.dtype).real.dtype
+    if np.zeros(0, dtype).real.dtype != parts:
+        raise NotImplementedError(
+            "ndarray.view() of numbers of another precision has no derivative: use astype"
+        )
+
+    def view_pullback(dy):
+        return viewed(np.ascontiguousarray(dy), a.dtype)
+
+    return viewed(a, dtype), view_pullback
 
 
 # --- scalar types as functions --------------------------------------------------------------------

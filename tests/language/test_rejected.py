@@ -39,10 +39,10 @@ def eval_free(x):
     return [x, "text"]
 
 
-def maximum_at(x):
+def power_at(x):
     print("ran")
     y = x * 1.0
-    np.maximum.at(y, [0], 1.0)
+    np.power.at(y, [0], 1.0)
     return np.sum(y)
 
 
@@ -204,7 +204,7 @@ def undefined_name(x):
 
 
 PROGRAMS = [
-    deletes_entry, deletes_attribute, writes_into_unknown, maximum_at, shuffles, writes_in_try,
+    deletes_entry, deletes_attribute, writes_into_unknown, power_at, shuffles, writes_in_try,
     changes_what_it_runs_over, tries, with_block, declares_global, declares_nonlocal, uses_generator,
     attribute_write, set_of_values, set_comprehension, set_call,
     frozenset_call, class_inside, function_chosen_by_data, function_from_list, rebinds_captured,
@@ -229,7 +229,7 @@ def test_generators_and_coroutines_are_refused(function):
 
 def all_at_once(x):
     y = x * 1.0
-    np.maximum.at(y, [0], 3.0)
+    np.power.at(y, [0], 3.0)
     ys = {y[0]: y}
 
     class Local:

@@ -74,6 +74,8 @@ def spelling(function):
     owner = getattr(function, "__objclass__", None)
     if owner is not None:
         return f".{function.__name__}"
+    if isinstance(getattr(function, "__self__", None), np.ufunc):
+        return f"np.{function.__self__.__name__}.{function.__name__}"
     if getattr(sys.modules[function.__module__], function.__name__, None) is function:
         return f"{function.__module__}.{function.__name__}"
     raise AssertionError(f"no spelling for {function!r}")

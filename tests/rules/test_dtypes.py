@@ -25,7 +25,7 @@ COUNTS = "shares, of the reduced shape: what is divided by a count is cast"
 CASTS = {
     **dict.fromkeys((f"numpy.{name}" for name in (
         "max", "amax", "min", "amin", "ptp", "mean", "nanmean", "nanvar", "nanstd", "nanmax",
-        "nanmin",
+        "nanmin", "fmax.reduce", "fmin.reduce", "maximum.reduceat", "minimum.reduceat",
     )), COUNTS),
     "numpy.real": "the cotangent of complex numbers is made complex",
     "numpy.polyval": "np.vander gives double precision",
