@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.runtime.indexing import own
-
-from adcompiler.runtime.structure import zeros_like
+from adcompiler.runtime.structure import MISSING, zeros_like
 
 
 def unpack(value: Iterable[Any], count: int, star: int = -1) -> tuple[Any, ...]:
@@ -157,13 +156,6 @@ def cell_value(function: Any, index: int) -> Any:
     return function.__closure__[index].cell_contents
 
 
-class Missing:
-    """What ``entry`` returns for a key that is not there."""
-
-
-MISSING = Missing()
-
-
 def entry(table: dict[Any, Any], key: Any) -> Any:
     """Return a copy of the entry of a dict, or ``MISSING``."""
     return own(table[key]) if key in table else MISSING
@@ -176,6 +168,8 @@ def put_entry(table: dict[Any, Any], key: Any, old: Any) -> dict[Any, Any]:
     else:
         table[key] = old
     return table
+
+
 def generated(items: list[Any]) -> Iterator[Any]:
     """Return what a generator expression of ``items`` is: an iterator over them."""
     return iter(items)

@@ -10,8 +10,18 @@ import numpy as np
 from adcompiler.runtime.records import carries_derivative, is_record, part, record, state_of
 
 
+class Missing:
+    """What ``entry`` returns for a key that is not there."""
+
+
+MISSING = Missing()
+
+
 def zeros_like(x: Any) -> Any:
-    """Return the zero cotangent of ``x``: 0.0, zeros, or containers of these."""
+    """Return the zero cotangent of ``x``: 0.0, zeros, or containers of these.
+
+    That of an entry that a dict does not have (MISSING) is an entry that it does not have.
+    """
     if isinstance(x, np.ndarray):
         return np.zeros(x.shape, x.dtype if x.dtype.kind in "fc" else np.float64)
     if isinstance(x, tuple) and hasattr(x, "_fields"):
@@ -27,6 +37,8 @@ def zeros_like(x: Any) -> Any:
         })
     if isinstance(x, np.inexact):
         return x.dtype.type(0)
+    if x is MISSING:
+        return x
     return 0j if isinstance(x, complex) else 0.0
 
 

@@ -181,7 +181,10 @@ class WriteReverser(ReverserBase):
                 return
             if not new.adds:
                 zero = self.zero_part(new, old, at)
-                buffer = self.write_shadow(Update(buffer, steps, zero), buffer, obj, at)
+                rest: Rhs = Update(buffer, steps, zero)
+                if self.may_end_entry(new, old):
+                    rest = Call(Const(put_entry), (buffer, steps[0].args[0], zero))
+                buffer = self.write_shadow(rest, buffer, obj, at)
         else:
             assert isinstance(rhs, Call) and isinstance(rhs.func, Const)
             obj = unstar(rhs.args[0])
@@ -210,9 +213,16 @@ class WriteReverser(ReverserBase):
         type_ = self.s.unit.type(new.obj)
         if isinstance(type_, t.Array):
             return Const(0.0)
-        if old is None or self.opens_entry(new):
+        if old is None or (self.opens_entry(new) and not self.may_end_entry(new, old)):
             return self.zero_of(new.value, at)
         return self.zero_of(old, at)
+
+    def may_end_entry(self, new: Update, old: Atom | None) -> bool:
+        """Say whether an entry was perhaps not there before, and else had another structure."""
+        type_ = self.s.unit.type(new.value)
+        return old is not None and self.opens_entry(new) and not isinstance(
+            type_, (t.Scalar, t.Array)
+        )
 
     def zero_of(self, value: Atom, at: Origin) -> Atom:
         """Write a zero cotangent of a value."""

@@ -1,4 +1,4 @@
-"""Whether a reshape is a view depends on the layout of the caller's array, of which a copy is made."""
+"""Whether a reshape is a view depends on the layout of the array that was copied."""
 
 import numpy as np
 import pytest

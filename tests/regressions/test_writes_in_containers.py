@@ -301,3 +301,23 @@ def test_deleting_an_item_that_is_not_there_raises(index):
     with pytest.raises(IndexError):
         grad(popped)(1.0, 2)
     assert grad(popped)(1.0, 8) == 28.0 - (7.0 if index == 7 else 5.0)
+
+
+def test_lists_that_grow_under_keys_that_are_data():
+    def grouped(xs, keys):
+        groups = {}
+        for x, key in zip(xs, keys):
+            if key not in groups:
+                groups[key] = []
+            groups[key].append(x * x)
+        total = 0.0
+        for k, key in enumerate(groups):
+            total += (k + 1) * sum(groups[key])
+        return total
+
+    xs = np.array([1.0, 2.0, 3.0, 4.0])
+    assert np.array_equal(grad(grouped)(xs, ["a", "b", "a", "b"]), 2 * xs * [1, 2, 1, 2])
+    y, pullback = vjp(grouped, xs, ["a", "a", "b", "a"], argnums=0)
+    assert y == 1.0 + 4.0 + 16.0 + 2 * 9.0
+    for _ in range(2):
+        assert np.array_equal(pullback(1.0), 2 * xs * [1, 1, 2, 1])
