@@ -1,6 +1,7 @@
 """Source-to-source automatic differentiation for plain Python and NumPy."""
 
 from adcompiler.api import Derivative, grad, source, value_and_grad, vjp
+from adcompiler.directions import jvp, linearize
 from adcompiler.errors import (
     ADError, InternalError, MissingRuleError, SourceNotFoundError, UnsupportedError,
 )
@@ -10,6 +11,6 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ADError", "Derivative", "InternalError", "MissingRuleError", "SourceNotFoundError",
-    "UnsupportedError", "alias", "grad", "non_differentiable", "rrule", "scalar_rule", "source",
-    "value_and_grad", "vjp",
+    "UnsupportedError", "alias", "grad", "jvp", "linearize", "non_differentiable", "rrule",
+    "scalar_rule", "source", "value_and_grad", "vjp",
 ]

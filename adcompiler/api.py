@@ -16,7 +16,7 @@ from adcompiler.errors import ADError, Finding, UnsupportedError
 from adcompiler.explain import Explanation, explain
 from adcompiler.rulekit.registry import REGISTRY
 
-_VJPS = "__adcompiler_vjps__"
+_KEPT = "__adcompiler_kept__"
 _PATIENCE = 64  # a form that was looked up this often the long way is tried directly again
 
 Argnums = int | str | tuple[int | str, ...]
@@ -34,7 +34,7 @@ class Derivative:
         if isinstance(function, Derivative):
             raise UnsupportedError([_higher_order(function.primal)])
         functools.update_wrapper(self, function)
-        vars(self).pop(_VJPS, None)
+        vars(self).pop(_KEPT, None)
         self.primal: Callable[..., Any] = function
         self.options = options
         self.specialisations = Specialisations(function, options)
@@ -216,34 +216,36 @@ def vjp(
         argnums = tuple(range(len(args)))
     elif isinstance(argnums, list):
         argnums = tuple(argnums)
-    value, pullback = _vjp(function, argnums)(*args, **kwargs)
+    value, pullback = kept_derivative(function, "vjp", argnums)(*args, **kwargs)
     return value, pullback
 
 
-def _vjp(function: Callable[..., Any], argnums: Argnums) -> Derivative:
-    """Return the pair for a function, which the function itself keeps, so that both die together.
+def kept_derivative(function: Callable[..., Any], mode: str, argnums: Argnums) -> Derivative:
+    """Return the derivative that calls of ``vjp``, ``jvp`` and the like share.
 
-    Of callables of other kinds (bound methods, functions written in C) the latest are kept here.
+    The function itself keeps it, so that both die together. Of callables of other kinds (bound
+    methods, functions written in C) the latest are kept here.
     """
+    key = (mode, argnums)
     if not isinstance(function, types.FunctionType):
         try:
-            return _kept_vjp(function, argnums)
+            return _kept_here(function, *key)
         except TypeError:  # not hashable
-            return Derivative(function, Options("vjp", argnums))
-    kept: dict[Argnums, Derivative] = function.__dict__.get(_VJPS, {})
-    found = kept.get(argnums)
+            return Derivative(function, Options(*key))
+    kept: dict[Any, Derivative] = function.__dict__.get(_KEPT, {})
+    found = kept.get(key)
     if found is not None and found.primal is function:
         return found
     if found is not None:
         kept = {}  # of another function: functools.wraps has copied it
-    made = Derivative(function, Options("vjp", argnums))
-    function.__dict__[_VJPS] = {**kept, argnums: made}
+    made = Derivative(function, Options(*key))
+    function.__dict__[_KEPT] = {**kept, key: made}
     return made
 
 
 @functools.lru_cache(maxsize=64)
-def _kept_vjp(function: Callable[..., Any], argnums: Argnums) -> Derivative:
-    return Derivative(function, Options("vjp", argnums))
+def _kept_here(function: Callable[..., Any], mode: str, argnums: Argnums) -> Derivative:
+    return Derivative(function, Options(mode, argnums))
 
 
 def source(
@@ -252,8 +254,8 @@ def source(
 ) -> str:
     """Return the text of the module emitted for ``function`` at these arguments.
 
-    ``mode`` is ``"grad"`` (or ``"reverse"``), ``"value_and_grad"`` or ``"vjp"`` (the augmented
-    primal and the pullback).
+    ``mode`` is ``"grad"`` (or ``"reverse"``), ``"value_and_grad"``, ``"vjp"`` (the augmented primal
+    and the pullback) or ``"forward"`` (the pushforward).
     Without arguments, annotations give the types, and code for the rest is generic.
     """
     mode = "grad" if mode == "reverse" else mode
@@ -261,4 +263,4 @@ def source(
     return derivative.source_for(*args, **kwargs) if args or kwargs else derivative.source
 
 
-__all__ = ["Derivative", "grad", "source", "value_and_grad", "vjp"]
+__all__ = ["Argnums", "Derivative", "grad", "kept_derivative", "source", "value_and_grad", "vjp"]

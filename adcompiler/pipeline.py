@@ -17,6 +17,7 @@ from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Function
 from adcompiler.products import Product, Typed, gradient, optimised, specialise, split
+from adcompiler.pushforwards import pushforward
 from adcompiler.rulekit.homes import display_name
 from adcompiler.transforms.unit import Unit
 
@@ -107,7 +108,7 @@ def typed_function(unit: Unit, function: Function, request: Request) -> tuple[Un
                            parts=request.parts, same=request.same, copied=copied)
         again = Unit(root=request.function, assume_equal_shapes=request.assume_equal_shapes,
                      chosen=unit.chosen)
-        containers = typed.containers_written(unit) if request.mode == "vjp" else ()
+        containers = typed.containers_written(unit) if request.mode in ("vjp", "forward") else ()
         if not unit.merges <= unit.chosen and any(f.anchor == "aliases" for f in unit.findings):
             again.chosen |= unit.merges
         elif containers and not copied and not unit.findings:
@@ -118,9 +119,11 @@ def typed_function(unit: Unit, function: Function, request: Request) -> tuple[Un
 
 
 def differentiate(unit: Unit, typed: Typed, request: Request) -> Product:
-    """Return the product wanted: the split pair, or the joint function."""
+    """Return the product wanted: the split pair, the pushforward, or the joint function."""
     if request.mode == "vjp":
         return split(unit, typed, request.single)
+    if request.mode == "forward":
+        return pushforward(unit, typed)
     with_value = request.mode == "value_and_grad"
     return gradient(unit, typed, with_value, request.has_aux, request.single)
 

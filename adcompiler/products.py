@@ -97,7 +97,7 @@ class Product:
 
     ``together`` lists those that were optimised with their other half before the two were parted.
     ``effects`` is ``by call`` where the user's function has to be called for what it does to its
-    arguments.
+    arguments. ``tangents`` counts the parameters of the main function that come after the user's.
     """
 
     functions: list[Function]
@@ -105,6 +105,7 @@ class Product:
     residuals: list[str] = field(default_factory=list)
     together: tuple[str, ...] = ()
     effects: str = "written"
+    tangents: int = 0
 
 
 def optimised(product: Product, unit: Unit) -> Product:

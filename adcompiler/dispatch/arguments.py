@@ -81,6 +81,17 @@ def real_at(value: Any, steps: Sequence[Any], name: str) -> Any:
     return type(value)(*parts.values()) if hasattr(value, "_fields") else tuple(parts.values())
 
 
+def part_at(value: Any, steps: Sequence[Any]) -> Any:
+    """Return the part of an argument that ``steps``, which ``real_at`` has gone, lead to."""
+    for step in steps:
+        if isinstance(step, str) and step in getattr(value, "_fields", ()):
+            value = getattr(value, step)
+            continue
+        parts = parts_of(value) or {}
+        value = parts[step if step in parts else int(step)]
+    return value
+
+
 def parts_of(value: Any) -> dict[Any, Any] | None:
     """Return the named parts of a tuple, dict or instance; None for other values."""
     if isinstance(value, tuple):

@@ -22,7 +22,7 @@ from adcompiler.cache.keys import (
     type_text,
 )
 from adcompiler.cache.store import Entry, Store, default_directory, load_module
-from adcompiler.dispatch.arguments import real_at
+from adcompiler.dispatch.arguments import part_at, real_at
 from adcompiler.dispatch.cotangents import conform, outline
 from adcompiler.dispatch.guards import Guard, guard
 from adcompiler.dispatch.targets import find_target
@@ -30,7 +30,7 @@ from adcompiler.frontend.scope import MISSING
 from adcompiler.ir import types as t
 from adcompiler.runtime import AliasedError, StretchedError
 
-MODES = ("grad", "value_and_grad", "vjp")
+MODES = ("grad", "value_and_grad", "vjp", "forward")
 MAX_KEYS = 256
 MAX_VARIANTS = 4
 
@@ -59,7 +59,8 @@ class Compiled:
     """Code for one combination of argument types.
 
     ``entry`` is the emitted function (of a pair: the augmented primal), ``call`` what a call of the
-    derivative calls; ``uses`` counts how often it was looked up the long way.
+    derivative calls; ``run`` what takes all arguments at once: for a pushforward those of ``call``
+    and the tangents. ``uses`` counts how often it was looked up the long way.
     """
 
     entry: Callable[..., Any]
@@ -70,6 +71,7 @@ class Compiled:
     guard: Guard
     report: dict[str, Any]
     captured: tuple[str, ...] = ()
+    run: Callable[..., Any] | None = None
     uses: int = 0
 
 
@@ -295,17 +297,21 @@ class Specialisations:
         module = load_module(path, text, f"adcompiler_emitted.{name}")
         vars(module).update(bound)
         entry = getattr(module, name)
-        call = entry
+        run = entry
         if self.options.mode == "vjp":
-            call = pair(entry, getattr(module, name.removesuffix("_augmented") + "_pullback"))
+            run = pair(entry, getattr(module, name.removesuffix("_augmented") + "_pullback"))
         if report.get("effects") == ["by call"]:
-            call = with_effects(call, self.target.function, self.parameters)
+            run = with_effects(run, self.target.function, self.parameters)
         if "same_shape(" in text or "same_trailing_shape(" in text:
-            call = allowing_stretched(call, lambda: self.compile(types_, False, same))
+            run = allowing_stretched(run, lambda: self.compile(types_, False, same))
         if "apart(" in text:
-            call = allowing_aliases(call, lambda pairs: self.compile(types_, equal_shapes, pairs))
+            run = allowing_aliases(run, lambda pairs: self.compile(types_, equal_shapes, pairs))
+        call = run
+        if self.options.mode == "forward":
+            names = tuple(self.parameters[i].name for i in self.wrt)
+            call = at_point(run, tuple(zip(names, self.wrt, self.parts, strict=True)))
         tests = guard(self.target.function, facts, self.arguments(types_))
-        return Compiled(entry, call, text, path, types_, tests, report, captured)
+        return Compiled(entry, call, text, path, types_, tests, report, captured, run)
 
 
 def pair(
@@ -324,6 +330,29 @@ def pair(
         return value, pullback
 
     return value_and_pullback
+
+
+def at_point(
+    run: Callable[..., Any], wanted: Sequence[tuple[str, int, tuple[Any, ...]]]
+) -> Callable[..., Callable[..., Any]]:
+    """Return a function of the primals that returns the pushforward there.
+
+    ``wanted`` are the names and positions of what is differentiated, with steps to the part.
+    """
+
+    def at(*args: Any) -> Callable[..., Any]:
+        outlines = [(outline(part_at(args[i], steps)), name) for name, i, steps in wanted]
+
+        def pushforward(*tangents: Any) -> Any:
+            """Return the value and its derivative along the tangents of the arguments."""
+            return run(*args, *(
+                conform(d, form, f"the tangent of {name}")
+                for d, (form, name) in zip(tangents, outlines, strict=True)
+            ))
+
+        return pushforward
+
+    return at
 
 
 def with_effects(
@@ -364,7 +393,7 @@ def allowing_stretched(
             try:
                 return call(*args)
             except StretchedError:
-                general.append(compile_general().call)
+                general.append(compile_general().run or call)
         return general[0](*args)
 
     return allowing
@@ -387,7 +416,7 @@ def allowing_aliases(
                 raise
             same = error.same
         if same not in forms:
-            forms[same] = compile_for(same).call
+            forms[same] = compile_for(same).run or call
         return forms[same](*args)
 
     return allowing

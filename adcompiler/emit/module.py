@@ -30,7 +30,9 @@ def emit_module(
         body.append(lowering.lower(product.docs.get(function.name, "")))
     if parameters:
         assert isinstance(body[0], ast.FunctionDef)
+        own = body[0].args.args
         body[0].args = user_arguments(parameters, references)
+        add_tangents(body[0].args, own[len(own) - product.tangents :])
     module = ast.Module([*references.imports(), *body], [])
     return emit_source(ast.fix_missing_locations(module)), dict(references.bound)
 
@@ -55,3 +57,12 @@ def user_arguments(parameters: Sequence[Parameter], references: References) -> a
             (arguments.posonlyargs if p.kind is p.POSITIONAL_ONLY else arguments.args).append(arg)
             arguments.defaults = [] if default is None else [*arguments.defaults, default]
     return arguments
+
+
+def add_tangents(arguments: ast.arguments, tangents: list[ast.arg]) -> None:
+    """Add the parameters for tangents: by position, or by name where that could be mistaken."""
+    if arguments.vararg or arguments.kwonlyargs or arguments.defaults:
+        arguments.kwonlyargs += tangents
+        arguments.kw_defaults += [None] * len(tangents)
+    else:
+        arguments.args += tangents

@@ -18,10 +18,12 @@ logger = logging.getLogger("adcompiler")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rule:
-    """The reverse rule of one callable.
+    """The derivative of one callable.
 
     Either ``definition`` (a function returning ``(y, pullback)``) or ``partials`` (elementwise
-    derivatives) is given; see ``rulekit.define`` for the meaning of the other fields.
+    derivatives) is given, or only ``forward`` (a function of primals and tangents returning
+    ``(y, y_dot)``), which may also stand beside them; see ``rulekit.define`` for the meaning of the
+    other fields.
     """
 
     function: Any
@@ -36,6 +38,12 @@ class Rule:
     domain: Domain | None = None
     kink: str = ""
     primal_note: str = ""
+    forward: Callable[..., Any] | None = None
+
+    @property
+    def reverses(self) -> bool:
+        """Whether the rule says how to pull a cotangent back."""
+        return self.definition is not None or bool(self.partials)
 
     def accepts(self, classes: tuple[type | None, ...]) -> bool:
         """Say whether positional arguments of these classes (None: unknown) follow this rule."""

@@ -27,11 +27,25 @@ def spread(g: Any, x: Any) -> Any:
     return like([g] * len(x), x)
 
 
+def spread_adjoint(dy: Sequence[Any], g: Any) -> Any:
+    """Return the sum of the items of ``dy``, in the form of ``g``."""
+    total = zeros_like(g)
+    for item in dy:
+        total = total + item
+    return project(total, g)
+
+
 def share(g: Any, x: Sequence[Any], y: Any) -> Any:
     """Return the cotangent of ``x`` for ``y = max(x)`` or ``min(x)``: ties share ``g`` evenly."""
     ties = [item == y for item in x]
     part = g / max(sum(ties), 1)
     return like([part if tie else 0.0 for tie in ties], x)
+
+
+def share_adjoint(dy: Sequence[Any], x: Sequence[Any], y: Any) -> Any:
+    """Return the mean of the items of ``dy`` where those of ``x`` are ``y``; 0.0 if none is."""
+    parts = [g for g, item in zip(dy, x, strict=True) if item == y]
+    return sum(parts) / len(parts) if parts else 0.0
 
 
 def scale(factor: Any, x: Any) -> Any:
@@ -91,3 +105,9 @@ def at_ranks(g: Any, data: Sequence[Any], ranks: Sequence[int]) -> Any:
     for rank in ranks:
         parts[order[rank]] = g
     return like(parts, data)
+
+
+def at_ranks_adjoint(dy: Sequence[Any], data: Sequence[Any], ranks: Sequence[int]) -> Any:
+    """Return the sum of the items of ``dy`` where the items of ``data`` have some ranks."""
+    order = sort_order(data)
+    return sum((dy[i] for i in dict.fromkeys(order[rank] for rank in ranks)), 0.0)

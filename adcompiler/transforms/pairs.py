@@ -1,4 +1,4 @@
-"""Functions that are called by name where a derivative is wanted: their two halves."""
+"""Functions that are called by name where a derivative is wanted: two halves, or a pushforward."""
 
 from __future__ import annotations
 
@@ -28,15 +28,29 @@ class Pair:
     @property
     def suffix(self) -> str:
         """Tells the pairs of one function from one another."""
-        suffix = "_apart" if self.apart else ""
-        if all(self.active):
-            return suffix
-        return "_" + "".join("1" if a else "0" for a in self.active) + suffix
+        return mask_text(self.active) + ("_apart" if self.apart else "")
+
+
+@dataclass(eq=False)
+class Push:
+    """The pushforward of a called function, for some active parameters."""
+
+    callee: Callee
+    active: tuple[bool, ...]
+    pushforward: CalleePart = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.pushforward = CalleePart(self.callee, "pushforward", mask_text(self.active))
+
+
+def mask_text(active: tuple[bool, ...]) -> str:
+    """Return what tells derivatives of one function for other parameters from one another."""
+    return "" if all(active) else "_" + "".join("1" if a else "0" for a in active)
 
 
 @dataclass(frozen=True, eq=False)
 class CalleePart:
-    """A compile-time reference to one function of a pair."""
+    """A compile-time reference to one function made of a called one."""
 
     callee: Callee
     role: str
@@ -52,3 +66,6 @@ class CalleePart:
 
 Pairs = dict[tuple[Callee, tuple[bool, ...], bool], Pair]
 """The pairs that are called, by function, active parameters, and whether they are apart."""
+
+Pushes = dict[tuple[Callee, tuple[bool, ...]], Push]
+"""The pushforwards that are called, by function and active parameters."""

@@ -9,7 +9,6 @@ yields it, a loop collects it in a list.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -25,17 +24,15 @@ from adcompiler.ir.nodes import (
     Statement, Try, Var, With, substitute,
 )
 from adcompiler.ir.visit import defined, substitute_statement
-from adcompiler.rulekit.registry import REGISTRY, Rule
 from adcompiler.runtime import noted_value, record
-from adcompiler.runtime.records import is_record_class
+from adcompiler.transforms.attributes import attribute_rule, is_field
 from adcompiler.transforms.cotangents import Cotangents
 from adcompiler.transforms.libraries import is_namedtuple
-from adcompiler.transforms.objects import find_raw
 from adcompiler.transforms.pairs import Pairs
 from adcompiler.transforms.regions import finish, hoist_metadata, top_level
 from adcompiler.transforms.reverse_base import Sweep
 from adcompiler.transforms.reverse_calls import CallReverser
-from adcompiler.transforms.reverse_checks import check_unseen, reject_set, report_missing
+from adcompiler.transforms.reverse_checks import check_unseen, reject_set
 from adcompiler.transforms.reverse_loops import LoopReverser
 from adcompiler.transforms.reverse_regions import RegionReverser
 from adcompiler.transforms.reverse_writes import WriteReverser
@@ -170,12 +167,9 @@ class Reverser(CallReverser, RegionReverser, LoopReverser, WriteReverser):
 
     def forward_attribute(self, target: Var, obj: Atom, name: str, origin: Origin) -> Sweep | None:
         """Write the reading of an attribute, by its rule if it has one."""
-        owner = self.s.unit.type(obj)
-        if isinstance(owner, t.Object) and owner.field(name) is not None and (
-            is_record_class(owner.cls)
-        ) and not is_cached(owner.cls, name):
+        if is_field(self.s.unit.type(obj), name):
             return self.forward_field(target, obj, name, origin)
-        rule = self.attribute_rule(target, obj, name, origin)
+        rule = attribute_rule(self.s, target, obj, name, origin)
         if rule is not None:
             descriptor = Const(getattr(np.ndarray, name))
             return self.follow(rule, descriptor, target, [obj], {}, origin)
@@ -195,38 +189,6 @@ class Reverser(CallReverser, RegionReverser, LoopReverser, WriteReverser):
                 cotangents.accumulate_field(obj, name, g, at)
 
         return sweep
-
-    def attribute_rule(self, target: Var, obj: Atom, name: str, origin: Origin) -> Rule | None:
-        """Return the rule of an attribute, None for a method; report a missing one."""
-        if isinstance(self.s.unit.type(target), t.Method):
-            return None
-        owner = self.s.unit.type(obj)
-        if isinstance(owner, t.Object):
-            why = "its value is computed by the class" if is_record_class(owner.cls) else (
-                f"{owner.cls.__name__} is no plain class written in Python"
-            )
-            if is_cached(owner.cls, name):
-                why = "what functools.cached_property has kept does not follow the attributes"
-            self.s.reject(
-                origin, f"the derivative with respect to the attribute `{name}` of an argument "
-                f"is not known: {why}", "pass the value as an argument of its own, or write a "
-                "property or a method", "attributes",
-            )
-            return None
-        descriptor = getattr(np.ndarray, name, None)
-        if callable(descriptor):  # a method of a value of unknown type: its call follows a rule
-            return None
-        rule = REGISTRY.find(descriptor) if descriptor is not None else None
-        if rule is None and REGISTRY.inactive(descriptor) is None:
-            shown = f"the attribute `{name}`"
-            report_missing(self.s, target, (obj,), shown, None, (), {}, origin)
-        return rule
-
-
-def is_cached(cls: type, name: str) -> bool:
-    """Say whether an attribute is a ``functools.cached_property``, which may hold an old value."""
-    found = find_raw(cls, name)
-    return found is not None and isinstance(found[1], functools.cached_property)
 
 
 def positions(items: tuple[Atom | Star, ...]) -> tuple[Atom, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 
 from adcompiler.analyses.storage import is_mutable
 from adcompiler.ir import types as t
@@ -14,6 +13,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.rulekit.registry import REGISTRY, Rule
 from adcompiler.runtime import same_shape, same_trailing_shape
+from adcompiler.transforms.attributes import called_function
 from adcompiler.transforms.cotangents import Cotangents, bar, cotangent_type
 from adcompiler.transforms.folds import class_of
 from adcompiler.transforms.pairs import Pair
@@ -28,22 +28,16 @@ class CallReverser(ReverserBase):
 
     def forward_call(self, target: Var, rhs: Call, origin: Origin) -> Sweep | None:
         """Write a call by its rule, or of an augmented primal; report a missing rule."""
-        func, args = rhs.func, list(rhs.args)
+        func = rhs.func
         if not (isinstance(func, Const) and isinstance(func.value, Callee)):
             reject_instances(self.s, self.active, rhs, origin)
         kwargs = {key: value for key, value in rhs.kwargs if key is not None}
-        if isinstance(func, Const) and isinstance(func.value, Callee):
-            return self.forward_callee(target, func.value, args, origin)
-        function: Any = func.value if isinstance(func, Const) else None
-        definition = self.s.unit.definition(func)
-        if isinstance(definition, Attribute):
-            owner = class_of(self.s, definition.obj)
-            python = owner if owner in (float, complex, list, tuple, dict) else np.ndarray
-            function = getattr(python, definition.name, None)
-            args = [definition.obj, *args]
+        function, args = called_function(self.s, rhs)
+        if isinstance(function, Callee):
+            return self.forward_callee(target, function, args, origin)
         classes = tuple(class_of(self.s, a) for a in args if not isinstance(a, Star))
         rule = None if function is None else REGISTRY.find(function, classes)
-        if rule is not None:
+        if rule is not None and rule.reverses:
             return self.follow(rule, func, target, args, kwargs, origin)
         self.s.out.append(Let(target, substitute(rhs, self.env), origin))
         if function is None or REGISTRY.inactive(function) is None:

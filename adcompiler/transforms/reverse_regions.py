@@ -7,28 +7,21 @@ sweep runs after the context has been left; NumPy's error handling is entered ag
 from __future__ import annotations
 
 import operator
-import sys
-from collections.abc import Iterable
 
 import numpy as np
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    NONE, UNDEF, Atom, Attribute, Block, Call, Const, If, Let, Origin, Raise, Statement, Try, Var,
-    With, operands, substitute,
+    NONE, UNDEF, Atom, Block, Call, Const, If, Origin, Statement, Try, Var,
+    With, substitute,
 )
-from adcompiler.ir.visit import arms_of, bound_inside, direct_uses, free_variables, used, walk
+from adcompiler.ir.visit import arms_of, bound_inside, direct_uses, free_variables
 from adcompiler.transforms.cotangents import Cotangents
+from adcompiler.transforms.region_checks import check_context, check_exceptions
 from adcompiler.transforms.regions import PendingRegion, hoist_metadata, region_variables, top_level
 from adcompiler.transforms.reverse_base import Sweep, rename
 from adcompiler.transforms.reverse_branches import BranchReverser
-from adcompiler.transforms.unit import Callee
 
-AS_TEXT = frozenset({str, repr, type, isinstance, print, format})
-"""Functions through which no derivative of an exception's values goes."""
-
-CURRENT = (sys.exc_info, *([sys.exception] if sys.version_info >= (3, 11) else []))
-"""Functions that return the exception being handled."""
 
 
 class RegionReverser(BranchReverser):
@@ -37,9 +30,9 @@ class RegionReverser(BranchReverser):
     def forward_region(self, node: With | Try) -> Sweep | None:
         """Write a region, left open; return how to reverse it."""
         if isinstance(node, With):
-            self.check_context(node)
+            check_context(self.s, self.varied, node)
         else:
-            self.check_exceptions(node)
+            check_exceptions(self.s, self.varied, node)
         arms, yields, sweeps, regions = [], [], [], []
         for arm in arms_of(node):
             with self.forward_pass() as out, self.inside():
@@ -208,75 +201,3 @@ class RegionReverser(BranchReverser):
                 row.append(var if other == k else nothing)
             mapping[var] = saved
         rename(out, yields, mapping)
-
-    # -- what would be lost --------------------------------------------------------------------
-
-    def check_context(self, node: With) -> None:
-        """Refuse a context that gets a differentiable value and gives one."""
-        if node.target is not None and node.context in self.varied and (
-            node.target in used(node.body)
-        ):
-            self.s.reject(
-                node.origin, "what this `with` gives is made of a differentiable value",
-                "use the value itself in the block", "with",
-            )
-
-    def check_exceptions(self, node: Try) -> None:
-        """Refuse handlers that may take a differentiable value out of an exception."""
-        reading = [
-            h for h in node.handlers
-            if asks(h.body) or (h.name is not None and self.opens(h.body, h.name))
-        ]
-        if reading and self.raises_values(node.body, set()):
-            self.s.reject(
-                node.origin, "an exception is raised here with a differentiable value, and its "
-                "handler reads more of it than its text",
-                "assign the value to a variable in front of the `try`, and read that", "try",
-            )
-
-    def opens(self, body: Block, name: Var) -> bool:
-        """Say whether a handler reads more of an exception than its class and text."""
-        for statement in walk(body):
-            uses = [a for a in direct_uses(statement) if a is name]
-            rhs = getattr(statement, "rhs", None)
-            plain = isinstance(rhs, Call) and isinstance(rhs.func, Const) and (
-                rhs.func.value in AS_TEXT
-            )
-            if uses and not plain and (
-                isinstance(rhs, (Call, Attribute)) or not isinstance(statement, (Let, Raise))
-            ):
-                return True
-        return any(name in block.yields for block in (body, *inner_blocks(body)))
-
-    def raises_values(self, body: Block, seen: set[Callee]) -> bool:
-        """Say whether an exception made of a differentiable value may be raised in ``body``."""
-        for statement in walk(body):
-            if isinstance(statement, Raise):
-                made = self.s.unit.definition(statement.exception)
-                if statement.exception in self.varied or (
-                    bool(seen) and made is not None
-                    and any(t.may_vary(self.s.unit.type(a)) for a in operands(made))
-                ):
-                    return True
-            for atom in direct_uses(statement):
-                callee = atom.value if isinstance(atom, Const) else None
-                if isinstance(callee, Callee) and callee not in seen and callee.function:
-                    seen.add(callee)
-                    if self.raises_values(callee.function.body, seen):
-                        return True
-        return False
-
-
-def inner_blocks(body: Block) -> Iterable[Block]:
-    """Iterate over the blocks inside ``body``."""
-    for statement in walk(body):
-        if isinstance(statement, (If, With, Try)):
-            yield from arms_of(statement)
-
-
-def asks(body: Block) -> bool:
-    """Say whether a handler asks the interpreter for the exception."""
-    return any(
-        isinstance(atom, Const) and any(atom.value is function for function in CURRENT)
-        for statement in walk(body) for atom in direct_uses(statement)
-    )

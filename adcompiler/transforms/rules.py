@@ -74,7 +74,11 @@ def apply_partials(
         for x, partial in zip(args, rule.partials, strict=True):
             if partial is None or not active(x):
                 continue
-            g = scaled(s, dy, partial_value(s, rule, partial, args, result, at), at)
+            value = partial_value(s, rule, partial, args, result, at)
+            s.in_rule = True
+            if callable(partial):
+                value = s.call(Const(np.conj), [value], {}, at, "conj")
+            g = scaled(s, dy, value, at)
             pairs.append((x, s.call(Const(project), [g, x], {}, at, "project")))
         s.out[start:] = [at_origin(statement, at) for statement in s.out[start:]]
         return pairs
@@ -85,7 +89,7 @@ def apply_partials(
 def partial_value(
     s: Specialiser, rule: Rule, partial: Any, args: list[Any], result: Atom, origin: Origin
 ) -> Atom:
-    """Write the value of a partial derivative."""
+    """Write the value of a partial derivative, which is holomorphic."""
     if not callable(partial):
         return Const(partial)
     definition = lower(partial)
@@ -93,8 +97,7 @@ def partial_value(
     env = dict(zip((p.var for p in definition.params), values, strict=True))
     yields = s.block(definition.body, env, Scope(partial))
     assert yields is not None
-    s.in_rule = True
-    return s.call(Const(np.conj), [yields[0]], {}, origin, "conj")
+    return yields[0]
 
 
 def scaled(s: Specialiser, dy: Atom, partial: Atom, origin: Origin) -> Atom:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+import adcompiler_rules.cotangents
+import adcompiler_rules.sequence_adjoints  # noqa: F401 (registers its rules)
 from adcompiler.rulekit import Call, call, non_differentiable, rrule
 from adcompiler.runtime import (
     append, check_bound, check_rebinds, choose, dict_keys, dict_of, dict_values, own, repack,
@@ -24,7 +26,7 @@ def _unpack_calls(rng: np.random.Generator) -> list[Call]:
     ]
 
 
-@rrule(unpack, wrt=("value",), domain=_unpack_calls)
+@rrule(unpack, wrt=("value",), linear=(0,), domain=_unpack_calls)
 def unpack_rule(value, count, star=-1):
     """``a, b, c = value``."""
     parts = unpack(value, count, star)
@@ -54,7 +56,7 @@ def _choose_calls(rng: np.random.Generator) -> list[Call]:
     return [call(True, a, b), call(False, a, b)]
 
 
-@rrule(choose, wrt=("a", "b"), domain=_choose_calls)
+@rrule(choose, wrt=("a", "b"), linear=(1, 2), domain=_choose_calls)
 def choose_rule(condition, a, b):
     """``a if condition else b``."""
 
@@ -68,7 +70,7 @@ def _values_calls(rng: np.random.Generator) -> list[Call]:
     return [call({"a": 1.5, "b": rng.normal(size=3)}), call({0: 2.0}), call({})]
 
 
-@rrule(dict_values, domain=_values_calls)
+@rrule(dict_values, linear=(0,), domain=_values_calls)
 def dict_values_rule(table):
     """``list(table.values())``."""
     keys = dict_keys(table)
@@ -85,7 +87,7 @@ def _dict_of_calls(rng: np.random.Generator) -> list[Call]:
     ]
 
 
-@rrule(dict_of, wrt=("values",), domain=_dict_of_calls)
+@rrule(dict_of, wrt=("values",), linear=(1,), domain=_dict_of_calls)
 def dict_of_rule(keys, values):
     """``dict(zip(keys, values))``: of equal keys the last has its value in the dict."""
 

@@ -1,0 +1,86 @@
+"""Forward mode: ``jvp`` and ``linearize``, and derivatives of functions of one number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from adcompiler.api import Argnums, Derivative, kept_derivative
+from adcompiler.runtime import own
+
+
+def jvp(
+    function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *,
+    argnums: Argnums | None = None, **kwargs: Any,
+) -> tuple[Any, Any]:
+    """Return ``function(*primals, **kwargs)`` and its derivative along ``tangents``.
+
+    ``tangents`` has one tangent for each of ``primals``, or for each of the arguments ``argnums``
+    (positions or names, as for ``grad``; the bare tangent for a single one). A tangent has the
+    structure and shapes of its argument (TypeError or ValueError where it does not); None stands
+    for zero, and an argument with the tangent None is not differentiated, so that it may be
+    anything. Integers with a tangent count as floats. The derivative has the structure, shapes and
+    precision of the value.
+
+    If the function writes into arguments, they are left as the function leaves them; tangents never
+    change. Raises UnsupportedError or MissingRuleError before anything runs.
+    """
+    primals = tuple(primals)
+    wanted, given = chosen(primals, tangents, argnums)
+    value, along = pushed(function, wanted)(*primals, **kwargs)(*given)
+    return value, along
+
+
+def linearize(
+    function: Callable[..., Any], *primals: Any, argnums: Argnums | None = None, **kwargs: Any
+) -> tuple[Any, Callable[..., Any]]:
+    """Return ``function(*primals, **kwargs)`` and its pushforward there.
+
+    The pushforward takes tangents of the arguments ``argnums`` (all positional ones by default) and
+    returns the derivative of the value along them. It may be called any number of times; it
+    computes the value again each time, from copies of the arguments made now.
+    """
+    wanted = tuple(range(len(primals))) if argnums is None else as_tuple(argnums)
+    kept, named = own(primals), own(kwargs)
+    value = function(*primals, **kwargs)
+
+    def pushforward(*tangents: Any) -> Any:
+        """Return the derivative of the value along the tangents of the arguments."""
+        if len(tangents) != len(wanted):
+            raise TypeError(
+                f"the pushforward takes {len(wanted)} tangents, one for each argument; "
+                f"got {len(tangents)}"
+            )
+        return jvp(function, own(kept), tangents, argnums=wanted, **own(named))[1]
+
+    return value, pushforward
+
+
+def pushed(function: Callable[..., Any], argnums: Argnums) -> Derivative:
+    """Return what gives the pushforward of ``function`` at its arguments."""
+    return kept_derivative(function, "forward", argnums)
+
+
+def chosen(
+    primals: tuple[Any, ...], tangents: Any, argnums: Argnums | None
+) -> tuple[tuple[int | str, ...], list[Any]]:
+    """Return the arguments that are differentiated, and their tangents: those that are not None."""
+    positions = tuple(range(len(primals))) if argnums is None else as_tuple(argnums)
+    several = argnums is None or isinstance(argnums, (tuple, list))
+    given = (tangents,) if not several else tangents
+    if not isinstance(given, (tuple, list)) or len(given) != len(positions):
+        count = len(given) if isinstance(given, (tuple, list)) else "none"
+        raise TypeError(
+            f"jvp needs a sequence of {len(positions)} tangents, one for each argument that is "
+            f"differentiated; got {count}"
+        )
+    pairs = [(i, d) for i, d in zip(positions, given, strict=True) if d is not None]
+    return tuple(i for i, _ in pairs), [d for _, d in pairs]
+
+
+def as_tuple(argnums: Argnums | list[Any]) -> tuple[int | str, ...]:
+    """Return ``argnums`` as a tuple, also of a single one."""
+    return tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
+
+
+__all__ = ["jvp", "linearize"]

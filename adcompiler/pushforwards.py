@@ -1,0 +1,112 @@
+"""The pushforward of a function: one function of primals and tangents, in one piece."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from adcompiler.finish import finished_bar, own_arrays, python_number
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import NONE, Atom, Block, Const, Function, Origin, Pack, Param, Var
+from adcompiler.optimise.passes import optimise
+from adcompiler.products import (
+    Product, Typed, all_params, effects_of, given_back, plain_functions,
+)
+from adcompiler.transforms.forward import Pushed, push
+from adcompiler.transforms.pairs import Pushes
+from adcompiler.transforms.rules import at_origin
+from adcompiler.transforms.specialise import Specialiser
+from adcompiler.transforms.tangents import Tangents, dot, tangent_type
+from adcompiler.transforms.unit import Unit
+
+
+def pushforward(unit: Unit, typed: Typed) -> Product:
+    """Return the function of the arguments and their tangents that gives ``(y, y_dot)``."""
+    s = Specialiser(unit)
+    name, origin = typed.function.name, typed.origin
+    for callee in unit.callees.values():
+        if callee.name == name:
+            callee.name = f"{name}_recursive"
+    effects = effects_of(unit, typed)
+    back = given_back(typed, typed.params if effects == "by call" else ())
+    body = Block((*typed.statements, *back), (typed.value,))
+    duals = {var: dual_parameter(unit, var) for var in typed.inputs}
+    pushes: Pushes = {}
+    pushed = push(s, body, duals, typed.value, pushes)
+    statements = [*typed.entry, *pushed.statements]
+    with s.writing_to(statements):
+        y_dot = finished_dot(s, pushed, origin)
+    params = (*all_params(unit, typed), *(Param(var, 1) for var in duals.values()))
+    block = optimise(Block(tuple(statements), (pushed.value, y_dot)), unit)
+    block = owned(block, unit, {param.var for param in params}, origin)
+    main = Function(f"{name}_pushforward", params, block, origin)
+    names = ", ".join(var.name for var in duals.values())
+    doc = f"Return the value of `{name}` and its derivative along {names or 'nothing'}."
+    functions = [main, *push_functions(unit, pushes)]
+    return Product(
+        [*functions, *plain_functions(functions)], {main.name: doc},
+        together=tuple(f.name for f in functions), effects=effects, tangents=len(duals),
+    )
+
+
+def dual_parameter(unit: Unit, var: Var) -> Var:
+    """Return the parameter for the tangent of ``var``."""
+    new = Var(dot(var))
+    unit.types[new] = tangent_type(unit.type(var))
+    unit.shapes[new] = unit.shape_class(var)
+    return new
+
+
+def finished_dot(s: Specialiser, pushed: Pushed, origin: Origin) -> Atom:
+    """Write the tangent of the result as the user gets it: of its structure and precision."""
+    value = pushed.value
+    if not isinstance(value, Var):
+        return Const(0.0) if isinstance(s.unit.type(value), t.Scalar) else NONE
+    type_ = s.unit.type(value)
+    if isinstance(type_, t.Scalar):
+        return python_number(s, pushed.dot or Const(0.0), type_, origin)
+    start = len(s.out)
+    found = finished_bar(s, value, pushed.dot, set(), set(), origin)
+    s.out[start:] = [at_origin(statement, origin) for statement in s.out[start:]]
+    if isinstance(found, Var):
+        s.unit.names.setdefault(found, dot(value) if not value.temporary else "value_dot")
+    return found
+
+
+def owned(block: Block, unit: Unit, foreign: set[Var], origin: Origin) -> Block:
+    """Return ``block`` with a tangent of the result that shares storage with nothing else."""
+    value, y_dot = block.yields
+    others = {*foreign, *({value} if isinstance(value, Var) else ())}
+    found = own_arrays(replace(block, yields=(y_dot,)), unit, others, origin)
+    return replace(found, yields=(value, *found.yields))
+
+
+def push_functions(unit: Unit, pushes: Pushes) -> list[Function]:
+    """Return the pushforwards that are called, and those that these call, optimised."""
+    functions: list[Function] = []
+    done = 0
+    while done < len(pushes):  # which grows
+        one = list(pushes.values())[done]
+        done += 1
+        callee = one.callee.function
+        assert callee is not None
+        s = Specialiser(unit)
+        params: Sequence[Param] = callee.params
+        duals = {
+            p.var: dual_parameter(unit, p.var)
+            for p, active in zip(params, one.active, strict=True) if active
+        }
+        (output,) = callee.body.yields
+        pushed = push(s, callee.body, duals, output, pushes)
+        statements = list(pushed.statements)
+        with s.writing_to(statements):
+            y_dot = pushed.dot or Tangents(s).zero_of(pushed.value, callee.origin)
+            both = s.let(
+                Pack("tuple", (pushed.value, y_dot)), t.UNKNOWN, "both", callee.origin
+            )
+        body = Block(tuple(statements), (both,), callee.body.diverges)
+        functions.append(Function(
+            one.pushforward.name, (*params, *(Param(var, 1) for var in duals.values())),
+            optimise(body, unit), callee.origin,
+        ))
+    return functions
