@@ -55,7 +55,7 @@ def spread_adjoint_rule(dy: Any, g: Any) -> Any:
 
 
 @rrule(share, wrt=("g",), templates=("x", "y"), linear=(0,), domain=lambda rng: [
-    call(1.5, [0.5, 2.5], 2.5), call(1.5, (2.5, 2.5), 2.5), call(1.5, np.array([0.5, 2.5]), 2.5),
+    call(1.5, [1, 3], 3), call(1.5, (3, 3), 3), call(1.5, np.array([1, 3]), 3),
 ])
 def share_rule(g: Any, x: Any, y: Any) -> Any:
     """``g`` for the items that are ``y``."""
@@ -67,8 +67,8 @@ def share_rule(g: Any, x: Any, y: Any) -> Any:
 
 
 @rrule(share_adjoint, wrt=("dy",), templates=("x", "y"), linear=(0,), domain=lambda rng: [
-    call([1.5, 0.5], [0.5, 2.5], 2.5), call((1.5, 0.5), (2.5, 2.5), 2.5),
-    call(rng.normal(size=2), np.array([0.5, 2.5]), 2.5),
+    call([1.5, 0.5], [1, 3], 3), call((1.5, 0.5), (3, 3), 3),
+    call(rng.normal(size=2), np.array([1, 3]), 3),
 ])
 def share_adjoint_rule(dy: Any, x: Any, y: Any) -> Any:
     """The mean of the items where ``x`` is ``y``."""
