@@ -1,7 +1,6 @@
 """Rules of the runtime functions that shape cotangents: what derivatives of derivatives need.
 
-Each is linear in the cotangent ``g``; its adjoint gives a cotangent of the result the form of
-``g``.
+Each is linear in the cotangent ``g``; its adjoint gives a cotangent of the result its form.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from adcompiler.runtime import (
     add, as_cotangent, as_gradient, last_written, project, repack, scatter, seed, unbroadcast,
     unpack, zeros_like,
 )
-from adcompiler.runtime.containers import dict_of_adjoint
+from adcompiler.runtime.containers import dict_of, dict_of_adjoint
 from adcompiler.runtime.shaping import laid_out_as
 
 non_differentiable(zeros_like)
@@ -26,9 +25,8 @@ def _forms(rng: np.random.Generator) -> list[Call]:
     return [
         call(x, np.zeros((2, 3))), call(x + 1j, np.zeros((2, 3))), call(1.5, 2.5),
         call(1.5 + 0.5j, 2.5), call([1.5, x], [0.5, np.zeros((2, 3))]),
-        call((0.5, 1.5), (1.0, 2.0)),
-        call({"a": 1.5, 0: x}, {"a": 0.5, 0: np.zeros((2, 3))}), call(np.empty((0, 2)),
-                                                                     np.empty((0, 2))),
+        call((0.5, 1.5), (1.0, 2.0)), call({"a": 1.5, 0: x}, {"a": 0.5, 0: np.zeros((2, 3))}),
+        call(np.empty((0, 2)), np.empty((0, 2))),
     ]
 
 
@@ -68,7 +66,7 @@ def as_cotangent_rule(g, y):
     return as_cotangent(g, y), as_cotangent_pullback
 
 
-@rrule(unbroadcast, wrt=("g",), linear=(0,), domain=lambda rng: [
+@rrule(unbroadcast, wrt=("g",), templates=("shape",), linear=(0,), domain=lambda rng: [
     call(rng.normal(size=(2, 3)), (2, 3)), call(rng.normal(size=(2, 3)), (1, 3)),
     call(rng.normal(size=(2, 3)), (3,)), call(rng.normal(size=(2, 3)), ()),
     call(rng.normal(size=3), (2, 3)), call(1.5, (3,)), call(rng.normal(size=(2, 1, 3)), (4, 1)),
@@ -120,12 +118,12 @@ def dict_of_adjoint_rule(g, keys, values):
     """Of equal keys the last has the value."""
 
     def dict_of_adjoint_pullback(dy):
-        return dict(zip(keys, dy, strict=True))
+        return dict_of(keys, dy)
 
     return dict_of_adjoint(g, keys, values), dict_of_adjoint_pullback
 
 
-@rrule(last_written, wrt=("g",), templates=("x",), linear=(0,), domain=lambda rng: [
+@rrule(last_written, wrt=("g",), templates=("index", "x"), linear=(0,), domain=lambda rng: [
     call(rng.normal(size=3), np.array([0, 2, 0]), np.zeros(3)),
     call(rng.normal(size=(2, 3)), slice(None), np.zeros((2, 3))),
 ])
@@ -138,7 +136,7 @@ def last_written_rule(g, index, x):
     return last_written(g, index, x), last_written_pullback
 
 
-@rrule(scatter, wrt=("g",), templates=("x",), linear=(0,), domain=lambda rng: [
+@rrule(scatter, wrt=("g",), templates=("index", "x"), linear=(0,), domain=lambda rng: [
     call(rng.normal(size=3), np.array([0, 2, 0]), np.zeros(3)), call(1.5, (1, 2), np.zeros((2, 3))),
     call(rng.normal(size=2), slice(1, 3), np.zeros(3)),
 ])
