@@ -238,7 +238,7 @@ class Sharing:
         elif not self.is_fresh(function):
             how = "holds" if isinstance(function, type) else "may"
             yield from self.mutable((*args, *named), how)
-        elif is_container(self.type_of(target)):
+        elif is_container(self.type_of(target)) and not is_of_scipy(function):
             yield from self.contents((*args, *named))
 
     def is_new_part(self, function: Any, array: Atom) -> bool:
@@ -302,13 +302,26 @@ class Sharing:
             return True
         module = str(getattr(function, "__module__", ""))
         if module.startswith("adcompiler.runtime"):
-            return False
+            return is_of_scipy(function)
         known = REGISTRY.find(function) is not None or REGISTRY.inactive(function) is not None
         return known and (
             module.split(".")[0] in ("numpy", "math", "cmath", "builtins", "_operator")
             or module.startswith("scipy.fft.")
             or isinstance(function, np.ufunc)
+            or is_of_scipy(function)
         )
+
+
+def is_of_scipy(function: Any) -> bool:
+    """Say whether ``function`` is one of SciPy's: no class or method, whose results may hold more.
+
+    SciPy's functions with a rule make new arrays, in tuples too; none is asked to overwrite one.
+    So do the functions of the runtime that go with them.
+    """
+    return (
+        str(getattr(function, "__module__", "")).startswith(("scipy.", "adcompiler.runtime.scipy_"))
+        and not isinstance(function, type) and "." not in getattr(function, "__qualname__", ".")
+    )
 
 
 FRESH: frozenset[Any] = frozenset({

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.ir import types as t
+from adcompiler.rulekit.homes import public_place
 from adcompiler.runtime.fourier import fitted
 from adcompiler.runtime.gathering import permute_adjoint, take_adjoint, take_along_axis_adjoint
 from adcompiler.runtime.joining import split_adjoint
@@ -195,6 +196,10 @@ def try_types(
     """
     with contextlib.suppress(TypeError):  # not hashable
         function = TYPED_AS.get(function, function)
+    if str(getattr(function, "__module__", "")).startswith("scipy.") and (
+        public_place(function) in UNDECIDED
+    ):
+        return t.UNKNOWN
     for sizes in SIZES:
         found: list[t.Type] = []
         for n in sizes:
@@ -274,3 +279,9 @@ TYPED_AS: dict[Any, Callable[..., Any]] = {
 }
 """What is called on stand-ins in place of a function that refuses them, or whose result is of one
 type for their shapes and of another for others."""
+
+UNDECIDED: frozenset[Any] = frozenset(
+    ("scipy.linalg", name)
+    for name in ("eig", "eigvals", "fractional_matrix_power", "funm", "logm", "signm", "sqrtm")
+)
+"""SciPy's functions whose result is real or complex as the values of the argument decide."""

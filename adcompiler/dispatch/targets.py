@@ -11,6 +11,7 @@ from typing import Any
 
 from adcompiler.cache.store import load_module
 from adcompiler.rulekit.registry import REGISTRY
+from adcompiler.transforms.libraries import is_library
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,8 @@ def find_target(function: Callable[..., Any]) -> Target:
 def has_own_rule(function: Callable[..., Any]) -> bool:
     """Say whether a rule covers ``function``, so that its own source is not what is compiled."""
     if isinstance(function, types.FunctionType):
-        return REGISTRY.is_registered(function)
+        found = REGISTRY.has_rules if is_library(function) else REGISTRY.is_registered
+        return found(function)
     return getattr(function, "__wrapped__", None) is not None and REGISTRY.has_rules(function)
 
 

@@ -15,7 +15,9 @@ from adcompiler.errors import ADError
 from adcompiler.frontend.functions import lower
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Call, Const, Origin, Pack, Param, Raise, Star, Var, unstar
+from adcompiler.ir.nodes import (
+    Atom, Call, Const, Format, Origin, Pack, Param, Raise, Star, Var, unstar,
+)
 from adcompiler.rulekit.registry import Rule
 from adcompiler.runtime import project
 from adcompiler.transforms.binding import bind, environment
@@ -221,15 +223,26 @@ def refuse_call(s: Specialiser, rule: Rule, before: int, origin: Origin) -> Appl
     """Report a call for which the rule does nothing but raise, by what the error says."""
     made = next((s.unit.definition(statement.exception) for statement in s.out[before:]
                  if isinstance(statement, Raise)), None)
-    text = made.args[0] if isinstance(made, Call) and len(made.args) == 1 else None
     name = getattr(rule.function, "__name__", "the function")
     problem = f"{name}() with these arguments has no derivative"
-    if isinstance(text, Const) and isinstance(text.value, str):
-        problem = text.value
+    if isinstance(made, Call) and len(made.args) == 1:
+        problem = text_of(s, unstar(made.args[0])) or problem
     del s.out[before:]
     s.reject(origin, problem, "use other arguments, or register a rule of your own",
              "missing-rule")
     return Applied(Const(0.0), lambda *_: [])
+
+
+def text_of(s: Specialiser, message: Atom) -> str:
+    """Return a message as far as it is known when compiling: '' or with ``...`` for the rest."""
+    if isinstance(message, Const):
+        return str(message.value)
+    made = s.unit.definition(message)
+    return "".join(
+        part if isinstance(part, str) else "..." if not isinstance(part[0], Const)
+        else repr(part[0].value) if part[1] == ord("r") else str(part[0].value)
+        for part in (made.parts if isinstance(made, Format) else ())
+    )
 
 
 def at_origin(statement: Any, origin: Origin) -> Any:

@@ -5,6 +5,8 @@ mode algorithmic differentiation, 2008 (https://people.maths.ox.ac.uk/gilesm/fil
 with ``H``, the conjugate transpose, for his ``T``.
 """
 
+from typing import Any
+
 import numpy as np
 
 from adcompiler.rulekit import call, rrule
@@ -89,7 +91,7 @@ def slogdet(a):
     return y, slogdet_pullback
 
 
-@rrule(np.linalg.solve, domain=lambda rng: [
+@rrule(np.linalg.solve, primal_note="factorises by SciPy's LAPACK, once", domain=lambda rng: [
     call(_regular(rng, 3, 3), rng.normal(size=3)),
     call(_regular(rng, 3, 3), rng.normal(size=(3, 2))),
     call(_regular(rng, 2, 3, 3), rng.normal(size=(2, 3, 1))),
@@ -102,24 +104,42 @@ def slogdet(a):
     *([] if VECTORS_BY_RANK else [call(_regular(rng, 2, 3, 3), rng.normal(size=3))]),
 ])
 def solve(a, b):
-    """``db = inv(a)^H dy`` and ``da = -db y^H`` (Giles 2008, section 2.3.1)."""
-    y = np.linalg.solve(a, b)
+    """``db = inv(a)^H dy`` and ``da = -db y^H`` (Giles 2008, section 2.3.1).
+
+    A single matrix is factorised once for both systems; SciPy is imported where that is compiled.
+    """
+    from scipy.linalg import lu_factor, lu_solve
+
+    stacks = np.ndim(a) > 2 or np.ndim(b) > 2
+    factors: Any = None
+    if stacks:
+        y = np.linalg.solve(a, b)
+    else:
+        factors = lu_factor(
+            np.asarray(a, np.result_type(np.asarray(a), np.asarray(b))), check_finite=False
+        )
+        if not np.all(np.diagonal(factors[0])):
+            raise np.linalg.LinAlgError("Singular matrix")
+        y = lu_solve(factors, b, check_finite=False)
+        if np.ndim(b) == 2:
+            y = y.copy()  # rows after one another, as NumPy lays it out
 
     def solve_pullback(dy):
+        if not stacks:
+            db = lu_solve(
+                factors, dy, trans=2 if np.iscomplexobj(factors[0]) else 1, check_finite=False
+            )
+            da = -np.outer(db, np.conj(y)) if np.ndim(b) == 1 else -db @ np.conj(np.transpose(y))
+            return like(da, a), like(db, b)
         aH = np.conj(np.swapaxes(a, -1, -2))
-        if np.ndim(a) == 2 and np.ndim(b) == 1:
-            db = np.linalg.solve(aH, dy)
-            da = -np.outer(db, np.conj(y))
-        elif np.ndim(b) == 1 or (VECTORS_BY_RANK and np.ndim(b) == np.ndim(a) - 1):
+        if np.ndim(b) == 1 or (VECTORS_BY_RANK and np.ndim(b) == np.ndim(a) - 1):
             columns = np.linalg.solve(aH, np.expand_dims(dy, -1))
             db = np.squeeze(columns, -1)
             da = -columns * np.conj(np.expand_dims(y, -2))
         else:
             db = np.linalg.solve(aH, dy)
             da = -db @ np.conj(np.swapaxes(y, -1, -2))
-        if np.ndim(a) > 2 or np.ndim(b) > 2:
-            da, db = unbroadcast(da, np.shape(a)), unbroadcast(db, np.shape(b))
-        return like(da, a), like(db, b)
+        return like(unbroadcast(da, np.shape(a)), a), like(unbroadcast(db, np.shape(b)), b)
 
     return y, solve_pullback
 

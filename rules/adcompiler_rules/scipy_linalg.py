@@ -1,1 +1,9 @@
-"""Rules for ``scipy.linalg``."""
+"""All rules for ``scipy.linalg``: importing this module registers them."""
+
+import adcompiler_rules.scipy_decompositions
+import adcompiler_rules.scipy_eigenvalues
+import adcompiler_rules.scipy_matrix_equations
+import adcompiler_rules.scipy_matrix_functions
+import adcompiler_rules.scipy_solvers
+import adcompiler_rules.scipy_special_matrices
+import adcompiler_rules.scipy_structured_systems  # noqa: F401

@@ -30,6 +30,7 @@ from adcompiler.rulekit import REGISTRY, Call
 from adcompiler.rulekit.comparison import (
     is_inexact, kind_difference, numbers, short, value_difference,
 )
+from adcompiler.rulekit.homes import public_place
 from adcompiler.rulekit.testing import (
     PRIMAL_TOLERANCE, _random_cotangent, _single_precision_variants, rule_function, rule_name,
     sample_calls,
@@ -76,6 +77,9 @@ def spelling(function):
         return f".{function.__name__}"
     if isinstance(getattr(function, "__self__", None), np.ufunc):
         return f"np.{function.__self__.__name__}.{function.__name__}"
+    place = public_place(function)
+    if place is not None:
+        return ".".join(place)
     if getattr(sys.modules[function.__module__], function.__name__, None) is function:
         return f"{function.__module__}.{function.__name__}"
     raise AssertionError(f"no spelling for {function!r}")

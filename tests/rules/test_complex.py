@@ -13,6 +13,7 @@ import zlib
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 from adcompiler.analyses.purity import DESTRUCTIVE
 from adcompiler.rulekit import REGISTRY, Call
@@ -20,7 +21,10 @@ from adcompiler.rulekit.comparison import map_leaves, numbers
 from adcompiler.rulekit.testing import check_rule, rule_function, rule_name, sample_calls
 from tests.rules.test_compiled_rules import problems_of
 
-PHASES = {np.linalg.eigh, np.linalg.svd}
+PHASES = {
+    np.linalg.eigh, np.linalg.svd, scipy.linalg.eig, scipy.linalg.eigh, scipy.linalg.eig_banded,
+    scipy.linalg.svd,
+}
 """The phases of their complex vectors are LAPACK's choice, which differences show: see below."""
 
 OF_ONE_KIND = ("item_adjoint", "tolist_adjoint")

@@ -1,0 +1,123 @@
+"""Rules for SciPy's solvers of matrix equations: the adjoint of each is an equation of its kind."""
+
+import numpy as np
+import scipy.linalg
+
+from adcompiler.rulekit import alias, call, rrule
+from adcompiler.runtime.shaping import like
+from adcompiler_rules.scipy_samples import complex_normal, positive, regular
+
+
+def adjoint(a):
+    """Return the conjugate transpose of matrices."""
+    return np.conj(np.swapaxes(a, -1, -2))
+
+
+def of_kind(a, dy):
+    """Return ``a``, complex if ``dy`` is: SciPy does not take both in one of these equations."""
+    return np.asarray(a, np.result_type(np.asarray(a), np.asarray(dy)))
+
+
+@rrule(scipy.linalg.solve_sylvester, domain=lambda rng: [
+    call(positive(rng, 3, 3), positive(rng, 2, 2), rng.normal(size=(3, 2))),
+    call(regular(rng, 2, 2) + 1j * rng.normal(size=(2, 2)), regular(rng, 2, 2),
+         complex_normal(rng, 2, 2)),
+])
+def solve_sylvester(a, b, q):
+    """``a y + y b = q``: ``dq`` solves ``a^H dq + dq b^H = dy``, and the equation moves by
+    ``da y + y db``.
+    """
+    if np.ndim(a) != 2 or np.ndim(b) != 2 or np.ndim(q) != 2:
+        raise NotImplementedError("scipy.linalg.solve_sylvester has a rule for single matrices")
+    y = scipy.linalg.solve_sylvester(a, b, q)
+
+    def solve_sylvester_pullback(dy):
+        dq = scipy.linalg.solve_sylvester(of_kind(adjoint(a), dy), of_kind(adjoint(b), dy), dy)
+        return like(-dq @ adjoint(y), a), like(-adjoint(y) @ dq, b), like(dq, q)
+
+    return y, solve_sylvester_pullback
+
+
+@rrule(scipy.linalg.solve_continuous_lyapunov, domain=lambda rng: [
+    call(positive(rng, 3, 3), rng.normal(size=(3, 3))),
+    call(regular(rng, 2, 2) + 1j * rng.normal(size=(2, 2)), complex_normal(rng, 2, 2)),
+])
+def solve_continuous_lyapunov(a, q):
+    """``a y + y a^H = q``: ``dq`` solves ``a^H dq + dq a = dy``."""
+    y = scipy.linalg.solve_continuous_lyapunov(a, q)
+
+    def solve_continuous_lyapunov_pullback(dy):
+        dq = scipy.linalg.solve_continuous_lyapunov(of_kind(adjoint(a), dy), dy)
+        return like(-dq @ adjoint(y) - adjoint(dq) @ y, a), like(dq, q)
+
+    return y, solve_continuous_lyapunov_pullback
+
+
+if scipy.linalg.solve_lyapunov is not scipy.linalg.solve_continuous_lyapunov:
+    alias(scipy.linalg.solve_lyapunov, scipy.linalg.solve_continuous_lyapunov)
+
+
+@rrule(scipy.linalg.solve_discrete_lyapunov, wrt=("a", "q"), domain=lambda rng: [
+    call(0.3 * rng.normal(size=(3, 3)), rng.normal(size=(3, 3))),
+    call(0.1 * positive(rng, 3, 3), rng.normal(size=(3, 3)), method="bilinear"),
+    call(0.3 * complex_normal(rng, 2, 2), complex_normal(rng, 2, 2)),
+])
+def solve_discrete_lyapunov(a, q, method=None):
+    """``y - a y a^H = q``: ``dq`` solves ``dq - a^H dq a = dy``."""
+    y = scipy.linalg.solve_discrete_lyapunov(a, q, method=method)
+
+    def solve_discrete_lyapunov_pullback(dy):
+        dq = scipy.linalg.solve_discrete_lyapunov(of_kind(adjoint(a), dy), dy, method=method)
+        da = dq @ a @ adjoint(y) + adjoint(dq) @ a @ y
+        return like(da, a), like(dq, q)
+
+    return y, solve_discrete_lyapunov_pullback
+
+
+@rrule(scipy.linalg.solve_continuous_are, wrt=("a", "b", "q", "r"), domain=lambda rng: [
+    call(rng.normal(size=(3, 3)), rng.normal(size=(3, 2)), np.diag([2, 3, 4]), np.diag([1, 2])),
+])
+def solve_continuous_are(a, b, q, r, e=None, s=None, balanced=True):
+    """``a^H y + y a - y b r^-1 b^H y + q = 0``, at its stabilising solution.
+
+    With ``k = r^-1 b^H y`` and ``c = a - b k`` the equation moves by
+    ``c^H dy + dy c + dq + da^H y + y da - y db k - k^H db^H y + k^H dr k``, all of it Hermitian:
+    cotangents are those of moves that keep ``q`` and ``r`` so.
+    """
+    if e is not None or s is not None:
+        raise NotImplementedError("scipy.linalg.solve_continuous_are has no rule for e= and s=")
+    y = scipy.linalg.solve_continuous_are(a, b, q, r, balanced=balanced)
+
+    def solve_continuous_are_pullback(dy):
+        k = scipy.linalg.solve(r, adjoint(b) @ y)
+        closed = a - b @ k
+        half = 0.5 * (dy + adjoint(dy))
+        z = -scipy.linalg.solve_continuous_lyapunov(closed, half)
+        da, dr = 2.0 * y @ z, k @ z @ adjoint(k)
+        return like(da, a), like(-da @ adjoint(k), b), like(z, q), like(dr, r)
+
+    return y, solve_continuous_are_pullback
+
+
+@rrule(scipy.linalg.solve_discrete_are, wrt=("a", "b", "q", "r"), domain=lambda rng: [
+    call(rng.normal(size=(3, 3)), rng.normal(size=(3, 2)), np.diag([2, 3, 4]), np.diag([1, 2])),
+])
+def solve_discrete_are(a, b, q, r, e=None, s=None, balanced=True):
+    """``a^H y a - y - a^H y b k + q = 0`` with ``k = (r + b^H y b)^-1 b^H y a``.
+
+    With ``c = a - b k`` the equation moves by ``c^H dy c - dy + dq + c^H y (da - db k)`` and the
+    conjugate transpose of the last term, and ``k^H dr k``.
+    """
+    if e is not None or s is not None:
+        raise NotImplementedError("scipy.linalg.solve_discrete_are has no rule for e= and s=")
+    y = scipy.linalg.solve_discrete_are(a, b, q, r, balanced=balanced)
+
+    def solve_discrete_are_pullback(dy):
+        k = scipy.linalg.solve(r + adjoint(b) @ y @ b, adjoint(b) @ y @ a)
+        closed = a - b @ k
+        half = 0.5 * (dy + adjoint(dy))
+        z = scipy.linalg.solve_discrete_lyapunov(closed, half)
+        da, dr = 2.0 * y @ closed @ z, k @ z @ adjoint(k)
+        return like(da, a), like(-da @ adjoint(k), b), like(z, q), like(dr, r)
+
+    return y, solve_discrete_are_pullback
