@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import functools
-import linecache
 import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, overload
 
+from adcompiler.analyses.derivatives import MAKERS
 from adcompiler.annotations import assumptions, types_of_parameters
 from adcompiler.cache.keys import unspelled
 from adcompiler.dispatch import MAX_DIRECT, Compiled, Options, Specialisations, make_call
-from adcompiler.errors import ADError, Finding, UnsupportedError
+from adcompiler.errors import ADError
 from adcompiler.explain import Explanation, explain
 from adcompiler.rulekit.registry import REGISTRY
 
@@ -31,8 +31,6 @@ class Derivative:
     is_derivative = True
 
     def __init__(self, function: Callable[..., Any], options: Options) -> None:
-        if isinstance(function, Derivative):
-            raise UnsupportedError([_higher_order(function.primal)])
         functools.update_wrapper(self, function)
         vars(self).pop(_KEPT, None)
         self.primal: Callable[..., Any] = function
@@ -134,19 +132,6 @@ class Derivative:
     def _compiled(self, *args: Any, **kwargs: Any) -> Compiled:
         values = self.specialisations.values(self._bound(*args, **kwargs))
         return self.specialisations.find(values)[0]
-
-
-def _higher_order(function: Any) -> Finding:
-    """Return the finding for the derivative of the derivative of ``function``."""
-    code = getattr(function, "__code__", None)
-    file, line = (code.co_filename, code.co_firstlineno) if code else ("adcompiler", 1)
-    text = linecache.getline(file, line).rstrip()
-    return Finding(
-        file, line, len(text) - len(text.lstrip()), text,
-        "the derivative of a derivative is not supported yet",
-        "the derivative's formula as a function of its own, or finite differences of it",
-        "higher-order", len(text.strip()) or 1,
-    )
 
 
 @overload
@@ -262,5 +247,7 @@ def source(
     derivative = Derivative(function, Options(mode, argnums))
     return derivative.source_for(*args, **kwargs) if args or kwargs else derivative.source
 
+
+MAKERS.update({grad: "grad", value_and_grad: "value_and_grad", vjp: "vjp"})
 
 __all__ = ["Argnums", "Derivative", "grad", "kept_derivative", "source", "value_and_grad", "vjp"]

@@ -16,6 +16,7 @@ from adcompiler.errors import MissingRuleError, UnsupportedError
 from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Function
+from adcompiler.nested import derive
 from adcompiler.products import Product, Typed, gradient, optimised, specialise, split
 from adcompiler.pushforwards import pushforward
 from adcompiler.rulekit.homes import display_name
@@ -74,7 +75,8 @@ Result = tuple[str, Unit, list[Function] | Emitted]
 
 def stages(request: Request) -> Iterator[Result]:
     """Run the stages one by one; raises UnsupportedError or MissingRuleError with all findings."""
-    unit = Unit(root=request.function, assume_equal_shapes=request.assume_equal_shapes)
+    unit = Unit(root=request.function, assume_equal_shapes=request.assume_equal_shapes,
+                derive=derive)
     function = lower(request.function)
     yield "parse", unit, [function]
 
@@ -107,7 +109,7 @@ def typed_function(unit: Unit, function: Function, request: Request) -> tuple[Un
         typed = specialise(unit, function, request.function, list(request.types), wrt=request.wrt,
                            parts=request.parts, same=request.same, copied=copied)
         again = Unit(root=request.function, assume_equal_shapes=request.assume_equal_shapes,
-                     chosen=unit.chosen)
+                     chosen=unit.chosen, derive=derive)
         containers = typed.containers_written(unit) if request.mode in ("vjp", "forward") else ()
         if not unit.merges <= unit.chosen and any(f.anchor == "aliases" for f in unit.findings):
             again.chosen |= unit.merges

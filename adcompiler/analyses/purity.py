@@ -10,6 +10,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from adcompiler.analyses.derivatives import MAKERS
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Closure, Const, Do, Format, Global, Let, Pack, Raise, Rhs,
@@ -82,7 +83,7 @@ class Purity:
         inactive = REGISTRY.inactive(function)
         if inactive is not None:
             return inactive.pure
-        if REGISTRY.has_rules(function):
+        if REGISTRY.has_rules(function) or (hashable(function) and function in MAKERS):
             return True
         if function in CHECKS or function in EFFECTS or function in WRITERS:
             return False

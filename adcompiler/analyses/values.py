@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.analyses.derivatives import is_derivative
 from adcompiler.ir import types as t
 from adcompiler.rulekit.homes import public_place
 from adcompiler.runtime.fourier import fitted
@@ -60,7 +61,7 @@ def type_of(value: Any, depth: int = 0, inside: tuple[int, ...] = ()) -> t.Type:
     if isinstance(value, np.generic):
         kind = t.kind_of_dtype(value.dtype)
         return t.UNKNOWN if kind == "other" else t.Scalar(kind, value.dtype.name)
-    if value is None or isinstance(value, STATIC_CLASSES) or (
+    if value is None or isinstance(value, STATIC_CLASSES) or is_derivative(value) or (
         cls.__name__ == "_Function" and cls.__module__ == "uarray"  # those of scipy.fft
     ):
         return t.Static(value)
@@ -76,7 +77,7 @@ def type_of(value: Any, depth: int = 0, inside: tuple[int, ...] = ()) -> t.Type:
             items = tuple(type_of(item, depth, inside) for item in value.values())
             return t.Dict(tuple(value), items)
         return t.Dict(None, (joined(type_of(i, depth, inside) for i in value.values()),))
-    if isinstance(value, np.ndarray) or getattr(cls, "is_derivative", False):
+    if isinstance(value, np.ndarray):
         return t.Object(cls, ())
     if is_record_class(cls):
         fields = state_of(value)

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.analyses.derivatives import is_derivative
 from adcompiler.analyses.values import type_of
 from adcompiler.frontend.scope import MISSING, Scope
 from adcompiler.frontend.source import read_source
@@ -121,6 +122,8 @@ def fingerprint(value: Any, lines: bool = True, depth: int = 0) -> str:
     if isinstance(value, types.FunctionType):
         done = function_digest(value, lines, depth)
         return f"def {value.__module__}.{value.__qualname__} {done}{coverage(value, depth)}"
+    if is_derivative(value):
+        return f"derivative {value.options} {fingerprint(value.primal, lines, depth + 1)}"
     if isinstance(value, functools.partial):
         parts = (value.func, *value.args, *value.keywords.items())
         return f"partial {[default_text(part, lines, depth + 1) for part in parts]}"

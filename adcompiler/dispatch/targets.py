@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from adcompiler.analyses.derivatives import is_derivative
 from adcompiler.cache.store import load_module
 from adcompiler.rulekit.registry import REGISTRY
 from adcompiler.transforms.libraries import is_library
@@ -31,7 +32,7 @@ class Target:
 
 def find_target(function: Callable[..., Any]) -> Target:
     """Return what is compiled when ``function`` is differentiated."""
-    if has_own_rule(function) or takes_anything(function):
+    if is_derivative(function) or has_own_rule(function) or takes_anything(function):
         return forwarding(function)
     if isinstance(function, types.FunctionType):
         return Target(function, (), code_signature(function))
@@ -63,7 +64,9 @@ def forwarding(function: Callable[..., Any]) -> Target:
         raise TypeError(f"{function!r} is not callable")
     name = getattr(function, "__name__", None) or "partial"
     name = name if name.isidentifier() else "function"
-    if isinstance(function, types.FunctionType):
+    name = f"{name}_grad" if is_derivative(function) else name
+    has_parameters = isinstance(function, types.FunctionType) or is_derivative(function)
+    if has_parameters:
         header, arguments = all_parameters(function)
     else:
         header = arguments = ", ".join(required_parameters(function))
@@ -72,7 +75,7 @@ def forwarding(function: Callable[..., Any]) -> Target:
     namespace["wrapped_function"] = function
     made = namespace[f"{name}_"]
     made.__name__ = made.__qualname__ = name
-    if isinstance(function, types.FunctionType):
+    if has_parameters:
         shown = inspect.signature(function, follow_wrapped=takes_anything(function))
         given = [p for p in shown.parameters.values() if p.default is not p.empty]
         made.__defaults__ = tuple(p.default for p in given if p.kind is not p.KEYWORD_ONLY)
@@ -80,7 +83,7 @@ def forwarding(function: Callable[..., Any]) -> Target:
     return Target(made, (), inspect.signature(made))
 
 
-def all_parameters(function: types.FunctionType) -> tuple[str, str]:
+def all_parameters(function: Callable[..., Any]) -> tuple[str, str]:
     """Return a parameter list (defaults are None) and the arguments that pass everything on."""
     header, arguments = [], []
     starred = False

@@ -15,16 +15,18 @@ MISSING = object()
 class Scope:
     """Where the free names of a Python function are looked up, live.
 
-    ``path`` says how the function is reached from the one being compiled (see ``Path``).
+    ``path`` says how the function is reached from the one being compiled (see ``Path``); code that
+    was ``emitted`` for a derivative inside of another has none.
     """
 
     function: types.FunctionType
     path: Any = None
+    emitted: bool = False
 
     @property
     def is_rule(self) -> bool:
         """Whether the function is a rule, whose names are of no interest to readers."""
-        return self.path is None
+        return self.path is None and not self.emitted
 
     @property
     def module(self) -> str:

@@ -26,7 +26,8 @@ def add_at(buffer: Any, index: Any, g: Any) -> Any:
         items = add_at(list(buffer), index, g)
         return type(buffer)(*items) if hasattr(buffer, "_fields") else tuple(items)
     elif isinstance(index, slice):
-        for position, item in zip(range(*index.indices(len(buffer))), g, strict=True):
+        positions = range(len(buffer))[index]
+        for position, item in zip(positions, g, strict=True):
             buffer[position] = add(buffer[position], item)
     else:
         buffer[index] = add(buffer[index], g)

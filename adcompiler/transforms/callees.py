@@ -16,6 +16,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.rulekit.registry import hashable
 from adcompiler.runtime import record
 from adcompiler.transforms.binding import environment, shown_name
+from adcompiler.transforms.derivatives import is_maker, parts_of_made
 from adcompiler.transforms.heap import Heap
 from adcompiler.transforms.in_place import rebound
 from adcompiler.transforms.objects import open_parts
@@ -193,6 +194,8 @@ def parts_of_function(s: Writer, atom: Atom) -> tuple[Atom, ...] | None:
             parts_of_function(s, a) is not None for _, a in kwargs
         ):
             return tuple(a for _, a in kwargs)
+        case Call(Const(value)) as made if is_maker(value):
+            return parts_of_made(made)
         case Pack(_, items, _) if any(
             parts_of_function(s, unstar(item)) is not None for item in items
         ):

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.analyses.derivatives import is_derivative
 from adcompiler.analyses.purity import CHECKS
 from adcompiler.analyses.values import simple
 from adcompiler.frontend.replacements import REPLACEMENTS
@@ -25,11 +26,14 @@ from adcompiler.transforms import (
 from adcompiler.transforms.binding import atoms, literal, plain_call
 from adcompiler.transforms.constructors import construct
 from adcompiler.transforms.defaults import without_defaults
+from adcompiler.transforms.derivatives import (
+    call_derivative, call_made, derivative_of, is_maker, make_derivative,
+)
 from adcompiler.transforms.effects import refused, without_out, without_overwriting
 from adcompiler.transforms.folds import FOLDS, class_of, fold_constants
 from adcompiler.transforms.generators import opened_arguments
 from adcompiler.transforms.iterator_folds import GETTERS, call_getter, opened_iterator
-from adcompiler.transforms.libraries import is_namedtuple, is_runtime, pure_library
+from adcompiler.transforms.libraries import is_compiled, is_namedtuple, is_runtime, pure_library
 from adcompiler.transforms.method_calls import call_method, call_object_method
 from adcompiler.transforms.out_arguments import call_with_out
 from adcompiler.transforms.opening import call_closure, call_python
@@ -76,6 +80,8 @@ def call(
             known = vectorized_call(s, rhs)
             if known is not None:
                 return call_vectorized(s, known, args, kwargs, origin, name)
+        case Call(Const(value)) as made if is_maker(value):
+            return call_made(s, made, args, kwargs, origin, name)
         case Call(Const(value), made, keywords) if hashable(value) and value in GETTERS:
             named = {k: v for k, v in keywords if k}
             found = call_getter(s, value, list(made), named, args, origin, name)
@@ -83,12 +89,6 @@ def call(
                 return found
     if isinstance(type_, t.Object) and type_.cls is Recipe:
         return refuse_recipe(s, origin)
-    if isinstance(type_, t.Object) and getattr(type_.cls, "is_derivative", False):
-        return s.reject(
-            origin, "the derivative of a derivative is not supported yet",
-            "call the function itself: below @grad its name means the derivative, so leave the "
-            "decorator away and write `df = grad(f)`", "higher-order",
-        )
     if isinstance(type_, t.Object):
         return call_object_method(s, type_, func, "__call__", args, kwargs, origin, name)
     if isinstance(type_, t.FunctionType) or any(
@@ -119,6 +119,12 @@ def call_value(
     args = [opened_iterator(s, arg, origin) for arg in args]
     if isinstance(value, Recipe):
         return refuse_recipe(s, origin)
+    if is_derivative(value):
+        path = s.unit.paths.get(id(value))
+        primal = s.unit.static(value.primal, None if path is None else (*path, ("attr", "primal")))
+        return call_derivative(s, derivative_of(value), primal, args, kwargs, origin, name)
+    if is_maker(value):
+        return make_derivative(s, func, args, kwargs, origin, name)
     if isinstance(value, Callee):
         return s.let(plain_call(func, args, kwargs), value.result, name, origin)
     if refused(s, value, args, kwargs, origin, getattr(value, "__name__", name)):
@@ -170,6 +176,9 @@ def call_value(
     if isinstance(replacement, python_types.FunctionType):
         return call_python(s, Const(replacement), replacement, args, kwargs, origin, name)
     if is_runtime(value):
+        if s.in_emitted and is_compiled(value):
+            s.unit.emitted.setdefault(value, False)
+            return call_python(s, func, value, args, kwargs, origin, name)
         return primitive(s, func, args, kwargs, origin, name, value not in CHECKS)
     if isinstance(getattr(value, "__self__", None), str):
         return primitive(s, func, args, kwargs, origin, name, True)

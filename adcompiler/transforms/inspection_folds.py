@@ -12,7 +12,7 @@ from adcompiler.analyses.values import CannotStandInError, stand_in
 from adcompiler.frontend.imports import imported_module
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, UNDEF, Atom, Call, Const, Origin, Var
-from adcompiler.runtime import check_bound, is_mapping, is_sequence, pattern_argument
+from adcompiler.runtime import check_bound, is_basic, is_mapping, is_sequence, pattern_argument
 from adcompiler.runtime.containers import SELF_MATCHED
 from adcompiler.transforms.folds import class_of, folds
 from adcompiler.transforms.generators import consumed
@@ -86,6 +86,20 @@ def fold_is_sequence(s: Writer, args: list[Any], kwargs: Any, origin: Origin, na
     )
 
 
+@folds(is_basic)
+def fold_is_basic(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """Whether a subscript is basic, where the types of its parts tell."""
+    parts = s.unit.elements(args[0]) or (args[0],)
+    types = [s.unit.type(part) for part in parts]
+    if any(isinstance(type_, (t.Array, t.List)) for type_ in types):
+        return Const(False)
+    basic = all(
+        isinstance(type_, (t.SliceType, t.Static)) or type_ == t.INT
+        or (isinstance(type_, t.Scalar) and type_.kind == "int") for type_ in types
+    )
+    return Const(True) if basic else None
+
+
 @folds(is_mapping)
 def fold_is_mapping(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
     cls = class_of(s, args[0])
@@ -139,7 +153,7 @@ def fold_len(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str)
         return Const(len(type_.items))
     if isinstance(type_, t.Dict) and type_.keys is not None:
         return Const(len(type_.keys))
-    if isinstance(type_, t.Unknown):
+    if isinstance(type_, (t.Unknown, t.List, t.Dict)):
         return s.let(Call(Const(len), (args[0],)), t.INT, name, origin)
     return None
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from adcompiler.ir.nodes import Const
+from adcompiler.rulekit.registry import REGISTRY
+from adcompiler.runtime import add_at, append, drop_last, entry, put_entry
 
 
 def is_library(function: Any) -> bool:
@@ -51,6 +53,18 @@ def is_runtime(value: Any) -> bool:
     return str(getattr(value, "__module__", "")).startswith("adcompiler.runtime")
 
 
+def is_compiled(value: Any) -> bool:
+    """Say whether the source of a runtime function is compiled, for its own derivative.
+
+    These are functions that write into what they are given, and adjoints that have no rule.
+    """
+    if value in WRITING:
+        return True
+    return getattr(value, "__module__", "") in COMPILED and not REGISTRY.has_rules(value) and (
+        REGISTRY.inactive(value) is None
+    )
+
+
 def pure_library(value: Any) -> bool:
     """Say whether a library function without a rule may be tried on stand-in values."""
     module = getattr(value, "__module__", "") or ""
@@ -72,6 +86,13 @@ def directories(*names: str) -> tuple[str, ...]:
 
 STANDARD = directories("stdlib", "platstdlib")
 INSTALLED = directories("purelib", "platlib")
+COMPILED = frozenset({
+    "adcompiler.runtime.elementwise", "adcompiler.runtime.reductions",
+    "adcompiler.runtime.sequences",
+})
+"""Modules of the runtime whose functions are adjoints written in the accepted language."""
+WRITING = frozenset({add_at, append, drop_last, entry, put_entry})
+"""Functions of the runtime that write into their arguments, or that undo it."""
 PROGRAMS_AND_TEXT = frozenset({
     "abc", "ast", "dis", "gettext", "importlib", "inspect", "linecache", "locale", "logging", "os",
     "pathlib", "platform", "posixpath", "re", "shutil", "string", "subprocess", "sysconfig",

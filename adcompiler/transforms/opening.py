@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types as python_types
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -36,7 +36,7 @@ def call_python(
 ) -> Atom:
     """Write a call of a function written in Python."""
     in_rule = s.in_rule
-    path = s.unit.path_of(function)
+    path = None if function in s.unit.emitted else s.unit.path_of(function)
     if works_on_programs(function) and not any(
         t.may_vary(s.unit.type(unstar(a))) for a in (*args, *kwargs.values())
     ):
@@ -45,28 +45,13 @@ def call_python(
         definition = lower(function)
     except ADError:
         return s.let(plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
-    scope = Scope(function, path)
-    defaults = function.__defaults__ or ()
-    positional = [p for p in definition.params if p.kind in (0, 1)]
-    first = len(positional) - len(defaults)
-
-    def default(param: Param) -> Atom | None:
-        if param.kind == 3:
-            table = function.__kwdefaults__ or {}
-            key = param.var.name
-            if key not in table:
-                return None
-            return literal(s, table[key], func, ("__kwdefaults__", key), origin)
-        index = positional.index(param) - first if param in positional else -1
-        if index < 0:
-            return None
-        return literal(s, defaults[index], func, ("__defaults__", index), origin)
-
+    scope = Scope(function, path, function in s.unit.emitted)
     rejects = any(isinstance(statement, Unsupported) for statement in walk(definition.body))
     if rejects:
         static = static_result(s, function, args, kwargs)
         if static is not None:
             return static
+    default = defaults_of(s, func, function, definition, origin)
     bound = bind(s, definition, args, kwargs, default, origin)
     if bound is None:
         return UNDEF
@@ -95,6 +80,30 @@ def call_python(
             return call_as_it_is(s, func, function, args, kwargs, origin, name)
     s.out.extend(out)
     return result
+
+
+def defaults_of(
+    s: Writer, func: Const, function: python_types.FunctionType, definition: Function,
+    origin: Origin,
+) -> Callable[[Param], Atom | None]:
+    """Return what gives the default value of a parameter of a Python function."""
+    defaults = function.__defaults__ or ()
+    positional = [p for p in definition.params if p.kind in (0, 1)]
+    first = len(positional) - len(defaults)
+
+    def default(param: Param) -> Atom | None:
+        if param.kind == 3:
+            table = function.__kwdefaults__ or {}
+            key = param.var.name
+            if key not in table:
+                return None
+            return literal(s, table[key], func, ("__kwdefaults__", key), origin)
+        index = positional.index(param) - first if param in positional else -1
+        if index < 0:
+            return None
+        return literal(s, defaults[index], func, ("__defaults__", index), origin)
+
+    return default
 
 
 def writes_global(s: Writer, before: State) -> bool:
@@ -198,15 +207,20 @@ def call_closure(
 ) -> Atom:
     """Write a call of a function defined inside the code being compiled."""
     function = closure.function
-    with_default = [p for p in function.params if p.has_default]
+    bound = bind(s, function, args, kwargs, defaults_of_closure(closure), origin)
+    if bound is None:
+        return UNDEF
+    return apply(s, function, bound, closure.captures, func, closure.scope, origin, name, function)
+
+
+def defaults_of_closure(closure: Closure) -> Callable[[Param], Atom | None]:
+    """Return what gives the default value of a parameter of an inner function."""
+    with_default = [p for p in closure.function.params if p.has_default]
 
     def default(param: Param) -> Atom | None:
         return closure.defaults[with_default.index(param)] if param.has_default else None
 
-    bound = bind(s, function, args, kwargs, default, origin)
-    if bound is None:
-        return UNDEF
-    return apply(s, function, bound, closure.captures, func, closure.scope, origin, name, function)
+    return default
 
 
 def apply(
@@ -222,7 +236,8 @@ def apply(
     depth = unit.active_calls.count(identity)
     large = size(function.body) > INLINE_SIZE and not partial_evaluation_helps(s, bound)
     opened = depth == 0 and (
-        not large or (scope is not None and scope.is_rule) or overlap(s, bound, captures)
+        not large or (scope is not None and scope.is_rule) or unit.emitted.get(identity, False)
+        or overlap(s, bound, captures)
     )
     if not opened and not must_open(s, bound, captures):
         result = call_compiled(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
 
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Call, Const, Origin, Var
-from adcompiler.runtime import project, unbroadcast
+from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Origin, Var
+from adcompiler.runtime import add, as_cotangent, project, unbroadcast
 from adcompiler.runtime.shaping import like
 from adcompiler.transforms.folds import folds
 from adcompiler.transforms.writer import Writer
@@ -24,6 +25,46 @@ def fold_project(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: 
     if isinstance(other, t.Array) and isinstance(kind, (t.Array, t.Scalar)):
         return project_array(s, g, x, other, origin, name)
     return None
+
+
+@folds(add)
+def fold_add(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """``add(a, b)`` of numbers and arrays is ``a + b``."""
+    if all(isinstance(s.unit.type(arg), (t.Scalar, t.Array)) for arg in args):
+        return s.call(Const(operator.add), args, {}, origin, name)
+    return None
+
+
+@folds(as_cotangent)
+def fold_as_cotangent(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """``as_cotangent(g, y)`` is ``project`` for a ``g`` that is known to have the shape of y."""
+    g, y = args
+    kind, other = s.unit.type(g), s.unit.type(y)
+    if isinstance(other, t.Scalar) and isinstance(kind, t.Scalar):
+        return project_scalar(s, g, kind, other, origin, name)
+    if isinstance(other, t.Array) and isinstance(kind, t.Array) and (
+        s.unit.shape_class(g) == s.unit.shape_class(y)
+    ):
+        return project_array(s, g, y, other, origin, name)
+    return None
+
+
+@folds(unbroadcast)
+def fold_unbroadcast(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """``unbroadcast(g, x.shape)`` is ``g`` where it is known to have the shape of x."""
+    g, shape = args
+    kind, made = s.unit.type(g), s.unit.definition(shape)
+    if not isinstance(made, Attribute) or made.name != "shape":
+        return None
+    other = s.unit.type(made.obj)
+    if not isinstance(other, t.Array) or not isinstance(kind, (t.Array, t.Scalar)):
+        return None
+    if isinstance(kind, t.Array) and s.unit.shape_class(g) == s.unit.shape_class(made.obj):
+        return g
+    type_ = t.Array(kind.dtype or "float64", other.ndim)
+    summed = s.let(Call(Const(unbroadcast), (g, shape)), type_, name, origin)
+    s.unit.shapes[summed] = s.unit.shape_class(made.obj)
+    return summed
 
 
 @folds(like)

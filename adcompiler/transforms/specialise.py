@@ -311,6 +311,7 @@ class Specialiser(Loops, Regions, Displays, Access):
         match rhs:
             case Call(func, args, kwargs):
                 self.in_rule = scope is not None and scope.is_rule
+                self.in_emitted = scope is not None and scope.emitted
                 values, named = self.arguments(args, kwargs, env, origin)
                 called = self.value(func, env)
                 parent = None

@@ -79,6 +79,8 @@ class Unit:
     ``parts`` maps parameters that are instances to the variables that hold their attributes.
     ``one_shot`` holds the values that stand for iterators, which Python runs over only once;
     ``reused`` the variables of the functions being read that may be read more than once.
+    ``derive`` compiles a derivative that the code asks for, ``derivatives`` holds those compiled by
+    what they were specialised on, ``emitted`` their functions, and which of them are opened.
     ``merges`` are the places where a variable is one of two arrays; at those in ``chosen`` it is
     kept apart which. ``copied_for_writes`` holds the copies that spare the caller's arrays;
     ``relies_on_layout`` says that some reshape is taken for a view.
@@ -128,6 +130,9 @@ class Unit:
     chosen: frozenset[Any] = frozenset()
     copied_for_writes: set[Var] = field(default_factory=set)
     relies_on_layout: bool = False
+    derive: Callable[..., Atom] | None = None
+    derivatives: dict[Any, Any] = field(default_factory=dict)
+    emitted: dict[Any, bool] = field(default_factory=dict)
 
     def type(self, atom: Atom) -> t.Type:
         """Return what is known of the value of ``atom``."""

@@ -34,6 +34,7 @@ class Writer(ABC):
         self.unit = unit
         self.out: list[Statement] = []
         self.in_rule = False
+        self.in_emitted = False
         self.heap: Heap | None = None
         self.at: Origin | None = None
 

@@ -12,7 +12,8 @@ import numpy as np
 from adcompiler.rulekit import call, rrule
 from adcompiler.runtime import as_tangent, project
 from adcompiler.runtime.sequences import (
-    at_ranks, at_ranks_adjoint, like, share, share_adjoint, spread, spread_adjoint, unsort,
+    at_ranks, at_ranks_adjoint, like, scale, share, share_adjoint, spread, spread_adjoint,
+    unsort,
 )
 
 
@@ -128,3 +129,16 @@ def as_tangent_rule(d: Any, x: Any) -> Any:
         return project(dy, d)
 
     return as_tangent(d, x), as_tangent_pullback
+
+
+@rrule(scale, wrt=("factor", "x"), domain=lambda rng: [
+    call(1.5, [0.5, 2.5]), call(1.5, np.array([0.5, 2.5])), call(1.5, (0.5, 2.5)),
+])
+def scale_rule(factor: Any, x: Any) -> Any:
+    """``factor`` times the conjugate of each item."""
+
+    def scale_pullback(dy: Any) -> Any:
+        d_factor = sum([d * item for d, item in zip(dy, x, strict=True)])
+        return project(d_factor, factor), like([d.conjugate() * factor for d in dy], x)
+
+    return scale(factor, x), scale_pullback

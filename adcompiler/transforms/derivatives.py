@@ -1,0 +1,129 @@
+"""Derivatives met in the code that is compiled: which function, and with respect to what."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adcompiler.analyses.derivatives import MAKERS, Wanted
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin, Star, unstar
+from adcompiler.transforms.writer import Writer
+
+
+def make_derivative(
+    s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom:
+    """Write ``grad(f, ...)``, or the whole of ``vjp(f, x, ...)``."""
+    mode = MAKERS[func.value]
+    named = dict(kwargs)
+    if mode == "vjp" and args and not isinstance(args[0], Star):
+        argnums = named.pop("argnums", None)
+        given = tuple(range(len(args) - 1)) if argnums is None else known(s, argnums)
+        wanted = Wanted(mode, given) if usable(given) else None
+        if wanted is not None:
+            return call_derivative(s, wanted, args[0], list(args[1:]), named, origin, name)
+        return refuse_options(s, origin)
+    wanted = options_of(s, mode, args, named)
+    if wanted is None:
+        return refuse_options(s, origin)
+    return s.let(
+        Call(func, tuple(args), tuple(kwargs.items())), t.FunctionType(wanted), name, origin, False
+    )
+
+
+def call_made(
+    s: Writer, made: Call, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom:
+    """Write a call of what ``grad(f, ...)`` returned; of ``grad(argnums=...)`` that is ``grad``."""
+    assert isinstance(made.func, Const)
+    options = {key: value for key, value in made.kwargs if key is not None}
+    function = options.pop("function", None) or (made.args[0] if made.args else None)
+    if function is None:
+        return make_derivative(s, made.func, args, {**options, **kwargs}, origin, name)
+    wanted = options_of(s, MAKERS[made.func.value], list(made.args), options)
+    assert wanted is not None
+    return call_derivative(s, wanted, unstar(function), args, kwargs, origin, name)
+
+
+def options_of(
+    s: Writer, mode: str, args: list[Any], kwargs: dict[str, Atom]
+) -> Wanted | None:
+    """Return what ``grad(f, argnums, has_aux=...)`` asks for, None if compiling does not tell."""
+    options = {key: value for key, value in kwargs.items() if key != "function"}
+    if len(args) > 1:
+        options["argnums"] = args[1]
+    found = {key: known(s, unstar(value)) for key, value in options.items()}
+    argnums = found.pop("argnums", 0)
+    has_aux = found.pop("has_aux", False)
+    if found or len(args) > 2 or not usable(argnums) or not isinstance(has_aux, bool):
+        return None
+    return Wanted(mode, argnums, has_aux)
+
+
+def known(s: Writer, atom: Atom) -> Any:
+    """Return the value of an option; an Ellipsis, which none has, where it is not known."""
+    if isinstance(atom, Const):
+        value = atom.value
+    else:
+        elements = s.unit.elements(atom)
+        if elements is None or not all(isinstance(e, Const) for e in elements):
+            return ...
+        value = tuple(e.value for e in elements if isinstance(e, Const))
+    return tuple(value) if isinstance(value, list) else value
+
+
+def usable(argnums: Any) -> bool:
+    """Say whether ``argnums`` names arguments."""
+    several = argnums if isinstance(argnums, tuple) else (argnums,)
+    return all(type(one) in (int, str) for one in several)
+
+
+def refuse_options(s: Writer, origin: Origin) -> Atom:
+    """Report options of a derivative that are not literals."""
+    return s.reject(
+        origin, "which derivative this asks for is not known when compiling",
+        "write argnums= and has_aux= as literals", "higher-order",
+    )
+
+
+def call_derivative(
+    s: Writer, wanted: Wanted, function: Atom, args: list[Any], kwargs: dict[str, Atom],
+    origin: Origin, name: str,
+) -> Atom:
+    """Write the derivative of ``function`` at the arguments: its emitted code, opened."""
+    if any(isinstance(arg, Star) for arg in args):
+        return s.reject(
+            origin, "* of a sequence whose length is not known when compiling",
+            "pass the arguments one by one, or the sequence itself", "star-arguments",
+        )
+    if s.unit.derive is None or function is UNDEF:
+        return UNDEF
+    result: Atom = s.unit.derive(s, wanted, function, args, kwargs, origin, name)
+    return result
+
+
+def derivative_of(value: Any) -> Wanted:
+    """Return what a live derivative is."""
+    options = value.options
+    argnums = options.argnums
+    return Wanted(
+        options.mode, tuple(argnums) if isinstance(argnums, list) else argnums, options.has_aux
+    )
+
+
+def parts_of_made(definition: Any) -> tuple[Atom, ...] | None:
+    """Return what a derivative made by the compiled code was made from, None for other values."""
+    match definition:
+        case Call(Const(value), args, kwargs) if is_maker(value):
+            return (*map(unstar, args), *(atom for _, atom in kwargs))
+    return None
+
+
+def is_maker(value: Any) -> bool:
+    """Say whether a function makes derivatives."""
+    try:
+        return value in MAKERS
+    except TypeError:
+        return False
+
+
