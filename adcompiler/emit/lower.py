@@ -20,6 +20,7 @@ from adcompiler.ir.nodes import (
     Atom, Block, Call, Const, Do, Function, If, Item, Let, Loop, Origin, Raise, Rhs, Statement,
     Step, Try, Undefined, unstar, Update, Var, With,
 )
+from adcompiler.ir.visit import is_short_circuit
 from adcompiler.runtime import (
     add_at, append, drop_last, note_value, put_entry, store_global, unpack,
 )
@@ -77,6 +78,8 @@ class FunctionLowering(ExpressionLowering):
             self.place_return(block)
 
     def returns_results(self, last: If, block: Block) -> bool:
+        if last in self.fusion.conditionals and is_short_circuit(last):
+            return False  # its condition is written once, as the result and as what is tested
         return bool(last.results) and any(a in last.results for a in block.yields) and all(
             self.uses.get(result, 0) == 1 for result in last.results
         ) and not any(

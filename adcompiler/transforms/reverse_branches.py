@@ -22,7 +22,10 @@ class BranchReverser(Recomputer):
     def forward_if(self, node: If) -> Sweep | None:
         """Write a branch, left open; return how to reverse it."""
         condition = self.value(node.condition)
-        if condition in self.destroyed_values():  # the arms may write into it
+        destroyed = self.destroyed_values()
+        if isinstance(condition, Var) and (
+            condition in destroyed or self.is_stale(condition, destroyed)
+        ):  # it may be written into from here on
             condition = self.s.let(
                 Call(Const(bool), (condition,)), t.BOOL, "test", node.origin
             )

@@ -219,3 +219,32 @@ def test_a_mask_written_with_values_of_the_same_array_is_refused():
     with pytest.raises(UnsupportedError, match="where a mask is true"):
         vjp(f, x.copy())
     assert np.array_equal(vjp(g, x.copy())[1](x)[0], [3.0, 2.0, 1.0])
+
+
+def sine_or_sum(t, n):
+    if n:
+        return np.sin(t[-1]) or t[-1] + t[0]
+    return sine_or_sum(t, n - 1)
+
+
+def test_an_or_at_the_end_of_a_function_that_is_compiled_on_its_own():
+    def f(x):
+        return x + sine_or_sum(np.array([1.0, 0.5]), 1)
+
+    assert value_and_grad(f)(0.25) == (0.25 + np.sin(0.5), 1.0)
+
+
+def test_a_list_of_what_is_written_later_as_a_condition():
+    def f(x, v):
+        v[()] -= x
+        pair = [x, v]
+        e = v
+        if pair:
+            pass
+        else:
+            e[()] *= 2.0
+        return v
+
+    y, pullback = vjp(f, 0.5, np.array(2.0))
+    assert y == 1.5
+    assert pullback(3.0) == (-3.0, 3.0)

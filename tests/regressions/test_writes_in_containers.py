@@ -306,7 +306,7 @@ def test_deleting_an_item_that_is_not_there_raises(index):
 def test_lists_that_grow_under_keys_that_are_data():
     def grouped(xs, keys):
         groups = {}
-        for x, key in zip(xs, keys):
+        for x, key in zip(xs, keys, strict=True):
             if key not in groups:
                 groups[key] = []
             groups[key].append(x * x)

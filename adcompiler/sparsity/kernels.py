@@ -1,0 +1,353 @@
+"""The loops of coloring and decompression, compiled by numba where it is installed and pays.
+
+Graphs are CSR arrays ``indptr, indices`` of int64. ``visits`` is the order of the vertices.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+WORTH_COMPILING = 500_000
+"""Elements of the arguments from which compiling a kernel takes less time than running it."""
+
+
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``function`` as one that runs natively on large arguments, if numba is there."""
+    native: list[Callable[..., Any]] = []
+
+    @functools.wraps(function)
+    def run(*args: Any) -> Any:
+        size = sum(arg.size for arg in args if isinstance(arg, np.ndarray))
+        if size >= WORTH_COMPILING and not native:
+            native.append(compiled(function))
+        chosen = native[0] if size >= WORTH_COMPILING else function
+        return chosen(*args)
+
+    return run
+
+
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function compiled by numba, or itself without numba."""
+    try:
+        import numba
+    except ImportError:
+        return function
+    made: Callable[..., Any] = numba.njit(cache=True)(function)
+    return made
+
+
+@kernel
+def distance_one_kernel(indptr: Any, indices: Any, visits: Any) -> Any:
+    """Color greedily so that neighbours differ."""
+    n = indptr.size - 1
+    colors = np.full(n, -1)
+    forbidden = np.full(n + 1, -1)
+    for v in visits:
+        for at in range(indptr[v], indptr[v + 1]):
+            c = colors[indices[at]]
+            if c >= 0:
+                forbidden[c] = v
+        c = 0
+        while forbidden[c] == v:
+            c += 1
+        colors[v] = c
+    return colors
+
+
+@kernel
+def partial_distance_two_kernel(
+    row_ptr: Any, row_indices: Any, column_ptr: Any, column_indices: Any, visits: Any
+) -> Any:
+    """Color columns greedily so that those with a nonzero in the same row differ."""
+    n = column_ptr.size - 1
+    colors = np.full(n, -1)
+    forbidden = np.full(n + 1, -1)
+    for v in visits:
+        for at in range(column_ptr[v], column_ptr[v + 1]):
+            row = column_indices[at]
+            for other in range(row_ptr[row], row_ptr[row + 1]):
+                c = colors[row_indices[other]]
+                if c >= 0:
+                    forbidden[c] = v
+        c = 0
+        while forbidden[c] == v:
+            c += 1
+        colors[v] = c
+    return colors
+
+
+@kernel
+def dynamic_order_kernel(indptr: Any, indices: Any, smallest_last: bool) -> Any:
+    """Order vertices by degrees that change: smallest last, or largest incidence degree first.
+
+    Vertices are kept in buckets, doubly linked lists by degree, so that all takes linear time
+    (D. W. Matula, L. L. Beck, J. ACM 30 (1983) for smallest last; T. F. Coleman, J. J. More, SIAM
+    J. Numer. Anal. 20 (1983) for the incidence degree).
+    """
+    n = indptr.size - 1
+    degree = np.zeros(n, np.int64)
+    highest = 0
+    for v in range(n):
+        if smallest_last:
+            degree[v] = indptr[v + 1] - indptr[v]
+        highest = max(highest, indptr[v + 1] - indptr[v])
+    head = np.full(highest + 2, -1)
+    after = np.full(n, -1)
+    before = np.full(n, -1)
+    for v in range(n - 1, -1, -1):
+        d = degree[v]
+        after[v] = head[d]
+        if head[d] >= 0:
+            before[head[d]] = v
+        head[d] = v
+    done = np.zeros(n, np.bool_)
+    order = np.empty(n, np.int64)
+    d = 0
+    for step in range(n):
+        if smallest_last:
+            while head[d] < 0:
+                d += 1
+        else:
+            while head[d] < 0:
+                d -= 1
+        v = head[d]
+        head[d] = after[v]
+        if after[v] >= 0:
+            before[after[v]] = -1
+        done[v] = True
+        order[n - 1 - step if smallest_last else step] = v
+        for at in range(indptr[v], indptr[v + 1]):
+            w = indices[at]
+            if done[w]:
+                continue
+            old = degree[w]
+            if before[w] >= 0:
+                after[before[w]] = after[w]
+            else:
+                head[old] = after[w]
+            if after[w] >= 0:
+                before[after[w]] = before[w]
+            new = old - 1 if smallest_last else old + 1
+            degree[w] = new
+            before[w] = -1
+            after[w] = head[new]
+            if head[new] >= 0:
+                before[head[new]] = w
+            head[new] = w
+        d = max(d - 1, 0) if smallest_last else min(d + 1, highest)
+    return order
+
+
+@kernel
+def star_kernel(indptr: Any, indices: Any, mirror: Any, visits: Any) -> Any:
+    """Color so that every path of four vertices has three colors (algorithm 4.1, 2007).
+
+    The edges between two colors form stars, which are kept with their hubs.
+    """
+    n = indptr.size - 1
+    colors = np.full(n, -1)
+    forbidden = np.full(n + 1, -1)
+    first_from = np.full(n + 1, -1)  # by color: the vertex that saw a first neighbour of it
+    first_edge = np.full(n + 1, -1)  # and the edge to that neighbour
+    treated = np.full(n, -1)
+    star = np.full(indices.size, -1)
+    hub = np.full(indices.size + 1, -1)
+    stars = 0
+    for v in visits:
+        for at in range(indptr[v], indptr[v + 1]):
+            w = indices[at]
+            c = colors[w]
+            if c < 0:
+                continue
+            forbidden[c] = v
+            if first_from[c] == v:
+                q = indices[first_edge[c]]
+                if treated[q] != v:
+                    for other in range(indptr[q], indptr[q + 1]):
+                        if colors[indices[other]] >= 0:
+                            forbidden[colors[indices[other]]] = v
+                    treated[q] = v
+                for other in range(indptr[w], indptr[w + 1]):
+                    if colors[indices[other]] >= 0:
+                        forbidden[colors[indices[other]]] = v
+                treated[w] = v
+            else:
+                first_from[c] = v
+                first_edge[c] = at
+                for other in range(indptr[w], indptr[w + 1]):
+                    x = indices[other]
+                    if x != v and colors[x] >= 0 and hub[star[other]] == x:
+                        forbidden[colors[x]] = v
+        c = 0
+        while forbidden[c] == v:
+            c += 1
+        colors[v] = c
+        for at in range(indptr[v], indptr[v + 1]):
+            w = indices[at]
+            if colors[w] < 0:
+                continue
+            joined = -1
+            for other in range(indptr[w], indptr[w + 1]):
+                x = indices[other]
+                if x != v and colors[x] == c:
+                    joined = other
+                    break
+            if joined >= 0:
+                hub[star[joined]] = w
+                star[at] = star[joined]
+            else:
+                first = first_edge[colors[w]]
+                if indices[first] != w:
+                    if star[first] < 0:
+                        star[first] = stars
+                        star[mirror[first]] = stars
+                        stars += 1
+                    hub[star[first]] = v
+                    star[at] = star[first]
+                elif star[at] < 0:
+                    star[at] = stars
+                    stars += 1
+            star[mirror[at]] = star[at]
+    return colors
+
+
+@kernel
+def acyclic_kernel(indptr: Any, indices: Any, mirror: Any, visits: Any) -> Any:
+    """Color so that every cycle has three colors (algorithm 3.1, 2007).
+
+    The edges between two colors form trees, which are kept as disjoint sets of edges.
+    """
+    n = indptr.size - 1
+    colors = np.full(n, -1)
+    forbidden = np.full(n + 1, -1)
+    first_from = np.full(n + 1, -1)
+    first_edge = np.full(n + 1, -1)
+    visited = np.full(indices.size, -1)  # by tree: the vertex that reached it last
+    visited_from = np.full(indices.size, -1)
+    parent = np.arange(indices.size)
+    for v in visits:
+        for at in range(indptr[v], indptr[v + 1]):
+            if colors[indices[at]] >= 0:
+                forbidden[colors[indices[at]]] = v
+        for at in range(indptr[v], indptr[v + 1]):
+            w = indices[at]
+            if colors[w] < 0:
+                continue
+            for other in range(indptr[w], indptr[w + 1]):
+                x = indices[other]
+                if colors[x] < 0 or forbidden[colors[x]] == v:
+                    continue
+                tree = min(other, mirror[other])
+                while parent[tree] != tree:
+                    parent[tree] = parent[parent[tree]]
+                    tree = parent[tree]
+                if visited[tree] != v:
+                    visited[tree] = v
+                    visited_from[tree] = w
+                elif visited_from[tree] != w:
+                    forbidden[colors[x]] = v
+        c = 0
+        while forbidden[c] == v:
+            c += 1
+        colors[v] = c
+        for at in range(indptr[v], indptr[v + 1]):
+            w = indices[at]
+            if colors[w] < 0:
+                continue
+            mine = min(at, mirror[at])
+            while parent[mine] != mine:
+                mine = parent[mine]
+            if first_from[colors[w]] != v:
+                first_from[colors[w]] = v
+                first_edge[colors[w]] = at
+            else:
+                first = min(first_edge[colors[w]], mirror[first_edge[colors[w]]])
+                while parent[first] != first:
+                    first = parent[first]
+                if first != mine:
+                    parent[mine] = first
+                    mine = first
+            for other in range(indptr[w], indptr[w + 1]):
+                x = indices[other]
+                if x != v and colors[x] == c:
+                    tree = min(other, mirror[other])
+                    while parent[tree] != tree:
+                        parent[tree] = parent[parent[tree]]
+                        tree = parent[tree]
+                    if tree != mine:
+                        parent[tree] = mine
+    return colors
+
+
+@kernel
+def substitution_order_kernel(
+    indptr: Any, indices: Any, colors: Any, mirror: Any, count: int
+) -> Any:
+    """Return the edges of an acyclic coloring in the order in which they can be solved for.
+
+    Each is the position of a nonzero (v, w) where v is, by then, a leaf of its two-colored tree:
+    all other entries of row v in the color of w are known.
+    """
+    n = indptr.size - 1
+    left = np.zeros(n * count, np.int64)  # by (vertex, color): edges that are not known yet
+    for v in range(n):
+        for at in range(indptr[v], indptr[v + 1]):
+            left[v * count + colors[indices[at]]] += 1
+    known = np.zeros(indices.size, np.bool_)
+    order = np.empty(indices.size // 2, np.int64)
+    queue = np.empty(indices.size, np.int64)
+    first = 0
+    last = 0
+    for v in range(n):
+        for at in range(indptr[v], indptr[v + 1]):
+            if left[v * count + colors[indices[at]]] == 1:
+                queue[last] = at
+                last += 1
+    owner = np.empty(indices.size, np.int64)
+    for v in range(n):
+        for at in range(indptr[v], indptr[v + 1]):
+            owner[at] = v
+    found = 0
+    while first < last:
+        at = queue[first]
+        first += 1
+        if known[at]:
+            continue
+        v = owner[at]
+        w = indices[at]
+        known[at] = True
+        known[mirror[at]] = True
+        order[found] = at
+        found += 1
+        left[v * count + colors[w]] -= 1
+        key = w * count + colors[v]
+        left[key] -= 1
+        if left[key] == 1:
+            for other in range(indptr[w], indptr[w + 1]):
+                if not known[other] and colors[indices[other]] == colors[v]:
+                    queue[last] = other
+                    last += 1
+    return order[:found]
+
+
+@kernel
+def substitution_kernel(
+    order: Any, owner: Any, indices: Any, mirror: Any, colors: Any, sums: Any, values: Any
+) -> None:
+    """Solve for the nonzeros in ``order``, and store them with their mirror images in ``values``.
+
+    ``sums[c, v]`` is the sum of row v over the columns of color c, less what is known; it is
+    overwritten.
+    """
+    for at in order:
+        v = owner[at]
+        w = indices[at]
+        value = sums[colors[w], v]
+        values[at] = value
+        values[mirror[at]] = value
+        sums[colors[w], v] -= value
+        sums[colors[v], w] -= value
