@@ -6,11 +6,14 @@ from adcompiler.errors import (
     ADError, InternalError, MissingRuleError, SourceNotFoundError, UnsupportedError,
 )
 from adcompiler.rulekit import alias, non_differentiable, rrule, scalar_rule
+from adcompiler.runtime.checkpoints import checkpoint, checkpoint_loop
+from adcompiler.runtime.external import ExternalFunction, bump, external
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "ADError", "Derivative", "InternalError", "MissingRuleError", "SourceNotFoundError",
-    "UnsupportedError", "alias", "grad", "jvp", "linearize", "non_differentiable", "rrule",
-    "scalar_rule", "source", "value_and_grad", "vjp",
+    "ADError", "Derivative", "ExternalFunction", "InternalError", "MissingRuleError",
+    "SourceNotFoundError", "UnsupportedError", "alias", "bump", "checkpoint", "checkpoint_loop",
+    "external", "grad", "jvp", "linearize", "non_differentiable", "rrule", "scalar_rule", "source",
+    "value_and_grad", "vjp",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from adcompiler.runtime.checkpoints import size_in_bytes
 
 if TYPE_CHECKING:
     from adcompiler.dispatch import Compiled, Specialisations
@@ -52,14 +52,3 @@ def explain(compiled: Compiled, s: Specialisations, values: tuple[Any, ...]) -> 
         tuple(split.report["residuals"]), size_in_bytes(residuals), tuple(report["rules"]),
         tuple(report["changed"]), tuple(report["kinks"]), compiled.text,
     )
-
-
-def size_in_bytes(value: Any) -> int:
-    """Return the size of the numbers and arrays in nested tuples and lists, 8 bytes a number."""
-    if isinstance(value, np.ndarray):
-        return int(value.nbytes)
-    if isinstance(value, (tuple, list)):
-        return sum(map(size_in_bytes, value))
-    if isinstance(value, dict):
-        return sum(map(size_in_bytes, value.values()))
-    return 8 if isinstance(value, (int, float, complex, np.generic)) else 0

@@ -367,6 +367,7 @@ def check_aux(s: Specialiser, value: Atom, name: str) -> None:
 def split(unit: Unit, typed: Typed, single: bool) -> Product:
     """Return the split pair: the augmented primal, which saves residuals, and the pullback."""
     pairs: Pairs = {}
+    unit.deferred = True
     name = typed.function.name
     for callee in unit.callees.values():
         if callee.name == name:

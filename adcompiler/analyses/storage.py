@@ -20,6 +20,8 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.runtime import dict_keys, entry, own
+from adcompiler.runtime.external import call_external, external_forward
+from adcompiler.runtime.functionals import implied, passive
 from adcompiler.runtime.shaping import copy_as_laid_out, reshape_view, viewed
 
 IN_PLACE: dict[Any, Any] = {
@@ -227,6 +229,8 @@ class Sharing:
             yield args[0], self.same_array(function, args[0])
         elif function in IN_PLACE:
             yield from self.mutable(args[:1], "same")
+        elif function is implied:
+            yield from self.mutable(args[:1], "may")
         elif function in SELECTORS:
             yield from self.contents((*args, *named))
         elif self.makes_new(function, args, named):
@@ -328,7 +332,8 @@ FRESH: frozenset[Any] = frozenset({
     operator.neg, operator.pos, operator.invert, abs, operator.eq, operator.ne, operator.lt,
     operator.le, operator.gt, operator.ge, np.where, np.concatenate, np.stack, np.vstack,
     np.hstack, np.column_stack, np.arange, np.linspace, np.eye, np.identity, np.outer, np.tile,
-    np.repeat, np.roll, np.sort, np.cumsum, np.dot, np.sum, np.array, np.copy, range,
+    np.repeat, np.roll, np.sort, np.cumsum, np.dot, np.sum, np.array, np.copy, range, passive,
+    call_external, external_forward,
 })
 """Functions whose result never shares storage with an argument, whatever is registered for them."""
 

@@ -262,7 +262,8 @@ def coverage(function: Any, depth: int = 0) -> str:
 
     A rule may hold in its closure what it covers: ``depth`` says how deep in such it is.
     """
-    rules = REGISTRY.rules_of(function)
+    replacement = REGISTRY.replacement(function)
+    rules = (*REGISTRY.rules_of(function), *(() if replacement is None else (replacement,)))
     inactive = REGISTRY.inactive(function)
     found = f" rules {digest(*(rule_digest(rule, depth) for rule in rules))}" if rules else ""
     return found if inactive is None else f"{found} inactive {inactive.pure}"

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.runtime import accumulate
+from adcompiler.runtime.checkpoints import recomputed
 from adcompiler.runtime.gathering import along_axis
 from adcompiler.runtime.shaping import viewed
 from adcompiler.runtime.ufunc_methods import (
@@ -310,6 +311,11 @@ def insort_left(a: list[Any], x: Any, lo: int = 0, hi: Any = None, *, key: Any =
         else:
             end = middle
     a.insert(lo, x)
+
+
+def checkpointed(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``adcompiler.checkpoint`` of a function alone."""
+    return lambda *args, **kwargs: recomputed(function, *args, **kwargs)
 
 
 REPLACEMENTS: dict[Any, Callable[..., Any]] = {

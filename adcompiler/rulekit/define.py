@@ -1,4 +1,7 @@
-"""What a rule author writes: ``rrule``, ``scalar_rule``, ``non_differentiable``, ``alias``."""
+"""What a rule author writes: ``rrule``, ``scalar_rule``, ``non_differentiable``, ``alias``.
+
+For functions that take functions: ``replacement``.
+"""
 
 from __future__ import annotations
 
@@ -100,3 +103,20 @@ def alias(other: Any, function: Any) -> None:
     Used for methods and attributes of arrays: ``alias(np.ndarray.sum, np.sum)``.
     """
     REGISTRY.add_alias(other, function)
+
+
+def replacement(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register the decorated function as what is compiled in place of each of ``functions``.
+
+    It takes their arguments and is written in the language that the compiler accepts. This is how
+    functions that take functions are differentiated: ``function_of(f, variables, args)`` gives the
+    compiled ``f`` to a library, ``passive`` calls the library, and ``implied`` says which pullback
+    belongs to the value found.
+    """
+
+    def register(definition: Callable[..., Any]) -> Callable[..., Any]:
+        for function in functions:
+            REGISTRY.add_replacement(Rule(function=function, definition=definition))
+        return definition
+
+    return register

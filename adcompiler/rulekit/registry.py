@@ -77,6 +77,7 @@ class Registry:
         self._rules: dict[Any, list[Rule]] = {}
         self._inactive: dict[Any, Inactive] = {}
         self._aliases: dict[Any, Any] = {}
+        self._replacements: dict[Any, Rule] = {}
         self._loaded: set[str] = set()
         self._all_loaded = False
         self._begun: set[str] = set()
@@ -98,9 +99,19 @@ class Registry:
         self._aliases[other] = function
         self._changed()
 
+    def add_replacement(self, rule: Rule) -> None:
+        """Register the Python code that is compiled in place of a callable."""
+        self._replacements[rule.function] = rule
+        self._changed()
+
+    def replacement(self, function: Any) -> Rule | None:
+        """Return what is compiled in place of ``function``, None if it is itself."""
+        function = self.resolve(function)
+        return self._replacements.get(function) if hashable(function) else None
+
     def remove(self, function: Any) -> None:
         """Forget everything registered for ``function`` itself."""
-        for table in (self._rules, self._inactive, self._aliases):
+        for table in (self._rules, self._inactive, self._aliases, self._replacements):
             table.pop(function, None)
         self._changed()
 

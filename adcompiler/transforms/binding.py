@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from adcompiler.analyses.values import simple, type_of
@@ -10,6 +12,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Call, Const, Function, Item, Origin, Param, Star, Var,
 )
+from adcompiler.rulekit.registry import Rule
 from adcompiler.transforms.writer import Writer
 
 
@@ -113,3 +116,28 @@ def atoms(args: list[Any]) -> list[Atom]:
 def plain_call(func: Atom, args: list[Any], kwargs: Mapping[str, Atom]) -> Call:
     """Return the right-hand side of a call."""
     return Call(func, tuple(args), tuple(kwargs.items()))
+
+
+def rule_default(definition: Any, param: Param) -> Atom | None:
+    """Return the default value of a rule's parameter."""
+    value = inspect.signature(definition).parameters[param.var.name].default
+    return None if value is inspect.Parameter.empty else Const(value)
+
+
+def explain_binding(s: Writer, rule: Rule, findings: int, origin: Origin) -> None:
+    """Replace what binding to the rule reported by a message about the function itself."""
+    if len(s.unit.findings) == findings:
+        return
+    detail = s.unit.findings[findings].problem.partition(": ")[2]
+    del s.unit.findings[findings:]
+    name = getattr(rule.function, "__name__", "the function")
+    s.reject(
+        origin, f"{name}() with these arguments has no rule ({detail})",
+        "use only the arguments that its rule knows, or register a rule of your own",
+        "call-arguments",
+    )
+
+
+def at_origin(statement: Any, origin: Origin) -> Any:
+    """Return a statement of a rule's body as one of the line that called the function."""
+    return replace(statement, origin=origin) if hasattr(statement, "origin") else statement

@@ -23,7 +23,7 @@ from adcompiler.transforms.objects import open_parts
 from adcompiler.transforms.unit import Callee, Unit
 from adcompiler.transforms.writer import Writer
 
-MAX_DEPTH = 60
+MAX_DEPTH = 50
 MAX_WIDENING = 8
 
 
@@ -35,14 +35,40 @@ def call_compiled(
 
     None if it has to be opened: it writes into a container whose parts have names of their own.
     """
+    found = compiled_callee(s, function, bound, captures, itself, scope, origin, identity)
+    if found is None:
+        return UNDEF
+    callee, kept = found
+    if any(has_known_parts(s, atom) for i, atom in enumerate(kept) if i in callee.written):
+        if identity not in s.unit.active_calls:
+            return None
+        return s.reject(
+            origin, "a recursive call writes into a container of values that have other names",
+            "make the container outside of the recursion", "aliases",
+        )
+    for finding in callee.findings:
+        s.report(finding)
+    return write_call(s, callee, kept, origin, name)
+
+
+def compiled_callee(
+    s: Writer, function: Function, bound: list[Atom], captures: tuple[Atom, ...], itself: Atom,
+    scope: Scope | None, origin: Origin, identity: Any,
+) -> tuple[Callee, list[Atom]] | None:
+    """Return ``function`` compiled on its own for these argument types, and what it is passed.
+
+    What is passed are the arguments that are no constants, and what function values among them
+    captured. None, after it has been reported, if there would be no end to it.
+    """
     unit = s.unit
     inside = identity in unit.active_calls
     if len(unit.active_calls) > MAX_DEPTH:
-        return s.reject(
+        s.reject(
             origin,
             f"{shown_name(function)}() is called recursively with ever new functions as arguments",
             "write the recursion without passing functions", "unknown-callable",
         )
+        return None
     inputs = [*bound, *captures, *((itself,) if isinstance(itself, Var) else ())]
     kept: dict[Atom, None] = {}
     owner = None if scope is None else scope.function
@@ -57,16 +83,7 @@ def call_compiled(
         unit.call_sites.pop()
     elif callee.function is None:
         callee.recursive = True
-    if any(has_known_parts(s, atom) for i, atom in enumerate(kept) if i in callee.written):
-        if not inside:
-            return None
-        return s.reject(
-            origin, "a recursive call writes into a container of values that have other names",
-            "make the container outside of the recursion", "aliases",
-        )
-    for finding in callee.findings:
-        s.report(finding)
-    return write_call(s, callee, list(kept), origin, name)
+    return callee, list(kept)
 
 
 def has_known_parts(s: Writer, atom: Atom) -> bool:

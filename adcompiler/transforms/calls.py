@@ -20,7 +20,8 @@ from adcompiler.ir.nodes import UNDEF, Atom, Attribute, Call, Closure, Const, Or
 from adcompiler.rulekit.homes import root_module
 from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.transforms import (
-    container_folds, copy_folds, in_place_folds, inspection_folds, iterator_folds, outer_folds,
+    container_folds, copy_folds, functional_folds, in_place_folds, inspection_folds,
+    iterator_folds, outer_folds,
     power_folds, projection_folds, sequence_folds, stores,
 )
 from adcompiler.transforms.binding import atoms, literal, plain_call
@@ -31,6 +32,7 @@ from adcompiler.transforms.derivatives import (
 )
 from adcompiler.transforms.effects import refused, without_out, without_overwriting
 from adcompiler.transforms.folds import FOLDS, class_of, fold_constants
+from adcompiler.transforms.functionals import call_replacement
 from adcompiler.transforms.generators import opened_arguments
 from adcompiler.transforms.iterator_folds import GETTERS, call_getter, opened_iterator
 from adcompiler.transforms.libraries import is_compiled, is_namedtuple, is_runtime, pure_library
@@ -44,7 +46,8 @@ from adcompiler.transforms.vectorize import call_vectorized, vectorized_call, ve
 from adcompiler.transforms.writer import Writer
 
 FOLD_MODULES = (
-    container_folds, copy_folds, in_place_folds, inspection_folds, iterator_folds, outer_folds,
+    container_folds, copy_folds, functional_folds, in_place_folds, inspection_folds,
+    iterator_folds, outer_folds,
     power_folds, projection_folds, sequence_folds, stores,
 )
 """The modules that fill the table of folds when they are imported."""
@@ -175,6 +178,9 @@ def call_value(
     replacement = REPLACEMENTS.get(value) if hashable(value) else None
     if isinstance(replacement, python_types.FunctionType):
         return call_python(s, Const(replacement), replacement, args, kwargs, origin, name)
+    instead = REGISTRY.replacement(value)
+    if instead is not None:
+        return call_replacement(s, instead, args, kwargs, origin, name)
     if is_runtime(value):
         if s.in_emitted and is_compiled(value):
             s.unit.emitted.setdefault(value, False)

@@ -64,7 +64,8 @@ def call_python(
         s.heap.state, s.heap.references = before
         del s.unit.findings[findings:]
         return call_as_it_is(s, func, function, args, kwargs, origin, name)
-    if len(s.unit.findings) > findings:
+    helps = s.unit.replacing > 0 and s.unit.is_inside_rules(function)
+    if len(s.unit.findings) > findings and not helps:
         after = None if s.heap is None else (s.heap.state, s.heap.references)
         if s.heap is not None and before is not None:
             s.heap.state, s.heap.references = before
@@ -235,9 +236,10 @@ def apply(
             s.check_once(param.var, atom, origin)
     depth = unit.active_calls.count(identity)
     large = size(function.body) > INLINE_SIZE and not partial_evaluation_helps(s, bound)
+    given = bool(unit.active_calls) and is_given(unit.active_calls[-1])
     opened = depth == 0 and (
-        not large or (scope is not None and scope.is_rule) or unit.emitted.get(identity, False)
-        or overlap(s, bound, captures)
+        not large or given or (scope is not None and scope.is_rule)
+        or unit.emitted.get(identity, False) or overlap(s, bound, captures)
     )
     if not opened and not must_open(s, bound, captures):
         result = call_compiled(
@@ -262,8 +264,14 @@ def apply(
     finally:
         unit.active_calls.pop()
         unit.call_sites.pop()
-    s.out[start:] = [via(statement, origin) for statement in s.out[start:]]
+    if not given:
+        s.out[start:] = [via(statement, origin) for statement in s.out[start:]]
     return UNDEF if yields is None else yields[0]
+
+
+def is_given(identity: Any) -> bool:
+    """Say whether what is being compiled only calls a function that is given to another."""
+    return isinstance(identity, tuple)
 
 
 def via(statement: Statement, site: Origin) -> Statement:

@@ -21,7 +21,7 @@ from adcompiler.analyses.storage import written_operand
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Const, Do, If, Item, Let, Loop, Origin, Pack, Rhs, Star,
-    Statement, Try, Var, With, substitute,
+    Statement, Try, Var, With, substitute, unstar,
 )
 from adcompiler.ir.visit import defined, substitute_statement
 from adcompiler.runtime import noted_value, record
@@ -31,7 +31,7 @@ from adcompiler.transforms.libraries import is_namedtuple
 from adcompiler.transforms.pairs import Pairs
 from adcompiler.transforms.regions import finish, hoist_metadata, top_level
 from adcompiler.transforms.reverse_base import Sweep
-from adcompiler.transforms.reverse_calls import CallReverser
+from adcompiler.transforms.reverse_calls import CallReverser, is_implied
 from adcompiler.transforms.reverse_checks import check_unseen, reject_set
 from adcompiler.transforms.reverse_loops import LoopReverser
 from adcompiler.transforms.reverse_regions import RegionReverser
@@ -61,6 +61,10 @@ class Reverser(CallReverser, RegionReverser, LoopReverser, WriteReverser):
             case Let(target, rhs, origin):
                 if self.is_active(target):
                     return self.forward_active(target, rhs, origin)
+                if is_implied(rhs):
+                    assert isinstance(rhs, Call)
+                    self.env[target] = self.value(unstar(rhs.args[0]))
+                    return None
                 new = substitute(rhs, self.env)
                 self.s.unit.shapes.pop(target, None)
                 self.s.unit.record(target, new, self.s.unit.type(target))

@@ -9,10 +9,11 @@ from typing import Any
 from adcompiler.analyses.storage import is_mutable
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Call, Const, Do, Item, Let, Origin, Star, Var, substitute, unstar,
+    Atom, Attribute, Call, Const, Do, Item, Let, Origin, Rhs, Star, Var, substitute, unstar,
 )
 from adcompiler.rulekit.registry import REGISTRY, Rule
 from adcompiler.runtime import same_shape, same_trailing_shape
+from adcompiler.runtime.functionals import halves, implied
 from adcompiler.transforms.attributes import called_function
 from adcompiler.transforms.cotangents import Cotangents, bar, cotangent_type
 from adcompiler.transforms.folds import class_of
@@ -29,6 +30,8 @@ class CallReverser(ReverserBase):
     def forward_call(self, target: Var, rhs: Call, origin: Origin) -> Sweep | None:
         """Write a call by its rule, or of an augmented primal; report a missing rule."""
         func = rhs.func
+        if is_implied(rhs):
+            return self.forward_implied(target, list(rhs.args), origin)
         if not (isinstance(func, Const) and isinstance(func.value, Callee)):
             reject_instances(self.s, self.active, rhs, origin)
         kwargs = {key: value for key, value in rhs.kwargs if key is not None}
@@ -176,10 +179,10 @@ class CallReverser(ReverserBase):
         """Write the call of an augmented primal; its reverse calls the pullback."""
         s = self.s
         mask = tuple(self.is_active(arg) for arg in args)
+        if callee.again:
+            return self.forward_again(target, self.pair_of(callee, mask), args, origin)
         apart = self.apart or self.is_written_later(target, args)
-        pair = self.pairs.get((callee, mask, apart))
-        if pair is None:
-            pair = self.pairs[callee, mask, apart] = Pair(callee, mask, apart)
+        pair = self.pair_of(callee, mask, apart)
         both = s.let(
             Call(Const(pair.augmented), tuple(map(self.argument, args))),
             t.Tuple((s.unit.type(target), t.UNKNOWN)), f"{callee.name}_pair", origin,
@@ -200,6 +203,92 @@ class CallReverser(ReverserBase):
                 call = Call(Const(pair.pullback), (residuals, g))
                 for arg, part in zip(wanted, self.pulled(call, wanted, at), strict=True):
                     cotangents.accumulate(arg, part, at)
+
+        return sweep
+
+    def pair_of(self, callee: Callee, mask: tuple[bool, ...], apart: bool = False) -> Pair:
+        """Return the halves of a function for some active parameters."""
+        pair = self.pairs.get((callee, mask, apart))
+        if pair is None:
+            pair = self.pairs[callee, mask, apart] = Pair(callee, mask, apart)
+        return pair
+
+    def forward_again(
+        self, target: Var, pair: Pair, args: list[Atom | Star], origin: Origin
+    ) -> Sweep:
+        """Write the call of a function of which nothing is saved: its reverse runs it again."""
+        s = self.s
+        self.check_data(pair.callee, origin)
+        values = tuple(map(self.argument, args))
+        s.out.append(Let(target, Call(Const(pair.callee), values), origin))
+        wanted = [arg for arg in args if self.is_active(arg)]
+
+        def sweep(cotangents: Cotangents) -> None:
+            at = origin.reversed()
+            g = cotangents.take(target, at)
+            if g is None:
+                return
+            both = s.let(
+                Call(Const(pair.augmented), values),
+                t.Tuple((s.unit.type(target), t.UNKNOWN)), f"{pair.callee.name}_pair", at,
+            )
+            s.unit.opened[both] = 2
+            residuals = s.let(
+                Item(both, Const(1)), t.UNKNOWN, f"{pair.callee.name}_residuals", at, False
+            )
+            call = Call(Const(pair.pullback), (residuals, g))
+            for arg, part in zip(wanted, self.pulled(call, wanted, at), strict=True):
+                cotangents.accumulate(arg, part, at)
+
+        return sweep
+
+    def check_data(self, callee: Callee, origin: Origin) -> None:
+        """Report a function that is run again, later, and reads data that may have changed."""
+        if self.s.unit.deferred and callee.reads_data:
+            self.s.reject(
+                origin, f"{callee.name}() calls a function that reads variables of its module, "
+                "which may have changed when the pullback runs it again",
+                "pass them as arguments", "run-again",
+            )
+
+    # -- values that have their derivative from what they satisfy ------------------------------
+
+    def forward_implied(
+        self, target: Var, args: list[Atom | Star], origin: Origin
+    ) -> Sweep:
+        """Write nothing: the value is there. Its reverse calls the pullback that was named."""
+        s = self.s
+        value, pull, active, operands, function, *more = map(unstar, args)
+        assert isinstance(active, Const) and isinstance(operands, Const)
+        assert isinstance(function, Const)
+        self.env[target] = self.value(value)
+        given, rest = more[: operands.value], more[operands.value :]
+        wanted = [arg for arg in rest if self.is_active(arg)]
+        mask = (*active.value, *(self.is_active(arg) for arg in rest))
+        pair = self.pair_of(function.value, mask)
+        self.check_data(pair.callee, origin)
+
+        def sweep(cotangents: Cotangents) -> None:
+            at = origin.reversed()
+            g = cotangents.take(target, at)
+            if g is None:
+                return
+            compiled = s.let(Call(Const(halves), (
+                function, Const(pair.augmented), Const(pair.pullback), Const(mask)
+            )), t.UNKNOWN, "halves", at)
+            packs = [
+                s.pack("tuple", tuple(map(self.value, atoms)), "values", at)
+                for atoms in (given, rest)
+            ]
+            call = Call(pull, (compiled, g, self.value(value), *packs))
+            targets = [*given, *wanted]
+            types = [cotangent_type(s.unit.type(atom)) for atom in targets]
+            bars = s.let(call, t.Tuple(tuple(types)), "bars", at)
+            s.unit.opened[bars] = len(targets)
+            for i, atom in enumerate(targets):
+                if self.is_active(atom):
+                    part = s.let(Item(bars, Const(i)), types[i], bar(atom), at, False)
+                    cotangents.accumulate(atom, part, at)
 
         return sweep
 
@@ -230,6 +319,11 @@ class CallReverser(ReverserBase):
             s.let(Item(bars, Const(i)), types[i], bar(arg), at, False)
             for i, arg in enumerate(wanted)
         ]
+
+
+def is_implied(rhs: Rhs) -> bool:
+    """Say whether a value is there, and only its derivative is implied by something else."""
+    return isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is implied
 
 
 def plain_function(func: Atom, rule: Rule) -> Atom:

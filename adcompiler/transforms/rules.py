@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import builtins
-import inspect
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,9 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.rulekit.registry import Rule
 from adcompiler.runtime import project
-from adcompiler.transforms.binding import bind, environment
+from adcompiler.transforms.binding import (
+    at_origin, bind, environment, explain_binding, rule_default,
+)
 from adcompiler.transforms.cotangents import cotangent_type, is_none
 from adcompiler.transforms.specialise import Specialiser
 
@@ -199,26 +200,6 @@ def parts_of(s: Specialiser, atom: Atom) -> list[Atom]:
     return [atom, *(part for item in rhs.items for part in parts_of(s, unstar(item)))]
 
 
-def rule_default(definition: Any, param: Param) -> Atom | None:
-    """Return the default value of a rule's parameter."""
-    value = inspect.signature(definition).parameters[param.var.name].default
-    return None if value is inspect.Parameter.empty else Const(value)
-
-
-def explain_binding(s: Specialiser, rule: Rule, findings: int, origin: Origin) -> None:
-    """Replace what binding to the rule reported by a message about the function itself."""
-    if len(s.unit.findings) == findings:
-        return
-    detail = s.unit.findings[findings].problem.partition(": ")[2]
-    del s.unit.findings[findings:]
-    name = getattr(rule.function, "__name__", "the function")
-    s.reject(
-        origin, f"{name}() with these arguments has no rule ({detail})",
-        "use only the arguments that its rule knows, or register a rule of your own",
-        "call-arguments",
-    )
-
-
 def refuse_call(s: Specialiser, rule: Rule, before: int, origin: Origin) -> Applied:
     """Report a call for which the rule does nothing but raise, by what the error says."""
     made = next((s.unit.definition(statement.exception) for statement in s.out[before:]
@@ -243,8 +224,3 @@ def text_of(s: Specialiser, message: Atom) -> str:
         else repr(part[0].value) if part[1] == ord("r") else str(part[0].value)
         for part in (made.parts if isinstance(made, Format) else ())
     )
-
-
-def at_origin(statement: Any, origin: Origin) -> Any:
-    """Return a statement of a rule's body as one of the line that called the function."""
-    return replace(statement, origin=origin) if hasattr(statement, "origin") else statement

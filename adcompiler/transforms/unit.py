@@ -15,11 +15,12 @@ from adcompiler.analyses.values import type_of_static
 from adcompiler.errors import Finding
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Attribute, Call, Const, Function, Item, Origin, Pack, Rhs, Star, Update, Var,
-    operands, unstar,
+    UNDEF, Atom, Attribute, Call, Const, Function, Global, Item, Let, Origin, Pack, Rhs, Star,
+    Update, Var, operands, unstar,
 )
+from adcompiler.ir.visit import walk
 from adcompiler.rulekit.registry import REGISTRY, Rule, hashable
-from adcompiler.runtime import record
+from adcompiler.runtime import cell_value, record
 
 Path = tuple[tuple[str, Any], ...]
 """How a value is reached from the function being compiled: steps such as ("free", "helper").
@@ -43,6 +44,9 @@ class Callee:
     positions of the parameters that it writes into: it returns what becomes of them after its
     result, of the types ``finals``. ``gives`` says what the result shares storage with: ``fresh``
     nothing, ``may`` is not known, a number is the position of the parameter that it is.
+    ``given`` says that it is given to another function, or run again in a sweep (``again``: then it
+    saves nothing); ``lifted`` is the data of modules and cells that it is passed instead of
+    reading it.
     """
 
     name: str
@@ -55,10 +59,32 @@ class Callee:
     unsure: tuple[int, ...] = ()
     finals: dict[int, t.Type] = field(default_factory=dict)
     gives: str | int = "fresh"
+    given: bool = False
+    again: bool = False
+    lifted: list[tuple[Var, Rhs]] = field(default_factory=list)
 
     @property
     def __name__(self) -> str:
         return self.name
+
+    @property
+    def reads_data(self) -> bool:
+        """Whether it still reads data of modules or cells itself, or in functions it calls."""
+        waiting, seen = [self], set()
+        while waiting:
+            callee = waiting.pop()
+            if callee in seen or callee.function is None:
+                continue
+            seen.add(callee)
+            for statement in walk(callee.function.body):
+                match statement:
+                    case Let(rhs=Global()):
+                        return True
+                    case Let(rhs=Call(Const(function))) if function is cell_value:
+                        return True
+                    case Let(rhs=Call(Const(Callee() as inner))):
+                        waiting.append(inner)
+        return False
 
     @property
     def primal_name(self) -> str:
@@ -84,6 +110,8 @@ class Unit:
     ``merges`` are the places where a variable is one of two arrays; at those in ``chosen`` it is
     kept apart which. ``copied_for_writes`` holds the copies that spare the caller's arrays;
     ``relies_on_layout`` says that some reshape is taken for a view.
+    ``deferred`` says that the sweep runs some time after the forward pass. ``replacing`` counts the
+    calls around for which a replacement is being opened.
     """
 
     root: Any = None
@@ -114,6 +142,7 @@ class Unit:
     reused: set[Var] = field(default_factory=set)
     hints: dict[Var, str] = field(default_factory=dict)
     trial: int = 0
+    replacing: int = 0
     loops: int = 0
     noted: dict[Var, t.Type] = field(default_factory=dict)
     global_stores: dict[tuple[int, str], list[tuple[Atom, Origin]]] = field(default_factory=dict)
@@ -126,6 +155,7 @@ class Unit:
     equal_shapes: dict[ShapeClass, ShapeClass] = field(default_factory=dict)
     parts: dict[Var, dict[str, Atom]] = field(default_factory=dict)
     assume_equal_shapes: bool = True
+    deferred: bool = False
     merges: set[Any] = field(default_factory=set)
     chosen: frozenset[Any] = frozenset()
     copied_for_writes: set[Var] = field(default_factory=set)

@@ -14,6 +14,9 @@ from adcompiler.runtime import (
 )
 from adcompiler.runtime.containers import dict_of_adjoint
 from adcompiler.runtime.sequences import sort_order
+from adcompiler_rules import external, functionals
+
+__all__ = ["external", "functionals"]
 
 non_differentiable(dict_keys, sort_order)
 non_differentiable(check_bound, check_rebinds, same_kind, same_length, pure=False)

@@ -1,0 +1,50 @@
+"""What a ``replacement`` is written with: the compiler reads these calls, they never run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from adcompiler.runtime.functionals import passive
+
+__all__ = ["function_of", "implied", "passive", "steady", "typed"]
+
+
+def function_of(f: Callable[..., Any], variables: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
+    """Return ``f`` compiled for arguments of the types of ``variables``, then ``args``.
+
+    The result takes values for ``variables`` and runs when the code runs, so it can be given to
+    a library. No derivative goes through it.
+    """
+    only_compiled("function_of")
+
+
+def implied(
+    pull: Callable[..., Any], f: Callable[..., Any], variables: tuple[Any, ...],
+    args: tuple[Any, ...], value: Any, operands: tuple[Any, ...] = (),
+    active: tuple[bool, ...] = (),
+) -> Any:
+    """Return ``value``, whose derivative is implied by what it satisfies with ``f``.
+
+    ``active`` says which of the ``variables`` are differentiated: all by default. In the reverse
+    sweep runs ``pull(halves, value_bar, value, operands, rest)``: ``halves`` is ``f`` as compiled
+    (see ``adcompiler.runtime.functionals``), called with values for ``variables`` and then
+    ``*rest``, which are ``args`` and what ``f`` captured. It returns a tuple: a cotangent for each
+    of ``operands`` (None: none), then for each of ``rest`` that is differentiated, in order.
+    """
+    only_compiled("implied")
+
+
+def steady(f: Callable[..., Any], state: Any, *more: Any) -> Any:
+    """Return ``state`` with the type of ``f(state, *more)``, as the start of an iteration."""
+    only_compiled("steady")
+
+
+def typed(value: Any, like: Any) -> Any:
+    """Return ``value``, which is known to have the type of ``like``."""
+    only_compiled("typed")
+
+
+def only_compiled(name: str) -> NoReturn:
+    """Raise the error for what stands for code."""
+    raise TypeError(f"{name}() is read by the compiler, in a replacement, and never called")

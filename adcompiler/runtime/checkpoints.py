@@ -1,0 +1,172 @@
+"""Checkpoints: values that a reverse sweep computes again rather than have them saved.
+
+Griewank and Walther, *Algorithm 799: revolve*, ACM TOMS 26 (2000), gives the schedule that reverses
+``n`` steps with ``slots`` states in memory and the fewest steps run again.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adcompiler.runtime.functionals import Halves, closed
+from adcompiler.runtime.indexing import own
+from adcompiler.runtime.structure import add
+
+
+def recomputed(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Return ``function(*args, **kwargs)``; a derivative saves the arguments only."""
+    return function(*args, **kwargs)
+
+
+def checkpoint(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Return ``function(*args, **kwargs)``, or, without arguments, ``function`` as a checkpoint.
+
+    A derivative keeps the arguments (and what a closure captured) and nothing of what the function
+    computes: the reverse sweep runs the function again, up to where its own reverse starts. So it
+    takes the memory of one call of the function at a time, and twice its time.
+
+    As a decorator it makes every call of the function a checkpoint. The function must have no
+    effects and not write into its arguments, else UnsupportedError is raised.
+    """
+    if args or kwargs:
+        return recomputed(function, *args, **kwargs)
+
+    @functools.wraps(function)
+    def checkpointed(*args: Any, **kwargs: Any) -> Any:
+        return recomputed(function, *args, **kwargs)
+
+    return checkpointed
+
+
+def checkpoint_loop(
+    step: Callable[..., Any], state: Any, n: int, *, every: int | None = None,
+    slots: int | None = None, memory_limit: int | None = None, indexed: bool = False,
+) -> Any:
+    """Return ``state`` after ``n`` steps ``state = step(state)``, few of which a derivative keeps.
+
+    With ``every=k`` it keeps the state at each ``k``-th step, and what the steps of one such block
+    compute while it reverses the block: memory for ``n / k + k`` steps, and each step runs twice.
+    By default ``k`` is the square root of ``n``.
+
+    With ``slots=s`` it keeps at most ``s`` states, and of the other values those of one step at a
+    time; the steps that run again are the fewest possible (*revolve*: see ``reversal_steps``).
+    ``memory_limit`` gives the slots in bytes.
+
+    With ``indexed`` the steps are ``state = step(state, i)`` for ``i`` from 0. A state is a number,
+    an array, or a tuple of such, and every step returns one of the same structure and types.
+    """
+    for i in range(n):
+        state = step(state, i) if indexed else step(state)
+    return state
+
+
+# -- revolve ---------------------------------------------------------------------------------------
+
+
+def reversible(slots: int, repeats: int) -> int:
+    """Return how many steps can be reversed with ``slots`` states, none run more than ``repeats``.
+
+    This is beta(s, r) = binomial(s + r, s) of the paper; 0 for negative ``repeats``.
+    """
+    return math.comb(slots + repeats, slots) if repeats >= 0 else 0
+
+
+def repetitions(n: int, slots: int) -> int:
+    """Return how often a step runs again, at most, when ``n`` steps are reversed."""
+    repeats = 0
+    while reversible(slots, repeats) < n:
+        repeats += 1
+    return repeats
+
+
+def reversal_steps(n: int, slots: int) -> int:
+    """Return the fewest steps to be run again to reverse ``n`` with ``slots`` states in memory.
+
+    ``r n - beta(s + 1, r - 1)``, where ``r`` is the least with ``beta(s, r) >= n``.
+    """
+    r = repetitions(n, slots)
+    return r * n - reversible(slots + 1, r - 1)
+
+
+def distance(n: int, slots: int) -> int:
+    """Return where the next state is kept, in steps, on the way to the last of ``n``."""
+    r = repetitions(n, slots)
+    return max(1, reversible(slots, r - 2), n - reversible(slots - 1, r))
+
+
+Shot = tuple[int, Any]
+"""A state that is kept, after the number of its steps."""
+
+
+def advance(
+    step: Callable[..., Any], shots: list[Shot], end: int, slots: int
+) -> Any:
+    """Run steps from the last of ``shots`` to ``end - 1``, keeping states; return the last one."""
+    position, state = shots[-1]
+    while end - position > 1:
+        goal = position + distance(end - position, slots - len(shots) + 1)
+        for i in range(position, goal):
+            state = step(state, i)
+        position = goal
+        if end - position > 1:
+            shots.append((position, own(state)))
+    return state
+
+
+def slots_for(state: Any, n: int, slots: int | None, memory_limit: int | None) -> int:
+    """Return the number of states that may be kept; raise ValueError if there is room for none."""
+    if slots is None:
+        slots = n if memory_limit is None else memory_limit // max(1, size_in_bytes(state))
+    if slots < 1:
+        raise ValueError(f"there is no room to keep one state ({size_in_bytes(state)} bytes)")
+    return slots
+
+
+def revolve_forward(
+    step: Callable[..., Any], state: Any, n: int, slots: int | None, memory_limit: int | None,
+) -> tuple[Any, list[Shot], int]:
+    """Return the state after ``n`` steps, the states kept on the way, and how many may be."""
+    slots = slots_for(state, n, slots, memory_limit)
+    shots = [(0, own(state))]
+    if n > 0:
+        state = step(advance(step, shots, n, slots), n - 1)
+    return own(state), shots, slots
+
+
+def revolve_pullback(
+    f: Halves, g: Any, final: Any, operands: tuple[Any, ...], rest: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """Pull the cotangent ``g`` of the last state back to the first, and to ``rest``.
+
+    Of the states kept only the first is left after that: a second call starts from there.
+    """
+    _, end, kept, slots = operands
+    shots = kept[:]
+    del kept[1:]
+    bars = f.zeros(rest)
+    step = closed(f, *rest)
+    while end > 0:
+        state = advance(step, shots, end, slots)
+        end -= 1
+        _, pull = f.linearize(state, end, *rest)
+        g, *parts = pull(g)
+        bars = [add(bar, part) for bar, part in zip(bars, parts, strict=True)]
+        if shots[-1][0] == end:
+            shots.pop()
+    return (g, None, None, None, *bars)
+
+
+def size_in_bytes(value: Any) -> int:
+    """Return the size of the numbers and arrays in nested containers, 8 bytes a number."""
+    if isinstance(value, np.ndarray):
+        return int(value.nbytes)
+    if isinstance(value, (tuple, list)):
+        return sum(map(size_in_bytes, value))
+    if isinstance(value, dict):
+        return sum(map(size_in_bytes, value.values()))
+    return 8 if isinstance(value, (int, float, complex, np.generic)) else 0

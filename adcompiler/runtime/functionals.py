@@ -1,0 +1,79 @@
+"""Functions that are given to others: called by a library, and differentiated around its call.
+
+A rule for such a library function is written with ``closed``, ``passive`` and ``implied`` (see
+``adcompiler.rulekit``); what stands here runs in emitted code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from adcompiler.runtime.structure import zeros_like
+
+Pull = Callable[..., tuple[Any, ...]]
+"""A pullback as arguments: the cotangent of the result in, a tuple of cotangents out."""
+
+
+class Halves:
+    """A compiled function: ``f(*args)`` is its value, ``linearize`` gives its pullback as well.
+
+    ``active`` says which of its arguments the pullback returns cotangents for.
+    """
+
+    def __init__(
+        self, primal: Callable[..., Any], augmented: Callable[..., Any],
+        pullback: Callable[..., Any], active: tuple[bool, ...],
+    ) -> None:
+        self.primal = primal
+        self.augmented = augmented
+        self.pullback = pullback
+        self.active = active
+        self.count = sum(active)
+
+    def __call__(self, *args: Any) -> Any:
+        """Return the value at ``args``."""
+        return self.primal(*args)
+
+    def linearize(self, *args: Any) -> tuple[Any, Pull]:
+        """Return the value at ``args`` and the pullback there, which always returns a tuple."""
+        value, residuals = self.augmented(*args)
+
+        def pull(g: Any) -> tuple[Any, ...]:
+            if self.count == 0:
+                return ()
+            bars = self.pullback(residuals, g)
+            return (bars,) if self.count == 1 else tuple(bars)
+
+        return value, pull
+
+    def zeros(self, rest: tuple[Any, ...]) -> list[Any]:
+        """Return zero cotangents of those of its last arguments ``rest`` that are active."""
+        first = len(self.active) - len(rest)
+        return [zeros_like(x) for x, a in zip(rest, self.active[first:], strict=True) if a]
+
+
+def halves(
+    primal: Callable[..., Any], augmented: Callable[..., Any], pullback: Callable[..., Any],
+    active: tuple[bool, ...],
+) -> Halves:
+    """Return the functions of a compiled function as one object."""
+    return Halves(primal, augmented, pullback, active)
+
+
+def closed(function: Callable[..., Any], *rest: Any) -> Callable[..., Any]:
+    """Return a compiled function with its last arguments given: what it captured."""
+    return lambda *args: function(*args, *rest)
+
+
+def passive(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Return ``function(*args, **kwargs)``, through which no derivative is followed."""
+    return function(*args, **kwargs)
+
+
+def implied(
+    value: Any, pull: Callable[..., Any], active: tuple[bool, ...], operands: int,
+    function: Callable[..., Any], *args: Any,
+) -> Any:
+    """Return ``value``; what its cotangent is pulled back to is implied by what it satisfies."""
+    return value

@@ -1,0 +1,47 @@
+"""Loops with checkpoints, and what is known of the calls that rules for such functions write."""
+
+import math
+
+from adcompiler.rulekit import (
+    function_of, implied, non_differentiable, passive, replacement, steady, typed,
+)
+from adcompiler.runtime.checkpoints import (
+    checkpoint_loop, recomputed, revolve_forward, revolve_pullback,
+)
+from adcompiler.runtime.functionals import closed, halves
+
+non_differentiable(closed, halves, passive, revolve_forward, revolve_pullback)
+
+
+@replacement(checkpoint_loop)
+def checkpoint_loop_(
+    step, state, n, *, every=None, slots=None, memory_limit=None, indexed=False
+):
+    f = step if indexed else lambda state, i: step(state)
+    if slots is not None or memory_limit is not None:
+        return revolved(f, state, n, slots, memory_limit)
+    length = math.isqrt(max(n - 1, 0)) + 1 if every is None else every
+    return in_blocks(f, state, n, length)
+
+
+def in_blocks(step, state, n, every):
+    for start in range(0, n, every):
+        state = recomputed(block, step, state, start, min(start + every, n))
+    return state
+
+
+def block(step, state, start, stop):
+    for i in range(start, stop):
+        state = step(state, i)
+    return state
+
+
+def revolved(step, state, n, slots, memory_limit):
+    state = steady(step, state, 0)
+    run = function_of(step, (state, 0), ())
+    found = revolve_forward(run, state, n, slots, memory_limit)
+    final = typed(found[0], state)
+    return implied(
+        revolve_pullback, step, (state, 0), (), final, operands=(state, n, found[1], found[2]),
+        active=(True, False),
+    )
