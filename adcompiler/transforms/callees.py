@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import Any
 
 from adcompiler.analyses.liveness import live_variables
 from adcompiler.analyses.storage import is_mutable
+from adcompiler.analyses.values import type_of
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Attribute, Block, Call, Closure, Const, Function, Item, Let, Origin, Pack, Param,
-    Statement, Step, Var, substitute, unstar,
+    UNDEF, Atom, Attribute, Block, Call, Closure, Const, Do, Free, Function, Item, Let, Origin,
+    Pack, Param, Statement, Step, Var, substitute, unstar,
 )
+from adcompiler.ir.visit import walk
 from adcompiler.rulekit.registry import hashable
 from adcompiler.runtime import record
 from adcompiler.transforms.binding import environment, shown_name
@@ -72,13 +75,19 @@ def compiled_callee(
     inputs = [*bound, *captures, *((itself,) if isinstance(itself, Var) else ())]
     kept: dict[Atom, None] = {}
     owner = None if scope is None else scope.function
-    key = (identity, owner, tuple(key_of(s, a, inside, itself, kept) for a in inputs))
+    keys = [key_of(s, a, inside, itself, kept) for a in inputs]
+    cells = {
+        name: s.free(name, Scope(unit.root, ()), origin)
+        for name in cells_read(s, function, inputs)
+    }
+    keys += [(name, key_of(s, atom, inside, itself, kept)) for name, atom in cells.items()]
+    key = (identity, owner, tuple(keys))
     callee = unit.callees.get(key)
     if callee is None:
         callee = unit.callees[key] = Callee(unique_name(unit, function.name), key)
         unit.call_sites.append(origin)
         compile_callee(
-            s, callee, function, bound, captures, itself, scope, identity, list(kept)
+            s, callee, function, bound, captures, itself, scope, identity, list(kept), cells
         )
         unit.call_sites.pop()
     elif callee.function is None:
@@ -220,13 +229,47 @@ def parts_of_function(s: Writer, atom: Atom) -> tuple[Atom, ...] | None:
     return None
 
 
+def cells_read(s: Writer, function: Function, inputs: list[Atom]) -> list[str]:
+    """Return the closure cells of the function being compiled that ``function`` may read data of.
+
+    They are read by its own text, and by that of functions defined there that it is given.
+    """
+    code = getattr(s.unit.root, "__code__", None)
+    wanted = set(code.co_freevars) if code is not None else set()
+    if not wanted:
+        return []
+    found: dict[str, None] = {}
+    waiting, seen = [function], set()
+    atoms = list(inputs)
+    while atoms:
+        atom = atoms.pop()
+        made = s.unit.definition(atom)
+        if isinstance(made, Closure):
+            waiting.append(made.function)
+        atoms += parts_of_function(s, atom) or ()
+    while waiting:
+        inner = waiting.pop()
+        if id(inner) in seen:
+            continue
+        seen.add(id(inner))
+        for statement in walk(inner.body):
+            rhs = statement.rhs if isinstance(statement, (Let, Do)) else None
+            if isinstance(rhs, Free) and rhs.name in wanted:
+                found[rhs.name] = None
+            elif isinstance(rhs, Closure):
+                waiting.append(rhs.function)
+    scope = Scope(s.unit.root, ())
+    return [name for name in found if not isinstance(type_of(scope.lookup(name)[1]), t.Static)]
+
+
 def compile_callee(
     s: Writer, callee: Callee, function: Function, bound: list[Atom],
     captures: tuple[Atom, ...], itself: Atom, scope: Scope | None, identity: Any,
-    kept: list[Atom],
+    kept: list[Atom], cells: Mapping[str, Atom],
 ) -> None:
     """Specialise ``function`` on its own, until the type it returns is stable."""
     unit = s.unit
+    outer_cells = unit.cells
     names = dict(zip(captures, function.captures, strict=True))
     names.update(zip(bound, (p.var for p in function.params), strict=True))
     outside, unit.findings = unit.findings, callee.findings
@@ -241,6 +284,7 @@ def compile_callee(
             params.append(Param(new, 1))
             inner[atom] = new
         unit.active_calls.append(identity)
+        unit.cells = {name: inner[atom] for name, atom in cells.items() if atom in inner}
         outer, at = s.heap, s.at
         heap = None
         if outer is not None:
@@ -264,6 +308,7 @@ def compile_callee(
                 changed = False
         finally:
             unit.active_calls.pop()
+            unit.cells = outer_cells
             s.heap, s.at = outer, at
         value = None if yields is None else s.unit.elements(yields[0]) if callee.written else yields
         result = t.BOTTOM if value is None else unit.type(value[0])

@@ -241,11 +241,11 @@ def effects(unit: Unit, callee: Callee, seen: set[Callee]) -> Iterator[str]:
 
 def draws(unit: Unit, atom: Atom) -> bool:
     """Say whether a value is a random generator, or a method of one."""
-    made = unit.definition(atom)
-    owner = unit.type(made.obj if isinstance(made, Attribute) else atom)
     if isinstance(atom, Const) and isinstance(getattr(atom.value, "__self__", None), DRAWING):
         return True
-    return isinstance(owner, t.Object) and issubclass(owner.cls, DRAWING)
+    made = unit.definition(atom)
+    owners = [unit.type(atom), *([unit.type(made.obj)] if isinstance(made, Attribute) else [])]
+    return any(isinstance(o, t.Object) and issubclass(o.cls, DRAWING) for o in owners)
 
 
 DRAWING = (*GENERATORS, random.Random)

@@ -70,6 +70,8 @@ class Access(ResultTypes):
             return Const(value)
         if path is not None:
             self.unit.facts[path] = value
+        if where == "cell" and scope.path == () and name in self.unit.cells:
+            return self.unit.cells[name]
         if where == "cell" and scope.path == ():
             var = self.unit.captured.get(name)
             if var is None:

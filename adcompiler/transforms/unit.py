@@ -99,7 +99,8 @@ class Unit:
     Variables are defined once in the whole unit, so facts about them are tables by variable.
     ``root`` is the Python function being compiled, from which paths start.
     ``facts`` maps paths to the values the code was specialised on; ``captured`` lists the data in
-    closure cells of the compiled function itself, which become its last parameters. ``rule_names``
+    closure cells of the compiled function itself, which become its last parameters, and ``cells``
+    those that a function being compiled on its own is passed. ``rule_names``
     maps (module, name) to the values that rules read by name while they were opened;
     ``inside_rules`` holds the functions among them, whose own names are of that kind too.
     ``parts`` maps parameters that are instances to the variables that hold their attributes.
@@ -123,6 +124,7 @@ class Unit:
     paths: dict[int, Path] = field(default_factory=dict)
     kept: list[Any] = field(default_factory=list)
     captured: dict[str, Var] = field(default_factory=dict)
+    cells: dict[str, Atom] = field(default_factory=dict)
     callees: dict[Any, Callee] = field(default_factory=dict)
     active_calls: list[Any] = field(default_factory=list)
     call_sites: list[Origin] = field(default_factory=list)

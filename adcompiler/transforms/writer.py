@@ -129,6 +129,10 @@ class Writer(ABC):
         """Write a store into a value that is one of two as a branch; False if it is not."""
 
     @abstractmethod
+    def free(self, name: str, scope: Scope, origin: Origin) -> Atom:
+        """Look up a free name: compile-time values become constants, data is read when run."""
+
+    @abstractmethod
     def truth(self, atom: Atom, origin: Origin) -> Atom:
         """Return the condition ``atom`` as a constant if its truth is known."""
 

@@ -1,0 +1,139 @@
+"""Derivatives of what is given by an equation: the implicit function theorem.
+
+If ``F(x, p) = 0`` then ``dx = -(dF/dx)^-1 (dF/dp) dp``, so the cotangent ``g`` of ``x`` is pulled
+back by one transposed solve, ``(dF/dx)^T m = g``, and one pullback of ``F``: that of ``-m``. At a
+minimum ``F`` is the gradient.
+
+What stands here runs in emitted code. ``f`` is the compiled function (``Halves``), ``rest`` what it
+is called with after ``x``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, gmres
+
+from adcompiler.runtime.structure import add
+
+DENSE = 400
+"""Up to this many unknowns the Jacobian is written out; above, GMRES only multiplies with it."""
+
+STEP = 2e-3
+WEIGHTS = ((1.0, 45 / 60), (-1.0, -45 / 60), (2.0, -9 / 60), (-2.0, 9 / 60), (3.0, 1 / 60),
+           (-3.0, -1 / 60))
+"""The central difference of order six: multiples of the step, and the weights of values there."""
+
+
+def root_pullback(f, g, x, operands, rest):
+    """Pull back the cotangent of a root: ``f(x, *rest) == 0``."""
+    y, pull = f.linearize(x, *rest)
+    if np.ndim(x) == 0 and np.ndim(y) == 0:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            multiplier = np.divide(g, pull(1.0)[0]).item()
+        return pull(-multiplier)[1:]
+    check_square(x, y)
+    shape = np.shape(y)
+    solution = transposed_solution(lambda m: np.ravel(pull(m.reshape(shape))[0]), np.ravel(g))
+    return pull(-solution.reshape(shape))[1:]
+
+
+def fixed_point_pullback(f, g, x, operands, rest):
+    """Pull back the cotangent of a fixed point: ``f(x, *rest) == x``."""
+    y, pull = f.linearize(x, *rest)
+    if np.ndim(x) == 0:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            multiplier = np.divide(g, 1.0 - pull(1.0)[0]).item()
+        return pull(multiplier)[1:]
+    check_square(x, y)
+    shape = np.shape(y)
+    solution = transposed_solution(
+        lambda m: m - np.ravel(pull(m.reshape(shape))[0]), np.ravel(g)
+    )
+    return pull(solution.reshape(shape))[1:]
+
+
+def check_square(x, y):
+    """Raise where there are not as many equations as unknowns, or they are complex."""
+    if np.size(x) != np.size(y):
+        raise ValueError(
+            f"{np.size(y)} equations in {np.size(x)} unknowns have no derivative of the solution"
+        )
+    if np.iscomplexobj(x) or np.iscomplexobj(y):
+        raise TypeError("the derivative of a complex solution is only known for one unknown")
+
+
+def transposed_solution(multiply, g):
+    """Return ``m`` with ``multiply(m) == g`` for a linear function of vectors."""
+    size = g.size
+    if size <= DENSE:
+        columns = [multiply(unit) for unit in np.eye(size)]
+        return np.linalg.solve(np.stack(columns, axis=1), g) if size else g
+    operator = LinearOperator((size, size), matvec=multiply, dtype=float)
+    solution, info = gmres(operator, g, rtol=1e-12, atol=0.0, restart=100, maxiter=50)
+    if info != 0:
+        raise np.linalg.LinAlgError("GMRES did not converge in the derivative of the solution")
+    return solution
+
+
+def minimum_pullback(f, g, x, operands, rest):
+    """Pull back the cotangent of a stationary point of ``f(x, *rest)``.
+
+    The gradient is exact; its derivatives along directions, which are needed here, are central
+    differences of order six (about 1e-10 of what they are for smooth functions).
+    """
+    check_interior(x, operands)
+
+    def slopes(at: Any) -> tuple[Any, ...]:
+        value, pull = f.linearize(at, *rest)
+        bars: tuple[Any, ...] = pull(np.ones_like(value) if np.ndim(value) else 1.0)
+        return bars
+
+    units = np.eye(np.size(x)).reshape((np.size(x), *np.shape(x)))
+    rows = [np.ravel(derivative(slopes, x, unit)[0]) for unit in units]
+    hessian = np.array(rows)
+    hessian = 0.5 * (hessian + hessian.T)
+    multiplier = np.linalg.solve(hessian, np.ravel(g)) if np.size(x) else np.ravel(g)
+    size = float(np.max(np.abs(multiplier), initial=0.0))
+    bars: list[Any] = f.zeros(rest)
+    if size > 0.0 and bars:
+        changes = derivative(slopes, x, multiplier.reshape(np.shape(x)) / size)
+        bars = [scaled(-size, change) for change in changes[1:]]
+    return (*(None for _ in operands), *bars)
+
+
+def check_interior(x, operands):
+    """Raise where a minimum lies at the end of the interval that was searched."""
+    for bounds in operands:
+        if bounds is None:
+            continue
+        low, high = bounds
+        if min(x - low, high - x) <= 1e-5 * (high - low):
+            raise ValueError(
+                f"the minimum, {x}, lies at an end of the interval {(low, high)}, where its "
+                "derivative is not implied by the function"
+            )
+
+
+def derivative(function, x, direction):
+    """Return the derivative of ``function``, which gives a tuple, at ``x`` along ``direction``."""
+    h = STEP * max(1.0, float(np.max(np.abs(x), initial=0.0)))
+    total: Any = None
+    for multiple, weight in WEIGHTS:
+        at = x + multiple * h * direction
+        values = function(at if np.ndim(x) else float(at))
+        part = tuple(scaled(weight / h, value) for value in values)
+        total = part if total is None else tuple(map(add, total, part))
+    return total
+
+
+def scaled(factor, value):
+    """Return a multiple of a cotangent of any structure."""
+    if value is None:
+        return None
+    if isinstance(value, (tuple, list)):
+        return type(value)(scaled(factor, item) for item in value)
+    if isinstance(value, dict):
+        return {key: scaled(factor, item) for key, item in value.items()}
+    return factor * value

@@ -1,0 +1,192 @@
+"""Derivatives of integrals and of solutions of differential equations, by their own equations.
+
+For ``y' = f(t, y, p)`` the adjoint equation ``m' = -(df/dy)^T m`` runs backwards from the last
+output and jumps by the cotangent at each output; the cotangent of ``p`` is the integral of
+``(df/dp)^T m`` (Cao, Li, Petzold and Serban, *Adjoint sensitivity analysis for
+differential-algebraic equations*, SIAM J. Sci. Comput. 24, 2003). This is the derivative of the
+exact solution: it differs from that of the discrete one by the errors of both integrations, which
+the tolerances of the call control.
+
+What stands here runs in emitted code; see ``implicit``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import integrate
+
+from adcompiler.runtime.structure import add
+from adcompiler_rules.implicit import scaled
+
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(4)
+"""Gauss-Legendre quadrature on each step of the adjoint solution."""
+
+
+def integral_pullback(f, g, value, operands, rest):
+    """Pull back the cotangent of ``quad(f, a, b)``: ``f`` at the limits, and an integral."""
+    a, b, options = operands
+    bars = [scaled(sign * g, float(f(limit, *rest))) if np.isfinite(limit) else 0.0
+            for sign, limit in ((-1.0, a), (1.0, b))]
+    return (*bars, None, *integrated(f, g, a, b, options, rest))
+
+
+def integrated(f, g, a, b, options, rest):
+    """Return the integrals of the cotangents of ``rest``."""
+    zeros = f.zeros(rest)
+    if not zeros:
+        return []
+    start = flat(zeros)
+
+    def slopes(t: Any) -> Any:
+        _, pull = f.linearize(float(t), *rest)
+        return flat(pull(g))
+
+    epsabs, epsrel, limit, points = options
+    inner = None if points is None else [p for p in points if min(a, b) < p < max(a, b)]
+    total, _ = integrate.quad_vec(
+        slopes, a, b, epsabs=epsabs, epsrel=epsrel, limit=max(limit, 1), points=inner, norm="max",
+    )
+    return filled(zeros, total if start.size else start)
+
+
+def run_ivp(f, t_span, y0, method, t_eval, tolerances, limits, jac):
+    """Return what ``solve_ivp`` finds, the interpolation as a function, in a tuple."""
+    rtol, atol = tolerances
+    first_step, max_step = limits
+    options = {} if jac is None else {"jac": jac}
+    found = integrate.solve_ivp(
+        f, t_span, y0, method=method, t_eval=t_eval, rtol=rtol, atol=atol, first_step=first_step,
+        max_step=max_step, dense_output=True, **options,
+    )
+
+    def dense(t: Any) -> Any:
+        return found.sol(t)
+
+    return found.t, found.y, dense, found.success, found.status, found.message, found.nfev
+
+
+def trajectory_pullback(f, g, y, operands, rest):
+    """Pull back the cotangent of ``solve_ivp(f, (t0, t1), y0).y``, of shape ``(n, outputs)``."""
+    y0, t0, _, t_eval, (t, dense, success, message), options = operands
+    if not success:
+        raise ValueError(f"the integration failed, so it has no derivative: {message}")
+    times = np.asarray(t, dtype=float)
+    start, bars, first = adjoint(f, g, dense, times, t0, options, rest)
+    moved = [float(g[:, i] @ f(float(t), y[:, i], *rest)) for i, t in enumerate(times)]
+    t1_bar = moved[-1] if t_eval is None and moved else 0.0
+    times_bar = None if t_eval is None else np.array(moved).reshape(np.shape(t_eval))
+    return (start, -float(first @ f(float(t0), y0, *rest)), t1_bar, times_bar, None, None, *bars)
+
+
+def times_pullback(f, g, times, operands, rest):
+    """Pull back the cotangent of the times that ``solve_ivp`` chose: only the ends are given."""
+    return (float(g[0]), float(g[-1]), *f.zeros(rest))
+
+
+def odeint_pullback(f, g, y, operands, rest):
+    """Pull back the cotangent of ``odeint(f, y0, t)``, of shape ``(outputs, n)``."""
+    y0, t, rtol, atol = operands
+    times = np.asarray(t, dtype=float)
+    rtol, atol = (1.49012e-8 if tol is None else tol for tol in (rtol, atol))
+    options = ("LSODA", rtol, atol)
+    found = integrate.solve_ivp(
+        lambda t, y: f(t, y, *rest), (times[0], times[-1]), y0, method="LSODA", rtol=rtol,
+        atol=atol, dense_output=True,
+    )
+    start, bars, first = adjoint(f, g.T, found.sol, times, times[0], options, rest)
+    times_bar = np.array([row @ f(float(s), at, *rest) for row, s, at in zip(
+        g, times, y, strict=True)])
+    times_bar[0] = -(first @ f(float(times[0]), y0, *rest))
+    return (start, times_bar, None, None, *bars)
+
+
+def adjoint(f, g, dense, times, t0, options, rest):
+    """Solve the adjoint equation from the last of ``times`` back to ``t0``.
+
+    Returns its value there, the cotangents of ``rest``, and its value there without the cotangent
+    of an output at ``t0`` itself, which does not move with the time.
+    """
+    if np.iscomplexobj(g):
+        raise TypeError("the derivative of a complex trajectory is not known")
+    method, rtol, atol = options
+    bars = f.zeros(rest)
+    multiplier = np.zeros(g.shape[0])
+
+    def slopes(t: Any, m: Any) -> tuple[Any, ...]:
+        _, pull = f.linearize(float(t), dense(t), *rest)
+        parts: tuple[Any, ...] = pull(m)
+        return parts
+
+    first = multiplier
+    for i in reversed(range(times.size)):
+        end = times[i - 1] if i else float(t0)
+        first = multiplier
+        multiplier = multiplier + g[:, i]
+        if times[i] == end:
+            continue
+        found = integrate.solve_ivp(
+            lambda t, m: -slopes(t, m)[0], (times[i], end), multiplier, method=method,
+            rtol=rtol, atol=atol, dense_output=bool(bars),
+        )
+        if not found.success:
+            raise ValueError(f"the adjoint equation could not be integrated: {found.message}")
+        bars = quadrature(slopes, found, bars) if bars else bars
+        multiplier = first = found.y[:, -1]
+    return multiplier, bars, first
+
+
+def quadrature(slopes, found, bars):
+    """Add the integrals of the cotangents of the parameters over the steps of a solution."""
+    for begin, end in zip(found.t[:-1], found.t[1:], strict=True):
+        half = 0.5 * (begin - end)
+        for node, weight in zip(NODES, WEIGHTS, strict=True):
+            t = 0.5 * (begin + end) + node * half
+            parts = slopes(t, found.sol(t))[1:]
+            bars = [add(b, scaled(weight * half, p)) for b, p in zip(bars, parts, strict=True)]
+    return bars
+
+
+# -- cotangents as vectors -------------------------------------------------------------------------
+
+
+def flat(values):
+    """Return the numbers of cotangents of any structure as one vector."""
+    found: list[Any] = []
+    gather(values, found)
+    if any(np.iscomplexobj(part) for part in found):
+        raise TypeError("the derivative of an integral in complex parameters is not known")
+    return np.concatenate([np.zeros(0), *(np.ravel(part) for part in found)])
+
+
+def gather(value, found):
+    """Collect the numbers and arrays of a structure."""
+    if isinstance(value, (tuple, list)):
+        for item in value:
+            gather(item, found)
+    elif isinstance(value, dict):
+        for item in value.values():
+            gather(item, found)
+    elif value is not None:
+        found.append(value)
+
+
+def filled(like, vector):
+    """Return a structure as ``like`` with the numbers of a vector: the inverse of ``flat``."""
+    position = 0
+
+    def fill(value: Any) -> Any:
+        nonlocal position
+        if isinstance(value, (tuple, list)):
+            return type(value)(fill(item) for item in value)
+        if isinstance(value, dict):
+            return {key: fill(item) for key, item in value.items()}
+        if value is None:
+            return None
+        size = np.size(value)
+        part = vector[position : position + size].reshape(np.shape(value))
+        position += size
+        return part.astype(value.dtype) if np.ndim(value) else type(value)(part)
+
+    return [fill(value) for value in like]
