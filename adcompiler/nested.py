@@ -150,8 +150,9 @@ def opened(
 ) -> Atom:
     """Write the code of a compiled derivative where it is called."""
     entry: FunctionType = derived.entry
-    captured = [s.value(var, {var: var}) for var in map(s.unit.captured.get, derived.captured)
-                if var is not None]
+    around = {**s.unit.captured, **s.unit.cells}
+    captured = [s.value(var, {var: var}) for name in derived.captured
+                if isinstance(var := around.get(name), Var)]
     definition = lower(entry)
     scope = Scope(entry, None, True)
     return apply(
@@ -329,9 +330,13 @@ def alone(unit: Unit, identity: Any, origin: Origin) -> Iterator[None]:
     """Let functions that are being opened outside of the derivative be opened in it too."""
     outer, unit.active_calls = unit.active_calls, [identity]
     unit.call_sites.append(origin)
+    unit.nested += 1
+    cells, unit.cells = unit.cells, {}
     try:
         yield
     finally:
+        unit.cells = cells
+        unit.nested -= 1
         unit.active_calls = outer
         unit.call_sites.pop()
 

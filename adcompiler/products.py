@@ -367,7 +367,7 @@ def check_aux(s: Specialiser, value: Atom, name: str) -> None:
 def split(unit: Unit, typed: Typed, single: bool) -> Product:
     """Return the split pair: the augmented primal, which saves residuals, and the pullback."""
     pairs: Pairs = {}
-    unit.deferred = True
+    deferred, unit.deferred = unit.deferred, True
     name = typed.function.name
     for callee in unit.callees.values():
         if callee.name == name:
@@ -390,6 +390,7 @@ def split(unit: Unit, typed: Typed, single: bool) -> Product:
         f"{', '.join(var.name for var in typed.inputs)}.",
     }
     functions = [augmented, pullback, *pair_functions(unit, pairs)]
+    unit.deferred = deferred
     functions += plain_functions(functions)
     return Product(
         functions, docs, residuals, (augmented.name, pullback.name), effects

@@ -12,9 +12,9 @@ from adcompiler.optimise.passes import optimise
 from adcompiler.products import (
     Product, Typed, all_params, effects_of, given_back, plain_functions,
 )
+from adcompiler.transforms.binding import at_origin
 from adcompiler.transforms.forward import Pushed, push
 from adcompiler.transforms.pairs import Pushes
-from adcompiler.transforms.rules import at_origin
 from adcompiler.transforms.specialise import Specialiser
 from adcompiler.transforms.tangents import Tangents, dot, tangent_type
 from adcompiler.transforms.unit import Unit

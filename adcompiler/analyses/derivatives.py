@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from adcompiler.rulekit.functionals import gradient_of
+
 Argnums = int | str | tuple[int | str, ...]
 
-MAKERS: dict[Any, str] = {}
+MAKERS: dict[Any, str] = {gradient_of: "grad"}
 """The functions that make a derivative of a function, with its mode; filled where they are."""
 
 

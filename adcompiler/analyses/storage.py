@@ -20,7 +20,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.runtime import dict_keys, entry, own
-from adcompiler.runtime.external import call_external, external_forward
+from adcompiler.runtime.external import call_external, external_call, external_value
 from adcompiler.runtime.functionals import implied, passive
 from adcompiler.runtime.shaping import copy_as_laid_out, reshape_view, viewed
 
@@ -333,7 +333,7 @@ FRESH: frozenset[Any] = frozenset({
     operator.le, operator.gt, operator.ge, np.where, np.concatenate, np.stack, np.vstack,
     np.hstack, np.column_stack, np.arange, np.linspace, np.eye, np.identity, np.outer, np.tile,
     np.repeat, np.roll, np.sort, np.cumsum, np.dot, np.sum, np.array, np.copy, range, passive,
-    call_external, external_forward,
+    call_external, external_call, external_value,
 })
 """Functions whose result never shares storage with an argument, whatever is registered for them."""
 

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from adcompiler.runtime.functionals import passive
 
-__all__ = ["function_of", "implied", "passive", "steady", "typed"]
+__all__ = ["function_of", "gradient_of", "implied", "passive", "steady", "typed"]
 
 
 def function_of(f: Callable[..., Any], variables: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
@@ -38,6 +38,11 @@ def implied(
 def steady(f: Callable[..., Any], state: Any, *more: Any) -> Any:
     """Return ``state`` with the type of ``f(state, *more)``, as the start of an iteration."""
     only_compiled("steady")
+
+
+def gradient_of(f: Callable[..., Any]) -> Any:
+    """Return the gradient of ``f`` in its first argument, as ``grad`` does."""
+    only_compiled("gradient_of")
 
 
 def typed(value: Any, like: Any) -> Any:

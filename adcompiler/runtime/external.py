@@ -26,6 +26,9 @@ class ExternalFunction:
     returns the tangent of the result; without it, ``adjoint`` is transposed, which takes one call
     of it for each element of the result.
 
+    ``linear = True`` says that the function is linear, so that ``adjoint`` does not depend on
+    ``x``: second derivatives of programs that call it are then known, and refused otherwise.
+
     ``returns`` may be set to an example of a result, such as ``0.0`` or ``np.empty((0, 0))``: the
     type is then known when compiling, and the code emitted is not generic. A result of another type
     or number of axes raises TypeError.
@@ -49,6 +52,7 @@ class ExternalFunction:
         return flat[0] if np.ndim(value) == 0 else np.reshape(flat, np.shape(value))
 
     returns: Any = None
+    linear: bool = False
     last_value: Any = None
 
     def __call__(self, *x: Any) -> Any:
@@ -58,18 +62,22 @@ class ExternalFunction:
 
 def call_external(function: ExternalFunction, *x: Any) -> Any:
     """Return the value of an external function."""
-    return external_forward(function, x)[0]
+    return external_value(external_call(function, x), x)
 
 
-def external_forward(function: ExternalFunction, x: tuple[Any, ...]) -> tuple[Any, Any]:
-    """Return the value of an external function, and the copy of it that knows of this call.
+def external_call(function: ExternalFunction, x: tuple[Any, ...]) -> Any:
+    """Call an external function; return a copy of it that knows of this call.
 
     What the copy keeps is not shared with anybody: arrays are copied on their way in and out.
     """
     token = copy.copy(function)
-    value = token.forward(*own(x))
-    token.last_value = value
-    return own(as_promised(value, function)), token
+    token.last_value = as_promised(token.forward(*own(x)), function)
+    return token
+
+
+def external_value(token: Any, x: tuple[Any, ...]) -> Any:
+    """Return the value of a call at ``x``."""
+    return own(token.last_value)
 
 
 def as_promised(value: Any, function: ExternalFunction) -> Any:
@@ -106,9 +114,11 @@ def external_adjoint(token: Any, y_bar: Any, x: tuple[Any, ...]) -> tuple[Any, .
     )
 
 
-def external_tangent(token: Any, x_dot: tuple[Any, ...]) -> Any:
-    """Return the tangent of the value of a call."""
-    return token.tangent(*x_dot)
+def external_tangent(token: Any, x: tuple[Any, ...], x_dot: tuple[Any, ...]) -> Any:
+    """Return the tangent of the value of a call at ``x``; None among ``x_dot`` means zero."""
+    return own(token.tangent(*(
+        zeros_like(value) if dot is None else dot for value, dot in zip(x, x_dot, strict=True)
+    )))
 
 
 def cotangents(bars: Any, count: int) -> tuple[Any, ...]:

@@ -28,6 +28,8 @@ from adcompiler.transforms.writer import Writer
 
 MAX_DEPTH = 50
 MAX_WIDENING = 8
+GIVEN = "given"
+"""Marks what stands for a function that is given to another one, and only calls it."""
 
 
 def call_compiled(

@@ -17,7 +17,7 @@ from adcompiler.runtime.shaping import laid_out_as, reshape_view
 from adcompiler.transforms.attributes import called_function
 from adcompiler.transforms.folds import class_of
 from adcompiler.transforms.pairs import Push, Pushes
-from adcompiler.transforms.reverse_calls import plain_function
+from adcompiler.transforms.reverse_calls import is_implied, plain_function
 from adcompiler.transforms.reverse_checks import reject_instances, report_missing
 from adcompiler.transforms.rules import Applied, apply_rule, partial_value, scaled
 from adcompiler.transforms.specialise import Specialiser
@@ -47,6 +47,12 @@ class ForwardCalls(ABC):
     def call(self, target: Var, rhs: Call, origin: Origin) -> None:
         """Write a call and its tangent; report a missing rule."""
         s, table = self.s, self.tangents
+        if is_implied(rhs):
+            s.reject(
+                origin, "the tangent of this solution is not known in forward mode",
+                "use grad or vjp", "missing-rule",
+            )
+            return
         function, args = called_function(s, rhs)
         if isinstance(function, Callee):
             self.callee(target, function, args, origin)

@@ -64,11 +64,22 @@ def fold_external(
             "pass all arguments by position", "call-arguments",
         )
     type_ = s.unit.type(args[0])
+    if s.unit.nested and not (isinstance(type_, t.Object) and is_linear(type_)):
+        return s.reject(
+            users_line(s, origin), "the second derivative of this external function is not known",
+            "differentiate once, or, if the function is linear, say so: `linear = True`",
+            "higher-order",
+        )
     returns: t.Type = t.UNKNOWN
     if isinstance(type_, t.Object):
         returns = type_.field("returns") or type_of(getattr(type_.cls, "returns", None))
     returns = t.UNKNOWN if returns == t.NONE_TYPE else returns
     return s.let(Call(Const(call_external), tuple(args)), returns, name, origin)
+
+
+def is_linear(type_: t.Object) -> bool:
+    """Say whether an external function is said to be linear, by its class or by itself."""
+    return type_.field("linear") is None and getattr(type_.cls, "linear", False) is True
 
 
 # -- what replacements are written with ------------------------------------------------------------

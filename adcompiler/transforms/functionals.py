@@ -29,7 +29,7 @@ from adcompiler.runtime import cell_value
 from adcompiler.transforms.binding import (
     bind, environment, explain_binding, rule_default,
 )
-from adcompiler.transforms.callees import compiled_callee
+from adcompiler.transforms.callees import GIVEN, compiled_callee
 from adcompiler.transforms.random_draws import GENERATORS
 from adcompiler.transforms.unit import Callee, Unit
 from adcompiler.transforms.writer import Writer
@@ -127,7 +127,7 @@ def compile_given(
     function = forwarding(s, f, variables, args, kwargs, origin)
     bound = [*variables, f, *args, *kwargs.values()]
     found = compiled_callee(
-        s, function, bound, (), Const(None), None, origin, (compile_given, identity_of(s, f))
+        s, function, bound, (), Const(None), None, origin, (GIVEN, identity_of(s, f))
     )
     if found is None:
         return None

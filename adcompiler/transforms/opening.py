@@ -22,7 +22,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import size, walk, with_blocks
 from adcompiler.transforms.binding import bind, environment, literal, plain_call, shown_name
-from adcompiler.transforms.callees import MAX_DEPTH, call_compiled, parts_of_function
+from adcompiler.transforms.callees import GIVEN, MAX_DEPTH, call_compiled, parts_of_function
 from adcompiler.transforms.heap import State
 from adcompiler.transforms.libraries import is_library, may_be_tried, works_on_programs
 from adcompiler.transforms.writer import Writer
@@ -271,7 +271,7 @@ def apply(
 
 def is_given(identity: Any) -> bool:
     """Say whether what is being compiled only calls a function that is given to another."""
-    return isinstance(identity, tuple)
+    return isinstance(identity, tuple) and identity[0] == GIVEN
 
 
 def via(statement: Statement, site: Origin) -> Statement:

@@ -22,6 +22,7 @@ from adcompiler.transforms.reverse_base import ReverserBase, Sweep
 from adcompiler.transforms.reverse_checks import reject_instances, report_missing
 from adcompiler.transforms.rules import Applied, apply_rule
 from adcompiler.transforms.unit import Callee, ShapeClass, is_elementwise
+from adcompiler.transforms.writer import Writer
 
 
 class CallReverser(ReverserBase):
@@ -267,6 +268,7 @@ class CallReverser(ReverserBase):
         mask = (*active.value, *(self.is_active(arg) for arg in rest))
         pair = self.pair_of(function.value, mask)
         self.check_data(pair.callee, origin)
+        refuse_again(s, origin)
 
         def sweep(cotangents: Cotangents) -> None:
             at = origin.reversed()
@@ -319,6 +321,15 @@ class CallReverser(ReverserBase):
             s.let(Item(bars, Const(i)), types[i], bar(arg), at, False)
             for i, arg in enumerate(wanted)
         ]
+
+
+def refuse_again(s: Writer, origin: Origin) -> None:
+    """Report a value of which only the first derivative is known, where a second one is wanted."""
+    if s.unit.nested:
+        s.reject(
+            origin, "the second derivative of this solution is not known",
+            "differentiate once, and take finite differences of that", "higher-order",
+        )
 
 
 def is_implied(rhs: Rhs) -> bool:

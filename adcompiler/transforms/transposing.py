@@ -27,10 +27,11 @@ from adcompiler.ir.visit import (
 )
 from adcompiler.rulekit.registry import REGISTRY, Rule, hashable
 from adcompiler.runtime import as_tangent, project, unbroadcast, zeros_like
+from adcompiler.transforms.binding import at_origin
 from adcompiler.transforms.cotangents import Cotangents, cotangent_type
 from adcompiler.transforms.regions import finish
 from adcompiler.transforms.reverse import Reverser
-from adcompiler.transforms.rules import Applied, at_origin
+from adcompiler.transforms.rules import Applied
 from adcompiler.transforms.specialise import Specialiser
 
 SHAPE_ONLY = frozenset({

@@ -112,7 +112,8 @@ class Unit:
     kept apart which. ``copied_for_writes`` holds the copies that spare the caller's arrays;
     ``relies_on_layout`` says that some reshape is taken for a view.
     ``deferred`` says that the sweep runs some time after the forward pass. ``replacing`` counts the
-    calls around for which a replacement is being opened.
+    calls around for which a replacement is being opened, ``nested`` the derivatives around of which
+    the code will be compiled again.
     """
 
     root: Any = None
@@ -145,6 +146,7 @@ class Unit:
     hints: dict[Var, str] = field(default_factory=dict)
     trial: int = 0
     replacing: int = 0
+    nested: int = 0
     loops: int = 0
     noted: dict[Var, t.Type] = field(default_factory=dict)
     global_stores: dict[tuple[int, str], list[tuple[Atom, Origin]]] = field(default_factory=dict)

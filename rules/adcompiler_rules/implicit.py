@@ -10,20 +10,11 @@ is called with after ``x``.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, gmres
 
-from adcompiler.runtime.structure import add
-
 DENSE = 400
 """Up to this many unknowns the Jacobian is written out; above, GMRES only multiplies with it."""
-
-STEP = 2e-3
-WEIGHTS = ((1.0, 45 / 60), (-1.0, -45 / 60), (2.0, -9 / 60), (-2.0, 9 / 60), (3.0, 1 / 60),
-           (-3.0, -1 / 60))
-"""The central difference of order six: multiples of the step, and the weights of values there."""
 
 
 def root_pullback(f, g, x, operands, rest):
@@ -77,55 +68,17 @@ def transposed_solution(multiply, g):
     return solution
 
 
-def minimum_pullback(f, g, x, operands, rest):
-    """Pull back the cotangent of a stationary point of ``f(x, *rest)``.
-
-    The gradient is exact; its derivatives along directions, which are needed here, are central
-    differences of order six (about 1e-10 of what they are for smooth functions).
-    """
-    check_interior(x, operands)
-
-    def slopes(at: Any) -> tuple[Any, ...]:
-        value, pull = f.linearize(at, *rest)
-        bars: tuple[Any, ...] = pull(np.ones_like(value) if np.ndim(value) else 1.0)
-        return bars
-
-    units = np.eye(np.size(x)).reshape((np.size(x), *np.shape(x)))
-    rows = [np.ravel(derivative(slopes, x, unit)[0]) for unit in units]
-    hessian = np.array(rows)
-    hessian = 0.5 * (hessian + hessian.T)
-    multiplier = np.linalg.solve(hessian, np.ravel(g)) if np.size(x) else np.ravel(g)
-    size = float(np.max(np.abs(multiplier), initial=0.0))
-    bars: list[Any] = f.zeros(rest)
-    if size > 0.0 and bars:
-        changes = derivative(slopes, x, multiplier.reshape(np.shape(x)) / size)
-        bars = [scaled(-size, change) for change in changes[1:]]
-    return (*(None for _ in operands), *bars)
-
-
-def check_interior(x, operands):
-    """Raise where a minimum lies at the end of the interval that was searched."""
-    for bounds in operands:
-        if bounds is None:
-            continue
-        low, high = bounds
-        if min(x - low, high - x) <= 1e-5 * (high - low):
-            raise ValueError(
-                f"the minimum, {x}, lies at an end of the interval {(low, high)}, where its "
-                "derivative is not implied by the function"
-            )
-
-
-def derivative(function, x, direction):
-    """Return the derivative of ``function``, which gives a tuple, at ``x`` along ``direction``."""
-    h = STEP * max(1.0, float(np.max(np.abs(x), initial=0.0)))
-    total: Any = None
-    for multiple, weight in WEIGHTS:
-        at = x + multiple * h * direction
-        values = function(at if np.ndim(x) else float(at))
-        part = tuple(scaled(weight / h, value) for value in values)
-        total = part if total is None else tuple(map(add, total, part))
-    return total
+def interior(x, bounds):
+    """Return a minimum; raise where it lies at an end of the interval that was searched."""
+    if bounds is None:
+        return x
+    low, high = bounds
+    if min(x - low, high - x) <= 1e-5 * (high - low):
+        raise ValueError(
+            f"the minimum, {x}, lies at an end of the interval {(low, high)}, where its "
+            "derivative is not implied by the function"
+        )
+    return x
 
 
 def scaled(factor, value):

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 from scipy import optimize
 
-from adcompiler.rulekit import function_of, implied, non_differentiable, passive, replacement, typed
-from adcompiler_rules.implicit import fixed_point_pullback, minimum_pullback, root_pullback
+from adcompiler.rulekit import (
+    function_of, gradient_of, implied, non_differentiable, passive, replacement, typed,
+)
+from adcompiler_rules.implicit import fixed_point_pullback, interior, root_pullback
 
-non_differentiable(root_pullback, fixed_point_pullback, minimum_pullback)
+non_differentiable(root_pullback, fixed_point_pullback)
 RTOL = float(4 * np.finfo(float).eps)
 
 
@@ -212,6 +214,15 @@ def root(fun, x0, args=(), method="hybr", jac=None, tol=None, *, options=None):
 # -- minima ----------------------------------------------------------------------------------------
 
 
+def stationary(objective, args, x):
+    """Return a minimum as what it is for its derivative: a root of the gradient."""
+
+    def slope(x, *args):
+        return gradient_of(objective)(x, *args)
+
+    return implied(root_pullback, slope, (x,), args, x)
+
+
 @replacement(optimize.minimize)
 def minimize(
     fun, x0, args=(), method=None, jac=None, hess=None, hessp=None, *, tol=None, options=None
@@ -234,7 +245,7 @@ def minimize(
         optimize.minimize, function, start, method=method, jac=slope, hess=curvature,
         hessp=product, tol=tol, options=options,
     )
-    x = implied(minimum_pullback, objective, (start,), given, typed(found.x, start))
+    x = stationary(objective, given, typed(found.x, start))
     return Solution(
         x, objective(x, *given), typed(found.success, True), typed(found.status, 0),
         typed(found.message, ""), typed(found.nfev, 0),
@@ -254,10 +265,8 @@ def minimize_scalar(
         optimize.minimize_scalar, function, bracket=bracket, bounds=bounds, method=method,
         tol=tol, options=options,
     )
-    x = implied(
-        minimum_pullback, objective, (0.0,), given, typed(passive(float, found.x), 0.0),
-        operands=(bounds,),
-    )
+    inside = passive(interior, passive(float, found.x), bounds)
+    x = stationary(objective, given, typed(inside, 0.0))
     return Solution(
         x, objective(x, *given), typed(found.success, True), 0, typed(found.message, ""),
         typed(found.nfev, 0),
@@ -283,7 +292,7 @@ def least_squares(
         optimize.least_squares, function, start, jac=slope, method=method, ftol=ftol, xtol=xtol,
         gtol=gtol, max_nfev=max_nfev,
     )
-    x = implied(minimum_pullback, half_squares, (start,), given, typed(found.x, start))
+    x = stationary(half_squares, given, typed(found.x, start))
     return Solution(
         x, residual(x, *given), typed(found.success, True), typed(found.status, 0),
         typed(found.message, ""), typed(found.nfev, 0),

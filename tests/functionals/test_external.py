@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from adcompiler import (
-    ExternalFunction, UnsupportedError, bump, external, grad, source, value_and_grad, vjp,
+    ExternalFunction, UnsupportedError, bump, external, grad, jvp, source, value_and_grad, vjp,
 )
 
 
@@ -130,18 +130,51 @@ def test_c3_what_a_call_keeps_is_not_shared_with_the_program():
     np.testing.assert_allclose(grad(f)(x), differences(f, x), rtol=1e-8)
 
 
-def test_c4_the_tangent_is_the_given_one_or_the_adjoint_transposed():
-    from adcompiler.runtime.external import external_forward, external_tangent
-
+@pytest.mark.parametrize("cls", [SumElements, SumWithTangent])
+def test_c4_the_tangent_is_the_given_one_or_the_adjoint_transposed(cls):
+    function = cls()
     direction = np.array([1.0, -2.0, 0.5, 0.0, 3.0])
-    for function in (SumElements(), SumWithTangent()):
-        _, token = external_forward(function, (X,))
-        assert external_tangent(token, (direction,)) == 2.5
-    _, token = external_forward(exponential, (X,))
-    np.testing.assert_allclose(external_tangent(token, (direction,)), np.exp(X) * direction)
-    product = external(lambda a, b: a * b, jvp=lambda x, d: d[0] * x[1] + x[0] * d[1])
-    _, token = external_forward(product, (2.0, X))
-    np.testing.assert_allclose(external_tangent(token, (1.0, direction)), X + 2.0 * direction)
+    assert jvp(lambda x: function(x), (X,), (direction,)) == (sum(X), 2.5)
+    value, tangent = jvp(lambda x: math.sqrt(function(x * x)), (X,), (direction,))
+    assert value == LENGTH
+    assert tangent == pytest.approx(direction @ np.array(SLOPES), rel=1e-14)
+
+
+def test_c4_tangents_of_several_arguments():
+    direction = np.array([1.0, -2.0, 0.5, 0.0, 3.0])
+    for function in (
+        external(lambda a, b: a * b, jvp=lambda x, d: d[0] * x[1] + x[0] * d[1]),
+        external(lambda a, b: a * b, jac=lambda a, b: (b, a * np.eye(5))),
+    ):
+        _, tangent = jvp(lambda a, b, f=function: f(a, b), (2.0, X), (1.0, direction))
+        np.testing.assert_allclose(tangent, X + 2.0 * direction, rtol=1e-14)
+        _, tangent = jvp(lambda b, f=function: f(3.0, b), (X,), (direction,))
+        np.testing.assert_allclose(tangent, 3.0 * direction, rtol=1e-14)
+
+
+class LinearSum(SumElements):
+    linear = True
+
+
+def test_c5_second_derivatives_of_a_linear_external_function():
+    linear_sum = LinearSum()
+
+    def norm(x):
+        return math.sqrt(linear_sum(x * x))
+
+    x = np.array([3.0, 4.0])
+    wanted = (np.eye(2) - np.outer(x, x) / 25.0) / 5.0
+    rows = [grad(lambda x, i=i: grad(norm)(x)[i])(x) for i in range(2)]
+    np.testing.assert_allclose(rows, wanted, rtol=1e-14)
+    columns = [jvp(grad(norm), (x,), (unit,))[1] for unit in np.eye(2)]
+    np.testing.assert_allclose(columns, wanted, rtol=1e-14)
+    values = grad(lambda x: value_and_grad(norm)(x)[0])(x)
+    np.testing.assert_allclose(values, x / 5.0, rtol=1e-14)
+
+
+def test_c5_other_second_derivatives_are_refused():
+    with pytest.raises(UnsupportedError, match="second derivative of this external function"):
+        grad(grad(lambda x: square(x)))(2.0)
 
 
 @pytest.mark.parametrize(("scheme", "tolerance"), [
