@@ -3,14 +3,22 @@
 from adcompiler.api import Derivative, grad, source, value_and_grad, vjp
 from adcompiler.directions import jvp, linearize
 from adcompiler.errors import (
-    ADError, InternalError, MissingRuleError, SourceNotFoundError, UnsupportedError,
+    ADError, InternalError, MissingRuleError, RuleError, SourceNotFoundError, UnsupportedError,
 )
-from adcompiler.rulekit import alias, non_differentiable, rrule, scalar_rule
+from adcompiler.rulekit import (
+    NoTangent, PullbackMemory, Signature, ZeroTangent, alias, apply_rrule, augmented_primal,
+    bilinear, clear_new_rule_hooks, intercept, linear, non_differentiable, on_new_rule, opt_out,
+    preprocess, project_to, pullback_at, refresh_rules, rrule, scalar_rule, sensitivity, unionise,
+)
+from adcompiler.runtime import no_grad, stop_gradient
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "ADError", "Derivative", "InternalError", "MissingRuleError", "SourceNotFoundError",
-    "UnsupportedError", "alias", "grad", "jvp", "linearize", "non_differentiable", "rrule",
-    "scalar_rule", "source", "value_and_grad", "vjp",
+    "ADError", "Derivative", "InternalError", "MissingRuleError", "NoTangent", "PullbackMemory",
+    "RuleError", "Signature", "SourceNotFoundError", "UnsupportedError", "ZeroTangent", "alias",
+    "apply_rrule", "augmented_primal", "bilinear", "clear_new_rule_hooks", "grad", "intercept",
+    "jvp", "linear", "linearize", "no_grad", "non_differentiable", "on_new_rule", "opt_out",
+    "preprocess", "project_to", "pullback_at", "refresh_rules", "rrule", "scalar_rule",
+    "sensitivity", "source", "stop_gradient", "unionise", "value_and_grad", "vjp",
 ]

@@ -145,6 +145,8 @@ class Rewriter:
         elif isinstance(rhs, Call) and not rhs.kwargs:
             new = self.rewrite(rhs)
         before = self.written(target, origin)
+        if isinstance(new, Var) and target in self.exposed:
+            new = rhs  # written into later, which the value that it equals must not be
         if isinstance(new, (Var, Const)):
             self.renamed[target] = new
             return []

@@ -211,6 +211,17 @@ class Reversed:
     owned: set[Atom]
 
 
+def refuse_detached_writes(s: Specialiser, varied: frozenset[Var]) -> None:
+    """Report writes inside ``with no_grad()`` into storage that carries a derivative."""
+    for before, origin in s.unit.detached_writes:
+        if before in varied:
+            s.reject(
+                origin, "a write inside `with no_grad()` into an array or container that carries a "
+                "derivative", "make a new one, or write outside of the block what is computed "
+                "inside of it", "no-grad",
+            )
+
+
 def reverse(
     s: Specialiser, body: Block, inputs: list[Var], output: Atom, seed: Atom, pairs: Pairs,
     origin: Origin, split: bool, params: Iterable[Var], apart: bool = False,
@@ -222,10 +233,12 @@ def reverse(
     over; otherwise it stands below the forward pass and sees its variables. ``apart`` says that
     what is saved must not change with what others hold.
     """
-    constant = cancelled_shifts(body, output, s.unit.type, s.unit.definition)
+    detached = frozenset(s.unit.detached)
+    constant = detached | cancelled_shifts(body, output, s.unit.type, s.unit.definition)
     free = [var for var in inputs if t.may_vary(s.unit.type(var))]
     active = active_variables(body, free, [output], s.unit.type, constant)
-    varied = varied_variables(body, free, s.unit.type)
+    varied = varied_variables(body, free, s.unit.type, detached)
+    refuse_detached_writes(s, varied)
     purity = Purity(s.unit.type, s.unit.definition)
     assume = s.unit.assume_equal_shapes and purity.has_no_effect(body)
     reverser = Reverser(s, active, varied, pairs, split, params, assume, apart)
