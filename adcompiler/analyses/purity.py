@@ -174,7 +174,7 @@ def makes_storage(rhs: Rhs) -> bool:
 
 ALLOCATORS: frozenset[Any] = frozenset({
     np.zeros, np.ones, np.empty, np.full, np.zeros_like, np.ones_like, np.empty_like, np.full_like,
-    np.copy, np.array, np.ndarray.copy, own, seed, stop_gradient, no_grad, zeros_like, record, list, dict, iter,
-    zip,
-    enumerate, reversed, range, map, filter, np.ndindex, np.ndenumerate, np.errstate, *ITERTOOLS,
+    np.copy, np.array, np.ndarray.copy, own, seed, stop_gradient, no_grad, zeros_like, record,
+    list, dict, iter, zip, enumerate, reversed, range, map, filter, np.ndindex, np.ndenumerate,
+    np.errstate, *ITERTOOLS,
 })

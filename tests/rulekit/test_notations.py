@@ -225,7 +225,9 @@ def test_D15_result_and_setup_in_text():
     def length(x, y):
         return np.hypot(x, y)
 
-    scalar_rule("length(x, y)", "x * inverse", "y * inverse", setup="inverse = np.reciprocal(result)")
+    scalar_rule(
+        "length(x, y)", "x * inverse", "y * inverse", setup="inverse = np.reciprocal(result)"
+    )
     derivative = grad(length, argnums=(0, 1))
     assert derivative(3.0, 4.0) == pytest.approx((0.6, 0.8), rel=1e-15)
     assert derivative.source.count("np.reciprocal(") == 1
