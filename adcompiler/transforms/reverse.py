@@ -32,7 +32,9 @@ from adcompiler.transforms.pairs import Pairs
 from adcompiler.transforms.regions import finish, hoist_metadata, top_level
 from adcompiler.transforms.reverse_base import Sweep
 from adcompiler.transforms.reverse_calls import CallReverser
-from adcompiler.transforms.reverse_checks import check_unseen, reject_set
+from adcompiler.transforms.reverse_checks import (
+    check_unseen, refuse_detached_writes, reject_set,
+)
 from adcompiler.transforms.reverse_loops import LoopReverser
 from adcompiler.transforms.reverse_regions import RegionReverser
 from adcompiler.transforms.reverse_writes import WriteReverser
@@ -209,17 +211,6 @@ class Reversed:
     value: Atom
     bars: list[Atom | None]
     owned: set[Atom]
-
-
-def refuse_detached_writes(s: Specialiser, varied: frozenset[Var]) -> None:
-    """Report writes inside ``with no_grad()`` into storage that carries a derivative."""
-    for before, origin in s.unit.detached_writes:
-        if before in varied:
-            s.reject(
-                origin, "a write inside `with no_grad()` into an array or container that carries a "
-                "derivative", "make a new one, or write outside of the block what is computed "
-                "inside of it", "no-grad",
-            )
 
 
 def reverse(

@@ -11,5 +11,5 @@ def registry_as_it_was():
     yield
     clear_new_rule_hooks()
     for rule in REGISTRY.log[before:]:
-        if getattr(rule.function, "__module__", "").startswith("tests."):
+        if str(getattr(rule.function, "__module__", "")).startswith("tests."):
             REGISTRY.remove(rule.function)

@@ -5,7 +5,9 @@ import contextlib
 import numpy as np
 import pytest
 
-from adcompiler import UnsupportedError, grad, no_grad, stop_gradient, value_and_grad, vjp
+from adcompiler import (
+    UnsupportedError, grad, jvp, no_grad, stop_gradient, value_and_grad, vjp,
+)
 
 
 def test_D19_stop_gradient_keeps_the_value_and_ends_the_derivative():
@@ -121,6 +123,23 @@ def test_D19_vjp_and_return_inside_the_block():
     value, pullback = vjp(f, 3.0)
     assert value == 9.0
     assert pullback(1.0) == (0.0,)
+
+
+def test_D19_no_tangent_goes_through_either():
+    def f(x):
+        with no_grad():
+            y = x * x
+        return x * y * stop_gradient(x)
+
+    assert jvp(f, (2.0,), (1.0,)) == (16.0, 8.0)
+
+    def store(x):
+        with no_grad():
+            x[0] = 2.0
+        return np.sum(x)
+
+    with pytest.raises(UnsupportedError, match=r"inside `with no_grad\(\)`"):
+        jvp(store, (np.ones(3),), (np.ones(3),))
 
 
 def test_D19_writes_into_what_carries_a_derivative_are_refused():
