@@ -1,5 +1,7 @@
 """Source-to-source automatic differentiation for plain Python and NumPy."""
 
+from typing import TYPE_CHECKING, Any
+
 from adcompiler.api import Derivative, grad, source, value_and_grad, vjp
 from adcompiler.directions import jvp, linearize
 from adcompiler.errors import (
@@ -12,13 +14,25 @@ from adcompiler.rulekit import (
 )
 from adcompiler.runtime import no_grad, stop_gradient
 
+if TYPE_CHECKING:
+    from adcompiler.patterns import hessian_sparsity, jacobian_sparsity
+
 __version__ = "0.1.0"
 
 __all__ = [
     "ADError", "Derivative", "InternalError", "MissingRuleError", "NoTangent", "PullbackMemory",
     "RuleError", "Signature", "SourceNotFoundError", "UnsupportedError", "ZeroTangent", "alias",
-    "apply_rrule", "augmented_primal", "bilinear", "clear_new_rule_hooks", "grad", "intercept",
-    "jvp", "linear", "linearize", "no_grad", "non_differentiable", "on_new_rule", "opt_out",
+    "apply_rrule", "augmented_primal", "bilinear", "clear_new_rule_hooks", "grad",
+    "hessian_sparsity", "intercept", "jacobian_sparsity", "jvp", "linear", "linearize", "no_grad", "non_differentiable", "on_new_rule", "opt_out",
     "preprocess", "project_to", "pullback_at", "refresh_rules", "rrule", "scalar_rule",
     "sensitivity", "source", "stop_gradient", "unionise", "value_and_grad", "vjp",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load what needs the whole compiler, and SciPy's matrices, when it is first asked for."""
+    if name in ("hessian_sparsity", "jacobian_sparsity"):
+        from adcompiler import patterns
+
+        return getattr(patterns, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
