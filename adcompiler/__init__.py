@@ -23,9 +23,10 @@ __all__ = [
     "ADError", "Derivative", "InternalError", "MissingRuleError", "NoTangent", "PullbackMemory",
     "RuleError", "Signature", "SourceNotFoundError", "UnsupportedError", "ZeroTangent", "alias",
     "apply_rrule", "augmented_primal", "bilinear", "clear_new_rule_hooks", "grad",
-    "hessian_sparsity", "intercept", "jacobian_sparsity", "jvp", "linear", "linearize", "no_grad", "non_differentiable", "on_new_rule", "opt_out",
-    "preprocess", "project_to", "pullback_at", "refresh_rules", "rrule", "scalar_rule",
-    "sensitivity", "source", "stop_gradient", "unionise", "value_and_grad", "vjp",
+    "hessian_sparsity", "intercept", "jacobian_sparsity", "jvp", "linear", "linearize", "no_grad",
+    "non_differentiable", "on_new_rule", "opt_out", "preprocess", "project_to", "pullback_at",
+    "refresh_rules", "rrule", "scalar_rule", "sensitivity", "source", "stop_gradient", "unionise",
+    "value_and_grad", "vjp",
 ]
 
 

@@ -20,6 +20,7 @@ from adcompiler.sparsity.indexing import get_item, updated
 from adcompiler.sparsity.joining import covers, join
 from adcompiler.sparsity.movement import rows_of
 from adcompiler.sparsity.program import Program, program_of
+from adcompiler.sparsity.structures import stopped
 from adcompiler.sparsity.run import Bound, Record, Refusal, Run
 from adcompiler.sparsity.values import Dependent, Either, has_dependents
 from adcompiler.transforms.unit import Callee, Unit
@@ -99,6 +100,10 @@ class Machine(Run):
 
     def attempt(self, body: Arm, handlers: Sequence[Any]) -> tuple[Any, ...]:
         return attempt(self, body, handlers)
+
+    def detached(self, value: Any) -> Any:
+        """Return a value as one that carries no derivative."""
+        return stopped(self, None, value)
 
     def set(self, items: list[Any]) -> Any:
         if has_dependents(items):

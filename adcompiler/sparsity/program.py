@@ -45,6 +45,7 @@ class Writer:
     """Writes the text of a pattern program."""
 
     tainted: frozenset[Var]
+    detached: frozenset[Var]
     rows: list[str] = field(default_factory=list)
     values: dict[str, Any] = field(default_factory=dict)
     names: dict[Any, str] = field(default_factory=dict)
@@ -127,6 +128,10 @@ class Writer:
 
     def statement(self, statement: Statement) -> None:
         match statement:
+            case Let(target, rhs, origin) if target in self.detached and not (
+                isinstance(rhs, Update)  # of storage that was there before
+            ):
+                self.line(f"{self.atom(target)} = R.detached({self.rhs(rhs)})", origin)
             case Let(target, rhs, origin):
                 self.line(f"{self.atom(target)} = {self.rhs(rhs)}", origin)
             case Do(rhs, origin):
@@ -319,9 +324,11 @@ def program_of(function: Function, unit: Unit, with_dead_code: bool = False) -> 
     body = function.body
     if not with_dead_code:
         purity = Purity(unit.type, unit.definition)
-        body = dead_code(common_subexpressions(dead_code(body, purity), purity), purity)
+        body = dead_code(body, purity)
+        if not unit.detached:  # equal values differ if only one carries a derivative
+            body = dead_code(common_subexpressions(body, purity), purity)
     params = [p.var for p in function.params] + list(function.captures)
-    writer = Writer(tainted_variables(body, params))
+    writer = Writer(tainted_variables(body, params), frozenset(unit.detached))
     text = writer.function(replace(function, body=body))
     filename = f"<pattern {next(NUMBERS)} of {function.name}>"
     namespace = dict(writer.values)

@@ -16,7 +16,7 @@ from adcompiler.runtime import (
     append, apart, check_bound, check_count, check_rebinds, choose, dict_keys, dict_of,
     dict_values, drop_last, give_back, keeps_shape, note_value, noted_value, paired,
     positions, project, put_entry, record, same_kind, same_length, same_shape,
-    same_trailing_shape, stays_real, unpack,
+    same_trailing_shape, stays_real, stop_gradient, unpack,
 )
 from adcompiler.runtime.containers import generated
 from adcompiler.runtime.sequences import sort_order
@@ -28,7 +28,7 @@ from adcompiler.sparsity.movement import rows_of
 from adcompiler.sparsity.reductions import extreme, total
 from adcompiler.sparsity.run import ALWAYS, STRUCTURAL, Refusal, Run, transfer
 from adcompiler.sparsity.values import (
-    Dependent, Either, UnknownList, dtype_of, shape_of,
+    Dependent, Either, UnknownList, dtype_of, map_dependents, shape_of,
 )
 
 STRUCTURAL.update((
@@ -337,6 +337,12 @@ transfer(
     *NUMERIC, operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge,
     operator.contains, operator.concat,
 )(on_containers)
+
+
+@transfer(stop_gradient)
+def stopped(run: Run, function: Any, x: Any) -> Any:
+    """A value through which no derivative flows."""
+    return map_dependents(lambda d: run.made(d.shape, d.dtype, value=d.value), x)
 
 
 @transfer(project, like)

@@ -6,7 +6,9 @@ import random
 import numpy as np
 import pytest
 
-from adcompiler import UnsupportedError, hessian_sparsity, jacobian_sparsity
+from adcompiler import (
+    UnsupportedError, hessian_sparsity, jacobian_sparsity, no_grad, stop_gradient,
+)
 from tests.sparsity.check import both_ways, pairs, rows
 
 RNG = np.random.default_rng(7)
@@ -223,6 +225,34 @@ def test_a19_shapes():
     assert both.shape == (3, 4) and rows(both) == [{0}, {1}, {2}]
     two = jacobian_sparsity(lambda x, k, y: x * k + y, np.ones(2), 3.0, 1.0, argnums=(2, 0))
     assert rows(two) == [{0, 1}, {0, 2}]
+
+
+# --- A20: derivatives that are stopped ------------------------------------------------------------
+
+
+def stopped(x):
+    return x[0] * stop_gradient(x[1]) + stop_gradient(x)[2]
+
+
+def detached(x):
+    y = np.zeros(3)
+    y[0] = x[0]
+    with no_grad():
+        scale = x[1] * 2.0
+        y[1] = scale + x[2]
+    y[2] = x[2] * scale
+    return y
+
+
+def test_a20_stopped():
+    assert rows(jacobian_sparsity(stopped, np.ones(3))) == [{0}]
+    assert rows(jacobian_sparsity(stopped, np.ones(3), mode="local")) == [{0}]
+    assert pairs(hessian_sparsity(stopped, np.ones(3))) == set()
+
+
+@pytest.mark.parametrize("mode", ["global", "local"])
+def test_a20_no_grad(mode):
+    assert rows(jacobian_sparsity(detached, np.ones(3), mode=mode)) == [{0}, set(), {2}]
 
 
 # --- A23: what depends on chance ------------------------------------------------------------------
