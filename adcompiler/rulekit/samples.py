@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.rulekit.domains import Call, Domain, Interval
-from adcompiler.rulekit.homes import qualified_name
+from adcompiler.rulekit.homes import qualified_name, ufunc_module
 from adcompiler.rulekit.probing import domain1, domain2
 from adcompiler.rulekit.registry import Rule
 
@@ -26,8 +26,9 @@ def rule_name(rule: Rule) -> str:
     function = rule.function
     module = getattr(function, "__module__", None) or ""
     name = qualified_name(function)
-    if isinstance(getattr(function, "__self__", function), np.ufunc) and not module:
-        module = "numpy"
+    ufunc = getattr(function, "__self__", function)
+    if isinstance(ufunc, np.ufunc) and not module:
+        module = ufunc_module(ufunc)
     text = f"{module}.{name or repr(function)}".removeprefix("_").removeprefix(".")
     if rule.types is None:
         return text

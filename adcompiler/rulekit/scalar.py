@@ -43,11 +43,12 @@ def scalar_rule(
 ) -> None:
     """Register an elementwise function by its partial derivatives, one per argument.
 
-    A partial is a number (a constant derivative), ``None`` (no derivative in that argument), or a
-    function of the arguments, followed by the result when it takes one parameter more:
-    ``scalar_rule(np.tanh, lambda x, y: 1.0 - y * y)``. For complex arguments a partial is the
-    holomorphic derivative; the pullback multiplies by its conjugate. Broadcasting, real parts and
-    float precision are handled by the compiler. ``functions`` is one function or a tuple of them.
+    A partial is a number (a constant derivative), ``None`` (not differentiable in that argument: a
+    value that carries a derivative is refused there), or a function of the arguments, followed by
+    the result when it takes one parameter more: ``scalar_rule(np.tanh, lambda x, y: 1.0 - y * y)``.
+    For complex arguments a partial is the holomorphic derivative; the pullback multiplies by its
+    conjugate. Broadcasting, real parts and float precision are handled by the compiler.
+    ``functions`` is one function or a tuple of them.
 
     A function with several outputs is given one tuple of partials per output, each with one
     partial per argument; of one tuple, ``(px, py)``, the partials are those of a single output.

@@ -71,6 +71,7 @@ def apply_partials(
                 "call it with these", "call-arguments",
             )
         return Applied(Const(0.0), lambda *_: [])
+    refuse_missing_partials(s, rule, args, active, origin)
     type_ = s.type_of_call(rule.function, args, {})
     result = s.let(Call(func, tuple(args)), type_, name, origin, temporary)
 
@@ -90,6 +91,21 @@ def apply_partials(
         return pairs
 
     return Applied(result, pull_back)
+
+
+def refuse_missing_partials(
+    s: Specialiser, rule: Rule, args: list[Any], active: Callable[[Atom], bool], origin: Origin
+) -> None:
+    """Report arguments that carry a derivative where the rule has no partial derivative."""
+    for position, (x, partial) in enumerate(zip(args, rule.partials, strict=True), start=1):
+        if partial is None and active(x):
+            function = getattr(rule.function, "__name__", "the function")
+            s.reject(
+                origin,
+                f"{function}() has no derivative with respect to its argument {position}",
+                "pass a value there that does not depend on what is differentiated, or register "
+                "a rule with this partial derivative", "missing-rule",
+            )
 
 
 def partial_value(
