@@ -280,11 +280,11 @@ def riemann_slope(x: Any) -> Any:
     call(rng.uniform(1.2, 9.0, 2), q=1.5),
 ])
 def zeta_rule(x, q=None):
+    if np.iscomplexobj(x):
+        raise NotImplementedError("the derivative of zeta has a rule for real numbers only")
     y = sc.zeta(x) if q is None else sc.zeta(x, q)
 
     def zeta_pullback(dy):
-        if np.iscomplexobj(x):
-            raise NotImplementedError("the derivative of zeta of complex numbers is not known")
         if q is None:
             return project(riemann_slope(x) * dy, x), None
         dq = -x * sc.zeta(x + 1.0, q)  # DLMF 25.11.17

@@ -83,7 +83,8 @@ scalar_rule(sc.eval_genlaguerre, None, None, lambda n, a, x: -1.0 * (n != 0) * s
 ])
 def assoc_laguerre_rule(x, n, k=0.0):
     def assoc_laguerre_pullback(dy):
-        return project(-1.0 * (n != 0) * sc.eval_genlaguerre(below(n), k + 1.0, x) * dy, x)
+        slope = -1.0 * (n != 0) * sc.eval_genlaguerre(below(n), k + 1.0, x)
+        return project(np.conj(slope) * dy, x)
 
     return sc.assoc_laguerre(x, n, k), assoc_laguerre_pullback
 

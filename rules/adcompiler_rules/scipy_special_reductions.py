@@ -34,20 +34,23 @@ def expanded(value: Any, axis: Any, keepdims: bool) -> Any:
     call(np.array([[-np.inf, 0.3], [1.2, 0.4]]), 1),
 ], kink="0 where all elements are -inf")
 def logsumexp_rule(a, axis=None, b=None, keepdims=False, return_sign=False):
-    """Differentiate ``log(abs(sum(b * exp(a))))``."""
+    """Differentiate ``log(abs(s))`` and ``s / abs(s)``, or ``log(s)``: ``s = sum(b * exp(a))``."""
     result = sc.logsumexp(a, axis=axis, b=b, keepdims=keepdims, return_sign=return_sign)
 
     def logsumexp_pullback(dy):
-        if np.iscomplexobj(a) or np.iscomplexobj(b):
-            raise NotImplementedError("logsumexp of complex numbers has no rule")
-        y = expanded(result[0] if return_sign else result, axis, keepdims)
-        g = expanded(dy[0] if return_sign else dy, axis, keepdims)
         if return_sign:
-            g = g * expanded(result[1], axis, keepdims)
-        weights = np.exp(a - np.where(y == -np.inf, 0.0, y)) * g
+            y, sign = expanded(result[0], axis, keepdims), expanded(result[1], axis, keepdims)
+            g = expanded(dy[0], axis, keepdims)
+            if np.iscomplexobj(sign):
+                of_sign = np.real(np.conj(1j * sign) * expanded(dy[1], axis, keepdims))
+                g = g + 1j * of_sign
+            g = g / np.conj(sign + (sign == 0.0))
+        else:
+            y, g = expanded(result, axis, keepdims), expanded(dy, axis, keepdims)
+        weights = np.conj(np.exp(a - np.where(y == -np.inf, 0.0, y))) * g
         if b is None:
             return project(weights, a), None
-        return project(weights * b, a), project(weights, b)
+        return project(weights * np.conj(b), a), project(weights, b)
 
     return result, logsumexp_pullback
 
@@ -57,8 +60,8 @@ def softmax_rule(x, axis=None):
     y = sc.softmax(x, axis)
 
     def softmax_pullback(dy):
-        weighted = y * dy
-        return project(weighted - y * np.sum(weighted, axis=axis, keepdims=True), x)
+        weighted = np.conj(y) * dy
+        return project(weighted - np.conj(y) * np.sum(weighted, axis=axis, keepdims=True), x)
 
     return y, softmax_pullback
 
@@ -68,6 +71,6 @@ def log_softmax_rule(x, axis=None):
     y = sc.log_softmax(x, axis)
 
     def log_softmax_pullback(dy):
-        return project(dy - np.exp(y) * np.sum(dy, axis=axis, keepdims=True), x)
+        return project(dy - np.conj(np.exp(y)) * np.sum(dy, axis=axis, keepdims=True), x)
 
     return y, log_softmax_pullback
