@@ -1,19 +1,42 @@
 """Source-to-source automatic differentiation for plain Python and NumPy."""
 
+from typing import TYPE_CHECKING, Any
+
 from adcompiler.api import Derivative, grad, source, value_and_grad, vjp
 from adcompiler.directions import jvp, linearize
 from adcompiler.errors import (
-    ADError, InternalError, MissingRuleError, SourceNotFoundError, UnsupportedError,
+    ADError, InternalError, MissingRuleError, RuleError, SourceNotFoundError, UnsupportedError,
 )
-from adcompiler.rulekit import alias, non_differentiable, rrule, scalar_rule
+from adcompiler.rulekit import (
+    NoTangent, PullbackMemory, Signature, ZeroTangent, alias, apply_rrule, augmented_primal,
+    bilinear, clear_new_rule_hooks, intercept, linear, non_differentiable, on_new_rule, opt_out,
+    preprocess, project_to, pullback_at, refresh_rules, rrule, scalar_rule, sensitivity, unionise,
+)
+from adcompiler.runtime import no_grad, stop_gradient
 from adcompiler.runtime.checkpoints import checkpoint, checkpoint_loop
 from adcompiler.runtime.external import ExternalFunction, bump, external
+
+if TYPE_CHECKING:
+    from adcompiler.patterns import hessian_sparsity, jacobian_sparsity
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "ADError", "Derivative", "ExternalFunction", "InternalError", "MissingRuleError",
-    "SourceNotFoundError", "UnsupportedError", "alias", "bump", "checkpoint", "checkpoint_loop",
-    "external", "grad", "jvp", "linearize", "non_differentiable", "rrule", "scalar_rule", "source",
+    "ADError", "Derivative", "ExternalFunction", "InternalError", "MissingRuleError", "NoTangent",
+    "PullbackMemory", "RuleError", "Signature", "SourceNotFoundError", "UnsupportedError",
+    "ZeroTangent", "alias", "apply_rrule", "augmented_primal", "bilinear", "bump", "checkpoint",
+    "checkpoint_loop", "clear_new_rule_hooks", "external", "grad", "hessian_sparsity", "intercept",
+    "jacobian_sparsity", "jvp", "linear", "linearize", "no_grad", "non_differentiable",
+    "on_new_rule", "opt_out", "preprocess", "project_to", "pullback_at", "refresh_rules", "rrule",
+    "scalar_rule", "sensitivity", "source", "stop_gradient", "unionise",
     "value_and_grad", "vjp",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load what needs the whole compiler, and SciPy's matrices, when it is first asked for."""
+    if name in ("hessian_sparsity", "jacobian_sparsity"):
+        from adcompiler import patterns
+
+        return getattr(patterns, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -84,6 +84,10 @@ class MissingRuleError(LocatedError):
     """A differentiable value reaches a function that has neither a rule nor readable source."""
 
 
+class RuleError(LocatedError):
+    """A rule is malformed: raised where it is registered, or when it is first used."""
+
+
 class SourceNotFoundError(ADError):
     """A function's source text is not available, so it cannot be compiled."""
 

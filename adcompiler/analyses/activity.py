@@ -28,11 +28,12 @@ def active_variables(
 
 
 def varied_variables(
-    block: Block, inputs: Iterable[Var], type_of: Callable[[Atom], t.Type]
+    block: Block, inputs: Iterable[Var], type_of: Callable[[Atom], t.Type],
+    constant: frozenset[Var] = frozenset(),
 ) -> frozenset[Var]:
     """Return the variables that depend on the inputs, whether or not they reach the output."""
     varied = set(inputs)
-    _Varied(varied, type_of, frozenset()).block(block)
+    _Varied(varied, type_of, constant).block(block)
     return frozenset(varied)
 
 

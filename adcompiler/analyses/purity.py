@@ -20,10 +20,9 @@ from adcompiler.ir.visit import walk
 from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.runtime import (
     accumulate, add_at, apart, append, check_bound, check_count, check_position, check_rebinds,
-    drop_last,
-    give_back, keeps_shape, note_value, own, passing_on, put_entry, read_global, record,
-    same_kind, same_length, same_shape, same_trailing_shape, seed, stays_real, store_global,
-    zeros_like,
+    drop_last, give_back, keeps_shape, no_grad, note_value, own, passing_on, put_entry,
+    read_global, record, same_kind, same_length, same_shape, same_trailing_shape, seed,
+    stays_real, stop_gradient, store_global, zeros_like,
 )
 
 DESTRUCTIVE: frozenset[Any] = frozenset({add_at, append, drop_last, put_entry})
@@ -175,6 +174,7 @@ def makes_storage(rhs: Rhs) -> bool:
 
 ALLOCATORS: frozenset[Any] = frozenset({
     np.zeros, np.ones, np.empty, np.full, np.zeros_like, np.ones_like, np.empty_like, np.full_like,
-    np.copy, np.array, np.ndarray.copy, own, seed, zeros_like, record, list, dict, iter, zip,
-    enumerate, reversed, range, map, filter, np.ndindex, np.ndenumerate, np.errstate, *ITERTOOLS,
+    np.copy, np.array, np.ndarray.copy, own, seed, stop_gradient, no_grad, zeros_like, record,
+    list, dict, iter, zip, enumerate, reversed, range, map, filter, np.ndindex, np.ndenumerate,
+    np.errstate, *ITERTOOLS,
 })

@@ -19,7 +19,7 @@ from adcompiler.ir.nodes import (
     Atom, Attribute, Call, Const, Item, Pack, Rhs, Star, Step, Update, unstar,
 )
 from adcompiler.rulekit.registry import REGISTRY, hashable
-from adcompiler.runtime import dict_keys, entry, own
+from adcompiler.runtime import dict_keys, entry, own, stop_gradient
 from adcompiler.runtime.external import call_external, external_call, external_value
 from adcompiler.runtime.functionals import implied, passive
 from adcompiler.runtime.shaping import copy_as_laid_out, reshape_view, viewed
@@ -72,7 +72,9 @@ SELECTORS: frozenset[Any] = frozenset({
 })
 """Builtins whose result holds, or is, what their arguments hold."""
 
-COPIES: frozenset[Any] = frozenset({own, entry, np.copy, dict_keys, copy_as_laid_out})
+COPIES: frozenset[Any] = frozenset({
+    own, entry, np.copy, dict_keys, copy_as_laid_out, stop_gradient,
+})
 """Functions that copy all that their argument holds, or give what cannot be written."""
 
 ARRAY_ATTRIBUTES = frozenset({"T", "mT", "real", "imag"})

@@ -36,7 +36,8 @@ class Rewriter:
         self.calls: dict[Var, Call] = {}
         self.pending: list[tuple[Var, Rhs]] = []
         self.uses: dict[Atom, int] = dict(count_uses(block).items())
-        self.exposed = exposed_values(block, Sharing(unit.type, unit.definition))
+        self.sharing = Sharing(unit.type, unit.definition)
+        self.exposed = exposed_values(block, self.sharing)
         self.depth = 0
         self.sweep = False
 
@@ -145,6 +146,8 @@ class Rewriter:
         elif isinstance(rhs, Call) and not rhs.kwargs:
             new = self.rewrite(rhs)
         before = self.written(target, origin)
+        if isinstance(new, Var) and target in self.exposed and not self.is_own(new):
+            new = rhs  # written into later, which the value that it equals must not be
         if isinstance(new, (Var, Const)):
             self.renamed[target] = new
             return []
@@ -192,6 +195,13 @@ class Rewriter:
             read = call.args[1:] if function is np.full_like else call.args
             return None if any(unstar(arg) in self.exposed for arg in read) else call
         return None
+
+    def is_own(self, var: Var) -> bool:
+        """Say whether a value is a new one that only the statement being rewritten reads."""
+        call = self.calls.get(var)
+        return call is not None and self.uses.get(var) == 1 and not any(
+            True for _ in self.sharing.of(var, call)
+        )
 
     def negated(self, atom: Atom) -> Atom | None:
         """Return x if ``atom`` is -x."""

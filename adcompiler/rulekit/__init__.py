@@ -1,12 +1,26 @@
 """What a rule author imports."""
 
-from adcompiler.rulekit.define import alias, non_differentiable, replacement, rrule, scalar_rule
+from adcompiler.rulekit.application import apply_rrule
+from adcompiler.rulekit.define import (
+    alias, bilinear, linear, non_differentiable, opt_out, replacement, rrule,
+    unionise,
+)
 from adcompiler.rulekit.domains import Call, Domain, call
 from adcompiler.rulekit.functionals import function_of, gradient_of, implied, passive, steady, typed
+from adcompiler.rulekit.hooks import (
+    Signature, clear_new_rule_hooks, on_new_rule, refresh_rules,
+)
+from adcompiler.rulekit.memory import augmented_primal, pullback_at
 from adcompiler.rulekit.registry import REGISTRY, Rule
+from adcompiler.rulekit.scalar import scalar_rule
+from adcompiler.rulekit.sensitivities import intercept, preprocess, sensitivity
+from adcompiler.rulekit.tangents import NoTangent, PullbackMemory, ZeroTangent, project_to
 
 __all__ = [
-    "REGISTRY", "Call", "Domain", "Rule", "alias", "call", "function_of", "gradient_of", "implied",
-    "non_differentiable", "passive", "replacement", "rrule", "scalar_rule",
-    "steady", "typed",
+    "REGISTRY", "Call", "Domain", "NoTangent", "PullbackMemory", "Rule", "Signature",
+    "ZeroTangent", "alias", "apply_rrule", "augmented_primal", "bilinear", "call",
+    "clear_new_rule_hooks", "function_of", "gradient_of", "implied", "intercept", "linear",
+    "non_differentiable", "on_new_rule", "opt_out", "passive", "preprocess", "project_to",
+    "pullback_at", "refresh_rules", "replacement", "rrule", "scalar_rule", "sensitivity", "steady",
+    "typed", "unionise",
 ]

@@ -1,18 +1,17 @@
-"""What a rule author writes: ``rrule``, ``scalar_rule``, ``non_differentiable``, ``alias``.
-
-For functions that take functions: ``replacement``.
-"""
+"""What a rule author writes: ``rrule``, ``linear``, ``bilinear``, ``replacement``, ..."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
+from adcompiler.rulekit.assemble import function_from, lines, parameters_of, unused
 from adcompiler.rulekit.domains import Domain, as_domain
+from adcompiler.rulekit.problems import name_of, rule_error
 from adcompiler.rulekit.registry import REGISTRY, Inactive, Rule
 
-Partial = Callable[..., Any] | int | float | complex | None
+AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 
 
 def rrule(
@@ -34,7 +33,9 @@ def rrule(
 
     ``wrt`` names the parameters that the pullback returns cotangents for, in order; by default
     every parameter without a default value. With one such parameter the pullback returns the bare
-    cotangent, otherwise a tuple. A variadic ``*parameter`` receives one tuple. ``templates`` names
+    cotangent, otherwise a tuple. A variadic ``*parameter`` receives one tuple. A cotangent may be
+    None (no derivative), or a function without parameters that computes it: it is called only if
+    the argument carries a derivative. ``templates`` names
     parameters of which small changes do not change the result, as they only give a shape, a type
     or a choice; a value that carries a derivative is refused in any other parameter.
 
@@ -43,15 +44,13 @@ def rrule(
     ``linear`` lists positions in which the function is jointly linear, ``bilinear`` the two
     positions in each of which it is linear. ``domain`` says how the rule is tested, ``kink`` what
     it returns where the derivative does not exist, ``primal_note`` that (and how) the augmented
-    primal differs from the function's own algorithm.
+    primal differs from the function's own algorithm. Raises RuleError for names in ``wrt`` or
+    ``templates`` that are not parameters.
     """
 
     def register(definition: Callable[..., Any]) -> Callable[..., Any]:
-        parameters = inspect.signature(definition).parameters.values()
-        names = tuple(wrt) if wrt is not None else tuple(
-            p.name for p in parameters
-            if p.default is p.empty and p.kind is not p.VAR_KEYWORD
-        )
+        names = differentiable(definition, wrt)
+        check_names(definition, functions, (*names, *templates))
         for function in functions:
             REGISTRY.add(Rule(
                 function=function, definition=definition, wrt=names,
@@ -64,27 +63,113 @@ def rrule(
     return register
 
 
-def scalar_rule(
-    functions: Any,
-    *partials: Partial,
-    domain: Domain | Any = None,
-    kink: str = "",
-    types: Sequence[Any] | None = None,
-) -> None:
-    """Register an elementwise function by its partial derivatives, one per argument.
+def differentiable(
+    definition: Callable[..., Any], wrt: Sequence[str] | None
+) -> tuple[str, ...]:
+    """Return the names of the parameters that a pullback returns cotangents for."""
+    if wrt is not None:
+        return (wrt,) if isinstance(wrt, str) else tuple(wrt)
+    return tuple(
+        p.name for p in inspect.signature(definition).parameters.values()
+        if p.default is p.empty and p.kind is not p.VAR_KEYWORD
+    )
 
-    A partial is a number (a constant derivative), ``None`` (no derivative in that argument), or a
-    function of the arguments, followed by the result when it takes one parameter more:
-    ``scalar_rule(np.tanh, lambda x, y: 1.0 - y * y)``. For complex arguments a partial is the
-    holomorphic derivative; the pullback multiplies by its conjugate. Broadcasting, real parts and
-    float precision are handled by the compiler. ``functions`` is one function or a tuple of them.
+
+def check_names(
+    definition: Callable[..., Any], functions: Sequence[Any], names: Sequence[str]
+) -> None:
+    """Raise RuleError for a name that is not a parameter of a rule."""
+    parameters = inspect.signature(definition).parameters
+    for name in names:
+        if name.lstrip("*") not in parameters:
+            raise rule_error(
+                definition,
+                f"the rule of {' and '.join(map(name_of, functions))} names `{name}` in wrt= or "
+                "templates=, but has no such parameter",
+                f"one of its parameters: {', '.join(parameters) or 'it has none'}",
+            )
+
+
+def linear(
+    function: Any, transpose: Callable[..., Any] | None = None, *, argnums: Sequence[int] = (0,),
+    **options: Any,
+) -> Any:
+    """Declare that ``function`` is jointly linear in its arguments ``argnums``, with its transpose.
+
+    ``transpose(y_bar, *args)`` has, after the cotangent of the result, the parameters of the
+    function, and returns one cotangent for each of ``argnums``; it may read the shape of linear
+    arguments but not their values. As a decorator, ``@linear(f)`` stands above the transpose;
+    ``linear(f, f)`` declares ``f`` to be its own transpose. ``options`` are those of ``rrule``.
     """
-    for function in functions if isinstance(functions, tuple) else (functions,):
-        REGISTRY.add(Rule(
-            function=function, partials=partials, elementwise=True,
-            types=tuple(types) if types is not None else None,
-            domain=as_domain(domain), kink=kink,
-        ))
+    if transpose is None:
+        return lambda definition: linear(function, definition, argnums=argnums, **options)
+    own = transpose is function
+    definition, names = with_transpose(function, transpose, 0 if own else 1, own)
+    wrt = chosen(transpose, names, argnums)
+    rrule(function, wrt=wrt, linear=tuple(argnums), **options)(definition)
+    return transpose
+
+
+def bilinear(
+    function: Any, transposes: Callable[..., Any] | None = None, *,
+    argnums: tuple[int, int] = (0, 1), **options: Any,
+) -> Any:
+    """Declare that ``function`` is linear in each of two arguments, with its two transposes.
+
+    ``transposes(y_bar, *args)`` has, after the cotangent of the result, the parameters of the
+    function, and returns the two cotangents. As a decorator, ``@bilinear(f)`` stands above it.
+    ``options`` are those of ``rrule``.
+    """
+    if transposes is None:
+        return lambda definition: bilinear(function, definition, argnums=argnums, **options)
+    definition, names = with_transpose(function, transposes, 1, False)
+    wrt = chosen(transposes, names, argnums)
+    rrule(function, wrt=wrt, bilinear=tuple(argnums), **options)(definition)
+    return transposes
+
+
+def with_transpose(
+    function: Any, transpose: Callable[..., Any], skipped: int, own: bool
+) -> tuple[Any, list[str]]:
+    """Return the definition of a rule whose pullback calls ``transpose``, and its parameters.
+
+    ``skipped`` is the number of the transpose's parameters before those of the function; a
+    function that is its ``own`` transpose gets the cotangent in the place of its first argument.
+    """
+    given = list(inspect.signature(transpose).parameters.values())
+    if len(given) <= skipped:
+        raise rule_error(
+            transpose, f"the transpose of {name_of(function)} takes no arguments",
+            "def transpose(y_bar, x, ...): with the cotangent, then the arguments of the function",
+        )
+    found = parameters_of(given[skipped:])
+    name = name_of(function)
+    y, y_bar = unused("y", found.names), unused("y_bar", found.names)
+    _, _, others = found.passed.partition(", ")
+    passed = (f"{y_bar}, {others}" if others else y_bar) if own else f"{y_bar}, {found.passed}"
+    primal = unused(name, (*found.names, y, y_bar))
+    text = lines(
+        f"def {name}_rule({found.declared}):",
+        f"    {y} = {primal}({found.passed})",
+        "",
+        f"    def {name}_pullback({y_bar}):",
+        f"        return transpose({passed})",
+        "",
+        f"    return {y}, {name}_pullback",
+        "",
+    )
+    parts = {primal: function, "transpose": transpose, **found.defaults}
+    return function_from(text, f"{name}_rule", parts), found.names
+
+
+def chosen(part: Any, names: Sequence[str], argnums: Sequence[int]) -> tuple[str, ...]:
+    """Return the names of the parameters ``argnums``; RuleError if there are not so many."""
+    if any(not 0 <= i < len(names) for i in argnums):
+        raise rule_error(
+            part, f"argnums {tuple(argnums)} counts arguments that are not there",
+            f"positions from 0 to {len(names) - 1}, of {', '.join(names)}",
+        )
+    return tuple(names[i] for i in argnums)
 
 
 def non_differentiable(*functions: Any, pure: bool = True) -> None:
@@ -95,6 +180,28 @@ def non_differentiable(*functions: Any, pure: bool = True) -> None:
     """
     for function in functions:
         REGISTRY.add_inactive(Inactive(function, pure))
+
+
+def opt_out(function: Any, types: Sequence[Any] | None = None) -> None:
+    """Declare that ``function`` has no rule for arguments of these classes: its source is read.
+
+    ``types`` holds a class for each positional argument (``None``: any); without it, the function
+    is looked into whatever its arguments are. Earlier rules keep covering other arguments, later
+    registrations win. Hooks do not see signatures that are opted out.
+    """
+    REGISTRY.add(Rule(
+        function=function, types=None if types is None else tuple(types), opted_out=True
+    ))
+
+
+def unionise(function: AnyFunction) -> AnyFunction:
+    """Declare that derivatives go through the source of ``function``, whatever it is annotated.
+
+    A decorator. Functions are looked into anyway; this also sets aside rules registered before.
+    """
+    if REGISTRY.has_rules(function):
+        opt_out(function)
+    return function
 
 
 def alias(other: Any, function: Any) -> None:

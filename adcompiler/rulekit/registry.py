@@ -23,7 +23,8 @@ class Rule:
     Either ``definition`` (a function returning ``(y, pullback)``) or ``partials`` (elementwise
     derivatives) is given, or only ``forward`` (a function of primals and tangents returning
     ``(y, y_dot)``), which may also stand beside them; see ``rulekit.define`` for the meaning of the
-    other fields.
+    other fields. ``parts`` is what the definition was assembled from, if it was not written as
+    such. A rule that is ``opted_out`` says that for its types there is none.
     """
 
     function: Any
@@ -39,6 +40,8 @@ class Rule:
     kink: str = ""
     primal_note: str = ""
     forward: Callable[..., Any] | None = None
+    parts: Any = None
+    opted_out: bool = False
 
     @property
     def reverses(self) -> bool:
@@ -78,6 +81,8 @@ class Registry:
         self._inactive: dict[Any, Inactive] = {}
         self._aliases: dict[Any, Any] = {}
         self._replacements: dict[Any, Rule] = {}
+        self.log: list[Rule] = []
+        self.after_loading: list[Callable[[], None]] = []
         self._loaded: set[str] = set()
         self._all_loaded = False
         self._begun: set[str] = set()
@@ -87,7 +92,18 @@ class Registry:
     def add(self, rule: Rule) -> None:
         """Register ``rule``; it takes precedence over earlier ones for the same types."""
         self._rules.setdefault(rule.function, []).insert(0, rule)
+        self.log.append(rule)
         self._changed()
+
+    def replace(self, old: Rule | None, new: Rule) -> None:
+        """Register ``new`` in the place of ``old``, which it makes obsolete; None: as a new one."""
+        if old is not None:
+            self._rules[old.function].remove(old)
+        self.add(new)
+
+    def is_current(self, rule: Rule) -> bool:
+        """Say whether a rule that was registered is still there."""
+        return any(rule is other for other in self._rules.get(rule.function, ()))
 
     def add_inactive(self, declaration: Inactive) -> None:
         """Register a declaration that a callable's results carry no derivative."""
@@ -132,7 +148,7 @@ class Registry:
             return None
         for rule in self._rules.get(function, ()):
             if rule.accepts(classes):
-                return rule
+                return None if rule.opted_out else rule
         return None
 
     def rules_of(self, function: Any) -> tuple[Rule, ...]:
@@ -158,7 +174,7 @@ class Registry:
         """Iterate over every rule of every installed rule package."""
         self.load_all()
         for rules in self._rules.values():
-            yield from rules
+            yield from (rule for rule in rules if not rule.opted_out)
 
     def declarations(self) -> Iterator[Inactive]:
         """Iterate over every non-differentiable declaration of every installed rule package."""
@@ -203,6 +219,8 @@ class Registry:
                         "the rules of %s for %s could not be loaded", point.value, module
                     )
             self._loaded.add(module)
+        for notified in self.after_loading:
+            notified()
 
 
 def hashable(value: Any) -> bool:

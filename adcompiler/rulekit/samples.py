@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.rulekit.domains import Call, Interval
-from adcompiler.rulekit.homes import qualified_name
+from adcompiler.rulekit.domains import Call, Domain, Interval
+from adcompiler.rulekit.homes import qualified_name, ufunc_module
+from adcompiler.rulekit.probing import domain1, domain2
 from adcompiler.rulekit.registry import Rule
 
 SCALAR_MODULES = ("math", "cmath")
@@ -25,8 +26,9 @@ def rule_name(rule: Rule) -> str:
     function = rule.function
     module = getattr(function, "__module__", None) or ""
     name = qualified_name(function)
-    if isinstance(getattr(function, "__self__", function), np.ufunc) and not module:
-        module = "numpy"
+    ufunc = getattr(function, "__self__", function)
+    if isinstance(ufunc, np.ufunc) and not module:
+        module = ufunc_module(ufunc)
     text = f"{module}.{name or repr(function)}".removeprefix("_").removeprefix(".")
     if rule.types is None:
         return text
@@ -36,12 +38,13 @@ def rule_name(rule: Rule) -> str:
 def sample_calls(rule: Rule, rng: np.random.Generator) -> list[Call]:
     """Draw the calls that test ``rule``, from its domain.
 
-    Intervals give Python scalars, NumPy scalars, 0-d, 1-d, 2-d, empty and non-contiguous arrays,
-    axes of size one broadcast against others, and the same in complex numbers; those that the
-    function refuses are left out (``math`` takes Python scalars only). Sample calls are used
-    as they are.
+    Elementwise rules of one or two arguments that have no domain are tested where the function is
+    found to be defined. Intervals give Python scalars, NumPy scalars, 0-d, 1-d, 2-d, empty and
+    non-contiguous arrays, axes of size one broadcast against others, and the same in complex
+    numbers; those that the function refuses are left out (``math`` takes Python scalars only).
+    Sample calls are used as they are.
     """
-    domain = rule.domain
+    domain = rule.domain or found_domain(rule)
     if domain is None:
         raise AssertionError(
             f"the rule of {rule_name(rule)} has no domain: give an open interval per argument, "
@@ -60,6 +63,17 @@ def sample_calls(rule: Rule, rng: np.random.Generator) -> list[Call]:
     if not calls:
         raise AssertionError(f"the domain of the rule of {rule_name(rule)} gives no sample calls")
     return calls
+
+
+def found_domain(rule: Rule) -> Domain | None:
+    """Return where an elementwise function of one or two numbers is found to be defined."""
+    if not rule.elementwise or len(rule.partials) > 2:
+        return None
+    if len(rule.partials) == 1:
+        interval = domain1(rule.function)
+        return None if interval is None else Domain((interval,))
+    rectangle = domain2(rule.function)
+    return None if rectangle is None else Domain(rectangle)
 
 
 def _accepts(rule: Rule, call: Call) -> bool:

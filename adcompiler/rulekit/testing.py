@@ -17,6 +17,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from adcompiler.errors import RuleError
+from adcompiler.rulekit.application import cotangents, rule_function
 from adcompiler.rulekit.comparison import (
     inner,
     is_inexact,
@@ -29,7 +31,6 @@ from adcompiler.rulekit.comparison import (
 from adcompiler.rulekit.domains import Call
 from adcompiler.rulekit.registry import Rule
 from adcompiler.rulekit.samples import rule_name, sample_calls
-from adcompiler.runtime import project
 
 __all__ = ["check_rule", "rule_function", "rule_name", "sample_calls"]
 
@@ -64,7 +65,8 @@ def check_rule(
     agree to 1e-3; (d) the pullback gives the same when called again, and neither it nor the rule
     changes the arguments or ``y_bar``. A rule may not warn where its function does not.
 
-    A cotangent ``None`` means no derivative: zero. Integers, booleans and objects are not
+    A cotangent ``None`` means no derivative: zero; arguments whose partial derivative is ``None``
+    are not perturbed, as derivatives in them are refused. Integers, booleans and objects are not
     perturbed, and their cotangents need the right shape only. Two-way ties and ``abs`` at 0
     may be sampled: sharing evenly is what a central difference gives. Points where the derivative
     is one-sided belong in a test of their own. For a function that returns an iterator, the rule
@@ -73,7 +75,10 @@ def check_rule(
     double = Call(*_cast(call, {"f": np.float64, "c": np.complex128}))
     y, y_bar, x_bars = _check_once(rule, double, rng)
     case = _Case(rule, double)
+    undefined = [i for i, partial in enumerate(rule.partials) if partial is None]
     for argument, x_bar in zip(case.arguments, x_bars, strict=True):
+        if argument.place in undefined:
+            continue
         for _ in range(directions):
             _check_derivative(case, argument, y, y_bar, x_bar, rng, tolerance)
     for template in case.templates:
@@ -178,29 +183,6 @@ def _primal_tolerance(rule: Rule, expected: Any) -> float:
     return PRIMAL_TOLERANCE if rule.primal_note else 0.0
 
 
-def rule_function(rule: Rule) -> Callable[..., Any]:
-    """Return ``rule`` as a function of the arguments that returns ``(y, pullback)``."""
-    if rule.definition is not None:
-        return rule.definition
-
-    def from_partials(*args: Any) -> Any:
-        y = rule.function(*args)
-
-        def pullback(dy: Any) -> Any:
-            if len(args) > len(rule.partials):
-                raise AssertionError(f"{rule_name(rule)} has {len(rule.partials)} partials, "
-                                     f"but the sample call has {len(args)} arguments")
-            cotangents = tuple(
-                None if partial is None else project(_conj(_partial(partial, args, y)) * dy, x)
-                for partial, x in zip(rule.partials, args, strict=False)
-            )
-            return cotangents if len(cotangents) != 1 else cotangents[0]
-
-        return y, pullback
-
-    return from_partials
-
-
 def _value(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """Call a function, or read the attribute that a descriptor such as ``ndarray.T`` stands for."""
     return function(*args, **kwargs) if callable(function) else function.__get__(args[0])
@@ -209,17 +191,6 @@ def _value(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any
 def _items(y: Any) -> Any:
     """Return ``y``, an iterator as the list of its items."""
     return list(y) if isinstance(y, Iterator) else y
-
-
-def _partial(partial: Any, args: tuple[Any, ...], y: Any) -> Any:
-    if not callable(partial):
-        return partial
-    wanted = len(inspect.signature(partial).parameters)
-    return partial(*args, y) if wanted == len(args) + 1 else partial(*args)
-
-
-def _conj(value: Any) -> Any:
-    return np.conj(value) if np.iscomplexobj(value) else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,13 +240,10 @@ class _Case:
 
     def cotangents(self, returned: Any) -> tuple[Any, ...]:
         """Return what a pullback returned as a tuple, one cotangent per differentiable argument."""
-        count = len(self.arguments)
-        if count == 1:
-            return (returned,)
-        if not isinstance(returned, tuple) or len(returned) != count:
-            self.fail(f"the pullback must return a tuple of {count} cotangents "
-                      f"({', '.join(a.name for a in self.arguments)}), not {short(returned)}")
-        return returned
+        try:
+            return cotangents(self.rule, returned, [a.name for a in self.arguments])
+        except RuleError as error:
+            self.fail(error.findings[0].problem)
 
     def evaluate(self, argument: _Argument, value: Any) -> Any:
         """Return the function's value with ``value`` in the place of ``argument``."""
@@ -321,7 +289,7 @@ def _directional_derivative(
             return (inner(y_bar, plus, minus=minus)) / (2.0 * step)
 
     try:
-        return _ridders(slope), ""
+        return ridders(slope), ""
     except (ArithmeticError, ValueError, TypeError, np.linalg.LinAlgError) as error:
         return float("nan"), (
             f"the function cannot be evaluated around this point: {error}; sample inside the "
@@ -329,7 +297,7 @@ def _directional_derivative(
         )
 
 
-def _ridders(slope: Callable[[float], float]) -> float:
+def ridders(slope: Callable[[float], float]) -> float:
     """Return the limit of ``slope(step)`` for step -> 0, whose error is even in the step."""
     best, best_error = float("nan"), float("inf")
     previous: list[float] = []

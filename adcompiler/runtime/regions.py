@@ -2,7 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
+
+from adcompiler.runtime.indexing import own
+
+
+def stop_gradient(x: Any) -> Any:
+    """Return ``x`` as a value that carries no derivative: a copy, of arrays and containers."""
+    return own(x)
+
+
+class Undifferentiated(contextlib.nullcontext[None]):
+    """What ``no_grad()`` returns."""
+
+
+def no_grad() -> Undifferentiated:
+    """Return a context in which nothing carries a derivative: ``with no_grad(): ...``.
+
+    Values computed in the block count as constants, also after it. Has to stand in the ``with``
+    statement itself.
+    """
+    return Undifferentiated()
 
 
 def note_value(place: list[Any], value: Any) -> None:
@@ -23,6 +44,11 @@ class passing_on:
     """
 
     def __init__(self, manager: Any) -> None:
+        if isinstance(manager, Undifferentiated):
+            raise RuntimeError(
+                "no_grad() was made elsewhere than in the with statement of a function that is "
+                "differentiated; write `with no_grad():`"
+            )
         self.manager = manager
         self.exit = type(manager).__exit__
         self.enter = type(manager).__enter__

@@ -135,7 +135,10 @@ def run_init(
 ) -> Atom | None:
     """Write an instance without attributes, and what ``__init__`` does with it."""
     init = find_raw(func.value, "__init__")
-    if s.heap is None or init is None or is_library(init[1]) or not can_be_read(init[1]):
+    if init is None or is_library(init[1]) or not can_be_read(init[1]):
+        return None
+    if s.heap is None:
+        s.lacks_heap = True
         return None
     made = make_record(s, func.value, {}, name, origin)
     call_raw(s, made, func.value, "__init__", init, args, kwargs, origin, "ignored")

@@ -29,7 +29,9 @@ from adcompiler.transforms.libraries import is_namedtuple
 from adcompiler.transforms.objects import NAMESPACE, make_record
 from adcompiler.transforms.pairs import Pushes
 from adcompiler.transforms.region_checks import check_context, check_exceptions
-from adcompiler.transforms.reverse_checks import check_unseen, reject_instances, reject_set
+from adcompiler.transforms.reverse_checks import (
+    check_unseen, refuse_detached_writes, reject_instances, reject_set,
+)
 from adcompiler.transforms.specialise import Specialiser
 from adcompiler.transforms.tangents import Tangents, dot, tangent_type
 
@@ -303,10 +305,12 @@ def push(
     ``inputs`` maps what is differentiated with respect to, to the tangents; ``output`` is what the
     tangent is wanted of.
     """
-    constant = cancelled_shifts(body, output, s.unit.type, s.unit.definition)
+    detached = frozenset(s.unit.detached)
+    constant = detached | cancelled_shifts(body, output, s.unit.type, s.unit.definition)
     free = [var for var in inputs if t.may_vary(s.unit.type(var))]
     active = active_variables(body, free, [output], s.unit.type, constant)
-    varied = varied_variables(body, free, s.unit.type)
+    varied = varied_variables(body, free, s.unit.type, detached)
+    refuse_detached_writes(s, varied)
     tangents = Tangents(s, active, Versions(body))
     tangents.table.update((var, inputs[var]) for var in free if var in active)
     tangents.taken |= set(inputs.values())

@@ -26,9 +26,10 @@ from adcompiler.analyses.storage import (
 )
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Attribute, Call, Closure, Const, Global, Item, Let, Origin, Pack, Rhs, Statement,
-    Step, Update, Var, unstar,
+    UNDEF, Atom, Attribute, Block, Call, Closure, Const, Global, Item, Let, Origin, Pack, Rhs,
+    Statement, Step, Update, Var, unstar,
 )
+from adcompiler.ir.visit import definitions
 from adcompiler.runtime import choose, own, record
 from adcompiler.runtime.shaping import reshape_view
 from adcompiler.transforms.writer import Writer
@@ -103,7 +104,10 @@ class State:
 
 
 class Heap:
-    """The storage of one function while it is specialised."""
+    """The storage of one function while it is specialised.
+
+    ``foreign`` are values that were there before, which are never written into.
+    """
 
     def __init__(self, s: Writer) -> None:
         self.s = s
@@ -122,6 +126,7 @@ class Heap:
         self.globals: dict[tuple[str, str], Var] = {}
         self.prologue: list[Statement] = []
         self.live: frozenset[Var] = frozenset()
+        self.foreign: frozenset[Atom] = frozenset()
 
     def global_value(self, rhs: Global, type_: t.Type, name: str, origin: Origin) -> Var:
         """Return the variable for an object that a global name refers to, read at the start."""
@@ -319,7 +324,10 @@ class Heap:
             return self.refuse_lost(atom, there.root, origin)
         latest = self.state.value(there.root)
         if there.at is not latest:
+            written = len(self.s.out)
             found = self.moved(atom, there, latest, origin)
+            if atom in self.s.unit.detached and there.steps and len(self.s.out) > written:
+                self.s.unit.detached |= definitions(Block(tuple(self.s.out[written:])))
             if found is not atom:
                 return self.current(found, origin) if self.parts(found) else found
         return atom if parts is None else self.repacked(atom, parts, origin)
@@ -665,6 +673,8 @@ class Heap:
 
     def is_exclusive(self, atom: Atom) -> bool:
         """Say whether the storage of a value is nobody else's."""
+        if atom in self.foreign:
+            return False
         if atom in self.state.exclusive:
             return self.state.exclusive[atom]
         if not isinstance(atom, Var) or not is_mutable(self.s.unit.type(atom)):

@@ -32,7 +32,9 @@ from adcompiler.transforms.pairs import Pairs
 from adcompiler.transforms.regions import finish, hoist_metadata, top_level
 from adcompiler.transforms.reverse_base import Sweep
 from adcompiler.transforms.reverse_calls import CallReverser, is_implied
-from adcompiler.transforms.reverse_checks import check_unseen, reject_set
+from adcompiler.transforms.reverse_checks import (
+    check_unseen, refuse_detached_writes, reject_set,
+)
 from adcompiler.transforms.reverse_loops import LoopReverser
 from adcompiler.transforms.reverse_regions import RegionReverser
 from adcompiler.transforms.reverse_writes import WriteReverser
@@ -226,10 +228,12 @@ def reverse(
     over; otherwise it stands below the forward pass and sees its variables. ``apart`` says that
     what is saved must not change with what others hold.
     """
-    constant = cancelled_shifts(body, output, s.unit.type, s.unit.definition)
+    detached = frozenset(s.unit.detached)
+    constant = detached | cancelled_shifts(body, output, s.unit.type, s.unit.definition)
     free = [var for var in inputs if t.may_vary(s.unit.type(var))]
     active = active_variables(body, free, [output], s.unit.type, constant)
-    varied = varied_variables(body, free, s.unit.type)
+    varied = varied_variables(body, free, s.unit.type, detached)
+    refuse_detached_writes(s, varied)
     purity = Purity(s.unit.type, s.unit.definition)
     assume = s.unit.assume_equal_shapes and purity.has_no_effect(body)
     reverser = Reverser(s, active, varied, pairs, split, params, assume, apart)

@@ -138,3 +138,14 @@ def check_store(s: Specialiser, varied: Collection[Atom], rhs: Call, origin: Ori
                 "keep the value in a local variable, and assign the global at the end",
                 "global-nonlocal",
             )
+
+
+def refuse_detached_writes(s: Specialiser, varied: frozenset[Var]) -> None:
+    """Report writes inside ``with no_grad()`` into storage that carries a derivative."""
+    for before, origin in s.unit.detached_writes:
+        if before in varied:
+            s.reject(
+                origin, "a write inside `with no_grad()` into an array or container that carries a "
+                "derivative", "make a new one, or write outside of the block what is computed "
+                "inside of it", "no-grad",
+            )

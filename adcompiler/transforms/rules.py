@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from adcompiler.errors import ADError
+from adcompiler.analyses.liveness import live_variables
 from adcompiler.frontend.functions import lower
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Call, Const, Format, Origin, Pack, Param, Raise, Star, Var, unstar,
+    Atom, Call, Closure, Const, Format, Function, Origin, Pack, Param, Raise, Star, Var, unstar,
 )
+from adcompiler.rulekit.problems import name_of, rule_error
 from adcompiler.rulekit.registry import Rule
 from adcompiler.runtime import project
 from adcompiler.transforms.binding import (
     at_origin, bind, environment, explain_binding, rule_default,
 )
 from adcompiler.transforms.cotangents import cotangent_type, is_none
+from adcompiler.transforms.heap import Heap
 from adcompiler.transforms.specialise import Specialiser
 
+Written = TypeVar("Written")
 PullBack = Callable[[Specialiser, Atom, Origin], list[tuple[Atom, Atom]]]
 """Given the result's cotangent, returns the arguments' atoms with their cotangents."""
 
@@ -68,6 +72,7 @@ def apply_partials(
                 "call it with these", "call-arguments",
             )
         return Applied(Const(0.0), lambda *_: [])
+    refuse_missing_partials(s, rule, args, active, origin)
     type_ = s.type_of_call(rule.function, args, {})
     result = s.let(Call(func, tuple(args)), type_, name, origin, temporary)
 
@@ -87,6 +92,21 @@ def apply_partials(
         return pairs
 
     return Applied(result, pull_back)
+
+
+def refuse_missing_partials(
+    s: Specialiser, rule: Rule, args: list[Any], active: Callable[[Atom], bool], origin: Origin
+) -> None:
+    """Report arguments that carry a derivative where the rule has no partial derivative."""
+    for position, (x, partial) in enumerate(zip(args, rule.partials, strict=True), start=1):
+        if partial is None and active(x):
+            function = getattr(rule.function, "__name__", "the function")
+            s.reject(
+                origin,
+                f"{function}() has no derivative with respect to its argument {position}",
+                "pass a value there that does not depend on what is differentiated, or register "
+                "a rule with this partial derivative", "missing-rule",
+            )
 
 
 def partial_value(
@@ -133,14 +153,23 @@ def apply_definition(
     by_name = {p.var.name: atom for p, atom in zip(function.params, bound, strict=True)}
     refuse_lost_derivatives(s, rule, by_name, active, origin)
     before = len(s.out)
-    s.unit.active_calls.append(rule)
-    yields = s.block(function.body, environment(function, bound, (), Const(None)), scope)
-    s.unit.active_calls.pop()
+    storage = Storage(s, function)
+
+    def body() -> tuple[Atom, ...] | None:
+        s.unit.active_calls.append(rule)
+        yields = s.block(function.body, environment(function, bound, (), Const(None)), scope)
+        s.unit.active_calls.pop()
+        return yields
+
+    yields = storage.following(body)
     if yields is None:
         return refuse_call(s, rule, before, origin)
     parts = s.unit.elements(yields[0])
     if parts is None or len(parts) != 2:
-        raise ADError(f"the rule {definition.__qualname__} does not return (y, pullback)")
+        raise rule_error(
+            definition, f"the rule of {name_of(rule.function)} does not return (y, pullback)",
+            "return y, pullback: the value, and a function of its cotangent, on every path",
+        )
     s.out[before:] = [at_origin(statement, origin) for statement in s.out[before:]]
     result, pullback = parts
     if isinstance(result, Var) and result.temporary:
@@ -151,18 +180,87 @@ def apply_definition(
 
     def pull_back(s: Specialiser, dy: Atom, at: Origin) -> list[tuple[Atom, Atom]]:
         start = len(s.out)
-        g = s.call(pullback, [dy], {}, at, "pulled")
-        s.out[start:] = [at_origin(statement, at) for statement in s.out[start:]]
-        wanted = [name.lstrip("*") for name in rule.wrt]
-        if len(wanted) == 1:
-            return pairs_of(s, by_name[wanted[0]], g, at)
+        g = storage.following(lambda: s.call(pullback, [dy], {}, at, "pulled"))
+        wanted = [by_name[name.lstrip("*")] for name in rule.wrt]
+        check_count(s, rule, g, wanted)
         found = []
-        for position, parameter in enumerate(wanted):
-            part = s.item(g, Const(position), at)
-            found += pairs_of(s, by_name[parameter], part, at)
+        for position, x in enumerate(wanted):
+            part = g if len(wanted) == 1 else s.item(g, Const(position), at)
+            if is_thunk(s, part):
+                if not any(map(active, parts_of(s, x))):
+                    continue
+                part = storage.following(functools.partial(s.call, part, [], {}, at, "pulled"))
+            found += pairs_of(s, x, part, at)
+        s.out[start:] = [at_origin(statement, at) for statement in s.out[start:]]
         return found
 
     return Applied(result, pull_back)
+
+
+class Storage:
+    """Follows the writes of a rule into arrays that it makes, where it makes any.
+
+    Most rules write into nothing: they are opened without a heap, and once more with one where
+    that is what was found to be missing.
+    """
+
+    def __init__(self, s: Specialiser, function: Function) -> None:
+        self.s = s
+        self.function = function
+        self.heap: Heap | None = None
+
+    def following(self, write: Callable[[], Written]) -> Written:
+        """Return what ``write`` does, done with the heap of this rule if it needs one."""
+        s, findings = self.s, len(self.s.unit.findings)
+        before = frozenset(s.unit.types)
+        if self.heap is None:
+            s.lacks_heap = False
+            with s.writing_to([]) as out:
+                result = write()
+            if s.heap is not None or not (s.lacks_heap or len(s.unit.findings) > findings):
+                s.out.extend(out)
+                return result
+            del s.unit.findings[findings:]
+            self.heap = Heap(s)
+            self.heap.live = live_variables(self.function)
+        s.heap = self.heap
+        self.heap.foreign = before
+        try:
+            with s.writing_to([]) as out:
+                result = write()
+        finally:
+            s.heap = None
+        s.out += [*self.heap.prologue, *out]
+        self.heap.prologue.clear()
+        return result
+
+
+def is_thunk(s: Specialiser, part: Atom) -> bool:
+    """Say whether what a pullback returned is a function without parameters that computes it."""
+    made = s.unit.definition(part)
+    return isinstance(made, Closure) and not made.function.params
+
+
+def check_count(s: Specialiser, rule: Rule, g: Atom, wanted: list[Atom]) -> None:
+    """Raise RuleError if a pullback is known to return more or fewer cotangents than it must."""
+    type_ = s.unit.type(g)
+    count = len(type_.items) if isinstance(type_, t.Tuple) else 1
+    if len(wanted) == 1:
+        wrong = count != 1 and isinstance(s.unit.type(wanted[0]), t.Scalar | t.Array)
+    else:
+        single = isinstance(type_, t.Scalar | t.Array | t.FunctionType | t.Static)
+        wrong = count != len(wanted) and (single or isinstance(type_, t.Tuple))
+    if wrong:
+        names = [name.lstrip("*") for name in rule.wrt]
+        returned = "None" if is_none(g) else f"{count} cotangent{'s' * (count != 1)}"
+        form = ", ".join(f"d{name}" for name in names) or "()"
+        raise rule_error(
+            rule.definition,
+            f"the pullback in the rule of {name_of(rule.function)} returns {returned}, for "
+            f"{len(wanted)} argument{'s' * (len(wanted) != 1)}: {', '.join(names) or 'none'}",
+            f"`return {form}`, with None for what has no derivative; or name in wrt= what it "
+            "returns",
+        )
 
 
 def pairs_of(s: Specialiser, x: Atom, g: Atom, origin: Origin) -> list[tuple[Atom, Atom]]:

@@ -387,8 +387,9 @@ class Specialiser(Loops, Regions, Displays, Access):
         for table in tables:
             if old in table:
                 table[new] = table[old]
-        if old in self.unit.unsure:
-            self.unit.unsure.add(new)
+        for marked in (self.unit.unsure, self.unit.detached):
+            if old in marked:
+                marked.add(new)
         if self.heap is not None:
             self.heap.rename(old, new)
         if old in self.unit.one_shot:

@@ -12,9 +12,10 @@ from adcompiler.analyses.storage import is_mutable
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Block, Call, Const, Handler, Origin, Statement, Try, Var, With,
+    UNDEF, Atom, Block, Call, Const, Handler, Origin, Star, Statement, Try, Var, With,
 )
-from adcompiler.runtime import note_value, noted_value, passing_on
+from adcompiler.ir.visit import definitions
+from adcompiler.runtime import no_grad, note_value, noted_value, passing_on, stop_gradient
 from adcompiler.transforms.folds import folds
 from adcompiler.transforms.heap import State
 from adcompiler.transforms.writer import Env, Writer
@@ -36,6 +37,8 @@ class Regions(Writer):
         context = self.value(node.context, env)
         made = self.unit.definition(context)
         maker = made.func.value if isinstance(made, Call) and isinstance(made.func, Const) else None
+        if maker is no_grad:
+            return self.detached(node, env, scope)
         if maker is contextlib.suppress:
             self.reject(
                 node.origin, "contextlib.suppress is not supported", "use try and except", "with"
@@ -56,6 +59,25 @@ class Regions(Writer):
         blocks, kept = self.region_results(node.results, [(out, yields)], env, states)
         self.out.append(With(context, target, blocks[0], kept, node.origin))
         return yields is not None
+
+    def detached(self, node: With, env: Env, scope: Scope | None) -> bool:
+        """Write the body of ``with no_grad()`` in place: what it defines carries no derivative."""
+        if node.target is not None:
+            env[node.target] = Const(None)
+        start, heap = len(self.out), self.heap
+        before = {} if heap is None else dict(heap.state.latest)
+        yields = self.block(node.body, env, scope)
+        made = definitions(Block(tuple(self.out[start:])))
+        self.unit.detached |= made
+        if heap is not None:
+            for root, value in heap.state.latest.items():
+                old = before.get(root, root)
+                if root not in made and value is not old:
+                    self.unit.detached_writes.append((old, node.origin))
+        if yields is None:
+            return False
+        env.update(zip(node.results, yields, strict=True))
+        return True
 
     def attempt(self, node: Try, env: Env, scope: Scope | None) -> bool:
         """Write a ``try``; return False if control never passes it.
@@ -220,6 +242,38 @@ def same(a: Atom, b: Atom) -> bool:
             type(a.value) in (int, float, bool, str) and repr(a.value) == repr(b.value)
         ))
     )
+
+
+@folds(no_grad)
+def fold_no_grad(
+    s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
+) -> Any:
+    """The context of a ``with`` statement, which is recognised by its definition."""
+    return None if args or kwargs else s.let(
+        Call(Const(no_grad), ()), t.UNKNOWN, name, origin
+    )
+
+
+@folds(stop_gradient)
+def fold_stop_gradient(
+    s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
+) -> Any:
+    """A copy, of the type of the argument."""
+    if len(args) != 1 or kwargs or isinstance(args[0], Star):
+        return None
+    (x,) = args
+    type_ = s.unit.type(x)
+    if not t.may_vary(type_):
+        return x
+    if isinstance(type_, t.Object):
+        return s.reject(
+            origin, "stop_gradient() of an instance", "apply it to the attributes that count",
+            "no-grad",
+        )
+    copy = s.let(Call(Const(stop_gradient), (x,)), type_, name, origin)
+    if isinstance(type_, t.Array):
+        s.unit.shapes[copy] = s.unit.shape_class(x)
+    return copy
 
 
 @folds(note_value)

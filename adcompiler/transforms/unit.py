@@ -108,6 +108,8 @@ class Unit:
     ``reused`` the variables of the functions being read that may be read more than once.
     ``derive`` compiles a derivative that the code asks for, ``derivatives`` holds those compiled by
     what they were specialised on, ``emitted`` their functions, and which of them are opened.
+    ``detached`` are the variables defined inside ``with no_grad()``, ``detached_writes`` the values
+    of outer storage that is written into there.
     ``merges`` are the places where a variable is one of two arrays; at those in ``chosen`` it is
     kept apart which. ``copied_for_writes`` holds the copies that spare the caller's arrays;
     ``relies_on_layout`` says that some reshape is taken for a view.
@@ -158,6 +160,8 @@ class Unit:
     reshaped: dict[Any, set[int]] = field(default_factory=dict)
     equal_shapes: dict[ShapeClass, ShapeClass] = field(default_factory=dict)
     parts: dict[Var, dict[str, Atom]] = field(default_factory=dict)
+    detached: set[Var] = field(default_factory=set)
+    detached_writes: list[tuple[Atom, Origin]] = field(default_factory=list)
     assume_equal_shapes: bool = True
     deferred: bool = False
     merges: set[Any] = field(default_factory=set)

@@ -36,6 +36,7 @@ class Writer(ABC):
         self.in_rule = False
         self.in_emitted = False
         self.heap: Heap | None = None
+        self.lacks_heap = False
         self.at: Origin | None = None
 
     def let(

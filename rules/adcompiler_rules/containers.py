@@ -10,7 +10,7 @@ from adcompiler.rulekit import Call, call, non_differentiable, rrule
 from adcompiler.runtime import (
     append, check_bound, check_rebinds, choose, dict_keys, dict_of, dict_values, own, repack,
     same_kind,
-    same_length, unpack,
+    same_length, stop_gradient, unpack,
 )
 from adcompiler.runtime.containers import dict_of_adjoint
 from adcompiler.runtime.sequences import sort_order
@@ -18,7 +18,7 @@ from adcompiler_rules import external, functionals
 
 __all__ = ["external", "functionals"]
 
-non_differentiable(dict_keys, sort_order)
+non_differentiable(dict_keys, sort_order, stop_gradient)
 non_differentiable(check_bound, check_rebinds, same_kind, same_length, pure=False)
 
 

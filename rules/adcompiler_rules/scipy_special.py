@@ -1,1 +1,18 @@
-"""Rules for ``scipy.special``."""
+"""Rules for ``scipy.special``, by families of functions."""
+
+from adcompiler_rules import (
+    scipy_special_bessel,
+    scipy_special_distributions,
+    scipy_special_elliptic,
+    scipy_special_error,
+    scipy_special_gamma,
+    scipy_special_logarithms,
+    scipy_special_polynomials,
+    scipy_special_reductions,
+)
+
+FAMILIES = (
+    scipy_special_gamma, scipy_special_error, scipy_special_logarithms, scipy_special_bessel,
+    scipy_special_elliptic, scipy_special_polynomials, scipy_special_distributions,
+    scipy_special_reductions,
+)

@@ -152,7 +152,7 @@ scalar_rule(
     domain=lambda rng: [call(1.5), call(-2.5), call(0.0), call(-0.0), call(3)], kink="0 at 0",
 )
 scalar_rule(
-    math.copysign, lambda x, y: math.copysign(1.0, x) * math.copysign(1.0, y) if x else 0.0, None,
+    math.copysign, lambda x, y: math.copysign(1.0, x) * math.copysign(1.0, y) if x else 0.0, 0.0,
     domain=lambda rng: [call(x, y) for x in (1.5, -2.5) for y in (1.0, -3.0)] + [call(0.0, 1.0)],
     kink="0 where x is 0; the step at y == 0 is ignored",
 )
@@ -201,7 +201,7 @@ scalar_rule(
     domain=lambda rng: [call(1.5, 3), call(-0.7, -4), call(0.0, 2)],
 )
 scalar_rule(
-    math.nextafter, 1, None,
+    math.nextafter, 1, 0.0,
     domain=lambda rng: [call(1.5, math.inf), call(-0.7, 0.0), call(2.5, 2.0)],
 )
 

@@ -209,15 +209,25 @@ def forgets() -> Iterator[list[Any]]:
         REGISTRY.remove(function)
 
 
+@pytest.fixture
+def forgotten() -> Iterator[Any]:
+    """Give a ufunc whose rule is forgotten during the test."""
+    rule = REGISTRY.find(wrightomega)
+    assert rule is not None
+    REGISTRY.remove(wrightomega)
+    yield wrightomega
+    REGISTRY.remove(wrightomega)
+    REGISTRY.add(rule)
+
+
 def test_the_lines_for_an_elementwise_function_work_when_completed(
-    tmp_path: Path, forgets: list[Any]
+    tmp_path: Path, forgotten: Any
 ) -> None:
     def program(x: float) -> float:
         return 2.0 * wrightomega(x)
 
     with pytest.raises(MissingRuleError) as caught:
         grad(program)(0.3)
-    forgets.append(wrightomega)
     derivative = "scipy.special.wrightomega(x) / (1.0 + scipy.special.wrightomega(x))"
     write(lines_to_write(caught.value), derivative, tmp_path)
     difference = (program(0.3 + 1e-6) - program(0.3 - 1e-6)) / 2e-6

@@ -21,6 +21,8 @@ import zlib
 import numpy as np
 import pytest
 import scipy.fft
+import scipy.special
+import scipy.stats
 
 import adcompiler
 from adcompiler import vjp
@@ -43,7 +45,8 @@ BINARY = {
 }
 UNARY = {operator.neg: "-", operator.pos: "+"}
 MODULES = {"np": np, "np.linalg": np.linalg, "np.fft": np.fft, "math": math, "cmath": cmath,
-           "operator": operator, "statistics": statistics, "scipy.fft": scipy.fft}
+           "operator": operator, "statistics": statistics, "scipy.fft": scipy.fft,
+           "scipy.special": scipy.special, "scipy.stats": scipy.stats}
 LITERALS = (bool, int, str, type(None), type(Ellipsis))
 NAMESPACE = {"np": np, "math": math, "cmath": cmath, "operator": operator,
              "statistics": statistics, "adcompiler": adcompiler, "scipy": scipy}
@@ -200,7 +203,8 @@ def cotangents_by_parameter(rule, call, written, x_bars):
     """
     by_name = {}
     if rule.definition is None:
-        by_place = dict(enumerate(x_bars if isinstance(x_bars, tuple) else (x_bars,)))
+        bars = x_bars if isinstance(x_bars, tuple) else (x_bars,)
+        by_place = {i: bar for i, bar in enumerate(bars) if rule.partials[i] is not None}
     else:
         by_place = {}
         bars = (x_bars,) if len(rule.wrt) == 1 else x_bars
@@ -326,11 +330,17 @@ ALIASES = [
 ]
 
 
+def samples_to_compile(rule, rng):
+    """Return the sample calls; of SciPy's many tables of partial derivatives, every fifth."""
+    calls = sample_calls(rule, rng)
+    return calls[::5] if rule.partials and rule_name(rule).startswith("scipy.") else calls
+
+
 @pytest.mark.parametrize("rule", RULES, ids=rule_name)
 def test_compiled_call_agrees_with_rule(rule):
     rng = np.random.default_rng(zlib.crc32(rule_name(rule).encode()))
     problems = []
-    for position, call in enumerate(sample_calls(rule, rng)):
+    for position, call in enumerate(samples_to_compile(rule, rng)):
         variants = [call, *(list(_single_precision_variants(call)) if position < 2 else [])]
         for variant in variants:
             problems += problems_of(rule, variant, rng, rule.function)

@@ -30,7 +30,7 @@ def cotangents(function, *args, dy=1.0):
     (math.atan2, (0.0, 0.0), (0.0, 0.0)),
     (math.hypot, (0.0, 0.0), (0.0, 0.0)),
     (math.hypot, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
-    (math.copysign, (0.0, 2.0), (0.0, None)),
+    (math.copysign, (0.0, 2.0), (0.0, 0.0)),
     (math.pow, (0.0, 0.0), (0.0, 0.0)),
     (math.pow, (0.0, 0.5), (INF, 0.0)),
     (math.pow, (0.0, 1.5), (0.0, 0.0)),

@@ -1,0 +1,256 @@
+"""The public functions ``jacobian_sparsity`` and ``hessian_sparsity``."""
+
+from __future__ import annotations
+
+import traceback
+import types
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from adcompiler.analyses.values import type_of
+from adcompiler.dispatch import Options, Specialisations
+from adcompiler.dispatch.arguments import parts_of
+from adcompiler.dispatch.guards import Guard, guard
+from adcompiler.errors import Finding, UnsupportedError
+from adcompiler.frontend.functions import lower
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import Block, Const, Function, Param
+from adcompiler.pipeline import Request, refuse, typed_function
+from adcompiler.rulekit.registry import REGISTRY
+from adcompiler.runtime.records import is_record, record
+from adcompiler.sparsity.machine import Machine
+from adcompiler.sparsity.pattern import Inputs, hessian, jacobian
+from adcompiler.sparsity.program import Program, program_of
+from adcompiler.sparsity.run import Refusal
+from adcompiler.transforms.unit import Callee, Unit
+
+Argnums = int | str | tuple[int | str, ...]
+
+_KEPT = "__adcompiler_patterns__"
+MODES = ("global", "local")
+
+
+@dataclass(eq=False)
+class Compiled:
+    """A function as a pattern program, for the types of its arguments.
+
+    ``written`` are the positions of the arguments that it writes into: the program returns what
+    becomes of them after its result.
+    """
+
+    unit: Unit
+    function: Function
+    program: Program
+    captured: tuple[str, ...]
+    written: tuple[int, ...]
+    is_in_place: bool
+    guard: Guard
+    callees: dict[Callee, Program] = field(default_factory=dict)
+
+
+class Patterns:
+    """The pattern programs of one function, by the types of its arguments."""
+
+    def __init__(self, function: Callable[..., Any], argnums: Argnums) -> None:
+        self.function = function
+        self.forms = Specialisations(function, Options("vjp", argnums))
+        self.table: dict[Any, Compiled] = {}
+        REGISTRY.watchers.add(self)
+
+    def rules_changed(self) -> None:
+        """Forget all programs; called when a rule is registered or removed."""
+        self.table.clear()
+
+    def values(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """Return the values of all parameters, integers to be differentiated made floats."""
+        signature = self.forms.target.signature
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return self.forms.values(tuple(bound.arguments[name] for name in signature.parameters))
+
+    def compiled(self, values: Sequence[Any]) -> Compiled:
+        """Return the pattern program for arguments of these types."""
+        key = tuple(map(type_of, values)), self.forms.captured_types()
+        found = self.table.get(key)
+        if found is None or not found.guard.holds():
+            found = self.table[key] = self.compile(key[0])
+        return found
+
+    def compile(self, kinds: tuple[t.Type, ...]) -> Compiled:
+        """Specialise the function and write its pattern program; raises UnsupportedError."""
+        target = self.forms.target.function
+        request = Request(target, kinds, self.forms.wrt, "vjp", parts=(), single=False)
+        unit, typed = typed_function(Unit(root=target), lower(target), request)
+        refuse(unit)
+        params = tuple(Param(var, 1) for var in (*typed.params, *unit.captured.values()))
+        written = [it for it in typed.written if it.var in typed.params]
+        yields = (typed.value, *(it.final for it in written))
+        function = Function(
+            typed.function.name, params, Block(typed.statements, yields), typed.origin
+        )
+        is_in_place = isinstance(typed.value, Const) and typed.value.value is None
+        if is_in_place:
+            unit.findings.extend(typed.lost)
+            refuse(unit)
+        return Compiled(
+            unit, function, program_of(function, unit), tuple(unit.captured),
+            tuple(typed.params.index(it.var) for it in written),
+            is_in_place and bool(written),
+            guard(target, unit.facts, self.forms.arguments(kinds)),
+        )
+
+    def run(
+        self, args: Sequence[Any], kwargs: dict[str, Any], mode: str, second: bool,
+        shared: bool = False,
+    ) -> tuple[Any, Inputs, Machine]:
+        """Return what the function returns, as dependent values, and what it was computed with."""
+        if mode not in MODES:
+            raise ValueError(f"mode {mode!r} is not one of {', '.join(MODES)}")
+        values = list(self.values(args, kwargs))
+        compiled = self.compiled(values)
+        inputs = Inputs(mode == "local", second)
+        for i, steps in zip(self.forms.wrt, self.forms.parts, strict=True):
+            values[i] = at_steps(values[i], steps, inputs.dependent)
+        program = compiled.program
+        if shared:
+            program = program_of(compiled.function, compiled.unit, with_dead_code=True)
+        machine = Machine(compiled.unit, inputs.local, second, compiled.callees)
+        cells = [cell.cell_contents for cell in cells_of(self.forms.target.function, compiled)]
+        try:
+            with np.errstate(all="ignore"):
+                value, *finals = program.entry(machine, *values, *cells)
+        except Refusal as refusal:
+            programs = [program, *compiled.callees.values()]
+            raise UnsupportedError([located(refusal, programs, self.forms)]) from None
+        return (tuple(finals) if compiled.is_in_place else value), inputs, machine
+
+
+def cells_of(function: types.FunctionType, compiled: Compiled) -> list[Any]:
+    """Return the closure cells of the captured variables that a program takes."""
+    names, cells = function.__code__.co_freevars, function.__closure__ or ()
+    return [cells[names.index(name)] for name in compiled.captured]
+
+
+def at_steps(value: Any, steps: Sequence[Any], change: Callable[[Any], Any]) -> Any:
+    """Return a value with the part that steps lead to changed."""
+    if not steps:
+        return change(value)
+    parts = parts_of(value)
+    assert parts is not None
+    step = steps[0]
+    if isinstance(value, tuple) and step in getattr(value, "_fields", ()):
+        step = value._fields.index(step)  # type: ignore[attr-defined]
+    elif step not in parts and isinstance(step, str) and step.isdigit():
+        step = int(step)
+    parts[step] = at_steps(parts[step], steps[1:], change)
+    if isinstance(value, dict):
+        return parts
+    if is_record(value):
+        return record(type(value), **parts)
+    return type(value)(*parts.values()) if hasattr(value, "_fields") else tuple(parts.values())
+
+
+def located(refusal: Refusal, programs: Sequence[Program], forms: Specialisations) -> Finding:
+    """Return a refusal as a finding in the line of the user's source that it came from."""
+    by_name = {program.filename: program for program in programs}
+    for frame in reversed(traceback.extract_tb(refusal.__traceback__)):
+        program = by_name.get(frame.filename)
+        origin = program.origins.get(frame.lineno or 0) if program is not None else None
+        if origin is not None:
+            return origin.finding(refusal.problem, refusal.hint, refusal.anchor)
+    code = forms.target.function.__code__
+    return Finding(
+        code.co_filename, code.co_firstlineno, 0, f"def {forms.target.shown}", refusal.problem,
+        refusal.hint, refusal.anchor,
+    )
+
+
+def patterns_of(function: Callable[..., Any], argnums: Argnums) -> Patterns:
+    """Return the pattern programs of a function, which the function itself keeps."""
+    if not isinstance(function, types.FunctionType):
+        return Patterns(function, argnums)
+    kept: dict[Argnums, Patterns] = function.__dict__.get(_KEPT, {})
+    found = kept.get(argnums)
+    if found is not None and found.function is function:
+        return found
+    made = Patterns(function, argnums)
+    function.__dict__[_KEPT] = {
+        **{k: p for k, p in kept.items() if p.function is function}, argnums: made,
+    }
+    return made
+
+
+def jacobian_sparsity(
+    function: Callable[..., Any], *args: Any, argnums: Argnums | None = None,
+    mode: str = "global", **kwargs: Any,
+) -> Any:
+    """Return the sparsity pattern of the Jacobian of ``function``, a boolean CSR matrix.
+
+    It has a row for each number in the result (arrays in C order, items of containers one after
+    the other) and a column for each real number in the arguments ``argnums`` (by default the
+    first). An entry is True where the derivative may be nonzero: with ``mode="global"`` for some
+    values of these arguments, whose shapes alone are looked at; with ``mode="local"`` at
+    the given ones. No entry that is needed is missing.
+
+    A function that returns None and writes into arguments has what it wrote as its result, and is
+    differentiated by default with respect to the first argument that it does not write into:
+    ``jacobian_sparsity(f, y, x)`` for ``f(y, x)``.
+
+    Raises UnsupportedError for code that cannot be followed, TypeError for arguments that carry no
+    derivative, ValueError for an unknown mode.
+    """
+    columns = as_argnums(argnums) if argnums is not None else default_argnums(
+        function, args, kwargs)
+    value, inputs, _ = patterns_of(function, columns).run(args, kwargs, mode, False)
+    return finished(lambda: jacobian(value, inputs.columns), function, columns)
+
+
+def hessian_sparsity(
+    function: Callable[..., Any], *args: Any, argnums: Argnums = 0, mode: str = "global",
+    shared: bool = False, **kwargs: Any,
+) -> Any:
+    """Return the sparsity pattern of the Hessian of ``function``, a symmetric boolean CSR matrix.
+
+    ``function`` returns one number. Rows and columns are the real numbers in the arguments
+    ``argnums``; ``mode`` is that of ``jacobian_sparsity``. With ``shared`` all nonlinear
+    operations count, even those that the result does not depend on.
+    """
+    columns = as_argnums(argnums)
+    value, inputs, machine = patterns_of(function, columns).run(
+        args, kwargs, mode, True, shared)
+    return finished(
+        lambda: hessian(machine, value, inputs.columns, shared), function, columns
+    )
+
+
+def as_argnums(argnums: Any) -> Argnums:
+    """Return ``argnums`` as something that can be looked up."""
+    return tuple(argnums) if isinstance(argnums, list) else argnums
+
+
+def default_argnums(
+    function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+) -> Argnums:
+    """Return the first argument; of functions that write into it, the first that is not written."""
+    first = patterns_of(function, 0)
+    compiled = first.compiled(first.values(args, kwargs))
+    if not compiled.is_in_place or 0 not in compiled.written:
+        return 0
+    offset = len(first.forms.target.first)
+    others = [i - offset for i in range(offset, len(first.forms.parameters))
+              if i not in compiled.written]
+    if not others:
+        return 0
+    return others[0]
+
+
+def finished(make: Callable[[], Any], function: Callable[..., Any], argnums: Argnums) -> Any:
+    """Return the pattern that ``make`` gives; a refusal points at the function."""
+    try:
+        return make()
+    except Refusal as refusal:
+        forms = patterns_of(function, argnums).forms
+        raise UnsupportedError([located(refusal, [], forms)]) from None

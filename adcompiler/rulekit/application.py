@@ -1,0 +1,121 @@
+"""Rules as plain functions: the value and a pullback, without the compiler."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from adcompiler.rulekit.problems import name_of, rule_error
+from adcompiler.rulekit.registry import REGISTRY, Rule
+from adcompiler.runtime import project
+
+Pulled = tuple[Any, ...]
+
+
+def apply_rrule(
+    function: Any, *args: Any, **kwargs: Any
+) -> tuple[Any, Callable[[Any], Pulled]] | None:
+    """Return ``function(*args, **kwargs)`` and its pullback, by the rule registered for it.
+
+    The pullback takes a cotangent of the value and returns a tuple: one cotangent for each of
+    ``args``, None where there is no derivative. None is returned instead if no rule covers the
+    function with arguments of these classes; for a function whose results carry no derivative, the
+    pullback gives None for all. For those who build on the rules: a derivative of a program comes
+    from ``grad`` and ``vjp``.
+    """
+    rule = REGISTRY.find(function, tuple(map(type, args)))
+    if rule is not None:
+        y, pullback = rule_function(rule)(*args, **kwargs)
+        return y, _by_argument(rule, pullback, args, kwargs)
+    if REGISTRY.inactive(function) is not None:
+        return function(*args, **kwargs), lambda y_bar: (None,) * len(args)
+    return None
+
+
+def rule_function(rule: Rule) -> Callable[..., Any]:
+    """Return ``rule`` as a function of the arguments that returns ``(y, pullback)``."""
+    if rule.definition is not None:
+        return rule.definition
+
+    def from_partials(*args: Any) -> Any:
+        y = rule.function(*args)
+
+        def pullback(dy: Any) -> Any:
+            if len(args) > len(rule.partials):
+                raise AssertionError(f"{name_of(rule.function)} has {len(rule.partials)} partials, "
+                                     f"but the call has {len(args)} arguments")
+            cotangents = tuple(
+                None if partial is None else project(_conj(_partial(partial, args, y)) * dy, x)
+                for partial, x in zip(rule.partials, args, strict=False)
+            )
+            return cotangents if len(cotangents) != 1 else cotangents[0]
+
+        return y, pullback
+
+    return from_partials
+
+
+def cotangents(rule: Rule, returned: Any, names: Sequence[str]) -> Pulled:
+    """Return what a pullback returned as a tuple with one cotangent for each of ``names``.
+
+    Those given as functions are computed. Raises RuleError where their number is wrong.
+    """
+    if len(names) == 1:
+        returned = (returned,)
+    elif not isinstance(returned, tuple) or len(returned) != len(names):
+        raise rule_error(
+            rule.definition or rule.function,
+            f"the pullback of {name_of(rule.function)} must return a tuple of {len(names)} "
+            f"cotangents ({', '.join(names)}), not {returned!r}",
+            f"return {', '.join(f'd{name}' for name in names)}",
+        )
+    return tuple(part() if inspect.isroutine(part) else part for part in returned)
+
+
+def _by_argument(
+    rule: Rule, pullback: Callable[[Any], Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Callable[[Any], Pulled]:
+    """Return a pullback that gives one cotangent for each positional argument."""
+    if rule.definition is None:
+        names = [f"x{i}" for i in range(len(rule.partials))]
+        places: list[int | slice | None] = list(range(len(names)))
+    else:
+        names = [name.lstrip("*") for name in rule.wrt]
+        parameters = list(inspect.signature(rule.definition).parameters.values())
+        places = [_place(parameters, name, len(args)) for name in names]
+
+    def pulled(y_bar: Any) -> Pulled:
+        found: list[Any] = [None] * len(args)
+        for place, part in zip(places, cotangents(rule, pullback(y_bar), names), strict=True):
+            if isinstance(place, slice):
+                found[place] = [None] * (len(args) - place.start) if part is None else part
+            elif place is not None:
+                found[place] = part
+        return tuple(found)
+
+    return pulled
+
+
+def _place(
+    parameters: list[inspect.Parameter], name: str, count: int
+) -> int | slice | None:
+    """Return where the argument for a parameter stands among ``count``; None if it is not there."""
+    position = [p.name for p in parameters].index(name)
+    kind = parameters[position].kind
+    if kind is inspect.Parameter.VAR_POSITIONAL:
+        return slice(position, None)
+    return position if kind is not inspect.Parameter.KEYWORD_ONLY and position < count else None
+
+
+def _partial(partial: Any, args: tuple[Any, ...], y: Any) -> Any:
+    if not callable(partial):
+        return partial
+    wanted = len(inspect.signature(partial).parameters)
+    return partial(*args, y) if wanted == len(args) + 1 else partial(*args)
+
+
+def _conj(value: Any) -> Any:
+    return np.conj(value) if np.iscomplexobj(value) else value

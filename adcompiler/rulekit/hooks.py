@@ -1,0 +1,139 @@
+"""Hooks that run for every rule: how an AD system of another kind is made from the rules.
+
+As in ChainRules (https://juliadiff.org/ChainRulesCore.jl): a hook sees the signature of each rule
+that there is, and of those that come with packages loaded later, or at ``refresh_rules``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import numbers
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from adcompiler.rulekit.application import apply_rrule
+from adcompiler.rulekit.define import rrule
+from adcompiler.rulekit.problems import name_of
+from adcompiler.rulekit.registry import REGISTRY, Rule
+
+logger = logging.getLogger("adcompiler")
+
+KINDS: dict[Any, str] = {"rrule": "rrule", rrule: "rrule", apply_rrule: "rrule"}
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """What a rule covers: the function, and a class for each positional argument.
+
+    For an elementwise rule without ``types=`` these are numbers; for other rules, what the
+    definition is annotated with, ``object`` where that is nothing.
+    """
+
+    op: Any
+    args: tuple[Any, ...]
+
+    def accepts(self, *classes: type) -> bool:
+        """Say whether each argument may be of one of ``classes``: ``sig.accepts(float)``."""
+        return all(any(issubclass(given, wanted) for given in classes) for wanted in self.args)
+
+
+Hook = Callable[[Signature], Any]
+
+
+@dataclass
+class _Registered:
+    """A hook, and how much of the registry's log it has seen."""
+
+    hook: Hook
+    seen: int = 0
+    results: list[Any] = field(default_factory=list)
+
+
+_hooks: dict[str, list[_Registered]] = {}
+_lock = threading.RLock()
+
+
+def on_new_rule(hook: Hook, kind: Any = rrule) -> list[Any]:
+    """Call ``hook(signature)`` for every rule there is, and for those to come.
+
+    Later rules are shown when a package of rules has been loaded, and by ``refresh_rules()``; a
+    rule that was changed counts as new. Signatures that are opted out are not shown. An exception
+    in a hook is logged and keeps no other call back. ``kind`` is ``rrule``, or its name. Returns
+    what the hook returned for each of the present rules, in the order of their registration.
+    """
+    REGISTRY.load_all()
+    with _lock:
+        registered = _Registered(hook)
+        _hooks.setdefault(kind_of(kind), []).append(registered)
+        _show_new(registered)
+        return list(registered.results)
+
+
+def refresh_rules(kind: Any = None) -> None:
+    """Show the hooks (of one kind) the rules that were registered or changed since the last time.
+
+    Call it after registering rules in a session or in the file that adds the hook.
+    """
+    with _lock:
+        for registered in _of(kind):
+            _show_new(registered)
+
+
+def clear_new_rule_hooks(kind: Any = None) -> None:
+    """Forget all hooks (of one kind); what they have set up stays."""
+    with _lock:
+        for name in list(_hooks) if kind is None else [kind_of(kind)]:
+            _hooks.pop(name, None)
+
+
+def kind_of(kind: Any) -> str:
+    """Return the name of a kind of rules; ValueError for what is none."""
+    try:
+        return KINDS[kind]
+    except (KeyError, TypeError):
+        names = sorted(set(KINDS.values()))
+        raise ValueError(f"{kind!r} is no kind of rules; write {' or '.join(names)}") from None
+
+
+def signature_of(rule: Rule) -> Signature:
+    """Return what a rule covers."""
+    if rule.types is not None:
+        return Signature(rule.function, tuple(object if c is None else c for c in rule.types))
+    if rule.definition is None:
+        return Signature(rule.function, (numbers.Number,) * len(rule.partials))
+    try:
+        parameters = inspect.signature(rule.definition, eval_str=True).parameters
+    except Exception:  # an annotation that does not evaluate
+        parameters = inspect.signature(rule.definition).parameters
+    return Signature(rule.function, tuple(
+        p.annotation if isinstance(p.annotation, type) and p.annotation is not p.empty else object
+        for p in parameters.values() if p.default is p.empty
+        and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+    ))
+
+
+def _of(kind: Any) -> list[_Registered]:
+    names = list(_hooks) if kind is None else [kind_of(kind)]
+    return [registered for name in names for registered in list(_hooks.get(name, ()))]
+
+
+def _show_new(registered: _Registered) -> None:
+    """Call a hook for the rules of the log that it has not seen and that still hold."""
+    log = REGISTRY.log
+    while registered.seen < len(log):
+        rule = log[registered.seen]
+        registered.seen += 1
+        if rule.opted_out or not REGISTRY.is_current(rule):
+            continue
+        try:
+            registered.results.append(registered.hook(signature_of(rule)))
+        except Exception:
+            logger.exception(
+                "a hook for new rules failed for the rule of %s", name_of(rule.function)
+            )
+
+
+REGISTRY.after_loading.append(refresh_rules)

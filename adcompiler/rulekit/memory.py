@@ -1,0 +1,102 @@
+"""Rules in two functions: ``augmented_primal`` keeps what ``pullback_at`` reads."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from adcompiler.rulekit.assemble import function_from, lines, parameters_of, unused
+from adcompiler.rulekit.define import AnyFunction, rrule
+from adcompiler.rulekit.problems import name_of, rule_error
+from adcompiler.rulekit.registry import hashable
+
+_augmented: dict[Any, Callable[..., Any]] = {}
+
+
+def augmented_primal(function: Any) -> Callable[[AnyFunction], AnyFunction]:
+    """Declare how ``function`` is computed where a pullback will be wanted.
+
+    The decorated function takes the arguments and returns the value and a memory: a
+    ``PullbackMemory``, tuple, dict or object with what the pullback reads. It takes effect with the
+    ``pullback_at(function)`` that follows.
+    """
+
+    def register(definition: AnyFunction) -> AnyFunction:
+        _augmented[function] = definition
+        return definition
+
+    return register
+
+
+def pullback_at(function: Any, **options: Any) -> Callable[[AnyFunction], AnyFunction]:
+    """Register the decorated function as the pullback of ``function``.
+
+    After ``augmented_primal(function)`` it takes ``(memory, y_bar)``. Without one it takes the
+    arguments of the function, its result and the cotangent: ``(x, y, y_bar)``; what it reads of
+    them is what is kept. It returns one cotangent for each parameter without a default value, a
+    bare one if there is one such parameter. ``options`` are those of ``rrule``.
+
+    Raises RuleError where it takes other arguments.
+    """
+
+    def register(definition: AnyFunction) -> AnyFunction:
+        augmented = _augmented.get(function) if hashable(function) else None
+        rule = inputs_and_outputs(function, definition) if augmented is None else with_memory(
+            function, augmented, definition)
+        rrule(function, **options)(rule)
+        return definition
+
+    return register
+
+
+def with_memory(function: Any, augmented: Any, pullback: Any) -> Any:
+    """Return the definition of a rule from an augmented primal and a pullback of its memory."""
+    count = len(inspect.signature(pullback).parameters)
+    if count != 2:
+        raise rule_error(
+            pullback, f"the pullback of {name_of(function)} takes {count} arguments",
+            "def pullback(memory, y_bar): as augmented_primal gives it a memory",
+        )
+    found = parameters_of(inspect.signature(augmented).parameters.values())
+    name = name_of(function)
+    y, memory, y_bar = (unused(part, found.names) for part in ("y", "memory", "y_bar"))
+    text = lines(
+        f"def {name}_rule({found.declared}):",
+        f"    {y}, {memory} = augmented_primal({found.passed})",
+        "",
+        f"    def {name}_pullback({y_bar}):",
+        f"        return pullback_at({memory}, {y_bar})",
+        "",
+        f"    return {y}, {name}_pullback",
+        "",
+    )
+    parts = {"augmented_primal": augmented, "pullback_at": pullback, **found.defaults}
+    return function_from(text, f"{name}_rule", parts)
+
+
+def inputs_and_outputs(function: Any, pullback: Any) -> Any:
+    """Return the definition of a rule whose pullback reads the arguments and the result."""
+    given = list(inspect.signature(pullback).parameters.values())
+    if len(given) < 3:
+        raise rule_error(
+            pullback, f"the pullback of {name_of(function)} takes {len(given)} arguments",
+            "def pullback(x, y, y_bar): with the arguments, the result and its cotangent; or "
+            "declare what it gets as memory by @augmented_primal(f) first",
+        )
+    found = parameters_of(given[:-2])
+    y, y_bar = given[-2].name, given[-1].name
+    name = name_of(function)
+    primal = unused(name, (*found.names, y, y_bar))
+    text = lines(
+        f"def {name}_rule({found.declared}):",
+        f"    {y} = {primal}({found.passed})",
+        "",
+        f"    def {name}_pullback({y_bar}):",
+        f"        return pullback_at({', '.join(filter(None, (found.passed, y, y_bar)))})",
+        "",
+        f"    return {y}, {name}_pullback",
+        "",
+    )
+    parts = {primal: function, "pullback_at": pullback, **found.defaults}
+    return function_from(text, f"{name}_rule", parts)

@@ -1,0 +1,114 @@
+"""Which derivatives of elementwise functions vanish: declared, or read off their rules."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adcompiler.rulekit.classify import DECLARED, Classification, declare, of_letters
+from adcompiler.rulekit.registry import REGISTRY, Rule
+
+
+def never(*values: Any) -> Any:
+    """Say that a derivative is nowhere known to be zero."""
+    return np.zeros(np.broadcast_shapes(*map(np.shape, values)), bool)
+
+
+def _smaller(x: Any, y: Any) -> Any:
+    return np.less(x, y)
+
+
+def _larger(x: Any, y: Any) -> Any:
+    return np.greater(x, y)
+
+
+def _first_is_zero(x: Any, y: Any) -> Any:
+    return np.equal(x, 0)
+
+
+def _second_is_zero(x: Any, y: Any) -> Any:
+    return np.equal(y, 0)
+
+
+LINEAR, ZERO = of_letters("f"), of_letters("z")
+
+declare((operator.mul, np.multiply), of_letters("ffc", _second_is_zero, _first_is_zero))
+declare((operator.truediv, np.divide), of_letters("fsc", never, _first_is_zero))
+declare((operator.add, np.add, operator.sub, np.subtract), of_letters("ffz"))
+declare((np.maximum, np.fmax), of_letters("ffz", _smaller, _larger))
+declare((np.minimum, np.fmin), of_letters("ffz", _larger, _smaller))
+declare((operator.mod, np.remainder, np.fmod, math.fmod, math.remainder), of_letters("ffz"))
+declare((np.copysign, math.copysign), of_letters("fzz", never))
+declare((np.ldexp, math.ldexp, np.nextafter, math.nextafter), of_letters("fzz"))
+declare((abs, np.absolute, np.fabs, math.fabs), of_letters("f", never))
+declare((
+    operator.neg, operator.pos, np.negative, np.positive, np.conjugate, float, complex.conjugate,
+    float.conjugate, np.float64, np.float32, np.complex128, np.real, np.imag, np.nan_to_num,
+    np.ndarray.conj, np.ndarray.conjugate,
+), of_letters("f", never))
+declare((np.sign, np.heaviside), ZERO)
+declare((np.modf, math.modf), LINEAR, ZERO)
+declare((np.frexp, math.frexp), LINEAR, ZERO)
+declare((divmod, np.divmod), of_letters("zzz"), of_letters("ffz"))
+
+
+def classifications(function: Any, count: int) -> tuple[Classification, ...]:
+    """Return which derivatives of a function of ``count`` numbers vanish, for each output."""
+    function = REGISTRY.resolve(function)
+    declared = DECLARED.get(function)
+    if declared is not None:
+        return declared
+    rule = next((r for r in REGISTRY.rules_of(function) if r.elementwise), None)
+    return (of_letters("s" * count + "c" if count > 1 else "s") if rule is None
+            else of_rule(rule),)
+
+
+@functools.lru_cache(maxsize=4096)
+def of_rule(rule: Rule) -> Classification:
+    """Return which derivatives vanish by the partial derivatives that a rule gives."""
+    partials = rule.partials
+    count = len(partials)
+    first = tuple(p is None or (not callable(p) and p == 0) for p in partials)
+    reads = [set() if not callable(p) else parameters_read(p, count, first) for p in partials]
+    zero = {
+        (i, j) for j in range(count) for i in range(j) if j not in reads[i] or i not in reads[j]
+    }
+    local = tuple(None if rule.kink else zero_at(p, count) for p in partials)
+    return Classification(
+        first, tuple(i not in reads[i] for i in range(count)), frozenset(zero), local
+    )
+
+
+def zero_at(partial: Any, count: int) -> Callable[..., Any] | None:
+    """Return what says where a partial derivative is zero, None if it is constant."""
+    if not callable(partial):
+        return None
+
+    def is_zero(*values: Any) -> Any:
+        if takes_result(partial, count):
+            return never(*values)
+        with np.errstate(all="ignore"):
+            return np.equal(partial(*map(np.asarray, values)), 0)
+
+    return is_zero
+
+
+def takes_result(partial: Callable[..., Any], count: int) -> bool:
+    """Say whether a partial derivative is a function of the arguments and the result."""
+    return len(inspect.signature(partial).parameters) > count
+
+
+def parameters_read(
+    partial: Callable[..., Any], count: int, constant: tuple[bool, ...]
+) -> set[int]:
+    """Return the arguments that a partial derivative varies with, by a derivative of its own."""
+    from adcompiler.sparsity.partials import varying
+
+    found = varying(partial, count)
+    return set(range(count)) if found is None else found
