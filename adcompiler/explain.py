@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,8 @@ class Explanation:
     ``residuals`` names what the augmented primal saves, ``tape_bytes`` is their size in bytes,
     ``rules`` lists the functions whose rules are used, ``changed`` those of them whose primal is
     computed by another algorithm, with the reason, ``kinks`` those with points where no derivative
-    exists, with what is returned there.
+    exists, with what is returned there. ``ops`` is the number of operators and calls that the
+    emitted code is written with.
     """
 
     residuals: tuple[str, ...]
@@ -27,10 +29,12 @@ class Explanation:
     changed: tuple[str, ...]
     kinks: tuple[str, ...]
     source: str
+    ops: int
 
     def __str__(self) -> str:
         rows = [
             f"residuals   {', '.join(self.residuals) or 'none'} ({self.tape_bytes} bytes)",
+            f"operations  {self.ops} in the source",
             f"rules       {', '.join(self.rules) or 'none'}",
         ]
         rows += [f"changed     {text}" for text in self.changed]
@@ -51,4 +55,11 @@ def explain(compiled: Compiled, s: Specialisations, values: tuple[Any, ...]) -> 
     return Explanation(
         tuple(split.report["residuals"]), size_in_bytes(residuals), tuple(report["rules"]),
         tuple(report["changed"]), tuple(report["kinks"]), compiled.text,
+        operations(compiled.text),
     )
+
+
+def operations(text: str) -> int:
+    """Return the number of operators and calls in the text of a module."""
+    kinds = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Call)
+    return sum(isinstance(node, kinds) for node in ast.walk(ast.parse(text)))

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 ORDER = (
-    "errors", "runtime", "ir", "rulekit", "frontend", "analyses", "transforms", "optimise",
+    "errors", "runtime", "smooth", "ir", "rulekit", "frontend", "analyses", "transforms", "optimise",
     "finish", "products", "pushforwards", "emit", "backends", "cache", "sparsity", "nested",
     "pipeline", "dispatch", "annotations", "explain", "patterns", "api", "directions",
     "jacobians", "testing", "cli",

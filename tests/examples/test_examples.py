@@ -72,3 +72,17 @@ def test_demo_checks_its_gradient_and_optimises(load, capsys: pytest.CaptureFixt
     printed = capsys.readouterr().out
     assert "w_bar" in printed
     assert "# " in printed
+
+
+def test_external_ctypes_slopes_equal_differences(load) -> None:
+    results = load("external_ctypes").main()
+    assert len(results) == 4
+    for compiled, difference in results:
+        assert compiled == pytest.approx(difference, rel=1e-8)
+
+
+def test_external_lowlevel_derivatives_equal_their_closed_forms(load) -> None:
+    results = load("external_lowlevel").main()
+    assert len(results) == 2
+    for compiled, closed in results:
+        assert compiled == pytest.approx(closed, rel=1e-12)
