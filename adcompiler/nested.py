@@ -31,6 +31,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Block, Call, Closure, Const, Function, Let, Origin, Param, Var,
 )
+from adcompiler.ir.visit import definitions
 from adcompiler.products import Product, Typed, Written, find_inputs, gradient, optimised, split
 from adcompiler.rulekit.registry import REGISTRY
 from adcompiler.transforms.binding import bind, environment
@@ -313,6 +314,7 @@ def compile_derivative(
             typed = typed_function(unit, called, places, kept, derived, origin)
             if len(unit.global_stores) > stores:
                 refuse_effect(derived, origin, "a global variable")
+            refuse_detached(unit, derived, typed, origin)
             if not derived.findings:
                 product = optimised(product_of(unit, typed, wanted), unit)
         if not derived.findings:
@@ -385,6 +387,15 @@ def typed_function(
         function, params, tuple(statements), value, function.origin, inputs, entry,
         [Written(var, final) for var, final in finals],
     )
+
+
+def refuse_detached(unit: Unit, derived: Derived, typed: Typed, origin: Origin) -> None:
+    """Report ``with no_grad()`` in the function differentiated: the emitted code forgets it."""
+    if unit.detached & definitions(Block(typed.statements)):
+        derived.findings.append(origin.finding(
+            "the function that is differentiated here computes values inside `with no_grad()`",
+            "stop_gradient(value) in place of the block", "no-grad",
+        ))
 
 
 def refuse_effect(derived: Derived, origin: Origin, what: str) -> None:
