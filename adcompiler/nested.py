@@ -33,7 +33,9 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import definitions
 from adcompiler.products import Product, Typed, Written, find_inputs, gradient, optimised, split
+from adcompiler.pushforwards import pushforward
 from adcompiler.rulekit.registry import REGISTRY
+from adcompiler.runtime import as_cotangent
 from adcompiler.transforms.binding import bind, environment
 from adcompiler.transforms.callees import key_of, made_anew
 from adcompiler.transforms.heap import Heap
@@ -76,15 +78,19 @@ class Derived:
 
 def derive(
     s: Writer, wanted: Wanted, func: Atom, args: list[Any], kwargs: dict[str, Atom],
-    origin: Origin, name: str,
+    origin: Origin, name: str, tangents: Sequence[Atom] = (),
 ) -> Atom:
-    """Write the derivative of ``func`` at the arguments; of ``vjp``, the pair that it returns."""
+    """Write the derivative of ``func`` at the arguments; of ``vjp``, the pair that it returns.
+
+    For ``jvp`` there is a tangent for each argument wanted.
+    """
     unit = s.unit
     called = resolved(s, func, args, kwargs, origin)
     if called is None:
         return UNDEF
     places = places_of(called.function, wanted)
-    bound, given = list(called.bound), {}
+    bound: list[Atom] = list(called.bound)
+    given: dict[Atom, Atom] = {}
     for i in dict.fromkeys(i for i, _ in places):
         steps = [path for j, path in places if j == i]
         real = made_real(s, bound[i], steps, called.function.params[i].var.name, origin)
@@ -116,9 +122,15 @@ def derive(
         s.report(finding)
     if derived.entry is None:
         return UNDEF
-    atoms = [given.get(atom, atom) if isinstance(atom, Var) else atom for atom in kept]
+    atoms = [given.get(atom, atom) for atom in kept]
     refuse_shared(s, derived, atoms, origin)
-    return opened(s, derived, atoms, origin, name)
+    duals = []
+    for (i, steps), dual in zip(places, tangents, strict=False):
+        if steps:
+            s.reject(origin, "jvp with respect to a part of an argument, inside of a function that "
+                     "is compiled", "name the whole argument", "higher-order")
+        duals.append(s.call(Const(as_cotangent), [dual, given[bound[i]]], {}, origin, "tangent"))
+    return opened(s, derived, atoms, duals, origin, name)
 
 
 def refuse_recursion(s: Writer, origin: Origin) -> Atom:
@@ -147,7 +159,8 @@ def refuse_shared(s: Writer, derived: Derived, atoms: list[Atom], origin: Origin
 
 
 def opened(
-    s: Writer, derived: Derived, atoms: Sequence[Atom], origin: Origin, name: str
+    s: Writer, derived: Derived, atoms: Sequence[Atom], duals: Sequence[Atom], origin: Origin,
+    name: str,
 ) -> Atom:
     """Write the code of a compiled derivative where it is called."""
     entry: FunctionType = derived.entry
@@ -156,7 +169,7 @@ def opened(
     definition = lower(entry)
     scope = Scope(entry, None, True)
     return apply(
-        s, definition, [*atoms, *captured], (), Const(entry), scope, origin, name, entry
+        s, definition, [*atoms, *captured, *duals], (), Const(entry), scope, origin, name, entry
     )
 
 
@@ -409,9 +422,9 @@ def refuse_effect(derived: Derived, origin: Origin, what: str) -> None:
 def product_of(unit: Unit, typed: Typed, wanted: Wanted) -> Product:
     """Return the product wanted, in which nothing is left of what the arguments became."""
     single = not isinstance(wanted.argnums, tuple)
-    if wanted.mode == "vjp":
+    if wanted.mode in ("vjp", "forward"):
         typed.written = []
-        return split(unit, typed, single)
+        return split(unit, typed, single) if wanted.mode == "vjp" else pushforward(unit, typed)
     return gradient(unit, typed, wanted.mode == "value_and_grad", wanted.has_aux, single)
 
 
