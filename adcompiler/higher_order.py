@@ -19,6 +19,7 @@ from adcompiler.directions import jvp
 from adcompiler.dispatch import Options
 from adcompiler.dispatch.arguments import described
 
+POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 COMBINATIONS = ("fwd_adj", "fwd_fwd", "adj_fwd", "adj_adj")
 
 
@@ -49,7 +50,8 @@ def hessian(
     several = isinstance(argnums, (tuple, list))
     if several and out is not None:
         raise ValueError("out is for the Hessian in one argument; argnums names several")
-    rows = Rows(function, tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,), mode)
+    wanted = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
+    rows = Rows(function, wanted, mode)
 
     @functools.wraps(function)
     def hessian_of(*args: Any, **kwargs: Any) -> Any:
@@ -96,8 +98,7 @@ class Rows:
         """Return all arguments by position, and those wanted as arrays; TypeError for others."""
         s = self.gradient.specialisations
         values = s.values(self.gradient.bound(*args, **kwargs))
-        kinds = {p.kind for p in s.parameters}
-        if any(s.parts) or not kinds <= {Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD}:
+        if any(s.parts) or any(p.kind not in POSITIONAL for p in s.parameters):
             raise TypeError("hessian needs a function whose arguments can be given by position")
         for i in s.wrt:
             name, value = s.parameters[i].name, values[i]
@@ -217,7 +218,7 @@ def slope(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def jet(function: Callable[..., Any], order: int) -> Callable[..., tuple[Any, ...]]:
-    """Return a function that computes the value of ``function`` and its derivatives up to ``order``.
+    """Return a function that computes ``function`` and its derivatives up to ``order``.
 
     They are those in the first argument, a real number; divided by factorials they are the
     coefficients of the Taylor polynomial.

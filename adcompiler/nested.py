@@ -92,8 +92,8 @@ def derive(
     bound: list[Atom] = list(called.bound)
     given: dict[Atom, Atom] = {}
     for i in dict.fromkeys(i for i, _ in places):
-        steps = [path for j, path in places if j == i]
-        real = made_real(s, bound[i], steps, called.function.params[i].var.name, origin)
+        paths = [path for j, path in places if j == i]
+        real = made_real(s, bound[i], paths, called.function.params[i].var.name, origin)
         apart = Var(called.function.params[i].var.name)
         unit.types[apart] = unit.type(real)
         unit.shapes[apart] = unit.shape_class(real)

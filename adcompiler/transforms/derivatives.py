@@ -50,7 +50,10 @@ def push_forward(
         named, duals = (named,), (unstar(tangents),)
     if not usable(named) or duals is None or len(duals) != len(named):
         return refuse_options(s, origin)
-    pairs = [(one, dual) for one, dual in zip(named, duals, strict=True) if not (isinstance(dual, Const) and dual.value is None)]
+    pairs = [
+        (one, dual) for one, dual in zip(named, duals, strict=True)
+        if not (isinstance(dual, Const) and dual.value is None)
+    ]
     wanted = Wanted("forward", tuple(one for one, _ in pairs))
     return call_derivative(
         s, wanted, unstar(function), list(inputs), given, origin, name,

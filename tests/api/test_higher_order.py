@@ -22,7 +22,8 @@ def sample(x0, x1, x2, x3):
 
 def waves(x):
     return (
-        math.sin(x[0] * x[1]) - math.cos(x[1] * x[2]) - math.sin(x[2] * x[3]) - math.cos(x[3] * x[0])
+        math.sin(x[0] * x[1]) - math.cos(x[1] * x[2])
+        - math.sin(x[2] * x[3]) - math.cos(x[3] * x[0])
     )
 
 
