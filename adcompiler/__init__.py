@@ -7,6 +7,7 @@ from adcompiler.directions import jvp, linearize
 from adcompiler.errors import (
     ADError, InternalError, MissingRuleError, RuleError, SourceNotFoundError, UnsupportedError,
 )
+from adcompiler.higher_order import hessian, hvp, jet, nth_derivative, vhp
 from adcompiler.rulekit import (
     NoTangent, PullbackMemory, Signature, ZeroTangent, alias, apply_rrule, augmented_primal,
     bilinear, clear_new_rule_hooks, intercept, linear, non_differentiable, on_new_rule, opt_out,
@@ -25,11 +26,11 @@ __all__ = [
     "ADError", "Derivative", "ExternalFunction", "InternalError", "MissingRuleError", "NoTangent",
     "PullbackMemory", "RuleError", "Signature", "SourceNotFoundError", "UnsupportedError",
     "ZeroTangent", "alias", "apply_rrule", "augmented_primal", "bilinear", "bump", "checkpoint",
-    "checkpoint_loop", "clear_new_rule_hooks", "external", "grad", "hessian_sparsity", "intercept",
-    "jacobian_sparsity", "jvp", "linear", "linearize", "no_grad", "non_differentiable",
-    "on_new_rule", "opt_out", "preprocess", "project_to", "pullback_at", "refresh_rules", "rrule",
-    "scalar_rule", "sensitivity", "source", "stop_gradient", "unionise",
-    "value_and_grad", "vjp",
+    "checkpoint_loop", "clear_new_rule_hooks", "external", "grad", "hessian", "hessian_sparsity",
+    "hvp", "intercept", "jacobian_sparsity", "jet", "jvp", "linear", "linearize", "no_grad",
+    "non_differentiable", "nth_derivative", "on_new_rule", "opt_out", "preprocess", "project_to",
+    "pullback_at", "refresh_rules", "rrule", "scalar_rule", "sensitivity", "source",
+    "stop_gradient", "unionise", "value_and_grad", "vhp", "vjp",
 ]
 
 

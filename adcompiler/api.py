@@ -94,7 +94,7 @@ class Derivative:
     def explain(self, *args: Any, **kwargs: Any) -> Explanation:
         """Return what is saved, which rules are used and which kinks exist for these arguments."""
         s = self.specialisations
-        return explain(self._compiled(*args, **kwargs), s, s.values(self._bound(*args, **kwargs)))
+        return explain(self._compiled(*args, **kwargs), s, s.values(self.bound(*args, **kwargs)))
 
     @property
     def source(self) -> str:
@@ -123,14 +123,15 @@ class Derivative:
         assert refused is not None
         raise refused
 
-    def _bound(self, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    def bound(self, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Return the values of all parameters, defaults among them."""
         signature = self.specialisations.target.signature
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
         return tuple(bound.arguments[name] for name in signature.parameters)
 
     def _compiled(self, *args: Any, **kwargs: Any) -> Compiled:
-        values = self.specialisations.values(self._bound(*args, **kwargs))
+        values = self.specialisations.values(self.bound(*args, **kwargs))
         return self.specialisations.find(values)[0]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from adcompiler.analyses.derivatives import MAKERS
 from adcompiler.api import Argnums, Derivative, kept_derivative
 from adcompiler.runtime import own
 
@@ -82,5 +83,7 @@ def as_tuple(argnums: Argnums | list[Any]) -> tuple[int | str, ...]:
     """Return ``argnums`` as a tuple, also of a single one."""
     return tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
 
+
+MAKERS[jvp] = "forward"
 
 __all__ = ["jvp", "linearize"]

@@ -31,8 +31,11 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Block, Call, Closure, Const, Function, Let, Origin, Param, Var,
 )
+from adcompiler.ir.visit import definitions
 from adcompiler.products import Product, Typed, Written, find_inputs, gradient, optimised, split
+from adcompiler.pushforwards import pushforward
 from adcompiler.rulekit.registry import REGISTRY
+from adcompiler.runtime import as_cotangent
 from adcompiler.transforms.binding import bind, environment
 from adcompiler.transforms.callees import key_of, made_anew
 from adcompiler.transforms.heap import Heap
@@ -75,18 +78,22 @@ class Derived:
 
 def derive(
     s: Writer, wanted: Wanted, func: Atom, args: list[Any], kwargs: dict[str, Atom],
-    origin: Origin, name: str,
+    origin: Origin, name: str, tangents: Sequence[Atom] = (),
 ) -> Atom:
-    """Write the derivative of ``func`` at the arguments; of ``vjp``, the pair that it returns."""
+    """Write the derivative of ``func`` at the arguments; of ``vjp``, the pair that it returns.
+
+    For ``jvp`` there is a tangent for each argument wanted.
+    """
     unit = s.unit
     called = resolved(s, func, args, kwargs, origin)
     if called is None:
         return UNDEF
     places = places_of(called.function, wanted)
-    bound, given = list(called.bound), {}
+    bound: list[Atom] = list(called.bound)
+    given: dict[Atom, Atom] = {}
     for i in dict.fromkeys(i for i, _ in places):
-        steps = [path for j, path in places if j == i]
-        real = made_real(s, bound[i], steps, called.function.params[i].var.name, origin)
+        paths = [path for j, path in places if j == i]
+        real = made_real(s, bound[i], paths, called.function.params[i].var.name, origin)
         apart = Var(called.function.params[i].var.name)
         unit.types[apart] = unit.type(real)
         unit.shapes[apart] = unit.shape_class(real)
@@ -115,9 +122,15 @@ def derive(
         s.report(finding)
     if derived.entry is None:
         return UNDEF
-    atoms = [given.get(atom, atom) if isinstance(atom, Var) else atom for atom in kept]
+    atoms = [given.get(atom, atom) for atom in kept]
     refuse_shared(s, derived, atoms, origin)
-    return opened(s, derived, atoms, origin, name)
+    duals = []
+    for (i, steps), dual in zip(places, tangents, strict=False):
+        if steps:
+            s.reject(origin, "jvp with respect to a part of an argument, inside of a function that "
+                     "is compiled", "name the whole argument", "higher-order")
+        duals.append(s.call(Const(as_cotangent), [dual, given[bound[i]]], {}, origin, "tangent"))
+    return opened(s, derived, atoms, duals, origin, name)
 
 
 def refuse_recursion(s: Writer, origin: Origin) -> Atom:
@@ -146,7 +159,8 @@ def refuse_shared(s: Writer, derived: Derived, atoms: list[Atom], origin: Origin
 
 
 def opened(
-    s: Writer, derived: Derived, atoms: Sequence[Atom], origin: Origin, name: str
+    s: Writer, derived: Derived, atoms: Sequence[Atom], duals: Sequence[Atom], origin: Origin,
+    name: str,
 ) -> Atom:
     """Write the code of a compiled derivative where it is called."""
     entry: FunctionType = derived.entry
@@ -156,7 +170,7 @@ def opened(
     definition = lower(entry)
     scope = Scope(entry, None, True)
     return apply(
-        s, definition, [*atoms, *captured], (), Const(entry), scope, origin, name, entry
+        s, definition, [*atoms, *captured, *duals], (), Const(entry), scope, origin, name, entry
     )
 
 
@@ -314,6 +328,7 @@ def compile_derivative(
             typed = typed_function(unit, called, places, kept, derived, origin)
             if len(unit.global_stores) > stores:
                 refuse_effect(derived, origin, "a global variable")
+            refuse_detached(unit, derived, typed, origin)
             if not derived.findings:
                 product = optimised(product_of(unit, typed, wanted), unit)
         if not derived.findings:
@@ -392,6 +407,15 @@ def typed_function(
     )
 
 
+def refuse_detached(unit: Unit, derived: Derived, typed: Typed, origin: Origin) -> None:
+    """Report ``with no_grad()`` in the function differentiated: the emitted code forgets it."""
+    if unit.detached & definitions(Block(typed.statements)):
+        derived.findings.append(origin.finding(
+            "the function that is differentiated here computes values inside `with no_grad()`",
+            "stop_gradient(value) in place of the block", "no-grad",
+        ))
+
+
 def refuse_effect(derived: Derived, origin: Origin, what: str) -> None:
     """Report that the function differentiated writes into what is not one of its arguments."""
     derived.findings.append(origin.finding(
@@ -403,9 +427,9 @@ def refuse_effect(derived: Derived, origin: Origin, what: str) -> None:
 def product_of(unit: Unit, typed: Typed, wanted: Wanted) -> Product:
     """Return the product wanted, in which nothing is left of what the arguments became."""
     single = not isinstance(wanted.argnums, tuple)
-    if wanted.mode == "vjp":
+    if wanted.mode in ("vjp", "forward"):
         typed.written = []
-        return split(unit, typed, single)
+        return split(unit, typed, single) if wanted.mode == "vjp" else pushforward(unit, typed)
     return gradient(unit, typed, wanted.mode == "value_and_grad", wanted.has_aux, single)
 
 

@@ -101,6 +101,15 @@ class Registry:
             self._rules[old.function].remove(old)
         self.add(new)
 
+    def withdraw(self, rule: Rule) -> None:
+        """Forget one rule; those that it took precedence over count again."""
+        rules = self._rules.get(rule.function, [])
+        if any(rule is other for other in rules):
+            rules.remove(rule)
+            if not rules:
+                del self._rules[rule.function]
+            self._changed()
+
     def is_current(self, rule: Rule) -> bool:
         """Say whether a rule that was registered is still there."""
         return any(rule is other for other in self._rules.get(rule.function, ()))

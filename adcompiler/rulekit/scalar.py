@@ -51,7 +51,7 @@ def scalar_rule(
     ``functions`` is one function or a tuple of them.
 
     A function with several outputs is given one tuple of partials per output, each with one
-    partial per argument; of one tuple, ``(px, py)``, the partials are those of a single output.
+    partial per argument, ``None`` where that output has no derivative in it; of one tuple, ``(px, py)``, the partials are those of a single output.
 
     The function may be given as the text of a call or an operator, ``"x + y"`` or
     ``"np.hypot(x, y)"``; then partials may be texts too: expressions of the arguments and of
@@ -82,8 +82,9 @@ def scalar_rule(
     made = [[maker.partial(partial) for partial in row] for row in rows]
     for function in functions:
         if len(made) > 1:
-            rrule(function, types=types, domain=domain, kink=kink)(
-                with_outputs(function, names, made))
+            wrt = [n for j, n in enumerate(names) if any(row[j] is not None for row in made)]
+            rrule(function, wrt=wrt, types=types, domain=domain, kink=kink)(
+                with_outputs(function, names, made, wrt))
         else:
             REGISTRY.add(Rule(
                 function=function, partials=tuple(made[0]), elementwise=True,
@@ -254,8 +255,13 @@ def assigned(setup: str) -> Iterator[str]:
             yield node.id
 
 
-def with_outputs(function: Any, names: tuple[str, ...], rows: list[list[Any]]) -> Any:
-    """Return the definition of a rule for several outputs, from one row of partials for each."""
+def with_outputs(
+    function: Any, names: tuple[str, ...], rows: list[list[Any]], wrt: list[str]
+) -> Any:
+    """Return the definition of a rule for several outputs, from one row of partials for each.
+
+    Its pullback gives cotangents of the arguments ``wrt``, which have a partial in some row.
+    """
     name = name_of(function)
     given = ", ".join(names)
     result, bars = unused(RESULT, names), unused("bars", names)
@@ -264,6 +270,8 @@ def with_outputs(function: Any, names: tuple[str, ...], rows: list[list[Any]]) -
     parts: dict[str, Any] = {primal: function, "project": project, "np": np}
     cotangents = []
     for j, argument in enumerate(names):
+        if argument not in wrt:
+            continue
         terms = []
         for i, row in enumerate(rows):
             if row[j] is None:
@@ -274,11 +282,10 @@ def with_outputs(function: Any, names: tuple[str, ...], rows: list[list[Any]]) -
                 terms.append(f"np.conj(partial_{i}_{j}({given}{more})) * {bar_names[i]}")
             else:
                 terms.append(f"{row[j].conjugate()!r} * {bar_names[i]}")
-        total = f"project({' + '.join(terms)}, {argument})" if terms else "None"
-        cotangents.append(f"            {total},")
+        cotangents.append(f"            project({' + '.join(terms)}, {argument}),")
     used = [bar if any(bar in row for row in cotangents) else "_" for bar in bar_names]
     body = ["        return (", *cotangents, "        )"]
-    if len(names) == 1:
+    if len(wrt) == 1:
         body = [f"        return {cotangents[0].strip().rstrip(',')}"]
     text = lines(
         f"def {name}_rule({given}):",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from adcompiler.analyses.derivatives import MAKERS, Wanted
@@ -23,12 +24,49 @@ def make_derivative(
         if wanted is not None:
             return call_derivative(s, wanted, args[0], list(args[1:]), named, origin, name)
         return refuse_options(s, origin)
+    if mode == "forward":
+        return push_forward(s, args, named, origin, name)
     wanted = options_of(s, mode, args, named)
     if wanted is None:
         return refuse_options(s, origin)
     return s.let(
         Call(func, tuple(args), tuple(kwargs.items())), t.FunctionType(wanted), name, origin, False
     )
+
+
+def push_forward(
+    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom:
+    """Write ``jvp(f, primals, tangents)``: the pushforward, with tangents after the primals."""
+    given = dict(zip(("function", "primals", "tangents"), args, strict=False)) | kwargs
+    function, primals, tangents = (given.pop(k, None) for k in ("function", "primals", "tangents"))
+    argnums = given.pop("argnums", None)
+    inputs = None if primals is None else items_of(s, unstar(primals), origin)
+    duals = None if tangents is None else items_of(s, unstar(tangents), origin)
+    if function is None or inputs is None:
+        return refuse_options(s, origin)
+    named = tuple(range(len(inputs))) if argnums is None else known(s, argnums)
+    if not isinstance(named, tuple) and tangents is not None:
+        named, duals = (named,), (unstar(tangents),)
+    if not usable(named) or duals is None or len(duals) != len(named):
+        return refuse_options(s, origin)
+    pairs = [
+        (one, dual) for one, dual in zip(named, duals, strict=True)
+        if not (isinstance(dual, Const) and dual.value is None)
+    ]
+    wanted = Wanted("forward", tuple(one for one, _ in pairs))
+    return call_derivative(
+        s, wanted, unstar(function), list(inputs), given, origin, name,
+        [dual for _, dual in pairs],
+    )
+
+
+def items_of(s: Writer, atom: Atom, origin: Origin) -> tuple[Atom, ...] | None:
+    """Return the items of a tuple or list, None if their number is not known."""
+    elements, type_ = s.unit.elements(atom), s.unit.type(atom)
+    if elements is None and isinstance(type_, t.Tuple):
+        return tuple(s.item(atom, Const(i), origin, "item") for i in range(len(type_.items)))
+    return elements
 
 
 def call_made(
@@ -88,7 +126,7 @@ def refuse_options(s: Writer, origin: Origin) -> Atom:
 
 def call_derivative(
     s: Writer, wanted: Wanted, function: Atom, args: list[Any], kwargs: dict[str, Atom],
-    origin: Origin, name: str,
+    origin: Origin, name: str, tangents: Sequence[Atom] = (),
 ) -> Atom:
     """Write the derivative of ``function`` at the arguments: its emitted code, opened."""
     if any(isinstance(arg, Star) for arg in args):
@@ -98,7 +136,9 @@ def call_derivative(
         )
     if s.unit.derive is None or function is UNDEF:
         return UNDEF
-    result: Atom = s.unit.derive(s, wanted, function, args, kwargs, origin, name)
+    result: Atom = s.unit.derive(
+        s, wanted, function, args, kwargs, origin, name, tangents
+    )
     return result
 
 

@@ -7,6 +7,7 @@ import functools
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -115,6 +116,9 @@ def partial_value(
     """Write the value of a partial derivative, which is holomorphic."""
     if not callable(partial):
         return Const(partial)
+    if not isinstance(partial, FunctionType):
+        s.in_rule = True
+        return s.call(Const(partial), list(args), {}, origin, "slope")
     definition = lower(partial)
     values = [*args, result] if len(definition.params) > len(args) else args
     env = dict(zip((p.var for p in definition.params), values, strict=True))

@@ -67,13 +67,13 @@ def transposed(
     if len(unit.findings) > found:
         detail = unit.findings[found].problem
         del unit.findings[found:]
-        reject(s, rule, origin, f"its pullback cannot be reversed: {detail}")
+        refuse_pushforward(s, rule, origin, f"its pullback cannot be reversed: {detail}")
         return None
     if y_dot is None:
         return None
     body = Block(tuple(statements), (y_dot,))
     if y_dot in dependents(body, dy):
-        reject(s, rule, origin, "its pullback is not linear in the cotangent")
+        refuse_pushforward(s, rule, origin, "its pullback is not linear in the cotangent")
         return None
     body = substitute_block(body, {dy: result})
     for statement in walk(body):
@@ -86,7 +86,7 @@ def transposed(
     return body.yields[0]
 
 
-def reject(s: Specialiser, rule: Rule, origin: Origin, why: str) -> None:
+def refuse_pushforward(s: Specialiser, rule: Rule, origin: Origin, why: str) -> None:
     """Report a rule that has no pushforward."""
     name = getattr(rule.function, "__name__", "the function")
     s.reject(

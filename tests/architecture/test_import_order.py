@@ -11,10 +11,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 ORDER = (
-    "errors", "runtime", "smooth", "ir", "rulekit", "frontend", "analyses", "transforms", "optimise",
-    "finish", "products", "pushforwards", "emit", "backends", "cache", "sparsity", "nested",
-    "pipeline", "dispatch", "annotations", "explain", "patterns", "api", "directions",
-    "jacobians", "testing", "cli",
+    "errors", "runtime", "smooth", "ir", "rulekit", "frontend", "analyses", "transforms",
+    "optimise", "finish", "products", "pushforwards", "emit", "backends", "cache", "sparsity",
+    "nested", "pipeline", "dispatch", "annotations", "explain", "patterns", "api", "directions",
+    "jacobians", "higher_order", "testing", "cli",
 )  # fmt: skip
 RULES_MAY_IMPORT = ("adcompiler.rulekit", "adcompiler.runtime", "adcompiler_rules")
 RUNTIME_MAY_IMPORT = ("adcompiler.runtime", "numpy")

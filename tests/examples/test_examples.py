@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
+
+from adcompiler.rulekit import REGISTRY, clear_new_rule_hooks
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -58,6 +61,31 @@ def test_logistic_regression_reaches_the_optimum_of_scikit_learn(load) -> None:
     assert ours == pytest.approx(theirs, rel=1e-10)
     np.testing.assert_allclose(*results["coefficients"], atol=1e-5)
     assert np.max(np.abs(results["gradient"])) < 1e-5
+
+
+@pytest.fixture
+def registry_as_it_was() -> Iterator[None]:
+    """Take back the rules and hooks of an example."""
+    REGISTRY.load_all()
+    before = len(REGISTRY.log)
+    yield
+    clear_new_rule_hooks()
+    for rule in REGISTRY.log[before:]:
+        REGISTRY.withdraw(rule)
+
+
+def test_E8_E10_dual_numbers_made_from_the_rules(load, registry_as_it_was) -> None:
+    assert load("forward_diff_zero").main() == {
+        "foo": 2.0, "bar": 3.1, "baz": 2 * 2.0 * 1.7 + 3.0,
+        "qux": (2 * 2.0 * 1.7 + 3.0) + 3.1 + 2, "quux": 45.0,
+    }
+
+
+def test_E9_a_tape_made_from_the_rules(load, registry_as_it_was) -> None:
+    assert load("reverse_diff_zero").main() == {
+        "foo": (2.0,), "bar": (3.1,), "baz": (2 * 2.0 * 1.7 + 3.0,),
+        "qux": ((2 * 2.0 * 1.7 + 3.0) + 3.1 + 2,), "quux": (45.0,),
+    }
 
 
 def test_demo_checks_its_gradient_and_optimises(load, capsys: pytest.CaptureFixture[str]) -> None:

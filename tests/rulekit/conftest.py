@@ -7,9 +7,9 @@ from adcompiler.rulekit import REGISTRY, clear_new_rule_hooks
 
 @pytest.fixture(autouse=True)
 def registry_as_it_was():
+    REGISTRY.load_all()
     before = len(REGISTRY.log)
     yield
     clear_new_rule_hooks()
     for rule in REGISTRY.log[before:]:
-        if str(getattr(rule.function, "__module__", "")).startswith("tests."):
-            REGISTRY.remove(rule.function)
+        REGISTRY.withdraw(rule)

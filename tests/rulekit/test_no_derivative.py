@@ -125,6 +125,18 @@ def test_D19_vjp_and_return_inside_the_block():
     assert pullback(1.0) == (0.0,)
 
 
+def test_D19_second_derivatives():
+    assert grad(grad(lambda x: x * stop_gradient(x * x)))(2.0) == 0.0
+
+    def f(x):
+        with no_grad():
+            y = x * x
+        return x * y
+
+    with pytest.raises(UnsupportedError, match=r"inside `with no_grad\(\)`"):
+        grad(grad(f))(2.0)
+
+
 def test_D19_no_tangent_goes_through_either():
     def f(x):
         with no_grad():

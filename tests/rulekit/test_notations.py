@@ -8,7 +8,7 @@ import pytest
 from scipy.special import expit
 
 from adcompiler import (
-    PullbackMemory, RuleError, apply_rrule, augmented_primal, bilinear, grad, linear,
+    MissingRuleError, PullbackMemory, RuleError, apply_rrule, augmented_primal, bilinear, grad, linear,
     non_differentiable, opt_out, project_to, pullback_at, rrule, scalar_rule, source, unionise,
     value_and_grad, vjp,
 )
@@ -266,6 +266,17 @@ def test_D15_several_outputs():
     assert use.source.count("sincos(") == 1
     only = grad(lambda x: sincos(x)[0])(0.3)
     assert only == pytest.approx(np.cos(0.3), rel=1e-15)
+
+
+def test_D15_outputs_without_a_derivative():
+    def split(x, n):
+        whole = np.floor(x)
+        return x - whole, n * whole
+
+    scalar_rule("split(x, n)", (1, None), (None, None))
+    assert grad(lambda x: split(x, 2)[0] * x)(2.25) == 2.5
+    with pytest.raises(MissingRuleError, match="with respect to its argument `n`"):
+        grad(lambda x: split(2.5, x)[1])(2.25)
 
 
 def test_D15_several_outputs_of_two_arguments_and_complex_numbers():

@@ -1,0 +1,237 @@
+"""Second and higher derivatives: Hessians, their products with vectors, Taylor series.
+
+All are compositions of ``grad``, ``vjp`` and ``jvp``; the compiler differentiates the code that it
+has emitted for the inner one.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from inspect import Parameter
+from typing import Any
+
+import numpy as np
+
+from adcompiler.api import Derivative, kept_derivative
+from adcompiler.cache.store import load_module
+from adcompiler.directions import jvp
+from adcompiler.dispatch import Options
+from adcompiler.dispatch.arguments import described
+
+POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+COMBINATIONS = ("fwd_adj", "fwd_fwd", "adj_fwd", "adj_adj")
+
+
+def hessian(
+    function: Callable[..., Any] | None = None,
+    argnums: int | str | tuple[int | str, ...] = 0,
+    *,
+    mode: str = "fwd_adj",
+    out: Any = None,
+) -> Any:
+    """Return a function that computes the Hessian of ``function``, which returns a real number.
+
+    For an argument ``x``, a number or array, the Hessian has the shape ``x.shape + x.shape``; for a
+    tuple ``argnums`` it is a tuple of rows, tuples of blocks, one for each pair of arguments.
+    ``mode`` names how it is computed, the outer derivative first: ``"fwd_adj"`` pushes a tangent
+    through the gradient for each column, ``"adj_adj"`` pulls a cotangent back through it for each
+    row, ``"adj_fwd"`` takes gradients of directional derivatives, ``"fwd_fwd"`` pushes a pair of
+    tangents for each entry on and above the diagonal. With ``out``, an array of the Hessian's
+    shape, rows are written there as they are computed, and it is returned.
+
+    Can be used as a decorator, with or without arguments. Raises UnsupportedError or
+    MissingRuleError before anything runs, TypeError for arguments of other types.
+    """
+    if mode not in COMBINATIONS:
+        raise ValueError(f"mode {mode!r} is not one of {', '.join(COMBINATIONS)}")
+    if function is None:
+        return lambda f: hessian(f, argnums, mode=mode, out=out)
+    several = isinstance(argnums, (tuple, list))
+    if several and out is not None:
+        raise ValueError("out is for the Hessian in one argument; argnums names several")
+    wanted = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
+    rows = Rows(function, wanted, mode)
+
+    @functools.wraps(function)
+    def hessian_of(*args: Any, **kwargs: Any) -> Any:
+        """Return the Hessian at the arguments."""
+        given, values = rows.arguments(args, kwargs)
+        blocks = [[np.empty(x.shape + y.shape, x.dtype) for y in values] for x in values]
+        if out is not None:
+            if np.shape(out) != blocks[0][0].shape:
+                raise ValueError(
+                    f"out has shape {np.shape(out)}, but the Hessian {blocks[0][0].shape}"
+                )
+            blocks = [[out]]
+        for i, index, parts in rows.at(given, values):
+            for block, part in zip(blocks[i], parts, strict=True):
+                block[index] = part
+        if several:
+            return tuple(tuple(map(number_or_array, row)) for row in blocks)
+        return out if out is not None else number_or_array(blocks[0][0])
+
+    return hessian_of
+
+
+class Rows:
+    """Computes the rows of Hessians of one function, in one of the four combinations."""
+
+    def __init__(
+        self, function: Callable[..., Any], argnums: tuple[int | str, ...], mode: str
+    ) -> None:
+        self.mode = mode
+        self.gradient = Derivative(function, Options("grad", argnums))
+        s = self.gradient.specialisations
+        self.positions = tuple(i - len(s.target.first) for i in s.wrt)
+        outer, inner = mode.split("_")
+        of = "forward" if outer == "fwd" else "vjp" if inner == "adj" else "grad"
+        if inner == "adj":
+            self.second = Derivative(self.gradient, Options(of, self.positions))
+        else:
+            wanted = tuple(f"args.{i}" for i in self.positions)
+            self.second = Derivative(directional(function, self.positions), Options(of, wanted))
+
+    def arguments(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], list[Any]]:
+        """Return all arguments by position, and those wanted as arrays; TypeError for others."""
+        s = self.gradient.specialisations
+        values = s.values(self.gradient.bound(*args, **kwargs))
+        if any(s.parts) or any(p.kind not in POSITIONAL for p in s.parameters):
+            raise TypeError("hessian needs a function whose arguments can be given by position")
+        for i in s.wrt:
+            name, value = s.parameters[i].name, values[i]
+            real = isinstance(value, (float, np.floating, np.ndarray))
+            if not real or np.asarray(value).dtype.kind != "f":
+                raise TypeError(
+                    f"hessian needs real numbers and arrays, but {name} is {described(value)}; "
+                    "hvp takes tuples, lists, dicts and instances too"
+                )
+        return values[len(s.target.first) :], [np.asarray(values[i]) for i in s.wrt]
+
+    def at(
+        self, args: tuple[Any, ...], values: list[Any]
+    ) -> Iterator[tuple[int, tuple[int, ...], Any]]:
+        """Yield which argument and element a row of the Hessian belongs to, and its parts."""
+        row: Callable[[tuple[Any, ...]], Any]
+        if self.mode == "fwd_adj":
+            push = self.second(*args)
+            row = lambda d: push(*d)[1]  # noqa: E731
+        elif self.mode == "adj_adj":
+            row = self.second(*args)[1]
+        elif self.mode == "adj_fwd":
+            row = lambda d: self.second(args, d)  # noqa: E731
+        else:
+            row = lambda d: self.entries(args, values, d)  # noqa: E731
+        for i, index, direction in unit_vectors(values):
+            yield i, index, row(direction)
+
+    def entries(
+        self, args: tuple[Any, ...], values: list[Any], direction: tuple[Any, ...]
+    ) -> list[Any]:
+        """Return a row of the Hessian, entry by entry."""
+        push = self.second(args, direction)
+        parts = [np.empty(value.shape, value.dtype) for value in values]
+        for j, index, other in unit_vectors(values):
+            parts[j][index] = push(*other)[1]
+        return parts
+
+
+def directional(function: Callable[..., Any], positions: tuple[int, ...]) -> Callable[..., Any]:
+    """Return the derivative of ``function`` along a direction, as a function with readable source.
+
+    It takes a tuple of arguments, and one of the tangents of those at the ``positions``.
+    """
+    text = (
+        "def directional(args, tangents):\n"
+        f"    return jvp(function, args, tangents, argnums={positions})[1]\n"
+    )
+    namespace = load_module(None, text, "adcompiler_directional").__dict__
+    namespace.update(jvp=jvp, function=function)
+    made: Callable[..., Any] = namespace["directional"]
+    return made
+
+
+def unit_vectors(
+    values: list[Any],
+) -> Iterator[tuple[int, tuple[int, ...], tuple[Any, ...]]]:
+    """Yield each element of some arrays, by array and index, and the direction that moves it."""
+    zeros = [np.zeros_like(value) for value in values]
+    for i, value in enumerate(values):
+        for index in np.ndindex(value.shape):
+            one = zeros[i].copy()
+            one[index] = 1.0
+            yield i, index, tuple(map(number_or_array, [*zeros[:i], one, *zeros[i + 1 :]]))
+
+
+def number_or_array(value: Any) -> Any:
+    """Return an array without axes as a number."""
+    return value if value.ndim else value.item() if value.dtype == np.float64 else value[()]
+
+
+def hvp(
+    function: Callable[..., Any], x: Any, v: Any, *rest: Any, mode: str = "fwd_adj", **kwargs: Any
+) -> Any:
+    """Return the Hessian of ``function(x, *rest, **kwargs)`` in ``x`` times ``v``.
+
+    ``x`` is a number, an array, or a tuple, list, dict or instance of these; ``v`` and the result
+    have its structure and shapes. ``mode`` is ``"fwd_adj"``, which pushes ``v`` through the
+    gradient, or ``"adj_adj"``, which pulls it back. The cost is a small multiple of that of a
+    gradient, whatever the size of ``x``.
+    """
+    gradient = kept_derivative(function, "grad", 0)
+    if mode == "fwd_adj":
+        return kept_derivative(gradient, "forward", (0,))(x, *rest, **kwargs)(v)[1]
+    if mode == "adj_adj":
+        return kept_derivative(gradient, "vjp", (0,))(x, *rest, **kwargs)[1](v)[0]
+    raise ValueError(f"mode {mode!r} is not one of fwd_adj, adj_adj")
+
+
+def vhp(function: Callable[..., Any], x: Any, v: Any, *rest: Any, **kwargs: Any) -> Any:
+    """Return ``v`` times the Hessian of ``function(x, *rest, **kwargs)`` in ``x``.
+
+    As ``hvp``, which is equal where second derivatives are continuous, by reverse mode only.
+    """
+    return hvp(function, x, v, *rest, mode="adj_adj", **kwargs)
+
+
+def nth_derivative(function: Callable[..., Any], n: int) -> Callable[..., Any]:
+    """Return the ``n``-th derivative of ``function`` of a real number, in its first argument.
+
+    The value may be a number, an array, or a container of these. ``n = 0`` is the function itself.
+    """
+    if not isinstance(n, int) or n < 0:
+        raise ValueError(f"the order of a derivative is 0, 1, 2, ...; got {n!r}")
+    for _ in range(n):
+        function = slope(function)
+    return function
+
+
+def slope(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the derivative of a function of a number: its tangent along 1.0."""
+
+    def derivative(x: Any, *rest: Any) -> Any:
+        return jvp(function, (x, *rest), (1.0,), argnums=(0,))[1]
+
+    return derivative
+
+
+def jet(function: Callable[..., Any], order: int) -> Callable[..., tuple[Any, ...]]:
+    """Return a function that computes ``function`` and its derivatives up to ``order``.
+
+    They are those in the first argument, a real number; divided by factorials they are the
+    coefficients of the Taylor polynomial.
+    """
+    orders = [function]
+    while len(orders) <= order:
+        orders.append(slope(orders[-1]))
+
+    def derivatives(x: Any, *rest: Any) -> tuple[Any, ...]:
+        """Return the derivatives of orders 0, 1, ... as a tuple."""
+        return tuple(derivative(x, *rest) for derivative in orders)
+
+    return derivatives
+
+
+__all__ = ["hessian", "hvp", "jet", "nth_derivative", "vhp"]

@@ -1,0 +1,158 @@
+"""Hessians, their products with vectors and higher derivatives, against closed forms."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.optimize
+
+from adcompiler import grad, hessian, hvp, jet, nth_derivative, value_and_grad, vhp
+from adcompiler.higher_order import COMBINATIONS
+
+POINT = (1.0, 1.5, 1.3, 1.2)
+SECOND_POINT = np.array([1.0, 1.5, 1.3, 1.2])
+
+
+def sample(x0, x1, x2, x3):
+    a = math.sin(x0) * math.cos(x1)
+    b = x2 * x3 - math.tan(x1 - x2)
+    c = a + 2 * b
+    return c * c
+
+
+def waves(x):
+    return (
+        math.sin(x[0] * x[1]) - math.cos(x[1] * x[2])
+        - math.sin(x[2] * x[3]) - math.cos(x[3] * x[0])
+    )
+
+
+WAVES = np.array([
+    [-1.7225685534127124, -1.4255052782383788, 0.0, 1.3668683913392345],
+    [-1.4255052782383788, -1.6231005915877297, 0.20710709386885928, 0.0],
+    [0.0, 0.20710709386885928, 0.6070092065907555, 1.5491129665004801],
+    [1.3668683913392345, 0.0, 1.5491129665004801, 2.052259261665317],
+])
+
+
+def test_the_sample_has_its_value_and_gradient():
+    value, gradient = value_and_grad(sample, argnums=(0, 1, 2, 3))(*POINT)
+    assert value == pytest.approx(7.6956487403088785, rel=1e-14)
+    assert gradient == pytest.approx(
+        (0.21204952808156374, -16.20933932255229, 24.86807512084561, 14.425336805009167), rel=1e-13)
+
+
+@pytest.mark.parametrize("mode", COMBINATIONS)
+def test_all_combinations_give_the_hessian_of_several_numbers(mode):
+    blocks = hessian(sample, argnums=(0, 1, 2, 3), mode=mode)(*POINT)
+    assert blocks[0] == pytest.approx(
+        (-0.32732611678460644, -3.213519328160318, 0.34261332420563, 0.1987412604929414), rel=1e-12)
+    assert all(isinstance(entry, float) for row in blocks for entry in row)
+    assert np.allclose(blocks, np.transpose(blocks), rtol=1e-12)
+
+
+@pytest.mark.parametrize("mode", COMBINATIONS)
+def test_all_combinations_give_the_hessian_in_an_array(mode):
+    assert np.allclose(hessian(waves, mode=mode)(SECOND_POINT), WAVES, rtol=1e-13, atol=1e-15)
+
+
+def test_rows_are_written_into_out():
+    H = np.full((4, 4), np.nan)
+    found = hessian(waves, out=H)(SECOND_POINT)
+    assert found is H
+    assert np.allclose(H, WAVES, rtol=1e-13, atol=1e-15)
+    with pytest.raises(ValueError, match="out has shape"):
+        hessian(waves, out=np.zeros(4))(SECOND_POINT)
+
+
+def mixed(a, b, c):
+    return np.sum(a**2 * b) * c + np.sum(b) * c**3
+
+
+@pytest.mark.parametrize("mode", COMBINATIONS)
+def test_blocks_have_the_shapes_of_pairs_of_arguments(mode):
+    a, b, c = np.array([1.0, 2.0]), np.array([0.5, -0.5]), 1.5
+    H = hessian(mixed, argnums=(2, 0, 1), mode=mode)(a, b, c)
+    assert H[0][0] == pytest.approx(6.0 * c * np.sum(b))
+    assert np.allclose(H[0][1], 2.0 * a * b)
+    assert np.allclose(H[2][0], a**2 + 3.0 * c**2)
+    assert np.allclose(H[1][1], np.diag(2.0 * b * c))
+    assert np.allclose(H[1][2], np.diag(2.0 * a * c))
+    assert np.allclose(H[2][2], np.zeros((2, 2)))
+
+
+def test_matrices_and_precision():
+    A = np.arange(4, dtype=np.float32).reshape(2, 2)
+    H = hessian(lambda A: np.sum(A @ A))(A)
+    assert H.shape == (2, 2, 2, 2)
+    assert H.dtype == np.float32
+    expected = np.einsum("jk,il->ijkl", np.eye(2), np.ones((2, 2)))
+    assert np.allclose(H, expected + expected.transpose(2, 3, 0, 1))
+    assert hessian(lambda x: x**3)(2) == 12.0
+    assert hessian(lambda x: np.sum(x))(np.zeros(0)).shape == (0, 0)
+
+
+def test_what_has_no_hessian_is_refused():
+    with pytest.raises(ValueError, match="mode 'forward'"):
+        hessian(waves, mode="forward")
+    with pytest.raises(TypeError, match="hvp takes tuples"):
+        hessian(lambda x: x[0] * x[1])((1.0, 2.0))
+    with pytest.raises(TypeError, match="hessian needs real"):
+        hessian(lambda z: abs(z) ** 2)(1.0 + 2.0j)
+    with pytest.raises(TypeError, match="scalar result"):
+        hessian(lambda x: 2.0 * x)(np.ones(2))
+
+
+def test_the_hessian_of_rosenbrocks_function_as_scipy_ships_it():
+    rng = np.random.default_rng(0)
+    rosen = scipy.optimize.rosen
+    x, v = rng.normal(size=7), rng.normal(size=7)
+    wanted = scipy.optimize.rosen_hess(x)
+    for mode in ("fwd_adj", "adj_adj"):
+        assert np.allclose(hessian(rosen, mode=mode)(x), wanted, rtol=1e-10, atol=1e-10)
+        product = hvp(rosen, x, v, mode=mode)
+        assert np.allclose(product, scipy.optimize.rosen_hess_prod(x, v), rtol=1e-10, atol=1e-10)
+    assert np.allclose(vhp(rosen, x, v), v @ wanted, rtol=1e-10, atol=1e-10)
+
+
+def test_products_with_vectors_of_any_structure():
+    def energy(state, k):
+        return k * state["a"] ** 2 * np.sum(state["b"][0] ** 2)
+
+    state = {"a": 1.5, "b": (np.array([1.0, 2.0]),)}
+    v = {"a": 0.5, "b": (np.array([1.0, -1.0]),)}
+    for product in (hvp, vhp):
+        found = product(energy, state, v, 3.0)
+        assert found["a"] == pytest.approx(3.0 * (2 * 0.5 * 5.0 + 2 * 1.5 * 2 * (1.0 - 2.0)))
+        assert np.allclose(
+            found["b"][0], 3.0 * (4 * 1.5 * 0.5 * state["b"][0] + 2 * 1.5**2 * v["b"][0]))
+
+
+@pytest.mark.parametrize("n", range(6))
+def test_derivatives_of_any_order(n):
+    x = 0.7
+    assert nth_derivative(math.exp, n)(x) == pytest.approx(math.exp(x), rel=1e-12)
+    assert nth_derivative(lambda t: t**4, n)(x) == pytest.approx(
+        math.perm(4, n) * x ** max(4 - n, 0), rel=1e-12)
+
+
+def test_jets():
+    x = 0.3
+    derivatives = jet(lambda t, k: k * math.sin(t), 4)(x, 2.0)
+    s, c = 2.0 * math.sin(x), 2.0 * math.cos(x)
+    assert derivatives == pytest.approx((s, c, -s, -c, s), rel=1e-13)
+
+
+def looped(x, n):
+    y = x
+    for _ in range(n):
+        y = math.sin(y) * x
+    return y
+
+
+def test_forward_and_reverse_agree_on_third_derivatives_of_loops():
+    third = grad(grad(grad(looped)))(0.8, 3)
+    assert nth_derivative(looped, 3)(0.8, 3) == pytest.approx(third, rel=1e-11)
+    h = 1e-3
+    second = grad(grad(looped))
+    assert third == pytest.approx((second(0.8 + h, 3) - second(0.8 - h, 3)) / (2 * h), rel=1e-4)
