@@ -31,6 +31,8 @@ class Request:
 
     ``wrt`` holds positions of arguments, ``parts`` the steps from each to the part that is wanted.
     ``same`` pairs positions of arguments with earlier ones that are the same object.
+    With ``strict_primal`` values are computed by the functions themselves even where a rule has
+    another way; with ``debug`` emitted code checks what rules return.
     With ``parameters`` the emitted function is called as the user's is (keywords, defaults, stars).
     """
 
@@ -44,6 +46,15 @@ class Request:
     parameters: tuple[Parameter, ...] = ()
     parts: tuple[tuple[Any, ...], ...] = ()
     same: tuple[tuple[int, int], ...] = ()
+    strict_primal: bool = False
+    debug: bool = False
+
+    def unit(self, chosen: frozenset[Any] = frozenset()) -> Unit:
+        """Return the empty tables of a compilation; ``chosen`` are those of ``Unit``."""
+        return Unit(
+            root=self.function, assume_equal_shapes=self.assume_equal_shapes, chosen=chosen,
+            derive=derive, strict_primal=self.strict_primal, debug=self.debug,
+        )
 
 
 @dataclass(frozen=True)
@@ -75,8 +86,7 @@ Result = tuple[str, Unit, list[Function] | Emitted]
 
 def stages(request: Request) -> Iterator[Result]:
     """Run the stages one by one; raises UnsupportedError or MissingRuleError with all findings."""
-    unit = Unit(root=request.function, assume_equal_shapes=request.assume_equal_shapes,
-                derive=derive)
+    unit = request.unit()
     function = lower(request.function)
     yield "parse", unit, [function]
 
@@ -108,8 +118,7 @@ def typed_function(unit: Unit, function: Function, request: Request) -> tuple[Un
     while True:
         typed = specialise(unit, function, request.function, list(request.types), wrt=request.wrt,
                            parts=request.parts, same=request.same, copied=copied)
-        again = Unit(root=request.function, assume_equal_shapes=request.assume_equal_shapes,
-                     chosen=unit.chosen, derive=derive)
+        again = request.unit(unit.chosen)
         containers = typed.containers_written(unit) if request.mode in ("vjp", "forward") else ()
         if not unit.merges <= unit.chosen and any(f.anchor == "aliases" for f in unit.findings):
             again.chosen |= unit.merges

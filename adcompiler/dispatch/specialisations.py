@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,9 +37,13 @@ MAX_VARIANTS = 4
 
 Same = tuple[tuple[int, int], ...]
 """Pairs of positions of arguments that are one object: a later one, and an earlier one."""
-
 _compiling = threading.RLock()
 """Held while compiling: one function at a time, in whichever thread asks first."""
+
+
+def debugging() -> bool:
+    """Say whether emitted code checks what rules return: if ADCOMPILER_DEBUG is set, not to 0."""
+    return os.environ.get("ADCOMPILER_DEBUG", "0") not in ("", "0")
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,7 @@ class Options:
     mode: str
     argnums: int | str | tuple[int | str, ...]
     has_aux: bool = False
+    strict_primal: bool = False
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
@@ -210,7 +216,8 @@ class Specialisations:
             store = Store(default_directory())
             request = (
                 self.options.mode, self.wrt, self.parts, self.options.has_aux, self.single,
-                equal_shapes, same, *map(type_text, types_), *map(type_text, self.captured_types()),
+                equal_shapes, same, self.options.strict_primal, debugging(),
+                *map(type_text, types_), *map(type_text, self.captured_types()),
             )
             key = primary_key(self.target.function, request)
             for entry in store.candidates(key):
@@ -235,6 +242,7 @@ class Specialisations:
         emitted = compile_request(Request(
             self.target.function, types_, self.wrt, self.options.mode, self.options.has_aux,
             self.single, equal_shapes, parts=self.parts, same=same,
+            strict_primal=self.options.strict_primal, debug=debugging(),
         ))
         unit = emitted.unit
         values = {name: value for name, (value, _) in emitted.bound.items()}
