@@ -19,7 +19,7 @@ def test_D9_eigenvalues_come_with_their_vectors_and_explain_says_so():
         [0.7236067977499788, -0.4472135954999578], [-0.4472135954999578, 0.2763932022500209]
     ], rtol=1e-12)
     assert code(derivative.source).count("np.linalg.eigh(") == 1
-    assert "eigvalsh" not in code(derivative.source)
+    assert "eigvalsh(" not in code(derivative.source)
     (changed,) = derivative.explain(A).changed
     assert changed.startswith("numpy.linalg.eigvalsh: ")
     trace = grad(lambda a: np.sum(np.linalg.eigvalsh(a)))(A)
