@@ -12,7 +12,7 @@ import numpy as np
 from adcompiler.sparsity import index_sets
 from adcompiler.sparsity.index_sets import Cells, Shape, count
 from adcompiler.sparsity.joining import join, join_all
-from adcompiler.sparsity.run import Refusal, Run
+from adcompiler.sparsity.run import CONSTANT, Refusal, Run
 from adcompiler.sparsity.sets import EMPTY, union
 from adcompiler.sparsity.values import (
     NOTHING, Dependent, Relation, UnknownList, all_sets, combined, dependents_in, dtype_of,
@@ -202,10 +202,9 @@ def updated_array(run: Run, obj: Any, steps: Sequence[Any], value: Any, adds: bo
         return obj
     last = steps[-1]
     if len(steps) == 1 and last[0] == "item" and is_place(obj.shape, last[2][0]):
-        first, second = (value.first, value.second) if isinstance(value, Dependent) else (
-            NOTHING, NOTHING)
-        obj.first = put(obj.first, obj.shape, last[2][0], whole(first), adds)
-        obj.second = put(obj.second, obj.shape, last[2][0], whole(second), adds)
+        given = value if isinstance(value, Dependent) else CONSTANT
+        obj.first = put(obj.first, obj.shape, last[2][0], whole(given.first), adds)
+        obj.second = put(obj.second, obj.shape, last[2][0], whole(given.second), adds)
         return obj
     places = followed(np.arange(count(obj.shape)).reshape(obj.shape), steps)
     for which in ("first", "second"):

@@ -25,7 +25,7 @@ from adcompiler.sparsity.run import Bound, Record, Refusal, Run
 from adcompiler.sparsity.values import Dependent, Either, element, has_dependents
 from adcompiler.transforms.unit import Callee, Unit
 
-RECURSIONS = 6
+RECURSIONS = 3
 """So many calls of a function inside of itself are followed where its end is not known."""
 
 

@@ -143,10 +143,12 @@ class Run:
 
     def kind(self, function: Any, count: int) -> Classification | None:
         """Return the classification of a function of numbers with one result, None for others."""
-        found = self.kinds.get((function, count), UNSEEN)
-        if found is UNSEEN:
-            found = self.kinds[function, count] = TRANSFERS[KIND](self, function, count)
-        return found
+        try:
+            return self.kinds[function, count]
+        except KeyError:
+            found: Classification | None = TRANSFERS[KIND](self, function, count)
+            self.kinds[function, count] = found
+            return found
 
     def of_number(self, function: Any, a: Dependent, kind: Classification) -> Dependent:
         """Return the result of a function of one number that depends on the inputs."""
@@ -223,6 +225,7 @@ class Run:
                     return None
             elif type(b) is not Dependent or b.shape != () or type(a) not in PLAIN:
                 return None
+            kind: Classification | None
             if function is operator.pow and type(b) in PLAIN:
                 kind = EXPONENTS.get(b, CURVED)
             else:
@@ -282,7 +285,6 @@ PLAIN = frozenset({int, float})
 CONSTANT = Dependent((), float)
 EXPONENTS = {0: of_letters("zzz"), 1: of_letters("fzz")}
 CURVED = of_letters("szz")
-UNSEEN: Any = object()
 
 
 def is_random(function: Any) -> bool:
