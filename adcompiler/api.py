@@ -221,14 +221,15 @@ def vjp(
 
 
 def kept_derivative(
-    function: Callable[..., Any], mode: str, argnums: Argnums, strict_primal: bool = False
+    function: Callable[..., Any], mode: str, argnums: Argnums, strict_primal: bool = False,
+    batched: bool = False,
 ) -> Derivative:
     """Return the derivative that calls of ``vjp``, ``jvp`` and the like share.
 
     The function itself keeps it, so that both die together. Of callables of other kinds (bound
     methods, functions written in C) the latest are kept here.
     """
-    key = (mode, argnums, False, strict_primal)
+    key = (mode, argnums, False, strict_primal, batched)
     if not isinstance(function, types.FunctionType):
         try:
             return _kept_here(function, *key)

@@ -26,6 +26,7 @@ from adcompiler.ir.visit import (
 from adcompiler.optimise.passes import optimise
 from adcompiler.runtime import apart, give_back, paired, seed
 from adcompiler.runtime import own as own_copy
+from adcompiler.transforms.batching import batched_block
 from adcompiler.transforms.cotangents import Cotangents, cotangent_type
 from adcompiler.transforms.global_state import checked_stores, with_reads_in_order
 from adcompiler.transforms.heap import Heap
@@ -364,8 +365,11 @@ def check_aux(s: Specialiser, value: Atom, name: str) -> None:
 # -- the split pair ---------------------------------------------------------------------------
 
 
-def split(unit: Unit, typed: Typed, single: bool) -> Product:
-    """Return the split pair: the augmented primal, which saves residuals, and the pullback."""
+def split(unit: Unit, typed: Typed, single: bool, batched: bool = False) -> Product:
+    """Return the split pair: the augmented primal, which saves residuals, and the pullback.
+
+    If ``batched``, the pullback takes cotangents with a leading axis; NotBatchable where it cannot.
+    """
     pairs: Pairs = {}
     name = typed.function.name
     for callee in unit.callees.values():
@@ -379,7 +383,7 @@ def split(unit: Unit, typed: Typed, single: bool) -> Product:
     )
     augmented, pullback, residuals = pair_halves(
         Specialiser(unit), primal, typed.params, typed.inputs, f"{name}_augmented",
-        f"{name}_pullback", pairs, own=True, entry=typed.entry,
+        f"{name}_pullback", pairs, own=True, entry=typed.entry, batched=batched,
     )
     if not single:
         pullback = packed_result(pullback, unit)
@@ -417,7 +421,7 @@ def given_back(typed: Typed, kept: Iterable[Var]) -> Iterator[Statement]:
 def pair_halves(
     s: Specialiser, primal: Function, params: list[Var], inputs: list[Var], augmented_name: str,
     pullback_name: str, pairs: Pairs, own: bool, entry: Sequence[Statement] = (),
-    apart: bool = False,
+    apart: bool = False, batched: bool = False,
 ) -> tuple[Function, Function, list[str]]:
     """Return the augmented primal and the pullback of a typed function, optimised together.
 
@@ -444,6 +448,9 @@ def pair_halves(
     )
     forward, backward = split_at_reverse(joint, y_bar)
     value, *bars = joint.yields
+    if batched:
+        rest = batched_block(s, Block(tuple(backward), tuple(bars)), [y_bar], range(len(bars)), at)
+        backward, bars = list(rest.statements), list(rest.yields)
     made = definitions(Block(tuple(forward))) | {p.var for p in primal.params}
     saved = [v for v in free_variables(Block(tuple(backward), tuple(bars))) if v in made]
     if own or apart:

@@ -12,6 +12,7 @@ from adcompiler.optimise.passes import optimise
 from adcompiler.products import (
     Product, Typed, all_params, effects_of, given_back, plain_functions,
 )
+from adcompiler.transforms.batching import batched_block
 from adcompiler.transforms.forward import Pushed, push
 from adcompiler.transforms.pairs import Pushes
 from adcompiler.transforms.rules import at_origin
@@ -20,8 +21,11 @@ from adcompiler.transforms.tangents import Tangents, dot, tangent_type
 from adcompiler.transforms.unit import Unit
 
 
-def pushforward(unit: Unit, typed: Typed) -> Product:
-    """Return the function of the arguments and their tangents that gives ``(y, y_dot)``."""
+def pushforward(unit: Unit, typed: Typed, batched: bool = False) -> Product:
+    """Return the function of the arguments and their tangents that gives ``(y, y_dot)``.
+
+    If ``batched``, tangents have a leading axis; raises NotBatchable where that cannot be written.
+    """
     s = Specialiser(unit)
     name, origin = typed.function.name, typed.origin
     for callee in unit.callees.values():
@@ -38,6 +42,8 @@ def pushforward(unit: Unit, typed: Typed) -> Product:
         y_dot = finished_dot(s, pushed, origin)
     params = (*all_params(unit, typed), *(Param(var, 1) for var in duals.values()))
     block = optimise(Block(tuple(statements), (pushed.value, y_dot)), unit)
+    if batched and duals:
+        block = batched_block(s, block, list(duals.values()), (1,), origin)
     block = owned(block, unit, {param.var for param in params}, origin)
     main = Function(f"{name}_pushforward", params, block, origin)
     names = ", ".join(var.name for var in duals.values())
