@@ -13,7 +13,7 @@ from adcompiler.analyses.once import reused_variables
 from adcompiler.analyses.purity import Purity
 from adcompiler.analyses.storage import Sharing, is_mutable
 from adcompiler.errors import Finding
-from adcompiler.finish import finished_bars, own_arrays, python_number
+from adcompiler.finish import finished_bars, of_many_seeds, own_arrays, python_number
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -26,7 +26,6 @@ from adcompiler.ir.visit import (
 from adcompiler.optimise.passes import optimise
 from adcompiler.runtime import apart, give_back, paired, seed
 from adcompiler.runtime import own as own_copy
-from adcompiler.transforms.batching import batched_block
 from adcompiler.transforms.cotangents import Cotangents, cotangent_type
 from adcompiler.transforms.global_state import checked_stores, with_reads_in_order
 from adcompiler.transforms.heap import Heap
@@ -449,7 +448,9 @@ def pair_halves(
     forward, backward = split_at_reverse(joint, y_bar)
     value, *bars = joint.yields
     if batched:
-        rest = batched_block(s, Block(tuple(backward), tuple(bars)), [y_bar], range(len(bars)), at)
+        rest = of_many_seeds(
+            s, Block(tuple(backward), tuple(bars)), [y_bar], range(len(bars)), at
+        )
         backward, bars = list(rest.statements), list(rest.yields)
     made = definitions(Block(tuple(forward))) | {p.var for p in primal.params}
     saved = [v for v in free_variables(Block(tuple(backward), tuple(bars))) if v in made]

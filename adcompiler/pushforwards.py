@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from adcompiler.finish import finished_bar, own_arrays, python_number
+from adcompiler.finish import finished_bar, of_many_seeds, own_arrays, python_number
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Block, Const, Function, Origin, Pack, Param, Var
 from adcompiler.optimise.passes import optimise
 from adcompiler.products import (
     Product, Typed, all_params, effects_of, given_back, plain_functions,
 )
-from adcompiler.transforms.batching import batched_block
 from adcompiler.transforms.forward import Pushed, push
 from adcompiler.transforms.pairs import Pushes
 from adcompiler.transforms.rules import at_origin
@@ -43,7 +42,7 @@ def pushforward(unit: Unit, typed: Typed, batched: bool = False) -> Product:
     params = (*all_params(unit, typed), *(Param(var, 1) for var in duals.values()))
     block = optimise(Block(tuple(statements), (pushed.value, y_dot)), unit)
     if batched and duals:
-        block = batched_block(s, block, list(duals.values()), (1,), origin)
+        block = of_many_seeds(s, block, list(duals.values()), (1,), origin)
     block = owned(block, unit, {param.var for param in params}, origin)
     main = Function(f"{name}_pushforward", params, block, origin)
     names = ", ".join(var.name for var in duals.values())

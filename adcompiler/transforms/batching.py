@@ -23,7 +23,6 @@ from adcompiler.ir.nodes import (
     Rhs, Star, Statement, Step, Unsupported, Update, Var, operands, substitute,
 )
 from adcompiler.ir.visit import walk
-from adcompiler.optimise.dead_code import dead_code
 from adcompiler.runtime import (
     add, add_at, append, as_gradient, drop_last, project, unbroadcast, zeros_like,
 )
@@ -701,8 +700,7 @@ def batched_block(
 
     The yields at ``wanted`` have the leading axis for sure. Raises NotBatchable.
     """
-    new = Batcher(s, seeded, origin).run(block, wanted)
-    return dead_code(new, Purity(s.unit.type, s.unit.definition))
+    return Batcher(s, seeded, origin).run(block, wanted)
 
 
 __all__ = ["NotBatchable", "batched_block"]

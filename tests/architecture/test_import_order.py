@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ORDER = (
     "errors", "runtime", "ir", "rulekit", "frontend", "analyses", "transforms", "optimise",
     "finish", "products", "pushforwards", "emit", "backends", "cache", "sparsity", "nested",
-    "pipeline", "dispatch", "annotations", "explain", "patterns", "api", "directions",
+    "pipeline", "dispatch", "annotations", "explain", "patterns", "api", "directions", "seeds",
     "jacobians", "higher_order", "testing", "cli",
 )  # fmt: skip
 RULES_MAY_IMPORT = ("adcompiler.rulekit", "adcompiler.runtime", "adcompiler_rules")
