@@ -1,1 +1,77 @@
-"""Rules for ``scipy.integrate``."""
+"""Rules for integrals of samples. ``scipy.integrate.trapezoid`` is compiled from its source."""
+
+import numpy as np
+import scipy.integrate
+
+from adcompiler.rulekit import call, non_differentiable, rrule
+from adcompiler.runtime import unbroadcast
+from adcompiler.runtime.scipy_integrate import simpson_weights
+from adcompiler.runtime.shaping import like
+from adcompiler_rules.scipy_samples import complex_normal
+
+non_differentiable(scipy.integrate.newton_cotes)
+
+
+def grid(rng, n):
+    """Return ``n`` increasing numbers, the distances not equal."""
+    return np.cumsum(rng.uniform(0.5, 1.5, n))
+
+
+@rrule(scipy.integrate.simpson, wrt=("y",), linear=(0,), domain=lambda rng: [
+    call(rng.normal(size=5)),
+    call(rng.normal(size=6), dx=0.3),
+    call(rng.normal(size=(2, 7)), grid(rng, 7)),
+    call(rng.normal(size=(4, 2)), x=grid(rng, 4), axis=0),
+    call(rng.normal(size=2), x=grid(rng, 2)),
+    call(rng.normal(size=(2, 4)), x=np.stack((grid(rng, 4), grid(rng, 4)))),
+    call(complex_normal(rng, 5)),
+])
+def simpson(y, x=None, *, dx=1.0, axis=-1):
+    """Linear in the samples; of their places it has no derivative."""
+    value = scipy.integrate.simpson(y, x=x, dx=dx, axis=axis)
+
+    def simpson_pullback(dvalue):
+        weights = simpson_weights(np.shape(y), x, dx, axis)
+        return like(np.expand_dims(dvalue, axis) * weights, y)
+
+    return value, simpson_pullback
+
+
+@rrule(scipy.integrate.cumulative_trapezoid, wrt=("y", "x", "dx"), domain=lambda rng: [
+    call(rng.normal(size=5)),
+    call(rng.normal(size=5), dx=0.3),
+    call(rng.normal(size=(2, 5)), grid(rng, 5)),
+    call(rng.normal(size=(4, 2)), grid(rng, 4), axis=0),
+    call(rng.normal(size=5), grid(rng, 5), initial=0),
+    call(rng.normal(size=(2, 4)), np.stack((grid(rng, 4), grid(rng, 4)))),
+    call(complex_normal(rng, 5), grid(rng, 5)),
+])
+def cumulative_trapezoid(y, x=None, dx=1.0, axis=-1, initial=None):
+    """The sums of the cotangents from the end on are those of the areas between the samples."""
+    value = scipy.integrate.cumulative_trapezoid(y, x, dx, axis, initial)
+
+    def cumulative_trapezoid_pullback(dvalue):
+        g = np.moveaxis(dvalue, axis, -1)
+        samples = np.moveaxis(np.asarray(y), axis, -1)
+        g = g if initial is None else g[..., 1:]
+        areas = np.flip(np.cumsum(np.flip(g, -1), -1), -1)
+        means = 0.5 * (samples[..., 1:] + samples[..., :-1])
+        if x is None:
+            widths = dx
+        elif np.ndim(x) == 1:
+            widths = np.diff(x)
+        else:
+            widths = np.diff(np.moveaxis(np.asarray(x), axis, -1))
+        halves = 0.5 * areas * np.conj(widths)
+        nothing = np.zeros_like(halves[..., :1])
+        dy = np.concatenate((halves, nothing), -1) + np.concatenate((nothing, halves), -1)
+        dy = like(np.moveaxis(dy, -1, axis), y)
+        along = areas * np.conj(means)
+        if x is None:
+            return dy, None, like(np.sum(along), dx)
+        moved = np.concatenate((nothing, along), -1) - np.concatenate((along, nothing), -1)
+        if np.ndim(x) == 1:
+            return dy, like(unbroadcast(moved, np.shape(x)), x), None
+        return dy, like(np.moveaxis(moved, -1, axis), x), None
+
+    return value, cumulative_trapezoid_pullback
