@@ -136,14 +136,18 @@ class Derivative:
 
 
 @overload
-def grad(function: None = None, *, argnums: Argnums = 0, has_aux: bool = False) -> Callable[
-    [Callable[..., Any]], Derivative]: ...
+def grad(
+    function: None = None, *, argnums: Argnums = 0, has_aux: bool = False,
+    strict_primal: bool = False,
+) -> Callable[[Callable[..., Any]], Derivative]: ...
 @overload
 def grad(
-    function: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False
+    function: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False,
+    strict_primal: bool = False,
 ) -> Derivative: ...
 def grad(
-    function: Callable[..., Any] | None = None, argnums: Argnums = 0, *, has_aux: bool = False
+    function: Callable[..., Any] | None = None, argnums: Argnums = 0, *, has_aux: bool = False,
+    strict_primal: bool = False,
 ) -> Any:
     """Return a function that computes the gradient of ``function``.
 
@@ -152,44 +156,52 @@ def grad(
     structure, shape and float precision of that argument; integers count as floats, but not those
     in instances. Positions reach into ``*args``, names into ``**kwargs``; ``"params.w"`` names an
     entry, item or attribute of the argument ``params``. With ``has_aux`` the function returns
-    ``(value, aux)`` and the derivative ``(gradient, aux)``.
+    ``(value, aux)`` and the derivative ``(gradient, aux)``. Some rules compute the value by another
+    algorithm than the function, which may differ in rounding (``explain`` lists them); with
+    ``strict_primal`` the function itself gives the value.
 
     Can be used as a decorator, with or without arguments. Raises UnsupportedError or
     MissingRuleError at the first call, before anything runs, for code that cannot be
     differentiated, and TypeError for results that are not real scalars.
     """
-    return _derivative("grad", function, argnums, has_aux)
+    return _derivative("grad", function, argnums, has_aux, strict_primal)
 
 
 @overload
 def value_and_grad(
-    function: None = None, *, argnums: Argnums = 0, has_aux: bool = False
+    function: None = None, *, argnums: Argnums = 0, has_aux: bool = False,
+    strict_primal: bool = False,
 ) -> Callable[[Callable[..., Any]], Derivative]: ...
 @overload
 def value_and_grad(
-    function: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False
+    function: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False,
+    strict_primal: bool = False,
 ) -> Derivative: ...
 def value_and_grad(
-    function: Callable[..., Any] | None = None, argnums: Argnums = 0, *, has_aux: bool = False
+    function: Callable[..., Any] | None = None, argnums: Argnums = 0, *, has_aux: bool = False,
+    strict_primal: bool = False,
 ) -> Any:
     """Return a function that computes the value of ``function`` and its gradient, as a pair.
 
     As ``grad``; with ``has_aux`` the result is ``((value, aux), gradient)``.
     """
-    return _derivative("value_and_grad", function, argnums, has_aux)
+    return _derivative("value_and_grad", function, argnums, has_aux, strict_primal)
 
 
 def _derivative(
-    mode: str, function: Callable[..., Any] | None, argnums: Argnums, has_aux: bool
+    mode: str, function: Callable[..., Any] | None, argnums: Argnums, has_aux: bool,
+    strict_primal: bool,
 ) -> Any:
-    options = Options(mode, tuple(argnums) if isinstance(argnums, list) else argnums, has_aux)
+    argnums = tuple(argnums) if isinstance(argnums, list) else argnums
+    options = Options(mode, argnums, has_aux, strict_primal)
     if function is None:
         return lambda f: Derivative(f, options)
     return Derivative(function, options)
 
 
 def vjp(
-    function: Callable[..., Any], *args: Any, argnums: Argnums | None = None, **kwargs: Any
+    function: Callable[..., Any], *args: Any, argnums: Argnums | None = None,
+    strict_primal: bool = False, **kwargs: Any,
 ) -> tuple[Any, Callable[[Any], Any]]:
     """Return ``function(*args, **kwargs)`` and its pullback there.
 
@@ -197,22 +209,27 @@ def vjp(
     means zero; TypeError or ValueError where it does not fit) and returns the cotangents of the
     arguments ``argnums``: a tuple for all positional arguments by default, or for a tuple; one
     cotangent for a single position or name. It may be called any number of times, from any thread.
+    ``strict_primal`` is that of ``grad``.
     """
     if argnums is None:
         argnums = tuple(range(len(args)))
     elif isinstance(argnums, list):
         argnums = tuple(argnums)
-    value, pullback = kept_derivative(function, "vjp", argnums)(*args, **kwargs)
+    pair = kept_derivative(function, "vjp", argnums, strict_primal)
+    value, pullback = pair(*args, **kwargs)
     return value, pullback
 
 
-def kept_derivative(function: Callable[..., Any], mode: str, argnums: Argnums) -> Derivative:
+def kept_derivative(
+    function: Callable[..., Any], mode: str, argnums: Argnums, strict_primal: bool = False,
+    batched: bool = False,
+) -> Derivative:
     """Return the derivative that calls of ``vjp``, ``jvp`` and the like share.
 
     The function itself keeps it, so that both die together. Of callables of other kinds (bound
     methods, functions written in C) the latest are kept here.
     """
-    key = (mode, argnums)
+    key = (mode, argnums, False, strict_primal, batched)
     if not isinstance(function, types.FunctionType):
         try:
             return _kept_here(function, *key)
@@ -230,8 +247,8 @@ def kept_derivative(function: Callable[..., Any], mode: str, argnums: Argnums) -
 
 
 @functools.lru_cache(maxsize=64)
-def _kept_here(function: Callable[..., Any], mode: str, argnums: Argnums) -> Derivative:
-    return Derivative(function, Options(mode, argnums))
+def _kept_here(function: Callable[..., Any], *options: Any) -> Derivative:
+    return Derivative(function, Options(*options))
 
 
 def source(

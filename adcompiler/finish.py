@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from adcompiler.analyses.purity import ALLOCATORS
+from adcompiler.analyses.purity import ALLOCATORS, Purity
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     NONE, Atom, Attribute, Block, Call, Const, Item, Let, Origin, Pack, Rhs, Star, Var, unstar,
 )
+from adcompiler.optimise.dead_code import dead_code
 from adcompiler.rulekit.registry import REGISTRY
 from adcompiler.runtime import add_at, as_gradient, project, unbroadcast
 from adcompiler.runtime.gathering import permute_adjoint, take_adjoint, take_along_axis_adjoint
+from adcompiler.transforms.batching import batched_block
 from adcompiler.transforms.reverse import Reversed
 from adcompiler.transforms.specialise import Specialiser
 from adcompiler.transforms.unit import Unit
@@ -215,3 +217,14 @@ def shares_storage(function: Any) -> bool:
         return function in VIEWS
     except TypeError:  # it has no hash
         return False
+
+
+def of_many_seeds(
+    s: Specialiser, block: Block, seeded: Sequence[Var], wanted: Sequence[int], origin: Origin
+) -> Block:
+    """Return optimised derivative code for many seeds, which ``seeded`` hold, with nothing unused.
+
+    The yields at ``wanted`` have the leading axis for sure. Raises NotBatchable.
+    """
+    new = batched_block(s, block, seeded, wanted, origin)
+    return dead_code(new, Purity(s.unit.type, s.unit.definition))

@@ -88,6 +88,7 @@ class Patterns:
         params = tuple(Param(var, 1) for var in (*typed.params, *unit.captured.values()))
         written = [it for it in typed.written if it.var in typed.params]
         yields = (typed.value, *(it.final for it in written))
+        inputs = [typed.params[i] for i in self.forms.wrt]
         function = Function(
             typed.function.name, params, Block(typed.statements, yields), typed.origin
         )
@@ -96,7 +97,7 @@ class Patterns:
             unit.findings.extend(typed.lost)
             refuse(unit)
         return Compiled(
-            unit, function, program_of(function, unit), tuple(unit.captured),
+            unit, function, program_of(function, unit, inputs), tuple(unit.captured),
             tuple(typed.params.index(it.var) for it in written),
             is_in_place and bool(written),
             guard(target, unit.facts, self.forms.arguments(kinds)),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from inspect import Parameter
 from typing import Any
 
@@ -20,6 +20,7 @@ from adcompiler.nested import derive
 from adcompiler.products import Product, Typed, gradient, optimised, specialise, split
 from adcompiler.pushforwards import pushforward
 from adcompiler.rulekit.homes import display_name
+from adcompiler.transforms.batching import NotBatchable
 from adcompiler.transforms.unit import Unit
 
 STAGES = ("parse", "types", "reverse", "optimise", "source")
@@ -31,6 +32,9 @@ class Request:
 
     ``wrt`` holds positions of arguments, ``parts`` the steps from each to the part that is wanted.
     ``same`` pairs positions of arguments with earlier ones that are the same object.
+    With ``strict_primal`` values are computed by the functions themselves even where a rule has
+    another way; with ``debug`` emitted code checks what rules return.
+    If ``batched``, cotangents or tangents have a leading axis, one row for each seed.
     With ``parameters`` the emitted function is called as the user's is (keywords, defaults, stars).
     """
 
@@ -44,6 +48,16 @@ class Request:
     parameters: tuple[Parameter, ...] = ()
     parts: tuple[tuple[Any, ...], ...] = ()
     same: tuple[tuple[int, int], ...] = ()
+    batched: bool = False
+    strict_primal: bool = False
+    debug: bool = False
+
+    def unit(self, chosen: frozenset[Any] = frozenset()) -> Unit:
+        """Return the empty tables of a compilation; ``chosen`` are those of ``Unit``."""
+        return Unit(
+            root=self.function, assume_equal_shapes=self.assume_equal_shapes, chosen=chosen,
+            derive=derive, strict_primal=self.strict_primal, debug=self.debug,
+        )
 
 
 @dataclass(frozen=True)
@@ -55,6 +69,7 @@ class Emitted:
     unit: Unit
     product: Product
     bound: dict[str, Any] = field(default_factory=dict)
+    one_by_one: bool = False
 
     @property
     def report(self) -> dict[str, list[str]]:
@@ -66,6 +81,7 @@ class Emitted:
             "changed": sorted({f"{name}: {r.primal_note}" for name, r in named if r.primal_note}),
             "kinks": sorted({f"{name}: {r.kink}" for name, r in named if r.kink}),
             "residuals": self.product.residuals, "effects": [self.product.effects],
+            "seeds": ["one by one"] if self.one_by_one else [],
         }
 
 
@@ -75,8 +91,7 @@ Result = tuple[str, Unit, list[Function] | Emitted]
 
 def stages(request: Request) -> Iterator[Result]:
     """Run the stages one by one; raises UnsupportedError or MissingRuleError with all findings."""
-    unit = Unit(root=request.function, assume_equal_shapes=request.assume_equal_shapes,
-                derive=derive)
+    unit = request.unit()
     function = lower(request.function)
     yield "parse", unit, [function]
 
@@ -108,8 +123,7 @@ def typed_function(unit: Unit, function: Function, request: Request) -> tuple[Un
     while True:
         typed = specialise(unit, function, request.function, list(request.types), wrt=request.wrt,
                            parts=request.parts, same=request.same, copied=copied)
-        again = Unit(root=request.function, assume_equal_shapes=request.assume_equal_shapes,
-                     chosen=unit.chosen, derive=derive)
+        again = request.unit(unit.chosen)
         containers = typed.containers_written(unit) if request.mode in ("vjp", "forward") else ()
         if not unit.merges <= unit.chosen and any(f.anchor == "aliases" for f in unit.findings):
             again.chosen |= unit.merges
@@ -123,16 +137,24 @@ def typed_function(unit: Unit, function: Function, request: Request) -> tuple[Un
 def differentiate(unit: Unit, typed: Typed, request: Request) -> Product:
     """Return the product wanted: the split pair, the pushforward, or the joint function."""
     if request.mode == "vjp":
-        return split(unit, typed, request.single)
+        return split(unit, typed, request.single, request.batched)
     if request.mode == "forward":
-        return pushforward(unit, typed)
+        return pushforward(unit, typed, request.batched)
     with_value = request.mode == "value_and_grad"
     return gradient(unit, typed, with_value, request.has_aux, request.single)
 
 
 def compile_request(request: Request) -> Emitted:
-    """Run all stages and return what the last one gives."""
-    *_, (_, _, emitted) = stages(request)
+    """Run all stages and return what the last one gives.
+
+    Code that cannot be written for many seeds at once is that of one seed, and says so.
+    """
+    try:
+        *_, (_, _, emitted) = stages(request)
+    except NotBatchable:
+        *_, (_, _, emitted) = stages(replace(request, batched=False))
+        assert isinstance(emitted, Emitted)
+        return replace(emitted, one_by_one=True)
     assert isinstance(emitted, Emitted)
     return emitted
 

@@ -13,7 +13,7 @@ from adcompiler.analyses.once import reused_variables
 from adcompiler.analyses.purity import Purity
 from adcompiler.analyses.storage import Sharing, is_mutable
 from adcompiler.errors import Finding
-from adcompiler.finish import finished_bars, own_arrays, python_number
+from adcompiler.finish import finished_bars, of_many_seeds, own_arrays, python_number
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -364,8 +364,11 @@ def check_aux(s: Specialiser, value: Atom, name: str) -> None:
 # -- the split pair ---------------------------------------------------------------------------
 
 
-def split(unit: Unit, typed: Typed, single: bool) -> Product:
-    """Return the split pair: the augmented primal, which saves residuals, and the pullback."""
+def split(unit: Unit, typed: Typed, single: bool, batched: bool = False) -> Product:
+    """Return the split pair: the augmented primal, which saves residuals, and the pullback.
+
+    If ``batched``, the pullback takes cotangents with a leading axis; NotBatchable where it cannot.
+    """
     pairs: Pairs = {}
     deferred, unit.deferred = unit.deferred, True
     name = typed.function.name
@@ -380,7 +383,7 @@ def split(unit: Unit, typed: Typed, single: bool) -> Product:
     )
     augmented, pullback, residuals = pair_halves(
         Specialiser(unit), primal, typed.params, typed.inputs, f"{name}_augmented",
-        f"{name}_pullback", pairs, own=True, entry=typed.entry,
+        f"{name}_pullback", pairs, own=True, entry=typed.entry, batched=batched,
     )
     if not single:
         pullback = packed_result(pullback, unit)
@@ -419,7 +422,7 @@ def given_back(typed: Typed, kept: Iterable[Var]) -> Iterator[Statement]:
 def pair_halves(
     s: Specialiser, primal: Function, params: list[Var], inputs: list[Var], augmented_name: str,
     pullback_name: str, pairs: Pairs, own: bool, entry: Sequence[Statement] = (),
-    apart: bool = False,
+    apart: bool = False, batched: bool = False,
 ) -> tuple[Function, Function, list[str]]:
     """Return the augmented primal and the pullback of a typed function, optimised together.
 
@@ -446,6 +449,11 @@ def pair_halves(
     )
     forward, backward = split_at_reverse(joint, y_bar)
     value, *bars = joint.yields
+    if batched:
+        rest = of_many_seeds(
+            s, Block(tuple(backward), tuple(bars)), [y_bar], range(len(bars)), at
+        )
+        backward, bars = list(rest.statements), list(rest.yields)
     made = definitions(Block(tuple(forward))) | {p.var for p in primal.params}
     saved = [v for v in free_variables(Block(tuple(backward), tuple(bars))) if v in made]
     if own or apart:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from adcompiler.finish import finished_bar, own_arrays, python_number
+from adcompiler.finish import finished_bar, of_many_seeds, own_arrays, python_number
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Block, Const, Function, Origin, Pack, Param, Var
 from adcompiler.optimise.passes import optimise
@@ -20,8 +20,11 @@ from adcompiler.transforms.tangents import Tangents, dot, tangent_type
 from adcompiler.transforms.unit import Unit
 
 
-def pushforward(unit: Unit, typed: Typed) -> Product:
-    """Return the function of the arguments and their tangents that gives ``(y, y_dot)``."""
+def pushforward(unit: Unit, typed: Typed, batched: bool = False) -> Product:
+    """Return the function of the arguments and their tangents that gives ``(y, y_dot)``.
+
+    If ``batched``, tangents have a leading axis; raises NotBatchable where that cannot be written.
+    """
     s = Specialiser(unit)
     name, origin = typed.function.name, typed.origin
     for callee in unit.callees.values():
@@ -38,6 +41,8 @@ def pushforward(unit: Unit, typed: Typed) -> Product:
         y_dot = finished_dot(s, pushed, origin)
     params = (*all_params(unit, typed), *(Param(var, 1) for var in duals.values()))
     block = optimise(Block(tuple(statements), (pushed.value, y_dot)), unit)
+    if batched and duals:
+        block = of_many_seeds(s, block, list(duals.values()), (1,), origin)
     block = owned(block, unit, {param.var for param in params}, origin)
     main = Function(f"{name}_pushforward", params, block, origin)
     names = ", ".join(var.name for var in duals.values())

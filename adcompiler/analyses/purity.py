@@ -24,6 +24,7 @@ from adcompiler.runtime import (
     read_global, record, same_kind, same_length, same_shape, same_trailing_shape, seed,
     stays_real, stop_gradient, store_global, zeros_like,
 )
+from adcompiler.runtime.regions import check_cotangent
 
 DESTRUCTIVE: frozenset[Any] = frozenset({add_at, append, drop_last, put_entry})
 """Functions that write into their first argument, which the emitted code owns, and return it."""
@@ -31,8 +32,8 @@ DESTRUCTIVE: frozenset[Any] = frozenset({add_at, append, drop_last, put_entry})
 RUNTIME = "adcompiler.runtime"
 ITERTOOLS = tuple(value for value in vars(itertools).values() if isinstance(value, type))
 CHECKS: frozenset[Any] = frozenset({
-    apart, check_bound, check_count, check_position, check_rebinds, keeps_shape, same_kind,
-    same_length, same_shape, same_trailing_shape, seed, stays_real,
+    apart, check_bound, check_cotangent, check_count, check_position, check_rebinds, keeps_shape,
+    same_kind, same_length, same_shape, same_trailing_shape, seed, stays_real,
 })
 """Functions of the runtime that raise where a value is not what it must be."""
 

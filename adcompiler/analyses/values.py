@@ -183,9 +183,19 @@ def stand_in(type_: t.Type, n: int) -> Any:
             return slice(None)
         case t.Static(value):
             return value
-        case t.Object():
+        case t.Object(cls):
+            if str(cls.__module__).startswith("scipy.sparse.") and hasattr(cls, "tocsr"):
+                return sparse_stand_in(type_, n)
             return InstanceStandIn(type_)
     raise CannotStandInError(str(type_))
+
+
+def sparse_stand_in(type_: t.Object, n: int) -> Any:
+    """Return a square array of SciPy's sparse class, with elements of the dtype of its data."""
+    data = type_.field("data")
+    if not isinstance(data, t.Array):
+        raise CannotStandInError(str(type_))
+    return type_.cls(stand_in(t.Array(data.dtype, 2), n))
 
 
 def try_types(

@@ -65,6 +65,38 @@ def conform(g: Any, wanted: Outline | None, name: str = "the cotangent") -> Any:
         part = given.get(key)
         part = zero(inner) if part is None else part
         parts[key] = conform(part, inner, part_name(name, wanted, key))
+    return assembled(parts, wanted)
+
+
+def conform_each(g: Any, wanted: Outline | None, name: str = "the cotangents") -> Any:
+    """Return cotangents of many seeds, of which each has the structure ``wanted``.
+
+    Every number or array of the value is an array with one more axis in front. Raises TypeError
+    where the structure is not that of the value, ValueError for another shape.
+    """
+    if wanted is None:
+        return g
+    if wanted.parts is None:
+        g = np.asarray(g)
+        if g.ndim == 0 or g.shape[1:] != wanted.shape:
+            raise ValueError(
+                f"{name} have shape {g.shape}, but the value has shape {wanted.shape}: one axis "
+                "more in front counts the seeds"
+            )
+        dtype = np.asarray(wanted.like).dtype
+        if dtype.kind == "f" and g.dtype.kind == "c":
+            g = g.real
+        return g.astype(dtype, copy=False) if dtype.kind in "fc" else g
+    given = parts_given(g, wanted, name)
+    parts = {
+        key: conform_each(given.get(key), inner, part_name(name, wanted, key))
+        for key, inner in wanted.parts.items()
+    }
+    return assembled(parts, wanted)
+
+
+def assembled(parts: dict[Any, Any], wanted: Outline) -> Any:
+    """Return a cotangent made of its parts."""
     if issubclass(wanted.cls, dict):
         return parts
     if issubclass(wanted.cls, list):

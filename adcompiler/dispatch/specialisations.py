@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,12 +24,13 @@ from adcompiler.cache.keys import (
 )
 from adcompiler.cache.store import Entry, Store, default_directory, load_module
 from adcompiler.dispatch.arguments import part_at, real_at
-from adcompiler.dispatch.cotangents import conform, outline
+from adcompiler.dispatch.cotangents import conform, conform_each, outline
 from adcompiler.dispatch.guards import Guard, guard
 from adcompiler.dispatch.targets import find_target
 from adcompiler.frontend.scope import MISSING
 from adcompiler.ir import types as t
-from adcompiler.runtime import AliasedError, StretchedError
+from adcompiler.runtime import AliasedError, StretchedError, own
+from adcompiler.runtime.batches import count_seeds, seed_of, stacked
 
 MODES = ("grad", "value_and_grad", "vjp", "forward")
 MAX_KEYS = 256
@@ -36,9 +38,13 @@ MAX_VARIANTS = 4
 
 Same = tuple[tuple[int, int], ...]
 """Pairs of positions of arguments that are one object: a later one, and an earlier one."""
-
 _compiling = threading.RLock()
 """Held while compiling: one function at a time, in whichever thread asks first."""
+
+
+def debugging() -> bool:
+    """Say whether emitted code checks what rules return: if ADCOMPILER_DEBUG is set, not to 0."""
+    return os.environ.get("ADCOMPILER_DEBUG", "0") not in ("", "0")
 
 
 @dataclass(frozen=True)
@@ -48,6 +54,8 @@ class Options:
     mode: str
     argnums: int | str | tuple[int | str, ...]
     has_aux: bool = False
+    strict_primal: bool = False
+    batched: bool = False
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
@@ -210,7 +218,8 @@ class Specialisations:
             store = Store(default_directory())
             request = (
                 self.options.mode, self.wrt, self.parts, self.options.has_aux, self.single,
-                equal_shapes, same, *map(type_text, types_), *map(type_text, self.captured_types()),
+                equal_shapes, same, self.options.strict_primal, self.options.batched, debugging(),
+                *map(type_text, types_), *map(type_text, self.captured_types()),
             )
             key = primary_key(self.target.function, request)
             for entry in store.candidates(key):
@@ -234,7 +243,8 @@ class Specialisations:
 
         emitted = compile_request(Request(
             self.target.function, types_, self.wrt, self.options.mode, self.options.has_aux,
-            self.single, equal_shapes, parts=self.parts, same=same,
+            self.single, equal_shapes, parts=self.parts, same=same, batched=self.options.batched,
+            strict_primal=self.options.strict_primal, debug=debugging(),
         ))
         unit = emitted.unit
         values = {name: value for name, (value, _) in emitted.bound.items()}
@@ -299,7 +309,8 @@ class Specialisations:
         entry = getattr(module, name)
         run = entry
         if self.options.mode == "vjp":
-            run = pair(entry, getattr(module, name.removesuffix("_augmented") + "_pullback"))
+            back = getattr(module, name.removesuffix("_augmented") + "_pullback")
+            run = pair(entry, back, self.options.batched, bool(report.get("seeds")))
         if report.get("effects") == ["by call"]:
             run = with_effects(run, self.target.function, self.parameters)
         if "same_shape(" in text or "same_trailing_shape(" in text:
@@ -309,15 +320,23 @@ class Specialisations:
         call = run
         if self.options.mode == "forward":
             names = tuple(self.parameters[i].name for i in self.wrt)
-            call = at_point(run, tuple(zip(names, self.wrt, self.parts, strict=True)))
+            call = at_point(
+                run, tuple(zip(names, self.wrt, self.parts, strict=True)), self.options.batched,
+                bool(report.get("seeds")),
+            )
         tests = guard(self.target.function, facts, self.arguments(types_))
         return Compiled(entry, call, text, path, types_, tests, report, captured, run)
 
 
 def pair(
-    augmented: Callable[..., Any], backward: Callable[..., Any]
+    augmented: Callable[..., Any], backward: Callable[..., Any], batched: bool = False,
+    one_by_one: bool = False,
 ) -> Callable[..., tuple[Any, Callable[[Any], Any]]]:
-    """Return a function that returns a value and the pullback there."""
+    """Return a function that returns a value and the pullback there.
+
+    If ``batched``, that takes cotangents of many seeds, which ``one_by_one`` are given to
+    ``backward``.
+    """
 
     def value_and_pullback(*args: Any) -> tuple[Any, Callable[[Any], Any]]:
         value, residuals = augmented(*args)
@@ -327,17 +346,27 @@ def pair(
             """Return the cotangents of the arguments for a cotangent of the value."""
             return backward(residuals, conform(cotangent, structure))
 
-        return value, pullback
+        def pullback_of_each(cotangents: Any) -> Any:
+            """Return the cotangents of the arguments for those of the value, one for each seed."""
+            given = conform_each(cotangents, structure)
+            if not one_by_one:
+                return backward(residuals, given)
+            seeds = range(count_seeds(given))
+            return stacked([backward(residuals, seed_of(given, i)) for i in seeds])
+
+        return value, pullback_of_each if batched else pullback
 
     return value_and_pullback
 
 
 def at_point(
-    run: Callable[..., Any], wanted: Sequence[tuple[str, int, tuple[Any, ...]]]
+    run: Callable[..., Any], wanted: Sequence[tuple[str, int, tuple[Any, ...]]],
+    batched: bool = False, one_by_one: bool = False,
 ) -> Callable[..., Callable[..., Any]]:
     """Return a function of the primals that returns the pushforward there.
 
     ``wanted`` are the names and positions of what is differentiated, with steps to the part.
+    If ``batched``, tangents are of many seeds, which ``one_by_one`` are given to ``run``.
     """
 
     def at(*args: Any) -> Callable[..., Any]:
@@ -350,7 +379,21 @@ def at_point(
                 for d, (form, name) in zip(tangents, outlines, strict=True)
             ))
 
-        return pushforward
+        def pushforward_of_each(*tangents: Any) -> Any:
+            """Return the value and its derivatives along the tangents, one for each seed."""
+            given = tuple(
+                conform_each(d, form, f"the tangents of {name}")
+                for d, (form, name) in zip(tangents, outlines, strict=True)
+            )
+            if not one_by_one:
+                return run(*args, *given)
+            kept = [own(args) for _ in range(1, count_seeds(given))]
+            found = [
+                run(*at, *seed_of(given, i)) for i, at in enumerate((*kept, args))
+            ]
+            return found[-1][0], stacked([y_dot for _, y_dot in found])
+
+        return pushforward_of_each if batched else pushforward
 
     return at
 

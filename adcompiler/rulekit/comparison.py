@@ -104,6 +104,8 @@ def value_difference(a: Any, b: Any, tolerance: float) -> str:
     """Say how the value ``a`` differs from ``b`` in type, dtype, shape or numbers, or ''."""
     if type(a) is not type(b):
         return f"{_kind(a)}, not {_kind(b)}"
+    if hasattr(b, "toarray"):  # sparse
+        a, b = a.toarray(), b.toarray()
     if isinstance(b, (tuple, list)):
         if len(a) != len(b):
             return f"{_kind(a)}, not {_kind(b)}"

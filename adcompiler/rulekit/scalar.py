@@ -51,7 +51,8 @@ def scalar_rule(
     ``functions`` is one function or a tuple of them.
 
     A function with several outputs is given one tuple of partials per output, each with one
-    partial per argument, ``None`` where that output has no derivative in it; of one tuple, ``(px, py)``, the partials are those of a single output.
+    partial per argument, ``None`` where that output has no derivative in it; of one tuple,
+    ``(px, py)``, the partials are those of a single output.
 
     The function may be given as the text of a call or an operator, ``"x + y"`` or
     ``"np.hypot(x, y)"``; then partials may be texts too: expressions of the arguments and of

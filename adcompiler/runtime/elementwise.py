@@ -19,6 +19,29 @@ def log_of_base(x: Any) -> Any:
     return logarithm if isinstance(x, (np.ndarray, np.generic)) else logarithm.item()
 
 
+def sinc_derivative(x: Any, order: int) -> Any:
+    """Return the derivative of ``np.sinc`` of an order from 1 on.
+
+    With ``u = pi x``, the derivatives of ``f = sin(u) / u`` obey ``u f_n + n f_{n-1} = sin(u + n
+    pi / 2)``; where ``u`` is small their power series is summed, which loses no digits.
+    """
+    u = np.pi * np.asarray(x)
+    small = np.abs(u) < order + 2.0
+    far, near = np.where(small, 1.0, u), np.where(small, u, 0.0)
+    value = np.sin(far) / far
+    for n in range(1, order + 1):
+        value = (np.sin(far + n * (np.pi / 2)) - n * value) / far
+    series = np.zeros_like(near)
+    for k in range(order // 2 + 12 + order, (order - 1) // 2, -1):
+        power = 2 * k - order
+        factor = (-1.0) ** k / (math.factorial(power) * (2 * k + 1))
+        series = series + factor * near**power
+    found = np.where(small, series, value) * np.pi**order
+    dtype = np.asarray(x).dtype
+    found = found.astype(dtype if dtype.kind in "fc" else np.float64)
+    return found if isinstance(x, np.ndarray) else found[()]
+
+
 def phase(z: Any) -> Any:
     """Return ``z / abs(z)``, and 0 where ``z`` is 0."""
     size = np.abs(z)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
+import numpy as np
+
 from adcompiler.runtime.indexing import own
 
 
@@ -34,6 +36,29 @@ def note_value(place: list[Any], value: Any) -> None:
 def noted_value(place: list[Any]) -> Any:
     """Return the value that a variable had when an exception was raised."""
     return place[0]
+
+
+def check_cotangent(g: Any, x: Any, rule: str) -> None:
+    """Raise ValueError if ``g`` is not of the form of ``x``, naming the rule that it comes from.
+
+    FloatingPointError, if it is not finite though ``x`` is. Numbers and arrays are looked at.
+    """
+    inexact = isinstance(x, (float, complex, np.inexact, np.ndarray))
+    if g is None or not inexact or (isinstance(x, np.ndarray) and x.dtype.kind not in "fc"):
+        return
+    found, wanted = np.asarray(g), np.asarray(x)
+    exact = isinstance(x, (np.ndarray, np.inexact))
+    if found.shape != wanted.shape:
+        form, value = f"shape {found.shape}", f"shape {wanted.shape}"
+    elif found.dtype.kind == "c" and wanted.dtype.kind != "c":
+        form, value = "complex numbers", "real ones"
+    elif exact and found.dtype != wanted.dtype and found.dtype.kind in "fc":
+        form, value = f"dtype {found.dtype}", f"dtype {wanted.dtype}"
+    elif np.all(np.isfinite(wanted)) and not np.all(np.isfinite(found)):
+        raise FloatingPointError(f"{rule} gives a cotangent that is not finite: {g!r}, at {x!r}")
+    else:
+        return
+    raise ValueError(f"{rule} gives a cotangent of {form}, for an argument of {value}")
 
 
 class passing_on:

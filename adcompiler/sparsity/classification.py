@@ -52,30 +52,38 @@ declare((
     float.conjugate, np.float64, np.float32, np.complex128, np.real, np.imag, np.nan_to_num,
     np.ndarray.conj, np.ndarray.conjugate,
 ), of_letters("f", never))
-declare((np.sign, np.heaviside), ZERO)
+declare((np.sign,), ZERO)
 declare((np.modf, math.modf), LINEAR, ZERO)
 declare((np.frexp, math.frexp), LINEAR, ZERO)
 declare((divmod, np.divmod), of_letters("zzz"), of_letters("ffz"))
 
 
-def classifications(function: Any, count: int) -> tuple[Classification, ...]:
-    """Return which derivatives of a function of ``count`` numbers vanish, for each output."""
+def classifications(
+    function: Any, count: int, second: bool = True
+) -> tuple[Classification, ...]:
+    """Return which derivatives of a function of ``count`` numbers vanish, for each output.
+
+    Without ``second`` nothing is found out about the second derivatives.
+    """
     function = REGISTRY.resolve(function)
     declared = DECLARED.get(function)
     if declared is not None:
         return declared
     rule = next((r for r in REGISTRY.rules_of(function) if r.elementwise), None)
     return (of_letters("s" * count + "c" if count > 1 else "s") if rule is None
-            else of_rule(rule),)
+            else of_rule(rule, second),)
 
 
 @functools.lru_cache(maxsize=4096)
-def of_rule(rule: Rule) -> Classification:
+def of_rule(rule: Rule, second: bool) -> Classification:
     """Return which derivatives vanish by the partial derivatives that a rule gives."""
     partials = rule.partials
     count = len(partials)
     first = tuple(p is None or (not callable(p) and p == 0) for p in partials)
-    reads = [set() if not callable(p) else parameters_read(p, count, first) for p in partials]
+    reads = [
+        set() if not callable(p) else varying(p, count) if second else set(range(count))
+        for p in partials
+    ]
     zero = {
         (i, j) for j in range(count) for i in range(j) if j not in reads[i] or i not in reads[j]
     }
@@ -104,11 +112,9 @@ def takes_result(partial: Callable[..., Any], count: int) -> bool:
     return len(inspect.signature(partial).parameters) > count
 
 
-def parameters_read(
-    partial: Callable[..., Any], count: int, constant: tuple[bool, ...]
-) -> set[int]:
-    """Return the arguments that a partial derivative varies with, by a derivative of its own."""
-    from adcompiler.sparsity.partials import varying
+def varying(partial: Callable[..., Any], count: int) -> set[int]:
+    """Return the arguments that a partial derivative varies with, by its own derivative."""
+    from adcompiler.sparsity.partials import inputs_of
 
-    found = varying(partial, count)
+    found = inputs_of(partial, count)
     return set(range(count)) if found is None else found

@@ -14,12 +14,28 @@ from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.sparsity.index_sets import Shape
 from adcompiler.sparsity.classification import classifications, never
 from adcompiler.sparsity.run import (
-    DENSE, ELEMENTWISE, INACTIVE, Refusal, Run, transfer, unknown_like,
+    DENSE, DTYPE, ELEMENTWISE, INACTIVE, KIND, Refusal, Run, find_transfer, transfer, unknown_like,
 )
 from adcompiler.sparsity.values import (
     NOTHING, Dependent, Relation, UnknownList, all_sets, dependents_in, dtype_of, is_float,
     map_dependents, masked, stretched, unite,
 )
+
+
+@transfer(KIND)
+def kind_of(run: Run, function: Any, count: int) -> Classification | None:
+    """Return the classification of a function of ``count`` numbers with one result, else None."""
+    if not hashable(function):
+        return None
+    if function not in PLAIN_OPERATORS and find_transfer(function) is not elementwise:
+        return None
+    outputs = classifications(function, count, run.second)
+    if len(outputs) != 1 or len(outputs[0].der1_zero) != count:
+        return None
+    return outputs[0] if is_float(result_dtype(function, (float,) * count)) else None
+
+
+PLAIN_OPERATORS = (operator.add, operator.mul)
 
 
 def broadcast(run: Run, args: tuple[Any, ...]) -> Shape | None:
@@ -36,6 +52,7 @@ def broadcast(run: Run, args: tuple[Any, ...]) -> Shape | None:
     return np.broadcast_shapes(*shapes)
 
 
+@transfer(DTYPE)
 @functools.lru_cache(maxsize=4096)
 def result_dtype(function: Any, dtypes: tuple[Any, ...]) -> Any:
     """Return the dtype (or Python class) of a function's result for those of its arguments."""
@@ -64,7 +81,7 @@ def elementwise(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
     if kwargs.keys() - {"dtype", "casting"}:
         return dense(run, function, *args, **kwargs)
     args = as_numbers(run, args)
-    outputs = classifications(function, len(args))
+    outputs = classifications(function, len(args), run.second)
     if len(outputs) == 1:
         return applied(run, function, args, outputs[0], kwargs)
     values = run.value(function, args, kwargs) or [None] * len(outputs)

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from adcompiler.sparsity import index_sets
 from adcompiler.sparsity.index_sets import Bag, Own
 from adcompiler.sparsity.run import Record
-from adcompiler.sparsity.sets import Positions, Set, elements_of, size_of
+from adcompiler.sparsity.sets import Positions, Set, elements_of, set_of, size_of
 from adcompiler.sparsity.values import Relation, whole
 
 Pairs = tuple[Positions, Positions]
@@ -116,10 +116,8 @@ def product(a: Set, b: Set, seen: set[tuple[Any, Any]]) -> Iterator[Pairs]:
 
 def live_columns(own: Own, here: Any) -> Set:
     """Return the union of the sets of live elements."""
-    from adcompiler.sparsity.sets import set_of
-
     rows, columns = index_sets.pairs_of(own)
-    return set_of(np.unique(columns[here[rows]]))
+    return set_of(columns[here[rows]])
 
 
 def matrix(own: Own, here: Any, size: int) -> Any:

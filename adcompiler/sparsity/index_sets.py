@@ -85,12 +85,20 @@ def pairs_of(own: Own) -> tuple[Positions, Positions]:
     return np.empty(0, np.int64), np.empty(0, np.int64)
 
 
+def distinct(keys: Positions) -> Positions:
+    """Return the different numbers in an array, in ascending order."""
+    keys = np.sort(keys)
+    new = np.ones(len(keys), bool)
+    np.not_equal(keys[1:], keys[:-1], out=new[1:])
+    return keys[new]
+
+
 def of_pairs(rows: Positions, columns: Positions, shape: Shape) -> Own:
     """Return the sets given by pairs of an element's position and a column."""
     if not len(rows):
         return None
     width = int(columns.max()) + 1
-    keys = np.unique(rows * width + columns)
+    keys = distinct(rows * width + columns)
     rows, columns = np.divmod(keys, width)
     sizes = np.bincount(rows, minlength=count(shape))
     most = int(sizes.max())
@@ -124,9 +132,9 @@ def everything(own: Own) -> Set:
     """Return the union of all sets."""
     match own:
         case Bag(members):
-            return union_all(set_of(np.unique(m[m >= 0])) for m in members)
+            return union_all(set_of(member[member >= 0]) for member in members)
         case Ragged(_, _, columns):
-            return set_of(np.unique(columns))
+            return set_of(columns)
         case Cells(array):
             return union_all(dict.fromkeys(array.ravel().tolist()))
     return EMPTY
@@ -136,7 +144,7 @@ def at(own: Own, index: Any) -> Set:
     """Return the set of one element."""
     match own:
         case Bag(members):
-            found = frozenset([int(member[index]) for member in members])
+            found = frozenset([member.item(index) for member in members])
             return found - {-1} if -1 in found else found
         case Cells(array):
             one: Set = array[index]
@@ -307,5 +315,5 @@ def equal(a: Own, b: Own, shape: Shape) -> bool:
         rows, columns = pairs_of(own)
         keys.append((rows, columns))
     width = 1 + max((int(c.max()) for _, c in keys if len(c)), default=0)
-    first, second = (np.unique(r * width + c) for r, c in keys)
+    first, second = (distinct(r * width + c) for r, c in keys)
     return bool(np.array_equal(first, second))

@@ -12,7 +12,7 @@ import numpy as np
 from adcompiler.sparsity import index_sets
 from adcompiler.sparsity.index_sets import Cells, Shape, count
 from adcompiler.sparsity.joining import join, join_all
-from adcompiler.sparsity.run import Refusal, Run
+from adcompiler.sparsity.run import CONSTANT, Refusal, Run
 from adcompiler.sparsity.sets import EMPTY, union
 from adcompiler.sparsity.values import (
     NOTHING, Dependent, Relation, UnknownList, all_sets, combined, dependents_in, dtype_of,
@@ -32,8 +32,7 @@ def get_item(run: Run, obj: Any, index: Any) -> Any:
     if obj.shape is None or has_dependents(index):
         return get_unknown(run, obj, index)
     value = None if obj.value is None else obj.value[index]
-    if is_place(index, len(obj.shape)):
-        check_place(index, obj.shape)
+    if is_place(obj.shape, index):
         first, second = element(obj.first, index), element(obj.second, index)
         return run.made((), np.dtype(obj.dtype), first, second, value)
     obj.shared = True
@@ -45,20 +44,22 @@ def get_item(run: Run, obj: Any, index: Any) -> Any:
     return run.made(shape, obj.dtype, first, second, value)
 
 
-def is_place(index: Any, ndim: int) -> bool:
-    """Say whether an index names one element."""
-    if ndim == 1 and isinstance(index, (int, np.integer)) and not isinstance(index, bool):
+def is_place(shape: Shape | None, index: Any) -> bool:
+    """Say whether an index names one element; raises IndexError if there is none."""
+    if not shape:
+        return False
+    if type(index) is tuple and len(index) == len(shape):
+        for i, extent in zip(index, shape, strict=True):
+            if type(i) is not int and not isinstance(i, np.integer):
+                return False
+            if not -extent <= i < extent:
+                raise IndexError(f"index {i} is out of bounds for axis with size {extent}")
         return True
-    if isinstance(index, tuple) and len(index) == ndim:
-        return all(isinstance(i, (int, np.integer)) and not isinstance(i, bool) for i in index)
+    if len(shape) == 1 and (type(index) is int or isinstance(index, np.integer)):
+        if not -shape[0] <= index < shape[0]:
+            raise IndexError(f"index {index} is out of bounds for axis with size {shape[0]}")
+        return True
     return False
-
-
-def check_place(index: Any, shape: Shape) -> None:
-    """Raise IndexError unless an element is there."""
-    for i, extent in zip(index if isinstance(index, tuple) else (index,), shape, strict=True):
-        if not -extent <= i < extent:
-            raise IndexError(f"index {i} is out of bounds for axis with size {extent}")
 
 
 def get_unknown(run: Run, obj: Any, index: Any) -> Any:
@@ -200,11 +201,10 @@ def updated_array(run: Run, obj: Any, steps: Sequence[Any], value: Any, adds: bo
         obj.second = Relation(union(obj.second.common, second), obj.second.own)
         return obj
     last = steps[-1]
-    if len(steps) == 1 and last[0] == "item" and is_place(last[2][0], len(obj.shape)):
-        check_place(last[2][0], obj.shape)
-        for which in ("first", "second"):
-            new = getattr(value, which, NOTHING)
-            setattr(obj, which, put(getattr(obj, which), obj.shape, last[2][0], whole(new), adds))
+    if len(steps) == 1 and last[0] == "item" and is_place(obj.shape, last[2][0]):
+        given = value if isinstance(value, Dependent) else CONSTANT
+        obj.first = put(obj.first, obj.shape, last[2][0], whole(given.first), adds)
+        obj.second = put(obj.second, obj.shape, last[2][0], whole(given.second), adds)
         return obj
     places = followed(np.arange(count(obj.shape)).reshape(obj.shape), steps)
     for which in ("first", "second"):

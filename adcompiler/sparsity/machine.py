@@ -16,16 +16,16 @@ from adcompiler.sparsity import (  # noqa: F401  (the tables of transfers)
 from adcompiler.sparsity.control import (
     Arm, Follower, Loop, UnreachedError, attempt, branch, flow_back, meeting,
 )
-from adcompiler.sparsity.indexing import get_item, updated
+from adcompiler.sparsity.indexing import get_item, is_place, updated
 from adcompiler.sparsity.joining import covers, join
 from adcompiler.sparsity.movement import rows_of
 from adcompiler.sparsity.program import Program, program_of
 from adcompiler.sparsity.structures import stopped
 from adcompiler.sparsity.run import Bound, Record, Refusal, Run
-from adcompiler.sparsity.values import Dependent, Either, has_dependents
+from adcompiler.sparsity.values import Dependent, Either, element, has_dependents
 from adcompiler.transforms.unit import Callee, Unit
 
-RECURSIONS = 6
+RECURSIONS = 3
 """So many calls of a function inside of itself are followed where its end is not known."""
 
 
@@ -58,6 +58,12 @@ class Machine(Run):
     # -- operations ---------------------------------------------------------------------------
 
     def item(self, obj: Any, index: Any) -> Any:
+        if type(obj) is Dependent and obj.value is None and is_place(obj.shape, index):
+            first, second = obj.first, obj.second
+            return Dependent(
+                (), obj.dtype, first if first.own is None else element(first, index),
+                second if second.own is None else element(second, index),
+            )
         if isinstance(obj, Either) or isinstance(index, Either):
             raise Refusal("a part of one of two values of different kinds", 'mode="local"')
         return get_item(self, obj, index)

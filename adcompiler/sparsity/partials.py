@@ -19,7 +19,7 @@ from adcompiler.sparsity.values import NOTHING, Dependent, Relation, whole
 from adcompiler.transforms.unit import Unit
 
 
-def varying(partial: Callable[..., Any], count: int) -> set[int] | None:
+def inputs_of(partial: Callable[..., Any], count: int) -> set[int] | None:
     """Return the arguments of which a partial derivative has a derivative; None if not known.
 
     The result of the function, which a partial derivative may take as well, varies with all of

@@ -8,7 +8,7 @@ that both arms, or any number of iterations, can be followed.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -316,9 +316,13 @@ def callable_is_plain(function: Any) -> bool:
     return isinstance(owner, type) or type(owner).__name__ == "module"
 
 
-def program_of(function: Function, unit: Unit, with_dead_code: bool = False) -> Program:
-    """Return the pattern program of a function, all parameters of which may be dependent.
+def program_of(
+    function: Function, unit: Unit, inputs: Collection[Var] | None = None,
+    with_dead_code: bool = False,
+) -> Program:
+    """Return the pattern program of a function.
 
+    ``inputs`` are the parameters that may depend on the inputs, by default all of them.
     With ``with_dead_code`` it computes even what its result does not need.
     """
     body = function.body
@@ -328,7 +332,8 @@ def program_of(function: Function, unit: Unit, with_dead_code: bool = False) -> 
         if not unit.detached:  # equal values differ if only one carries a derivative
             body = dead_code(common_subexpressions(body, purity), purity)
     params = [p.var for p in function.params] + list(function.captures)
-    writer = Writer(tainted_variables(body, params), frozenset(unit.detached))
+    tainted = tainted_variables(body, params if inputs is None else inputs)
+    writer = Writer(tainted, frozenset(unit.detached))
     text = writer.function(replace(function, body=body))
     filename = f"<pattern {next(NUMBERS)} of {function.name}>"
     namespace = dict(writer.values)

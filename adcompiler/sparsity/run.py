@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.rulekit.classify import DECLARED
+from adcompiler.rulekit.classify import DECLARED, Classification, of_letters
 from adcompiler.rulekit.homes import display_name
 from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.sparsity.index_sets import Shape
-from adcompiler.sparsity.sets import size_of
+from adcompiler.sparsity.sets import size_of, union
 from adcompiler.sparsity.values import (
     NOTHING, Dependent, Either, Relation, UnknownLengthError, UnknownList, has_dependents,
     identity, primal,
@@ -93,6 +93,7 @@ class Run:
         self.doubts = 0
         self.kept: list[Dependent] = []
         self.raised: BaseException | None = None
+        self.kinds: dict[Any, Classification | None] = {}
 
     def may_fail_by(self, error: Exception) -> None:
         """Refuse an exception that says that an operation was not understood.
@@ -138,6 +139,55 @@ class Run:
             return self.note((), [second], ())
         return second
 
+    # -- numbers, for code that works element by element --------------------------------------
+
+    def kind(self, function: Any, count: int) -> Classification | None:
+        """Return the classification of a function of numbers with one result, None for others."""
+        try:
+            return self.kinds[function, count]
+        except KeyError:
+            found: Classification | None = TRANSFERS[KIND](self, function, count)
+            self.kinds[function, count] = found
+            return found
+
+    def of_number(self, function: Any, a: Dependent, kind: Classification) -> Dependent:
+        """Return the result of a function of one number that depends on the inputs."""
+        dtype = TRANSFERS[DTYPE](function, (a.dtype,))
+        if kind.der1_zero[0]:
+            return Dependent((), dtype)
+        second = a.second
+        if self.second and not kind.der2_zero[0] and a.first.common:
+            second = self.note((), [second] if second.common else [], [(a.first, a.first)])
+        return Dependent((), dtype, a.first, second)
+
+    def of_numbers(self, function: Any, a: Any, b: Any, kind: Classification) -> Dependent:
+        """Return the result of a function of two numbers, one of which depends on the inputs."""
+        left = a if type(a) is Dependent else CONSTANT
+        right = b if type(b) is Dependent else CONSTANT
+        dtype = TRANSFERS[DTYPE](function, (
+            type(a) if left is CONSTANT else a.dtype, type(b) if right is CONSTANT else b.dtype))
+        zero = kind.der1_zero
+        x = NOTHING if zero[0] else left.first
+        y = NOTHING if zero[1] else right.first
+        common = union(x.common, y.common)
+        first = x if common is x.common else y if common is y.common else Relation(common, None)
+        if not self.second:
+            return Dependent((), dtype, first)
+        p, q = left.first, right.first
+        pairs = []
+        if p.common and not kind.der2_zero[0]:
+            pairs.append((p, p))
+        if q.common and not kind.der2_zero[1]:
+            pairs.append((q, q))
+        if p.common and q.common and not kind.cross_zero:
+            pairs.append((p, q))
+        x = NOTHING if zero[0] else left.second
+        y = NOTHING if zero[1] else right.second
+        second = Relation(union(x.common, y.common), None)
+        if pairs:
+            second = self.note((), [second] if second.common else [], pairs)
+        return Dependent((), dtype, first, self.thinned(second))
+
     # -- calls -------------------------------------------------------------------------------
 
     def call(self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
@@ -147,6 +197,10 @@ class Run:
             function = function.function
         if hashable(function) and function in ALWAYS:
             return TRANSFERS[function](self, function, *args, **kwargs)
+        if not kwargs and not self.local:
+            found = self.called_with_numbers(function, args)
+            if found is not None:
+                return found
         direct = False
         for arg in args:
             if type(arg) in LITTLE_KNOWN:
@@ -159,6 +213,30 @@ class Run:
                 return self.concrete(function, args, kwargs)
         self.doubts += 1
         return self.transferred(find_transfer(function), function, args, kwargs)
+
+    def called_with_numbers(self, function: Any, args: tuple[Any, ...]) -> Dependent | None:
+        """Return the result of an elementwise function of one or two numbers, else None."""
+        if len(args) == 2:
+            a, b = args
+            if type(a) is Dependent:
+                if a.shape != () or not (type(b) in PLAIN or (
+                    type(b) is Dependent and b.shape == ()
+                )):
+                    return None
+            elif type(b) is not Dependent or b.shape != () or type(a) not in PLAIN:
+                return None
+            kind: Classification | None
+            if function is operator.pow and type(b) in PLAIN:
+                kind = EXPONENTS.get(b, CURVED)
+            else:
+                kind = self.kind(function, 2)
+            self.doubts += 1
+            return None if kind is None else self.of_numbers(function, a, b, kind)
+        if len(args) == 1 and type(args[0]) is Dependent and args[0].shape == ():
+            kind = self.kind(function, 1)
+            self.doubts += 1
+            return None if kind is None else self.of_number(function, args[0], kind)
+        return None
 
     def transferred(
         self, found: Transfer, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
@@ -201,6 +279,12 @@ class Run:
 
 
 LITTLE_KNOWN = frozenset({Dependent, Either, UnknownList})
+
+
+PLAIN = frozenset({int, float})
+CONSTANT = Dependent((), float)
+EXPONENTS = {0: of_letters("zzz"), 1: of_letters("fzz")}
+CURVED = of_letters("szz")
 
 
 def is_random(function: Any) -> bool:
@@ -268,6 +352,7 @@ def constructed(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 ELEMENTWISE, INACTIVE, DENSE = "elementwise", "inactive", "dense"
+KIND, DTYPE = "kind", "dtype"
 """Keys of the transfers for functions that have none of their own."""
 
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.analyses.purity import CHECKS
 from adcompiler.rulekit.classify import of_letters
 from adcompiler.runtime import (
     append, apart, check_bound, check_count, check_rebinds, choose, dict_keys, dict_of,
-    dict_values, drop_last, give_back, keeps_shape, note_value, noted_value, paired,
-    positions, project, put_entry, record, same_kind, same_length, same_shape,
-    same_trailing_shape, stays_real, stop_gradient, unpack,
+    dict_values, drop_last, give_back, note_value, noted_value, paired,
+    positions, project, put_entry, record, same_length, stop_gradient, unpack,
 )
 from adcompiler.runtime.containers import generated
 from adcompiler.runtime.sequences import sort_order
@@ -50,10 +50,7 @@ def nothing(run: Run, function: Any, *args: Any, **kwargs: Any) -> None:
     """A check of values, which raises or does nothing."""
 
 
-transfer(
-    keeps_shape, same_shape, same_trailing_shape, same_kind, stays_real, apart, check_bound,
-    check_rebinds, same_length, check_count, give_back, print,
-)(nothing)
+transfer(*CHECKS, give_back)(nothing)
 
 
 @transfer(append)

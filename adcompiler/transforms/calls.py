@@ -35,7 +35,9 @@ from adcompiler.transforms.folds import FOLDS, class_of, fold_constants
 from adcompiler.transforms.functionals import call_replacement
 from adcompiler.transforms.generators import opened_arguments
 from adcompiler.transforms.iterator_folds import GETTERS, call_getter, opened_iterator
-from adcompiler.transforms.libraries import is_compiled, is_namedtuple, is_runtime, pure_library
+from adcompiler.transforms.libraries import (
+    is_compiled, is_namedtuple, is_runtime, pure_library, stays_whole,
+)
 from adcompiler.transforms.method_calls import call_method, call_object_method
 from adcompiler.transforms.out_arguments import call_with_out
 from adcompiler.transforms.opening import call_closure, call_python
@@ -207,6 +209,8 @@ def call_value(
         path = s.unit.paths.get(id(value))
         value = original
         func = s.unit.static(value, None if path is None else (*path, ("attr", "__wrapped__")))
+    if isinstance(value, python_types.FunctionType) and stays_whole(value):
+        return primitive(s, func, args, kwargs, origin, name, True)
     if isinstance(value, python_types.FunctionType):
         return call_python(s, func, value, args, kwargs, origin, name)
     pure = root_module(value) in PURE_ROOTS and pure_library(value)

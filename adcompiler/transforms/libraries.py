@@ -68,7 +68,20 @@ def is_compiled(value: Any) -> bool:
 def pure_library(value: Any) -> bool:
     """Say whether a library function without a rule may be tried on stand-in values."""
     module = getattr(value, "__module__", "") or ""
-    return "random" not in str(module) and not isinstance(value, type)
+    writes = "_sparsetools" in str(module)  # into arrays whose size it does not check
+    if isinstance(value, type):  # classes whose instances are typed by what they hold
+        return str(module).startswith(("scipy.interpolate.", "scipy.sparse."))
+    return "random" not in str(module) and not writes
+
+
+def stays_whole(function: Any) -> bool:
+    """Say whether a function works on sparse arrays or splines, by code that is not followed."""
+    module, name = str(getattr(function, "__module__", "")), function.__qualname__
+    if module.startswith("scipy.interpolate."):
+        return name.rpartition(".")[2] in SPLINE_METHODS
+    return module.startswith("scipy.sparse.") and (
+        "." not in name or function.__name__ in SPARSE_METHODS
+    )
 
 
 def is_namedtuple(value: Any) -> bool:
@@ -99,3 +112,18 @@ PROGRAMS_AND_TEXT = frozenset({
     "tempfile", "textwrap", "threading", "tokenize", "traceback", "typing", "warnings",
 })
 """Modules whose functions give nothing to differentiate, so that their source is not opened."""
+
+SPARSE_METHODS = frozenset({
+    "__abs__", "__add__", "__getitem__", "__matmul__", "__mul__", "__neg__", "__pow__", "__radd__",
+    "__rmatmul__", "__rmul__", "__rsub__", "__sub__", "__truediv__", "asformat", "astype", "conj",
+    "conjugate", "copy", "count_nonzero", "diagonal", "dot", "getcol", "getnnz", "getrow", "max",
+    "maximum", "mean", "min", "minimum", "multiply", "nonzero", "power", "sum", "toarray",
+    "tobsr", "tocoo", "tocsc", "tocsr", "todense", "todia", "todok", "tolil", "trace", "transpose",
+})
+"""Methods of SciPy's sparse arrays that do not change the array."""
+
+SPLINE_METHODS = frozenset({
+    "__call__", "antiderivative", "derivative", "derivatives", "from_spline", "get_coeffs",
+    "get_knots", "get_residual", "integral", "integrate", "roots", "solve",
+})
+"""Methods of SciPy's splines that do not change the spline."""

@@ -17,13 +17,14 @@ from adcompiler.frontend.functions import lower
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Call, Closure, Const, Format, Function, Origin, Pack, Param, Raise, Star, Var, unstar,
+    Atom, Call, Closure, Const, Do, Format, Function, Origin, Pack, Param, Raise, Star, Var, unstar,
 )
 from adcompiler.rulekit.problems import name_of, rule_error
 from adcompiler.rulekit.registry import Rule
 from adcompiler.runtime import project
+from adcompiler.runtime.regions import check_cotangent
 from adcompiler.transforms.binding import (
-    at_origin, bind, environment, explain_binding, rule_default,
+    at_origin, bind, environment, explain_binding, plain_call, rule_default,
 )
 from adcompiler.transforms.cotangents import cotangent_type, is_none
 from adcompiler.transforms.heap import Heap
@@ -48,9 +49,25 @@ def apply_rule(
 ) -> Applied:
     """Write the augmented primal of a call that follows ``rule``."""
     s.unit.rules_used[rule] = None
-    if rule.definition is None:
-        return apply_partials(s, rule, func, args, kwargs, name, temporary, origin, active)
-    return apply_definition(s, rule, args, kwargs, name, temporary, origin, active)
+    apply = apply_partials if rule.definition is None else apply_definition
+    applied = apply(s, rule, func, args, kwargs, name, temporary, origin, active)
+    return checked(rule, applied) if s.unit.debug else applied
+
+
+def checked(rule: Rule, applied: Applied) -> Applied:
+    """Return an applied rule whose cotangents are checked when they have been computed."""
+    place = f"the rule of {name_of(rule.function)}"
+    code = getattr(rule.definition or next(filter(callable, rule.partials), None), "__code__", None)
+    if code is not None:
+        place += f" ({code.co_filename}:{code.co_firstlineno})"
+
+    def pull_back(s: Specialiser, dy: Atom, at: Origin) -> list[tuple[Atom, Atom]]:
+        pairs = applied.pull_back(s, dy, at)
+        for x, g in pairs:
+            s.out.append(Do(Call(Const(check_cotangent), (g, x, Const(place))), at))
+        return pairs
+
+    return Applied(applied.result, pull_back)
 
 
 def apply_partials(
@@ -138,7 +155,7 @@ def scaled(s: Specialiser, dy: Atom, partial: Atom, origin: Origin) -> Atom:
 
 
 def apply_definition(
-    s: Specialiser, rule: Rule, args: list[Any], kwargs: Mapping[str, Atom], name: str,
+    s: Specialiser, rule: Rule, func: Atom, args: list[Any], kwargs: Mapping[str, Atom], name: str,
     temporary: bool, origin: Origin, active: Callable[[Atom], bool],
 ) -> Applied:
     """Apply a rule that is written as a function returning ``(y, pullback)``."""
@@ -176,6 +193,8 @@ def apply_definition(
         )
     s.out[before:] = [at_origin(statement, origin) for statement in s.out[before:]]
     result, pullback = parts
+    if s.unit.strict_primal and rule.primal_note:
+        result = own_primal(s, rule, func, args, kwargs, name, origin) or result
     if isinstance(result, Var) and result.temporary:
         if not temporary:
             s.unit.names.setdefault(result, name)
@@ -199,6 +218,17 @@ def apply_definition(
         return found
 
     return Applied(result, pull_back)
+
+
+def own_primal(
+    s: Specialiser, rule: Rule, func: Atom, args: list[Any], kwargs: Mapping[str, Atom], name: str,
+    origin: Origin,
+) -> Atom | None:
+    """Write the call of the function that a rule covers; None if nothing is known of its value."""
+    type_ = s.type_of_call(rule.function, args, kwargs)
+    if isinstance(type_, t.Unknown):
+        return None
+    return s.let(plain_call(func, args, kwargs), type_, name, origin)
 
 
 class Storage:

@@ -160,6 +160,8 @@ class Unit:
     reshaped: dict[Any, set[int]] = field(default_factory=dict)
     equal_shapes: dict[ShapeClass, ShapeClass] = field(default_factory=dict)
     parts: dict[Var, dict[str, Atom]] = field(default_factory=dict)
+    strict_primal: bool = False
+    debug: bool = False
     detached: set[Var] = field(default_factory=set)
     detached_writes: list[tuple[Atom, Origin]] = field(default_factory=list)
     assume_equal_shapes: bool = True

@@ -6,6 +6,7 @@ import numpy as np
 
 from adcompiler.rulekit import Call, Domain, alias, call, rrule, scalar_rule
 from adcompiler.runtime import project
+from adcompiler.runtime.elementwise import sinc_derivative
 from adcompiler.runtime.reductions import bessel_i1, choose_adjoint, select_adjoint
 from adcompiler.runtime.shaping import like
 
@@ -238,9 +239,12 @@ def choose_adjoint_rule(dy, a, choices, mode):
 
 # --- special functions ----------------------------------------------------------------------------
 
-scalar_rule(np.sinc, lambda x, y: (np.cos(np.pi * x) - y) / (x + (x == 0)),
+scalar_rule(np.sinc, lambda x: sinc_derivative(x, 1),
             domain=Domain(intervals=((-2.0, 2.0),),
                           calls=lambda rng: [call(0.0), call(np.array([0.0, 1.0, -0.5]))]))
+scalar_rule(sinc_derivative, lambda x, order: sinc_derivative(x, order + 1), None,
+            domain=lambda rng: [call(np.array([0.0, 1.0, -0.5, 1e-5, 2.7]), 1), call(0.3, 2),
+                                call(1.7, 3)])
 scalar_rule(np.i0, lambda x: bessel_i1(x),
             domain=lambda rng: [call(np.array([0.0, 0.3, -2.5, 7.9, 8.1, -20.0])), call(1.5),
                                 call(np.array([[0.7], [-12.0]]))])

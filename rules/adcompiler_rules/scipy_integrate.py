@@ -1,109 +1,80 @@
-"""Rules for ``scipy.integrate``: integrals by Leibniz' rule, trajectories by the adjoint equation.
-
-The library integrates as it always does; no derivative goes through its steps.
-"""
-
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import Any
+"""Rules for integrals of samples. ``scipy.integrate.trapezoid`` is compiled from its source."""
 
 import numpy as np
-from scipy import integrate
+import scipy.integrate
 
-from adcompiler.rulekit import function_of, implied, non_differentiable, passive, replacement, typed
-from adcompiler_rules.trajectories import (
-    integral_pullback, odeint_pullback, run_ivp, times_pullback, trajectory_pullback,
-)
+from adcompiler.rulekit import call, non_differentiable, rrule
+from adcompiler.runtime import unbroadcast
+from adcompiler.runtime.scipy_integrate import simpson_weights
+from adcompiler.runtime.shaping import like
+from adcompiler_rules import scipy_integrals
+from adcompiler_rules.scipy_samples import complex_normal
 
-non_differentiable(integral_pullback, odeint_pullback, times_pullback, trajectory_pullback)
+__all__ = ["scipy_integrals"]
 
-
-@dataclass
-class Trajectory:
-    """What ``solve_ivp`` returns, with derivatives of ``t`` and ``y``."""
-
-    t: Any
-    y: Any
-    success: bool
-    status: int
-    message: str
-    nfev: int
+non_differentiable(scipy.integrate.newton_cotes)
 
 
-@replacement(integrate.quad)
-def quad(func, a, b, args=(), *, epsabs=1.49e-8, epsrel=1.49e-8, limit=50, points=None):
-    def integrand(x, *args):
-        return func(x, *args)
-
-    given = args if isinstance(args, tuple) else (args,)
-    function = function_of(integrand, (0.0,), given)
-    found = passive(
-        integrate.quad, function, a, b, epsabs=epsabs, epsrel=epsrel, limit=limit, points=points
-    )
-    value = implied(
-        integral_pullback, integrand, (0.0,), given, typed(found[0], 0.0),
-        operands=(a, b, (epsabs, epsrel, limit, points)), active=(False,),
-    )
-    return value, typed(found[1], 0.0)
+def grid(rng, n):
+    """Return ``n`` increasing numbers, the distances not equal."""
+    return np.cumsum(rng.uniform(0.5, 1.5, n))
 
 
-@replacement(integrate.solve_ivp)
-def solve_ivp(
-    fun, t_span, y0, method="RK45", t_eval=None, *, args=None, rtol=1e-3, atol=1e-6,
-    first_step=None, max_step=np.inf, jac=None,
-):
-    def right_side(t, y, *args):
-        return np.asarray(fun(t, y, *args))
+@rrule(scipy.integrate.simpson, wrt=("y",), linear=(0,), domain=lambda rng: [
+    call(rng.normal(size=5)),
+    call(rng.normal(size=6), dx=0.3),
+    call(rng.normal(size=(2, 7)), grid(rng, 7)),
+    call(rng.normal(size=(4, 2)), x=grid(rng, 4), axis=0),
+    call(rng.normal(size=2), x=grid(rng, 2)),
+    call(rng.normal(size=(2, 4)), x=np.stack((grid(rng, 4), grid(rng, 4)))),
+    call(complex_normal(rng, 5)),
+])
+def simpson(y, x=None, *, dx=1.0, axis=-1):
+    """Linear in the samples; of their places it has no derivative."""
+    value = scipy.integrate.simpson(y, x=x, dx=dx, axis=axis)
 
-    given = () if args is None else args
-    start = np.asarray(y0) * 1.0
-    t0, t1 = t_span
-    function = function_of(right_side, (0.0, start), given)
-    slope = None if jac is None else function_of(jac, (0.0, start), given)
-    times, states, dense, success, status, message, nfev = passive(
-        run_ivp, function, (t0, t1), start, method, t_eval, (rtol, atol), (first_step, max_step),
-        slope,
-    )
-    y = implied(
-        trajectory_pullback, right_side, (0.0, start), given,
-        typed(states, np.expand_dims(start, 1)),
-        operands=(
-            start, t0, t1, t_eval, (times, dense, success, message), (method, rtol, atol),
-        ),
-        active=(False, True),
-    )
-    if t_eval is None:
-        t = implied(
-            times_pullback, right_side, (0.0, start), given, typed(times, np.zeros(1)),
-            operands=(t0, t1), active=(False, True),
-        )
-    else:
-        t = np.asarray(t_eval) * 1.0
-    return Trajectory(
-        t, y, typed(success, True), typed(status, 0), typed(message, ""), typed(nfev, 0)
-    )
+    def simpson_pullback(dvalue):
+        weights = simpson_weights(np.shape(y), x, dx, axis)
+        return like(np.expand_dims(dvalue, axis) * weights, y)
+
+    return value, simpson_pullback
 
 
-@replacement(integrate.odeint)
-def odeint(
-    func, y0, t, args=(), *, rtol=None, atol=None, tcrit=None, h0=0.0, hmax=0.0, hmin=0.0,
-    mxstep=0, mxhnil=0, mxordn=12, mxords=5, tfirst=False,
-):
-    def right_side(t, y, *args):
-        return np.asarray(func(t, y, *args) if tfirst else func(y, t, *args))
+@rrule(scipy.integrate.cumulative_trapezoid, wrt=("y", "x", "dx"), domain=lambda rng: [
+    call(rng.normal(size=5)),
+    call(rng.normal(size=5), dx=0.3),
+    call(rng.normal(size=(2, 5)), grid(rng, 5)),
+    call(rng.normal(size=(4, 2)), grid(rng, 4), axis=0),
+    call(rng.normal(size=5), grid(rng, 5), initial=0),
+    call(rng.normal(size=(2, 4)), np.stack((grid(rng, 4), grid(rng, 4)))),
+    call(complex_normal(rng, 5), grid(rng, 5)),
+])
+def cumulative_trapezoid(y, x=None, dx=1.0, axis=-1, initial=None):
+    """The sums of the cotangents from the end on are those of the areas between the samples."""
+    value = scipy.integrate.cumulative_trapezoid(y, x, dx, axis, initial)
 
-    given = args if isinstance(args, tuple) else (args,)
-    start = np.atleast_1d(np.asarray(y0)) * 1.0
-    times = np.asarray(t) * 1.0
-    function = function_of(right_side, (0.0, start), given)
-    found = passive(
-        integrate.odeint, function, start, times, rtol=rtol, atol=atol, tcrit=tcrit, h0=h0,
-        hmax=hmax, hmin=hmin, mxstep=mxstep, mxhnil=mxhnil, mxordn=mxordn, mxords=mxords,
-        tfirst=True,
-    )
-    return implied(
-        odeint_pullback, right_side, (0.0, start), given,
-        typed(found, np.expand_dims(start, 1)), operands=(start, times, rtol, atol),
-        active=(False, True),
-    )
+    def cumulative_trapezoid_pullback(dvalue):
+        g = np.moveaxis(dvalue, axis, -1)
+        samples = np.moveaxis(np.asarray(y), axis, -1)
+        g = g if initial is None else g[..., 1:]
+        areas = np.flip(np.cumsum(np.flip(g, -1), -1), -1)
+        means = 0.5 * (samples[..., 1:] + samples[..., :-1])
+        if x is None:
+            widths = dx
+        elif np.ndim(x) == 1:
+            widths = np.diff(x)
+        else:
+            widths = np.diff(np.moveaxis(np.asarray(x), axis, -1))
+        halves = 0.5 * areas * np.conj(widths)
+        nothing = np.zeros_like(halves[..., :1])
+        dy = np.concatenate((halves, nothing), -1) + np.concatenate((nothing, halves), -1)
+        dy = like(np.moveaxis(dy, -1, axis), y)
+        along = areas * np.conj(means)
+        if x is None:
+            return dy, None, like(np.sum(along), dx)
+        moved = np.concatenate((nothing, along), -1) - np.concatenate((along, nothing), -1)
+        if np.ndim(x) == 1:
+            return dy, like(unbroadcast(moved, np.shape(x)), x), None
+        return dy, like(np.moveaxis(moved, -1, axis), x), None
+
+    return value, cumulative_trapezoid_pullback

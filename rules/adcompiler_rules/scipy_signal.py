@@ -1,1 +1,4 @@
-"""Rules for ``scipy.signal``."""
+"""All rules for ``scipy.signal``: importing this module registers them."""
+
+import adcompiler_rules.scipy_convolutions
+import adcompiler_rules.scipy_filters  # noqa: F401

@@ -1,1 +1,148 @@
-"""Rules for ``scipy.sparse``."""
+"""Rules for products and solutions with sparse arrays that are constant."""
+
+import numpy as np
+import scipy.sparse
+import scipy.sparse.linalg
+
+from adcompiler.rulekit import call, rrule
+from adcompiler.runtime.scipy_sparse import adjoint_product, sparse_factors, sparse_solution
+from adcompiler.runtime.shaping import like
+from adcompiler_rules.scipy_samples import complex_normal
+
+FORMATS = ("csr", "csc", "coo", "bsr", "dia")
+
+
+def sparse(rng, rows, columns, form="csr", kind="array"):
+    """Return a sparse array, or matrix, a third of whose elements are zero."""
+    values = rng.normal(size=(rows, columns))
+    dense = np.where(rng.uniform(size=(rows, columns)) < 0.35, 0.0, values)
+    return getattr(scipy.sparse, f"{form}_{kind}")(dense)
+
+
+def regular(rng, n, form="csc"):
+    """Return a sparse array that is far from singular."""
+    return getattr(scipy.sparse, f"{form}_array")(sparse(rng, n, n).toarray() + 4.0 * np.eye(n))
+
+
+def methods(name):
+    """Return the functions that define a method of sparse arrays and matrices."""
+    classes = [getattr(scipy.sparse, f"{form}_{kind}")
+               for form in (*FORMATS, "lil", "dok") for kind in ("array", "matrix")]
+    return tuple(dict.fromkeys(getattr(cls, name) for cls in classes))
+
+
+def product_samples(rng):
+    """Return sparse arrays and matrices of every format with vectors and matrices."""
+    return [
+        *[call(sparse(rng, 3, 4, form), rng.normal(size=4)) for form in FORMATS],
+        *[call(sparse(rng, 3, 4, form), rng.normal(size=(4, 2))) for form in FORMATS],
+        call(sparse(rng, 3, 4, "csr", "matrix"), rng.normal(size=4)),
+        call(sparse(rng, 3, 3) * (1.0 + 2.0j), complex_normal(rng, 3)),
+        call(sparse(rng, 3, 3) * (1.0 + 2.0j), rng.normal(size=3)),
+    ]
+
+
+@rrule(*methods("__matmul__"), *methods("dot"), wrt=("other",), linear=(1,),
+       domain=product_samples)
+def matmul(self, other):
+    y = scipy.sparse.csr_array.__matmul__(self, other)
+
+    def matmul_pullback(dy):
+        return like(adjoint_product(self, dy), other)
+
+    return y, matmul_pullback
+
+
+@rrule(*methods("__rmatmul__"), wrt=("other",), linear=(1,), domain=lambda rng: [
+    call(sparse(rng, 3, 4), rng.normal(size=3)),
+    call(sparse(rng, 3, 4, "csc"), rng.normal(size=(2, 3))),
+    call(sparse(rng, 3, 3) * (1.0 + 2.0j), complex_normal(rng, 3)),
+])
+def rmatmul(self, other):
+    """``other @ self`` is the transpose of ``self.T @ other.T``."""
+    y = scipy.sparse.csr_array.__rmatmul__(self, other)
+
+    def rmatmul_pullback(dy):
+        return like(np.transpose(adjoint_product(self.T, np.transpose(dy))), other)
+
+    return y, rmatmul_pullback
+
+
+# --- systems --------------------------------------------------------------------------------------
+
+
+@rrule(scipy.sparse.linalg.spsolve, wrt=("b",), primal_note="keeps the factors of SuperLU",
+       domain=lambda rng: [
+    call(regular(rng, 4), rng.normal(size=4)),
+    call(regular(rng, 4, "csr"), rng.normal(size=(4, 2))),
+    call(regular(rng, 3) * (1.0 + 0.5j), complex_normal(rng, 3)),
+    call(regular(rng, 3), rng.normal(size=(3, 1))),
+])
+def spsolve(A, b, permc_spec=None, use_umfpack=True):
+    """One factorisation serves both systems; a single column gives a vector."""
+    factors = sparse_factors(A, b)
+    y = sparse_solution(factors, b)
+    if np.ndim(b) == 2 and np.shape(b)[1] == 1:
+        y = np.ravel(y)
+
+    def spsolve_pullback(dy):
+        return like(np.reshape(sparse_solution(factors, dy, "H"), np.shape(b)), b)
+
+    return y, spsolve_pullback
+
+
+def solver_samples(rng):
+    """Return symmetric positive definite systems, with a small tolerance."""
+    a = sparse(rng, 4, 4).toarray()
+    system = scipy.sparse.csr_array(a @ a.T + 2.0 * np.eye(4))
+    return [call(system, rng.normal(size=4), rtol=1e-14)]
+
+
+@rrule(scipy.sparse.linalg.cg, wrt=("b",), domain=solver_samples)
+def cg(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
+    """That of the solution: the adjoint system is solved to the same tolerance."""
+    y = scipy.sparse.linalg.cg(
+        A, b, x0, rtol=rtol, atol=atol, maxiter=maxiter, M=M, callback=callback
+    )
+
+    def cg_pullback(dy):
+        db = scipy.sparse.linalg.cg(A, dy[0], rtol=rtol, maxiter=maxiter, M=M)[0]
+        return like(db, b)
+
+    return y, cg_pullback
+
+
+@rrule(scipy.sparse.linalg.bicgstab, wrt=("b",), domain=solver_samples)
+def bicgstab(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
+    """That of the solution: the adjoint system is solved to the same tolerance."""
+    if M is not None:
+        raise NotImplementedError("scipy.sparse.linalg.bicgstab has a rule without M=")
+    y = scipy.sparse.linalg.bicgstab(
+        A, b, x0, rtol=rtol, atol=atol, maxiter=maxiter, callback=callback
+    )
+
+    def bicgstab_pullback(dy):
+        adjoint = np.transpose(np.conj(A)) if isinstance(A, np.ndarray) else A.conj().T
+        db = scipy.sparse.linalg.bicgstab(adjoint, dy[0], rtol=rtol, maxiter=maxiter)[0]
+        return like(db, b)
+
+    return y, bicgstab_pullback
+
+
+@rrule(scipy.sparse.linalg.expm_multiply, wrt=("B",), linear=(1,), domain=lambda rng: [
+    call(sparse(rng, 4, 4), rng.normal(size=4)),
+    call(sparse(rng, 4, 4, "csc"), rng.normal(size=(4, 2))),
+])
+def expm_multiply(A, B, start=None, stop=None, num=None, endpoint=None, traceA=None):
+    """``expm(A) B`` has the adjoint ``expm(A^H)``."""
+    if start is not None or stop is not None or num is not None:
+        raise NotImplementedError(
+            "scipy.sparse.linalg.expm_multiply has a rule for one time, without start= and stop="
+        )
+    y = scipy.sparse.linalg.expm_multiply(A, B, traceA=traceA)
+
+    def expm_multiply_pullback(dy):
+        adjoint = np.transpose(np.conj(A)) if isinstance(A, np.ndarray) else A.conj().T
+        return like(scipy.sparse.linalg.expm_multiply(adjoint, dy), B)
+
+    return y, expm_multiply_pullback

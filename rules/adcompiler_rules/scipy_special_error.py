@@ -170,8 +170,21 @@ scalar_rule(sc.expi,   lambda x: np.exp(x) / x,                                d
 scalar_rule(sc.exp1,   lambda x: -np.exp(-x) / x,                              domain=POSITIVE)
 scalar_rule(sc.expn,   None, lambda n, x: expn_slope(n, x),                    domain=of_order(
     (0, 1, 3), POSITIVE))
+
+
+def spence_slope(x: Any) -> Any:
+    """Return ``log(x) / (1 - x)``, near 1 by its power series, which has derivatives there."""
+    h = x - 1.0
+    near = np.abs(h) < 0.01
+    t = np.where(near, h, 0.0)
+    series: Any = 0.0
+    for n in range(10, 0, -1):
+        series = -1.0 / n - t * series
+    return np.where(near, series, log(x) / (near - h))
+
+
 scalar_rule(sc.spence,  # the dilogarithm of 1 - x, DLMF 25.12.2
-            lambda x: (log(x) - (x == 1.0)) / (1.0 - x + (x == 1.0)),
+            lambda x: spence_slope(x),
             domain=Domain((POSITIVE,), lambda rng: [call(np.array([1.0, 1.0 + 1e-9]))]))
 
 

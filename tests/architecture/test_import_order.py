@@ -14,7 +14,7 @@ ORDER = (
     "errors", "runtime", "smooth", "ir", "rulekit", "frontend", "analyses", "transforms",
     "optimise", "finish", "products", "pushforwards", "emit", "backends", "cache", "sparsity",
     "nested", "pipeline", "dispatch", "annotations", "explain", "patterns", "api", "directions",
-    "jacobians", "higher_order", "testing", "cli",
+    "seeds", "jacobians", "higher_order", "second_order", "testing", "cli",
 )  # fmt: skip
 RULES_MAY_IMPORT = ("adcompiler.rulekit", "adcompiler.runtime", "adcompiler_rules")
 RUNTIME_MAY_IMPORT = ("adcompiler.runtime", "numpy")

@@ -8,9 +8,9 @@ import pytest
 from scipy.special import expit
 
 from adcompiler import (
-    MissingRuleError, PullbackMemory, RuleError, apply_rrule, augmented_primal, bilinear, grad, linear,
-    non_differentiable, opt_out, project_to, pullback_at, rrule, scalar_rule, source, unionise,
-    value_and_grad, vjp,
+    MissingRuleError, PullbackMemory, RuleError, apply_rrule, augmented_primal, bilinear, grad,
+    linear, non_differentiable, opt_out, project_to, pullback_at, rrule, scalar_rule, source,
+    unionise, value_and_grad, vjp,
 )
 from adcompiler.rulekit import NoTangent, ZeroTangent
 

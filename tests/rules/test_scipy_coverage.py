@@ -16,13 +16,102 @@ NOT_YET = {
         "rarely differentiated": "expm_cond fiedler_companion subspace_angles",
         "draws random numbers": "clarkson_woodruff_transform",
     },
+    "scipy.integrate": {
+        "compiled from its source": "trapezoid",
+        "linear in the samples, but not yet written": "cumulative_simpson romb",
+        "calls a function it is given": """
+            dblquad fixed_quad nquad nsum odeint qmc_quad quad quad_vec solve_bvp solve_ivp tplquad
+            cubature tanhsinh lebedev_rule
+        """,
+    },
+    "scipy.signal": {
+        "compiled from its source": "chirp gausspulse wiener iirnotch iirpeak sawtooth",
+        "composed of other filters, in a source that is not compiled": """
+            sosfiltfilt savgol_filter resample resample_poly decimate deconvolve lfiltic lfilter_zi
+            sosfilt_zi periodogram welch csd coherence spectrogram stft istft lombscargle czt
+            zoom_fft hilbert2 envelope sepfir2d symiirorder1 symiirorder2 spline_filter cspline1d
+            cspline1d_eval cspline2d qspline1d qspline1d_eval qspline2d gauss_spline
+            closest_STFT_dual_window
+        """,
+        "elements chosen by rank": "medfilt medfilt2d order_filter",
+        "peaks, whose number depends on the values": "peak_prominences peak_widths vectorstrength",
+        "design of filters and systems": """
+            abcd_normalize band_stop_obj bessel besselap bilinear bilinear_zpk bode buttap butter
+            cheb1ap cheb2ap cheby1 cheby2 cont2discrete czt_points dbode dfreqresp dimpulse dlsim
+            dstep ellip ellipap findfreqs firls firwin firwin2 firwin_2d freqresp freqs freqs_zpk
+            freqz freqz_sos freqz_zpk gammatone group_delay iircomb iirdesign iirfilter impulse
+            invres invresz kaiserord lp2bp lp2bp_zpk lp2bs lp2bs_zpk lp2hp lp2hp_zpk lp2lp
+            lp2lp_zpk lsim minimum_phase normalize place_poles remez residue residuez sos2tf
+            sos2zpk sosfreqz ss2tf ss2zpk step sweep_poly tf2sos tf2ss tf2zpk unique_roots zpk2sos
+            zpk2ss zpk2tf
+        """,
+    },
+    "scipy.ndimage": {
+        "splines through the image: their coefficients are solved for": """
+            affine_transform geometric_transform map_coordinates rotate shift spline_filter
+            spline_filter1d zoom
+        """,
+        "not yet written": """
+            gaussian_gradient_magnitude fourier_ellipsoid fourier_gaussian fourier_shift
+            fourier_uniform
+        """,
+        "calls a function it is given": """
+            generic_filter generic_filter1d generic_gradient_magnitude generic_laplace
+            labeled_comprehension vectorized_filter
+        """,
+        "morphology and distances": """
+            black_tophat distance_transform_bf distance_transform_cdt distance_transform_edt
+            grey_closing grey_dilation grey_erosion grey_opening morphological_gradient
+            morphological_laplace white_tophat
+        """,
+        "measurements of labelled regions": """
+            center_of_mass extrema maximum mean median minimum standard_deviation sum sum_labels
+            value_indices variance
+        """,
+    },
+    "scipy.interpolate": {
+        "linear in the values, whose derivative goes through an instance": """
+            make_interp_spline make_lsq_spline make_smoothing_spline splrep splprep insert
+        """,
+        "made of a spline and evaluated at once": """
+            barycentric_interpolate griddata interpn krogh_interpolate pchip_interpolate
+            bisplev bisplrep
+        """,
+        "tables of a spline": "spalde splantider splder splint sproot",
+        "not yet written": "approximate_taylor_polynomial pade",
+        "chooses knots by the data": "generate_knots make_splrep make_splprep lagrange",
+    },
+    "scipy.sparse": {
+        "makes sparse arrays, which are constant": """
+            block_array block_diag bmat coo_array diags diags_array eye eye_array hstack identity
+            kron kronsum rand random random_array spdiags tril triu vstack expand_dims permute_dims
+            swapaxes
+        """,
+        "about formats and indices": """
+            find get_index_dtype isspmatrix isspmatrix_bsr isspmatrix_coo isspmatrix_csc
+            isspmatrix_csr isspmatrix_dia isspmatrix_dok isspmatrix_lil issparse load_npz
+            safely_cast_index_arrays save_npz
+        """,
+    },
+    "scipy.sparse.linalg": {
+        "implicit in the right-hand side as well, but not yet written": """
+            bicg cgs gcrotmk gmres lgmres lsmr lsqr minres qmr tfqmr spsolve_triangular
+        """,
+        "gives functions or objects": """
+            aslinearoperator factorized spbandwidth spilu splu use_solver is_sptriangular
+        """,
+        "eigenvalues, norms and functions of sparse arrays": """
+            eigs eigsh expm funm_multiply_krylov inv lobpcg matrix_power norm onenormest svds
+        """,
+    },
 }
 
 
 def callables(name):
     """Return the public functions of a module; its classes and exceptions are left out."""
     module = importlib.import_module(name)
-    found = {n: getattr(module, n) for n in module.__all__}
+    names = getattr(module, "__all__", None) or [n for n in vars(module) if n[0] != "_"]
+    found = {n: getattr(module, n) for n in names}
     return {n: f for n, f in found.items() if callable(f) and not isinstance(f, type)}
 
 

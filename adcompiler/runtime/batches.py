@@ -1,0 +1,128 @@
+"""Cotangents and tangents of several seeds at once: every number or array has a leading axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from adcompiler.runtime.broadcasting import project
+from adcompiler.runtime.records import is_record, record, state_of
+from adcompiler.runtime.structure import as_gradient, zeros_like
+
+
+def count_seeds(g: Any) -> int:
+    """Return the number of seeds: the length of the leading axis of what ``g`` holds.
+
+    Raises ValueError if ``g`` holds no array.
+    """
+    found = first_array(g)
+    if found is None:
+        raise ValueError("there is no array to count the seeds of")
+    return len(found)
+
+
+def first_array(g: Any) -> np.ndarray | None:
+    """Return the first array inside of a value, None if there is none."""
+    if isinstance(g, np.ndarray):
+        return g
+    if isinstance(g, (tuple, list)):
+        parts: Any = g
+    elif isinstance(g, dict):
+        parts = g.values()
+    elif is_record(g):
+        parts = state_of(g).values()
+    else:
+        return None
+    return next((a for part in parts if (a := first_array(part)) is not None), None)
+
+
+def repeated(x: Any, seeds: int) -> Any:
+    """Return ``x`` once for each seed: with a leading axis, in storage of its own."""
+    if x is None:
+        return None
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return type(x)(*(repeated(item, seeds) for item in x))
+    if isinstance(x, (tuple, list)):
+        return type(x)(repeated(item, seeds) for item in x)
+    if isinstance(x, dict):
+        return {key: repeated(item, seeds) for key, item in x.items()}
+    if is_record(x):
+        return record(**{name: repeated(item, seeds) for name, item in state_of(x).items()})
+    return np.repeat(np.asarray(x)[np.newaxis], seeds, axis=0)
+
+
+def zeros_of_each(x: Any, seeds: int) -> Any:
+    """Return the zero cotangents of ``x`` for every seed."""
+    if isinstance(x, np.ndarray):
+        return np.zeros((seeds, *x.shape), x.dtype if x.dtype.kind in "fc" else np.float64)
+    return repeated(zeros_like(x), seeds)
+
+
+def unbroadcast_each(g: Any, shape: tuple[int, ...]) -> Any:
+    """Return ``g`` summed as ``unbroadcast`` does for each seed: to ``(seeds, *shape)``."""
+    wanted = (len(g), *shape)
+    if g.shape == wanted:
+        return g
+    missing = len(shape) + 1 - g.ndim
+    if missing > 0:
+        g = g.reshape(len(g), *(1,) * missing, *g.shape[1:])
+    inner = np.broadcast_shapes(g.shape[1:], shape)
+    g = np.broadcast_to(g, (len(g), *inner))
+    extra = g.ndim - len(wanted)
+    if extra:
+        g = g.sum(axis=tuple(range(1, extra + 1)))
+    stretched = tuple(i for i, n in enumerate(wanted) if n == 1 and g.shape[i] != 1)
+    return g.sum(axis=stretched, keepdims=True) if stretched else g
+
+
+def project_each(g: Any, x: Any) -> Any:
+    """Return ``g`` as cotangents of ``x``, as ``project`` does for each seed."""
+    if isinstance(g, np.ndarray) and isinstance(x, (np.ndarray, np.generic, int, float, complex)):
+        g = unbroadcast_each(g, np.shape(x))
+        dtype = np.asarray(x).dtype
+        if dtype.kind != "c" and g.dtype.kind == "c":
+            g = g.real
+        return g.astype(dtype, copy=False) if dtype.kind in "fc" else g
+    return stacked([project(seed_of(g, i), x) for i in range(count_seeds(g))])
+
+
+def as_gradient_each(g: Any, x: Any, seeds: int) -> Any:
+    """Return ``g`` as gradients with respect to ``x``, as ``as_gradient`` does for each seed."""
+    if isinstance(g, np.ndarray) and isinstance(x, (np.ndarray, np.generic, int, float, complex)):
+        return np.array(project_each(g, x))
+    return stacked([as_gradient(seed_of(g, i), x) for i in range(seeds)])
+
+
+def seed_of(g: Any, i: int) -> Any:
+    """Return what ``g`` holds for one seed."""
+    if isinstance(g, np.ndarray):
+        return g[i]
+    if isinstance(g, tuple) and hasattr(g, "_fields"):
+        return type(g)(*(seed_of(item, i) for item in g))
+    if isinstance(g, (tuple, list)):
+        return type(g)(seed_of(item, i) for item in g)
+    if isinstance(g, dict):
+        return {key: seed_of(item, i) for key, item in g.items()}
+    if is_record(g):
+        return record(**{name: seed_of(item, i) for name, item in state_of(g).items()})
+    return g
+
+
+def stacked(found: Sequence[Any]) -> Any:
+    """Return the values found for each seed as one, with a leading axis; the inverse of seed_of."""
+    first = found[0]
+    if first is None:
+        return next((stacked(found[i:]) for i, x in enumerate(found) if x is not None), None)
+    if isinstance(first, tuple) and hasattr(first, "_fields"):
+        return type(first)(*map(stacked, zip(*found, strict=True)))
+    if isinstance(first, (tuple, list)):
+        return type(first)(map(stacked, zip(*found, strict=True)))
+    if isinstance(first, dict):
+        return {key: stacked([x[key] for x in found]) for key in first}
+    if is_record(first):
+        return record(**{
+            name: stacked([state_of(x)[name] for x in found]) for name in state_of(first)
+        })
+    return np.stack(found)

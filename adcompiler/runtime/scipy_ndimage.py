@@ -1,0 +1,181 @@
+"""Adjoints of SciPy's image filters: exact for each way of going on beyond the border."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import ndimage
+
+from adcompiler.runtime.scipy_signal import boundary_positions, extended, folded
+
+BORDERS = {
+    "reflect": "symmetric", "grid-mirror": "symmetric", "mirror": "mirror", "nearest": "nearest",
+    "wrap": "wrap", "grid-wrap": "wrap", "constant": "fill", "grid-constant": "fill",
+}
+"""What SciPy's modes are called by ``boundary_positions``."""
+
+
+def each(value: Any, count: int) -> list[Any]:
+    """Return a parameter for each of ``count`` axes, of one for all or a sequence."""
+    if isinstance(value, str) or np.ndim(value) == 0:
+        return [value] * count
+    return list(value)
+
+
+def axes_of(axes: Any, ndim: int) -> list[int]:
+    """Return the axes that a filter works along, none of them negative."""
+    chosen = range(ndim) if axes is None else np.reshape(axes, -1)
+    return [int(axis) % ndim for axis in chosen]
+
+
+def borders(
+    shape: tuple[int, ...], sizes: Sequence[int], mode: Any, origin: Any
+) -> list[Any]:
+    """Return for each axis which elements a correlation reads, beyond the border too."""
+    positions = []
+    for n, size, m, o in zip(
+        shape, sizes, each(mode, len(shape)), each(origin, len(shape)), strict=True
+    ):
+        before = size // 2 + int(o)
+        positions.append(boundary_positions(n, before, size - 1 - before, BORDERS[m]))
+    return positions
+
+
+def correlate_adjoints(
+    g: Any, x: Any, weights: Any, mode: Any, cval: Any, origin: Any
+) -> tuple[Any, Any]:
+    """Return the cotangents of ``x`` and ``weights`` for ``scipy.ndimage.correlate``.
+
+    What each weight sees of the extended array is a part of it, as large as the result.
+    """
+    x, weights = np.asarray(x), np.asarray(weights)
+    positions = borders(x.shape, weights.shape, mode, origin)
+    wide = x
+    for axis, places in enumerate(positions):
+        wide = extended(wide, axis, places, cval)
+    dtype = np.result_type(g, weights if weights.dtype.kind in "fc" else np.float32)
+    around = np.zeros(wide.shape, dtype)
+    dweights = np.zeros(weights.shape, np.result_type(g, x))
+    for place in np.ndindex(weights.shape):
+        part = tuple(slice(i, i + n) for i, n in zip(place, x.shape, strict=True))
+        around[part] += np.conj(weights[place]) * g
+        dweights[place] = np.sum(g * np.conj(wide[part]))
+    for axis, places in enumerate(positions):
+        around = folded(around, axis, places, x.shape[axis])
+    return around, dweights
+
+
+def along_axis_adjoint(g: Any, weights: Any, axis: int, mode: str, origin: int = 0) -> Any:
+    """Return the cotangent of the array for ``scipy.ndimage.correlate1d``."""
+    axis, n, size = axis % g.ndim, g.shape[axis], len(weights)
+    before = size // 2 + int(origin)
+    positions = boundary_positions(n, before, size - 1 - before, BORDERS[mode])
+    wide = np.zeros((*g.shape[:axis], n + size - 1, *g.shape[axis + 1 :]), g.dtype)
+    weights = np.conj(np.asarray(weights, g.dtype if np.isrealobj(weights) else None))
+    for k in range(size):
+        part = (slice(None),) * axis + (slice(k, k + n),)
+        wide[part] = wide[part] + weights[k] * g
+    return folded(wide, axis, positions, n)
+
+
+def gaussian_weights(sigma: float, order: int, truncate: float, radius: int | None) -> Any:
+    """Return the weights that ``gaussian_filter1d`` correlates with, from its impulse response."""
+    reach = int(truncate * float(sigma) + 0.5) if radius is None else int(radius)
+    impulse = np.zeros(2 * reach + 1)
+    impulse[reach] = 1.0
+    response = ndimage.gaussian_filter1d(
+        impulse, sigma, order=order, mode="constant", truncate=truncate, radius=radius
+    )
+    return response[::-1]
+
+
+def gaussian_adjoint(
+    g: Any, sigma: Any, order: Any, mode: Any, truncate: float, radius: Any, axes: Any
+) -> Any:
+    """Return the cotangent of the array for ``scipy.ndimage.gaussian_filter``."""
+    chosen = axes_of(axes, g.ndim)
+    count = len(chosen)
+    parameters = (each(p, count) for p in (sigma, order, mode, radius))
+    for axis, s, o, m, r in zip(chosen, *parameters, strict=True):
+        if s > 1e-15:
+            g = along_axis_adjoint(g, gaussian_weights(s, o, truncate, r), axis, m)
+    return g
+
+
+def uniform_adjoint(g: Any, size: Any, mode: Any, origin: Any, axes: Any) -> Any:
+    """Return the cotangent of the array for ``scipy.ndimage.uniform_filter``."""
+    chosen = axes_of(axes, g.ndim)
+    parameters = (each(p, len(chosen)) for p in (size, mode, origin))
+    for axis, s, m, o in zip(chosen, *parameters, strict=True):
+        if s > 1:
+            g = along_axis_adjoint(g, np.full(int(s), 1.0 / int(s)), axis, m, o)
+    return g
+
+
+def edge_adjoint(g: Any, axis: int, mode: Any, across: Sequence[float]) -> Any:
+    """Return the cotangent of the array for ``sobel`` and ``prewitt``: smoothed ``across``."""
+    modes = each(mode, g.ndim)
+    axis %= g.ndim
+    for other in range(g.ndim):
+        if other != axis:
+            g = along_axis_adjoint(g, across, other, modes[other])
+    return along_axis_adjoint(g, (-1.0, 0.0, 1.0), axis, modes[axis])
+
+
+def laplace_adjoint(g: Any, mode: Any, axes: Any) -> Any:
+    """Return the cotangent of the array for ``scipy.ndimage.laplace``."""
+    chosen = axes_of(axes, g.ndim)
+    return sum(
+        (along_axis_adjoint(g, (1.0, -2.0, 1.0), axis, m)
+         for axis, m in zip(chosen, each(mode, len(chosen)), strict=True)),
+        start=np.zeros_like(g),
+    )
+
+
+def gaussian_laplace_adjoint(g: Any, sigma: Any, mode: Any, axes: Any, truncate: float) -> Any:
+    """Return the cotangent of the array for ``scipy.ndimage.gaussian_laplace``."""
+    chosen = axes_of(axes, g.ndim)
+    total = np.zeros_like(g)
+    for i in range(len(chosen)):
+        order = [2 if i == j else 0 for j in range(len(chosen))]
+        total = total + gaussian_adjoint(g, sigma, order, mode, truncate, None, chosen)
+    return total
+
+
+def rank_adjoint(
+    g: Any, x: Any, y: Any, size: Any, footprint: Any, mode: Any, cval: Any, origin: Any
+) -> Any:
+    """Return the cotangent of the array of which ``y`` has, for each window, one element.
+
+    Where several elements of a window equal that, they share the cotangent evenly; what stands
+    beyond the border by ``cval`` takes its share away.
+    """
+    x = np.asarray(x)
+    window = np.ones(each(size, x.ndim), bool) if footprint is None else np.asarray(footprint, bool)
+    positions = borders(x.shape, window.shape, mode, origin)
+    wide = x
+    for axis, places in enumerate(positions):
+        wide = extended(wide, axis, places, cval)
+    parts = [
+        tuple(slice(int(i), int(i) + n) for i, n in zip(place, x.shape, strict=True))
+        for place in np.argwhere(window)
+    ]
+    share = g / sum((np.asarray(wide[part] == y, g.dtype) for part in parts),
+                    start=np.zeros(g.shape, g.dtype))
+    around = np.zeros(wide.shape, g.dtype)
+    for part in parts:
+        around[part] += np.where(wide[part] == y, share, 0.0)
+    for axis, places in enumerate(positions):
+        around = folded(around, axis, places, x.shape[axis])
+    return around
+
+
+def rank_adjoint_along_axis(
+    g: Any, x: Any, y: Any, size: int, axis: int, mode: str, cval: Any, origin: int
+) -> Any:
+    """Return ``rank_adjoint`` for windows of ``size`` along one axis."""
+    sizes, origins = [1] * g.ndim, [0] * g.ndim
+    sizes[axis], origins[axis] = size, origin
+    return rank_adjoint(g, x, y, sizes, None, mode, cval, origins)

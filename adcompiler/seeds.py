@@ -1,0 +1,47 @@
+"""Derivatives along many seeds at once: one sweep over arrays with a leading axis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from adcompiler.api import Argnums, kept_derivative
+from adcompiler.directions import as_tuple
+
+
+def batched_vjp(
+    function: Callable[..., Any], *args: Any, argnums: Argnums | None = None, **kwargs: Any
+) -> tuple[Any, Callable[[Any], Any]]:
+    """Return ``function(*args, **kwargs)`` and a pullback of many cotangents.
+
+    As ``vjp``, but every array of cotangents has one axis more, in front: ``(seeds, *shape)``,
+    also that of a number. So have the cotangents of the arguments that the pullback returns. The
+    sweep runs once over arrays of all seeds; for code that cannot be written so, once for each.
+    """
+    wanted = tuple(range(len(args))) if argnums is None else argnums
+    if isinstance(wanted, list):
+        wanted = tuple(wanted)
+    value, pullback = kept_derivative(function, "vjp", wanted, batched=True)(*args, **kwargs)
+    return value, pullback
+
+
+def batched_jvp(
+    function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *,
+    argnums: Argnums | None = None, **kwargs: Any,
+) -> tuple[Any, Any]:
+    """Return ``function(*primals, **kwargs)`` and its derivatives along many tangents.
+
+    As ``jvp``, but every array of tangents has one axis more, in front, and so have the
+    derivatives of the value. Tangents are not None: ``argnums`` tells what is differentiated.
+    """
+    wanted = tuple(range(len(primals))) if argnums is None else as_tuple(argnums)
+    several = argnums is None or isinstance(argnums, (tuple, list))
+    given = tuple(tangents) if several else (tangents,)
+    if len(given) != len(wanted):
+        raise TypeError(f"{len(wanted)} arguments need as many tangents; got {len(given)}")
+    derivative = kept_derivative(function, "forward", wanted, batched=True)
+    value, along = derivative(*primals, **kwargs)(*given)
+    return value, along
+
+
+__all__ = ["batched_jvp", "batched_vjp"]

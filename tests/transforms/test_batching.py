@@ -1,0 +1,111 @@
+"""Code for many seeds: what is emitted, and the derivatives of functions that need some care."""
+
+import numpy as np
+import pytest
+from adcompiler import jvp, vjp
+from adcompiler.api import kept_derivative
+from adcompiler.seeds import batched_jvp, batched_vjp
+
+
+def emitted(function, mode, *args):
+    """Return the body of the function that works on seeds, for all arguments."""
+    derivative = kept_derivative(function, mode, tuple(range(len(args))), batched=True)
+    text = derivative.source_for(*args)
+    return text[text.rindex("def ") :]
+
+
+def check(function, *args, seeds=4):
+    """Compare with one seed after another in both modes; return whether it is one sweep."""
+    rng = np.random.default_rng(0)
+    y, pullback = vjp(function, *args)
+    _, of_each = batched_vjp(function, *args)
+    cotangents = rng.normal(size=(seeds, *np.shape(y)))
+    found = of_each(cotangents)
+    for i in range(seeds):
+        g = cotangents[i] if np.ndim(y) else float(cotangents[i])
+        for a, b in zip(found, pullback(g), strict=True):
+            assert a[i] == pytest.approx(b, rel=1e-12, abs=1e-12)
+    tangents = tuple(rng.normal(size=(seeds, *np.shape(x))) for x in args)
+    _, pushed = batched_jvp(function, args, tangents)
+    for i in range(seeds):
+        along = tuple(d[i] if np.ndim(x) else float(d[i]) for d, x in zip(
+            tangents, args, strict=True))
+        assert pushed[i] == pytest.approx(jvp(function, args, along)[1], rel=1e-12, abs=1e-12)
+    wanted = tuple(range(len(args)))
+    reports = [
+        kept_derivative(function, mode, wanted, batched=True).specialisations.latest.report["seeds"]
+        for mode in ("vjp", "forward")
+    ]
+    return reports == [[], []]
+
+
+x = np.array([0.3, -0.7, 1.1, 0.4])
+M = np.arange(12.0).reshape(3, 4) / 7.0
+
+
+def test_a_stencil_is_one_sweep_over_all_seeds():
+    def stencil(u, k):
+        lap = u[2:] - 2.0 * u[1:-1] + u[:-2]
+        return u[1:-1] + k * lap
+
+    assert check(stencil, x, 0.3)
+    text = emitted(stencil, "forward", x, 0.3)
+    assert "u_dot[:, 2:] - 2.0 * item_dot + u_dot[:, :-2]" in text
+    assert "k_dot[:, np.newaxis] * lap + k * lap_dot" in text
+    assert "for " not in text
+    assert "u_bar[:, 2:] += " in emitted(stencil, "vjp", x, 0.3)
+
+
+def test_a_loop_of_scalar_stores_is_one_sweep():
+    def smooth(u):
+        v = u.copy()
+        for i in range(1, len(u) - 1):
+            v[i] = v[i - 1] * u[i] + u[i + 1]
+        return v
+
+    assert check(smooth, x)
+
+
+@pytest.mark.parametrize("function", [
+    lambda a, v: np.tanh(a @ v), lambda a, v: (a @ v) @ a, lambda a, v: np.outer(v, v) * a.sum(),
+    lambda a, v: a * v, lambda a, v: a.T.reshape(-1)[2:] * v[0], lambda a, v: a[:, [0, 0, 2]] @ a,
+    lambda a, v: np.where(v > 0.0, v * v, a[0]), lambda a, v: a[1] / a.sum(axis=0) * v,
+    lambda a, v: (a + v[:1]).mean() * v, lambda a, v: a.sum(axis=(0, -1)) * v,
+    lambda a, v: np.array([v[0] * v[1], a[0, 0]]), lambda a, v: np.cumsum(a, axis=0)[-1] * v,
+    lambda a, v: a[v > 0.0, 1:][:, ::-1] if a.shape[0] == 4 else a[0] * v,
+], ids=str)
+def test_array_code(function):
+    check(function, M[:3], x)
+
+
+def test_results_without_axes_and_python_numbers():
+    assert check(lambda a, b: a * b + a, 0.5, 2.0)
+    assert check(lambda v: v @ v, x)
+
+
+def test_one_seed_after_another_where_there_is_no_other_way():
+    def solved(a, b):
+        return np.linalg.solve(a, b)
+
+    A = np.array([[3.0, 1.0], [0.5, 2.0]])
+    check(solved, A, np.array([1.0, 2.0]))
+
+
+def test_what_a_loop_overwrites_is_not_seen_by_earlier_reads():
+    def swap(u):
+        v = u.copy()
+        for i in range(len(u) - 1):
+            a = v[i]
+            v[i] = v[i + 1] * 2.0
+            v[i + 1] = a * a
+        return v
+
+    check(swap, x)
+
+
+def test_cotangents_of_another_shape_are_refused():
+    _, pullback = batched_vjp(np.sin, x)
+    with pytest.raises(ValueError, match="one axis more"):
+        pullback(np.ones(4))
+    with pytest.raises(ValueError, match="one axis more"):
+        pullback(np.ones((2, 3)))
