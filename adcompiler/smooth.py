@@ -1,7 +1,7 @@
 """``abs``, ``max`` and ``min`` without a kink: a polynomial takes the place of the corner.
 
-Within ``c`` of the kink ``abs(x)`` is ``x**2 (2 - |x| / c) / c``, which has the value and the slope of
-``|x|`` at ``c`` and is 0 with slope 0 at 0. The definitions are those of XAD's ``smooth_abs``,
+Within ``c`` of the kink ``abs(x)`` is ``x**2 (2 - |x| / c) / c``, which has the value and the slope
+of ``|x|`` at ``c`` and is 0 with slope 0 at 0. The definitions are those of XAD's ``smooth_abs``,
 ``smooth_max`` and ``smooth_min``.
 """
 

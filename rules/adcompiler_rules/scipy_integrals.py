@@ -1,4 +1,4 @@
-"""Rules for ``scipy.integrate``, of functions: integrals by Leibniz' rule, trajectories by the adjoint equation.
+"""Integrals of functions by Leibniz' rule, trajectories by the adjoint equation.
 
 The library integrates as it always does; no derivative goes through its steps.
 """
