@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from adcompiler.api import Derivative, grad, source, value_and_grad, vjp
+from adcompiler.complex_derivatives import complex_jacobian, holomorphic_derivative
 from adcompiler.directions import jvp, linearize
 from adcompiler.errors import (
     ADError, InternalError, MissingRuleError, RuleError, SourceNotFoundError, UnsupportedError,
@@ -23,18 +24,10 @@ __version__ = "0.1.0"
 __all__ = [
     "ADError", "Derivative", "InternalError", "MissingRuleError", "NoTangent", "PullbackMemory",
     "RuleError", "Signature", "SourceNotFoundError", "UnsupportedError", "ZeroTangent", "alias",
-    "apply_rrule", "augmented_primal", "bilinear", "clear_new_rule_hooks", "grad", "hessian",
-    "hessian_sparsity", "hvp", "intercept", "jacobian_sparsity", "jet", "jvp", "linear",
-    "linearize", "no_grad", "non_differentiable", "nth_derivative", "on_new_rule", "opt_out",
-    "preprocess", "project_to", "pullback_at", "refresh_rules", "rrule", "scalar_rule",
-    "sensitivity", "source", "stop_gradient", "unionise", "value_and_grad", "vhp", "vjp",
+    "apply_rrule", "augmented_primal", "bilinear", "clear_new_rule_hooks", "complex_jacobian",
+    "grad", "hessian", "hessian_sparsity", "holomorphic_derivative", "hvp", "intercept",
+    "jacobian_sparsity", "jet", "jvp", "linear", "linearize", "no_grad", "non_differentiable",
+    "nth_derivative", "on_new_rule", "opt_out", "preprocess", "project_to", "pullback_at",
+    "refresh_rules", "rrule", "scalar_rule", "sensitivity", "source", "stop_gradient", "unionise",
+    "value_and_grad", "vhp", "vjp",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """Load what needs the whole compiler, and SciPy's matrices, when it is first asked for."""
-    if name in ("hessian_sparsity", "jacobian_sparsity"):
-        from adcompiler import patterns
-
-        return getattr(patterns, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
