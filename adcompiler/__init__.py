@@ -31,3 +31,12 @@ __all__ = [
     "refresh_rules", "rrule", "scalar_rule", "sensitivity", "source", "stop_gradient", "unionise",
     "value_and_grad", "vhp", "vjp",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load what needs the whole compiler, and SciPy's matrices, when it is first asked for."""
+    if name in ("hessian_sparsity", "jacobian_sparsity"):
+        from adcompiler import patterns
+
+        return getattr(patterns, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
