@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from adcompiler.api import Derivative, grad, source, value_and_grad, vjp
+from adcompiler.complex_derivatives import complex_jacobian, holomorphic_derivative
 from adcompiler.directions import jvp, linearize
 from adcompiler.errors import (
     ADError, InternalError, MissingRuleError, RuleError, SourceNotFoundError, UnsupportedError,
@@ -26,11 +27,11 @@ __all__ = [
     "ADError", "Derivative", "ExternalFunction", "InternalError", "MissingRuleError", "NoTangent",
     "PullbackMemory", "RuleError", "Signature", "SourceNotFoundError", "UnsupportedError",
     "ZeroTangent", "alias", "apply_rrule", "augmented_primal", "bilinear", "bump", "checkpoint",
-    "checkpoint_loop", "clear_new_rule_hooks", "external", "grad", "hessian", "hessian_sparsity",
-    "hvp", "intercept", "jacobian_sparsity", "jet", "jvp", "linear", "linearize", "no_grad",
-    "non_differentiable", "nth_derivative", "on_new_rule", "opt_out", "preprocess", "project_to",
-    "pullback_at", "refresh_rules", "rrule", "scalar_rule", "sensitivity", "source",
-    "stop_gradient", "unionise", "value_and_grad", "vhp", "vjp",
+    "checkpoint_loop", "clear_new_rule_hooks", "complex_jacobian", "external", "grad", "hessian",
+    "hessian_sparsity", "holomorphic_derivative", "hvp", "intercept", "jacobian_sparsity", "jet",
+    "jvp", "linear", "linearize", "no_grad", "non_differentiable", "nth_derivative", "on_new_rule",
+    "opt_out", "preprocess", "project_to", "pullback_at", "refresh_rules", "rrule", "scalar_rule",
+    "sensitivity", "source", "stop_gradient", "unionise", "value_and_grad", "vhp", "vjp",
 ]
 
 

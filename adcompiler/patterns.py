@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import traceback
 import types
 from collections.abc import Callable, Sequence
@@ -163,9 +164,10 @@ def located(refusal: Refusal, programs: Sequence[Program], forms: Specialisation
         if origin is not None:
             return origin.finding(refusal.problem, refusal.hint, refusal.anchor)
     code = forms.target.function.__code__
+    text = linecache.getline(code.co_filename, code.co_firstlineno).rstrip()
     return Finding(
-        code.co_filename, code.co_firstlineno, 0, f"def {forms.target.shown}", refusal.problem,
-        refusal.hint, refusal.anchor,
+        code.co_filename, code.co_firstlineno, len(text) - len(text.lstrip()), text,
+        refusal.problem, refusal.hint, refusal.anchor, len(text.strip()) or 1,
     )
 
 

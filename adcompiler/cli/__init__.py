@@ -1,4 +1,4 @@
-"""The command ``adcompiler``: dump, rules, cache.
+"""The command ``adcompiler``: dump, sparsity, rules, cache.
 
 Exit codes: 0 done; 1 refused, with the reason on stderr; 2 the command line makes no sense.
 """
@@ -15,6 +15,7 @@ from adcompiler.cache.store import Store, default_directory
 from adcompiler.cli.dump import DumpOptions, dump
 from adcompiler.cli.output import show_source
 from adcompiler.cli.rules import describe_rule, list_rules
+from adcompiler.cli.sparsity import add_sparsity
 from adcompiler.cli.target import UsageError
 from adcompiler.errors import ADError
 from adcompiler.pipeline import STAGES
@@ -47,6 +48,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=shown)
     commands = parser.add_subparsers(required=True, metavar="command")
     add_dump(commands)
+    add_sparsity(commands)
     add_rules(commands)
     add_cache(commands)
     return parser

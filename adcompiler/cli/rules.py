@@ -10,23 +10,31 @@ import textwrap
 from typing import Any
 
 from adcompiler.cli.output import show_table
+from adcompiler.cli.rule_columns import HEAD, columns
 from adcompiler.errors import SourceNotFoundError
 from adcompiler.frontend.source import read_source
 from adcompiler.rulekit.homes import display_name
 from adcompiler.rulekit.registry import REGISTRY, Rule
 
 SHORT = {"np": "numpy"}
+TITLES = {"classification": "vanishing"}
+"""Shorter titles for the lines about one rule."""
 
 
 def list_rules() -> int:
     """Print every rule, alias and declaration of the installed rule packages."""
-    rows = [(display_name(rule.function), kind(rule), ", ".join(wrt(rule)), rule.kink)
-            for rule in REGISTRY.rules()]
-    rows += [(display_name(other), f"alias of {display_name(function)}", "", "")
-             for other, function in REGISTRY.aliases()]
-    rows += [(display_name(declaration.function), "not differentiable", "", "")
-             for declaration in REGISTRY.declarations()]
-    show_table(("function", "kind", "wrt", "kink"), sorted(set(rows)))
+    empty = ("",) * len(HEAD)
+    rules = {(display_name(rule.function), kind(rule), ", ".join(wrt(rule)), *columns(rule),
+              rule.kink) for rule in REGISTRY.rules()}
+    aliases = {(display_name(other), f"alias of {display_name(function)}", "", *empty, "")
+               for other, function in REGISTRY.aliases()}
+    inactive = {(display_name(declaration.function), "not differentiable", "", *empty, "")
+                for declaration in REGISTRY.declarations()}
+    show_table(
+        ("function", "kind", "wrt", *HEAD, "kink"), sorted(rules | aliases | inactive)
+    )
+    print(f"{len(rules)} rules, {len(aliases)} aliases, {len(inactive)} functions without a "
+          "derivative")
     return 0
 
 
@@ -95,6 +103,9 @@ def rule_rows(rule: Rule) -> list[str]:
     if rule.types is not None:
         named = ("any" if cls is None else getattr(cls, "__name__", str(cls)) for cls in rule.types)
         rows.append(f"types        {', '.join(named)}")
+    for title, entry in zip(HEAD, columns(rule), strict=True):
+        if entry:
+            rows.append(f"{TITLES.get(title, title):12} {entry}")
     if rule.kink:
         rows.append(f"kink         {rule.kink}")
     if rule.primal_note:

@@ -62,19 +62,31 @@ def test_a_reader_that_leaves_early_is_no_error() -> None:
 def test_the_table_has_every_kind_of_entry(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rules"]) == 0
     rows = capsys.readouterr().out.splitlines()
-    assert re.split(r"\s{2,}", rows[0]) == ["function", "kind", "wrt", "kink"]
+    assert re.split(r"\s{2,}", rows[0]) == [
+        "function", "kind", "wrt", "reverse", "forward", "second order", "classification", "kink",
+    ]
     found = {tuple(re.split(r"\s{2,}", row)[:2]) for row in rows[1:]}
     assert {
         ("numpy.sin", "elementwise"), ("operator.matmul", "bilinear"), ("math.exp", "elementwise"),
         ("numpy.floor", "not differentiable"), ("numpy.ndarray.sum", "alias of numpy.sum"),
     } <= found
     assert not any("0x" in row for row in rows)
+    entries = {row.split()[0]: re.split(r"\s{2,}", row)[1:] for row in rows[1:-1]}
+    assert entries["numpy.sin"][2:6] == ["partials", "partials", "from its text", "s"]
+    assert entries["numpy.divide"][2:6] == ["partials", "partials", "from its text", "fsc"]
+    assert entries["numpy.cumsum"][2:5] == ["pullback", "the function itself", "from its text"]
+    assert entries["numpy.linalg.det"][2:5] == ["pullback", "transposed", "from its text"]
+    counts = re.fullmatch(
+        r"(\d+) rules, (\d+) aliases, (\d+) functions without a derivative", rows[-1])
+    assert counts is not None
+    assert sum(map(int, counts.groups())) == len(rows) - 2
 
 
 @pytest.mark.parametrize(
     ("name", "wanted"),
     [
-        ("numpy.sin", ["numpy.sin", "kind         elementwise", "wrt          x", "np.cos"]),
+        ("numpy.sin", ["numpy.sin", "kind         elementwise", "wrt          x", "np.cos",
+                       "reverse      partials", "second order from its text", "vanishing    s"]),
         ("np.abs", ["numpy.absolute", "kink "]),
         ("numpy:sum", ["signature    (", "def "]),
         ("abs", ["abs", "elementwise"]),
@@ -110,7 +122,7 @@ def test_no_rule_exits_with_1(
 
 def test_every_name_in_the_table_can_be_looked_up(capsys: pytest.CaptureFixture[str]) -> None:
     main(["rules"])
-    rows = capsys.readouterr().out.splitlines()[1:]
+    rows = capsys.readouterr().out.splitlines()[1:-1]
     names = {row.split()[0] for row in rows}
     assert [name for name in sorted(names) if function_named(name) is None] == []
 

@@ -1,0 +1,102 @@
+"""``adcompiler sparsity``: the sparsity pattern of a function, as numbers, text or a picture."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+from typing import Any
+
+import numpy as np
+
+from adcompiler.api import Derivative
+from adcompiler.cli.dump import parse_argnums
+from adcompiler.cli.target import UsageError, load_target
+from adcompiler.patterns import hessian_sparsity, jacobian_sparsity
+from adcompiler.plot import save
+
+WIDEST = 72
+"""Patterns of up to so many columns are drawn as text."""
+
+
+def add_sparsity(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command ``sparsity``."""
+    parser = commands.add_parser(
+        "sparsity", help="show which derivatives of a function may be nonzero",
+        description="Show the sparsity pattern of the Jacobian or Hessian of a function.",
+    )
+    parser.add_argument("target", metavar="MODULE_OR_FILE:FUNCTION", help="e.g. model.py:heat")
+    parser.add_argument(
+        "--args", default="", metavar="ARGUMENTS",
+        help='arrays by dtype and shape, others by value: "u: float64[10, 10], n: 3, '
+        'k: array([1.0, 0.5])"',
+    )
+    parser.add_argument("--argnums", help="positions or names, e.g. 0 or 0,1 or w,b")
+    parser.add_argument("--hessian", action="store_true", help="second derivatives")
+    parser.add_argument("--local", action="store_true", help="at the values of the arguments")
+    parser.add_argument("--plot", metavar="FILE", help="draw the pattern into a png, pdf or svg")
+    parser.set_defaults(run=run_sparsity)
+
+
+def run_sparsity(options: argparse.Namespace) -> int:
+    """Run ``adcompiler sparsity``."""
+    if ":" not in options.target:
+        raise UsageError(f"name a function: {options.target}:FUNCTION")
+    _, functions = load_target(options.target)
+    ((name, function),) = functions.items()
+    if isinstance(function, Derivative):
+        function = function.primal
+    argnums = None if options.argnums is None else parse_argnums(options.argnums)
+    named: dict[str, Any] = {"mode": "local" if options.local else "global"}
+    if options.hessian:
+        find: Any = hessian_sparsity
+        named["argnums"] = 0 if argnums is None else argnums
+    else:
+        find = jacobian_sparsity
+        named["argnums"] = argnums
+    pattern = find(function, **named, **arguments(options.args))
+    m, n = pattern.shape
+    kind = "Hessian" if options.hessian else "Jacobian"
+    share = pattern.nnz / max(m * n, 1)
+    print(f"{kind} of {name}: {m} x {n}, {pattern.nnz} nonzeros ({share:.3%})")
+    if options.plot:
+        try:
+            save(pattern, options.plot, f"{kind} of {name}")
+        except (ImportError, ValueError) as error:
+            raise UsageError(str(error)) from None
+        print(f"drawn into {options.plot}")
+    elif n <= WIDEST and m <= WIDEST:
+        for row in pattern.toarray():
+            print("".join("x" if entry else "." for entry in row))
+    return 0
+
+
+def arguments(text: str) -> dict[str, Any]:
+    """Return the arguments that ``--args`` describes, by name."""
+    try:
+        parsed = ast.parse("{" + text + "}", mode="eval").body
+    except SyntaxError:
+        parsed = None
+    if not isinstance(parsed, ast.Dict):
+        raise UsageError(f'--args {text!r} is not of the form "x: float64[10], n: 3"')
+    found = {}
+    for key, value in zip(parsed.keys, parsed.values, strict=True):
+        if not isinstance(key, ast.Name):
+            raise UsageError(f"--args {text!r}: in front of each colon stands a parameter's name")
+        found[key.id] = argument(value)
+    return found
+
+
+def argument(node: ast.expr) -> Any:
+    """Return the argument that an expression describes."""
+    try:
+        match node:
+            case ast.Subscript(value=ast.Name(id=dtype), slice=extents):
+                shape = ast.literal_eval(extents)
+                return np.ones(shape, np.dtype(dtype))
+            case ast.Call(func=ast.Name(id="array"), args=[items]):
+                return np.array(ast.literal_eval(items))
+            case ast.Name(id="float"):
+                return 1.0
+        return ast.literal_eval(node)
+    except (ValueError, TypeError) as error:
+        raise UsageError(f"--args: {ast.unparse(node)} describes no argument: {error}") from None
