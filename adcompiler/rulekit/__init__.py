@@ -1,6 +1,6 @@
 """What a rule author imports."""
 
-from adcompiler.rulekit.application import apply_rrule
+from adcompiler.rulekit.application import apply_frule, apply_rrule
 from adcompiler.rulekit.define import (
     alias, bilinear, linear, non_differentiable, opt_out, rrule, unionise,
 )
@@ -16,7 +16,7 @@ from adcompiler.rulekit.tangents import NoTangent, PullbackMemory, ZeroTangent, 
 
 __all__ = [
     "REGISTRY", "Call", "Domain", "NoTangent", "PullbackMemory", "Rule", "Signature",
-    "ZeroTangent", "alias", "apply_rrule", "augmented_primal", "bilinear", "call",
+    "ZeroTangent", "alias", "apply_frule", "apply_rrule", "augmented_primal", "bilinear", "call",
     "clear_new_rule_hooks", "intercept", "linear", "non_differentiable", "on_new_rule", "opt_out",
     "preprocess", "project_to", "pullback_at", "refresh_rules", "rrule", "scalar_rule",
     "sensitivity", "unionise",
