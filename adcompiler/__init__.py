@@ -10,9 +10,10 @@ from adcompiler.errors import (
 )
 from adcompiler.higher_order import hessian, hvp, jet, nth_derivative, vhp
 from adcompiler.rulekit import (
-    NoTangent, PullbackMemory, Signature, ZeroTangent, alias, apply_rrule, augmented_primal,
-    bilinear, clear_new_rule_hooks, intercept, linear, non_differentiable, on_new_rule, opt_out,
-    preprocess, project_to, pullback_at, refresh_rules, rrule, scalar_rule, sensitivity, unionise,
+    NoTangent, PullbackMemory, Signature, ZeroTangent, alias, apply_frule, apply_rrule,
+    augmented_primal, bilinear, clear_new_rule_hooks, intercept, linear, non_differentiable,
+    on_new_rule, opt_out, preprocess, project_to, pullback_at, refresh_rules, rrule,
+    scalar_rule, sensitivity, unionise,
 )
 from adcompiler.runtime import no_grad, stop_gradient
 from adcompiler.runtime.checkpoints import checkpoint, checkpoint_loop
@@ -26,12 +27,13 @@ __version__ = "0.1.0"
 __all__ = [
     "ADError", "Derivative", "ExternalFunction", "InternalError", "MissingRuleError", "NoTangent",
     "PullbackMemory", "RuleError", "Signature", "SourceNotFoundError", "UnsupportedError",
-    "ZeroTangent", "alias", "apply_rrule", "augmented_primal", "bilinear", "bump", "checkpoint",
-    "checkpoint_loop", "clear_new_rule_hooks", "complex_jacobian", "external", "grad", "hessian",
-    "hessian_sparsity", "holomorphic_derivative", "hvp", "intercept", "jacobian_sparsity", "jet",
-    "jvp", "linear", "linearize", "no_grad", "non_differentiable", "nth_derivative", "on_new_rule",
-    "opt_out", "preprocess", "project_to", "pullback_at", "refresh_rules", "rrule", "scalar_rule",
-    "sensitivity", "source", "stop_gradient", "unionise", "value_and_grad", "vhp", "vjp",
+    "ZeroTangent", "alias", "apply_frule", "apply_rrule", "augmented_primal", "bilinear", "bump",
+    "checkpoint", "checkpoint_loop", "clear_new_rule_hooks", "complex_jacobian", "external", "grad",
+    "hessian", "hessian_sparsity", "holomorphic_derivative", "hvp", "intercept",
+    "jacobian_sparsity", "jet", "jvp", "linear", "linearize", "no_grad", "non_differentiable",
+    "nth_derivative", "on_new_rule", "opt_out", "preprocess", "project_to", "pullback_at",
+    "refresh_rules", "rrule", "scalar_rule", "sensitivity", "source", "stop_gradient", "unionise",
+    "value_and_grad", "vhp", "vjp",
 ]
 
 

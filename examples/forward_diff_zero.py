@@ -7,12 +7,11 @@ for floats. A rule that is added later is taken up by ``refresh_rules``.
 
 from __future__ import annotations
 
-import numbers
 import operator
 from collections.abc import Callable
 from typing import Any
 
-from adcompiler import Signature, apply_rrule, on_new_rule, refresh_rules, rrule, scalar_rule
+from adcompiler import Signature, apply_frule, on_new_rule, refresh_rules, scalar_rule
 
 METHODS = {
     operator.add: "add", operator.sub: "sub", operator.mul: "mul", operator.truediv: "truediv",
@@ -43,9 +42,7 @@ def define_dual_overload(signature: Signature) -> bool:
     def apply(*duals: Any) -> Dual:
         args = [d.primal if isinstance(d, Dual) else d for d in duals]
         tangents = [d.partial if isinstance(d, Dual) else 0.0 for d in duals]
-        y, pullback = apply_rrule(signature.op, *args)
-        slopes = pullback(1.0)
-        return Dual(y, sum(s * t for s, t in zip(slopes, tangents, strict=True)))
+        return Dual(*apply_frule(signature.op, args, tangents))
 
     setattr(Dual, f"__{name}__", apply)
     setattr(Dual, f"__r{name}__", lambda self, other: apply(other, self))
@@ -83,15 +80,8 @@ def main() -> dict[str, float]:
     """Return the derivatives of five functions."""
     scalar_rule("x + y", (1, 1))
     scalar_rule("x - y", (1, -1))
-    on_new_rule(define_dual_overload, rrule)
-
-    @rrule(operator.mul, types=(numbers.Number, numbers.Number))
-    def multiply(x: Any, y: Any) -> Any:
-        def multiply_pullback(dz: Any) -> Any:
-            return dz * y, dz * x
-
-        return x * y, multiply_pullback
-
+    on_new_rule(define_dual_overload, apply_frule)
+    scalar_rule("x * y", ("y", "x"))
     refresh_rules()
     return {
         "foo": derivative(foo, 1.6), "bar": derivative(bar, 1.2), "baz": derivative(baz, 1.7),

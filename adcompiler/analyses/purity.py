@@ -85,6 +85,8 @@ class Purity:
             return inactive.pure
         if REGISTRY.has_rules(function) or (hashable(function) and function in MAKERS):
             return True
+        if REGISTRY.has_methods(function):
+            return True  # norm(loc, scale) only keeps its arguments
         if function in CHECKS or function in EFFECTS or function in WRITERS:
             return False
         return str(getattr(function, "__module__", "")).startswith(RUNTIME) or function in PURE

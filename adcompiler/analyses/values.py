@@ -19,6 +19,7 @@ import numpy as np
 from adcompiler.analyses.derivatives import is_derivative
 from adcompiler.ir import types as t
 from adcompiler.rulekit.homes import public_place
+from adcompiler.rulekit.registry import REGISTRY
 from adcompiler.runtime.fourier import fitted
 from adcompiler.runtime.gathering import permute_adjoint, take_adjoint, take_along_axis_adjoint
 from adcompiler.runtime.joining import split_adjoint
@@ -77,6 +78,8 @@ def type_of(value: Any, depth: int = 0, inside: tuple[int, ...] = ()) -> t.Type:
             items = tuple(type_of(item, depth, inside) for item in value.values())
             return t.Dict(tuple(value), items)
         return t.Dict(None, (joined(type_of(i, depth, inside) for i in value.values()),))
+    if REGISTRY.has_methods(value):
+        return t.Static(value)
     if isinstance(value, np.ndarray):
         return t.Object(cls, ())
     if is_record_class(cls):

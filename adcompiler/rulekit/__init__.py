@@ -1,6 +1,6 @@
 """What a rule author imports."""
 
-from adcompiler.rulekit.application import apply_rrule
+from adcompiler.rulekit.application import apply_frule, apply_rrule
 from adcompiler.rulekit.define import (
     alias, bilinear, linear, non_differentiable, opt_out, replacement, rrule,
     unionise,
@@ -17,8 +17,8 @@ from adcompiler.rulekit.sensitivities import intercept, preprocess, sensitivity
 from adcompiler.rulekit.tangents import NoTangent, PullbackMemory, ZeroTangent, project_to
 
 __all__ = [
-    "REGISTRY", "Call", "Domain", "NoTangent", "PullbackMemory", "Rule", "Signature",
-    "ZeroTangent", "alias", "apply_rrule", "augmented_primal", "bilinear", "call",
+    "Call", "Domain", "NoTangent", "PullbackMemory", "REGISTRY", "Rule", "Signature", "ZeroTangent",
+    "alias", "apply_frule", "apply_rrule", "augmented_primal", "bilinear", "call",
     "clear_new_rule_hooks", "function_of", "gradient_of", "implied", "intercept", "linear",
     "non_differentiable", "on_new_rule", "opt_out", "passive", "preprocess", "project_to",
     "pullback_at", "refresh_rules", "replacement", "rrule", "scalar_rule", "sensitivity", "steady",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -10,7 +12,7 @@ import numpy as np
 
 from adcompiler.rulekit.problems import name_of, rule_error
 from adcompiler.rulekit.registry import REGISTRY, Rule
-from adcompiler.runtime import project
+from adcompiler.runtime import project, zeros_like
 
 Pulled = tuple[Any, ...]
 
@@ -33,6 +35,56 @@ def apply_rrule(
     if REGISTRY.inactive(function) is not None:
         return function(*args, **kwargs), lambda y_bar: (None,) * len(args)
     return None
+
+
+def apply_frule(
+    function: Any, primals: Sequence[Any], tangents: Sequence[Any], **kwargs: Any
+) -> tuple[Any, Any] | None:
+    """Return ``function(*primals, **kwargs)`` and its tangent, by the rule registered for it.
+
+    ``tangents`` has one for each of ``primals``, None for zero; the tangent returned is None where
+    it is zero. None is returned instead of the pair where no rule gives pushforwards as it stands:
+    by a forward rule, by partial derivatives, or as the function is linear in what has a tangent.
+    """
+    rule = REGISTRY.find(function, tuple(map(type, primals)))
+    if rule is None:
+        inactive = REGISTRY.inactive(function)
+        return None if inactive is None else (function(*primals, **kwargs), None)
+    if rule.forward is not None:
+        pair: tuple[Any, Any] = rule.forward(tuple(primals), tuple(tangents), **kwargs)
+        return pair
+    if rule.elementwise:
+        y = rule.function(*primals)
+        return y, _total([
+            _partial(partial, tuple(primals), y) * tangent
+            for partial, tangent in zip(rule.partials, tangents, strict=True)
+            if partial is not None and tangent is not None
+        ])
+    moved = {i for i, tangent in enumerate(tangents) if tangent is not None}
+    groups = [rule.linear] if rule.linear else [(i,) for i in rule.bilinear]
+    if not groups or not moved <= {i for group in groups for i in group}:
+        return None
+    return function(*primals, **kwargs), _total([
+        function(*(_along(i, x, tangents, group) for i, x in enumerate(primals)), **kwargs)
+        for group in groups if moved & set(group)
+    ])
+
+
+def has_forward(rule: Rule) -> bool:
+    """Say whether ``apply_frule`` may follow a rule."""
+    return bool(rule.forward is not None or rule.elementwise or rule.linear or rule.bilinear)
+
+
+def _along(i: int, x: Any, tangents: Sequence[Any], group: tuple[int, ...]) -> Any:
+    """Return what stands in place of an argument where a function is applied to tangents."""
+    if i not in group:
+        return x
+    return zeros_like(x) if tangents[i] is None else tangents[i]
+
+
+def _total(terms: list[Any]) -> Any:
+    """Return the sum of tangents, None of none."""
+    return functools.reduce(operator.add, terms) if terms else None
 
 
 def rule_function(rule: Rule) -> Callable[..., Any]:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable
 from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -89,15 +90,32 @@ def qualified_name(value: Any) -> str | None:
     owner = getattr(value, "__self__", None)
     if isinstance(owner, np.ufunc):
         return f"{owner.__name__}.{value.__name__}"
+    if isinstance(value, MethodType) and not isinstance(owner, type):
+        name = instance_name(owner)
+        if name is not None:
+            return f"{name}.{value.__name__}"
     name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
     return name if isinstance(name, str) else None
 
 
+def instance_name(instance: Any) -> str | None:
+    """Return the name of an object in the packages that its class is from, as ``scipy.stats.norm``.
+    """
+    for place in prefixes(type(instance).__module__):
+        for name, found in vars(sys.modules.get(place, object)).items():
+            if found is instance and not name.startswith("_"):
+                return name
+    return None
+
+
 def is_same(found: Any, value: Any) -> bool:
     """Say whether what a name leads to is ``value``; methods are made anew at each look."""
-    return found is value or (
-        isinstance(getattr(value, "__self__", None), np.ufunc) and bool(found == value)
-    )
+    if found is value:
+        return True
+    owner = getattr(value, "__self__", None)
+    if isinstance(owner, np.ufunc):
+        return bool(found == value)
+    return isinstance(value, MethodType) and getattr(found, "__self__", None) is owner
 
 
 def display_name(function: Any) -> str:

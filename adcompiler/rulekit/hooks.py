@@ -14,14 +14,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from adcompiler.rulekit.application import apply_rrule
+from adcompiler.rulekit.application import apply_frule, apply_rrule, has_forward
 from adcompiler.rulekit.define import rrule
 from adcompiler.rulekit.problems import name_of
 from adcompiler.rulekit.registry import REGISTRY, Rule
 
 logger = logging.getLogger("adcompiler")
 
-KINDS: dict[Any, str] = {"rrule": "rrule", rrule: "rrule", apply_rrule: "rrule"}
+KINDS: dict[Any, str] = {
+    "rrule": "rrule", rrule: "rrule", apply_rrule: "rrule", "frule": "frule", apply_frule: "frule",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,7 @@ class _Registered:
     """A hook, and how much of the registry's log it has seen."""
 
     hook: Hook
+    kind: str
     seen: int = 0
     results: list[Any] = field(default_factory=list)
 
@@ -61,13 +64,14 @@ def on_new_rule(hook: Hook, kind: Any = rrule) -> list[Any]:
 
     Later rules are shown when a package of rules has been loaded, and by ``refresh_rules()``; a
     rule that was changed counts as new. Signatures that are opted out are not shown. An exception
-    in a hook is logged and keeps no other call back. ``kind`` is ``rrule``, or its name. Returns
-    what the hook returned for each of the present rules, in the order of their registration.
+    in a hook is logged and keeps no other call back. ``kind`` is ``rrule`` for rules that pull
+    back, or ``apply_frule`` for those that it can follow; their names will do. Returns what the
+    hook returned for each of the present rules, in the order of their registration.
     """
     REGISTRY.load_all()
     with _lock:
-        registered = _Registered(hook)
-        _hooks.setdefault(kind_of(kind), []).append(registered)
+        registered = _Registered(hook, kind_of(kind))
+        _hooks.setdefault(registered.kind, []).append(registered)
         _show_new(registered)
         return list(registered.results)
 
@@ -102,12 +106,15 @@ def signature_of(rule: Rule) -> Signature:
     """Return what a rule covers."""
     if rule.types is not None:
         return Signature(rule.function, tuple(object if c is None else c for c in rule.types))
-    if rule.definition is None:
+    if rule.partials:
         return Signature(rule.function, (numbers.Number,) * len(rule.partials))
+    described: Any = rule.definition or rule.function
     try:
-        parameters = inspect.signature(rule.definition, eval_str=True).parameters
-    except Exception:  # an annotation that does not evaluate
-        parameters = inspect.signature(rule.definition).parameters
+        parameters = inspect.signature(described, eval_str=True).parameters
+    except NameError:  # an annotation that does not evaluate
+        parameters = inspect.signature(described).parameters
+    except (TypeError, ValueError):  # of a function in C
+        return Signature(rule.function, ())
     return Signature(rule.function, tuple(
         p.annotation if isinstance(p.annotation, type) and p.annotation is not p.empty else object
         for p in parameters.values() if p.default is p.empty
@@ -126,7 +133,8 @@ def _show_new(registered: _Registered) -> None:
     while registered.seen < len(log):
         rule = log[registered.seen]
         registered.seen += 1
-        if rule.opted_out or not REGISTRY.is_current(rule):
+        given = rule.reverses if registered.kind == "rrule" else has_forward(rule)
+        if rule.opted_out or not given or not REGISTRY.is_current(rule):
             continue
         try:
             registered.results.append(registered.hook(signature_of(rule)))

@@ -8,6 +8,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from types import MethodType
 from typing import Any, Protocol
 
 from adcompiler.rulekit.domains import Domain
@@ -81,6 +82,7 @@ class Registry:
         self._inactive: dict[Any, Inactive] = {}
         self._aliases: dict[Any, Any] = {}
         self._replacements: dict[Any, Rule] = {}
+        self._owners: set[int] = set()
         self.log: list[Rule] = []
         self.after_loading: list[Callable[[], None]] = []
         self._loaded: set[str] = set()
@@ -92,6 +94,8 @@ class Registry:
     def add(self, rule: Rule) -> None:
         """Register ``rule``; it takes precedence over earlier ones for the same types."""
         self._rules.setdefault(rule.function, []).insert(0, rule)
+        if isinstance(rule.function, MethodType) and not isinstance(rule.function.__self__, type):
+            self._owners.add(id(rule.function.__self__))  # which the rule keeps alive
         self.log.append(rule)
         self._changed()
 
@@ -169,6 +173,11 @@ class Registry:
         """Say whether any rule covers ``function``, for whatever arguments."""
         function = self.resolve(function)
         return hashable(function) and bool(self._rules.get(function))
+
+    def has_methods(self, value: Any) -> bool:
+        """Say whether rules cover methods of this very object, such as ``scipy.stats.norm``."""
+        self._load_for(value)
+        return id(value) in self._owners
 
     def is_registered(self, function: Any) -> bool:
         """Say whether a rule for ``function`` itself is here already, without loading any."""

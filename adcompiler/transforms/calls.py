@@ -70,6 +70,9 @@ def call(
     match rhs:
         case Closure():
             return call_closure(s, func, rhs, args, kwargs, origin, name)
+        case Attribute(obj, method) if (frozen := frozen_method(s, obj, method, origin)):
+            bound, first, named = frozen
+            return call(s, bound, [*args[:1], *first, *args[1:]], named | kwargs, origin, name)
         case Attribute(obj, method) if not isinstance(type_, t.Object):
             now = obj if s.heap is None else s.heap.current(obj, origin)
             if now is not obj:  # an argument of the call has changed it
@@ -105,6 +108,24 @@ def call(
             "unknown-callable",
         )
     return s.let(plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
+
+
+def frozen_method(
+    s: Writer, obj: Atom, method: str, origin: Origin
+) -> tuple[Atom, list[Any], dict[str, Atom]] | None:
+    """Return what a method of ``norm(loc, scale)``, a frozen distribution, calls, and with what.
+
+    It calls the method of that name of ``norm``, and gives it the arguments after the first one.
+    None where ``obj`` is nothing of the kind, or no rule covers the method.
+    """
+    match s.unit.definition(obj):
+        case Call(Const(value), first, keywords) if not isinstance(value, type) and (
+            hasattr(value, method) and REGISTRY.has_methods(value)
+        ):
+            if REGISTRY.has_rules(getattr(value, method)):
+                named = {key: atom for key, atom in keywords if key}
+                return s.attribute(Const(value), method, origin), list(first), named
+    return None
 
 
 def refuse_recipe(s: Writer, origin: Origin) -> Atom:

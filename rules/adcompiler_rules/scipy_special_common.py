@@ -1,4 +1,4 @@
-"""What the rules of ``scipy.special`` share: samples of integer orders, a silent logarithm."""
+"""What the rules of ``scipy.special`` and ``scipy.stats`` share: samples, a silent logarithm."""
 
 from __future__ import annotations
 
@@ -15,6 +15,14 @@ Interval = tuple[float, float]
 def log(x: Any) -> Any:
     """Return ``log(x)``, which is -inf at 0 and nan of negative numbers without a warning."""
     return sc.xlogy(np.ones_like(x), x)
+
+
+def refuse_complex(a: Any, b: Any = 0, c: Any = 0, d: Any = 0, e: Any = 0) -> None:
+    """Raise NotImplementedError for complex numbers, on which statistics have no rules."""
+    if np.iscomplexobj(a) or np.iscomplexobj(b) or np.iscomplexobj(c) or (
+        np.iscomplexobj(d) or np.iscomplexobj(e)
+    ):
+        raise NotImplementedError("rules of scipy.stats are for real numbers only")
 
 
 def of_order(orders: tuple[int, ...], *intervals: Interval, complex_: bool = False) -> Domain:

@@ -21,10 +21,15 @@ PARAMETER = (-1.5, 0.9)
 # --- Legendre's integrals -------------------------------------------------------------------------
 
 
+def complement_slope(p: Any) -> Any:
+    """Return dK/dm for ``m = 1 - p``: K is RF(0, p, 1), DLMF 19.25.1; its derivative 19.18.1."""
+    one = np.ones_like(p)
+    return sc.elliprd(0.0 * one, one, p) / 6.0
+
+
 def complete_k_slope(m: Any) -> Any:
-    """Return dK/dm: K is RF(0, 1 - m, 1), DLMF 19.25.1, and 19.18.1 its derivative."""
-    one = np.ones_like(m)
-    return sc.elliprd(0.0 * one, one, one - m) / 6.0
+    """Return dK/dm."""
+    return complement_slope(np.ones_like(m) - m)
 
 
 def complete_e_slope(m: Any) -> Any:
@@ -69,7 +74,7 @@ AMPLITUDES = Domain(((-1.2, 1.2), PARAMETER), lambda rng: [
     call(np.array([-7.0, 2.0, 30.0, 1.5]), np.array([0.6, 0.1, 0.3, 0.9])),
     call(np.array([0.7]), np.array([1e-9, 0.0, -0.3]))])
 scalar_rule(sc.ellipk,      lambda m: complete_k_slope(m),                    domain=PARAMETERS)
-scalar_rule(sc.ellipkm1,    lambda p: -complete_k_slope(1.0 - p),             domain=POSITIVE)
+scalar_rule(sc.ellipkm1,    lambda p: -complement_slope(p),                   domain=POSITIVE)
 scalar_rule(sc.ellipe,      lambda m: complete_e_slope(m),                    domain=PARAMETERS)
 scalar_rule(sc.ellipkinc,   lambda phi, m: 1.0 / delta(phi, m),
                             lambda phi, m: incomplete_f_slope(phi, m),        domain=AMPLITUDES)

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from adcompiler import (
-    Signature, clear_new_rule_hooks, non_differentiable, on_new_rule, opt_out, refresh_rules,
-    rrule, scalar_rule, sensitivity,
+    Signature, apply_frule, clear_new_rule_hooks, non_differentiable, on_new_rule, opt_out,
+    refresh_rules, rrule, scalar_rule, sensitivity,
 )
 from adcompiler.rulekit import REGISTRY
 from adcompiler.rulekit.hooks import signature_of
@@ -154,6 +154,41 @@ def test_E7_a_hook_that_fails_is_logged_and_others_run(caplog):
     assert record.exc_info[0] is ValueError
 
 
+def test_E8_hooks_for_rules_that_push_forward():
+    def curved(x):
+        return x * x
+
+    forward = on_new_rule(lambda sig: sig.op, "frule")
+    assert {np.sin, operator.matmul, np.sum} <= set(forward)
+    assert np.linalg.det not in forward
+    history = []
+    on_new_rule(lambda sig: history.append(sig.op), apply_frule)
+    scalar_rule(added, 1, 1)
+
+    @rrule(curved)
+    def curved_rule(x):
+        return x * x, lambda dy: 2.0 * x * dy
+
+    refresh_rules("frule")
+    assert history[-1] is added
+    assert curved not in history
+
+
+def test_E8_rules_push_tangents_as_plain_functions():
+    assert apply_frule(math.sin, (0.5,), (2.0,)) == (math.sin(0.5), 2.0 * math.cos(0.5))
+    assert apply_frule(np.multiply, (2.0, 3.0), (1.0, None)) == (6.0, 3.0)
+    assert apply_frule(np.multiply, (2.0, 3.0), (None, None)) == (6.0, None)
+    a, b, v = np.arange(4.0).reshape(2, 2), np.ones((2, 2)), np.eye(2)
+    y, y_dot = apply_frule(np.matmul, (a, b), (v, 2.0 * v))
+    assert np.array_equal(y, a @ b)
+    assert np.array_equal(y_dot, v @ b + a @ (2.0 * v))
+    y, y_dot = apply_frule(np.sum, (a,), (b,), axis=0)
+    assert np.array_equal(y_dot, [2.0, 2.0])
+    assert apply_frule(np.argmax, (a,), (b,)) == (3, None)
+    assert apply_frule(np.linalg.det, (a,), (b,)) is None
+    assert apply_frule(textwrap.dedent, ("",), (None,)) is None
+
+
 def test_kinds_of_rules_are_checked():
     with pytest.raises(ValueError, match="is no kind of rules"):
         on_new_rule(print, "jrule")
@@ -178,7 +213,7 @@ def test_E4_rules_of_an_installed_package_arrive_by_its_entry_point(tmp_path):
         import orbits
 
         shown = []
-        hooks._hooks["rrule"] = [hooks._Registered(lambda sig: shown.append(sig.op))]
+        hooks._hooks["rrule"] = [hooks._Registered(lambda sig: shown.append(sig.op), "rrule")]
         assert "orbits_rules" not in sys.modules
 
         @grad

@@ -15,6 +15,7 @@ import math
 import operator
 import statistics
 import sys
+import types
 import warnings
 import zlib
 
@@ -75,6 +76,9 @@ def spelling(function):
             return f"{name}.{short_name}"
     if getattr(builtins, getattr(function, "__name__", ""), None) is function:
         return function.__name__
+    place = public_place(function)
+    if isinstance(function, types.MethodType) and place is not None:
+        return ".".join(place)
     owner = getattr(function, "__objclass__", None)
     if owner is not None:
         return f".{function.__name__}"
@@ -331,8 +335,10 @@ ALIASES = [
 
 
 def samples_to_compile(rule, rng):
-    """Return the sample calls; of SciPy's many tables of partial derivatives, every fifth."""
+    """Return the sample calls; of SciPy's distributions the last, of its ufuncs every fifth."""
     calls = sample_calls(rule, rng)
+    if isinstance(rule.function, types.MethodType):
+        return calls[-1:]
     return calls[::5] if rule.partials and rule_name(rule).startswith("scipy.") else calls
 
 

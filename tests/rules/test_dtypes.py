@@ -6,6 +6,7 @@ variables may be an array of double precision, and no array is cast down at the 
 
 import re
 import sys
+import types
 import warnings
 import zlib
 
@@ -107,6 +108,7 @@ def single_calls(rule):
 
 
 NUMPY_RULES = [rule for rule in RULES if rule.domain
+               and not isinstance(rule.function, types.MethodType)  # of distributions: in double
                and not rule_name(rule).startswith(("adcompiler.runtime", "cmath"))]
 
 
