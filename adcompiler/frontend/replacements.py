@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.frontend.numpy_in_python import NUMPY_IN_PYTHON
 from adcompiler.runtime import accumulate
 from adcompiler.runtime.gathering import along_axis
 from adcompiler.runtime.shaping import viewed
@@ -325,5 +326,5 @@ REPLACEMENTS: dict[Any, Callable[..., Any]] = {
     np.add.accumulate: add_accumulate, np.multiply.accumulate: multiply_accumulate,
     dict.fromkeys: fromkeys, heapq.heapify: heapify, heapq.heappush: heappush,
     heapq.heappop: heappop, heapq.heapreplace: heapreplace, heapq.heappushpop: heappushpop,
-    bisect.insort_left: insort_left, bisect.insort_right: insort_right,
+    bisect.insort_left: insort_left, bisect.insort_right: insort_right, **NUMPY_IN_PYTHON,
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from adcompiler.rulekit import Call, call, rrule
@@ -356,26 +358,74 @@ def nancumprod_rule(a, axis=None, dtype=None):
 # --- covariance -----------------------------------------------------------------------------------
 
 
-@rrule(np.cov, wrt=("m",), domain=lambda rng: [
-    call(rng.normal(size=(3, 5))), call(rng.normal(size=(5, 3)), rowvar=False),
-    call(rng.normal(size=(3, 5)), bias=True), call(rng.normal(size=(3, 5)), ddof=2),
-    call(rng.normal(size=5)), call(rng.normal(size=(2, 5)) + 1j * rng.normal(size=(2, 5))),
-])
-def cov_rule(m, *, rowvar=True, bias=False, ddof=None):
-    """Differentiate ``x @ x^H / (n - ddof)``, x the centred observations, one in each column.
+def covariance_samples(rng: np.random.Generator) -> list[Call]:
+    """Return covariances of rows and of columns, of two sets of variables, and weighted ones."""
+    x, weights = rng.normal(size=(3, 5)), rng.uniform(0.5, 1.5, 5)
+    counts = np.array([1, 3, 0, 2, 1])
+    return [
+        call(x), call(x.T, rowvar=False), call(x, bias=True), call(x, ddof=2), call(x[0]),
+        call(x[:2] + 1j * x[1:]), call(x, x[:1] ** 2), call(x[0], x[1]),
+        call(x.T, x.T[:, :2], False), call(x, aweights=weights), call(x, fweights=counts),
+        call(x, None, True, True, None, counts),
+        call(x, x[0], ddof=0, aweights=weights), call(x, fweights=counts, aweights=weights, ddof=1),
+        call(x + 1j * x[::-1], aweights=weights), call([[0.5, 1.5, 0.7], [2.5, 0.3, 1.1]]),
+        call(x.T, None, False, aweights=weights), call(x, dtype=np.float64),
+    ]
 
-    The rows of the gradient sum to zero as those of x do: centring needs no adjoint.
+
+def rows_of(m: Any, rowvar: Any) -> Any:
+    """Return variables as the rows of a matrix."""
+    if np.ndim(m) == 1:
+        return np.expand_dims(m, 0)
+    return np.asarray(m) if rowvar else np.transpose(m)
+
+
+def as_given(rows: Any, m: Any, rowvar: Any) -> Any:
+    """Return the cotangent of rows as that of ``m``, which they were made of."""
+    if np.ndim(m) == 1:
+        return like(np.reshape(rows, np.shape(m)), m)
+    return like(rows if rowvar else np.transpose(rows), m)
+
+
+@rrule(np.cov, wrt=("m", "y", "aweights"), domain=covariance_samples)
+def cov_rule(
+    m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None
+):
+    """Differentiate ``x @ diag(w) @ x^H / scale``, x the centred observations, one in each column.
+
+    With ``w = fweights * aweights`` the scale is ``sum(w) - ddof * sum(w * aweights) / sum(w)``.
+    The weighted rows of the gradient sum to zero as those of x do: centring needs no adjoint.
     """
-    y = np.cov(m, rowvar=rowvar, bias=bias, ddof=ddof)
+    out = np.cov(m, y, rowvar, bias, ddof, fweights, aweights, dtype=dtype)
 
-    def cov_pullback(dy):
-        across = np.ndim(m) == 1 or rowvar
-        x = np.reshape(m, (-1, np.shape(m)[-1])) if across else np.transpose(m)
-        x = x - np.mean(x, axis=1, keepdims=True)
+    def cov_pullback(dout):
+        first = rows_of(m, rowvar)
+        count = np.shape(first)[0]
+        x = first if y is None else np.concatenate((first, rows_of(y, rowvar)))
+        x = x if dtype is None else x.astype(dtype)
         lost = (0 if bias else 1) if ddof is None else ddof
-        slope = np.reshape(dy, (np.shape(x)[0], np.shape(x)[0]))
-        dx = (slope + np.conj(slope).T) @ x / (np.shape(x)[1] - lost)
-        dm = np.reshape(dx, np.shape(m)) if across else np.transpose(dx)
-        return like(dm, m)
+        slope = np.reshape(dout, (np.shape(x)[0], np.shape(x)[0]))
+        both = slope + np.conj(slope).T
+        daweights = None
+        if fweights is None and aweights is None:
+            x = x - np.mean(x, axis=1, keepdims=True)
+            dx = like(both @ x / (np.shape(x)[1] - lost), x)
+        else:
+            repeats = 1.0 if fweights is None else np.asarray(fweights)
+            given = np.ones(np.shape(x)[1]) if aweights is None else np.asarray(aweights)
+            w = repeats * given
+            total = np.sum(w)
+            squares = np.sum(w * given) if aweights is not None else total
+            scale = total - lost * squares / total
+            x = x - np.expand_dims(x @ w / total, 1)
+            dx = like(both @ (x * (w / scale)), x)
+            if aweights is not None:
+                dscale = -np.sum(np.real(np.conj(dout) * out)) / scale
+                dw = np.real(np.sum(np.conj(x) * (np.conj(slope).T @ x), 0)) / scale
+                dw = dw + dscale * (1.0 + lost * squares / (total * total))
+                daweights = like(repeats * (dw - 2.0 * dscale * lost * given / total), aweights)
+        if y is None:
+            return as_given(dx, m, rowvar), None, daweights
+        return as_given(dx[:count], m, rowvar), as_given(dx[count:], y, rowvar), daweights
 
-    return y, cov_pullback
+    return out, cov_pullback
