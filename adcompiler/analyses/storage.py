@@ -20,7 +20,9 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.runtime import dict_keys, entry, own, stop_gradient
-from adcompiler.runtime.shaping import copy_as_laid_out, reshape_view, viewed
+from adcompiler.runtime.shaping import (
+    complex_viewed, copy_as_laid_out, parts_viewed, reshape_view, viewed,
+)
 
 IN_PLACE: dict[Any, Any] = {
     operator.iadd: operator.add, operator.isub: operator.sub, operator.imul: operator.mul,
@@ -34,7 +36,7 @@ IN_PLACE: dict[Any, Any] = {
 VIEWS: frozenset[Any] = frozenset({
     np.transpose, np.swapaxes, np.moveaxis, np.rollaxis, np.expand_dims, np.squeeze, np.flip,
     np.fliplr, np.flipud, np.diagonal, np.broadcast_to, np.real, np.imag, reshape_view,
-    viewed,
+    viewed, parts_viewed, complex_viewed,
 })
 """Functions whose result is always a view of their first argument (or the array itself)."""
 

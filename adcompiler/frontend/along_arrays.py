@@ -39,6 +39,17 @@ def places_of(which: Any) -> Any:
     return np.argsort(np.argsort(which, kind="stable"), kind="stable")
 
 
+def interp_periodic(x: Any, xp: Any, fp: Any, period: float) -> Any:
+    """``np.interp`` with a period: points in order within it, and one more at either end."""
+    width = abs(period)
+    places, values = np.asarray(xp) % width, np.asarray(fp)
+    order = np.argsort(places)
+    places, values = places[order], values[order]
+    places = np.concatenate((places[-1:] - width, places, places[:1] + width))
+    values = np.concatenate((values[-1:], values, values[:1]))
+    return np.interp(x % width, places, values)
+
+
 def padded(statistic: Any, array: Any, pad_width: Any, stat_length: Any) -> Any:
     """``np.pad`` with a statistic of the elements next to each end, axis after axis."""
     y = np.asarray(array)

@@ -225,56 +225,91 @@ def nanmean_rule(a, axis=None, dtype=None, *, keepdims=False, where=True):
     return y, nanmean_pullback
 
 
-@rrule(np.nanvar, wrt=("a",), domain=lambda rng: [
+def mean_of(a: Any, counted: Any, count: Any, axis: Any, mean: Any) -> Any:
+    """Return the mean of the elements that count, unless it is given."""
+    if mean is not np._NoValue:
+        return mean
+    total = np.sum(np.where(counted, a, 0.0), axis=axis, keepdims=True)
+    return like(total / np.maximum(count, 1), total)
+
+
+def with_means(rng: np.random.Generator) -> list[Call]:
+    """Return calls with the mean given, or with ``correction`` for ``ddof``: NumPy 2 has them."""
+    x = np.array([[1.5, np.nan, 0.5, 2.5], [0.5, 1.0, 2.0, 3.5]])
+    if np.lib.NumpyVersion(np.__version__) < "2.0.0":
+        return []
+    return [call(x, correction=1), call(x, 1, mean=rng.normal(size=(2, 1)), keepdims=True)]
+
+
+@rrule(np.nanvar, wrt=("a", "mean"), domain=lambda rng: [
+    *with_means(rng),
     *with_one_number(rng),
     call(np.array([[1.5, np.nan, 0.5, 2.5], [0.5, 1.0, 2.0, 3.5]]), 1, ddof=1),
     call(np.array([1.5, np.nan, 0.5, 0.7]), where=np.array([True, True, False, True])),
 ], kink=MISSING)
-def nanvar_rule(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True):
-    y = np.nanvar(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where)
+def nanvar_rule(
+    a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True, mean=np._NoValue,
+    correction=np._NoValue
+):
+    lost = ddof if correction is np._NoValue else correction
+    if mean is np._NoValue:
+        y = np.nanvar(a, axis=axis, dtype=dtype, ddof=lost, keepdims=keepdims, where=where)
+    else:
+        y = np.nanvar(
+            a, axis=axis, dtype=dtype, ddof=lost, keepdims=keepdims, where=where, mean=mean)
 
     def nanvar_pullback(dy):
         slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
         counted = ~np.isnan(a) if where is True else ~np.isnan(a) & where
         count = np.count_nonzero(counted, axis=axis, keepdims=True)
-        total = np.sum(np.where(counted, a, 0.0), axis=axis, keepdims=True)
-        mean = like(total / np.maximum(count, 1), total)
-        centred = np.where(counted, a - mean, 0.0)
-        return like(like(2.0 * slope / np.maximum(count - ddof, 1), slope) * centred, a)
+        centred = np.where(counted, a - mean_of(a, counted, count, axis, mean), 0.0)
+        da = like(2.0 * slope / np.maximum(count - lost, 1), slope) * centred
+        return like(da, a), None if mean is np._NoValue else project(-da, mean)
 
     return y, nanvar_pullback
 
 
-@rrule(np.nanstd, wrt=("a",), domain=lambda rng: [
+@rrule(np.nanstd, wrt=("a", "mean"), domain=lambda rng: [
+    *with_means(rng),
     *with_missing(rng)[1:],
     call(np.array([[1.5, np.nan, 0.5, 2.5], [0.5, 1.0, 2.0, 3.5]]), 1, ddof=1),
     call(np.array([1.5, 1.5, np.nan])),
 ], kink=MISSING + "; nanstd'(x) = 0 where all elements are equal")
-def nanstd_rule(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True):
-    y = np.nanstd(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where)
+def nanstd_rule(
+    a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True, mean=np._NoValue,
+    correction=np._NoValue
+):
+    lost = ddof if correction is np._NoValue else correction
+    if mean is np._NoValue:
+        y = np.nanstd(a, axis=axis, dtype=dtype, ddof=lost, keepdims=keepdims, where=where)
+    else:
+        y = np.nanstd(
+            a, axis=axis, dtype=dtype, ddof=lost, keepdims=keepdims, where=where, mean=mean)
 
     def nanstd_pullback(dy):
         slope = dy / np.where(y == 0.0, 1.0, y)
         slope = slope if keepdims or axis is None else np.expand_dims(slope, axis)
         counted = ~np.isnan(a) if where is True else ~np.isnan(a) & where
         count = np.count_nonzero(counted, axis=axis, keepdims=True)
-        total = np.sum(np.where(counted, a, 0.0), axis=axis, keepdims=True)
-        mean = like(total / np.maximum(count, 1), total)
-        centred = np.where(counted, a - mean, 0.0)
-        return like(like(slope / np.maximum(count - ddof, 1), slope) * centred, a)
+        centred = np.where(counted, a - mean_of(a, counted, count, axis, mean), 0.0)
+        da = like(slope / np.maximum(count - lost, 1), slope) * centred
+        return like(da, a), None if mean is np._NoValue else project(-da, mean)
 
     return y, nanstd_pullback
 
 
 @rrule(np.nanmax, wrt=("a",), domain=lambda rng: [
     *with_one_number(rng), call(np.array([[1.5, np.nan, 1.5], [0.5, 0.7, np.nan]]), 1),
+    call(np.array([1.5, np.nan, 0.7]), initial=3.0), call(np.array([1.5, np.nan, 0.7]), initial=1.0),
+    call(np.array([1.5, 2.5, 0.7]), where=np.array([True, False, True]), initial=-1.0),
 ], kink=MISSING + "; elements that tie share the derivative evenly")
-def nanmax_rule(a, axis=None, *, keepdims=False):
-    y = np.nanmax(a, axis=axis, keepdims=keepdims)
+def nanmax_rule(a, axis=None, *, keepdims=False, initial=np._NoValue, where=True):
+    y = np.nanmax(a, axis=axis, keepdims=keepdims, initial=initial, where=where)
 
     def nanmax_pullback(dy):
         slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
         tied = a == (y if keepdims or axis is None else np.expand_dims(y, axis))
+        tied = tied if where is True else tied & where
         count = np.count_nonzero(tied, axis=axis, keepdims=True)
         return like(np.where(tied, like(slope / np.maximum(count, 1), slope), 0.0), a)
 
@@ -283,13 +318,16 @@ def nanmax_rule(a, axis=None, *, keepdims=False):
 
 @rrule(np.nanmin, wrt=("a",), domain=lambda rng: [
     *with_one_number(rng), call(np.array([[0.5, np.nan, 0.5], [0.5, 0.7, np.nan]]), 1),
+    call(np.array([1.5, np.nan, 0.7]), initial=0.5), call(np.array([1.5, np.nan, 0.7]), initial=1.0),
+    call(np.array([1.5, 0.5, 0.7]), where=np.array([True, False, True]), initial=3.0),
 ], kink=MISSING + "; elements that tie share the derivative evenly")
-def nanmin_rule(a, axis=None, *, keepdims=False):
-    y = np.nanmin(a, axis=axis, keepdims=keepdims)
+def nanmin_rule(a, axis=None, *, keepdims=False, initial=np._NoValue, where=True):
+    y = np.nanmin(a, axis=axis, keepdims=keepdims, initial=initial, where=where)
 
     def nanmin_pullback(dy):
         slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
         tied = a == (y if keepdims or axis is None else np.expand_dims(y, axis))
+        tied = tied if where is True else tied & where
         count = np.count_nonzero(tied, axis=axis, keepdims=True)
         return like(np.where(tied, like(slope / np.maximum(count, 1), slope), 0.0), a)
 

@@ -134,6 +134,46 @@ def pads_with_statistics(x):
     return np.sum(a**2) + np.sum(b**2) + np.sum(c**2) + np.sum(np.pad(x, 1, "empty")[1:-1, 1:-1])
 
 
+@programs(0.3, V, P)
+def interpolates_periodically(t, x, values):
+    return np.sum(np.interp(x * t, np.array([0.1, 0.7, 1.6]), values, period=1.25 + t))
+
+
+@programs(M[:, :2])
+def full_singular_vectors(a):
+    u, s, vh = np.linalg.svd(a)
+    rest = u[:, 2:] @ u[:, 2:].T
+    return np.sum(s**3) + np.sum(rest**2 * M) + np.sum((u[:, :2] * s) @ vh * a)
+
+
+@programs(M[:2])
+def rest_of_the_row_space(a):
+    vh = np.linalg.svd(a)[2]
+    return np.sum((vh[2:].T @ vh[2:]) * M)
+
+
+@programs(M)
+def hermitian_and_upper(a):
+    s = a + a.T
+    u = np.linalg.cholesky(s @ s.T + np.eye(3), upper=True)
+    return np.sum(u**2 * M) + np.sum(np.linalg.pinv(s, hermitian=True) * M) + np.sum(
+        np.linalg.svd(s, hermitian=True)[1] ** 2)
+
+
+@programs(V, 0.5)
+def statistics_with_options(x, m):
+    total = np.var(x, correction=1) + np.std(x, mean=np.array([m])) + np.median(
+        x, overwrite_input=True)
+    mean, weight = np.average(x, weights=x**2, returned=True)
+    return total + mean * weight + np.nanmax(x, initial=1.0) * m + np.sum(
+        np.ediff1d(x, to_begin=m) ** 2)
+
+
+@programs(V, X)
+def derivatives_on_a_grid(f, x):
+    return np.sum(np.gradient(f, x, edge_order=2) ** 2) + np.sum(np.gradient(f, x[1]) ** 2)
+
+
 @pytest.mark.parametrize("case", programs, ids=str)
 def test_program(case):
     programs.check(case)

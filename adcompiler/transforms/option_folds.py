@@ -1,4 +1,8 @@
-"""``np.pad`` by statistics of the array: it is compiled as the code that pads axis after axis."""
+"""Calls of NumPy functions that some options make other functions: ``np.pad``, ``np.interp``.
+
+``np.pad`` by statistics of the array is compiled as code that pads axis after axis, ``np.interp``
+with a period as one without, of more points.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from adcompiler.frontend import along_arrays
+from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Const, Origin, Star
 from adcompiler.transforms.folds import folds
-from adcompiler.transforms.iterator_folds import run
+from adcompiler.transforms.iterator_folds import is_none, options, run
 from adcompiler.transforms.writer import Writer
 
 STATISTICS = {"maximum": np.max, "minimum": np.min, "median": np.median}
@@ -34,3 +39,21 @@ def fold_pad(
     statistic = Const(STATISTICS[mode.value])
     length = given.get("stat_length", NONE)
     return run(s, along_arrays.padded, [statistic, array, width, length], origin, name)
+
+
+@folds(np.interp)
+def fold_interp(
+    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Any:
+    """With a period, what is left and right of the points does not matter."""
+    given = options(("x", "xp", "fp", "left", "right", "period"), args, kwargs)
+    if given is None or not {"x", "xp", "fp"} <= given.keys():
+        return None
+    period = given.get("period")
+    if is_none(period) or not isinstance(s.unit.type(period), t.Scalar):
+        return None
+    x = given["x"]
+    if isinstance(s.unit.type(x), (t.List, t.Tuple)):
+        x = s.call(Const(np.array), [x], {}, origin, "x")
+    points = [x, given["xp"], given["fp"], period]
+    return run(s, along_arrays.interp_periodic, points, origin, name)
