@@ -337,8 +337,8 @@ def spacing_adjoint(
 def _spacing_adjoint_along(dy: Any, f: Any, step: Any, axis: int, edge_order: int) -> Any:
     """Return the adjoint in the step of one axis, or in the places along it."""
     if np.ndim(step) == 0:
-        f = f.astype(np.result_type(f, step))
-        slope = np.asarray(np.gradient(f, step, axis=axis, edge_order=edge_order))
+        options: Any = {"axis": axis, "edge_order": edge_order}
+        slope = np.gradient(f.astype(np.result_type(f, step)), step, **options)
         return -np.sum(dy * np.conj(slope / step))
     g, f = np.moveaxis(dy, axis, -1), np.moveaxis(f, axis, -1)
     h = np.diff(step)

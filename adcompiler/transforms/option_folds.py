@@ -50,7 +50,7 @@ def fold_interp(
     if given is None or not {"x", "xp", "fp"} <= given.keys():
         return None
     period = given.get("period")
-    if is_none(period) or not isinstance(s.unit.type(period), t.Scalar):
+    if period is None or is_none(period) or not isinstance(s.unit.type(period), t.Scalar):
         return None
     x = given["x"]
     if isinstance(s.unit.type(x), (t.List, t.Tuple)):

@@ -300,7 +300,8 @@ def nanstd_rule(
 
 @rrule(np.nanmax, wrt=("a",), domain=lambda rng: [
     *with_one_number(rng), call(np.array([[1.5, np.nan, 1.5], [0.5, 0.7, np.nan]]), 1),
-    call(np.array([1.5, np.nan, 0.7]), initial=3.0), call(np.array([1.5, np.nan, 0.7]), initial=1.0),
+    call(np.array([1.5, np.nan, 0.7]), initial=3.0),
+    call(np.array([1.5, np.nan, 0.7]), initial=1.0),
     call(np.array([1.5, 2.5, 0.7]), where=np.array([True, False, True]), initial=-1.0),
 ], kink=MISSING + "; elements that tie share the derivative evenly")
 def nanmax_rule(a, axis=None, *, keepdims=False, initial=np._NoValue, where=True):
@@ -318,7 +319,8 @@ def nanmax_rule(a, axis=None, *, keepdims=False, initial=np._NoValue, where=True
 
 @rrule(np.nanmin, wrt=("a",), domain=lambda rng: [
     *with_one_number(rng), call(np.array([[0.5, np.nan, 0.5], [0.5, 0.7, np.nan]]), 1),
-    call(np.array([1.5, np.nan, 0.7]), initial=0.5), call(np.array([1.5, np.nan, 0.7]), initial=1.0),
+    call(np.array([1.5, np.nan, 0.7]), initial=0.5),
+    call(np.array([1.5, np.nan, 0.7]), initial=1.0),
     call(np.array([1.5, 0.5, 0.7]), where=np.array([True, False, True]), initial=3.0),
 ], kink=MISSING + "; elements that tie share the derivative evenly")
 def nanmin_rule(a, axis=None, *, keepdims=False, initial=np._NoValue, where=True):

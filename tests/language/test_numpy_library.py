@@ -163,7 +163,7 @@ def hermitian_and_upper(a):
 @programs(V, 0.5)
 def statistics_with_options(x, m):
     total = np.var(x, correction=1) + np.std(x, mean=np.array([m])) + np.median(
-        x, overwrite_input=True)
+        2.0 * x, overwrite_input=True)
     mean, weight = np.average(x, weights=x**2, returned=True)
     return total + mean * weight + np.nanmax(x, initial=1.0) * m + np.sum(
         np.ediff1d(x, to_begin=m) ** 2)
