@@ -14,7 +14,8 @@ ORDER = (
     "errors", "runtime", "ir", "rulekit", "frontend", "analyses", "transforms", "optimise",
     "finish", "products", "pushforwards", "emit", "backends", "cache", "sparsity", "nested",
     "pipeline", "dispatch", "annotations", "explain", "patterns", "plot", "api", "directions",
-    "seeds", "jacobians", "higher_order", "second_order", "complex_derivatives", "testing", "cli",
+    "seeds", "jacobians", "higher_order", "second_order", "complex_derivatives", "sparse",
+    "testing", "cli",
 )  # fmt: skip
 RULES_MAY_IMPORT = ("adcompiler.rulekit", "adcompiler.runtime", "adcompiler_rules")
 RUNTIME_MAY_IMPORT = ("adcompiler.runtime", "numpy")
