@@ -1,5 +1,6 @@
 """Source-to-source automatic differentiation for plain Python and NumPy."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from adcompiler.api import Derivative, grad, source, value_and_grad, vjp
@@ -21,6 +22,7 @@ from adcompiler.runtime.external import ExternalFunction, bump, external
 
 if TYPE_CHECKING:
     from adcompiler.patterns import hessian_sparsity, jacobian_sparsity
+    from adcompiler.sparse import sparse_hessian, sparse_jacobian
 
 __version__ = "0.1.0"
 
@@ -32,15 +34,21 @@ __all__ = [
     "hessian", "hessian_sparsity", "holomorphic_derivative", "hvp", "intercept",
     "jacobian_sparsity", "jet", "jvp", "linear", "linearize", "no_grad", "non_differentiable",
     "nth_derivative", "on_new_rule", "opt_out", "preprocess", "project_to", "pullback_at",
-    "refresh_rules", "rrule", "scalar_rule", "sensitivity", "source", "stop_gradient", "unionise",
-    "value_and_grad", "vhp", "vjp",
+    "refresh_rules", "rrule", "scalar_rule", "sensitivity", "source", "sparse_hessian",
+    "sparse_jacobian", "stop_gradient", "unionise", "value_and_grad", "vhp", "vjp",
 ]
+
+_ON_DEMAND = {
+    "hessian_sparsity": "patterns",
+    "jacobian_sparsity": "patterns",
+    "sparse_hessian": "sparse",
+    "sparse_jacobian": "sparse",
+}
+"""What needs the whole compiler, and SciPy's matrices: loaded when it is first asked for."""
 
 
 def __getattr__(name: str) -> Any:
-    """Load what needs the whole compiler, and SciPy's matrices, when it is first asked for."""
-    if name in ("hessian_sparsity", "jacobian_sparsity"):
-        from adcompiler import patterns
-
-        return getattr(patterns, name)
+    """Load the module that has a public name which is not needed by most."""
+    if name in _ON_DEMAND:
+        return getattr(import_module(f"adcompiler.{_ON_DEMAND[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -264,6 +264,19 @@ def _undecided(*args: Any, **kwargs: Any) -> Any:
     raise ShapeDecidesError
 
 
+def _eigenvalues(a: Any) -> Any:
+    if not np.iscomplexobj(a):
+        raise ShapeDecidesError  # the values decide whether they are complex
+    return np.linalg.eigvals(a)
+
+
+def _eigenvectors(a: Any) -> Any:
+    found: Any = np.linalg.eig(a)
+    if np.iscomplexobj(a):
+        return found
+    return type(found)(InstanceStandIn(t.UNKNOWN), InstanceStandIn(t.UNKNOWN))
+
+
 def _covariance(m: Any, y: Any = None, *args: Any, **kwargs: Any) -> Any:
     if np.ndim(m) > 1 and y is None:
         raise ShapeDecidesError  # one variable gives a number
@@ -288,7 +301,7 @@ TYPED_AS: dict[Any, Callable[..., Any]] = {
     np.reshape: _of_shape_first, np.ndarray.reshape: _of_shape, np.broadcast_to: _of_shape_first,
     np.resize: _of_shape_first, np.split: np.array_split, np.squeeze: _squeezed,
     np.ndarray.squeeze: _squeezed, np.cov: _covariance, np.corrcoef: _covariance,
-    np.linalg.eig: _undecided, np.linalg.eigvals: _undecided, np.roots: _undecided,
+    np.linalg.eig: _eigenvectors, np.linalg.eigvals: _eigenvalues, np.roots: _undecided,
     np.real_if_close: _undecided, np.cross: _undecided,
 }
 """What is called on stand-ins in place of a function that refuses them, or whose result is of one

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.runtime.padding import end_lengths, pad_widths
+
 
 def with_arguments(function: Any, *more: Any, **kwargs: Any) -> Any:
     """Return ``function`` of one argument more, in front of these."""
@@ -35,3 +37,29 @@ def spread_over(values: Any, elements: Any) -> Any:
 def places_of(which: Any) -> Any:
     """Where the elements of each piece are among those of all pieces, one after the other."""
     return np.argsort(np.argsort(which, kind="stable"), kind="stable")
+
+
+def interp_periodic(x: Any, xp: Any, fp: Any, period: float) -> Any:
+    """``np.interp`` with a period: points in order within it, and one more at either end."""
+    width = abs(period)
+    places, values = np.asarray(xp) % width, np.asarray(fp)
+    order = np.argsort(places)
+    places, values = places[order], values[order]
+    places = np.concatenate((places[-1:] - width, places, places[:1] + width))
+    values = np.concatenate((values[-1:], values, values[:1]))
+    return np.interp(x % width, places, values)
+
+
+def padded(statistic: Any, array: Any, pad_width: Any, stat_length: Any) -> Any:
+    """``np.pad`` with a statistic of the elements next to each end, axis after axis."""
+    y = np.asarray(array)
+    for axis in range(np.ndim(array)):
+        before, after = pad_widths(pad_width, np.ndim(array))[axis]
+        if before + after > 0:
+            n = y.shape[axis]
+            first, last = end_lengths(stat_length, np.ndim(array), axis, n)
+            low = statistic(np.take(y, np.arange(first), axis), axis=axis, keepdims=True)
+            high = statistic(np.take(y, np.arange(n - last, n), axis), axis=axis, keepdims=True)
+            y = np.concatenate(
+                (np.repeat(low, before, axis), y, np.repeat(high, after, axis)), axis)
+    return y

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.frontend.numpy_in_python import NUMPY_IN_PYTHON
 from adcompiler.runtime import accumulate
 from adcompiler.runtime.checkpoints import recomputed
 from adcompiler.runtime.gathering import along_axis
-from adcompiler.runtime.shaping import viewed
+from adcompiler.runtime.shaping import complex_viewed, parts_viewed, viewed
 from adcompiler.runtime.ufunc_methods import (
     divided_at, largest_at, multiplied_at, smallest_at,
 )
@@ -116,6 +117,12 @@ def view(a: Any, dtype: Any = None, type: Any = None) -> Any:
     """``ndarray.view``."""
     if dtype is None or dtype is np.ndarray:
         return a[...]
+    if a.dtype == dtype:
+        return a[...]
+    if np.iscomplexobj(a) and a.real.dtype == dtype:
+        return parts_viewed(a)
+    if not np.iscomplexobj(a) and np.result_type(a.dtype, np.complex64) == dtype:
+        return complex_viewed(a)
     return viewed(a, dtype)
 
 
@@ -331,5 +338,5 @@ REPLACEMENTS: dict[Any, Callable[..., Any]] = {
     np.add.accumulate: add_accumulate, np.multiply.accumulate: multiply_accumulate,
     dict.fromkeys: fromkeys, heapq.heapify: heapify, heapq.heappush: heappush,
     heapq.heappop: heappop, heapq.heapreplace: heapreplace, heapq.heappushpop: heappushpop,
-    bisect.insort_left: insort_left, bisect.insort_right: insort_right,
+    bisect.insort_left: insort_left, bisect.insort_right: insort_right, **NUMPY_IN_PYTHON,
 }

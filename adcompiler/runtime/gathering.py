@@ -109,6 +109,31 @@ def inserted_positions(
     return order[:n], order[n:]
 
 
+def part_without_zeros(x: Any, trim: str, axis: Any) -> Any:
+    """Return the slices of ``x`` that ``np.trim_zeros(x, trim, axis)`` takes; one slice of a list.
+
+    ``trim`` names the ends of each axis that are cut off: f, b or both.
+    """
+    array = np.asarray(x)
+    axes = range(array.ndim) if axis is None else np.atleast_1d(axis) % array.ndim
+    where = np.nonzero(array)
+    parts = [slice(None)] * array.ndim
+    for i in axes:
+        n = array.shape[i]
+        found = where[i]
+        first = (int(found.min()) if found.size else n) if "f" in trim.lower() else 0
+        last = (int(found.max()) + 1 if found.size else 0) if "b" in trim.lower() else n
+        parts[i] = slice(first, max(last, first) if found.size else first)
+    return tuple(parts) if isinstance(x, np.ndarray) else parts[0]
+
+
+def first_of(values: Any, x: Any) -> Any:
+    """Return where each of ``values`` occurs first among the elements of ``x``."""
+    flat = np.ravel(x)
+    order = np.argsort(flat, kind="stable")
+    return order[np.searchsorted(flat, values, sorter=order)]
+
+
 def first_positions(x: Any, axis: int | None, equal_nan: bool) -> Any:
     """Return where ``np.unique(x, axis=axis)`` meets its values first."""
     return np.unique(x, return_index=True, axis=axis, equal_nan=equal_nan)[1]

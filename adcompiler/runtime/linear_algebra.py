@@ -27,3 +27,16 @@ def cofactors(a: Any) -> Any:
     after = np.cumprod(np.concatenate([ones, s[..., :0:-1]], -1), -1)[..., ::-1]
     unit = (np.linalg.det(u) * np.linalg.det(v))[..., np.newaxis, np.newaxis]
     return unit * ((np.conj(u) * (before * after)[..., np.newaxis, :]) @ np.conj(v))
+
+
+def nearest(values: Any, others: Any) -> Any:
+    """Return for each of ``values`` the position of the nearest of ``others``, by the last axis."""
+    distances = np.abs(values[..., :, np.newaxis] - others[..., np.newaxis, :])
+    return np.argmin(distances, axis=-1)
+
+
+def real_elements(v: Any) -> Any:
+    """Return where each column of ``v`` has its largest real element, one for each column."""
+    size = np.where(np.imag(v) == 0.0, np.abs(v), -1.0)
+    largest = np.argmax(size, axis=-2)[..., np.newaxis, :]
+    return np.arange(v.shape[-2])[:, np.newaxis] == largest

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.runtime.broadcasting import project
+from adcompiler.runtime.shaping import like
 
 # Chebyshev coefficients of exp(-x) I1(x) / x on [0, 8] and of exp(-x) sqrt(x) I1(x) on [8, inf).
 I1_SMALL = (
@@ -311,6 +312,61 @@ def _edge_weights(h: Any, edge_order: int) -> list[tuple[int, list[tuple[int, An
     last = quadratic(h[-1], h[-2])
     return [(0, [(i, w) for i, w in enumerate(first)]),
             (-1, [(-1 - i, -w) for i, w in enumerate(last)])]
+
+
+def spacing_adjoint(
+    dy: Any, f: Any, spacing: Sequence[Any], axis: Any, edge_order: int
+) -> tuple[Any, ...]:
+    """Return the adjoint of ``np.gradient(f, *spacing)`` in the steps, or places, of the points."""
+    if not spacing:
+        return ()
+    f = np.asarray(f)
+    axes = range(f.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    if len(axes) == 1 and not isinstance(dy, (tuple, list)):
+        dy = (dy,)
+    steps = tuple(spacing) * (len(axes) if len(spacing) < len(axes) else 1)
+    parts = [
+        _spacing_adjoint_along(part, f, step, i, edge_order)
+        for part, step, i in zip(dy, steps, axes, strict=True)
+    ]
+    if len(spacing) < len(axes):
+        return (project(sum(parts[1:], parts[0]), spacing[0]),)
+    return tuple(like(part, step) for part, step in zip(parts, spacing, strict=True))
+
+
+def _spacing_adjoint_along(dy: Any, f: Any, step: Any, axis: int, edge_order: int) -> Any:
+    """Return the adjoint in the step of one axis, or in the places along it."""
+    if np.ndim(step) == 0:
+        options: Any = {"axis": axis, "edge_order": edge_order}
+        slope = np.gradient(f.astype(np.result_type(f, step)), step, **options)
+        return -np.sum(dy * np.conj(slope / step))
+    g, f = np.moveaxis(dy, axis, -1), np.moveaxis(f, axis, -1)
+    h = np.diff(step)
+    dh = np.zeros(h.shape, np.result_type(g, h, f))
+
+    def collect(place: slice, dy: Any, rate: Any) -> None:
+        product = dy * np.conj(rate)
+        dh[place] += product.sum(tuple(range(product.ndim - 1)))
+
+    left, right = h[:-1], h[1:]
+    low, middle, high = f[..., :-2], f[..., 1:-1], f[..., 2:]
+    across = (high - low) / (left + right) ** 2
+    collect(slice(None, -1), g[..., 1:-1], across - (middle - low) / left**2)
+    collect(slice(1, None), g[..., 1:-1], across - (high - middle) / right**2)
+    n = h.size
+    for sign, end, near, far in ((1, 0, 0, 1), (-1, n, n - 1, n - 2)):
+        edge, inner = f[..., end : end + 1], f[..., end + sign : end + sign + 1]
+        place, slope = slice(near, near + 1), g[..., end : end + 1]
+        rate = sign * (edge - inner) / h[place] ** 2
+        if edge_order == 2:
+            outer = f[..., end + 2 * sign : end + 2 * sign + 1]
+            beyond = slice(far, far + 1)
+            whole = sign * (edge - outer) / (h[place] + h[beyond]) ** 2
+            collect(beyond, slope, sign * (outer - inner) / h[beyond] ** 2 + whole)
+            rate = rate + whole
+        collect(place, slope, rate)
+    zero = np.zeros(1, dh.dtype)
+    return -np.diff(dh, prepend=zero, append=zero)
 
 
 # --- matrix norms ---------------------------------------------------------------------------------

@@ -40,6 +40,16 @@ def viewed(a: Any, dtype: Any) -> Any:
     return a.view(dtype)
 
 
+def parts_viewed(z: Any) -> Any:
+    """Return the memory of complex numbers as their real and imaginary parts, side by side."""
+    return z.view(z.real.dtype)
+
+
+def complex_viewed(x: Any) -> Any:
+    """Return the memory of real numbers as complex numbers of two of them each."""
+    return x.view(np.result_type(x.dtype, np.complex64))
+
+
 def copy_as_laid_out(x: Any) -> Any:
     """Return a copy of an array with its strides, so that the same reshapes give views."""
     if not x.size or any(stride % x.itemsize for stride in x.strides):

@@ -134,13 +134,18 @@ def structurally_orthogonal(csr: Any, order: str) -> np.ndarray:
         visits = np.arange(columns)
         if order != "natural":
             visits = np.argsort(-np.diff(csc.indptr), kind="stable")
-        return np.asarray(partial_distance_two_kernel(
+        return as_colors(partial_distance_two_kernel(
             csr.indptr, csr.indices, csc.indptr, csc.indices, visits
         ))
     indptr, indices = intersection_graph(csr)
-    return np.asarray(
+    return as_colors(
         distance_one_kernel(indptr, indices, visiting_order(indptr, indices, order))
     )
+
+
+def as_colors(found: Any) -> np.ndarray:
+    """Return what a kernel found, a list or an array, as an array of integers."""
+    return np.asarray(found, dtype=np.int64)
 
 
 def intersection_graph(csr: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -168,7 +173,7 @@ def visiting_order(indptr: np.ndarray, indices: np.ndarray, order: str) -> np.nd
         return np.arange(degrees.size)
     if order == "largest_first":
         return np.argsort(-degrees, kind="stable")
-    return np.asarray(dynamic_order_kernel(indptr, indices, order == "smallest_last"))
+    return as_colors(dynamic_order_kernel(indptr, indices, order == "smallest_last"))
 
 
 # --- symmetric matrices ---------------------------------------------------------------------------
@@ -180,7 +185,7 @@ def symmetric(csr: Any, kind: str, order: str) -> np.ndarray:
     visits = visiting_order(indptr, indices, order)
     mirror = mirror_images(indptr, indices)
     kernel = star_kernel if kind == "star" else acyclic_kernel
-    return np.asarray(kernel(indptr, indices, mirror, visits))
+    return as_colors(kernel(indptr, indices, mirror, visits))
 
 
 def mirror_images(indptr: np.ndarray, indices: np.ndarray) -> np.ndarray:

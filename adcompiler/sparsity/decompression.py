@@ -44,9 +44,9 @@ class Decompression:
         self.indptr, self.indices = without_diagonal(self.pattern)
         self.mirror = mirror_images(self.indptr, self.indices)
         self.owner = np.repeat(np.arange(self.indptr.size - 1), np.diff(self.indptr))
-        self.order = substitution_order_kernel(
+        self.order = np.asarray(substitution_order_kernel(
             self.indptr, self.indices, coloring.columns, self.mirror, max(coloring.count, 1)
-        )
+        ), dtype=np.int64)
         self.diagonal = np.flatnonzero(self.row == self.column)
         self.off = np.flatnonzero(self.row != self.column)
 
@@ -59,6 +59,10 @@ class Decompression:
         if self.coloring.kind == "row":
             return np.asarray(reverse[self.mirrored, self.column])
         other = forward if self.coloring.kind == "star" else reverse
+        if other is None:  # there are no colors of rows
+            return np.asarray(forward[self.at])
+        if forward is None:
+            return np.asarray(other[self.mirrored, self.column])
         found = np.empty(self.row.size, np.result_type(forward, other))
         color, line = self.at
         direct, rest = self.direct, ~self.direct

@@ -1,17 +1,19 @@
 """The loops of coloring and decompression, compiled by numba where it is installed and pays.
 
-Graphs are CSR arrays ``indptr, indices`` of int64. ``visits`` is the order of the vertices.
+Graphs are CSR arrays ``indptr, indices`` of int64. ``visits`` is the order of the vertices. The
+loops run over lists in Python, whose items are read faster than those of arrays.
 """
 
 from __future__ import annotations
 
 import functools
+import types
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-WORTH_COMPILING = 500_000
+WORTH_COMPILING = 2_000_000
 """Elements of the arguments from which compiling a kernel takes less time than running it."""
 
 
@@ -22,30 +24,50 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def run(*args: Any) -> Any:
         size = sum(arg.size for arg in args if isinstance(arg, np.ndarray))
-        if size >= WORTH_COMPILING and not native:
-            native.append(compiled(function))
-        chosen = native[0] if size >= WORTH_COMPILING else function
-        return chosen(*args)
+        if size >= WORTH_COMPILING:
+            if not native:
+                native.append(compiled(function) or function)
+            if native[0] is not function:
+                return native[0](*args)
+        return function(*map(as_list, args))
 
     return run
 
 
-def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function compiled by numba, or itself without numba."""
+def as_list(arg: Any) -> Any:
+    """Return an array of integers as a list, anything else as it is."""
+    return arg.tolist() if isinstance(arg, np.ndarray) and arg.dtype.kind == "i" else arg
+
+
+def compiled(function: Any) -> Callable[..., Any] | None:
+    """Return the function compiled by numba, None without numba."""
     try:
         import numba
     except ImportError:
-        return function
-    made: Callable[..., Any] = numba.njit(cache=True)(function)
+        return None
+    names = {**function.__globals__, "full": numba.njit(np_full)}
+    made: Callable[..., Any] = numba.njit(cache=True)(types.FunctionType(
+        function.__code__, names, function.__name__
+    ))
     return made
+
+
+def full(n: int, value: Any) -> Any:
+    """Return ``n`` times ``value``: a list here, an array in compiled code."""
+    return [value] * n
+
+
+def np_full(n: int, value: Any) -> Any:
+    """Return an array of ``n`` times ``value``."""
+    return np.full(n, value)
 
 
 @kernel
 def distance_one_kernel(indptr: Any, indices: Any, visits: Any) -> Any:
     """Color greedily so that neighbours differ."""
-    n = indptr.size - 1
-    colors = np.full(n, -1)
-    forbidden = np.full(n + 1, -1)
+    n = len(indptr) - 1
+    colors = full(n, -1)
+    forbidden = full(n + 1, -1)
     for v in visits:
         for at in range(indptr[v], indptr[v + 1]):
             c = colors[indices[at]]
@@ -63,9 +85,9 @@ def partial_distance_two_kernel(
     row_ptr: Any, row_indices: Any, column_ptr: Any, column_indices: Any, visits: Any
 ) -> Any:
     """Color columns greedily so that those with a nonzero in the same row differ."""
-    n = column_ptr.size - 1
-    colors = np.full(n, -1)
-    forbidden = np.full(n + 1, -1)
+    n = len(column_ptr) - 1
+    colors = full(n, -1)
+    forbidden = full(n + 1, -1)
     for v in visits:
         for at in range(column_ptr[v], column_ptr[v + 1]):
             row = column_indices[at]
@@ -88,24 +110,24 @@ def dynamic_order_kernel(indptr: Any, indices: Any, smallest_last: bool) -> Any:
     (D. W. Matula, L. L. Beck, J. ACM 30 (1983) for smallest last; T. F. Coleman, J. J. More, SIAM
     J. Numer. Anal. 20 (1983) for the incidence degree).
     """
-    n = indptr.size - 1
-    degree = np.zeros(n, np.int64)
+    n = len(indptr) - 1
+    degree = full(n, 0)
     highest = 0
     for v in range(n):
         if smallest_last:
             degree[v] = indptr[v + 1] - indptr[v]
         highest = max(highest, indptr[v + 1] - indptr[v])
-    head = np.full(highest + 2, -1)
-    after = np.full(n, -1)
-    before = np.full(n, -1)
+    head = full(highest + 2, -1)
+    after = full(n, -1)
+    before = full(n, -1)
     for v in range(n - 1, -1, -1):
         d = degree[v]
         after[v] = head[d]
         if head[d] >= 0:
             before[head[d]] = v
         head[d] = v
-    done = np.zeros(n, np.bool_)
-    order = np.empty(n, np.int64)
+    done = full(n, False)
+    order = full(n, 0)
     d = 0
     for step in range(n):
         if smallest_last:
@@ -148,14 +170,14 @@ def star_kernel(indptr: Any, indices: Any, mirror: Any, visits: Any) -> Any:
 
     The edges between two colors form stars, which are kept with their hubs.
     """
-    n = indptr.size - 1
-    colors = np.full(n, -1)
-    forbidden = np.full(n + 1, -1)
-    first_from = np.full(n + 1, -1)  # by color: the vertex that saw a first neighbour of it
-    first_edge = np.full(n + 1, -1)  # and the edge to that neighbour
-    treated = np.full(n, -1)
-    star = np.full(indices.size, -1)
-    hub = np.full(indices.size + 1, -1)
+    n = len(indptr) - 1
+    colors = full(n, -1)
+    forbidden = full(n + 1, -1)
+    first_from = full(n + 1, -1)  # by color: the vertex that saw a first neighbour of it
+    first_edge = full(n + 1, -1)  # and the edge to that neighbour
+    treated = full(n, -1)
+    star = full(len(indices), -1)
+    hub = full(len(indices) + 1, -1)
     stars = 0
     for v in visits:
         for at in range(indptr[v], indptr[v + 1]):
@@ -221,14 +243,16 @@ def acyclic_kernel(indptr: Any, indices: Any, mirror: Any, visits: Any) -> Any:
 
     The edges between two colors form trees, which are kept as disjoint sets of edges.
     """
-    n = indptr.size - 1
-    colors = np.full(n, -1)
-    forbidden = np.full(n + 1, -1)
-    first_from = np.full(n + 1, -1)
-    first_edge = np.full(n + 1, -1)
-    visited = np.full(indices.size, -1)  # by tree: the vertex that reached it last
-    visited_from = np.full(indices.size, -1)
-    parent = np.arange(indices.size)
+    n = len(indptr) - 1
+    colors = full(n, -1)
+    forbidden = full(n + 1, -1)
+    first_from = full(n + 1, -1)
+    first_edge = full(n + 1, -1)
+    visited = full(len(indices), -1)  # by tree: the vertex that reached it last
+    visited_from = full(len(indices), -1)
+    parent = full(len(indices), 0)
+    for tree in range(len(indices)):
+        parent[tree] = tree
     for v in visits:
         for at in range(indptr[v], indptr[v + 1]):
             if colors[indices[at]] >= 0:
@@ -292,14 +316,14 @@ def substitution_order_kernel(
     Each is the position of a nonzero (v, w) where v is, by then, a leaf of its two-colored tree:
     all other entries of row v in the color of w are known.
     """
-    n = indptr.size - 1
-    left = np.zeros(n * count, np.int64)  # by (vertex, color): edges that are not known yet
+    n = len(indptr) - 1
+    left = full(n * count, 0)  # by (vertex, color): edges that are not known yet
     for v in range(n):
         for at in range(indptr[v], indptr[v + 1]):
             left[v * count + colors[indices[at]]] += 1
-    known = np.zeros(indices.size, np.bool_)
-    order = np.empty(indices.size // 2, np.int64)
-    queue = np.empty(indices.size, np.int64)
+    known = full(len(indices), False)
+    order = full(len(indices) // 2, 0)
+    queue = full(len(indices), 0)
     first = 0
     last = 0
     for v in range(n):
@@ -307,7 +331,7 @@ def substitution_order_kernel(
             if left[v * count + colors[indices[at]]] == 1:
                 queue[last] = at
                 last += 1
-    owner = np.empty(indices.size, np.int64)
+    owner = full(len(indices), 0)
     for v in range(n):
         for at in range(indptr[v], indptr[v + 1]):
             owner[at] = v

@@ -81,13 +81,15 @@ def is_ufunc_at(function: Any) -> bool:
 def without_overwriting(function: Any, kwargs: dict[str, Atom]) -> dict[str, Atom]:
     """Return the keyword arguments of a call without leave to destroy the contents of others.
 
-    SciPy's ``overwrite_x=True`` and its like save memory; the reverse sweep may read the array.
+    SciPy's ``overwrite_x=True``, NumPy's ``overwrite_input=True`` and their like save memory; the
+    reverse sweep may read the array.
     """
-    if not any(key.startswith("overwrite_") for key in kwargs) or root_module(function) != "scipy":
+    root = root_module(function)
+    if not any(key.startswith("overwrite_") for key in kwargs) or root not in ("numpy", "scipy"):
         return kwargs
     return {
         key: Const(False) if key.startswith("overwrite_") else value
-        for key, value in kwargs.items()
+        for key, value in kwargs.items() if key != "overwrite_input"
     }
 
 

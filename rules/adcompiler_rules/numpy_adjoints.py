@@ -9,10 +9,12 @@ import numpy as np
 from adcompiler.rulekit import call, non_differentiable, rrule
 from adcompiler.runtime.gathering import (
     along_axis,
+    first_of,
     first_positions,
     inserted_positions,
     item_adjoint,
     kept_positions,
+    part_without_zeros,
     permute_adjoint,
     take_adjoint,
     take_along_axis_adjoint,
@@ -29,7 +31,13 @@ from adcompiler.runtime.joining import (
     vstack_adjoint,
 )
 from adcompiler.runtime.linear_algebra import cofactors
-from adcompiler.runtime.padding import pad_adjoint, pad_linear, pad_values_adjoint
+from adcompiler.runtime.padding import (
+    end_lengths,
+    pad_adjoint,
+    pad_linear,
+    pad_values_adjoint,
+    pad_widths,
+)
 from adcompiler.runtime.products import (
     cross_adjoint_left,
     cross_adjoint_right,
@@ -485,6 +493,6 @@ def cofactors_rule(a):
 
 
 non_differentiable(
-    along_axis, first_positions, inserted_positions, inverse_permutation, kept_positions,
-    ravel_positions, read_order, rolled_to,
+    along_axis, end_lengths, first_of, first_positions, inserted_positions, inverse_permutation,
+    kept_positions, pad_widths, part_without_zeros, ravel_positions, read_order, rolled_to,
 )

@@ -60,7 +60,9 @@ def linspace_rule(start, stop, num=50, endpoint=True, *, dtype=None, axis=0):
     return y, linspace_pullback
 
 
-@rrule(np.logspace, wrt=("start", "stop"), domain=grid_samples)
+@rrule(np.logspace, wrt=("start", "stop", "base"), domain=lambda rng: [
+    *grid_samples(rng), call(0.5, 1.5, 4, True, 2.5), call(0.5, np.array([1.5, 2.0]), 3, base=2.0),
+])
 def logspace_rule(start, stop, num=50, endpoint=True, base=10.0, *, dtype=None, axis=0):
     y = np.logspace(start, stop, num, endpoint, base, dtype, axis)
 
@@ -69,7 +71,9 @@ def logspace_rule(start, stop, num=50, endpoint=True, base=10.0, *, dtype=None, 
         slope = like(dy * np.conj(np.log(base) * y), dy)
         dstart = np.tensordot(1.0 - t, slope, (0, axis))
         dstop = np.tensordot(t, slope, (0, axis))
-        return project(dstart, start), project(dstop, stop)
+        exponents = np.linspace(start, stop, num, endpoint, axis=axis)
+        dbase = np.sum(dy * np.conj(exponents * y / base))
+        return project(dstart, start), project(dstop, stop), project(dbase, base)
 
     return y, logspace_pullback
 

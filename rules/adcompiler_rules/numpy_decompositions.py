@@ -4,6 +4,8 @@
 what does not depend on it, as results of programs do not.
 """
 
+from typing import Any
+
 import numpy as np
 
 from adcompiler.rulekit import call, rrule
@@ -78,19 +80,18 @@ def eigvalsh(a, UPLO="L"):
     call(rng.normal(size=(4, 2)), compute_uv=False),
     call(_complex(rng, 2, 3), compute_uv=False),
     call([[2.5, 0.5], [0.5, 1.5]], compute_uv=False),
+    call(rng.normal(size=(3, 3)), hermitian=True),
+    call(rng.normal(size=(2, 3, 3)), compute_uv=False, hermitian=True),
 ])
-def svd(a, full_matrices=True, compute_uv=True):
+def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
     """From ``a = u diag(s) v^H`` (J. Townsend, Differentiating the singular value decomposition).
 
-    Vectors that complete a rectangular matrix (``full_matrices``) are arbitrary: refused.
+    Vectors that complete a rectangular matrix (``full_matrices``) turn with the others only as far
+    as they must to stay orthogonal to them. ``hermitian`` matrices are read in the lower triangle.
     """
-    if compute_uv and full_matrices and np.shape(a)[-1] != np.shape(a)[-2]:
-        raise NotImplementedError(
-            "np.linalg.svd with full_matrices=True has no derivative for rectangular matrices; "
-            "use full_matrices=False"
-        )
-    y = np.linalg.svd(a, full_matrices=False)
-    u, s, vH = y[0], y[1], y[2]
+    y = np.linalg.svd(a, compute_uv and full_matrices, hermitian=hermitian)
+    count = min(np.shape(a)[-2], np.shape(a)[-1])
+    u, s, vH = y[0][..., :, :count], y[1], y[2][..., :count, :]
 
     def svd_pullback(dy):
         if not compute_uv:
@@ -98,7 +99,8 @@ def svd(a, full_matrices=True, compute_uv=True):
         else:
             uH = np.conj(np.swapaxes(u, -1, -2))
             v = np.conj(np.swapaxes(vH, -1, -2))
-            du, dv = dy[0], np.conj(np.swapaxes(dy[2], -1, -2))
+            du = dy[0][..., :, :count]
+            dv = np.conj(np.swapaxes(dy[2][..., :count, :], -1, -2))
             row, column = np.expand_dims(s, -2), np.expand_dims(s, -1)
             gaps = row * row - column * column
             inverse_gaps = np.where(gaps == 0, 0.0, 1.0 / np.where(gaps == 0, 1.0, gaps))
@@ -111,10 +113,22 @@ def svd(a, full_matrices=True, compute_uv=True):
                 along = along + 0.5j * eye * np.imag(u_turn - v_turn) / row
             da = u @ (u_part * row + column * v_part + along) @ vH
             u_out, v_out = (du - u @ u_turn) / row, (dv - v @ v_turn) / row
+            if full_matrices:
+                u_rest, v_rest = y[0][..., :, count:], y[2][..., count:, :]
+                du_rest = np.conj(np.swapaxes(dy[0][..., :, count:], -1, -2))
+                u_out = u_out - u_rest @ (du_rest @ u) / row
+                dvH_rest = dy[2][..., count:, :]
+                v_out = v_out - np.conj(np.swapaxes(v_rest, -1, -2)) @ (dvH_rest @ v) / row
             da = da + u_out @ vH + u @ np.conj(np.swapaxes(v_out, -1, -2))
-        return like(da, a)
+        return like(lower_half(da) if hermitian else da, a)
 
     return y if compute_uv else s, svd_pullback
+
+
+def lower_half(s: Any) -> Any:
+    """Return the cotangent of what is read of a Hermitian matrix: its lower triangle."""
+    both = s + np.conj(np.swapaxes(s, -1, -2))
+    return np.tril(both, -1) + np.real(s) * np.eye(np.shape(s)[-1], dtype=np.real(s).dtype)
 
 
 @rrule(np.linalg.pinv, wrt=("a",), kink="the rank is taken as constant", domain=lambda rng: [
@@ -124,18 +138,28 @@ def svd(a, full_matrices=True, compute_uv=True):
     call(rng.normal(size=(2, 3, 2))),
     call(_complex(rng, 3, 2)),
     call([[2.5, 0.5], [0.5, 1.5], [1.5, 0.5]]),
+    call(rng.normal(size=(3, 3)), 1e-10, True), call(rng.normal(size=(2, 3, 3)), hermitian=True),
+    *([call(rng.normal(size=(4, 2)), rtol=1e-10)] if hasattr(np.linalg, "svdvals") else []),
 ])
-def pinv(a, rcond=None):
+def pinv(a, rcond=None, hermitian=False, *, rtol=np._NoValue):
     """G. H. Golub, V. Pereyra, The differentiation of pseudo-inverses, 1973, eq. 4.12."""
-    y = np.linalg.pinv(a, rcond=rcond)
+    if rtol is np._NoValue:
+        y = np.linalg.pinv(a, rcond, hermitian)
+    else:
+        y = np.linalg.pinv(a, rcond, hermitian, rtol=rtol)
 
     def pinv_pullback(dy):
+        whole = np.asarray(a)
+        if hermitian:
+            lower = np.tril(whole, -1)
+            eye = np.eye(np.shape(whole)[-1], dtype=np.real(whole).dtype)
+            whole = lower + np.conj(np.swapaxes(lower, -1, -2)) + np.real(whole) * eye
         yH = np.conj(np.swapaxes(y, -1, -2))
         dyH = np.conj(np.swapaxes(dy, -1, -2))
         left = dyH @ y @ yH
         right = yH @ y @ dyH
-        da = left - a @ (y @ left) + right - (right @ y) @ a - yH @ dy @ yH
-        return like(da, a)
+        da = left - whole @ (y @ left) + right - (right @ y) @ whole - yH @ dy @ yH
+        return like(lower_half(da) if hermitian else da, a)
 
     return y, pinv_pullback
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from adcompiler.rulekit import Call, call, rrule
 from adcompiler.runtime import project, scatter
-from adcompiler.runtime.reductions import gradient_adjoint
+from adcompiler.runtime.reductions import gradient_adjoint, spacing_adjoint
 from adcompiler.runtime.shaping import like
 
 # --- differences ----------------------------------------------------------------------------------
@@ -47,21 +47,34 @@ def diff_rule(a, n=1, axis=-1, prepend=np._NoValue, append=np._NoValue):
     return y, diff_pullback
 
 
-@rrule(np.ediff1d, linear=(0,), domain=lambda rng: [
+@rrule(np.ediff1d, wrt=("ary", "to_end", "to_begin"), linear=(0, 1, 2), domain=lambda rng: [
     call(rng.normal(size=5)), call(rng.normal(size=(2, 3))), call([0.5, 2.0, 1.5]),
-    call(np.array([1.5])),
+    call(np.array([1.5])), call(rng.normal(size=4), 0.5), call(rng.normal(size=4), to_begin=1.5),
+    call(rng.normal(size=3), rng.normal(size=2), rng.normal(size=(2, 2))),
 ])
-def ediff1d_rule(ary):
-    y = np.ediff1d(ary)
+def ediff1d_rule(ary, to_end=None, to_begin=None):
+    y = np.ediff1d(ary, to_end, to_begin)
 
     def ediff1d_pullback(dy):
+        first = 0 if to_begin is None else np.size(to_begin)
+        last = first + max(np.size(ary) - 1, 0)
         zero = np.zeros((), dy.dtype)
-        return like(np.reshape(-np.diff(dy, prepend=zero, append=zero), np.shape(ary)), ary)
+        middle = -np.diff(dy[first:last], prepend=zero, append=zero)
+        dend, dbegin = None, None
+        if to_end is not None:
+            dend = project(np.reshape(dy[last:], np.shape(to_end)), to_end)
+        if to_begin is not None:
+            dbegin = project(np.reshape(dy[:first], np.shape(to_begin)), to_begin)
+        return like(np.reshape(middle, np.shape(ary)), ary), dend, dbegin
 
     return y, ediff1d_pullback
 
 
-@rrule(np.gradient, wrt=("f",), linear=(0,), domain=lambda rng: [
+@rrule(np.gradient, wrt=("f", "*spacing"), linear=(0,), domain=lambda rng: [
+    call(rng.normal(size=5), rng.uniform(0.5, 1.5)), call(rng.normal(size=2), np.float64(0.7)),
+    call(rng.normal(size=(3, 4)), np.array([0.5, 1.0, 2.5]), 0.5, edge_order=2),
+    call(rng.normal(size=(3, 4)), 0.5, 1.5, edge_order=2),
+    call(rng.normal(size=3), [0.5, 1.0, 2.0]),
     call(rng.normal(size=6)), call(rng.normal(size=6), 0.5), call(rng.normal(size=2)),
     call(rng.normal(size=6), edge_order=2), call(rng.normal(size=(3, 4))), call([0.5, 2.0, 1.5]),
     call(rng.normal(size=(3, 4)), 0.5, 2), call(rng.normal(size=(3, 4)), axis=1),
@@ -75,7 +88,8 @@ def gradient_rule(f, *spacing, axis=None, edge_order=1):
     y = np.gradient(f, *spacing, axis=axis, edge_order=edge_order)
 
     def gradient_pullback(dy):
-        return like(gradient_adjoint(dy, np.shape(f), spacing, axis, edge_order), f)
+        df = gradient_adjoint(dy, np.shape(f), spacing, axis, edge_order)
+        return like(df, f), spacing_adjoint(dy, f, spacing, axis, edge_order)
 
     return y, gradient_pullback
 
@@ -144,7 +158,7 @@ def trapezoid_rule(y, x=None, dx=1.0, axis=-1):
     return out, trapezoid_pullback
 
 
-@rrule(np.interp, wrt=("x", "xp", "fp"), domain=lambda rng: [
+@rrule(np.interp, wrt=("x", "xp", "fp", "left", "right"), domain=lambda rng: [
     call(np.array([0.3, 1.7, -1.0, 5.0, 2.2]), np.array([0.0, 1.0, 2.0, 3.5]), rng.normal(size=4)),
     call(0.7, np.array([0.0, 1.0]), np.array([0.5, 2.5])),
     call(np.float64(9.0), [0.0, 1.0], [0.5, 2.5]),
@@ -173,7 +187,12 @@ def interp_rule(x, xp, fp, left=None, right=None):
             share = np.where(x > knots[-1], 0.0, share)
         dxp = scatter((t - 1.0) * slope, i, knots) + scatter(-t * slope, i + 1, knots)
         dfp = scatter((1.0 - t) * share, i, values) + scatter(t * share, i + 1, values)
-        return project(slope, x), project(dxp, xp), project(dfp, fp)
+        dleft, dright = None, None
+        if left is not None:
+            dleft = project(np.sum(np.where(x < knots[0], dy, 0.0)), left)
+        if right is not None:
+            dright = project(np.sum(np.where(x > knots[-1], dy, 0.0)), right)
+        return project(slope, x), project(dxp, xp), project(dfp, fp), dleft, dright
 
     return y, interp_pullback
 

@@ -145,13 +145,13 @@ def append(arr, values, axis=None):
     call(rng.normal(size=2), rng.normal(size=3), rng.normal(size=1), sparse=True),
     call(rng.normal(size=2), rng.normal(size=3), indexing="ij", sparse=True),
     call([0.5, 1.5], 0.5, rng.normal(size=0)),
-    call(rng.normal(size=2)),
+    call(rng.normal(size=2)), call(rng.normal(size=2), rng.normal(size=3), copy=False),
 ])
-def meshgrid(*xi, sparse=False, indexing="xy"):
+def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
     def meshgrid_pullback(dy):
         return meshgrid_adjoint(dy, xi, indexing, sparse)
 
-    return np.meshgrid(*xi, sparse=sparse, indexing=indexing), meshgrid_pullback
+    return np.meshgrid(*xi, copy=copy, sparse=sparse, indexing=indexing), meshgrid_pullback
 
 
 # --- splitting ------------------------------------------------------------------------------------

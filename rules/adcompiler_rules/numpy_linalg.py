@@ -149,24 +149,27 @@ def solve(a, b):
     call(_positive(rng, 2, 3, 3)),
     call(_positive(rng, 3, 3).astype(complex)),
     call([[2.5, 0.5], [0.5, 1.5]]),
+    *([call(_positive(rng, 2, 3, 3), upper=True)] if not VECTORS_BY_RANK else []),
 ])
-def cholesky(a):
-    """The cotangent is lower triangular: NumPy reads that triangle, the real part of its diagonal.
+def cholesky(a, *, upper=False):
+    """The cotangent is triangular: NumPy reads the lower triangle, the real part of its diagonal.
 
     ``s = y^-H phi(y^H dy) y^-1``, phi taking the lower triangle and half of the diagonal, is the
     cotangent where both triangles of a Hermitian ``a`` move (I. Murray, Differentiation of the
-    Cholesky decomposition, 2016, arXiv:1602.07527, eq. 10).
+    Cholesky decomposition, 2016, arXiv:1602.07527, eq. 10). ``upper`` swaps the triangles.
     """
-    y = np.linalg.cholesky(a)
+    y = np.linalg.cholesky(a, upper=True) if upper else np.linalg.cholesky(a)
 
     def cholesky_pullback(dy):
-        yH = np.conj(np.swapaxes(y, -1, -2))
+        yH = y if upper else np.conj(np.swapaxes(y, -1, -2))
         eye = np.eye(np.shape(a)[-1], dtype=np.real(y).dtype)
-        product = yH @ np.tril(dy)
+        lower = np.conj(np.swapaxes(np.triu(dy), -1, -2)) if upper else np.tril(dy)
+        product = yH @ lower
         phi = np.tril(product, -1) + 0.5 * np.real(product) * eye
         right = np.linalg.solve(yH, np.conj(np.swapaxes(phi, -1, -2)))
         s = np.linalg.solve(yH, np.conj(np.swapaxes(right, -1, -2)))
         both = s + np.conj(np.swapaxes(s, -1, -2))
-        return like(np.tril(both, -1) + np.real(s) * eye, a)
+        triangle = np.triu(both, 1) if upper else np.tril(both, -1)
+        return like(triangle + np.real(s) * eye, a)
 
     return y, cholesky_pullback

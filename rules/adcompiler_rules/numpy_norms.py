@@ -16,7 +16,7 @@ def norm_samples(rng: np.random.Generator) -> list[Call]:
     x = rng.normal(size=(2, 3, 4))
     z = x[0] + 1j * x[1]
     zeros = np.array([[0.0, 0.0], [1.5, 0.0]])
-    orders = (None, 1, 2, 3, 2.5, 0.5, np.inf, -np.inf)
+    orders = (None, 1, 2, 3, 2.5, 0.5, 0, -1.5, np.inf, -np.inf)
     matrix_orders = ("fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf)
     return [
         call(x), call(x[0]), call(x[0, 0]), call(z), call(x, keepdims=True), call([0.5, 1.5]),
@@ -51,6 +51,8 @@ def norm_rule(x, ord=None, axis=None, keepdims=False):
             direction = elements / (size + (size == 0.0))
             if ord == 1:
                 dx = slope * direction
+            elif ord == 0:
+                dx = np.zeros_like(elements)
             elif abs(ord) == np.inf:
                 tied = size == norm
                 dx = slope / np.count_nonzero(tied, axis=axis, keepdims=True) * tied * direction
@@ -64,9 +66,24 @@ def norm_rule(x, ord=None, axis=None, keepdims=False):
     return y, norm_pullback
 
 
+@rrule(matrix_norm_adjoint, wrt=("dy",), linear=(0,), domain=lambda rng: [
+    call(1.5, rng.normal(size=(2, 3)), 1, (0, 1), False),
+    call(rng.normal(size=(2, 1, 1)), rng.normal(size=(2, 3, 3)), "nuc", (-2, -1), True),
+    call(rng.normal(size=2), rng.normal(size=(2, 3, 3)) + 1j, 2, (-2, -1), False),
+])
+def matrix_norm_adjoint_rule(dy, x, ord, axis, keepdims):
+    """A product of ``dy`` and what does not depend on it."""
+    def matrix_norm_adjoint_pullback(v):
+        slope = matrix_norm_adjoint(np.ones_like(dy), x, ord, axis, keepdims)
+        rate = np.sum(np.conj(slope) * v, axis=axis, keepdims=keepdims)
+        return like(rate, dy)
+
+    return matrix_norm_adjoint(dy, x, ord, axis, keepdims), matrix_norm_adjoint_pullback
+
+
 if hasattr(np.linalg, "vector_norm"):  # NumPy 2.0
     @rrule(np.linalg.vector_norm, domain=lambda rng: [
-        *[call(rng.normal(size=(2, 3)), ord=order) for order in (1, 2, 3, 0.5, np.inf, -np.inf)],
+        *[call(rng.normal(size=(2, 3)), ord=order) for order in (0, 1, 2, 3, 0.5, np.inf, -np.inf)],
         *[call(rng.normal(size=(2, 3)), axis=1, ord=order, keepdims=True)
           for order in (2, 3, np.inf)],
         call(rng.normal(size=(2, 3, 4)), axis=(0, 2)), call(np.zeros(2)),
@@ -87,6 +104,8 @@ if hasattr(np.linalg, "vector_norm"):  # NumPy 2.0
                 direction = x / (size + (size == 0.0))
                 if ord == 1:
                     dx = slope * direction
+                elif ord == 0:
+                    dx = np.zeros_like(x)
                 elif abs(ord) == np.inf:
                     tied = size == norm
                     dx = slope / np.count_nonzero(tied, axis=axis, keepdims=True) * tied * direction

@@ -6,6 +6,8 @@ of size one, unless ``keepdims`` kept them. ``out=`` and positional arguments af
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from adcompiler.rulekit import Call, alias, call, non_differentiable, rrule
@@ -112,11 +114,16 @@ def mean_rule(a, axis=None, dtype=None, *, keepdims=False, where=True):
     call(rng.normal(size=(2, 3)), -2, rng.uniform(0.5, 1.5, 2), keepdims=True),
     call(rng.normal(size=(2, 3)), axis=0, weights=rng.uniform(0.5, 1.5, (2, 3))),
     call(rng.normal(size=3), weights=[0.5, 1.5, 2.5]), call([0.5, 1.5], None, (1, 3)),
+    call(rng.normal(size=(2, 3)), 1, rng.uniform(0.5, 1.5, 3), True),
+    call(rng.normal(size=(2, 3)), weights=rng.uniform(0.5, 1.5, (2, 3)), returned=True),
+    call(rng.normal(size=(2, 3)), 0, returned=True, keepdims=True),
 ])
-def average_rule(a, axis=None, weights=None, *, keepdims=False):
-    y = np.average(a, axis=axis, weights=weights, keepdims=keepdims)
+def average_rule(a, axis=None, weights=None, returned=False, *, keepdims=False):
+    out = np.average(a, axis=axis, weights=weights, returned=returned, keepdims=keepdims)
+    y = out[0] if returned else out
 
-    def average_pullback(dy):
+    def average_pullback(dout):
+        dy = dout[0] if returned else dout
         slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
         if weights is None:
             da = np.broadcast_to(slope * (np.size(dy) / max(np.size(a), 1)), np.shape(a))
@@ -129,11 +136,14 @@ def average_rule(a, axis=None, weights=None, *, keepdims=False):
             slope = slope / np.conj(total)
             centre = y if keepdims or axis is None else np.expand_dims(y, axis)
             da = slope * np.conj(w)
-            dw = project(slope * np.conj(a - centre), w)
-            dweights = project(np.reshape(dw, np.shape(weights)), weights)
+            dw = slope * np.conj(a - centre)
+            if returned:
+                dtotal = dout[1] if keepdims or axis is None else np.expand_dims(dout[1], axis)
+                dw = dw + np.broadcast_to(dtotal, np.shape(a))
+            dweights = project(np.reshape(project(dw, w), np.shape(weights)), weights)
         return like(da, a), dweights
 
-    return y, average_pullback
+    return out, average_pullback
 
 
 # --- variance and standard deviation --------------------------------------------------------------
@@ -153,47 +163,76 @@ def with_ddof(rng: np.random.Generator) -> list[Call]:
     ]
 
 
-@rrule(np.var, wrt=("a",), domain=lambda rng: [*with_ddof(rng), call(1.5), call(np.array([[0.5]]))])
-def var_rule(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True):
-    y = np.var(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where)
+def with_means(rng: np.random.Generator) -> list[Call]:
+    """Return calls with the mean given, or with ``correction`` for ``ddof``: NumPy 2 has them."""
+    x = rng.normal(size=(3, 4))
+    if np.lib.NumpyVersion(np.__version__) < "2.0.0":
+        return []
+    return [
+        call(x, correction=1), call(x, axis=0, mean=np.mean(x, axis=0, keepdims=True) + 0.25),
+        call(x, 1, mean=rng.normal(size=(3, 1)), ddof=1, keepdims=True),
+        call(x[0], mean=np.array([0.5])), call(x[0] + 1j * x[1], mean=np.array([0.5 + 0.25j])),
+        call(x, mean=np.array([[0.5]]), where=np.array([True, False, True, True])),
+    ]
+
+
+def variance_slope(a: Any, slope: Any, ddof: Any, axis: Any, where: Any, mean: Any) -> Any:
+    """Return what goes to ``a`` from a slope of its centred squares, divided by their number."""
+    if where is not True:
+        mask = np.broadcast_to(where, np.shape(a))
+        count = np.count_nonzero(mask, axis=axis, keepdims=True)
+        if mean is np._NoValue:
+            mean = np.mean(a, axis=axis, keepdims=True, where=where)
+        centred = np.where(mask, a - mean, 0.0)
+    elif axis is None:
+        count = np.size(a)
+        centred = a - (np.mean(a) if mean is np._NoValue else mean)
+    else:
+        count = np.size(a) / max(np.size(slope), 1)
+        centred = a - (np.mean(a, axis=axis, keepdims=True) if mean is np._NoValue else mean)
+    return like(slope / (count - ddof), slope) * centred
+
+
+@rrule(np.var, wrt=("a", "mean"), domain=lambda rng: [
+    *with_ddof(rng), *with_means(rng), call(1.5), call(np.array([[0.5]])),
+])
+def var_rule(
+    a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True, mean=np._NoValue,
+    correction=np._NoValue
+):
+    lost = ddof if correction is np._NoValue else correction
+    if mean is np._NoValue:
+        y = np.var(a, axis=axis, dtype=dtype, ddof=lost, keepdims=keepdims, where=where)
+    else:
+        y = np.var(a, axis=axis, dtype=dtype, ddof=lost, keepdims=keepdims, where=where, mean=mean)
 
     def var_pullback(dy):
-        slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
-        if where is not True:
-            mask = np.broadcast_to(where, np.shape(a))
-            count = np.count_nonzero(mask, axis=axis, keepdims=True)
-            mean = np.mean(a, axis=axis, keepdims=True, where=where)
-            centred = np.where(mask, a - mean, 0.0)
-        elif axis is None:
-            count = np.size(a)
-            centred = a - np.mean(a)
-        else:
-            count = np.size(a) / max(np.size(dy), 1)
-            centred = a - np.mean(a, axis=axis, keepdims=True)
-        return like(like(2.0 * slope / (count - ddof), slope) * centred, a)
+        slope = 2.0 * (dy if keepdims or axis is None else np.expand_dims(dy, axis))
+        da = variance_slope(a, slope, lost, axis, where, mean)
+        dmean = None if mean is np._NoValue else project(-da, mean)
+        return like(da, a), dmean
 
     return y, var_pullback
 
 
-@rrule(np.std, wrt=("a",), domain=with_ddof, kink="std'(x) = 0 where all elements are equal")
-def std_rule(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True):
-    y = np.std(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where)
+@rrule(np.std, wrt=("a", "mean"), domain=lambda rng: [*with_ddof(rng), *with_means(rng)],
+       kink="std'(x) = 0 where all elements are equal")
+def std_rule(
+    a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True, mean=np._NoValue,
+    correction=np._NoValue
+):
+    lost = ddof if correction is np._NoValue else correction
+    if mean is np._NoValue:
+        y = np.std(a, axis=axis, dtype=dtype, ddof=lost, keepdims=keepdims, where=where)
+    else:
+        y = np.std(a, axis=axis, dtype=dtype, ddof=lost, keepdims=keepdims, where=where, mean=mean)
 
     def std_pullback(dy):
         slope = dy / (y + (y == 0.0))
         slope = slope if keepdims or axis is None else np.expand_dims(slope, axis)
-        if where is not True:
-            mask = np.broadcast_to(where, np.shape(a))
-            count = np.count_nonzero(mask, axis=axis, keepdims=True)
-            mean = np.mean(a, axis=axis, keepdims=True, where=where)
-            centred = np.where(mask, a - mean, 0.0)
-        elif axis is None:
-            count = np.size(a)
-            centred = a - np.mean(a)
-        else:
-            count = np.size(a) / max(np.size(dy), 1)
-            centred = a - np.mean(a, axis=axis, keepdims=True)
-        return like(like(slope / (count - ddof), slope) * centred, a)
+        da = variance_slope(a, slope, lost, axis, where, mean)
+        dmean = None if mean is np._NoValue else project(-da, mean)
+        return like(da, a), dmean
 
     return y, std_pullback
 

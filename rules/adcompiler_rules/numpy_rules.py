@@ -5,7 +5,9 @@ import adcompiler_rules.numpy_constructors
 import adcompiler_rules.numpy_conversions
 import adcompiler_rules.numpy_decompositions
 import adcompiler_rules.numpy_differences
+import adcompiler_rules.numpy_eigenvalues
 import adcompiler_rules.numpy_elementwise
+import adcompiler_rules.numpy_histograms
 import adcompiler_rules.numpy_inactive
 import adcompiler_rules.numpy_fft
 import adcompiler_rules.numpy_indexing

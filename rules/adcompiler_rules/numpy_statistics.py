@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from adcompiler.rulekit import Call, call, rrule
@@ -223,56 +225,92 @@ def nanmean_rule(a, axis=None, dtype=None, *, keepdims=False, where=True):
     return y, nanmean_pullback
 
 
-@rrule(np.nanvar, wrt=("a",), domain=lambda rng: [
+def mean_of(a: Any, counted: Any, count: Any, axis: Any, mean: Any) -> Any:
+    """Return the mean of the elements that count, unless it is given."""
+    if mean is not np._NoValue:
+        return mean
+    total = np.sum(np.where(counted, a, 0.0), axis=axis, keepdims=True)
+    return like(total / np.maximum(count, 1), total)
+
+
+def with_means(rng: np.random.Generator) -> list[Call]:
+    """Return calls with the mean given, or with ``correction`` for ``ddof``: NumPy 2 has them."""
+    x = np.array([[1.5, np.nan, 0.5, 2.5], [0.5, 1.0, 2.0, 3.5]])
+    if np.lib.NumpyVersion(np.__version__) < "2.0.0":
+        return []
+    return [call(x, correction=1), call(x, 1, mean=rng.normal(size=(2, 1)), keepdims=True)]
+
+
+@rrule(np.nanvar, wrt=("a", "mean"), domain=lambda rng: [
+    *with_means(rng),
     *with_one_number(rng),
     call(np.array([[1.5, np.nan, 0.5, 2.5], [0.5, 1.0, 2.0, 3.5]]), 1, ddof=1),
     call(np.array([1.5, np.nan, 0.5, 0.7]), where=np.array([True, True, False, True])),
 ], kink=MISSING)
-def nanvar_rule(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True):
-    y = np.nanvar(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where)
+def nanvar_rule(
+    a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True, mean=np._NoValue,
+    correction=np._NoValue
+):
+    lost = ddof if correction is np._NoValue else correction
+    if mean is np._NoValue:
+        y = np.nanvar(a, axis=axis, dtype=dtype, ddof=lost, keepdims=keepdims, where=where)
+    else:
+        y = np.nanvar(
+            a, axis=axis, dtype=dtype, ddof=lost, keepdims=keepdims, where=where, mean=mean)
 
     def nanvar_pullback(dy):
         slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
         counted = ~np.isnan(a) if where is True else ~np.isnan(a) & where
         count = np.count_nonzero(counted, axis=axis, keepdims=True)
-        total = np.sum(np.where(counted, a, 0.0), axis=axis, keepdims=True)
-        mean = like(total / np.maximum(count, 1), total)
-        centred = np.where(counted, a - mean, 0.0)
-        return like(like(2.0 * slope / np.maximum(count - ddof, 1), slope) * centred, a)
+        centred = np.where(counted, a - mean_of(a, counted, count, axis, mean), 0.0)
+        da = like(2.0 * slope / np.maximum(count - lost, 1), slope) * centred
+        return like(da, a), None if mean is np._NoValue else project(-da, mean)
 
     return y, nanvar_pullback
 
 
-@rrule(np.nanstd, wrt=("a",), domain=lambda rng: [
+@rrule(np.nanstd, wrt=("a", "mean"), domain=lambda rng: [
+    *with_means(rng),
     *with_missing(rng)[1:],
     call(np.array([[1.5, np.nan, 0.5, 2.5], [0.5, 1.0, 2.0, 3.5]]), 1, ddof=1),
     call(np.array([1.5, 1.5, np.nan])),
 ], kink=MISSING + "; nanstd'(x) = 0 where all elements are equal")
-def nanstd_rule(a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True):
-    y = np.nanstd(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=where)
+def nanstd_rule(
+    a, axis=None, dtype=None, *, ddof=0, keepdims=False, where=True, mean=np._NoValue,
+    correction=np._NoValue
+):
+    lost = ddof if correction is np._NoValue else correction
+    if mean is np._NoValue:
+        y = np.nanstd(a, axis=axis, dtype=dtype, ddof=lost, keepdims=keepdims, where=where)
+    else:
+        y = np.nanstd(
+            a, axis=axis, dtype=dtype, ddof=lost, keepdims=keepdims, where=where, mean=mean)
 
     def nanstd_pullback(dy):
         slope = dy / np.where(y == 0.0, 1.0, y)
         slope = slope if keepdims or axis is None else np.expand_dims(slope, axis)
         counted = ~np.isnan(a) if where is True else ~np.isnan(a) & where
         count = np.count_nonzero(counted, axis=axis, keepdims=True)
-        total = np.sum(np.where(counted, a, 0.0), axis=axis, keepdims=True)
-        mean = like(total / np.maximum(count, 1), total)
-        centred = np.where(counted, a - mean, 0.0)
-        return like(like(slope / np.maximum(count - ddof, 1), slope) * centred, a)
+        centred = np.where(counted, a - mean_of(a, counted, count, axis, mean), 0.0)
+        da = like(slope / np.maximum(count - lost, 1), slope) * centred
+        return like(da, a), None if mean is np._NoValue else project(-da, mean)
 
     return y, nanstd_pullback
 
 
 @rrule(np.nanmax, wrt=("a",), domain=lambda rng: [
     *with_one_number(rng), call(np.array([[1.5, np.nan, 1.5], [0.5, 0.7, np.nan]]), 1),
+    call(np.array([1.5, np.nan, 0.7]), initial=3.0),
+    call(np.array([1.5, np.nan, 0.7]), initial=1.0),
+    call(np.array([1.5, 2.5, 0.7]), where=np.array([True, False, True]), initial=-1.0),
 ], kink=MISSING + "; elements that tie share the derivative evenly")
-def nanmax_rule(a, axis=None, *, keepdims=False):
-    y = np.nanmax(a, axis=axis, keepdims=keepdims)
+def nanmax_rule(a, axis=None, *, keepdims=False, initial=np._NoValue, where=True):
+    y = np.nanmax(a, axis=axis, keepdims=keepdims, initial=initial, where=where)
 
     def nanmax_pullback(dy):
         slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
         tied = a == (y if keepdims or axis is None else np.expand_dims(y, axis))
+        tied = tied if where is True else tied & where
         count = np.count_nonzero(tied, axis=axis, keepdims=True)
         return like(np.where(tied, like(slope / np.maximum(count, 1), slope), 0.0), a)
 
@@ -281,13 +319,17 @@ def nanmax_rule(a, axis=None, *, keepdims=False):
 
 @rrule(np.nanmin, wrt=("a",), domain=lambda rng: [
     *with_one_number(rng), call(np.array([[0.5, np.nan, 0.5], [0.5, 0.7, np.nan]]), 1),
+    call(np.array([1.5, np.nan, 0.7]), initial=0.5),
+    call(np.array([1.5, np.nan, 0.7]), initial=1.0),
+    call(np.array([1.5, 0.5, 0.7]), where=np.array([True, False, True]), initial=3.0),
 ], kink=MISSING + "; elements that tie share the derivative evenly")
-def nanmin_rule(a, axis=None, *, keepdims=False):
-    y = np.nanmin(a, axis=axis, keepdims=keepdims)
+def nanmin_rule(a, axis=None, *, keepdims=False, initial=np._NoValue, where=True):
+    y = np.nanmin(a, axis=axis, keepdims=keepdims, initial=initial, where=where)
 
     def nanmin_pullback(dy):
         slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
         tied = a == (y if keepdims or axis is None else np.expand_dims(y, axis))
+        tied = tied if where is True else tied & where
         count = np.count_nonzero(tied, axis=axis, keepdims=True)
         return like(np.where(tied, like(slope / np.maximum(count, 1), slope), 0.0), a)
 
@@ -356,26 +398,74 @@ def nancumprod_rule(a, axis=None, dtype=None):
 # --- covariance -----------------------------------------------------------------------------------
 
 
-@rrule(np.cov, wrt=("m",), domain=lambda rng: [
-    call(rng.normal(size=(3, 5))), call(rng.normal(size=(5, 3)), rowvar=False),
-    call(rng.normal(size=(3, 5)), bias=True), call(rng.normal(size=(3, 5)), ddof=2),
-    call(rng.normal(size=5)), call(rng.normal(size=(2, 5)) + 1j * rng.normal(size=(2, 5))),
-])
-def cov_rule(m, *, rowvar=True, bias=False, ddof=None):
-    """Differentiate ``x @ x^H / (n - ddof)``, x the centred observations, one in each column.
+def covariance_samples(rng: np.random.Generator) -> list[Call]:
+    """Return covariances of rows and of columns, of two sets of variables, and weighted ones."""
+    x, weights = rng.normal(size=(3, 5)), rng.uniform(0.5, 1.5, 5)
+    counts = np.array([1, 3, 0, 2, 1])
+    return [
+        call(x), call(x.T, rowvar=False), call(x, bias=True), call(x, ddof=2), call(x[0]),
+        call(x[:2] + 1j * x[1:]), call(x, x[:1] ** 2), call(x[0], x[1]),
+        call(x.T, x.T[:, :2], False), call(x, aweights=weights), call(x, fweights=counts),
+        call(x, None, True, True, None, counts),
+        call(x, x[0], ddof=0, aweights=weights), call(x, fweights=counts, aweights=weights, ddof=1),
+        call(x + 1j * x[::-1], aweights=weights), call([[0.5, 1.5, 0.7], [2.5, 0.3, 1.1]]),
+        call(x.T, None, False, aweights=weights), call(x, dtype=np.float64),
+    ]
 
-    The rows of the gradient sum to zero as those of x do: centring needs no adjoint.
+
+def rows_of(m: Any, rowvar: Any) -> Any:
+    """Return variables as the rows of a matrix."""
+    if np.ndim(m) == 1:
+        return np.expand_dims(m, 0)
+    return np.asarray(m) if rowvar else np.transpose(m)
+
+
+def as_given(rows: Any, m: Any, rowvar: Any) -> Any:
+    """Return the cotangent of rows as that of ``m``, which they were made of."""
+    if np.ndim(m) == 1:
+        return like(np.reshape(rows, np.shape(m)), m)
+    return like(rows if rowvar else np.transpose(rows), m)
+
+
+@rrule(np.cov, wrt=("m", "y", "aweights"), domain=covariance_samples)
+def cov_rule(
+    m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None
+):
+    """Differentiate ``x @ diag(w) @ x^H / scale``, x the centred observations, one in each column.
+
+    With ``w = fweights * aweights`` the scale is ``sum(w) - ddof * sum(w * aweights) / sum(w)``.
+    The weighted rows of the gradient sum to zero as those of x do: centring needs no adjoint.
     """
-    y = np.cov(m, rowvar=rowvar, bias=bias, ddof=ddof)
+    out = np.cov(m, y, rowvar, bias, ddof, fweights, aweights, dtype=dtype)
 
-    def cov_pullback(dy):
-        across = np.ndim(m) == 1 or rowvar
-        x = np.reshape(m, (-1, np.shape(m)[-1])) if across else np.transpose(m)
-        x = x - np.mean(x, axis=1, keepdims=True)
+    def cov_pullback(dout):
+        first = rows_of(m, rowvar)
+        count = np.shape(first)[0]
+        x = first if y is None else np.concatenate((first, rows_of(y, rowvar)))
+        x = x if dtype is None else x.astype(dtype)
         lost = (0 if bias else 1) if ddof is None else ddof
-        slope = np.reshape(dy, (np.shape(x)[0], np.shape(x)[0]))
-        dx = (slope + np.conj(slope).T) @ x / (np.shape(x)[1] - lost)
-        dm = np.reshape(dx, np.shape(m)) if across else np.transpose(dx)
-        return like(dm, m)
+        slope = np.reshape(dout, (np.shape(x)[0], np.shape(x)[0]))
+        both = slope + np.conj(slope).T
+        daweights = None
+        if fweights is None and aweights is None:
+            x = x - np.mean(x, axis=1, keepdims=True)
+            dx = like(both @ x / (np.shape(x)[1] - lost), x)
+        else:
+            repeats = 1.0 if fweights is None else np.asarray(fweights)
+            given = np.ones(np.shape(x)[1]) if aweights is None else np.asarray(aweights)
+            w = repeats * given
+            total = np.sum(w)
+            squares = np.sum(w * given) if aweights is not None else total
+            scale = total - lost * squares / total
+            x = x - np.expand_dims(x @ w / total, 1)
+            dx = like(both @ (x * (w / scale)), x)
+            if aweights is not None:
+                dscale = -np.sum(np.real(np.conj(dout) * out)) / scale
+                dw = np.real(np.sum(np.conj(x) * (np.conj(slope).T @ x), 0)) / scale
+                dw = dw + dscale * (1.0 + lost * squares / (total * total))
+                daweights = like(repeats * (dw - 2.0 * dscale * lost * given / total), aweights)
+        if y is None:
+            return as_given(dx, m, rowvar), None, daweights
+        return as_given(dx[:count], m, rowvar), as_given(dx[count:], y, rowvar), daweights
 
-    return y, cov_pullback
+    return out, cov_pullback

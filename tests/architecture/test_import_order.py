@@ -15,6 +15,7 @@ ORDER = (
     "optimise", "finish", "products", "pushforwards", "emit", "backends", "cache", "sparsity",
     "nested", "pipeline", "dispatch", "annotations", "explain", "patterns", "plot", "api",
     "directions", "seeds", "jacobians", "higher_order", "second_order", "complex_derivatives",
+    "sparse",
     "testing", "cli",
 )  # fmt: skip
 RULES_MAY_IMPORT = ("adcompiler.rulekit", "adcompiler.runtime", "adcompiler_rules")

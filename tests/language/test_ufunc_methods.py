@@ -132,7 +132,7 @@ def test_what_has_no_rule_is_refused():
         grad(lambda x: np.power.at(x * 1.0, [0], 2.0))(x)
     with pytest.raises(MissingRuleError, match="has no rule"):
         grad(lambda x: np.arctan2.reduce(x))(x)
-    with pytest.raises(MissingRuleError, match="numbers of another precision has no derivative"):
+    with pytest.raises(MissingRuleError, match=r"viewed\(\) has no rule"):
         grad(lambda x: np.sum(x.view(np.float32)))(x)
 
 

@@ -27,6 +27,12 @@ PHASES = {
 }
 """The phases of their complex vectors are LAPACK's choice, which differences show: see below."""
 
+OF_REAL_NUMBERS = {
+    np.histogram, np.histogram_bin_edges, np.histogramdd, getattr(np, "unique_values", None),
+}
+"""What they make of complex data means nothing, or comes in any order; their samples have complex
+weights."""
+
 OF_ONE_KIND = ("item_adjoint", "tolist_adjoint")
 """Adjoints whose cotangent has the kind of the value: a real one of a complex value has no use."""
 
@@ -84,7 +90,7 @@ def evaluates(rule, call):
 def varied(rule):
     """Return the complex variants of a rule's samples that mean something."""
     rng = np.random.default_rng(zlib.crc32(rule_name(rule).encode()))
-    if rule.function in PHASES or rule_name(rule).endswith(OF_ONE_KIND) or (
+    if rule.function in PHASES | OF_REAL_NUMBERS or rule_name(rule).endswith(OF_ONE_KIND) or (
         rule_name(rule).startswith(REAL_ONLY)
     ):
         return []

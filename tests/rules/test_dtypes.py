@@ -31,6 +31,7 @@ CASTS = {
     )), COUNTS),
     "numpy.real": "the cotangent of complex numbers is made complex",
     "numpy.polyval": "np.vander gives double precision",
+    "numpy.roots": "np.vander gives double precision",
     "numpy.logspace": "the logarithm of the base is a double",
     "builtins.max[ndarray]": "a Python list of shares", "builtins.min[ndarray]": "as max",
     "math.fsum": "math computes in double precision",
@@ -42,7 +43,7 @@ CASTS = {
 """Rules whose pullback casts an array, and why."""
 
 WIDENS = {
-    "numpy.nanvar", "numpy.nanstd", "numpy.logspace", "operator.pow",
+    "numpy.nanvar", "numpy.nanstd", "numpy.logspace", "numpy.roots", "operator.pow",
     *(name for name, reason in CASTS.items() if reason is MIXED),
 }
 """Rules with a variable of double precision: a count, or what NumPy itself computes so."""

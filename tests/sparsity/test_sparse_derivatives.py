@@ -1,0 +1,178 @@
+"""Sparse Jacobians and Hessians equal dense ones, with a structure that stays."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from adcompiler import grad, vjp
+from adcompiler.sparse import sparse_hessian, sparse_jacobian
+from scipy.optimize import rosen_hess
+
+
+def dense(function, x, *others):
+    y, pullback = vjp(function, x, *others, argnums=0)
+    rows = np.eye(np.size(y)).reshape(-1, *np.shape(y))
+    return np.array([np.ravel(pullback(row)) for row in rows])
+
+
+def brusselator(u, n, a=10.0):
+    x, y = u[: n * n].reshape(n, n), u[n * n :].reshape(n, n)
+
+    def diffused(z):
+        return a * (np.roll(z, 1, 0) + np.roll(z, -1, 0) + np.roll(z, 1, 1) + np.roll(z, -1, 1)
+                    - 4.0 * z)
+
+    dx = 1.0 + x * x * y - 4.4 * x + diffused(x)
+    dy = 3.4 * x - x * x * y + diffused(y)
+    return np.concatenate([dx.ravel(), dy.ravel()])
+
+
+def brusselator_loop(u, n, a=10.0):
+    out = np.zeros(2 * n * n)
+    for i in range(n):
+        for j in range(n):
+            k, m = i * n + j, n * n
+            around = [((i + 1) % n) * n + j, ((i - 1) % n) * n + j, i * n + (j + 1) % n,
+                      i * n + (j - 1) % n]
+            x, y = u[k], u[m + k]
+            lx, ly = -4.0 * x, -4.0 * y
+            for q in around:
+                lx += u[q]
+                ly += u[m + q]
+            out[k] = 1.0 + x * x * y - 4.4 * x + a * lx
+            out[m + k] = 3.4 * x - x * x * y + a * ly
+    return out
+
+
+def rosenbrock(x):
+    return np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)
+
+
+def rosenbrock_loop(x):
+    total = 0.0
+    for i in range(len(x) - 1):
+        total += 100.0 * (x[i + 1] - x[i] ** 2) ** 2 + (1.0 - x[i]) ** 2
+    return total
+
+
+def arrow(x):
+    return np.concatenate([[np.sum(x * x)], x[1:] * x[0]])
+
+
+rng = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize("kind", ["auto", "column", "row", "bidirectional"])
+@pytest.mark.parametrize("function", [brusselator, brusselator_loop])
+def test_brusselator(function, kind):
+    u = rng.uniform(0.5, 1.5, 50)
+    jacobian = sparse_jacobian(function, kind=kind)
+    found = jacobian(u, 5)
+    assert isinstance(found, sp.csr_array)
+    assert np.allclose(found.toarray(), dense(function, u, 5), rtol=1e-13, atol=1e-13)
+    assert found.nnz == 6 * 50
+
+
+def test_one_structure_for_all_calls():
+    jacobian = sparse_jacobian(brusselator).prepare(np.ones(50), 5)
+    first = jacobian.structure(np.ones(50), 5)
+    u = rng.uniform(0.5, 1.5, 50)
+    found = jacobian(u, 5)
+    assert jacobian.structure(u, 5) is first
+    out = jacobian(np.zeros(50), 5)
+    assert np.array_equal(out.indices, found.indices)
+    assert np.array_equal(out.indptr, found.indptr)
+    assert jacobian(u, 5, out=out) is out
+    assert np.array_equal(out.data, found.data)
+    with pytest.raises(ValueError, match="nonzeros"):
+        jacobian(u, 5, out=sp.csr_array(np.eye(50)))
+    assert jacobian.structure(rng.random(72), 6) is not first
+
+
+@pytest.mark.parametrize("kind", ["star", "acyclic", "column"])
+@pytest.mark.parametrize("function", [rosenbrock, rosenbrock_loop])
+@pytest.mark.parametrize("n", [2, 3, 12])
+def test_rosenbrock(function, kind, n):
+    x = rng.normal(size=n)
+    found = sparse_hessian(function, kind=kind)(x)
+    assert np.allclose(found.toarray(), rosen_hess(x), rtol=1e-11, atol=1e-10)
+    assert found.nnz == 3 * n - 2
+
+
+def test_full_rows_and_columns():
+    x = rng.normal(size=40)
+    jacobian = sparse_jacobian(arrow)
+    coloring = jacobian.structure(x).coloring
+    assert (coloring.kind, coloring.column_count, coloring.row_count) == ("bidirectional", 2, 1)
+    assert np.allclose(jacobian(x).toarray(), dense(arrow, x), rtol=1e-13)
+
+
+def test_a_pattern_follows_the_values_of_other_arguments_and_captured_ones():
+    picked = [0, 2]
+
+    def gathered(x, index, weights):
+        return x[index] * weights + x[picked[1]]
+
+    jacobian = sparse_jacobian(gathered)
+    x, ones = rng.normal(size=6), np.ones(3)
+    for index in ([0, 1, 2], [3, 3, 5]):
+        found = jacobian(x, np.array(index), ones)
+        assert np.allclose(found.toarray(), dense(gathered, x, np.array(index), ones))
+    assert np.allclose(
+        jacobian(x, np.array([0, 1, 2]), np.array([1.0, 0.0, 2.0])).toarray(),
+        dense(gathered, x, np.array([0, 1, 2]), np.array([1.0, 0.0, 2.0])),
+    )
+    picked[1] = 4
+    found = jacobian(x, np.array([0, 1, 2]), ones)
+    assert np.allclose(found.toarray(), dense(gathered, x, np.array([0, 1, 2]), ones))
+
+
+def test_several_arguments_and_containers():
+    def residual(points, shift):
+        return [points["a"] * shift[0], np.sin(points["b"]) + shift[1], shift[0] * shift[1]]
+
+    points = {"a": rng.normal(size=3), "b": rng.normal(size=2)}
+    found = sparse_jacobian(residual, argnums=(0, 1))(points, (2.0, 3.0)).toarray()
+    wanted = np.zeros((6, 7))
+    wanted[:3, :3] = 2.0 * np.eye(3)
+    wanted[:3, 5] = points["a"]
+    wanted[3:5, 3:5] = np.diag(np.cos(points["b"]))
+    wanted[3:5, 6] = 1.0
+    wanted[5, 5:] = [3.0, 2.0]
+    assert np.allclose(found, wanted, rtol=1e-14)
+
+
+def test_hessian_of_several_arguments():
+    def energy(x, k):
+        return np.sum(k * x * x) + k**3
+
+    x = np.array([1.0, 2.0])
+    found = sparse_hessian(energy, argnums=(0, 1))(x, 0.5).toarray()
+    assert np.allclose(found, [[1.0, 0.0, 2.0], [0.0, 1.0, 4.0], [2.0, 4.0, 3.0]])
+
+
+def test_single_precision_and_numbers():
+    x = np.linspace(0.0, 1.0, 4, dtype=np.float32)
+    assert sparse_jacobian(lambda v: v * v)(x).dtype == np.float32
+    assert sparse_jacobian(lambda t: np.array([t, t * t]))(3.0).toarray().tolist() == [[1.0], [6.0]]
+    assert sparse_jacobian(lambda v: v @ v)(np.array([1.0, 2.0])).toarray().tolist() == [[2.0, 4.0]]
+
+
+def test_many_sweeps_where_seeds_would_fill_the_memory(monkeypatch):
+    from adcompiler import sparse
+
+    monkeypatch.setattr(sparse, "MAX_NUMBERS", 100)
+    u = rng.uniform(0.5, 1.5, 50)
+    found = sparse_jacobian(brusselator)(u, 5)
+    assert np.allclose(found.toarray(), dense(brusselator, u, 5), rtol=1e-13)
+
+
+def test_decorated():
+    @sparse_hessian
+    def potential(x):
+        return np.sum(np.cos(x[1:] - x[:-1]))
+
+    x = rng.normal(size=5)
+    wanted = [grad(lambda v, i=i: grad(potential.primal)(v)[i])(x) for i in range(5)]
+    assert np.allclose(potential(x).toarray(), wanted, rtol=1e-13)
+    with pytest.raises(ValueError, match="star, acyclic, column"):
+        sparse_hessian(rosenbrock, kind="row")
