@@ -20,15 +20,11 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.runtime import dict_keys, entry, own, stop_gradient
-<<<<<<< HEAD
 from adcompiler.runtime.external import call_external, external_call, external_value
 from adcompiler.runtime.functionals import implied, passive
-from adcompiler.runtime.shaping import copy_as_laid_out, reshape_view, viewed
-=======
 from adcompiler.runtime.shaping import (
     complex_viewed, copy_as_laid_out, parts_viewed, reshape_view, viewed,
 )
->>>>>>> origin/main
 
 IN_PLACE: dict[Any, Any] = {
     operator.iadd: operator.add, operator.isub: operator.sub, operator.imul: operator.mul,

@@ -20,14 +20,9 @@ from adcompiler.ir.nodes import UNDEF, Atom, Attribute, Call, Closure, Const, Or
 from adcompiler.rulekit.homes import root_module
 from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.transforms import (
-<<<<<<< HEAD
     container_folds, copy_folds, functional_folds, in_place_folds, inspection_folds,
-    iterator_folds, outer_folds,
-    power_folds, projection_folds, sequence_folds, stores,
-=======
-    container_folds, copy_folds, in_place_folds, inspection_folds, iterator_folds, option_folds,
-    outer_folds, power_folds, projection_folds, sequence_folds, stores,
->>>>>>> origin/main
+    iterator_folds, option_folds, outer_folds, power_folds, projection_folds, sequence_folds,
+    stores,
 )
 from adcompiler.transforms.binding import atoms, literal, plain_call
 from adcompiler.transforms.constructors import construct
@@ -53,14 +48,9 @@ from adcompiler.transforms.vectorize import call_vectorized, vectorized_call, ve
 from adcompiler.transforms.writer import Writer
 
 FOLD_MODULES = (
-<<<<<<< HEAD
     container_folds, copy_folds, functional_folds, in_place_folds, inspection_folds,
-    iterator_folds, outer_folds,
-    power_folds, projection_folds, sequence_folds, stores,
-=======
-    container_folds, copy_folds, in_place_folds, inspection_folds, iterator_folds, option_folds,
-    outer_folds, power_folds, projection_folds, sequence_folds, stores,
->>>>>>> origin/main
+    iterator_folds, option_folds, outer_folds, power_folds, projection_folds, sequence_folds,
+    stores,
 )
 """The modules that fill the table of folds when they are imported."""
 
