@@ -29,10 +29,10 @@ def apply_rrule(
     from ``grad`` and ``vjp``.
     """
     rule = REGISTRY.find(function, tuple(map(type, args)))
-    if rule is not None:
+    if rule is not None and rule.reverses:
         y, pullback = rule_function(rule)(*args, **kwargs)
         return y, _by_argument(rule, pullback, args, kwargs)
-    if REGISTRY.inactive(function) is not None:
+    if rule is None and REGISTRY.inactive(function) is not None:
         return function(*args, **kwargs), lambda y_bar: (None,) * len(args)
     return None
 

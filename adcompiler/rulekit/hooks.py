@@ -14,16 +14,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from adcompiler.rulekit.application import apply_frule, apply_rrule, has_forward
+from adcompiler.rulekit.application import has_forward
 from adcompiler.rulekit.define import rrule
 from adcompiler.rulekit.problems import name_of
 from adcompiler.rulekit.registry import REGISTRY, Rule
 
 logger = logging.getLogger("adcompiler")
 
-KINDS: dict[Any, str] = {
-    "rrule": "rrule", rrule: "rrule", apply_rrule: "rrule", "frule": "frule", apply_frule: "frule",
-}
+KINDS = {"rrule": "rrule", "apply_rrule": "rrule", "frule": "frule", "apply_frule": "frule"}
+"""The kinds of rules by the names of the functions that stand for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +94,10 @@ def clear_new_rule_hooks(kind: Any = None) -> None:
 
 def kind_of(kind: Any) -> str:
     """Return the name of a kind of rules; ValueError for what is none."""
+    name = kind if isinstance(kind, str) else getattr(kind, "__name__", "")
     try:
-        return KINDS[kind]
-    except (KeyError, TypeError):
+        return KINDS[name]
+    except KeyError:
         names = sorted(set(KINDS.values()))
         raise ValueError(f"{kind!r} is no kind of rules; write {' or '.join(names)}") from None
 

@@ -188,12 +188,13 @@ scalar_rule(sc.spence,  # the dilogarithm of 1 - x, DLMF 25.12.2
             domain=Domain((POSITIVE,), lambda rng: [call(np.array([1.0, 1.0 + 1e-9]))]))
 
 
-def at_pole(factor: Any, z: Any, dy: Any) -> Any:
-    """Return ``factor / z * dy``, and 0 where ``z`` and ``dy`` are both 0."""
-    return factor / (z + ((z == 0.0) & (dy == 0.0))) * dy
+def at_pole(factor: Any, z: Any) -> Any:
+    """Return ``factor / z``, and 0 where ``z`` is 0."""
+    return factor * (z != 0.0) / (z + (z == 0.0))
 
 
-@rrule(sc.sici, domain=lambda rng: [call(x) for x in (*upper_points, *complex_points)])
+@rrule(sc.sici, domain=lambda rng: [call(x) for x in (*upper_points, *complex_points)],
+       kink="0 of the second integral at 0, where it is -inf")
 def sici_rule(x):
     """Differentiate the integrals of DLMF 6.2.9 and 6.2.11."""
     y = sc.sici(x)
@@ -201,12 +202,13 @@ def sici_rule(x):
     def sici_pullback(dy):
         z = np.conj(x)
         sinc = (np.sin(z) + (z == 0.0)) / (z + (z == 0.0))
-        return project(sinc * dy[0] + at_pole(np.cos(z), z, dy[1]), x)
+        return project(sinc * dy[0] + at_pole(np.cos(z), z) * dy[1], x)
 
     return y, sici_pullback
 
 
-@rrule(sc.shichi, domain=lambda rng: [call(x) for x in (*upper_points, *complex_points)])
+@rrule(sc.shichi, domain=lambda rng: [call(x) for x in (*upper_points, *complex_points)],
+       kink="0 of the second integral at 0, where it is -inf")
 def shichi_rule(x):
     """Differentiate the integrals of DLMF 6.2.15 and 6.2.16."""
     y = sc.shichi(x)
@@ -214,7 +216,7 @@ def shichi_rule(x):
     def shichi_pullback(dy):
         z = np.conj(x)
         sinhc = (np.sinh(z) + (z == 0.0)) / (z + (z == 0.0))
-        return project(sinhc * dy[0] + at_pole(np.cosh(z), z, dy[1]), x)
+        return project(sinhc * dy[0] + at_pole(np.cosh(z), z) * dy[1], x)
 
     return y, shichi_pullback
 

@@ -269,3 +269,50 @@ def multivariate_normal_pdf_rule(x, mean, cov, allow_singular=False):
         return normal_slopes(x, mean, cov, dy * y)
 
     return y, pdf_pullback
+
+
+def dirichlet_slopes(x: Any, alpha: Any, dy: Any) -> Any:
+    """Return the cotangents of ``x`` and ``alpha`` of the logarithm of Dirichlet's density.
+
+    The last of the proportions may be left out of ``x``: it is what is left of 1.
+    """
+    complete = np.shape(x)[0] == np.shape(alpha)[0]
+    rest = np.expand_dims(1.0 - np.sum(x, axis=0), 0)
+    whole = x if complete else np.concatenate((x, rest))
+    digamma = sc.psi(alpha) - sc.psi(np.sum(alpha))
+    if np.ndim(x) == 1:
+        weights = (alpha - 1.0) / whole * dy
+        dalpha = (np.log(whole) - digamma) * dy
+    else:
+        weights = np.expand_dims(alpha - 1.0, -1) / whole * dy
+        dalpha = np.sum(np.log(whole) * dy, axis=1) - digamma * np.sum(dy)
+    dx = weights if complete else weights[:-1] - weights[-1:]
+    return project(dx, x), project(dalpha, alpha)
+
+
+def proportions(rng: np.random.Generator) -> list[Call]:
+    """Return samples of proportions, the last one left out, and of their parameters."""
+    alpha = rng.uniform(1.2, 4.0, 3)
+    return [call(np.array([0.2, 0.5]), alpha), call(rng.uniform(0.1, 0.4, (2, 4)), alpha)]
+
+
+@rrule(stats.dirichlet.logpdf, wrt=("x", "alpha"), domain=proportions)
+def dirichlet_logpdf_rule(x, alpha):
+    refuse_complex(x, alpha)
+    y = stats.dirichlet.logpdf(x, alpha)
+
+    def logpdf_pullback(dy):
+        return dirichlet_slopes(x, alpha, dy)
+
+    return y, logpdf_pullback
+
+
+@rrule(stats.dirichlet.pdf, wrt=("x", "alpha"), domain=proportions)
+def dirichlet_pdf_rule(x, alpha):
+    refuse_complex(x, alpha)
+    y = stats.dirichlet.pdf(x, alpha)
+
+    def pdf_pullback(dy):
+        return dirichlet_slopes(x, alpha, dy * y)
+
+    return y, pdf_pullback

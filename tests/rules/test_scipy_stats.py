@@ -35,6 +35,8 @@ PROGRAMS = {
     "Poisson": lambda m, s: np.sum(stats.poisson(m).logpmf(np.array([0, 2, 5]))) * s,
     "many variables": lambda m, s: stats.multivariate_normal(
         m * np.ones(3), s * np.eye(3) + 0.2).logpdf(X),
+    "Dirichlet": lambda m, s: stats.dirichlet.logpdf(
+        np.array([0.2, 0.5, 0.3]), np.array([1.5, 2.0, 3.0]) * m * s),
     "quantile of a quantile": lambda m, s: stats.expon.ppf(stats.norm.cdf(m, scale=s)),
 }
 
