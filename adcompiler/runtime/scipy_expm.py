@@ -22,7 +22,7 @@ DEGREES = {3: 1.08e-2, 5: 2.0e-1, 7: 7.83e-1, 9: 1.78, 13: 4.25}
 UNIT_ROUNDOFF = 2.0**-53
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Exponential:
     """What the exponential of one matrix was computed from, the matrix scaled by ``2**-scaling``.
 
@@ -42,7 +42,14 @@ class Exponential:
     squares: tuple[Any, ...]
 
 
-def expm_kept(a: Any) -> tuple[Any, tuple[Exponential, ...]]:
+@dataclass(frozen=True, slots=True, eq=False)
+class Exponentials:
+    """What the exponential of each matrix of a stack was computed from, in order."""
+
+    each: tuple[Exponential, ...]
+
+
+def expm_kept(a: Any) -> tuple[Any, Exponentials]:
     """Return ``scipy.linalg.expm(a)`` of matrices, and how that of each was computed."""
     a = np.asarray(a)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
@@ -53,15 +60,15 @@ def expm_kept(a: Any) -> tuple[Any, tuple[Exponential, ...]]:
     for place in np.ndindex(a.shape[:-2] if a.size else (0,)):
         y[place], record = exponential(a[place])
         kept.append(record)
-    return y, tuple(kept)
+    return y, Exponentials(tuple(kept))
 
 
-def expm_adjoint(kept: tuple[Exponential, ...], dy: Any) -> Any:
+def expm_adjoint(kept: Exponentials, dy: Any) -> Any:
     """Return the cotangent of ``a`` for ``expm_kept(a)``: ``L(a^H, dy)``, ``L`` the derivative."""
     a_bar = np.zeros(dy.shape, dy.dtype)
-    if kept and np.iscomplexobj(kept[0].matrix):
-        a_bar = a_bar.astype(np.result_type(dy, kept[0].matrix))
-    for place, record in zip(np.ndindex(dy.shape[:-2]), kept, strict=False):
+    if kept.each and np.iscomplexobj(kept.each[0].matrix):
+        a_bar = a_bar.astype(np.result_type(dy, kept.each[0].matrix))
+    for place, record in zip(np.ndindex(dy.shape[:-2]), kept.each, strict=False):
         a_bar[place] = adjoint_of_one(record, dy[place])
     return a_bar
 

@@ -7,6 +7,11 @@ from typing import Any
 import numpy as np
 
 
+def axes_but(ndim: int, first: int, count: int) -> tuple[int, ...]:
+    """Return the axes of an array apart from ``count`` ones from ``first`` on."""
+    return tuple(axis for axis in range(ndim) if not first <= axis < first + count)
+
+
 def cells(knots: Any, x: Any) -> tuple[Any, Any, Any]:
     """Return the ends of the intervals that places lie in, and whether they lie within the knots.
 

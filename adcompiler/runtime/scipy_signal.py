@@ -19,20 +19,34 @@ def in_full(g: Any, shape: tuple[int, ...], other: tuple[int, ...], mode: str, a
     ``shape`` and ``other`` are those of the operands; along the other axes they are broadcast.
     ``later`` is the part of the same shape that a correlation keeps.
     """
-    full, part = list(g.shape), [slice(None)] * g.ndim
+    full = list(g.shape)
     for axis in axes:
         full[axis] = shape[axis] + other[axis] - 1
-        first = 0
-        if mode == "same":
-            first = (full[axis] - shape[axis]) // 2
-        elif mode == "later":
-            first = (full[axis] - shape[axis] + 1) // 2
-        elif mode == "valid":
-            first = min(shape[axis], other[axis]) - 1
-        part[axis] = slice(first, first + g.shape[axis])
     placed = np.zeros(full, g.dtype)
-    placed[tuple(part)] = g
+    placed[part_kept(shape, other, mode, axes, g.ndim)] = g
     return placed
+
+
+def part_of_full(
+    full: Any, shape: tuple[int, ...], other: tuple[int, ...], mode: str, axes: Any
+) -> Any:
+    """Return the part of a full convolution that ``mode`` keeps: the adjoint of ``in_full``."""
+    return np.array(full[part_kept(shape, other, mode, axes, full.ndim)])
+
+
+def part_kept(
+    shape: tuple[int, ...], other: tuple[int, ...], mode: str, axes: Any, ndim: int
+) -> tuple[slice, ...]:
+    """Return where the part that ``mode`` keeps stands in a full convolution."""
+    part = [slice(None)] * ndim
+    for axis in axes:
+        n, m = shape[axis], other[axis]
+        if mode == "valid":
+            part[axis] = slice(min(n, m) - 1, max(n, m))
+        elif mode != "full":
+            first = m // 2 if mode == "later" else (m - 1) // 2
+            part[axis] = slice(first, first + n)
+    return tuple(part)
 
 
 def turned(x: Any, axes: Any) -> Any:
@@ -133,6 +147,29 @@ def lfilter_adjoints(
         summed = [i for i, (m, k) in enumerate(zip(np.shape(zi), gzi.shape, strict=True)) if m < k]
         gzi = gzi.sum(tuple(summed), keepdims=True)
     return gb / np.conj(first), ga / np.conj(first), np.moveaxis(gx, -1, axis), gzi
+
+
+def lfilter_tangent(
+    b_dot: Any, a_dot: Any, x_dot: Any, zi_dot: Any, b: Any, a: Any, x: Any, axis: int, y: Any
+) -> tuple[Any, Any]:
+    """Return how signal and last state of ``lfilter`` move: the adjoint of ``lfilter_adjoints``."""
+    b, a, x = np.atleast_1d(b), np.atleast_1d(a), np.moveaxis(np.asarray(x), axis, -1)
+    x_dot, y = np.moveaxis(x_dot, axis, -1), np.moveaxis(y, axis, -1)
+    first, count, n = a[0], max(len(a), len(b)) - 1, x.shape[-1]
+    b, a = b / first, a / first
+    b_dot, a_dot = (b_dot - b * a_dot[0]) / first, (a_dot - a * a_dot[0]) / first
+    moving = (x_dot, b_dot, a_dot, b, a, x, y, *(() if zi_dot is None else (zi_dot,)))
+    u = np.zeros((*x.shape[:-1], n + count), np.result_type(*moving))
+    if zi_dot is not None:
+        u[..., :count] += np.moveaxis(zi_dot, axis, -1)
+    for k in range(len(b)):
+        u[..., k : n + k] += b[k] * x_dot + b_dot[k] * x
+    for k in range(len(a)):
+        u[..., k : n + k] -= a_dot[k] * y
+    y_dot = lfilter([1.0], a, u[..., :n])
+    for k in range(1, len(a)):
+        u[..., max(n, k) : n + k] -= a[k] * y_dot[..., max(n - k, 0) : n]
+    return np.moveaxis(y_dot, -1, axis), np.moveaxis(u[..., n:], -1, axis)
 
 
 def sosfilt_adjoints(

@@ -7,9 +7,11 @@ of values that are differentiated are refused where they are made.
 import numpy as np
 import scipy.interpolate
 
-from adcompiler.rulekit import call, rrule
-from adcompiler.runtime.scipy_interpolate import grid_slopes, line_slopes
+from adcompiler.rulekit import call, non_differentiable, rrule
+from adcompiler.runtime.scipy_interpolate import axes_but, grid_slopes, line_slopes
 from adcompiler.runtime.shaping import like
+
+non_differentiable(axes_but)
 
 KNOTS = np.array([0.0, 0.8, 1.7, 2.5, 3.6, 4.4])
 AT_A_KNOT = "of the piece that is evaluated there, which is the right one"
@@ -28,8 +30,7 @@ def places(rng, *shape):
 def place_adjoint(slope, dy, ndim, axis):
     """Return the cotangent of places with ``ndim`` axes, which stand in the result at ``axis``."""
     product = np.conj(slope) * dy
-    kept = tuple(range(axis, axis + ndim))
-    return np.sum(product, tuple(i for i in range(np.ndim(product)) if i not in kept))
+    return np.sum(product, axes_but(np.ndim(product), axis, ndim))
 
 
 # --- piecewise polynomials: CubicSpline, PchipInterpolator, Akima1DInterpolator, PPoly, BPoly -----

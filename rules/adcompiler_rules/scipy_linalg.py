@@ -2,6 +2,7 @@
 
 import adcompiler_rules.scipy_decompositions
 import adcompiler_rules.scipy_eigenvalues
+import adcompiler_rules.scipy_linalg_adjoints
 import adcompiler_rules.scipy_matrix_equations
 import adcompiler_rules.scipy_matrix_functions
 import adcompiler_rules.scipy_solvers

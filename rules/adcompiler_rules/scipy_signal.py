@@ -1,4 +1,5 @@
 """All rules for ``scipy.signal``: importing this module registers them."""
 
 import adcompiler_rules.scipy_convolutions
-import adcompiler_rules.scipy_filters  # noqa: F401
+import adcompiler_rules.scipy_filters
+import adcompiler_rules.scipy_signal_adjoints  # noqa: F401

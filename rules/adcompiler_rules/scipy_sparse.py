@@ -146,3 +146,17 @@ def expm_multiply(A, B, start=None, stop=None, num=None, endpoint=None, traceA=N
         return like(scipy.sparse.linalg.expm_multiply(adjoint, dy), B)
 
     return y, expm_multiply_pullback
+
+
+# --- their adjoints -------------------------------------------------------------------------------
+
+
+@rrule(adjoint_product, wrt=("dy",), linear=(1,), domain=lambda rng: [
+    call(sparse(rng, 3, 4), rng.normal(size=3)),
+    call(sparse(rng, 3, 3) * (1.0 + 2.0j), complex_normal(rng, 3)),
+])
+def adjoint_product_rule(a, dy):
+    def adjoint_product_pullback(g):
+        return like(scipy.sparse.csr_array.__matmul__(a, g), dy)
+
+    return adjoint_product(a, dy), adjoint_product_pullback

@@ -68,7 +68,8 @@ def test_norm_of_zero_has_derivative_zero(order):
 
 
 def test_std_of_equal_elements_has_derivative_zero():
-    assert np.array_equal(cotangents(np.std, np.full(3, 1.5)), np.zeros(3))
+    da, _ = cotangents(np.std, np.full(3, 1.5))
+    assert np.array_equal(da, np.zeros(3))
 
 
 def test_nan_to_num_gives_nothing_to_what_it_replaces():
@@ -82,8 +83,9 @@ def test_product_that_underflows_keeps_its_derivative():
 
 
 def test_interp_outside_and_at_a_knot():
-    dx, _, dfp = cotangents(np.interp, np.array([-1.0, 1.0, 9.0]), np.array([0.0, 1.0, 2.0]),
-                            np.array([0.0, 1.0, 5.0]))
+    dx, _, dfp, _, _ = cotangents(
+        np.interp, np.array([-1.0, 1.0, 9.0]), np.array([0.0, 1.0, 2.0]), np.array([0.0, 1.0, 5.0])
+    )
     assert np.array_equal(dx, [0.0, 4.0, 0.0])
     assert np.array_equal(dfp, [1.0, 1.0, 1.0])
 

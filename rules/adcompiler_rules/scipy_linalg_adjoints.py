@@ -1,0 +1,102 @@
+"""Rules of the runtime's adjoints for ``scipy.linalg``: for tangents and second derivatives.
+
+An adjoint is linear in the cotangent, and its own adjoint is the derivative that it came from.
+"""
+
+import numpy as np
+import scipy.linalg
+
+from adcompiler.rulekit import call, non_differentiable, rrule
+from adcompiler.runtime.scipy_expm import expm_adjoint, expm_kept
+from adcompiler.runtime.scipy_logm import logm_adjoint, power_adjoint
+from adcompiler.runtime.scipy_solvers import (
+    banded_transpose, mirrored, mirrored_adjoint, permutation_of, toeplitz_adjoint,
+)
+from adcompiler.runtime.shaping import like
+from adcompiler_rules.scipy_samples import complex_normal, positive
+
+non_differentiable(permutation_of)
+
+
+def adjoint(a):
+    """Return the conjugate transpose of matrices."""
+    return np.conj(np.swapaxes(a, -1, -2))
+
+
+def triangle_samples(rng):
+    """Return matrices of which one triangle counts."""
+    return [
+        call(rng.normal(size=(3, 3)), True, False), call(rng.normal(size=(3, 3)), False, True),
+        call(complex_normal(rng, 3, 3), True, True), call(complex_normal(rng, 3, 3), False, False),
+    ]
+
+
+@rrule(mirrored, wrt=("a",), domain=triangle_samples)
+def mirrored_rule(a, lower, hermitian):
+    def mirrored_pullback(dy):
+        return like(mirrored_adjoint(dy, lower, hermitian), a)
+
+    return mirrored(a, lower, hermitian), mirrored_pullback
+
+
+@rrule(mirrored_adjoint, wrt=("g",), domain=triangle_samples)
+def mirrored_adjoint_rule(g, lower, hermitian):
+    def mirrored_adjoint_pullback(dy):
+        return like(mirrored(dy, lower, hermitian), g)
+
+    return mirrored_adjoint(g, lower, hermitian), mirrored_adjoint_pullback
+
+
+@rrule(toeplitz_adjoint, linear=(0,), domain=lambda rng: [
+    call(rng.normal(size=(3, 4))), call(complex_normal(rng, 3, 2)),
+])
+def toeplitz_adjoint_rule(g):
+    def toeplitz_adjoint_pullback(dy):
+        return like(scipy.linalg.toeplitz(dy[0], dy[1]), g)
+
+    return toeplitz_adjoint(g), toeplitz_adjoint_pullback
+
+
+@rrule(banded_transpose, wrt=("ab",), linear=(0,), domain=lambda rng: [
+    call(rng.normal(size=(4, 5)), 2, 1), call(complex_normal(rng, 2, 3), 0, 1),
+])
+def banded_transpose_rule(ab, lower, upper):
+    def banded_transpose_pullback(dy):
+        return like(banded_transpose(dy, upper, lower), ab)
+
+    return banded_transpose(ab, lower, upper), banded_transpose_pullback
+
+
+@rrule(expm_adjoint, wrt=("dy",), domain=lambda rng: [
+    call(expm_kept(rng.normal(size=(3, 3)))[1], rng.normal(size=(3, 3))),
+    call(expm_kept(9.0 * complex_normal(rng, 2, 2))[1], complex_normal(rng, 2, 2)),
+    call(expm_kept(rng.normal(size=(2, 3, 3)))[1], rng.normal(size=(2, 3, 3))),
+])
+def expm_adjoint_rule(kept, dy):
+    """``L(a, e)`` is the conjugate transpose of ``L(a^H, e^H)``."""
+    def expm_adjoint_pullback(g):
+        return like(adjoint(expm_adjoint(kept, adjoint(g))), dy)
+
+    return expm_adjoint(kept, dy), expm_adjoint_pullback
+
+
+@rrule(logm_adjoint, wrt=("dy",), domain=lambda rng: [
+    call(positive(rng, 3, 3), rng.normal(size=(3, 3))),
+    call(positive(rng, 3, 3) + 0.3j, complex_normal(rng, 3, 3)),
+])
+def logm_adjoint_rule(a, dy):
+    def logm_adjoint_pullback(g):
+        return like(adjoint(logm_adjoint(a, adjoint(g))), dy)
+
+    return logm_adjoint(a, dy), logm_adjoint_pullback
+
+
+@rrule(power_adjoint, wrt=("dy",), domain=lambda rng: [
+    call(positive(rng, 3, 3), 0.4, rng.normal(size=(3, 3))),
+    call(positive(rng, 3, 3) + 0.3j, -1.2, complex_normal(rng, 3, 3)),
+])
+def power_adjoint_rule(a, t, dy):
+    def power_adjoint_pullback(g):
+        return like(adjoint(power_adjoint(a, t, adjoint(g))), dy)
+
+    return power_adjoint(a, t, dy), power_adjoint_pullback

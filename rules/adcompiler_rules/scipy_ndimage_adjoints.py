@@ -1,0 +1,87 @@
+"""Rules of the runtime's adjoints for ``scipy.ndimage``: for tangents and second derivatives.
+
+An adjoint is linear in the cotangent, and its own adjoint is the filter, with zeros for ``cval``.
+"""
+
+import scipy.ndimage
+
+from adcompiler.rulekit import call, rrule
+from adcompiler.runtime.scipy_ndimage import (
+    along_axis_adjoint, edge_adjoint, gaussian_adjoint, gaussian_laplace_adjoint, laplace_adjoint,
+    uniform_adjoint,
+)
+from adcompiler.runtime.shaping import like
+
+
+@rrule(along_axis_adjoint, wrt=("g",), linear=(0,), domain=lambda rng: [
+    call(rng.normal(size=(3, 4)), [1, -2, 3], 0, "mirror"),
+    call(rng.normal(size=(3, 4)), [3, -1], 1, "constant", -1),
+])
+def along_axis_adjoint_rule(g, weights, axis, mode, origin=0):
+    def along_axis_adjoint_pullback(dy):
+        return like(
+            scipy.ndimage.correlate1d(dy, weights, axis, None, mode, 0.0, origin), g
+        )
+
+    return along_axis_adjoint(g, weights, axis, mode, origin), along_axis_adjoint_pullback
+
+
+@rrule(gaussian_adjoint, wrt=("g",), linear=(0,), domain=lambda rng: [
+    call(rng.normal(size=(3, 4)), 0.7, 0, "reflect", 4.0, None, None),
+    call(rng.normal(size=(3, 4)), [0.7, 1.1], [0, 1], "constant", 3.0, None, None),
+])
+def gaussian_adjoint_rule(g, sigma, order, mode, truncate, radius, axes):
+    def gaussian_adjoint_pullback(dy):
+        return like(scipy.ndimage.gaussian_filter(
+            dy, sigma, order, None, mode, 0.0, truncate, radius=radius, axes=axes
+        ), g)
+
+    y = gaussian_adjoint(g, sigma, order, mode, truncate, radius, axes)
+    return y, gaussian_adjoint_pullback
+
+
+@rrule(uniform_adjoint, wrt=("g",), linear=(0,), domain=lambda rng: [
+    call(rng.normal(size=(3, 4)), 3, "wrap", 0, None),
+    call(rng.normal(size=(3, 4)), (2, 1), "constant", (-1, 0), None),
+])
+def uniform_adjoint_rule(g, size, mode, origin, axes):
+    def uniform_adjoint_pullback(dy):
+        return like(
+            scipy.ndimage.uniform_filter(dy, size, None, mode, 0.0, origin, axes=axes), g
+        )
+
+    return uniform_adjoint(g, size, mode, origin, axes), uniform_adjoint_pullback
+
+
+@rrule(edge_adjoint, wrt=("g",), linear=(0,), domain=lambda rng: [
+    call(rng.normal(size=(3, 4)), 0, "nearest", (1, 2, 1)),
+    call(rng.normal(size=(3, 4)), -1, "constant", (1, 1, 1)),
+])
+def edge_adjoint_rule(g, axis, mode, across):
+    def edge_adjoint_pullback(dy):
+        if across[1] == 2:
+            return like(scipy.ndimage.sobel(dy, axis, None, mode, 0.0), g)
+        return like(scipy.ndimage.prewitt(dy, axis, None, mode, 0.0), g)
+
+    return edge_adjoint(g, axis, mode, across), edge_adjoint_pullback
+
+
+@rrule(laplace_adjoint, wrt=("g",), linear=(0,), domain=lambda rng: [
+    call(rng.normal(size=(3, 4)), "wrap", None), call(rng.normal(size=5), "constant", None),
+])
+def laplace_adjoint_rule(g, mode, axes):
+    def laplace_adjoint_pullback(dy):
+        return like(scipy.ndimage.laplace(dy, None, mode, 0.0), g)
+
+    return laplace_adjoint(g, mode, axes), laplace_adjoint_pullback
+
+
+@rrule(gaussian_laplace_adjoint, wrt=("g",), linear=(0,), domain=lambda rng: [
+    call(rng.normal(size=(3, 4)), 0.6, "mirror", None, 4.0),
+])
+def gaussian_laplace_adjoint_rule(g, sigma, mode, axes, truncate):
+    def gaussian_laplace_adjoint_pullback(dy):
+        return like(scipy.ndimage.gaussian_laplace(dy, sigma, None, mode, 0.0), g)
+
+    y = gaussian_laplace_adjoint(g, sigma, mode, axes, truncate)
+    return y, gaussian_laplace_adjoint_pullback
