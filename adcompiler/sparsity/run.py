@@ -13,6 +13,7 @@ import numpy as np
 from adcompiler.rulekit.classify import DECLARED, Classification, of_letters
 from adcompiler.rulekit.homes import display_name
 from adcompiler.rulekit.registry import REGISTRY, hashable
+from adcompiler.runtime.functionals import passive
 from adcompiler.sparsity.index_sets import Shape
 from adcompiler.sparsity.sets import size_of, union
 from adcompiler.sparsity.values import (
@@ -264,6 +265,8 @@ class Run:
         """Return the result of a call of which every argument is known."""
         if not self.local and is_random(function):
             return self.drawn(function, args, kwargs)
+        if function is passive:
+            raise Refusal("what a solution depends on is not known")
         return function(*args, **kwargs)
 
     def drawn(self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
