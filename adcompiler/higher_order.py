@@ -215,7 +215,7 @@ def hvp(
     gradient, whatever the size of ``x``.
     """
     if mode is None:
-        refused = kept_derivative(function, "grad", 0) in _REFUSED
+        refused = not kwargs and kept_derivative(function, "grad", 0) in _REFUSED
         try:
             return hvp(function, x, v, *rest, mode="adj_fwd" if refused else "fwd_adj", **kwargs)
         except ADError:
