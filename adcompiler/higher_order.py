@@ -7,7 +7,9 @@ has emitted for the inner one.
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from inspect import Parameter
 from typing import Any
 
@@ -18,8 +20,12 @@ from adcompiler.cache.store import load_module
 from adcompiler.directions import jvp
 from adcompiler.dispatch import Options
 from adcompiler.dispatch.arguments import described
+from adcompiler.errors import ADError
 
 POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+TRIED = ("fwd_adj", "adj_fwd", "fwd_fwd")
+_REFUSED: weakref.WeakSet[Derivative] = weakref.WeakSet()
+"""Gradients through which the compiler refuses to push a tangent."""
 COMBINATIONS = ("fwd_adj", "fwd_fwd", "adj_fwd", "adj_adj")
 
 
@@ -27,7 +33,7 @@ def hessian(
     function: Callable[..., Any] | None = None,
     argnums: int | str | tuple[int | str, ...] = 0,
     *,
-    mode: str = "fwd_adj",
+    mode: str | None = None,
     out: Any = None,
 ) -> Any:
     """Return a function that computes the Hessian of ``function``, which returns a real number.
@@ -37,13 +43,14 @@ def hessian(
     ``mode`` names how it is computed, the outer derivative first: ``"fwd_adj"`` pushes a tangent
     through the gradient for each column, ``"adj_adj"`` pulls a cotangent back through it for each
     row, ``"adj_fwd"`` takes gradients of directional derivatives, ``"fwd_fwd"`` pushes a pair of
-    tangents for each entry on and above the diagonal. With ``out``, an array of the Hessian's
+    tangents for each entry. None is the first of ``"fwd_adj"``, ``"adj_fwd"`` and ``"fwd_fwd"``
+    that the compiler does not refuse. With ``out``, an array of the Hessian's
     shape, rows are written there as they are computed, and it is returned.
 
     Can be used as a decorator, with or without arguments. Raises UnsupportedError or
     MissingRuleError before anything runs, TypeError for arguments of other types.
     """
-    if mode not in COMBINATIONS:
+    if mode is not None and mode not in COMBINATIONS:
         raise ValueError(f"mode {mode!r} is not one of {', '.join(COMBINATIONS)}")
     if function is None:
         return lambda f: hessian(f, argnums, mode=mode, out=out)
@@ -51,12 +58,12 @@ def hessian(
     if several and out is not None:
         raise ValueError("out is for the Hessian in one argument; argnums names several")
     wanted = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
-    rows = Rows(function, wanted, mode)
+    rows = [Rows(function, wanted, one) for one in ((mode,) if mode else TRIED)]
 
     @functools.wraps(function)
     def hessian_of(*args: Any, **kwargs: Any) -> Any:
         """Return the Hessian at the arguments."""
-        given, values = rows.arguments(args, kwargs)
+        given, values = rows[0].arguments(args, kwargs)
         blocks = [[np.empty(x.shape + y.shape, x.dtype) for y in values] for x in values]
         if out is not None:
             if np.shape(out) != blocks[0][0].shape:
@@ -64,7 +71,7 @@ def hessian(
                     f"out has shape {np.shape(out)}, but the Hessian {blocks[0][0].shape}"
                 )
             blocks = [[out]]
-        for i, index, parts in rows.at(given, values):
+        for i, index, parts in first_accepted(rows, given, values):
             for block, part in zip(blocks[i], parts, strict=True):
                 block[index] = part
         if several:
@@ -138,6 +145,30 @@ class Rows:
         return parts
 
 
+def first_accepted(ways: list[Rows], *args: Any) -> Iterator[Any]:
+    """Yield the rows that the first of some combinations gives that the compiler does not refuse.
+
+    Those that it refuses are put last.
+    """
+    for _ in range(len(ways) - 1):
+        found = ways[0].at(*args)
+        try:
+            first = next(found, None)
+        except ADError:
+            ways.append(ways.pop(0))
+            continue
+        if first is not None:
+            yield first
+        yield from found
+        return
+    try:
+        yield from ways[0].at(*args)
+    except ADError:
+        ways.append(ways.pop(0))
+        yield from ways[0].at(*args)  # the refusal of the first is the one to be told
+
+
+@functools.lru_cache(maxsize=64)
 def directional(function: Callable[..., Any], positions: tuple[int, ...]) -> Callable[..., Any]:
     """Return the derivative of ``function`` along a direction, as a function with readable source.
 
@@ -171,21 +202,39 @@ def number_or_array(value: Any) -> Any:
 
 
 def hvp(
-    function: Callable[..., Any], x: Any, v: Any, *rest: Any, mode: str = "fwd_adj", **kwargs: Any
+    function: Callable[..., Any], x: Any, v: Any, *rest: Any, mode: str | None = None,
+    **kwargs: Any,
 ) -> Any:
     """Return the Hessian of ``function(x, *rest, **kwargs)`` in ``x`` times ``v``.
 
     ``x`` is a number, an array, or a tuple, list, dict or instance of these; ``v`` and the result
     have its structure and shapes. ``mode`` is ``"fwd_adj"``, which pushes ``v`` through the
-    gradient, or ``"adj_adj"``, which pulls it back. The cost is a small multiple of that of a
+    gradient, ``"adj_adj"``, which pulls it back, or ``"adj_fwd"``, the gradient of the derivative
+    along ``v`` (without keyword arguments); None is the first of ``"fwd_adj"`` and ``"adj_fwd"``
+    that the compiler does not refuse. The cost is a small multiple of that of a
     gradient, whatever the size of ``x``.
     """
+    if mode is None:
+        refused = not kwargs and kept_derivative(function, "grad", 0) in _REFUSED
+        try:
+            return hvp(function, x, v, *rest, mode="adj_fwd" if refused else "fwd_adj", **kwargs)
+        except ADError:
+            if kwargs or refused:
+                raise
+            with suppress(ADError):
+                product = hvp(function, x, v, *rest, mode="adj_fwd")
+                _REFUSED.add(kept_derivative(function, "grad", 0))
+                return product
+            raise
+    if mode == "adj_fwd" and not kwargs:
+        along = kept_derivative(directional(function, (0,)), "grad", "args.0")
+        return along((x, *rest), (v,))
     gradient = kept_derivative(function, "grad", 0)
     if mode == "fwd_adj":
         return kept_derivative(gradient, "forward", (0,))(x, *rest, **kwargs)(v)[1]
     if mode == "adj_adj":
         return kept_derivative(gradient, "vjp", (0,))(x, *rest, **kwargs)[1](v)[0]
-    raise ValueError(f"mode {mode!r} is not one of fwd_adj, adj_adj")
+    raise ValueError(f"mode {mode!r} is not one of fwd_adj, adj_adj, adj_fwd")
 
 
 def vhp(function: Callable[..., Any], x: Any, v: Any, *rest: Any, **kwargs: Any) -> Any:

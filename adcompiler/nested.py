@@ -38,6 +38,7 @@ from adcompiler.rulekit.registry import REGISTRY
 from adcompiler.runtime import as_cotangent
 from adcompiler.transforms.binding import bind, environment
 from adcompiler.transforms.callees import key_of, made_anew
+from adcompiler.transforms.dead_carries import without_dead_carries
 from adcompiler.transforms.heap import Heap
 from adcompiler.transforms.in_place import rebound
 from adcompiler.transforms.objects import open_parts
@@ -167,7 +168,7 @@ def opened(
     around = {**s.unit.captured, **s.unit.cells}
     captured = [s.value(var, {var: var}) for name in derived.captured
                 if isinstance(var := around.get(name), Var)]
-    definition = lower(entry)
+    definition = without_dead_carries(lower(entry))
     scope = Scope(entry, None, True)
     return apply(
         s, definition, [*atoms, *captured, *duals], (), Const(entry), scope, origin, name, entry

@@ -732,12 +732,23 @@ class Heap:
                         found.append((one, other))
         return found
 
-    def adopt(self, var: Var, sources: Iterable[Atom]) -> None:
-        """Enter a value that is one of ``sources``, which are not referred to any more."""
+    def owned_in(self, state: State, atom: Atom) -> bool:
+        """Say whether a value is nobody else's at the end of an arm."""
+        before, self.state = self.state, state
+        try:
+            return not is_mutable(self.s.unit.type(atom)) or self.owns(atom)
+        finally:
+            self.state = before
+
+    def adopt(self, var: Var, sources: Iterable[Atom], owned: bool = True) -> None:
+        """Enter a value that is one of ``sources``, which are not referred to any more.
+
+        ``owned`` says that each was nobody else's where it came from.
+        """
         self.levels[var] = self.level
         if not is_mutable(self.s.unit.type(var)):
             return
-        exclusive = True
+        exclusive = owned
         roots: dict[Var, None] = {}
         for source in sources:
             if source is UNDEF or not isinstance(source, Var):

@@ -23,6 +23,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import size, walk, with_blocks
 from adcompiler.transforms.binding import bind, environment, literal, plain_call, shown_name
 from adcompiler.transforms.callees import GIVEN, MAX_DEPTH, call_compiled, parts_of_function
+from adcompiler.transforms.dead_carries import without_dead_carries
 from adcompiler.transforms.heap import State
 from adcompiler.transforms.libraries import is_library, may_be_tried, works_on_programs
 from adcompiler.transforms.writer import Writer
@@ -45,7 +46,9 @@ def call_python(
         definition = lower(function)
     except ADError:
         return s.let(plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
-    scope = Scope(function, path, function in s.unit.emitted)
+    emitted = function in s.unit.emitted
+    scope = Scope(function, path, emitted)
+    definition = without_dead_carries(definition) if emitted else definition
     rejects = any(isinstance(statement, Unsupported) for statement in walk(definition.body))
     if rejects:
         static = static_result(s, function, args, kwargs)

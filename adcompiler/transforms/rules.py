@@ -280,13 +280,15 @@ def check_count(s: Specialiser, rule: Rule, g: Atom, wanted: list[Atom]) -> None
     type_ = s.unit.type(g)
     count = len(type_.items) if isinstance(type_, t.Tuple) else 1
     if len(wanted) == 1:
-        wrong = count != 1 and isinstance(s.unit.type(wanted[0]), t.Scalar | t.Array)
+        wrong = isinstance(type_, t.Tuple) and isinstance(
+            s.unit.type(wanted[0]), t.Scalar | t.Array)
     else:
         single = isinstance(type_, t.Scalar | t.Array | t.FunctionType | t.Static)
         wrong = count != len(wanted) and (single or isinstance(type_, t.Tuple))
     if wrong:
         names = [name.lstrip("*") for name in rule.wrt]
         returned = "None" if is_none(g) else f"{count} cotangent{'s' * (count != 1)}"
+        returned = f"a tuple of {returned}" if len(wanted) == 1 else returned
         form = ", ".join(f"d{name}" for name in names) or "()"
         raise rule_error(
             rule.definition,

@@ -244,9 +244,12 @@ class Specialiser(Loops, Regions, Displays, Access):
                 for root in other.latest:
                     if heap.is_outer(root):
                         heap.bring_up_to_date(root, origin)
+        owned = [
+            heap.owned_in(then, a) and heap.owned_in(orelse, b) for _, a, b in adopted
+        ]
         differing = heap.merge(then, orelse)
-        for var, a, b in adopted:
-            heap.adopt(var, (a, b))
+        for (var, a, b), ours in zip(adopted, owned, strict=True):
+            heap.adopt(var, (a, b), ours)
         heap.entangle_alike([
             (var, (a, b)) for var, a, b in adopted if is_mutable(self.unit.type(var))
         ])

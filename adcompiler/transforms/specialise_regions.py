@@ -185,13 +185,19 @@ class Regions(Writer):
         if not completed:
             return {}
         heap.level += 1
+        owned = [
+            all(
+                state is None or heap.owned_in(state, value)
+                for state, value in zip(ended, values, strict=True)
+            ) for _, values in adopted
+        ]
         merged = completed[0].copy()
         for state in completed[1:]:
             heap.merge(merged, state)
             merged = heap.state
         heap.state = merged
-        for var, values in adopted:
-            heap.adopt(var, values)
+        for (var, values), ours in zip(adopted, owned, strict=True):
+            heap.adopt(var, values, ours)
         heap.entangle_alike([
             (var, values) for var, values in adopted if is_mutable(self.unit.type(var))
         ])

@@ -646,7 +646,9 @@ def pop_from(s: Writer, obj: Var, args: list[Any], origin: Origin, name: str) ->
     root = heap.reference(obj).root
     index: Atom = args[0] if args else Const(-1)
     item = s.item(obj, index, origin, name)
-    if isinstance(item, Var) and heap.reference(item).steps and is_mutable(s.unit.type(item)):
+    if isinstance(item, Var) and is_mutable(s.unit.type(item)) and (
+        heap.reference(item).steps and heap.reference(item).root is root
+    ):
         heap.detach(item, root)
     if isinstance(index, Const) and index.value == -1 and s.unit.elements(obj) is None:
         base = heap.exclusive_value(root, origin)

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 import scipy.optimize
 
-from adcompiler import grad, hessian, hvp, jet, nth_derivative, value_and_grad, vhp
+from adcompiler import (
+    UnsupportedError, grad, hessian, hvp, jet, nth_derivative, value_and_grad, vhp,
+)
 from adcompiler.higher_order import COMBINATIONS
 
 POINT = (1.0, 1.5, 1.3, 1.2)
@@ -141,6 +143,28 @@ def test_jets():
     derivatives = jet(lambda t, k: k * math.sin(t), 4)(x, 2.0)
     s, c = 2.0 * math.sin(x), 2.0 * math.cos(x)
     assert derivatives == pytest.approx((s, c, -s, -c, s), rel=1e-13)
+
+
+def projections(x, A):
+    """Project onto the planes with the normals ``A``, twice round."""
+    for _ in range(2):
+        for i in range(len(A)):
+            row = A[i]
+            x = x + (1.0 - np.tanh(row @ x)) / (row @ row) * row
+    return x @ x
+
+
+def test_combinations_that_the_compiler_refuses_are_passed_over():
+    rng = np.random.default_rng(3)
+    x, v, A = rng.normal(size=3), rng.normal(size=3), rng.normal(size=(4, 3))
+    with pytest.raises(UnsupportedError, match="may share storage"):
+        hvp(projections, x, v, A, mode="fwd_adj")
+    gradient = grad(projections)
+    h = 1e-5
+    wanted = (gradient(x + h * v, A) - gradient(x - h * v, A)) / (2.0 * h)
+    for _ in range(2):
+        assert np.allclose(hvp(projections, x, v, A), wanted, rtol=1e-7, atol=1e-8)
+    assert np.allclose(hessian(projections)(x, A) @ v, wanted, rtol=1e-7, atol=1e-8)
 
 
 def looped(x, n):

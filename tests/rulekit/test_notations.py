@@ -566,6 +566,22 @@ def test_wrong_number_of_cotangents_is_refused_before_running(returned, problem)
     assert "`return dx, dy`" in str(caught.value)
 
 
+def test_a_tuple_of_one_cotangent_is_refused():
+    def square(x):
+        return x * x
+
+    @rrule(square)
+    def square_rule(x):
+        def square_pullback(dy):
+            return (2.0 * x * dy,)
+
+        return x * x, square_pullback
+
+    with pytest.raises(RuleError, match="returns a tuple of 1 cotangent, for 1 argument: x") as e:
+        grad(square)(2.0)
+    assert "`return dx`" in str(e.value)
+
+
 def test_rule_without_a_pullback_is_refused():
     @rrule(product)
     def product_rule(x, y):
