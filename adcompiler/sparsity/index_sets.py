@@ -176,6 +176,8 @@ def gather(own: Own, positions: Positions) -> Own:
         return None
     there = positions >= 0
     whole = bool(there.all())
+    if not whole and not there.any():
+        return None
     match own:
         case Bag(members):
             taken = [member.ravel()[positions] for member in members]

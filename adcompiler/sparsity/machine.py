@@ -11,7 +11,7 @@ import numpy as np
 
 from adcompiler.errors import Finding
 from adcompiler.sparsity import (  # noqa: F401  (the tables of transfers)
-    elementwise, movement, products, reductions, structures,
+    elementwise, linear_algebra, movement, products, reductions, structures,
 )
 from adcompiler.sparsity.control import (
     Arm, Follower, Loop, UnreachedError, attempt, branch, flow_back, meeting,

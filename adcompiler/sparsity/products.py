@@ -306,23 +306,6 @@ def cross(run: Run, function: Any, a: Any, b: Any, *rest: Any, **kwargs: Any) ->
     return run.call(operator.sub, (left, right), {})
 
 
-@transfer(np.linalg.solve)
-def solution(run: Run, function: Any, a: Any, b: Any) -> Any:
-    """``np.linalg.solve``: linear in the right-hand side, column by column."""
-    a, b = as_numbers(run, (a, b))
-    if isinstance(a, Dependent) or unknown(a, b) or len(shape_of(b)) > 2 or np.ndim(a) != 2:
-        return dense(run, function, a, b)
-    value = run.value(function, (a, b), {})
-    inverse = np.ones(np.shape(a))
-    letters = "kj" if len(shape_of(b)) == 2 else "k"
-    found = contraction(
-        run, function, ((a, b), {}), ("ik", letters), (inverse, b), "i" + letters[1:]
-    )
-    if isinstance(found, Dependent):
-        found.value = value
-    return found
-
-
 @transfer(np.polyval)
 def polynomial(run: Run, function: Any, p: Any, x: Any) -> Any:
     """``np.polyval``, by Horner's rule."""

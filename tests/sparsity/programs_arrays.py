@@ -1,6 +1,7 @@
 """Operations on arrays: rearranging, reducing, indexing, products, blocks of linear algebra."""
 
 import numpy as np
+import scipy.sparse as sp
 
 from tests.sparsity.programs import band, full, hessian, jacobian
 
@@ -194,15 +195,33 @@ def gram_by_einsum(a):
 
 
 @jacobian(RNG.normal(size=(2, 2, 2)) + 3.0 * np.eye(2), rows=lambda: [
-    set(range(4 * k, 4 * k + 4)) for k in range(2) for _ in range(4)], exact=False)
+    set(range(4 * k, 4 * k + 4)) for k in range(2) for _ in range(4)])
 def inverses_in_a_stack(a):
-    """A factorisation is taken to mix everything, the matrices of a stack too."""
     return np.linalg.inv(a)
 
 
 @jacobian(S + 4.0 * np.eye(3), rows=lambda: full(3, 9))
 def solved(a):
     return np.linalg.solve(a, np.ones(3))
+
+
+SPARSE = sp.csr_array(np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]]))
+
+
+@jacobian(A, rows=lambda: [*({j, 8 + j} for j in range(4)), *({4 + j} for j in range(4))])
+def sparse_times_matrix(a):
+    return SPARSE @ a
+
+
+@jacobian(X, rows=lambda: [{0}, {2}, {0}, {1}, {3}, {1}])
+def vectors_times_sparse(x):
+    return np.concatenate([x[0:4:2] @ SPARSE, x[1:4:2] @ SPARSE])
+
+
+@hessian(A, rows=lambda: [row for i in range(3) for j in range(4)
+                          for row in [{j, 8 + j} if i != 1 else {4 + j}]])
+def sparse_form(a):
+    return np.sum((SPARSE @ a) ** 2)
 
 
 @jacobian(A, rows=lambda: [{j, 4 + j, 8 + j} for _ in range(3) for j in range(4)])
