@@ -22,7 +22,8 @@ STEPS = (
     "y = np.pad(y[1:], (1, 0), mode='edge')",
     "y = np.convolve(y, [1.0, -1.0], 'same')",
     "z = y[2:5]\nz[0] = x[{i}]\ny = y * 2.0", "y = y.astype(int) * x",
-    "try:\n    y = y + 1.0 / (int(x[{i}] > 0) - {k})\nexcept ZeroDivisionError:\n    y = y + x[{j}]",
+    "try:\n    y = y + 1.0 / (int(x[{i}] > 0) - {k})\n"
+    "except ZeroDivisionError:\n    y = y + x[{j}]",
 )
 
 
