@@ -7,6 +7,7 @@ has emitted for the inner one.
 from __future__ import annotations
 
 import functools
+import itertools
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -20,6 +21,8 @@ from adcompiler.cache.store import load_module
 from adcompiler.directions import jvp
 from adcompiler.dispatch import Options
 from adcompiler.dispatch.arguments import described
+from adcompiler.runtime.batches import stacked
+from adcompiler.seeds import seeds_at_once
 from adcompiler.errors import ADError
 
 POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
@@ -94,7 +97,7 @@ class Rows:
         outer, inner = mode.split("_")
         of = "forward" if outer == "fwd" else "vjp" if inner == "adj" else "grad"
         if inner == "adj":
-            self.second = Derivative(self.gradient, Options(of, self.positions))
+            self.second = Derivative(self.gradient, Options(of, self.positions, batched=True))
         else:
             wanted = tuple(f"args.{i}" for i in self.positions)
             self.second = Derivative(directional(function, self.positions), Options(of, wanted))
@@ -121,18 +124,33 @@ class Rows:
         self, args: tuple[Any, ...], values: list[Any]
     ) -> Iterator[tuple[int, tuple[int, ...], Any]]:
         """Yield which argument and element a row of the Hessian belongs to, and its parts."""
+        if self.mode.endswith("adj"):
+            yield from self.many(args, values)
+            return
         row: Callable[[tuple[Any, ...]], Any]
-        if self.mode == "fwd_adj":
-            push = self.second(*args)
-            row = lambda d: push(*d)[1]  # noqa: E731
-        elif self.mode == "adj_adj":
-            row = self.second(*args)[1]
-        elif self.mode == "adj_fwd":
+        if self.mode == "adj_fwd":
             row = lambda d: self.second(args, d)  # noqa: E731
         else:
             row = lambda d: self.entries(args, values, d)  # noqa: E731
         for i, index, direction in unit_vectors(values):
             yield i, index, row(direction)
+
+    def many(
+        self, args: tuple[Any, ...], values: list[Any]
+    ) -> Iterator[tuple[int, tuple[int, ...], Any]]:
+        """Yield rows as ``at`` does, many of which are computed in one sweep."""
+        rows: Callable[[tuple[Any, ...]], Any]
+        if self.mode == "fwd_adj":
+            push = self.second(*args)
+            rows = lambda seeds: push(*seeds)[1]  # noqa: E731
+        else:
+            rows = self.second(*args)[1]
+        places = unit_vectors(values)
+        at_once = seeds_at_once(sum(value.size for value in values))
+        while batch := list(itertools.islice(places, at_once)):
+            found = rows(stacked([direction for _, _, direction in batch]))
+            for k, (i, index, _) in enumerate(batch):
+                yield i, index, [part[k] for part in found]
 
     def entries(
         self, args: tuple[Any, ...], values: list[Any], direction: tuple[Any, ...]

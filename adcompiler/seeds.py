@@ -8,6 +8,9 @@ from typing import Any
 from adcompiler.api import Argnums, kept_derivative
 from adcompiler.directions import as_tuple
 
+MAX_NUMBERS = 1 << 24
+"""Numbers in the seeds of one sweep: more seeds are taken in several sweeps."""
+
 
 def batched_vjp(
     function: Callable[..., Any], *args: Any, argnums: Argnums | None = None, **kwargs: Any
@@ -44,4 +47,9 @@ def batched_jvp(
     return value, along
 
 
-__all__ = ["batched_jvp", "batched_vjp"]
+def seeds_at_once(size: int) -> int:
+    """Return how many seeds, of ``size`` numbers each, one sweep may take."""
+    return max(1, MAX_NUMBERS // max(size, 1))
+
+
+__all__ = ["batched_jvp", "batched_vjp", "seeds_at_once"]

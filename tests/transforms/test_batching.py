@@ -73,7 +73,7 @@ def test_a_loop_of_scalar_stores_is_one_sweep():
     lambda a, v: (a + v[:1]).mean() * v, lambda a, v: a.sum(axis=(0, -1)) * v,
     lambda a, v: np.array([v[0] * v[1], a[0, 0]]), lambda a, v: np.cumsum(a, axis=0)[-1] * v,
     lambda a, v: a[v > 0.0, 1:][:, ::-1] if a.shape[0] == 4 else a[0] * v,
-], ids=str)
+])
 def test_array_code(function):
     check(function, M[:3], x)
 
