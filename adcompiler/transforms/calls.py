@@ -36,7 +36,7 @@ from adcompiler.transforms.functionals import call_replacement
 from adcompiler.transforms.generators import opened_arguments
 from adcompiler.transforms.iterator_folds import GETTERS, call_getter, opened_iterator
 from adcompiler.transforms.libraries import (
-    is_compiled, is_namedtuple, is_runtime, pure_library, stays_whole,
+    WRITING, is_compiled, is_namedtuple, is_runtime, pure_library, stays_whole,
 )
 from adcompiler.transforms.method_calls import call_method, call_object_method
 from adcompiler.transforms.out_arguments import call_with_out
@@ -206,7 +206,7 @@ def call_value(
         return call_replacement(s, instead, args, kwargs, origin, name)
     if is_runtime(value):
         if s.in_emitted and is_compiled(value):
-            s.unit.emitted.setdefault(value, False)
+            s.unit.emitted.setdefault(value, value in WRITING)
             return call_python(s, func, value, args, kwargs, origin, name)
         return primitive(s, func, args, kwargs, origin, name, value not in CHECKS)
     if isinstance(getattr(value, "__self__", None), str):
