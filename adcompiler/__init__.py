@@ -5,16 +5,17 @@ from typing import TYPE_CHECKING, Any
 
 from adcompiler.api import Derivative, grad, source, value_and_grad, vjp
 from adcompiler.complex_derivatives import complex_jacobian, holomorphic_derivative
-from adcompiler.directions import jvp, linearize
+from adcompiler.directions import derivative, elementwise_grad, jvp, linearize
 from adcompiler.errors import (
     ADError, InternalError, MissingRuleError, RuleError, SourceNotFoundError, UnsupportedError,
 )
 from adcompiler.higher_order import hessian, hvp, jet, nth_derivative, vhp
+from adcompiler.jacobians import fmad, jacfwd, jacobian, jacrev
 from adcompiler.rulekit import (
     NoTangent, PullbackMemory, Signature, ZeroTangent, alias, apply_frule, apply_rrule,
-    augmented_primal, bilinear, clear_new_rule_hooks, intercept, linear, non_differentiable,
-    on_new_rule, opt_out, preprocess, project_to, pullback_at, refresh_rules, rrule,
-    scalar_rule, sensitivity, unionise,
+    augmented_primal, bilinear, clear_new_rule_hooks, frule, intercept, linear, non_differentiable,
+    on_new_rule, opt_out, preprocess, project_to, pullback_at, refresh_rules, rrule, scalar_rule,
+    sensitivity, unionise,
 )
 from adcompiler.runtime import no_grad, stop_gradient
 from adcompiler.runtime.checkpoints import checkpoint, checkpoint_loop
@@ -30,9 +31,10 @@ __all__ = [
     "ADError", "Derivative", "ExternalFunction", "InternalError", "MissingRuleError", "NoTangent",
     "PullbackMemory", "RuleError", "Signature", "SourceNotFoundError", "UnsupportedError",
     "ZeroTangent", "alias", "apply_frule", "apply_rrule", "augmented_primal", "bilinear", "bump",
-    "checkpoint", "checkpoint_loop", "clear_new_rule_hooks", "complex_jacobian", "external", "grad",
-    "hessian", "hessian_sparsity", "holomorphic_derivative", "hvp", "intercept",
-    "jacobian_sparsity", "jet", "jvp", "linear", "linearize", "no_grad", "non_differentiable",
+    "checkpoint", "checkpoint_loop", "clear_new_rule_hooks", "complex_jacobian", "derivative",
+    "elementwise_grad", "external", "fmad", "frule", "grad", "hessian", "hessian_sparsity",
+    "holomorphic_derivative", "hvp", "intercept", "jacfwd", "jacobian", "jacobian_sparsity",
+    "jacrev", "jet", "jvp", "linear", "linearize", "no_grad", "non_differentiable",
     "nth_derivative", "on_new_rule", "opt_out", "preprocess", "project_to", "pullback_at",
     "refresh_rules", "rrule", "scalar_rule", "sensitivity", "source", "sparse_hessian",
     "sparse_jacobian", "stop_gradient", "unionise", "value_and_grad", "vhp", "vjp",

@@ -11,7 +11,9 @@ from typing import Any, overload
 from adcompiler.analyses.derivatives import MAKERS
 from adcompiler.annotations import assumptions, types_of_parameters
 from adcompiler.cache.keys import unspelled
-from adcompiler.dispatch import MAX_DIRECT, Compiled, Options, Specialisations, make_call
+from adcompiler.dispatch import (
+    MAX_DIRECT, Compiled, Options, Specialisations, make_call, part_at,
+)
 from adcompiler.errors import ADError
 from adcompiler.explain import Explanation, explain
 from adcompiler.rulekit.registry import REGISTRY
@@ -95,6 +97,12 @@ class Derivative:
         """Return what is saved, which rules are used and which kinks exist for these arguments."""
         s = self.specialisations
         return explain(self._compiled(*args, **kwargs), s, s.values(self.bound(*args, **kwargs)))
+
+    def differentiated(self, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Return the arguments, or parts of them, that ``argnums`` names; integers made floats."""
+        s = self.specialisations
+        values = s.values(self.bound(*args, **kwargs))
+        return tuple(part_at(values[i], steps) for i, steps in zip(s.wrt, s.parts, strict=True))
 
     @property
     def source(self) -> str:

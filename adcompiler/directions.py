@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from adcompiler.analyses.derivatives import MAKERS
 from adcompiler.api import Argnums, Derivative, kept_derivative
+from adcompiler.dispatch import Options
+from adcompiler.dispatch.arguments import described
+from adcompiler.dispatch.trees import map_tree
 from adcompiler.runtime import own
 
 
@@ -57,6 +63,47 @@ def linearize(
     return value, pushforward
 
 
+def derivative(function: Callable[..., Any], argnum: int | str = 0) -> Callable[..., Any]:
+    """Return the derivative of a function of one number, which may return anything.
+
+    The result has the structure and shapes of what the function returns. Raises TypeError if the
+    argument is not a real number.
+    """
+    push = Derivative(function, Options("forward", (argnum,)))
+
+    @functools.wraps(function)
+    def derivative_at(*args: Any, **kwargs: Any) -> Any:
+        (value,) = push.differentiated(*args, **kwargs)
+        if np.ndim(value) or not isinstance(value, (float, np.floating, np.ndarray)):
+            raise TypeError(
+                f"derivative needs a real number as the argument {argnum!r}, not "
+                f"{described(value)}; jacobian is for arrays"
+            )
+        one = np.ones_like(value) if isinstance(value, np.ndarray) else 1.0
+        return push(*own(args), **own(kwargs))(one)[1]
+
+    return derivative_at
+
+
+def elementwise_grad(function: Callable[..., Any], argnum: int | str = 0) -> Callable[..., Any]:
+    """Return the derivative of a function that works element by element, in its shape.
+
+    It is the derivative along ones: that of each element of the result by the element of the
+    argument that it comes from. For functions that mix elements it is the sum over these.
+    """
+    push = Derivative(function, Options("forward", (argnum,)))
+
+    @functools.wraps(function)
+    def elementwise_grad_at(*args: Any, **kwargs: Any) -> Any:
+        (value,) = push.differentiated(*args, **kwargs)
+        ones = map_tree(
+            lambda leaf: np.ones_like(leaf) if isinstance(leaf, np.ndarray) else 1.0, value
+        )
+        return push(*own(args), **own(kwargs))(ones)[1]
+
+    return elementwise_grad_at
+
+
 def pushed(function: Callable[..., Any], argnums: Argnums) -> Derivative:
     """Return what gives the pushforward of ``function`` at its arguments."""
     return kept_derivative(function, "forward", argnums)
@@ -86,4 +133,4 @@ def as_tuple(argnums: Argnums | list[Any]) -> tuple[int | str, ...]:
 
 MAKERS[jvp] = "forward"
 
-__all__ = ["jvp", "linearize"]
+__all__ = ["derivative", "elementwise_grad", "jvp", "linearize"]

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import replace
 
-from adcompiler.finish import finished_bar, of_many_seeds, own_arrays, python_number
+import numpy as np
+
+from adcompiler.analyses.purity import Purity
+from adcompiler.finish import finished_bar, is_python_number, of_many_seeds, own_arrays
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import NONE, Atom, Block, Const, Function, Origin, Pack, Param, Var
+from adcompiler.ir.nodes import (
+    NONE, Atom, Attribute, Block, Call, Const, Function, Item, Origin, Pack, Param, Var, unstar,
+)
+from adcompiler.optimise.dead_code import dead_code
 from adcompiler.optimise.passes import optimise
 from adcompiler.products import (
     Product, Typed, all_params, effects_of, given_back, plain_functions,
 )
+from adcompiler.rulekit.registry import hashable
+from adcompiler.runtime import as_gradient
 from adcompiler.transforms.binding import at_origin
 from adcompiler.transforms.forward import Pushed, push
 from adcompiler.transforms.pairs import Pushes
 from adcompiler.transforms.specialise import Specialiser
 from adcompiler.transforms.tangents import Tangents, dot, tangent_type
+from adcompiler.transforms.transposing import forward_only
 from adcompiler.transforms.unit import Unit
 
 
@@ -40,7 +50,7 @@ def pushforward(unit: Unit, typed: Typed, batched: bool = False) -> Product:
     with s.writing_to(statements):
         y_dot = finished_dot(s, pushed, origin)
     params = (*all_params(unit, typed), *(Param(var, 1) for var in duals.values()))
-    block = optimise(Block(tuple(statements), (pushed.value, y_dot)), unit)
+    block = tidied(Block(tuple(statements), (pushed.value, y_dot)), unit)
     if batched and duals:
         block = of_many_seeds(s, block, list(duals.values()), (1,), origin)
     block = owned(block, unit, {param.var for param in params}, origin)
@@ -69,13 +79,56 @@ def finished_dot(s: Specialiser, pushed: Pushed, origin: Origin) -> Atom:
         return Const(0.0) if isinstance(s.unit.type(value), t.Scalar) else NONE
     type_ = s.unit.type(value)
     if isinstance(type_, t.Scalar):
-        return python_number(s, pushed.dot or Const(0.0), type_, origin)
+        return finished_number(s, value, pushed.dot or Const(0.0), type_, origin)
     start = len(s.out)
     found = finished_bar(s, value, pushed.dot, set(), set(), origin)
     s.out[start:] = [at_origin(statement, origin) for statement in s.out[start:]]
     if isinstance(found, Var):
         s.unit.names.setdefault(found, dot(value) if not value.temporary else "value_dot")
     return found
+
+
+def finished_number(
+    s: Specialiser, value: Atom, d: Atom, type_: t.Scalar, origin: Origin
+) -> Atom:
+    """Write the tangent of a number as one of its class.
+
+    Where branches meet, a number may be a Python or a NumPy number, whatever its type says.
+    """
+    found = s.unit.type(d)
+    same = isinstance(found, t.Scalar) and found.dtype == type_.dtype and found.kind == type_.kind
+    if same and type_.dtype is None and is_python_number(s, value) and is_python_number(s, d):
+        return d
+    if same and type_.dtype is not None and is_numpy_number(s, value) and is_numpy_number(s, d):
+        return d
+    return s.let(Call(Const(as_gradient), (d, value)), type_, "value_dot", origin)
+
+
+def is_numpy_number(s: Specialiser, atom: Atom) -> bool:
+    """Say whether an atom is a NumPy number for sure: an element, or made by NumPy of numbers."""
+    match s.unit.definition(atom):
+        case Call(Const(function), args) if hashable(function) and function in ARITHMETIC:
+            return any(is_numpy_number(s, unstar(arg)) for arg in args)
+        case Call(Const(function)):
+            name = getattr(function, "__name__", "")
+            return isinstance(function, np.ufunc) or getattr(np, name, None) is function
+        case Call(Var() as func):
+            method = s.unit.definition(func)
+            return isinstance(method, Attribute) and isinstance(s.unit.type(method.obj), t.Array)
+        case Item(obj):
+            return isinstance(s.unit.type(obj), t.Array)
+    return False
+
+
+ARITHMETIC = frozenset({
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.pow,
+})
+
+
+def tidied(block: Block, unit: Unit) -> Block:
+    """Return ``block`` optimised; what transposed pullbacks leave undone is dropped before."""
+    purity = Purity(unit.type, unit.definition)
+    return optimise(forward_only(dead_code(block, purity)), unit)
 
 
 def owned(block: Block, unit: Unit, foreign: set[Var], origin: Origin) -> Block:
@@ -112,6 +165,6 @@ def push_functions(unit: Unit, pushes: Pushes) -> list[Function]:
         body = Block(tuple(statements), (both,), callee.body.diverges)
         functions.append(Function(
             one.pushforward.name, (*params, *(Param(var, 1) for var in duals.values())),
-            optimise(body, unit), callee.origin,
+            tidied(body, unit), callee.origin,
         ))
     return functions

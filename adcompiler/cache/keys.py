@@ -248,9 +248,11 @@ def unspelled(text: str) -> Any:
 
 def rule_digest(rule: Rule, depth: int = 0) -> str:
     """Return a hash of what a rule does, but for the module-level names that it reads."""
-    parts: list[object] = [rule.wrt, rule.types, rule.elementwise, rule.kink, rule.primal_note,
-                           rule.templates, rule.opted_out]
-    for part in (rule.definition, *rule.partials):
+    parts: list[object] = [
+        rule.wrt, rule.types, rule.elementwise, rule.kink, rule.primal_note, rule.linear,
+        rule.bilinear, rule.templates, rule.opted_out,
+    ]
+    for part in (rule.definition, rule.forward, *rule.partials):
         if isinstance(part, types.FunctionType):
             parts.append(function_digest(part, depth=depth))
         else:

@@ -40,6 +40,8 @@ def list_rules() -> int:
 
 def kind(rule: Rule) -> str:
     """Return what sort of rule it is."""
+    if not rule.reverses:
+        return "forward"
     if rule.elementwise:
         return "elementwise"
     if rule.bilinear:

@@ -5,8 +5,11 @@ function: the newest specialisations are tried first, by identity tests of the a
 other is looked up by the full key.
 """
 
-from adcompiler.dispatch.arguments import as_real
+from adcompiler.dispatch.arguments import as_real, part_at
 from adcompiler.dispatch.entry import MAX_DIRECT, make_call
 from adcompiler.dispatch.specialisations import Compiled, Options, Specialisations
 
-__all__ = ["MAX_DIRECT", "Compiled", "Options", "Specialisations", "as_real", "make_call"]
+__all__ = [
+    "MAX_DIRECT", "Compiled", "Options", "Specialisations", "as_real", "make_call",
+    "part_at",
+]

@@ -16,9 +16,9 @@ from adcompiler.analyses.storage import written_operand
 from adcompiler.emit.fusion import Fusion
 from adcompiler.emit.tapes import Tapes, saved_at
 from adcompiler.ir.nodes import (
-    Atom, Block, Function, If, Let, Loop, Statement, Try, Var, With,
+    Atom, Block, Const, Function, If, Item, Let, Loop, Statement, Try, Var, With,
 )
-from adcompiler.ir.visit import arms_of, bound_inside, defined, direct_uses
+from adcompiler.ir.visit import arms_of, bound_inside, defined, direct_uses, walk
 from adcompiler.transforms.unit import Unit
 
 WRITTEN = frozenset({
@@ -46,6 +46,11 @@ class Names:
         self.links: list[tuple[Var, Var]] = []
         self.order: dict[Var, None] = {p.var: None for p in function.params}
         self.params = [p.var for p in function.params]
+        self.unpacked: dict[Var, list[Var]] = {}
+        for statement in walk(function.body):
+            match statement:
+                case Let(target, Item(Var() as obj, Const())) if obj in unit.opened:
+                    self.unpacked.setdefault(obj, []).append(target)
         live = self.read(function.body.yields)
         self.visit_block(function.body, live)
         for var in self.params:
@@ -103,12 +108,19 @@ class Names:
                 self.visit_region(statement, live)
             case _:
                 for var in defined(statement):
-                    self.define(var, live)
+                    self.define(var, {*live, *self.beside(statement)})
                 live.difference_update(defined(statement))
                 match statement:
                     case Let(target, rhs) if (written := written_operand(rhs)) is not None:
                         self.link(target, written)
                 live |= self.read(direct_uses(statement))
+
+    def beside(self, statement: Statement) -> Iterable[Var]:
+        """Return the variables that unpacking assigns together with that of a statement."""
+        match statement:
+            case Let(_, Item(Var() as obj, Const())):
+                return self.unpacked.get(obj, ())
+        return ()
 
     def link(self, a: Atom, b: Atom) -> None:
         """Wish that two variables share a name, as a value moves from one to the other."""

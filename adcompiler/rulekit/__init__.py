@@ -2,8 +2,7 @@
 
 from adcompiler.rulekit.application import apply_frule, apply_rrule
 from adcompiler.rulekit.define import (
-    alias, bilinear, linear, non_differentiable, opt_out, replacement, rrule,
-    unionise,
+    alias, bilinear, frule, linear, non_differentiable, opt_out, replacement, rrule, unionise,
 )
 from adcompiler.rulekit.domains import Call, Domain, call
 from adcompiler.rulekit.functionals import function_of, gradient_of, implied, passive, steady, typed
@@ -32,6 +31,7 @@ __all__ = [
     "bilinear",
     "call",
     "clear_new_rule_hooks",
+    "frule",
     "function_of",
     "gradient_of",
     "implied",

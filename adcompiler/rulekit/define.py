@@ -1,4 +1,4 @@
-"""What a rule author writes: ``rrule``, ``linear``, ``bilinear``, ``replacement``, ..."""
+"""What a rule author writes: ``rrule``, ``frule``, ``linear``, ``replacement``, ..."""
 
 from __future__ import annotations
 
@@ -73,6 +73,29 @@ def differentiable(
         p.name for p in inspect.signature(definition).parameters.values()
         if p.default is p.empty and p.kind is not p.VAR_KEYWORD
     )
+
+
+def frule(
+    *functions: Any, types: Sequence[Any] | None = None, domain: Domain | Any = None,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register the decorated function as the forward rule of each of ``functions``.
+
+    The rule takes two tuples, the positional arguments of a call and their tangents, and returns
+    ``(y, y_dot)``; keyword arguments follow as such. A tangent is None where it is zero. The
+    compiler inlines the rule: what value and tangent have in common is computed once. Beside a
+    reverse rule for the same ``types`` it takes the place of the pushforward that is derived from
+    that; alone, it leaves the function without a reverse rule.
+
+    ``types`` and ``domain`` are as for ``rrule``.
+    """
+
+    def register(definition: Callable[..., Any]) -> Callable[..., Any]:
+        wanted = tuple(types) if types is not None else None
+        for function in functions:
+            REGISTRY.add_forward(function, wanted, definition, as_domain(domain))
+        return definition
+
+    return register
 
 
 def check_names(

@@ -7,7 +7,7 @@ import numbers
 import threading
 import weakref
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MethodType
 from typing import Any, Protocol
 
@@ -92,11 +92,40 @@ class Registry:
         self.watchers: weakref.WeakSet[Watcher] = weakref.WeakSet()
 
     def add(self, rule: Rule) -> None:
-        """Register ``rule``; it takes precedence over earlier ones for the same types."""
-        self._rules.setdefault(rule.function, []).insert(0, rule)
+        """Register ``rule``; it takes precedence over earlier ones for the same types.
+
+        A forward rule that stood alone goes with it.
+        """
+        rules = self._rules.setdefault(rule.function, [])
+        for other in rules:
+            alone = other.forward is not None and not other.reverses
+            if alone and other.types == rule.types and rule.forward is None:
+                rule = replace(rule, forward=other.forward, domain=rule.domain or other.domain)
+                rules.remove(other)
+                break
+        rules.insert(0, rule)
         if isinstance(rule.function, MethodType) and not isinstance(rule.function.__self__, type):
             self._owners.add(id(rule.function.__self__))  # which the rule keeps alive
         self.log.append(rule)
+        self._changed()
+
+    def add_forward(
+        self, function: Any, types: tuple[Any, ...] | None, forward: Callable[..., Any],
+        domain: Domain | None,
+    ) -> None:
+        """Register a forward rule: with the rule for the same types if there is one, or alone."""
+        self._load_for(function)
+        rules = self._rules.setdefault(function, [])
+        for i, rule in enumerate(rules):
+            if rule.types == types:
+                rules[i] = replace(
+                    rule, forward=forward, domain=rule.domain or domain, opted_out=False
+                )
+                self.log.append(rules[i])
+                break
+        else:
+            rules.insert(0, Rule(function, types=types, forward=forward, domain=domain))
+            self.log.append(rules[0])
         self._changed()
 
     def replace(self, old: Rule | None, new: Rule) -> None:

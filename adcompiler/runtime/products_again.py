@@ -26,41 +26,58 @@ def replaced(items: Any, position: int, item: Any) -> Any:
     return type(items)(item if i == position else other for i, other in enumerate(items))
 
 
+def einsum_along(dy: Any, subscripts: str, operands: Any, optimize: Any = False) -> Any:
+    """Return the sum of products in which one operand after the other is replaced by its ``dy``."""
+    return _sum_along(
+        dy, operands, lambda items: np.einsum(subscripts, *items, optimize=optimize)
+    )
+
+
+def einsum_lists_along(dy: Any, arguments: Any, optimize: Any = False) -> Any:
+    """As ``einsum_along`` for the arguments of an einsum with subscripts given as lists."""
+    subscripts, operands = from_lists(arguments)
+    return einsum_along(tuple(dy[: 2 * len(operands) : 2]), subscripts, operands, optimize)
+
+
+def multi_dot_along(dy: Any, arrays: Any) -> Any:
+    """As ``einsum_along`` for ``np.linalg.multi_dot``."""
+    return _sum_along(dy, arrays, np.linalg.multi_dot)
+
+
+def _sum_along(dy: Any, operands: Any, product: Callable[[Any], Any]) -> Any:
+    return reduce(np.add, (
+        product(replaced(operands, k, dy[k])) for k in range(len(operands))
+    ))
+
+
 def einsum_adjoints_adjoint(
     dy: Any, g: Any, subscripts: str, operands: Any, optimize: Any = False
-) -> tuple[Any, Any]:
-    """Return the cotangents of ``g`` and ``operands`` for ``einsum_adjoints``."""
+) -> Any:
+    """Return the cotangents of ``operands`` for ``einsum_adjoints``."""
     return _sum_over_operands(
-        dy, g, operands,
-        lambda items: np.einsum(subscripts, *items, optimize=optimize),
-        lambda items: einsum_adjoints(g, subscripts, items, optimize),
+        dy, operands, lambda items: einsum_adjoints(g, subscripts, items, optimize)
     )
 
 
 def einsum_lists_adjoints_adjoint(
     dy: Any, g: Any, arguments: Any, optimize: Any = False
-) -> tuple[Any, Any]:
-    """Return the cotangents of ``g`` and ``arguments`` for ``einsum_lists_adjoints``."""
+) -> Any:
+    """Return the cotangents of ``arguments`` for ``einsum_lists_adjoints``."""
     subscripts, operands = from_lists(arguments)
     dy = tuple(dy[: 2 * len(operands) : 2])
-    dg, d_operands = einsum_adjoints_adjoint(dy, g, subscripts, operands, optimize)
-    return dg, between_lists(d_operands, arguments)
+    d_operands = einsum_adjoints_adjoint(dy, g, subscripts, operands, optimize)
+    return between_lists(d_operands, arguments)
 
 
-def multi_dot_adjoint_adjoint(dy: Any, g: Any, arrays: Any) -> tuple[Any, Any]:
-    """Return the cotangents of ``g`` and ``arrays`` for ``multi_dot_adjoint``."""
-    return _sum_over_operands(
-        dy, g, arrays, np.linalg.multi_dot, lambda items: multi_dot_adjoint(g, items)
-    )
+def multi_dot_adjoint_adjoint(dy: Any, g: Any, arrays: Any) -> Any:
+    """Return the cotangents of ``arrays`` for ``multi_dot_adjoint``."""
+    return _sum_over_operands(dy, arrays, lambda items: multi_dot_adjoint(g, items))
 
 
-def _sum_over_operands(
-    dy: Any, g: Any, operands: Any, product: Callable[[Any], Any], adjoints: Callable[[Any], Any]
-) -> tuple[Any, Any]:
-    """Sum over operands what the product and its adjoints give with ``dy`` in their place."""
-    dg, d_operands = [], []
+def _sum_over_operands(dy: Any, operands: Any, adjoints: Callable[[Any], Any]) -> Any:
+    """Sum over operands what the adjoints give with ``dy`` in their place."""
+    d_operands = []
     for k, operand in enumerate(operands):
         items = replaced(operands, k, dy[k])
-        dg.append(product(items))
         d_operands.append(like(replaced(adjoints(items), k, zeros_like(operand)), operands))
-    return like(reduce(np.add, dg), g), reduce(add, d_operands)
+    return reduce(add, d_operands)

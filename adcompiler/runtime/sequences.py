@@ -111,3 +111,30 @@ def at_ranks_adjoint(dy: Sequence[Any], data: Sequence[Any], ranks: Sequence[int
     """Return the sum of the items of ``dy`` where the items of ``data`` have some ranks."""
     order = sort_order(data)
     return sum((dy[i] for i in dict.fromkeys(order[rank] for rank in ranks)), 0.0)
+
+
+def other_products_along(v: Sequence[Any], x: Sequence[Any]) -> Any:
+    """Return the sum, over items, of ``v`` times the product of all other items of ``x``."""
+    total, product = 0.0, 1.0
+    for d, item in zip(v, x, strict=True):
+        total, product = total * item + d * product, product * item
+    return total
+
+
+def scale_other_products_adjoint(v: Sequence[Any], factor: Any, x: Sequence[Any]) -> Any:
+    """Return the cotangent of ``x`` for ``scale_other_products(factor, x)`` with cotangent ``v``.
+
+    The derivative of the product of the others by one more item is the product of all others but
+    two, summed over the first.
+    """
+    slopes = [(factor * d.conjugate()) for d in v]
+    others = [item.conjugate() for item in x]
+    return like([
+        other_products_along(slopes[:k] + slopes[k + 1 :], others[:k] + others[k + 1 :])
+        for k in range(len(x))
+    ], x)
+
+
+def repeats(dy: Sequence[Any], g: Sequence[Any]) -> Any:
+    """Return ``dy`` repeated to the length of ``g``, as a cotangent of ``g``."""
+    return like([dy[i % len(dy)] for i in range(len(g))], g)

@@ -145,6 +145,12 @@ class Cotangents:
             if isinstance(type_, t.Tuple) and isinstance(key, int):
                 self.accumulate_part(obj, key % len(type_.items), g, origin)
                 return
+            if isinstance(type_, t.Tuple) and isinstance(key, slice):
+                for k, position in enumerate(range(len(type_.items))[key]):
+                    if t.may_vary(type_.items[position]):
+                        part = self.s.item(g, Const(k), origin)
+                        self.accumulate_part(obj, position, part, origin)
+                return
             if isinstance(type_, t.Dict) and type_.keys is not None and key in type_.keys:
                 self.accumulate_part(obj, key, g, origin)
                 return

@@ -19,7 +19,7 @@ from adcompiler.transforms.folds import class_of
 from adcompiler.transforms.pairs import Push, Pushes
 from adcompiler.transforms.reverse_calls import is_implied, plain_function
 from adcompiler.transforms.reverse_checks import reject_instances, report_missing
-from adcompiler.transforms.rules import Applied, apply_rule, partial_value, scaled
+from adcompiler.transforms.rules import Applied, apply_forward, apply_rule, partial_value, scaled
 from adcompiler.transforms.specialise import Specialiser
 from adcompiler.transforms.tangents import Tangents, dot, tangent_type
 from adcompiler.transforms.transposing import placed, transposed
@@ -96,7 +96,7 @@ class ForwardCalls(ABC):
         if rule.forward is not None:
             self.by_frule(rule, target, values, named, [tangent(unstar(v)) for v in values], origin)
             return
-        places = linear_places(rule, values, named)
+        places = linear_places(s, rule, values, named)
         duals = [tangent(unstar(value)) for value in values] if places else []
         inside = {i for group in places for i in group}
         if places and all(d is None or i in inside for i, d in enumerate(duals)) and not any(
@@ -214,34 +214,19 @@ class ForwardCalls(ABC):
         duals: Sequence[Atom | None], origin: Origin,
     ) -> None:
         """Write a call and its tangent by a rule of primals and tangents."""
-        s = self.s
-        s.unit.rules_used[rule] = None
         if any(isinstance(value, Star) for value in values):
-            s.reject(
+            self.s.reject(
                 origin, "* of a sequence of unknown length in the call of a function with a "
                 "forward rule", "write the arguments one by one", "star-arguments",
             )
             return
-        start = len(s.out)
-        s.in_rule = True
-        plain = [unstar(value) for value in values]
-        primals = s.pack("tuple", tuple(plain), "primals", origin)
-        tangents = s.pack(
-            "tuple", tuple(NONE if d is None else d for d in duals), "tangents", origin
+        tangents = [NONE if d is None else d for d in duals]
+        found = apply_forward(
+            self.s, rule, [unstar(value) for value in values], tangents, named, origin
         )
-        s.unit.active_calls.append(rule)
-        pair = s.call(Const(rule.forward), [primals, tangents], dict(named), origin, target.name)
-        s.unit.active_calls.pop()
-        s.out[start:] = [placed(statement, origin) for statement in s.out[start:]]
-        parts = s.unit.elements(pair)
-        if parts is None or len(parts) != 2:
-            s.reject(
-                origin, f"the forward rule {getattr(rule.forward, '__qualname__', '')} does not "
-                "return (y, y_dot)", "return a pair", "missing-rule",
-            )
-            return
-        self.note_result(target, Applied(parts[0], lambda *_: []))
-        self.put_new(target, lambda: parts[1], origin, False)
+        if found is not None:
+            self.note_result(target, Applied(found[0], lambda *_: []))
+            self.put_new(target, lambda: found[1], origin, False)
 
     # -- functions with a pushforward of their own ---------------------------------------------
 
@@ -287,14 +272,15 @@ def laid_out(s: Specialiser, d: Atom, value: Atom, origin: Origin) -> Atom:
 
 
 def linear_places(
-    rule: Rule, values: Sequence[Atom | Star], named: Mapping[str, Atom]
+    s: Specialiser, rule: Rule, values: Sequence[Atom | Star], named: Mapping[str, Atom]
 ) -> tuple[tuple[int, ...], ...]:
     """Return the positions to give tangents for, in one call after the other; () if not linear.
 
     A linear argument given by name is left to the pullback, as is what a starred one may hide.
     """
     places = (rule.linear,) if rule.linear else tuple((i,) for i in rule.bilinear)
-    if not places or any(isinstance(value, Star) for value in values):
+    given = (*values, *named.values())
+    if not places or any(isinstance(v, Star) or depends_on_layout(s, v) for v in given):
         return ()
     names = parameters_at(rule, {i for group in places for i in group})
     if names is None or any(name in named for name in names):
@@ -302,11 +288,21 @@ def linear_places(
     return places
 
 
+def depends_on_layout(s: Specialiser, value: Atom) -> bool:
+    """Say whether an argument may ask for the order of elements in memory, which tangents lack."""
+    if isinstance(value, Const):
+        return type(value.value) is str and value.value in ("A", "K")
+    return isinstance(s.unit.type(value), t.Text)
+
+
 def parameters_at(rule: Rule, positions: set[int]) -> list[str] | None:
     """Return the names of the parameters of a rule at some positions, None if one is variadic."""
     if rule.definition is None:
         return []
     parameters = list(inspect.signature(rule.definition).parameters.values())
-    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+    fixed = next(
+        (i for i, p in enumerate(parameters) if p.kind is p.VAR_POSITIONAL), len(parameters)
+    )
+    if fixed < len(parameters) and max(positions) >= fixed:
         return None
     return [parameters[i].name for i in positions if i < len(parameters)]

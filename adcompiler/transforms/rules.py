@@ -299,6 +299,38 @@ def check_count(s: Specialiser, rule: Rule, g: Atom, wanted: list[Atom]) -> None
         )
 
 
+def apply_forward(
+    s: Specialiser, rule: Rule, primals: list[Atom], tangents: list[Atom],
+    kwargs: Mapping[str, Atom], origin: Origin,
+) -> tuple[Atom, Atom] | None:
+    """Write a call by a forward rule; return the atoms of the result and of its tangent."""
+    definition: Any = rule.forward
+    s.unit.rules_used[rule] = None
+    function = lower(definition)
+    start = len(s.out)
+    packed = [
+        s.pack("tuple", tuple(atoms), name, origin)
+        for atoms, name in ((primals, "primals"), (tangents, "tangents"))
+    ]
+    findings = len(s.unit.findings)
+    bound = bind(s, function, packed, kwargs, lambda p: rule_default(definition, p), origin)
+    if bound is None:
+        explain_binding(s, rule, findings, origin)
+        return None
+    s.unit.active_calls.append(rule)
+    yields = s.block(
+        function.body, environment(function, bound, (), Const(None)), Scope(definition))
+    s.unit.active_calls.pop()
+    s.out[start:] = [at_origin(statement, origin) for statement in s.out[start:]]
+    parts = None if yields is None else s.unit.elements(yields[0])
+    if parts is None or len(parts) != 2:
+        raise rule_error(
+            definition, f"the forward rule of {name_of(rule.function)} does not return (y, y_dot)",
+            "return y, y_dot: the value and its tangent, on every path",
+        )
+    return parts[0], parts[1]
+
+
 def pairs_of(s: Specialiser, x: Atom, g: Atom, origin: Origin) -> list[tuple[Atom, Atom]]:
     """Return the cotangent of an argument; of each element for a container made for the call."""
     if is_none(g):

@@ -91,7 +91,7 @@ class Tangents:
                     key: self.zero_of(self.s.attribute(value, key, origin), origin)
                     for key, _ in fields
                 }, name, origin)
-            case t.List() | t.Dict():
+            case t.List() | t.Dict() | t.Array():
                 pass
             case _ if not t.may_vary(type_):
                 return NONE

@@ -19,14 +19,15 @@ import numpy as np
 from adcompiler.analyses.activity import active_variables, varied_variables
 from adcompiler.analyses.storage import METADATA
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Const, If, Let, Loop, Origin, Rhs, Star, Statement, Try, Var,
-    With, operands, unstar,
+    Atom, Attribute, Block, Call, Const, If, Item, Let, Loop, Origin, Pack, Rhs, Star, Statement,
+    Try, Var, With, operands, unstar,
 )
 from adcompiler.ir.visit import (
     arms_of, defined, direct_uses, substitute_block, walk, with_blocks,
 )
 from adcompiler.rulekit.registry import REGISTRY, Rule, hashable
 from adcompiler.runtime import as_tangent, project, unbroadcast, zeros_like
+from adcompiler.runtime.shaping import read_order
 from adcompiler.transforms.binding import at_origin
 from adcompiler.transforms.cotangents import Cotangents, cotangent_type
 from adcompiler.transforms.regions import finish
@@ -36,7 +37,7 @@ from adcompiler.transforms.specialise import Specialiser
 
 SHAPE_ONLY = frozenset({
     np.shape, np.ndim, np.size, len, np.zeros_like, np.empty_like, np.ones_like, zeros_like,
-    np.result_type, np.iscomplexobj,
+    np.result_type, np.iscomplexobj, read_order,
 })
 """Functions whose result depends on the form of their arguments only."""
 
@@ -129,39 +130,77 @@ def reversed_along(
 
 def dependents(body: Block, start: Var) -> set[Atom]:
     """Return the variables whose values depend on that of ``start``, not on its form only."""
-    found: set[Atom] = {start}
-
-    def note(target: Var, sources: Sequence[Atom]) -> None:
-        if not found.isdisjoint(sources):
-            found.add(target)
-
+    found = _Dependents({start})
     size = -1
-    while size != len(found):
-        size = len(found)
+    while size != found.size:
+        size = found.size
+        found.block(body)
+    return found.whole
+
+
+class _Dependents:
+    """The variables that depend on a value; of tuples that are taken apart, which items do."""
+
+    def __init__(self, whole: set[Atom]) -> None:
+        self.whole = whole
+        self.items: dict[Atom, set[int]] = {}
+
+    @property
+    def size(self) -> int:
+        return len(self.whole) + sum(map(len, self.items.values()))
+
+    def touches(self, atom: Atom) -> bool:
+        return atom in self.whole or bool(self.items.get(atom))
+
+    def hand(self, target: Var, source: Atom) -> None:
+        """Note that ``target`` may be what ``source`` is."""
+        if source in self.whole:
+            self.whole.add(target)
+        if source in self.items:
+            self.items.setdefault(target, set()).update(self.items[source])
+
+    def block(self, body: Block) -> None:
         for statement in walk(body):
             match statement:
+                case Let(target, Pack("tuple", items), _) if not any(
+                    isinstance(item, Star) for item in items
+                ):
+                    which = {i for i, item in enumerate(items) if self.touches(unstar(item))}
+                    if which:
+                        self.items.setdefault(target, set()).update(which)
+                case Let(target, Item(obj, Const(int() as index)), _) if obj in self.items:
+                    if obj in self.whole or index in self.items[obj]:
+                        self.whole.add(target)
                 case Let(target, rhs, _):
-                    note(target, sources_of(rhs))
+                    if any(map(self.touches, sources_of(rhs))):
+                        self.whole.add(target)
                 case If() | With() | Try():
+                    chosen = any(map(self.touches, direct_uses(statement)))
                     for arm in arms_of(statement):
                         for result, atom in zip(statement.results, arm.yields, strict=False):
-                            note(result, (atom, *direct_uses(statement)))
+                            self.hand(result, atom)
+                            if chosen:
+                                self.whole.add(result)
                 case Loop():
-                    pairs = (
-                        *zip(statement.items, statement.iterables, strict=True),
-                        *zip(statement.params, statement.inits, strict=True),
-                        *zip(statement.params, statement.next_values(), strict=False),
-                        *zip(statement.results, statement.params, strict=True),
-                        *zip(statement.collects, statement.collected(), strict=False),
-                    )
-                    for target, atom in pairs:
-                        note(target, (atom,))
-                    test = statement.condition
-                    stop = statement.stop()
-                    ends = () if test is None else test.yields
-                    for target in defined(statement):
-                        note(target, (*ends, *(() if stop is None else (stop,))))
-    return found
+                    self.loop(statement)
+
+    def loop(self, node: Loop) -> None:
+        for target, atom in (
+            *zip(node.params, node.inits, strict=True),
+            *zip(node.params, node.next_values(), strict=False),
+            *zip(node.results, node.params, strict=True),
+        ):
+            self.hand(target, atom)
+        for target, atom in (
+            *zip(node.items, node.iterables, strict=True),
+            *zip(node.collects, node.collected(), strict=False),
+        ):
+            if self.touches(atom):
+                self.whole.add(target)
+        ends = () if node.condition is None else node.condition.yields
+        stop = node.stop()
+        if any(map(self.touches, (*ends, *(() if stop is None else (stop,))))):
+            self.whole.update(defined(node))
 
 
 def sources_of(rhs: Rhs) -> tuple[Atom, ...]:
@@ -179,12 +218,28 @@ def sources_of(rhs: Rhs) -> tuple[Atom, ...]:
 
 
 def placed(statement: Statement, origin: Origin) -> Statement:
-    """Return a statement, and those inside it, as of the line ``origin``."""
+    """Return a statement, and those inside it, as of the line ``origin``.
+
+    What is reversed stays so: loops over what other loops saved are told by that.
+    """
 
     def within(block: Block) -> Block:
         return replace(block, statements=tuple(placed(inner, origin) for inner in block.statements))
 
-    return with_blocks(at_origin(statement, origin), within)
+    is_reverse = getattr(getattr(statement, "origin", None), "reverse", False)
+    return with_blocks(at_origin(statement, replace(origin, reverse=is_reverse)), within)
+
+
+def forward_only(block: Block) -> Block:
+    """Return ``block`` with nothing in it marked as reversed."""
+
+    def forward(statement: Statement) -> Statement:
+        origin = getattr(statement, "origin", None)
+        if origin is not None and origin.reverse:
+            statement = at_origin(statement, replace(origin, reverse=False))
+        return with_blocks(statement, forward_only)
+
+    return replace(block, statements=tuple(map(forward, block.statements)))
 
 
 @functools.lru_cache(maxsize=512)

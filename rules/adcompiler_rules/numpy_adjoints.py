@@ -52,8 +52,11 @@ from adcompiler.runtime.products import (
 )
 from adcompiler.runtime.products_again import (
     einsum_adjoints_adjoint,
+    einsum_along,
     einsum_lists_adjoints_adjoint,
+    einsum_lists_along,
     multi_dot_adjoint_adjoint,
+    multi_dot_along,
     replaced,
 )
 from adcompiler.runtime.shaping import (
@@ -447,7 +450,8 @@ def einsum_adjoint_rule(g, subscripts, operands, position, optimize=False):
 ])
 def einsum_adjoints_rule(g, subscripts, operands, optimize=False):
     def einsum_adjoints_pullback(dy):
-        return einsum_adjoints_adjoint(dy, g, subscripts, operands, optimize)
+        dg = einsum_along(dy, subscripts, operands, optimize)
+        return like(dg, g), einsum_adjoints_adjoint(dy, g, subscripts, operands, optimize)
 
     return einsum_adjoints(g, subscripts, operands, optimize), einsum_adjoints_pullback
 
@@ -457,7 +461,8 @@ def einsum_adjoints_rule(g, subscripts, operands, optimize=False):
 ])
 def einsum_lists_adjoints_rule(g, arguments, optimize=False):
     def einsum_lists_adjoints_pullback(dy):
-        return einsum_lists_adjoints_adjoint(dy, g, arguments, optimize)
+        dg = einsum_lists_along(dy, arguments, optimize)
+        return like(dg, g), einsum_lists_adjoints_adjoint(dy, g, arguments, optimize)
 
     return einsum_lists_adjoints(g, arguments, optimize), einsum_lists_adjoints_pullback
 
@@ -469,7 +474,8 @@ def einsum_lists_adjoints_rule(g, arguments, optimize=False):
 ])
 def multi_dot_adjoint_rule(g, arrays):
     def multi_dot_adjoint_pullback(dy):
-        return multi_dot_adjoint_adjoint(dy, g, arrays)
+        dg = multi_dot_along(dy, arrays)
+        return like(dg, g), multi_dot_adjoint_adjoint(dy, g, arrays)
 
     return multi_dot_adjoint(g, arrays), multi_dot_adjoint_pullback
 

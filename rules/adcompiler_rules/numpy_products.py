@@ -5,7 +5,7 @@
 
 import numpy as np
 
-from adcompiler.rulekit import alias, call, rrule
+from adcompiler.rulekit import alias, call, frule, rrule
 from adcompiler.runtime import project
 from adcompiler.runtime.products import (
     cross_adjoint_left,
@@ -290,6 +290,16 @@ def matrix_power(a, n):
         return like(np.linalg.matrix_power(blocks, n)[..., :size, size:], a)
 
     return np.linalg.matrix_power(a, n), matrix_power_pullback
+
+
+@frule(np.linalg.matrix_power)
+def matrix_power_forward(primals, tangents):
+    """The same block of ``[[a, da], [0, a]]^n``."""
+    (x, n), (dx, _) = primals, tangents
+    a, da = np.asarray(x), np.asarray(dx)
+    size = a.shape[-1]
+    whole = np.linalg.matrix_power(np.block([[a, da], [np.zeros_like(a), a]]), n)
+    return np.linalg.matrix_power(a, n), whole[..., :size, size:]
 
 
 # --- polynomials ----------------------------------------------------------------------------------

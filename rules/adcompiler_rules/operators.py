@@ -239,8 +239,9 @@ def _swapped(domain: Domain) -> Domain:
     return Domain(calls=lambda rng: [call(*reversed(c.args)) for c in calls(rng)])
 
 
-@rrule(operator.add, operator.concat, types=(list, list), domain=_sequences(list))
-@rrule(operator.add, operator.concat, types=(tuple, tuple), domain=_sequences(tuple))
+@rrule(operator.add, operator.concat, types=(list, list), linear=(0, 1), domain=_sequences(list))
+@rrule(operator.add, operator.concat, types=(tuple, tuple), linear=(0, 1),
+       domain=_sequences(tuple))
 def concatenate(x: Any, y: Any) -> Any:
     """``x + y`` of two lists or two tuples."""
     split = len(x)
@@ -251,8 +252,8 @@ def concatenate(x: Any, y: Any) -> Any:
     return x + y, concatenate_pullback
 
 
-@rrule(operator.mul, types=(list, int), wrt=("x",), domain=_repeats(list))
-@rrule(operator.mul, types=(tuple, int), wrt=("x",), domain=_repeats(tuple))
+@rrule(operator.mul, types=(list, int), wrt=("x",), linear=(0,), domain=_repeats(list))
+@rrule(operator.mul, types=(tuple, int), wrt=("x",), linear=(0,), domain=_repeats(tuple))
 def repeat(x: Any, n: Any) -> Any:
     """``x * n`` of a list or tuple."""
 
@@ -262,8 +263,9 @@ def repeat(x: Any, n: Any) -> Any:
     return x * n, repeat_pullback
 
 
-@rrule(operator.mul, types=(int, list), wrt=("x",), domain=_swapped(_repeats(list)))
-@rrule(operator.mul, types=(int, tuple), wrt=("x",), domain=_swapped(_repeats(tuple)))
+@rrule(operator.mul, types=(int, list), wrt=("x",), linear=(1,), domain=_swapped(_repeats(list)))
+@rrule(operator.mul, types=(int, tuple), wrt=("x",), linear=(1,),
+       domain=_swapped(_repeats(tuple)))
 def repeat_from_left(n: Any, x: Any) -> Any:
     """``n * x`` of a list or tuple."""
 

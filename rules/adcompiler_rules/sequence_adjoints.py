@@ -12,8 +12,9 @@ import numpy as np
 from adcompiler.rulekit import call, rrule
 from adcompiler.runtime import as_tangent, project
 from adcompiler.runtime.sequences import (
-    at_ranks, at_ranks_adjoint, like, scale, share, share_adjoint, spread, spread_adjoint,
-    unsort,
+    at_ranks, at_ranks_adjoint, deviations, like, other_products_along, repeats, scale,
+    scale_difference, scale_other_products, scale_other_products_adjoint, share, share_adjoint,
+    spread, spread_adjoint, sum_repeats, unsort,
 )
 
 
@@ -25,7 +26,7 @@ def like_rule(items: Any, x: Any) -> Any:
     """The items in a sequence as ``x`` is."""
 
     def like_pullback(dy: Any) -> Any:
-        return as_tangent(list(dy), items)
+        return as_tangent(dy, items)
 
     return like(items, x), like_pullback
 
@@ -131,14 +132,87 @@ def as_tangent_rule(d: Any, x: Any) -> Any:
     return as_tangent(d, x), as_tangent_pullback
 
 
-@rrule(scale, wrt=("factor", "x"), domain=lambda rng: [
-    call(1.5, [0.5, 2.5]), call(1.5, np.array([0.5, 2.5])), call(1.5, (0.5, 2.5)),
+@rrule(scale, domain=lambda rng: [
+    call(1.5, [0.5, 2.5]), call(1.5, (0.5, 2.5)), call(0.5, rng.normal(size=3)),
+    call(1.5 + 1j, [0.5 - 2j, 2.5j]), call(1.5, []),
 ])
 def scale_rule(factor: Any, x: Any) -> Any:
-    """``factor`` times the conjugate of each item."""
+    """``y = factor conj(x)``, so ``dfactor = sum(x dy)`` and ``dx = conj(dy) factor``."""
 
     def scale_pullback(dy: Any) -> Any:
-        d_factor = sum([d * item for d, item in zip(dy, x, strict=True)])
-        return project(d_factor, factor), like([d.conjugate() * factor for d in dy], x)
+        total = 0.0
+        for a, d in zip(x, dy, strict=True):
+            total = total + a * d
+        return project(total, factor), scale(factor, dy)
 
     return scale(factor, x), scale_pullback
+
+
+@rrule(scale_difference, domain=lambda rng: [
+    call(1.5, [0.5, 2.5], [1.5, 1.0]), call(1.5, (0.5,), (1.5,)),
+    call(0.5, rng.normal(size=3), rng.normal(size=3)),
+])
+def scale_difference_rule(factor: Any, x: Any, y: Any) -> Any:
+    """``factor (x - y)``, of real numbers."""
+
+    def scale_difference_pullback(dz: Any) -> Any:
+        total = 0.0
+        for a, b, d in zip(x, y, dz, strict=True):
+            total = total + (a - b) * d
+        return project(total, factor), like(scale(factor, dz), x), like(scale(-factor, dz), y)
+
+    return scale_difference(factor, x, y), scale_difference_pullback
+
+
+@rrule(scale_other_products, domain=lambda rng: [
+    call(1.5, [0.5, 2.5, -1.5]), call(1.5, (0.0, 2.5)), call(0.5, rng.normal(size=3)),
+    call(1.5 + 1j, [0.5 - 2j, 2.5j]), call(1.5, [0.5]),
+])
+def scale_other_products_rule(factor: Any, x: Any) -> Any:
+    """``y = factor conj(product of the others)``."""
+
+    def scale_other_products_pullback(dy: Any) -> Any:
+        along = other_products_along(dy, x)
+        return project(along, factor), scale_other_products_adjoint(dy, factor, x)
+
+    return scale_other_products(factor, x), scale_other_products_pullback
+
+
+@rrule(deviations, domain=lambda rng: [
+    call(1.5, [0.5, 2.5, -1.5]), call(1.5, (0.0, 2.5)), call(0.5, rng.normal(size=3)),
+])
+def deviations_rule(factor: Any, data: Any) -> Any:
+    """``factor (x - mean)``; taking deviations is its own adjoint."""
+
+    def deviations_pullback(dy: Any) -> Any:
+        total = 0.0
+        for a, d in zip(deviations(1.0, data), dy, strict=True):
+            total = total + a * d
+        return project(total, factor), like(deviations(factor, dy), data)
+
+    return deviations(factor, data), deviations_pullback
+
+
+@rrule(sum_repeats, wrt=("g",), templates=("x",), linear=(0,), domain=lambda rng: [
+    call([1.5, 0.5, 2.5, -1.5], [0.0, 0.0]), call((1.5, 0.5), (0.0,)),
+    call([1.5, rng.normal(size=2), 0.5, rng.normal(size=2)], [0.0, np.zeros(2)]),
+])
+def sum_repeats_rule(g: Any, x: Any) -> Any:
+    """The sum of the repeats of each item."""
+
+    def sum_repeats_pullback(dy: Any) -> Any:
+        return repeats(dy, g)
+
+    return sum_repeats(g, x), sum_repeats_pullback
+
+
+@rrule(repeats, wrt=("dy",), templates=("g",), linear=(0,), domain=lambda rng: [
+    call([1.5, 0.5], [0.0, 0.0, 0.0, 0.0]), call((1.5,), (0.0, 0.0)),
+])
+def repeats_rule(dy: Any, g: Any) -> Any:
+    """The items again and again."""
+
+    def repeats_pullback(dz: Any) -> Any:
+        return sum_repeats(dz, dy)
+
+    return repeats(dy, g), repeats_pullback

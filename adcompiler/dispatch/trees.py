@@ -1,0 +1,87 @@
+"""Arguments and results as trees: their numbers and arrays in order, and trees made of others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from adcompiler.dispatch.arguments import described
+from adcompiler.runtime.records import is_record, record, state_of
+
+
+def is_leaf(value: Any) -> bool:
+    """Say whether a value is a number or an array of numbers; bools are none."""
+    if isinstance(value, (bool, np.bool_)):
+        return False
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "iufc"
+    return isinstance(value, (int, float, complex, np.number))
+
+
+def leaves(tree: Any) -> Iterator[Any]:
+    """Iterate over the numbers and arrays of a tree of tuples, lists, dicts and instances."""
+    if is_leaf(tree):
+        yield tree
+    else:
+        for child in children(tree).values():
+            yield from leaves(child)
+
+
+def children(tree: Any) -> dict[Any, Any]:
+    """Return what a container holds, by position, key or name; nothing for other values."""
+    if isinstance(tree, (tuple, list)):
+        return dict(enumerate(tree))
+    if isinstance(tree, dict):
+        return dict(tree)
+    return state_of(tree) if is_record(tree) else {}
+
+
+def map_tree(function: Callable[[Any], Any], tree: Any) -> Any:
+    """Return the tree with ``function`` of each number and array, and None for other values."""
+    if is_leaf(tree):
+        return function(tree)
+    if not isinstance(tree, (tuple, list, dict)) and not is_record(tree):
+        return None
+    new = {key: map_tree(function, child) for key, child in children(tree).items()}
+    if isinstance(tree, dict):
+        return new
+    if is_record(tree):
+        return record(**new)
+    if hasattr(tree, "_fields"):
+        return type(tree)(*new.values())
+    return list(new.values()) if isinstance(tree, list) else tuple(new.values())
+
+
+def units(tree: Any) -> Iterator[Any]:
+    """Iterate over the unit tangents of a tree: 1 in one element of one leaf, 0 elsewhere."""
+    count = sum(int(np.size(leaf)) for leaf in leaves(tree))
+    for position in range(count):
+        start = 0
+
+        def unit(leaf: Any, position: int = position) -> Any:
+            nonlocal start
+            where, size = position - start, int(np.size(leaf))
+            start += size
+            if not isinstance(leaf, np.ndarray):
+                return 1.0 if where == 0 else 0.0
+            flat = np.zeros(size, leaf.dtype if leaf.dtype.kind in "fc" else np.float64)
+            if 0 <= where < size:
+                flat[where] = 1.0
+            return flat.reshape(leaf.shape)
+
+        yield map_tree(unit, tree)
+
+
+def check_real(tree: Any, what: str, holomorphic: bool) -> None:
+    """Raise TypeError where complex numbers come in and the function is not said holomorphic."""
+    for leaf in leaves(tree):
+        if np.iscomplexobj(leaf) != holomorphic:
+            raise TypeError(
+                f"{what} is {described(leaf)}: a Jacobian of complex numbers exists for "
+                "holomorphic functions of complex arguments only, which holomorphic=True says"
+                if not holomorphic else
+                f"{what} is {described(leaf)}, but holomorphic=True needs complex arguments and "
+                "results"
+            )
