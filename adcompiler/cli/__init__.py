@@ -66,7 +66,7 @@ def add_dump(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         help="e.g. scipy.optimize:rosen, model.py, model.py:loss, package.model:Class.method",
     )
     parser.add_argument(
-        "--mode", choices=("grad", "value_and_grad", "vjp", "reverse"),
+        "--mode", choices=("grad", "value_and_grad", "vjp", "reverse", "forward"),
         help="what to write; reverse is another name for grad (default: as decorated, or grad)",
     )
     parser.add_argument(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from adcompiler.rulekit import Call, alias, call, rrule
-from adcompiler.runtime import project
 from adcompiler.runtime.reductions import matrix_norm_adjoint
 from adcompiler.runtime.shaping import like
 
@@ -137,20 +136,6 @@ if hasattr(np.linalg, "vector_norm"):  # NumPy 2.0
             return like(dx, x)
 
         return y, matrix_norm_pullback
-
-
-@rrule(matrix_norm_adjoint, wrt=("dy",), linear=(0,), domain=lambda rng: [
-    call(1.5, rng.normal(size=(2, 3)), "nuc", (0, 1), False),
-    call(rng.normal(size=(2, 1, 1)), rng.normal(size=(2, 3, 4)), 2, (-2, -1), True),
-])
-def matrix_norm_adjoint_rule(dy, x, ord, axis, keepdims):
-    """The gradient of the norm times ``dy``."""
-
-    def matrix_norm_adjoint_pullback(v):
-        slope = matrix_norm_adjoint(np.ones_like(dy), x, ord, axis, keepdims)
-        return project(np.sum(np.conj(slope) * v, axis=axis, keepdims=keepdims), dy)
-
-    return matrix_norm_adjoint(dy, x, ord, axis, keepdims), matrix_norm_adjoint_pullback
 
 
 @rrule(np.trace, wrt=("a",), linear=(0,), domain=lambda rng: [

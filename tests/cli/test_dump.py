@@ -154,6 +154,8 @@ def test_rosen_as_shipped(directory: Path) -> None:
         (["--mode", "value_and_grad"], "m.plain_value_and_grad(0.0)[1]", "1.0"),
         (["--mode", "vjp", "--args", "x: float64[:]"],
          "m.plain_pullback(m.plain_augmented(np.zeros(1))[1], 2.0).tolist()", "[2.0]"),
+        (["--mode", "forward", "--args", "x: float64[:]"],
+         "float(m.plain_pushforward(np.zeros(1), x_dot=np.array([3.0]))[1])", "3.0"),
     ],
 )
 def test_options(directory: Path, options: list[str], expression: str, wanted: str) -> None:

@@ -142,7 +142,7 @@ def test_shadows_do_not_alias_tangents_of_other_values():
         return y, z, x
 
     x, d = np.array([1.0, 2.0]), np.array([1.0, 1.0])
-    value, (y_dot, z_dot, x_dot) = jvp(f, (x,), (d,))
+    _, (y_dot, z_dot, x_dot) = jvp(f, (x,), (d,))
     assert np.array_equal(y_dot, [0.0, 1.0]) and np.array_equal(z_dot, [1.0, 1.0])
     for part in (y_dot, z_dot, x_dot):
         part[:] = 7.0
@@ -163,7 +163,8 @@ def test_layouts_of_primal_and_tangent_may_differ():
     x = np.asfortranarray(np.arange(6.0).reshape(2, 3))
     d = np.arange(6.0).reshape(2, 3) ** 2
     for order in ("C", "F", "A"):
-        agree(lambda x, order=order: np.ravel(x, order=order), (x,), (d,), x.ravel(order=order) ** 2)
+        expected = x.ravel(order=order) ** 2
+        agree(lambda x, order=order: np.ravel(x, order=order), (x,), (d,), expected)
 
     def written(x):
         y = x.copy(order="K")
