@@ -26,7 +26,7 @@ from tests.rules.test_compiled_rules import LOST, Written, cotangents_by_paramet
 ALL = bool(os.environ.get("ADCOMPILER_ALL_FORWARD"))
 SAMPLES = None if ALL else 2
 
-REFUSED = {
+MAY_BE_REFUSED = {
     "adcompiler.runtime.products.einsum_adjoint", "adcompiler.runtime.products.einsum_adjoints",
     "adcompiler.runtime.products.multi_dot_adjoint",
     "adcompiler.runtime.reductions.cumprod_adjoint",
@@ -45,7 +45,7 @@ REFUSED = {
     "scipy.linalg._matfuncs.tanm", "scipy.linalg._special_matrices.block_diag",
     "scipy.linalg._special_matrices.toeplitz",
 }
-"""Rules whose pullback calls what has no rule, or needs its cotangent: they have no pushforward."""
+"""Rules whose pullback calls what has no rule, or reads its cotangent: refused, never wrong."""
 
 PARTLY_REFUSED = {
     "adcompiler.runtime.products.einsum_lists_adjoints",
@@ -69,17 +69,17 @@ RULES = [
 @pytest.mark.parametrize("rule", RULES, ids=rule_name)
 def test_pushforward_agrees_with_pullback(rule):
     rng = np.random.default_rng(zlib.crc32(rule_name(rule).encode()))
-    if rule_name(rule) in REFUSED:
-        calls = list(islice(sample_calls(rule, rng), SAMPLES))
-        with pytest.raises(MissingRuleError, match="cannot be derived from its rule"):
-            for call in calls:
-                compare(rule, call, rng)
-        return
     left_out = LEFT_OUT.get(rule_name(rule), lambda *args: False)
     for call in islice(sample_calls(rule, rng), SAMPLES):
         for variant in (call, *(_single_precision_variants(call) if ALL else ())):
-            if not left_out(*variant.args):
+            if left_out(*variant.args):
+                continue
+            try:
                 compare(rule, variant, rng)
+            except MissingRuleError as error:
+                refusal = "cannot be derived from its rule" in str(error)
+                if not (refusal and rule_name(rule) in MAY_BE_REFUSED):
+                    raise
 
 
 def compare(rule, call, rng):
