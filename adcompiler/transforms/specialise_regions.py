@@ -187,8 +187,8 @@ class Regions(Writer):
         heap.level += 1
         owned = [
             all(
-                state is None or heap.owned_in(state, value)
-                for state, value in zip(ended, values, strict=True)
+                heap.owned_in(state, value)
+                for state, value in zip(completed, values, strict=True)
             ) for _, values in adopted
         ]
         merged = completed[0].copy()
