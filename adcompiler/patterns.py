@@ -21,6 +21,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Block, Const, Function, Param
 from adcompiler.pipeline import Request, refuse, typed_function
 from adcompiler.rulekit.registry import REGISTRY
+from adcompiler.runtime.aliases import overlap
 from adcompiler.runtime.records import is_record, record
 from adcompiler.sparsity.machine import Machine
 from adcompiler.sparsity.pattern import Inputs, hessian, jacobian
@@ -104,6 +105,17 @@ class Patterns:
             guard(target, unit.facts, self.forms.arguments(kinds)),
         )
 
+    def check_apart(self, compiled: Compiled, values: Sequence[Any]) -> None:
+        """Refuse arguments that share storage, one of which is written into."""
+        for i in compiled.written:
+            for j, value in enumerate(values):
+                if j != i and overlap(values[i], value):
+                    names = [self.forms.parameters[k].name for k in (i, j)]
+                    raise UnsupportedError([compiled.function.origin.finding(
+                        f"{names[0]}, which is written into, shares storage with {names[1]}",
+                        "pass a copy", "aliases",
+                    )])
+
     def run(
         self, args: Sequence[Any], kwargs: dict[str, Any], mode: str, second: bool,
         shared: bool = False,
@@ -113,6 +125,7 @@ class Patterns:
             raise ValueError(f"mode {mode!r} is not one of {', '.join(MODES)}")
         values = list(self.values(args, kwargs))
         compiled = self.compiled(values)
+        self.check_apart(compiled, values)
         inputs = Inputs(mode == "local", second)
         for i, steps in zip(self.forms.wrt, self.forms.parts, strict=True):
             values[i] = at_steps(values[i], steps, inputs.dependent)

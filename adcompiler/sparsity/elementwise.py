@@ -305,7 +305,8 @@ def dense(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
     seconds = _alone(second)
     if run.second and first:
         rule = REGISTRY.find(function)
-        linear = rule is not None and set(rule.linear) >= {
+        named = any(d.is_active for d in dependents_in(dict(kwargs)))
+        linear = rule is not None and not named and set(rule.linear) >= {
             i for i, arg in enumerate(args) if any(d.is_active for d in dependents_in(arg))
         }
         if not linear:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.errors import Finding
+from adcompiler.ir.nodes import UNDEF
 from adcompiler.sparsity import (  # noqa: F401  (the tables of transfers)
     elementwise, linear_algebra, movement, products, reductions, structures,
 )
@@ -134,10 +135,16 @@ class Machine(Run):
     def unsupported(finding: Finding) -> Any:
         raise Refusal(finding.problem, finding.hint, finding.anchor)
 
-    @staticmethod
-    def read_global(module: str, path: str) -> Any:
+    def read_global(self, module: str, path: str) -> Any:
         """Return the present value of a global variable."""
-        return operator.attrgetter(path)(sys.modules[module])
+        name, *rest = path.split(".")
+        owner = sys.modules[module]
+        found = self.stored.get((id(vars(owner)), name), UNDEF)
+        if found is UNDEF:
+            return operator.attrgetter(path)(owner)
+        for each in rest:
+            found = self.attribute(found, each)
+        return found
 
     @staticmethod
     def format(*parts: Any) -> str:

@@ -253,7 +253,7 @@ def scanned(
 
 @transfer(np.sort, np.partition, sorted)
 def ordered(run: Run, function: Any, a: Any, *rest: Any, **kwargs: Any) -> Any:
-    """Sorted arrays: at a point a known movement, else each element may be any along the axis."""
+    """Sorted arrays: each element may be any along the axis, at a point those that are equal."""
     if function is sorted:
         return ordered_list(run, a, kwargs)
     (a,) = as_numbers(run, (a,))
@@ -262,11 +262,6 @@ def ordered(run: Run, function: Any, a: Any, *rest: Any, **kwargs: Any) -> Any:
     if a.shape is None:
         return a
     a.shared = True
-    if run.local:
-        order = np.argsort(a.value, axis=axis, kind="stable")
-        if function is np.sort:
-            array = run.call(np.ravel, (a,), {}) if axis is None else a
-            return run.call(np.take_along_axis, (array, order, -1 if axis is None else axis), {})
     shape = (count(a.shape),) if axis is None else a.shape
     value = run.value(function, (a, *rest), kwargs)
     return mixed(run, a, shape, 0 if axis is None else axis, value)
@@ -275,10 +270,13 @@ def ordered(run: Run, function: Any, a: Any, *rest: Any, **kwargs: Any) -> Any:
 def mixed(run: Run, a: Dependent, shape: Shape, axis: int, value: Any) -> Any:
     """Return an array each element of which may be any one of ``a`` along an axis."""
     lines = np.moveaxis(np.arange(count(shape)).reshape(shape), axis, -1)
-    lines = lines.reshape(-1, lines.shape[-1])
     extent = lines.shape[-1]
+    lines = lines.reshape(-1, extent)
     targets = np.repeat(lines, extent, axis=1).ravel()
     positions = np.tile(lines, (1, extent)).ravel()
+    if value is not None:
+        alike = ~(np.ravel(value)[targets] != np.ravel(a.value)[positions])
+        targets, positions = targets[alike], positions[alike]
     first, second = (
         combined(moved(r, np.ravel), targets, positions, shape) for r in (a.first, a.second)
     )

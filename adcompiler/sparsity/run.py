@@ -81,6 +81,7 @@ class Run:
     derivatives are wanted; ``records`` collects what they come from. ``token`` names the arm
     of a branch that is being followed, ``owned`` what was copied in it: nothing else may be
     written into there. ``doubts`` counts what might raise an exception, as values are not known.
+    ``stored`` holds what was assigned to global variables, which stay as they are.
     """
 
     def __init__(self, local: bool, second: bool) -> None:
@@ -94,6 +95,7 @@ class Run:
         self.doubts = 0
         self.kept: list[Dependent] = []
         self.raised: BaseException | None = None
+        self.stored: dict[tuple[int, str], Any] = {}
         self.kinds: dict[Any, Classification | None] = {}
 
     def may_fail_by(self, error: Exception) -> None:

@@ -16,7 +16,8 @@ from adcompiler.rulekit.classify import of_letters
 from adcompiler.runtime import (
     append, apart, check_bound, check_count, check_rebinds, choose, dict_keys, dict_of,
     dict_values, drop_last, give_back, note_value, noted_value, paired,
-    positions, project, put_entry, record, same_length, stop_gradient, unpack,
+    positions, project, put_entry, read_global, record, same_length, stop_gradient, store_global,
+    unpack,
 )
 from adcompiler.runtime.containers import generated
 from adcompiler.runtime.sequences import sort_order
@@ -43,7 +44,7 @@ STRUCTURAL.update((
 ))
 
 
-ALWAYS.update((append, drop_last, put_entry, note_value))
+ALWAYS.update((append, drop_last, put_entry, note_value, store_global, read_global))
 
 
 def nothing(run: Run, function: Any, *args: Any, **kwargs: Any) -> None:
@@ -94,6 +95,24 @@ def noted(run: Run, function: Any, place: Any, value: Any) -> None:
     from adcompiler.sparsity.control import note
 
     note(run, place, value)
+
+
+@transfer(store_global)
+def stored(run: Run, function: Any, owner: Any, name: str, value: Any) -> None:
+    """An assignment to a global variable, of which only this run takes note."""
+    if run.owned is not None and not run.local:
+        raise Refusal(
+            "an assignment to a global variable that depends on the values of the inputs",
+            "a local variable that is returned",
+        )
+    run.stored[id(owner if isinstance(owner, dict) else vars(owner)), name] = value
+
+
+@transfer(read_global)
+def global_value(run: Run, function: Any, owner: Any, name: str) -> Any:
+    """The present value of a global variable."""
+    table = owner if isinstance(owner, dict) else vars(owner)
+    return run.stored.get((id(table), name), table.get(name))
 
 
 @transfer(len, np.ndarray.__len__)

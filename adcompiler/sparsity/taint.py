@@ -8,7 +8,7 @@ from typing import Any
 from adcompiler.ir.nodes import (
     Block, Call, Const, If, Let, Loop, Star, Statement, Try, Var, With, operands,
 )
-from adcompiler.runtime import noted_value
+from adcompiler.runtime import noted_value, read_global
 from adcompiler.sparsity.run import is_random
 from adcompiler.transforms.unit import Callee
 
@@ -87,4 +87,6 @@ def is_source(rhs: Call) -> bool:
     if not isinstance(rhs.func, Const):
         return True
     function = rhs.func.value
-    return function is noted_value or isinstance(function, Callee) or is_random(function)
+    return isinstance(function, Callee) or is_random(function) or (
+        function is noted_value or function is read_global
+    )

@@ -266,6 +266,66 @@ def test_a23_random_branches_are_both_followed():
     assert rows(jacobian_sparsity(either, np.ones(2))) == [{0, 1}]
 
 
+# --- what a run leaves behind ---------------------------------------------------------------------
+
+LATEST = 1.0
+
+
+def remembering(x):
+    global LATEST
+    LATEST = float(x[0]) * 2.0
+    return LATEST * x[1]
+
+
+class Meter:
+    def __init__(self):
+        self.readings = [1.0]
+        self.total = np.zeros(2)
+
+    def read(self, x):
+        self.readings.append(x[0])
+        self.total[1] = x[1]
+        return sum(self.readings) * self.total
+
+
+@pytest.mark.parametrize("mode", ["global", "local"])
+def test_nothing_of_the_caller_changes(mode):
+    x = np.ones(3)
+    assert rows(jacobian_sparsity(remembering, x, mode=mode)) == [{0, 1}]
+    assert LATEST == 1.0
+    meter = Meter()
+    first = {0} if mode == "global" else set()  # it is multiplied by a zero
+    assert rows(jacobian_sparsity(meter.read, x, mode=mode)) == [first, {0, 1}]
+    assert meter.readings == [1.0] and np.array_equal(meter.total, np.zeros(2))
+    items = [1.0, 2.0]
+
+    def appended(x, items):
+        items.append(x[2])
+        items[0] = x[1]
+        return items
+
+    assert rows(jacobian_sparsity(appended, x, items, mode=mode)) == [{1}, set(), {2}]
+    assert items == [1.0, 2.0] and np.array_equal(x, np.ones(3))
+
+
+def test_arguments_that_share_storage_are_refused():
+    x = np.ones(4)
+    with pytest.raises(UnsupportedError, match="y, which is written into, shares storage with x"):
+        jacobian_sparsity(differences_into, x, x)
+
+
+def test_a_run_draws_no_random_numbers():
+    state = random.getstate()
+    jacobian_sparsity(either, np.ones(2))
+    assert random.getstate() == state
+
+
+def test_ties_count_on_both_sides():
+    x = np.array([2.0, 1.0, 2.0, 0.5])
+    local = jacobian_sparsity(np.sort, x, mode="local")
+    assert rows(local) == [{3}, {1}, {0, 2}, {0, 2}]
+
+
 # --- errors ---------------------------------------------------------------------------------------
 
 
