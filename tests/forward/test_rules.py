@@ -2,7 +2,7 @@
 
 Each sample call is written as a small function, as ``tests/rules/test_compiled_rules.py`` does, and
 ``jvp`` of it is compared with the rule's pullback run as plain Python. By default the first samples
-of each rule are checked, ``ADCOMPILER_ALL_FORWARD=1`` checks all, in all precisions.
+of a part of the rules are checked, ``ADCOMPILER_ALL_FORWARD=1`` checks all, in all precisions.
 """
 
 import os
@@ -45,6 +45,7 @@ RULES = [
     rule for rule in REGISTRY.rules()
     if rule.function not in DESTRUCTIVE and rule.reverses
     and rule_name(rule) not in PARTLY_REFUSED
+    and (ALL or zlib.crc32(rule_name(rule).encode()) % 4 == 0)
 ]
 
 
