@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.sparsity.joining import covers, join
+from adcompiler.sparsity.movement import rows_of
 from adcompiler.sparsity.run import Record, Refusal, Run
 from adcompiler.sparsity.values import (
     Dependent, Either, UnknownList, dependents_in, map_dependents,
@@ -92,8 +93,6 @@ def iterate(run: Run, iterable: Any) -> Any:
     if isinstance(iterable, Dependent) and iterable.shape is None:
         return UnknownList(iterable)
     if isinstance(iterable, Dependent):
-        from adcompiler.sparsity.movement import rows_of
-
         return rows_of(run, iterable)
     if isinstance(iterable, Either):
         raise Refusal("a loop over one of several things", 'mode="local"')

@@ -13,8 +13,9 @@ import numpy as np
 
 from adcompiler.runtime import own as own_copy
 from adcompiler.runtime.shaping import copy_as_laid_out
-from adcompiler.sparsity.elementwise import as_numbers, stand_in
-from adcompiler.sparsity.index_sets import count
+from adcompiler.sparsity.elementwise import as_numbers, dense, stand_in, stand_in_result
+from adcompiler.sparsity.index_sets import cells_of, count
+from adcompiler.sparsity.indexing import get_item
 from adcompiler.sparsity.run import Refusal, Run, transfer
 from adcompiler.sparsity.values import (
     Dependent, Relation, UnknownList, all_sets, dependents_in, dtype_of, end_to_end, gathered,
@@ -152,13 +153,11 @@ def rows_of(run: Run, array: Dependent) -> list[Any]:
                       'mode="local"')
     if len(array.shape) == 1 and array.value is None and array.shape[0] > 4:
         return scalars_of(array)
-    from adcompiler.sparsity.indexing import get_item
     return [get_item(run, array, i) for i in range(array.shape[0])]
 
 
 def scalars_of(array: Dependent) -> list[Any]:
     """Return the numbers of an array of one dimension."""
-    from adcompiler.sparsity.index_sets import cells_of
     assert array.shape is not None
     firsts = cells_of(array.first.own, array.first.common, array.shape).array.tolist()
     seconds = cells_of(array.second.own, array.second.common, array.shape).array.tolist()
@@ -264,7 +263,6 @@ def padding(
         not has_dependents((pad_width, kwargs))
     ):
         return rearranged(run, function, (array,), (pad_width, mode), kwargs, dtype_of(array))
-    from adcompiler.sparsity.elementwise import dense
     return dense(run, function, array, pad_width, mode, **kwargs)
 
 
@@ -309,8 +307,6 @@ def unknown_movement(
     first, second = all_sets(dependents_in([array, others]))
     relations = Relation(first, None), Relation(second, None)
     if function in (np.take, np.take_along_axis) or function in (np.roll, np.choose):
-        from adcompiler.sparsity.elementwise import stand_in_result
-
         indices = map_dependents(lambda d: d if is_float(d.dtype) else _zeros(d), (others, kwargs))
         shown = stand_in_result(function, (array, *indices[0]), indices[1])
         return Dependent(np.shape(shown), dtype_of(shown), *relations)

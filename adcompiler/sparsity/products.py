@@ -9,6 +9,8 @@ import numpy as np
 
 from adcompiler.sparsity.elementwise import as_numbers, dense
 from adcompiler.sparsity.index_sets import count
+from adcompiler.sparsity.indexing import get_item
+from adcompiler.sparsity.movement import rows_of
 from adcompiler.sparsity.reductions import total
 from adcompiler.sparsity.run import Run, transfer
 from adcompiler.sparsity.values import (
@@ -276,8 +278,6 @@ def convolution(run: Run, function: Any, a: Any, v: Any, mode: str = "full") -> 
     targets = i + j - start
     inside = (targets >= 0) & (targets < length)
     i, j, targets = i[inside], j[inside], targets[inside]
-    from adcompiler.sparsity.indexing import get_item
-
     terms = run.call(operator.mul, (get_item(run, a, i), get_item(run, v, j)), {})
     if not isinstance(terms, Dependent):
         return value
@@ -298,8 +298,6 @@ def cross(run: Run, function: Any, a: Any, b: Any, *rest: Any, **kwargs: Any) ->
     a, b = as_numbers(run, (a, b))
     if rest or kwargs or unknown(a, b) or not shape_of(a)[-1:] == shape_of(b)[-1:] == (3,):
         return dense(run, function, a, b, *rest, **kwargs)
-    from adcompiler.sparsity.indexing import get_item
-
     ahead, behind = (..., np.array([1, 2, 0])), (..., np.array([2, 0, 1]))
     left = run.call(operator.mul, (get_item(run, a, ahead), get_item(run, b, behind)), {})
     right = run.call(operator.mul, (get_item(run, a, behind), get_item(run, b, ahead)), {})
@@ -309,8 +307,6 @@ def cross(run: Run, function: Any, a: Any, b: Any, *rest: Any, **kwargs: Any) ->
 @transfer(np.polyval)
 def polynomial(run: Run, function: Any, p: Any, x: Any) -> Any:
     """``np.polyval``, by Horner's rule."""
-    from adcompiler.sparsity.movement import rows_of
-
     rows = rows_of(run, p) if isinstance(p, Dependent) else list(p)
     if not rows:
         return np.zeros(shape_of(x))

@@ -12,6 +12,9 @@ from adcompiler.sparsity.elementwise import (
     as_numbers, dense,
 )
 from adcompiler.sparsity.index_sets import Shape, count
+from adcompiler.sparsity.indexing import get_item
+from adcompiler.sparsity.joining import join
+from adcompiler.sparsity.movement import rows_of
 from adcompiler.sparsity.run import Run, transfer
 from adcompiler.sparsity.values import (
     NOTHING, Dependent, Relation, UnknownList, all_sets, combined, dependents_in, dtype_of,
@@ -185,8 +188,6 @@ def product(run: Run, function: Any, a: Any, axis: Any = None, dtype: Any = None
 
 def halved(run: Run, function: Any, rows: Any) -> Any:
     """Return the result of an associative operation on all rows of an array, by halves."""
-    from adcompiler.sparsity.indexing import get_item
-
     size = shape_of(rows)[0]
     while size > 1:
         half = size // 2
@@ -285,9 +286,6 @@ def mixed(run: Run, a: Dependent, shape: Shape, axis: int, value: Any) -> Any:
 
 def ordered_list(run: Run, items: Any, kwargs: Any) -> Any:
     """Return a sorted list of values: any of them may be anywhere."""
-    from adcompiler.sparsity.joining import join
-    from adcompiler.sparsity.movement import rows_of
-
     if isinstance(items, UnknownList):
         return items
     rows = rows_of(run, items) if isinstance(items, Dependent) else list(items)
@@ -305,8 +303,6 @@ def ordered_list(run: Run, items: Any, kwargs: Any) -> Any:
 def differences(run: Run, function: Any, a: Any, n: int = 1, axis: int = -1,
                 prepend: Any = np._NoValue, append: Any = np._NoValue) -> Any:
     """``np.diff``, by slices."""
-    from adcompiler.sparsity.indexing import get_item
-
     (a,) = as_numbers(run, (a,))
     parts = [part for part in (prepend, a, append) if part is not np._NoValue]
     if len(parts) > 1:

@@ -22,7 +22,8 @@ from adcompiler.runtime import (
 from adcompiler.runtime.containers import generated
 from adcompiler.runtime.sequences import sort_order
 from adcompiler.runtime.shaping import like
-from adcompiler.sparsity.elementwise import applied, dense, inactive
+from adcompiler.sparsity.control import note, truth
+from adcompiler.sparsity.elementwise import applied, dense, elementwise, inactive
 from adcompiler.sparsity.indexing import writable
 from adcompiler.sparsity.joining import items_of, join, join_all
 from adcompiler.sparsity.movement import rows_of
@@ -83,8 +84,6 @@ def with_entry(run: Run, function: Any, table: Any, key: Any, old: Any) -> Any:
 @transfer(choose)
 def chosen(run: Run, function: Any, condition: Any, a: Any, b: Any) -> Any:
     """One of two values."""
-    from adcompiler.sparsity.control import truth
-
     known = truth(run, condition)
     return join(a, b) if known is None else a if known else b
 
@@ -92,8 +91,6 @@ def chosen(run: Run, function: Any, condition: Any, a: Any, b: Any) -> Any:
 @transfer(note_value)
 def noted(run: Run, function: Any, place: Any, value: Any) -> None:
     """The value of a variable, noted for handlers."""
-    from adcompiler.sparsity.control import note
-
     note(run, place, value)
 
 
@@ -333,8 +330,6 @@ def on_containers(run: Run, function: Any, *args: Any) -> Any:
             return function(*args)
         return inactive(run, function, *args)
     if function in NUMERIC:
-        from adcompiler.sparsity.elementwise import elementwise
-
         return elementwise(run, function, *args)
     return compared(run, function, *args)
 

@@ -6,6 +6,7 @@ point, and a function that gives the columns of each row.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -65,8 +66,6 @@ def full(m: int, n: int) -> list[set[int]]:
 
 def around(shape: tuple[int, ...], steps: Any, periodic: bool = True) -> list[set[int]]:
     """Return, for each place of a grid, the places that ``steps`` lead to."""
-    import itertools
-
     def number(place: Any) -> int:
         found = 0
         for extent, i in zip(shape, place, strict=True):
