@@ -272,12 +272,17 @@ def written_buffers(statement: Statement) -> set[Atom]:
 
 
 def joined_values(block: Block) -> dict[Var, list[Atom]]:
-    """Return what the variables that regions define may be: results, and a loop's first values."""
+    """Return what the variables that regions define may be: results, and a loop's first values.
+
+    What a loop leaves is what its last iteration has made, or what it began with.
+    """
     found: dict[Var, list[Atom]] = {}
     for statement in walk(block):
         if isinstance(statement, Loop):
             found.update((p, [v]) for p, v in zip(statement.params, statement.inits, strict=True))
             found.update((r, [p]) for r, p in zip(statement.results, statement.params, strict=True))
+            for result, value in zip(statement.results, statement.next_values(), strict=False):
+                found[result].append(value)
             found.update((list_, [v]) for list_, v in zip(
                 statement.collects, statement.collected(), strict=True))
             found.update((item, [*statement.iterables]) for item in statement.items)

@@ -31,7 +31,7 @@ class Views(Writes):
                        f"np.zeros({place.text}.shape)", f"np.full_like({place.text}, 0.4)"]
         row, start = self.pick(options), self.number(env, 1)
         name = self.name_of(env, context, Arr(shape))
-        if place is not None and place.shape and self.chance(0.15):
+        if place is not None and place.shape and self.chance(0.15) and name not in start:
             return [f"{name} = np.empty({shape})", f"{name}[...] = {start}"]
         return [f"{name} = {row}"]
 

@@ -248,3 +248,34 @@ def test_a_list_of_what_is_written_later_as_a_condition():
     y, pullback = vjp(f, 0.5, np.array(2.0))
     assert y == 1.5
     assert pullback(3.0) == (-3.0, 3.0)
+
+
+def test_a_value_is_computed_before_the_sweep_restores_the_last_array_of_a_loop():
+    def f(x, v, ks):
+        view = v
+        for _ in range(3):
+            v /= x
+            v[ks], view[-2] = (1.0, 1.0)
+        return np.mean(view)
+
+    v = np.array([[-0.5, 0.8], [0.5, 0.6]])
+    value, gradients = value_and_grad(f, argnums=(0, 1))(-0.25, v, np.array([0, 1, 1]))
+    assert value == 1.0
+    assert gradients[0] == 0.0
+    assert np.array_equal(gradients[1], np.zeros((2, 2)))
+
+
+def test_a_branch_that_reads_an_array_stays_in_front_of_a_write():
+    def f(v):
+        for test in (2, 1.0):
+            if test:
+                total = np.sum(v)
+            v[1] += 1.0
+            if test:
+                last = total
+        v[0] = last
+        return np.sum(v)
+
+    value, gradient = value_and_grad(f)(np.array([4.0, 5.0, 6.0]))
+    assert value == 16.0 + 7.0 + 6.0
+    assert np.array_equal(gradient, [1.0, 2.0, 2.0])
