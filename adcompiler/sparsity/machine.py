@@ -12,7 +12,7 @@ import numpy as np
 from adcompiler.errors import Finding
 from adcompiler.ir.nodes import UNDEF
 from adcompiler.sparsity import (  # noqa: F401  (the tables of transfers)
-    elementwise, linear_algebra, movement, products, reductions, structures,
+    elementwise, linear_algebra, lookups, movement, products, reductions, structures,
 )
 from adcompiler.sparsity.control import (
     Arm, Follower, Loop, UnreachedError, attempt, branch, flow_back, meeting,

@@ -205,6 +205,27 @@ def solved(a):
     return np.linalg.solve(a, np.ones(3))
 
 
+@jacobian(X, rows=lambda: [{0}, {1}, {2, 0}, {3, 0}, {4, 0}, {5, 0}])
+def selected_by_constants_in_turn(x):
+    k = np.arange(6)
+    return np.select([k < 2, k < 9], [x**2, x[0] * x], 0.0)
+
+
+@jacobian(X, rows=lambda: [{i} for i in range(6)])
+def looked_up(x):
+    return np.interp(x, [-1.0, 0.0, 1.0], [1.0, 0.0, 4.0])
+
+
+@hessian(X, rows=lambda: [set() for _ in range(6)])
+def piecewise_linear(x):
+    return np.sum(np.interp(x, [-1.0, 0.0, 1.0], [1.0, 0.0, 4.0])) + np.sum(np.maximum(x, 0.0))
+
+
+@jacobian(X, rows=lambda: [{1, 3}, set(), {0, 2, 4, 5}, set()])
+def binned(x):
+    return np.bincount(np.array([2, 0, 2, 0, 2, 2]), weights=np.sin(x), minlength=4)
+
+
 SPARSE = sp.csr_array(np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]]))
 
 
