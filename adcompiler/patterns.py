@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import linecache
 import traceback
 import types
@@ -23,6 +24,7 @@ from adcompiler.pipeline import Request, refuse, typed_function
 from adcompiler.rulekit.registry import REGISTRY
 from adcompiler.runtime.aliases import overlap
 from adcompiler.runtime.records import is_record, record
+from adcompiler.sparsity.fingerprints import Reads
 from adcompiler.sparsity.machine import Machine
 from adcompiler.sparsity.pattern import Inputs, hessian, jacobian
 from adcompiler.sparsity.program import Program, program_of
@@ -133,7 +135,10 @@ class Patterns:
         if shared:
             program = program_of(compiled.function, compiled.unit, with_dead_code=True)
         machine = Machine(compiled.unit, inputs.local, second, compiled.callees)
-        cells = [cell.cell_contents for cell in cells_of(self.forms.target.function, compiled)]
+        cells = [
+            machine.reads.read(id(cell), functools.partial(getattr, cell, "cell_contents"))
+            for cell in cells_of(self.forms.target.function, compiled)
+        ]
         try:
             with np.errstate(all="ignore"):
                 value, *finals = program.entry(machine, *values, *cells)
@@ -240,6 +245,43 @@ def hessian_sparsity(
     return finished(
         lambda: hessian(machine, value, inputs.columns, shared), function, columns
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Watched:
+    """A pattern, and what it depends on beside the arguments."""
+
+    pattern: Any
+    guard: Guard
+    reads: Reads
+    fingerprint: Any
+
+    def holds(self) -> bool:
+        """Say whether nothing that the pattern depends on has changed."""
+        return self.guard.holds() and self.reads.fingerprint() == self.fingerprint
+
+
+def watched_pattern(
+    function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], argnums: Argnums,
+    second: bool,
+) -> Watched:
+    """Return the pattern of a Jacobian or a Hessian, and how to tell whether it still holds.
+
+    Raises UnsupportedError for a function that writes into its arguments.
+    """
+    patterns = patterns_of(function, argnums)
+    compiled = patterns.compiled(patterns.values(args, kwargs))
+    if compiled.written:
+        raise UnsupportedError([located(Refusal(
+            "a sparse derivative of a function that writes into its arguments",
+            "return the result, and write into a copy", "sparse-in-place",
+        ), [], patterns.forms)])
+    value, inputs, machine = patterns.run(args, kwargs, "global", second)
+    found = finished(
+        lambda: hessian(machine, value, inputs.columns, False) if second
+        else jacobian(value, inputs.columns), function, argnums,
+    )
+    return Watched(found, compiled.guard, machine.reads, machine.reads.fingerprint())
 
 
 def as_argnums(argnums: Any) -> Argnums:

@@ -8,26 +8,29 @@ the result.
 from __future__ import annotations
 
 import functools
-import hashlib
-import pickle
 import types
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
 
 from adcompiler.api import Argnums, Derivative
 from adcompiler.dispatch import Options
-from adcompiler.patterns import hessian_sparsity, jacobian_sparsity
-from adcompiler.runtime.records import is_record, record, state_of
+from adcompiler.patterns import Watched, watched_pattern
+from adcompiler.rulekit.registry import REGISTRY
 from adcompiler.sparsity.coloring import Coloring, color
 from adcompiler.sparsity.decompression import Decompression
+from adcompiler.sparsity.fingerprints import fingerprint, shape_of
+from adcompiler.sparsity.flattening import flat, is_column, is_row, real_dtype, swept, unflat
 
 MAX_KEPT = 16
 MAX_NUMBERS = 1 << 24
 """Numbers in the seeds of one sweep: more seeds are taken in several sweeps."""
+
+MAX_KEPT_NUMBERS = 1 << 22
+"""Numbers in seeds that are kept with their structure."""
 
 REVERSE_COST = 2.0
 """What one cotangent costs, in tangents, when the kind of coloring is chosen."""
@@ -42,15 +45,30 @@ class Structure:
 
     coloring: Coloring
     decompression: Decompression
+    watched: Watched
+    kept_seeds: dict[Any, np.ndarray] = field(default_factory=dict)
 
     @property
     def pattern(self) -> Any:
         """The pattern, a CSR array of bool."""
         return self.coloring.pattern
 
+    def seeds(self, of_rows: bool, dtype: Any) -> np.ndarray:
+        """Return the seeds of one direction; those of few colors are kept."""
+        found = self.kept_seeds.get((of_rows, dtype))
+        if found is None:
+            coloring = self.coloring
+            found = coloring.row_seeds(dtype) if of_rows else coloring.column_seeds(dtype)
+            found.flags.writeable = False
+            if found.size <= MAX_KEPT_NUMBERS:
+                self.kept_seeds[of_rows, dtype] = found
+        return found
+
 
 class SparseDerivative:
     """Base of sparse Jacobians and Hessians: keeps structures by what they depend on."""
+
+    is_second = False
 
     def __init__(
         self, function: Callable[..., Any], argnums: Argnums, kind: str, order: str
@@ -62,47 +80,60 @@ class SparseDerivative:
         self.order = order
         self.kept: OrderedDict[Any, Structure] = OrderedDict()
         self.form = Derivative(function, Options("vjp", self.argnums))
+        if any(self.form.specialisations.parts):
+            raise TypeError("sparse derivatives are with respect to whole arguments")
+        REGISTRY.watchers.add(self)
+
+    def rules_changed(self) -> None:
+        """Forget all structures; called when a rule is registered or removed."""
+        self.kept.clear()
 
     def structure(self, *args: Any, **kwargs: Any) -> Structure:
         """Return the pattern and coloring for arguments like these; found once, then kept.
 
-        They depend on the shapes of what is differentiated, and on the values of everything else.
+        They depend on the shapes of what is differentiated, and on the values of everything else:
+        other arguments, captured and global variables.
         """
-        values, wrt = self.arguments(args, kwargs)
-        key = self.key(values, wrt)
+        return self.structure_for(*self.arguments(args, kwargs), args, kwargs)
+
+    def structure_for(
+        self, values: Sequence[Any], wanted: Sequence[Any], args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Structure:
+        """Return the structure for all arguments, those differentiated among them."""
+        wrt = self.form.specialisations.wrt
+        others = [value for i, value in enumerate(values) if i not in wrt]
+        key = shape_of(list(wanted)), fingerprint(others)
         found = self.kept.get(key)
-        if found is None:
-            coloring = self.colored(args, kwargs)
-            found = self.kept[key] = Structure(coloring, Decompression(coloring))
+        if found is None or not found.watched.holds():
+            watched = watched_pattern(self.primal, args, kwargs, self.argnums, self.is_second)
+            coloring = self.colored(watched.pattern)
+            found = self.kept[key] = Structure(coloring, Decompression(coloring), watched)
             while len(self.kept) > MAX_KEPT:
                 self.kept.popitem(last=False)
-        else:
-            self.kept.move_to_end(key)
+        self.kept.move_to_end(key)
         return found
 
-    def prepare(self, *args: Any, **kwargs: Any) -> SparseDerivative:
+    def prepare(self, *args: Any, **kwargs: Any) -> Self:
         """Find the structure for arguments like these ahead of the first evaluation."""
         self.structure(*args, **kwargs)
         return self
 
-    def colored(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Coloring:
-        """Return the coloring of the pattern; that of the derivative in question."""
-        raise NotImplementedError
+    def colored(self, pattern: Any) -> Coloring:
+        """Return the coloring of the pattern."""
+        return color(pattern, self.kind, self.order)
 
     def arguments(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[tuple[Any, ...], tuple[int, ...]]:
-        """Return the values of all parameters, and the positions of those differentiated."""
+    ) -> tuple[tuple[Any, ...], list[Any]]:
+        """Return the values of all parameters, and those that are differentiated."""
         s = self.form.specialisations
-        if any(s.parts):
-            raise TypeError("sparse derivatives are with respect to whole arguments")
-        return s.values(self.form.bound(*args, **kwargs)), s.wrt
+        values = s.values(self.form.bound(*args, **kwargs))
+        return values, [values[i] for i in s.wrt]
 
-    def key(self, values: tuple[Any, ...], wrt: tuple[int, ...]) -> Any:
-        """Return what the structure depends on, as something to look it up by."""
-        shapes = tuple(shape_of(values[i]) for i in wrt)
-        others = [value for i, value in enumerate(values) if i not in wrt]
-        return shapes, digest([*others, *surroundings(self.form.specialisations.target.function)])
+    def several(self, derivative: Any) -> Any:
+        """Return a derivative of the arguments as one for each of them."""
+        return (derivative,) if self.form.specialisations.single else derivative
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """Bind to an instance, as methods do."""
@@ -123,8 +154,7 @@ class SparseJacobian(SparseDerivative):
         self.forward = Derivative(function, Options("forward", self.argnums, batched=True))
         self.reverse = Derivative(function, Options("vjp", self.argnums, batched=True))
 
-    def colored(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Coloring:
-        pattern = jacobian_sparsity(self.primal, *args, argnums=self.argnums, **kwargs)
+    def colored(self, pattern: Any) -> Coloring:
         if self.kind != "auto":
             return color(pattern, self.kind, self.order)
         by_column, by_row = (color(pattern, kind, self.order) for kind in ("column", "row"))
@@ -136,33 +166,37 @@ class SparseJacobian(SparseDerivative):
 
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         """Return the Jacobian at the arguments, a CSR array, written into ``out`` if given."""
-        found = self.structure(*args, **kwargs)
+        values, wanted = self.arguments(args, kwargs)
+        dtype = real_dtype(wanted, is_column)
+        found = self.structure_for(values, wanted, args, kwargs)
         coloring = found.coloring
-        values, wrt = self.arguments(args, kwargs)
-        wanted = [values[i] for i in wrt]
-        dtype = dtype_of(wanted)
         columns = rows = None
-        if coloring.column_count or not coloring.row_count:
+        if coloring.column_count:
             push = self.forward(*args, **kwargs)
-            columns = swept(
-                coloring.column_seeds(dtype),
-                lambda seeds: flat_of_each(push(*unflat_of_each(seeds, wanted))[1], len(seeds)),
-                coloring.pattern.shape[0],
-            )
+
+            def forward(seeds: np.ndarray) -> np.ndarray:
+                value, along = push(*unflat(seeds, wanted, is_column))
+                real_dtype(value, is_row)
+                return flat(along, value, len(seeds), dtype, is_row)
+
+            seeds = found.seeds(False, dtype)
+            columns = swept(seeds, forward, coloring.pattern.shape[0], MAX_NUMBERS)
         if coloring.row_count:
             value, pull = self.reverse(*args, **kwargs)
-            rows = swept(
-                coloring.row_seeds(dtype_of([value])),
-                lambda seeds: flat_of_each(
-                    pull(unflat_of_each(seeds, [value])[0]), len(seeds)
-                ),
-                coloring.pattern.shape[1],
-            )
-        return found.decompression.matrix(columns, rows, out)
+
+            def reverse(seeds: np.ndarray) -> np.ndarray:
+                back = self.several(pull(unflat(seeds, value, is_row)))
+                return flat(back, wanted, len(seeds), dtype, is_column)
+
+            seeds = found.seeds(True, real_dtype(value, is_row))
+            rows = swept(seeds, reverse, coloring.pattern.shape[1], MAX_NUMBERS)
+        return found.decompression.matrix(columns, rows, out, dtype)
 
 
 class SparseHessian(SparseDerivative):
     """A function's Hessian as a sparse matrix; see ``sparse_hessian``."""
+
+    is_second = True
 
     def __init__(
         self, function: Callable[..., Any], argnums: Argnums, kind: str, order: str
@@ -173,22 +207,22 @@ class SparseHessian(SparseDerivative):
         gradient = Derivative(function, Options("grad", positions))
         self.products = Derivative(gradient, Options("forward", positions, batched=True))
 
-    def colored(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Coloring:
-        pattern = hessian_sparsity(self.primal, *args, argnums=self.argnums, **kwargs)
-        return color(pattern, self.kind, self.order)
-
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         """Return the Hessian at the arguments, a CSR array, written into ``out`` if given."""
-        found = self.structure(*args, **kwargs)
-        values, wrt = self.arguments(args, kwargs)
-        wanted = [values[i] for i in wrt]
-        push = self.products(*args, **kwargs)
-        products = swept(
-            found.coloring.column_seeds(dtype_of(wanted)),
-            lambda seeds: flat_of_each(push(*unflat_of_each(seeds, wanted))[1], len(seeds)),
-            found.pattern.shape[0],
-        )
-        return found.decompression.matrix(products, products, out)
+        values, wanted = self.arguments(args, kwargs)
+        dtype = real_dtype(wanted, is_column)
+        found = self.structure_for(values, wanted, args, kwargs)
+        products = None
+        if found.coloring.column_count:
+            push = self.products(*args, **kwargs)
+
+            def forward(seeds: np.ndarray) -> np.ndarray:
+                along = self.several(push(*unflat(seeds, wanted, is_column))[1])
+                return flat(along, wanted, len(seeds), dtype, is_column)
+
+            seeds = found.seeds(False, dtype)
+            products = swept(seeds, forward, found.pattern.shape[0], MAX_NUMBERS)
+        return found.decompression.matrix(products, products, out, dtype)
 
 
 def sparse_jacobian(
@@ -227,137 +261,6 @@ def sparse_hessian(
     if kind not in ("star", "acyclic", "column"):
         raise ValueError(f"kind is one of star, acyclic, column, not {kind!r}")
     return SparseHessian(function, argnums, kind, order)
-
-
-# --- seeds ----------------------------------------------------------------------------------------
-
-
-def swept(seeds: np.ndarray, sweep: Callable[[np.ndarray], np.ndarray], size: int) -> np.ndarray:
-    """Return the derivatives along all seeds, in as few sweeps as memory allows."""
-    if not len(seeds):
-        return np.zeros((0, size), seeds.dtype)
-    at_once = max(1, MAX_NUMBERS // max(seeds.shape[1], size, 1))
-    found = [sweep(seeds[i : i + at_once]) for i in range(0, len(seeds), at_once)]
-    return found[0] if len(found) == 1 else np.concatenate(found)
-
-
-def leaves(value: Any) -> list[Any]:
-    """Return the real numbers and arrays in a value, in order; what carries none is left out."""
-    if isinstance(value, (tuple, list)):
-        return [leaf for item in value for leaf in leaves(item)]
-    if isinstance(value, dict):
-        return [leaf for item in value.values() for leaf in leaves(item)]
-    if isinstance(value, np.ndarray):
-        return [value] if value.dtype.kind in "fiu" else []
-    if isinstance(value, (float, int, np.floating, np.integer)) and not isinstance(value, bool):
-        return [value]
-    if is_record(value):
-        return [leaf for item in state_of(value).values() for leaf in leaves(item)]
-    return []
-
-
-def dtype_of(values: Sequence[Any]) -> Any:
-    """Return the float dtype that holds the numbers of some values."""
-    found = [np.asarray(leaf).dtype for leaf in leaves(list(values))]
-    return np.result_type(*found, np.float32) if found else np.float64
-
-
-def unflat_of_each(seeds: np.ndarray, like: Sequence[Any]) -> list[Any]:
-    """Return rows of numbers as tangents of the structure of ``like``, with the axis of rows."""
-    position = 0
-
-    def taken(value: Any) -> Any:
-        nonlocal position
-        if isinstance(value, tuple) and hasattr(value, "_fields"):
-            return type(value)(*map(taken, value))
-        if isinstance(value, (tuple, list)):
-            return type(value)(map(taken, value))
-        if isinstance(value, dict):
-            return {key: taken(item) for key, item in value.items()}
-        if is_record(value) and not isinstance(value, np.ndarray):
-            return record(**{name: taken(item) for name, item in state_of(value).items()})
-        if not leaves(value):
-            return None
-        shape = np.shape(value)
-        size = int(np.prod(shape, dtype=np.int64))
-        part = seeds[:, position : position + size].reshape(len(seeds), *shape)
-        position += size
-        return part
-
-    return [taken(value) for value in like]
-
-
-def flat_of_each(value: Any, count: int) -> np.ndarray:
-    """Return derivatives along many seeds as rows of numbers."""
-    parts = [np.reshape(leaf, (count, -1)) for leaf in leaves(value)]
-    if not parts:
-        return np.zeros((count, 0))
-    return np.asarray(parts[0]) if len(parts) == 1 else np.concatenate(parts, axis=1)
-
-
-# --- what a structure depends on ------------------------------------------------------------------
-
-
-def shape_of(value: Any) -> Any:
-    """Return the structure and shapes of a value, without its numbers."""
-    if isinstance(value, (tuple, list)):
-        return type(value), tuple(map(shape_of, value))
-    if isinstance(value, dict):
-        return dict, tuple((key, shape_of(item)) for key, item in value.items())
-    if isinstance(value, np.ndarray):
-        return value.dtype.str, value.shape
-    if is_record(value):
-        return type(value), tuple((n, shape_of(v)) for n, v in state_of(value).items())
-    return type(value)
-
-
-def surroundings(function: Callable[..., Any]) -> list[Any]:
-    """Return the values of the captured variables and global data that a function names."""
-    cells = [cell.cell_contents for cell in function.__closure__ or () if holds(cell)]
-    named = function.__code__.co_names
-    table = function.__globals__
-    return cells + [
-        table[name] for name in named
-        if isinstance(table.get(name), (np.ndarray, float, int, complex, tuple, list, dict))
-    ]
-
-
-def holds(cell: Any) -> bool:
-    """Say whether a closure cell has been given a value."""
-    try:
-        cell.cell_contents  # noqa: B018
-    except ValueError:
-        return False
-    return True
-
-
-def digest(values: Sequence[Any]) -> bytes:
-    """Return a fingerprint of the contents of some values."""
-    found = hashlib.blake2b(digest_size=16)
-
-    def add(value: Any) -> None:
-        found.update(type(value).__qualname__.encode())
-        if isinstance(value, np.ndarray) and value.dtype != object:
-            found.update(f"{value.dtype.str}{value.shape}".encode())
-            found.update(np.ascontiguousarray(value).tobytes())
-        elif isinstance(value, (tuple, list, set, frozenset)):
-            found.update(str(len(value)).encode())
-            for item in value:
-                add(item)
-        elif isinstance(value, dict):
-            add(list(value.items()))
-        elif isinstance(value, (int, float, complex, str, bytes, type(None), np.generic)):
-            found.update(repr(value).encode())
-        elif isinstance(value, (types.FunctionType, types.ModuleType, type)):
-            found.update(repr(id(value)).encode())
-        else:
-            try:
-                found.update(pickle.dumps(value))
-            except Exception:
-                found.update(repr(id(value)).encode())
-
-    add(list(values))
-    return found.digest()
 
 
 __all__ = [

@@ -31,13 +31,23 @@ class Decompression:
             self._places()
 
     def _places(self) -> None:
-        """Find out which nonzeros are read forward, and where."""
+        """Find out where in the numbers read forward, and behind them in reverse, nonzeros are."""
         coloring = self.coloring
+        height, width = self.pattern.shape
         row, column = self.row, self.column
-        color_of_column = coloring.columns[column]
-        self.direct = is_alone(row, color_of_column, coloring.column_count)
-        self.at = (color_of_column, row)
-        self.mirrored = coloring.columns[row] if coloring.kind == "star" else coloring.rows[row]
+        color_of_column, color_of_row = coloring.columns[column], coloring.rows[row]
+        forward = color_of_column * height + row
+        if coloring.kind == "column":
+            self.at = forward
+        elif coloring.kind == "row":
+            self.at = color_of_row * width + column
+        else:
+            direct = is_alone(row, color_of_column, coloring.column_count)
+            if coloring.kind == "star":
+                otherwise = coloring.columns[row] * height + column
+            else:
+                otherwise = coloring.column_count * height + color_of_row * width + column
+            self.at = np.where(direct, forward, otherwise)
 
     def _substitution(self) -> None:
         coloring = self.coloring
@@ -50,25 +60,16 @@ class Decompression:
         self.diagonal = np.flatnonzero(self.row == self.column)
         self.off = np.flatnonzero(self.row != self.column)
 
-    def values(self, forward: Any, reverse: Any = None) -> np.ndarray:
+    def values(self, forward: Any, reverse: Any = None, dtype: Any = float) -> np.ndarray:
         """Return the nonzeros in the order of the pattern's CSR form."""
+        if not self.row.size:
+            return np.zeros(0, dtype)
         if self.coloring.kind == "acyclic":
             return self._solved(forward)
-        if self.coloring.kind == "column":
-            return np.asarray(forward[self.at])
-        if self.coloring.kind == "row":
-            return np.asarray(reverse[self.mirrored, self.column])
-        other = forward if self.coloring.kind == "star" else reverse
-        if other is None:  # there are no colors of rows
-            return np.asarray(forward[self.at])
-        if forward is None:
-            return np.asarray(other[self.mirrored, self.column])
-        found = np.empty(self.row.size, np.result_type(forward, other))
-        color, line = self.at
-        direct, rest = self.direct, ~self.direct
-        found[direct] = forward[color[direct], line[direct]]
-        found[rest] = other[self.mirrored[rest], self.column[rest]]
-        return found
+        read = [forward] if self.coloring.kind in ("column", "star") else [
+            part for part in (forward, reverse) if part is not None]
+        numbers = np.ravel(read[0]) if len(read) == 1 else np.concatenate(list(map(np.ravel, read)))
+        return np.asarray(numbers.take(self.at))
 
     def _solved(self, forward: Any) -> np.ndarray:
         """Solve for the nonzeros, leaves of the two-colored trees first."""
@@ -82,15 +83,27 @@ class Decompression:
         found[self.off] = off
         return found
 
-    def matrix(self, forward: Any, reverse: Any = None, out: Any = None) -> Any:
-        """Return the matrix as a CSR array; written into ``out``, a CSR array of its pattern."""
-        data = self.values(forward, reverse)
+    def matrix(
+        self, forward: Any, reverse: Any = None, out: Any = None, dtype: Any = float
+    ) -> Any:
+        """Return the matrix as a CSR array; written into ``out``, a CSR array of its pattern.
+
+        ``dtype`` is that of a matrix without nonzeros. Raises ValueError for an ``out`` of another
+        structure, TypeError for one whose dtype cannot hold the numbers.
+        """
+        pattern = self.pattern
+        if out is not None and not (
+            sp.issparse(out) and out.format == "csr" and out.shape == pattern.shape
+            and np.array_equal(out.indptr, pattern.indptr)
+            and np.array_equal(out.indices, pattern.indices)
+        ):
+            raise ValueError(
+                "out has other nonzeros than the matrix: it is a CSR array from an earlier call"
+            )
+        data = self.values(forward, reverse, dtype)
         if out is None:
             return sp.csr_array(
-                (data, self.pattern.indices.copy(), self.pattern.indptr.copy()),
-                shape=self.pattern.shape,
+                (data, pattern.indices.copy(), pattern.indptr.copy()), shape=pattern.shape
             )
-        if out.nnz != data.size:
-            raise ValueError(f"out has {out.nnz} nonzeros, the pattern {data.size}")
-        out.data[:] = data
+        np.copyto(out.data, data, casting="same_kind")
         return out

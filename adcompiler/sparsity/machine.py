@@ -11,12 +11,14 @@ import numpy as np
 
 from adcompiler.errors import Finding
 from adcompiler.ir.nodes import UNDEF
+from adcompiler.runtime.containers import cell_value
 from adcompiler.sparsity import (  # noqa: F401  (the tables of transfers)
     elementwise, linear_algebra, lookups, movement, products, reductions, structures,
 )
 from adcompiler.sparsity.control import (
     Arm, Follower, Loop, UnreachedError, attempt, branch, flow_back, meeting,
 )
+from adcompiler.sparsity.fingerprints import Reads
 from adcompiler.sparsity.indexing import get_item, is_place, updated
 from adcompiler.sparsity.joining import covers, join
 from adcompiler.sparsity.movement import rows_of
@@ -55,6 +57,7 @@ class Machine(Run):
         self.programs = {} if programs is None else programs
         self.depths: dict[Callee, int] = {}
         self.frames: dict[Callee, Frame] = {}
+        self.reads = Reads()
 
     # -- operations ---------------------------------------------------------------------------
 
@@ -141,10 +144,18 @@ class Machine(Run):
         owner = sys.modules[module]
         found = self.stored.get((id(vars(owner)), name), UNDEF)
         if found is UNDEF:
-            return operator.attrgetter(path)(owner)
+            return self.reads.read((module, path), lambda: operator.attrgetter(path)(owner))
         for each in rest:
             found = self.attribute(found, each)
         return found
+
+    def read_attribute(self, obj: Any, name: str) -> Any:
+        """Return the present value of an attribute of a function, class or module."""
+        return self.reads.read((id(obj), name), lambda: getattr(obj, name))
+
+    def read_cell(self, function: Any, index: int) -> Any:
+        """Return the present value of a variable that a function captured."""
+        return self.reads.read((id(function), index), lambda: cell_value(function, index))
 
     @staticmethod
     def format(*parts: Any) -> str:

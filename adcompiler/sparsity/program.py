@@ -22,6 +22,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.optimise.common_subexpressions import common_subexpressions
 from adcompiler.optimise.dead_code import dead_code
 from adcompiler.rulekit.registry import hashable
+from adcompiler.runtime.containers import cell_value
 from adcompiler.sparsity.run import ALWAYS
 from adcompiler.sparsity.taint import tainted_variables
 from adcompiler.transforms.unit import Callee, Unit
@@ -239,6 +240,8 @@ class Writer:
             case Attribute(obj, name):
                 if through:
                     return f"R.attribute({self.atom(obj)}, {name!r})"
+                if isinstance(obj, Const):
+                    return f"R.read_attribute({self.atom(obj)}, {name!r})"
                 return f"{self.atom(obj)}.{name}" if name.isidentifier() else (
                     f"getattr({self.atom(obj)}, {name!r})")
             case Update(obj, steps, value, adds):
@@ -262,6 +265,8 @@ class Writer:
         )
         if isinstance(func, Const) and isinstance(func.value, Callee):
             return f"R.callee({self.constant(func.value)}, ({given}))"
+        if isinstance(func, Const) and func.value is cell_value:
+            return f"R.read_cell({given})"
         through = through or (
             isinstance(func, Const) and hashable(func.value) and func.value in ALWAYS)
         if through or not isinstance(func, Const):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from adcompiler import grad, vjp
+from adcompiler import UnsupportedError, grad, vjp
 from adcompiler.sparse import sparse_hessian, sparse_jacobian
 from scipy.optimize import rosen_hess
 
@@ -176,3 +176,137 @@ def test_decorated():
     assert np.allclose(potential(x).toarray(), wanted, rtol=1e-13)
     with pytest.raises(ValueError, match="star, acyclic, column"):
         sparse_hessian(rosenbrock, kind="row")
+
+
+INDEX = np.array([0, 1])
+
+
+class Settings:
+    def __init__(self, index):
+        self.index = index
+
+    picked = (0, 1)
+
+
+SETTINGS = Settings([0, 1])
+
+
+def picked_globally(x):
+    return x[INDEX] * 2.0
+
+
+def picked_by_settings(x):
+    return x[SETTINGS.index] * 2.0
+
+
+def picked_by_class(x):
+    return x[list(Settings.picked)] * 2.0
+
+
+def picker(chosen):
+    def inner(x):
+        return x[chosen] * 2.0
+
+    return lambda x: inner(x)
+
+
+@pytest.mark.parametrize("where", ["global", "instance", "class", "cell"])
+def test_a22_a_pattern_follows_what_called_functions_read(where, monkeypatch):
+    chosen = [0, 1]
+    function = {
+        "global": lambda x: picked_globally(x), "instance": lambda x: picked_by_settings(x),
+        "class": lambda x: picked_by_class(x), "cell": picker(chosen),
+    }[where]
+    jacobian = sparse_jacobian(function)
+    x = np.ones(4)
+    assert jacobian(x).toarray().tolist() == [[2.0, 0.0, 0.0, 0.0], [0.0, 2.0, 0.0, 0.0]]
+    first = jacobian.structure(x)
+    assert jacobian.structure(x + 1.0) is first
+    monkeypatch.setitem(globals(), "INDEX", np.array([3, 2]))
+    monkeypatch.setattr(SETTINGS, "index", [3, 2])
+    monkeypatch.setattr(Settings, "picked", (3, 2))
+    chosen[:] = [3, 2]
+    assert jacobian(x).toarray().tolist() == [[0.0, 0.0, 0.0, 2.0], [0.0, 0.0, 2.0, 0.0]]
+
+
+def test_a22_a_pattern_follows_functions_that_are_replaced(monkeypatch):
+    jacobian = sparse_jacobian(lambda x: picked_globally(x))
+    x = np.ones(3)
+    assert jacobian(x).nnz == 2
+    monkeypatch.setitem(globals(), "picked_globally", lambda x: x * x[0])
+    assert jacobian(x).toarray().tolist() == [[2.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 0.0, 1.0]]
+
+
+def test_out_has_the_structure_of_the_matrix():
+    jacobian = sparse_jacobian(lambda x: x * x)
+    x = np.array([1.0, 2.0])
+    for wrong in (sp.csr_array(np.array([[0.0, 1.0], [1.0, 0.0]])), np.zeros((2, 2)),
+                  sp.csc_array(np.eye(2))):
+        with pytest.raises(ValueError, match="other nonzeros"):
+            jacobian(x, out=wrong)
+    with pytest.raises(TypeError, match="same_kind"):
+        jacobian(x, out=sp.csr_array(np.eye(2, dtype=int)))
+
+
+def test_a22_two_colours_for_a_bidiagonal_jacobian():
+    jacobian = sparse_jacobian(np.diff)
+    x = rng.normal(size=200)
+    assert jacobian.structure(x).coloring.count == 2
+    assert np.array_equal(jacobian(x).toarray(), np.diff(np.eye(200), axis=0))
+
+
+def test_a22_three_colours_for_the_hessian_of_a_chain():
+    def chain(x):
+        return np.sum(np.diff(x) ** 4)
+
+    hessian = sparse_hessian(chain)
+    x = rng.normal(size=200)
+    assert hessian.structure(x).coloring.count == 3
+    d = np.diff(np.eye(200), axis=0)
+    wanted = d.T @ np.diag(12.0 * np.diff(x) ** 2) @ d
+    assert np.allclose(hessian(x).toarray(), wanted, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["auto", "column", "row", "bidirectional"])
+def test_every_number_of_the_result_has_a_row_every_one_of_the_arguments_a_column(kind):
+    def several(p):
+        x = p["x"]
+        return (x > 0.0, 3, np.array([1, 2]), None, [x[0] * x[1], x[1] * p["n"]], True, p["y"] * x)
+
+    p = {"n": 3, "x": np.array([2.0, 5.0]), "y": 0.5}
+    wanted = np.zeros((10, 4))
+    wanted[5:7, :3] = [[0.0, 5.0, 2.0], [5.0, 0.0, 3.0]]
+    wanted[8:, 1:] = [[0.5, 0.0, 2.0], [0.0, 0.5, 5.0]]
+    assert np.allclose(sparse_jacobian(several, kind=kind)(p).toarray(), wanted, rtol=1e-14)
+
+
+@pytest.mark.parametrize("kind", ["auto", "column", "row", "bidirectional"])
+@pytest.mark.parametrize("function", [
+    lambda x: np.zeros(3), lambda x: 1.0, lambda x: x[:0], lambda x: x > 0.0, np.floor,
+])
+def test_matrices_without_nonzeros(function, kind):
+    x = np.ones(4, np.float32)
+    found = sparse_jacobian(function, kind=kind)(x)
+    assert found.shape == (np.size(function(x)), 4)
+    assert (found.nnz, found.dtype) == (0, np.float32)
+
+
+def test_no_columns():
+    empty = np.zeros(0)
+    assert sparse_jacobian(lambda x: 2.0 * x)(empty).shape == (0, 0)
+    assert sparse_hessian(lambda x: np.sum(x * x))(empty).shape == (0, 0)
+    assert sparse_hessian(lambda x: np.sum(x))(np.ones(3)).nnz == 0
+
+
+def differences(y, x):
+    for i in range(len(y)):
+        y[i] = x[i + 1] - x[i]
+
+
+def test_refusals():
+    with pytest.raises(UnsupportedError, match="writes into its arguments"):
+        sparse_jacobian(differences, argnums=1)(np.zeros(2), np.ones(3))
+    with pytest.raises(TypeError, match="real functions of real numbers"):
+        sparse_jacobian(lambda z: z * z)(np.ones(2) * 1j)
+    with pytest.raises(TypeError, match="real functions of real numbers"):
+        sparse_jacobian(lambda x: x * 1j)(np.ones(2))
