@@ -274,7 +274,7 @@ def watched_pattern(
     if compiled.written:
         raise UnsupportedError([located(Refusal(
             "a sparse derivative of a function that writes into its arguments",
-            "return the result, and write into a copy", "sparse-in-place",
+            "return the result, and write into a copy", anchor="sparse-in-place",
         ), [], patterns.forms)])
     value, inputs, machine = patterns.run(args, kwargs, "global", second)
     found = finished(
