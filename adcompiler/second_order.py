@@ -50,7 +50,7 @@ def pulled(rule: Rule, call: Call, cotangent: Callable[[Any], Any]) -> Pulled | 
     def text_of(x: Any, wanted: bool = True) -> str:
         if type(x) in LITERALS:
             return f"({x!r})"
-        if wanted and not isinstance(x, type) and any(map(is_inexact, numbers(x))):
+        if wanted and is_one_argument(x):
             values.append(x)
             names.append(f"x{len(names)}")
             return names[-1]
@@ -81,6 +81,21 @@ def pulled(rule: Rule, call: Call, cotangent: Callable[[Any], Any]) -> Pulled | 
     namespace["cotangent"] = cotangent(value)
     bars = namespace["pulled"](*values)
     return Pulled(namespace["pulled"], tuple(values), bars)
+
+
+def is_one_argument(x: Any) -> bool:
+    """Say whether floats are given as a parameter; with integers beside them they are written out.
+
+    For a function that is differentiated with respect to a container, its integers count as floats.
+    """
+    return not isinstance(x, type) and any(map(is_inexact, numbers(x))) and not has_integer(x)
+
+
+def has_integer(x: Any) -> bool:
+    """Say whether a plain tuple or list has an integer in it, at any depth."""
+    if type(x) in (tuple, list):
+        return any(map(has_integer, x)) or any(type(item) is int for item in x)
+    return False
 
 
 def differentiated(rule: Rule, call: Call) -> set[int | str]:

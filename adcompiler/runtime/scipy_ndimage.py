@@ -52,9 +52,7 @@ def correlate_adjoints(
     """
     x, weights = np.asarray(x), np.asarray(weights)
     positions = borders(x.shape, weights.shape, mode, origin)
-    wide = x
-    for axis, places in enumerate(positions):
-        wide = extended(wide, axis, places, cval)
+    wide = extended_by(x, positions, cval)
     dtype = np.result_type(g, weights if weights.dtype.kind in "fc" else np.float32)
     around = np.zeros(wide.shape, dtype)
     dweights = np.zeros(weights.shape, np.result_type(g, x))
@@ -144,38 +142,68 @@ def gaussian_laplace_adjoint(g: Any, sigma: Any, mode: Any, axes: Any, truncate:
     return total
 
 
-def rank_adjoint(
-    g: Any, x: Any, y: Any, size: Any, footprint: Any, mode: Any, cval: Any, origin: Any
+def windows(
+    shape: tuple[int, ...], size: Any, footprint: Any, mode: Any, origin: Any
+) -> tuple[list[Any], list[tuple[slice, ...]]]:
+    """Return which elements an array is extended by, and the places of a window.
+
+    The places are parts of the extended array, of the given shape.
+    """
+    ndim = len(shape)
+    window = np.ones(each(size, ndim), bool) if footprint is None else np.asarray(footprint, bool)
+    parts = [
+        tuple(slice(int(i), int(i) + n) for i, n in zip(place, shape, strict=True))
+        for place in np.argwhere(window)
+    ]
+    return borders(shape, window.shape, mode, origin), parts
+
+
+def extended_by(x: Any, positions: Sequence[Any], cval: Any) -> Any:
+    """Return an array with the elements at ``positions`` along each of its axes."""
+    for axis, places in enumerate(positions):
+        x = extended(x, axis, places, cval)
+    return x
+
+
+def rank_choices(
+    x: Any, y: Any, size: Any, footprint: Any, mode: Any, cval: Any, origin: Any
 ) -> Any:
-    """Return the cotangent of the array of which ``y`` has, for each window, one element.
+    """Return for each place of a window where the element there equals ``y``, the one chosen."""
+    x = np.asarray(x)
+    positions, parts = windows(x.shape, size, footprint, mode, origin)
+    wide = extended_by(x, positions, cval)
+    return np.stack([wide[part] == y for part in parts])
+
+
+def rank_adjoint(g: Any, chosen: Any, size: Any, footprint: Any, mode: Any, origin: Any) -> Any:
+    """Return the cotangent of an array of which, for each window, one element is ``chosen``.
 
     Where several elements of a window equal that, they share the cotangent evenly; what stands
     beyond the border by ``cval`` takes its share away.
     """
-    x = np.asarray(x)
-    window = np.ones(each(size, x.ndim), bool) if footprint is None else np.asarray(footprint, bool)
-    positions = borders(x.shape, window.shape, mode, origin)
-    wide = x
+    positions, parts = windows(g.shape, size, footprint, mode, origin)
+    share = g / np.sum(chosen, 0, g.dtype)
+    around = np.zeros([len(places) for places in positions], g.dtype)
+    for part, here in zip(parts, chosen, strict=True):
+        around[part] += np.where(here, share, 0.0)
     for axis, places in enumerate(positions):
-        wide = extended(wide, axis, places, cval)
-    parts = [
-        tuple(slice(int(i), int(i) + n) for i, n in zip(place, x.shape, strict=True))
-        for place in np.argwhere(window)
-    ]
-    share = g / sum((np.asarray(wide[part] == y, g.dtype) for part in parts),
-                    start=np.zeros(g.shape, g.dtype))
-    around = np.zeros(wide.shape, g.dtype)
-    for part in parts:
-        around[part] += np.where(wide[part] == y, share, 0.0)
-    for axis, places in enumerate(positions):
-        around = folded(around, axis, places, x.shape[axis])
+        around = folded(around, axis, places, g.shape[axis])
     return around
 
 
-def rank_adjoint_along_axis(
-    g: Any, x: Any, y: Any, size: int, axis: int, mode: str, cval: Any, origin: int
-) -> Any:
-    """Return ``rank_adjoint`` for windows of ``size`` along one axis."""
-    sizes, origins = [1] * g.ndim, [0] * g.ndim
+def rank_tangent(d: Any, chosen: Any, size: Any, footprint: Any, mode: Any, origin: Any) -> Any:
+    """Return how the elements ``chosen`` of an array move along ``d``: the mean over equal ones."""
+    d = np.asarray(d)
+    positions, parts = windows(d.shape, size, footprint, mode, origin)
+    moved = extended_by(d, positions, 0.0)
+    total = sum((np.where(here, moved[part], 0.0)
+                 for part, here in zip(parts, chosen, strict=True)),
+                start=np.zeros(d.shape, d.dtype))
+    return total / np.sum(chosen, 0, d.dtype)
+
+
+def along_one(ndim: int, axis: int, size: int, origin: int) -> tuple[list[int], list[int]]:
+    """Return the sizes and origins of windows that reach along one axis only."""
+    sizes, origins = [1] * ndim, [0] * ndim
     sizes[axis], origins[axis] = size, origin
-    return rank_adjoint(g, x, y, sizes, None, mode, cval, origins)
+    return sizes, origins

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.signal import fftconvolve, lfilter, lfilter_zi
+from scipy.signal import convolve2d, fftconvolve, lfilter, lfilter_zi
 
 # --- convolutions ---------------------------------------------------------------------------------
 
@@ -112,6 +112,16 @@ def planar_adjoints(
     return around, fftconvolve(turned(wide, (0, 1)), g, "valid")
 
 
+def planar_product(
+    x: Any, kernel: Any, mode: str, boundary: str, fill: Any
+) -> Any:
+    """Return ``scipy.signal.convolve2d`` of arrays, of which ``mode`` may be ``later`` too."""
+    if mode == "valid":
+        boundary, fill = "fill", 0
+    full = convolve2d(x, kernel, "full", boundary, fill)
+    return part_of_full(full, np.shape(x), np.shape(kernel), mode, (0, 1))
+
+
 # --- recursive filters ----------------------------------------------------------------------------
 
 
@@ -192,6 +202,25 @@ def sosfilt_adjoints(
         if gzi is not None:
             gzi[i] = state
     return gsos, gy, gzi
+
+
+def sosfilt_tangent(
+    sos_dot: Any, x_dot: Any, zi_dot: Any, sos: Any, x: Any, axis: int, zi: Any
+) -> tuple[Any, Any]:
+    """Return how signal and states of ``sosfilt`` move: the adjoint of ``sosfilt_adjoints``."""
+    sos, states = np.asarray(sos), []
+    x = np.asarray(x)
+    for i, section in enumerate(sos):
+        start = None if zi is None else zi[i]
+        found = lfilter(section[:3], section[3:], x, axis, start)
+        y = found if zi is None else found[0]
+        x_dot, state = lfilter_tangent(
+            sos_dot[i, :3], sos_dot[i, 3:], x_dot, None if zi_dot is None else zi_dot[i],
+            section[:3], section[3:], x, axis, y,
+        )
+        states.append(state)
+        x = y
+    return x_dot, np.stack(states)
 
 
 # --- filters that run both ways -------------------------------------------------------------------

@@ -5,9 +5,9 @@ import scipy.ndimage
 
 from adcompiler.rulekit import call, non_differentiable, rrule
 from adcompiler.runtime.scipy_ndimage import (
-    along_axis_adjoint, correlate_adjoints, edge_adjoint, gaussian_adjoint,
-    gaussian_laplace_adjoint, gaussian_weights, laplace_adjoint, rank_adjoint,
-    rank_adjoint_along_axis, uniform_adjoint,
+    along_axis_adjoint, along_one, correlate_adjoints, edge_adjoint, gaussian_adjoint,
+    gaussian_laplace_adjoint, gaussian_weights, laplace_adjoint, rank_adjoint, rank_choices,
+    uniform_adjoint,
 )
 from adcompiler.runtime.shaping import like
 from adcompiler_rules.scipy_samples import complex_normal
@@ -273,7 +273,8 @@ def maximum_filter(
     y = scipy.ndimage.maximum_filter(input, size, footprint, None, mode, cval, origin)
 
     def maximum_filter_pullback(dy):
-        return like(rank_adjoint(dy, input, y, size, footprint, mode, cval, origin), input)
+        chosen = rank_choices(input, y, size, footprint, mode, cval, origin)
+        return like(rank_adjoint(dy, chosen, size, footprint, mode, origin), input)
 
     return y, maximum_filter_pullback
 
@@ -287,7 +288,8 @@ def minimum_filter(
     y = scipy.ndimage.minimum_filter(input, size, footprint, None, mode, cval, origin)
 
     def minimum_filter_pullback(dy):
-        return like(rank_adjoint(dy, input, y, size, footprint, mode, cval, origin), input)
+        chosen = rank_choices(input, y, size, footprint, mode, cval, origin)
+        return like(rank_adjoint(dy, chosen, size, footprint, mode, origin), input)
 
     return y, minimum_filter_pullback
 
@@ -301,7 +303,8 @@ def median_filter(
     y = scipy.ndimage.median_filter(input, size, footprint, None, mode, cval, origin)
 
     def median_filter_pullback(dy):
-        return like(rank_adjoint(dy, input, y, size, footprint, mode, cval, origin), input)
+        chosen = rank_choices(input, y, size, footprint, mode, cval, origin)
+        return like(rank_adjoint(dy, chosen, size, footprint, mode, origin), input)
 
     return y, median_filter_pullback
 
@@ -317,7 +320,8 @@ def rank_filter(
     y = scipy.ndimage.rank_filter(input, rank, size, footprint, None, mode, cval, origin)
 
     def rank_filter_pullback(dy):
-        return like(rank_adjoint(dy, input, y, size, footprint, mode, cval, origin), input)
+        chosen = rank_choices(input, y, size, footprint, mode, cval, origin)
+        return like(rank_adjoint(dy, chosen, size, footprint, mode, origin), input)
 
     return y, rank_filter_pullback
 
@@ -335,7 +339,8 @@ def percentile_filter(
     )
 
     def percentile_filter_pullback(dy):
-        return like(rank_adjoint(dy, input, y, size, footprint, mode, cval, origin), input)
+        chosen = rank_choices(input, y, size, footprint, mode, cval, origin)
+        return like(rank_adjoint(dy, chosen, size, footprint, mode, origin), input)
 
     return y, percentile_filter_pullback
 
@@ -349,7 +354,9 @@ def maximum_filter1d(input, size, axis=-1, output=None, mode="reflect", cval=0.0
     y = scipy.ndimage.maximum_filter1d(input, size, axis, None, mode, cval, origin)
 
     def maximum_filter1d_pullback(dy):
-        return like(rank_adjoint_along_axis(dy, input, y, size, axis, mode, cval, origin), input)
+        sizes, origins = along_one(np.ndim(input), axis, size, origin)
+        chosen = rank_choices(input, y, sizes, None, mode, cval, origins)
+        return like(rank_adjoint(dy, chosen, sizes, None, mode, origins), input)
 
     return y, maximum_filter1d_pullback
 
@@ -363,6 +370,8 @@ def minimum_filter1d(input, size, axis=-1, output=None, mode="reflect", cval=0.0
     y = scipy.ndimage.minimum_filter1d(input, size, axis, None, mode, cval, origin)
 
     def minimum_filter1d_pullback(dy):
-        return like(rank_adjoint_along_axis(dy, input, y, size, axis, mode, cval, origin), input)
+        sizes, origins = along_one(np.ndim(input), axis, size, origin)
+        chosen = rank_choices(input, y, sizes, None, mode, cval, origins)
+        return like(rank_adjoint(dy, chosen, sizes, None, mode, origins), input)
 
     return y, minimum_filter1d_pullback
