@@ -20,6 +20,7 @@ from adcompiler.rulekit import (
 from adcompiler.runtime import no_grad, stop_gradient
 from adcompiler.runtime.checkpoints import checkpoint, checkpoint_loop
 from adcompiler.runtime.external import ExternalFunction, bump, external
+from adcompiler.seeds import batched_jvp, batched_vjp
 
 if TYPE_CHECKING:
     from adcompiler.patterns import hessian_sparsity, jacobian_sparsity
@@ -30,14 +31,15 @@ __version__ = "0.1.0"
 __all__ = [
     "ADError", "Derivative", "ExternalFunction", "InternalError", "MissingRuleError", "NoTangent",
     "PullbackMemory", "RuleError", "Signature", "SourceNotFoundError", "UnsupportedError",
-    "ZeroTangent", "alias", "apply_frule", "apply_rrule", "augmented_primal", "bilinear", "bump",
-    "checkpoint", "checkpoint_loop", "clear_new_rule_hooks", "complex_jacobian", "derivative",
-    "elementwise_grad", "external", "fmad", "frule", "grad", "hessian", "hessian_sparsity",
-    "holomorphic_derivative", "hvp", "intercept", "jacfwd", "jacobian", "jacobian_sparsity",
-    "jacrev", "jet", "jvp", "linear", "linearize", "no_grad", "non_differentiable",
-    "nth_derivative", "on_new_rule", "opt_out", "preprocess", "project_to", "pullback_at",
-    "refresh_rules", "rrule", "scalar_rule", "sensitivity", "source", "sparse_hessian",
-    "sparse_jacobian", "stop_gradient", "unionise", "value_and_grad", "vhp", "vjp",
+    "ZeroTangent", "alias", "apply_frule", "apply_rrule", "augmented_primal", "batched_jvp",
+    "batched_vjp", "bilinear", "bump", "checkpoint", "checkpoint_loop", "clear_new_rule_hooks",
+    "complex_jacobian", "derivative", "elementwise_grad", "external", "fmad", "frule", "grad",
+    "hessian", "hessian_sparsity", "holomorphic_derivative", "hvp", "intercept", "jacfwd",
+    "jacobian", "jacobian_sparsity", "jacrev", "jet", "jvp", "linear", "linearize", "no_grad",
+    "non_differentiable", "nth_derivative", "on_new_rule", "opt_out", "preprocess", "project_to",
+    "pullback_at", "refresh_rules", "rrule", "scalar_rule", "sensitivity", "source",
+    "sparse_hessian", "sparse_jacobian", "stop_gradient", "unionise", "value_and_grad", "vhp",
+    "vjp",
 ]
 
 _ON_DEMAND = {

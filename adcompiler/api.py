@@ -261,16 +261,18 @@ def _kept_here(function: Callable[..., Any], *options: Any) -> Derivative:
 
 def source(
     function: Callable[..., Any], *args: Any, mode: str = "grad", argnums: Argnums = 0,
-    **kwargs: Any,
+    batched: bool = False, **kwargs: Any,
 ) -> str:
     """Return the text of the module emitted for ``function`` at these arguments.
 
     ``mode`` is ``"grad"`` (or ``"reverse"``), ``"value_and_grad"``, ``"vjp"`` (the augmented primal
-    and the pullback) or ``"forward"`` (the pushforward).
-    Without arguments, annotations give the types, and code for the rest is generic.
+    and the pullback) or ``"forward"`` (the pushforward). With ``batched`` these two are for many
+    seeds at once. Without arguments, annotations give the types, and code for the rest is generic.
     """
     mode = "grad" if mode == "reverse" else mode
-    derivative = Derivative(function, Options(mode, argnums))
+    if batched and mode not in ("vjp", "forward"):
+        raise ValueError(f"many seeds at once are for the modes vjp and forward; got {mode!r}")
+    derivative = Derivative(function, Options(mode, argnums, batched=batched))
     return derivative.source_for(*args, **kwargs) if args or kwargs else derivative.source
 
 

@@ -1,4 +1,4 @@
-"""Jacobians, column by column in forward mode or row by row in reverse mode."""
+"""Jacobians, by columns in forward mode or by rows in reverse mode, many of them in a sweep."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import numpy as np
 
 from adcompiler.api import Argnums, Derivative
 from adcompiler.dispatch import Options
-from adcompiler.dispatch.trees import check_real, leaves, map_tree, units
+from adcompiler.dispatch.trees import check_real, leaves, map_tree, size_of, unit_batches
 from adcompiler.runtime import as_gradient, own, seed
+from adcompiler.seeds import seeds_at_once
 
 MODES = ("auto", "forward", "reverse")
 
@@ -27,8 +28,9 @@ def jacobian(
     Jacobian has the structure of the result, with, in each place, the structure of the argument; a
     tuple ``argnums`` gives a tuple there.
 
-    ``mode`` is ``"forward"`` (one pushforward for each number in the arguments), ``"reverse"`` (one
-    pullback for each number in the result) or ``"auto"``, which takes the mode with fewer.
+    ``mode`` is ``"forward"`` (a tangent for each number in the arguments), ``"reverse"`` (a
+    cotangent for each number in the result) or ``"auto"``, which takes the mode with fewer. One
+    sweep takes many of them: see ``batched_vjp`` and ``batched_jvp``.
     ``out`` is what the Jacobian is written into, of its structure and shapes, and returned.
     Complex numbers need ``holomorphic=True``, and TypeError is raised otherwise. Arguments stay as
     they are.
@@ -37,26 +39,27 @@ def jacobian(
         raise ValueError(f"mode {mode!r} is not one of {', '.join(MODES)}")
     several = isinstance(argnums, (tuple, list))
     wanted = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
-    pushed = Derivative(function, Options("forward", wanted))
-    pulled = Derivative(function, Options("vjp", wanted))
+    pushed = Derivative(function, Options("forward", wanted, batched=True))
+    pulled = Derivative(function, Options("vjp", wanted, batched=True))
 
     @functools.wraps(function)
     def jacobian_at(*args: Any, **kwargs: Any) -> Any:
         values = pushed.differentiated(*args, **kwargs)
         check_real(values, "an argument", holomorphic)
-        count = sum(int(np.size(leaf)) for leaf in leaves(values))
+        count = size_of(values)
         value, pullback = None, None
         if mode == "reverse" or (mode == "auto" and count > 1) or count == 0:
             value, pullback = pulled(*own(args), **own(kwargs))
             check_real(value, "the result", holomorphic)
-            size = sum(int(np.size(leaf)) for leaf in leaves(value))
-            if mode == "reverse" or (mode == "auto" and size < count) or count == 0:
-                rows = [pullback(cotangent) for cotangent in units(value)]
+            size = size_of(value)
+            if mode == "reverse" or (mode == "auto" and size <= count) or count == 0:
+                at_once = seeds_at_once(max(size, count))
+                rows = [pullback(cotangents) for cotangents in unit_batches(value, at_once)]
                 return assembled(value, values, rows, several, out, holomorphic, by_rows=True)
         columns = []
-        for tangents in units(values):
-            value, column = pushed(*own(args), **own(kwargs))(*tangents)
-            columns.append(column)
+        for tangents in unit_batches(values, seeds_at_once(count)):
+            value, part = pushed(*own(args), **own(kwargs))(*tangents)
+            columns.append(part)
         check_real(value, "the result", holomorphic)
         return assembled(value, values, columns, several, out, holomorphic, by_rows=False)
 
@@ -80,22 +83,22 @@ def jacrev(
 def fmad(function: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
     """Return the gradient of ``function``, as ``grad`` does, but in forward mode.
 
-    It takes one pushforward for each number in the arguments, and no memory for what the function
-    computes. Raises TypeError if the result is not one real number.
+    It pushes a tangent for each number in the arguments, many of them in a sweep, and keeps nothing
+    of what the function computes. Raises TypeError if the result is not one real number.
     """
     several = isinstance(argnums, (tuple, list))
     wanted = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
-    pushed = Derivative(function, Options("forward", wanted))
+    pushed = Derivative(function, Options("forward", wanted, batched=True))
 
     @functools.wraps(function)
     def gradient(*args: Any, **kwargs: Any) -> Any:
         values = pushed.differentiated(*args, **kwargs)
         check_real(values, "an argument", False)
-        slopes = []
-        for tangents in units(values):
+        slopes: list[float] = []
+        for tangents in unit_batches(values, seeds_at_once(size_of(values))):
             value, slope = pushed(*own(args), **own(kwargs))(*tangents)
             seed(value, getattr(function, "__name__", "the function"))
-            slopes.append(np.asarray(slope).item())
+            slopes += np.asarray(slope).ravel().tolist()
         rest = iter(slopes)
         found = tuple(as_gradient(filled(value, rest), value) for value in values)
         return found if several else found[0]
@@ -118,7 +121,7 @@ def assembled(
     value: Any, arguments: tuple[Any, ...], parts: Sequence[Any], several: bool, out: Any,
     holomorphic: bool, by_rows: bool,
 ) -> Any:
-    """Return the Jacobian of its columns, or rows, as a tree of trees."""
+    """Return the Jacobian of batches of its columns, or rows, as a tree of trees."""
     results, inputs = list(leaves(value)), list(leaves(arguments))
     flat = [list(leaves(part)) for part in parts]
     buffers = None if out is None else list(leaves(out))
@@ -157,15 +160,25 @@ def block_of(
     shape = (*np.shape(results[i]), *np.shape(inputs[j]))
     across = results if by_rows else inputs
     position = i if by_rows else j
-    start = sum(int(np.size(leaf)) for leaf in across[:position])
+    start = size_of(across[:position])
     stop = start + int(np.size(across[position]))
-    chosen = [part[j if by_rows else i] for part in parts[start:stop]]
+    chosen = between([part[j if by_rows else i] for part in parts], start, stop)
     if not chosen:
         return np.zeros(shape)
-    stacked = np.stack([np.asarray(part) for part in chosen])
+    whole = chosen[0] if len(chosen) == 1 else np.concatenate(chosen)
     if by_rows:
-        return stacked.reshape(shape)
-    return np.moveaxis(stacked, 0, -1).reshape(shape)
+        return whole.reshape(shape)
+    return np.moveaxis(whole, 0, -1).reshape(shape)
+
+
+def between(batches: list[Any], start: int, stop: int) -> list[Any]:
+    """Return the rows from ``start`` to ``stop`` of arrays that follow each other."""
+    chosen = []
+    for batch in batches:
+        if start < min(len(batch), stop):
+            chosen.append(batch[max(start, 0) : stop])
+        start, stop = start - len(batch), stop - len(batch)
+    return [rows for rows in chosen if len(rows)]
 
 
 def fill(buffer: Any, block: Any) -> None:

@@ -54,24 +54,30 @@ def map_tree(function: Callable[[Any], Any], tree: Any) -> Any:
     return list(new.values()) if isinstance(tree, list) else tuple(new.values())
 
 
-def units(tree: Any) -> Iterator[Any]:
-    """Iterate over the unit tangents of a tree: 1 in one element of one leaf, 0 elsewhere."""
-    count = sum(int(np.size(leaf)) for leaf in leaves(tree))
-    for position in range(count):
-        start = 0
+def size_of(tree: Any) -> int:
+    """Return how many numbers a tree holds."""
+    return sum(int(np.size(leaf)) for leaf in leaves(tree))
 
-        def unit(leaf: Any, position: int = position) -> Any:
+
+def unit_batches(tree: Any, at_once: int) -> Iterator[Any]:
+    """Iterate over the unit tangents of a tree: 1 in one element of one leaf, 0 elsewhere.
+
+    They come ``at_once`` at a time: every leaf has a leading axis that counts them.
+    """
+    count = size_of(tree)
+    for first in range(0, count, at_once):
+        number = min(at_once, count - first)
+        start = first
+
+        def batch(leaf: Any, number: int = number) -> Any:
             nonlocal start
-            where, size = position - start, int(np.size(leaf))
-            start += size
-            if not isinstance(leaf, np.ndarray):
-                return 1.0 if where == 0 else 0.0
-            flat = np.zeros(size, leaf.dtype if leaf.dtype.kind in "fc" else np.float64)
-            if 0 <= where < size:
-                flat[where] = 1.0
-            return flat.reshape(leaf.shape)
+            size = int(np.size(leaf))
+            dtype = np.asarray(leaf).dtype
+            eye = np.eye(number, size, start, dtype if dtype.kind in "fc" else np.float64)
+            start -= size
+            return eye.reshape(number, *np.shape(leaf))
 
-        yield map_tree(unit, tree)
+        yield map_tree(batch, tree)
 
 
 def check_real(tree: Any, what: str, holomorphic: bool) -> None:

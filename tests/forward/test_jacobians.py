@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from adcompiler import fmad, grad, jacfwd, jacobian, jacrev
+from adcompiler import fmad, grad, jacfwd, jacobian, jacrev, seeds
 
 
 def rows(v):
@@ -102,3 +102,46 @@ def test_gradients_in_forward_mode():
 def test_modes_have_names():
     with pytest.raises(ValueError, match="auto, forward, reverse"):
         jacobian(rows, mode="adjoint")
+
+
+@pytest.mark.parametrize("made", [jacfwd, jacrev])
+@pytest.mark.parametrize("numbers", [1, 10, 1000])
+def test_seeds_are_taken_so_many_at_once(monkeypatch, made, numbers):
+    monkeypatch.setattr(seeds, "MAX_NUMBERS", numbers)
+
+    def f(p, s):
+        return (p["w"] * s, p["w"][0] * p["c"][0] + s, [p["c"][0] ** 2])
+
+    point = {"w": np.array([1.0, 2.0, 4.0]), "c": [3.0]}
+    (scaled, by_s), (product, one), [(square, none)] = made(f, (0, 1))(point, 5.0)
+    assert np.array_equal(scaled["w"], 5.0 * np.eye(3)) and np.array_equal(by_s, point["w"])
+    assert np.array_equal(scaled["c"][0], np.zeros(3))
+    assert np.array_equal(product["w"], [3.0, 0.0, 0.0]) and product["c"] == [1.0] and one == 1.0
+    assert np.array_equal(square["w"], np.zeros(3)) and square["c"] == [6.0] and none == 0.0
+
+
+@pytest.mark.parametrize("mode", ["auto", "forward", "reverse"])
+def test_keyword_arguments_and_an_axis_more_in_the_result(mode):
+    def f(x, *, power=2, shift):
+        return np.stack([x**power, x + shift])
+
+    found = jacobian(f, mode=mode)(np.array([1.0, 3.0]), shift=2.0, power=3)
+    assert np.allclose(found, [np.diag([3.0, 27.0]), np.eye(2)])
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_trees_are_written_into_trees(mode):
+    out = {"a": np.empty((2, 2)), "b": np.empty(2)}
+
+    def f(x):
+        return {"a": x * x, "b": x[0] * x[1]}
+
+    assert jacobian(f, mode=mode, out=out)(np.array([2.0, 5.0])) is out
+    assert np.array_equal(out["a"], np.diag([4.0, 10.0])) and np.array_equal(out["b"], [5.0, 2.0])
+
+
+def test_the_blocks_have_storage_of_their_own():
+    for made in (jacfwd, jacrev):
+        first, second = made(lambda x, y: x + y, (0, 1))(np.ones(2), np.ones(2))
+        first[:] = 7.0
+        assert np.array_equal(second, np.eye(2))

@@ -1,0 +1,43 @@
+"""Many seeds at once, as the public functions give them."""
+
+import numpy as np
+import pytest
+
+import adcompiler
+from adcompiler import batched_jvp, jacobian, source
+
+
+def cross_ratio(p):
+    return np.stack([p[:, 0] * np.sin(p[:, 1]), p[:, 2] / p[:, 0]], axis=1)
+
+
+def test_jacobians_of_each_observation_take_as_many_seeds_as_one_has_numbers():
+    P = np.random.default_rng(1).normal(size=(6, 3)) + 3.0
+    tangents = np.zeros((3, *P.shape))
+    for j in range(3):
+        tangents[j, :, j] = 1.0
+    _, columns = batched_jvp(cross_ratio, (P,), (tangents,))
+    found = np.moveaxis(columns, 0, -1)
+    x, y, z = P.T
+    zero = np.zeros(6)
+    closed = np.stack([
+        np.stack([np.sin(y), x * np.cos(y), zero], axis=1),
+        np.stack([-z / x**2, zero, 1.0 / x], axis=1),
+    ], axis=1)
+    assert np.allclose(found, closed, rtol=1e-14)
+    whole = jacobian(cross_ratio)(P)
+    assert np.allclose(found, whole[np.arange(6), :, np.arange(6)])
+
+
+def test_source_shows_code_for_many_seeds():
+    def f(x, s):
+        return x * s
+
+    text = source(f, np.ones(3), 2.0, mode="vjp", argnums=(0, 1), batched=True)
+    assert "axis=1" in text or "axis=(1" in text
+    with pytest.raises(ValueError, match="vjp and forward"):
+        source(f, np.ones(3), 2.0, batched=True)
+
+
+def test_names_are_public():
+    assert {"batched_jvp", "batched_vjp"} <= set(adcompiler.__all__)
