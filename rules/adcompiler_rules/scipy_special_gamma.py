@@ -61,11 +61,16 @@ def psi_difference(a: Any, b: Any) -> Any:
 
 
 def rgamma_slope(x: Any, y: Any) -> Any:
-    """Return the derivative of ``y = 1 / gamma(x)``; at the poles of gamma ``(-1)**n * n!``."""
+    """Return the derivative of ``y = 1 / gamma(x)``; at the poles of gamma ``(-1)**n * n!``.
+
+    There it is that of ``sin(pi x) gamma(1 - x) / pi`` (DLMF 5.5.3), which can be differentiated.
+    """
     at_pole = (y == 0.0) & (np.real(x) <= 0.0)
     there = np.where(at_pole, np.real(x), 0.0)
     inside = np.where(at_pole, 1.0, x)
-    return np.where(at_pole, np.cos(np.pi * there) * sc.gamma(1.0 - there), -y * sc.psi(inside))
+    factor = sc.gamma(1.0 - there)
+    slope = np.cos(np.pi * there) * factor - there * np.sinc(there) * factor * sc.psi(1.0 - there)
+    return np.where(at_pole, slope, -y * sc.psi(inside))
 
 
 scalar_rule(sc.gamma,    lambda x, y: y * sc.psi(x),                       domain=POSITIVE)
@@ -129,11 +134,12 @@ def binom_slope_n(n: Any, k: Any, y: Any) -> Any:
     """Return the derivative in ``n`` of ``gamma(n + 1) / (gamma(k + 1) gamma(n - k + 1))``."""
     d = n - k + 1.0
     at_pole = (y == 0.0) & (d <= 0.0) & (n > -1.0)
-    zero = np.where(at_pole, d, 0.0)
+    zero, top = np.where(at_pole, d, 0.0), np.where(at_pole, n, 0.0) + 1.0
+    slope = sc.psi(top) * sc.rgamma(zero) + rgamma_slope(zero, sc.rgamma(zero))
     inside = np.where(at_pole, 0.0, n)
     return np.where(
         at_pole,
-        sc.gamma(np.where(at_pole, n, 0.0) + 1.0) * sc.rgamma(k + 1.0) * rgamma_slope(zero, 0.0),
+        sc.gamma(top) * sc.rgamma(k + 1.0) * slope,
         y * psi_difference(inside + 1.0, np.where(at_pole, 1.0, d)),
     )
 

@@ -144,3 +144,23 @@ def test_complex_numbers():
                             (sc.loggamma, sc.psi), (sc.exp1, lambda z: -np.exp(-z) / z)):
         _, pullback = vjp(lambda z, f=function: f(z), z)
         np.testing.assert_allclose(pullback(np.ones(2, complex))[0], np.conj(slope(z)), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("x", "wanted"), [
+    # 2 (-1)**(n + 1) n! psi(n + 1) at -n, from the series of sin(pi x) gamma(1 - x) / pi
+    (0.0, 2.0 * np.euler_gamma), (-1.0, 2.0 * (1.0 - np.euler_gamma)),
+    (-2.0, -4.0 * (1.5 - np.euler_gamma)),
+])
+def test_second_derivative_of_rgamma_at_the_poles_of_gamma(x, wanted):
+    assert grad(grad(lambda x: sc.rgamma(x)))(x) == pytest.approx(wanted, rel=1e-13)
+
+
+@pytest.mark.parametrize(("n", "k"), [(1.0, 2.0), (4.0, 6.0), (5.0, 2.0)])
+def test_second_derivatives_of_binom(n, k):
+    h = 1e-5
+    for i in (0, 1):
+        slope = grad(lambda n, k: sc.binom(n, k), i)
+        for j in (0, 1):
+            e, d = h * (j == 0), h * (j == 1)
+            wanted = (slope(n + e, k + d) - slope(n - e, k - d)) / (2.0 * h)
+            assert grad(slope, j)(n, k) == pytest.approx(wanted, rel=1e-7)
