@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from adcompiler.analyses.liveness import live_variables
 from adcompiler.analyses.once import reused_variables
 from adcompiler.analyses.purity import Purity
-from adcompiler.analyses.storage import Sharing, is_mutable
+from adcompiler.analyses.storage import Sharing, is_mutable, written_operand
 from adcompiler.errors import Finding
 from adcompiler.finish import finished_bars, of_many_seeds, own_arrays, python_number
 from adcompiler.frontend.scope import Scope
@@ -288,14 +288,19 @@ def gradient(
     if isinstance(output_bar, Var):
         call = Call(Const(seed), (both.value, Const(typed.shown)))
         statements.append(Let(output_bar, call, origin.reversed()))
+    results: list[Atom] = [both.value] if with_value else []
+    if aux is not None:
+        results.append(both.renamed.get(aux, aux) if isinstance(aux, Var) else aux)
+    with s.writing_to(statements):
+        results = kept_from_sweep(s, results, both.forward, both.sweep, origin)
     statements += both.sweep
     with s.writing_to(statements):
         bars = finished_bars(s, both, inputs, origin)
         yields = [bars[0] if single else pack(s, bars, origin)]
         if with_value:
-            yields.insert(0, both.value if aux is None else pack(s, [both.value, aux], origin))
-        elif aux is not None:
-            yields.append(aux)
+            yields.insert(0, results[0] if aux is None else pack(s, results, origin))
+        else:
+            yields += results
     name = f"{typed.function.name}_{'value_and_grad' if with_value else 'grad'}"
     main = Function(name, all_params(unit, typed), Block(tuple(statements), tuple(yields)), origin)
     functions = [main, *pair_functions(unit, pairs)]
@@ -303,6 +308,36 @@ def gradient(
     names = ", ".join(p.name for p in inputs)
     doc = f"Return the {what.format(typed.function.name)} with respect to {names}."
     return Product([*functions, *plain_functions(functions)], {name: doc})
+
+
+def kept_from_sweep(
+    s: Specialiser, results: list[Atom], forward: list[Statement], sweep: list[Statement],
+    origin: Origin,
+) -> list[Atom]:
+    """Write copies of those results whose storage the sweep puts back as it was; return all."""
+    written = [
+        old for st in walk(Block(tuple(sweep)))
+        if isinstance(st, Let) and (old := written_operand(st.rhs)) is not None
+    ]
+    if not written:
+        return results
+    shared = shared_storage(Block((*forward, *sweep)), s.unit)
+    storage = {atom for old in written for atom in storage_of(old, shared)}
+    return [
+        copied(s, result, origin) if isinstance(result, Var) and is_mutable(s.unit.type(result))
+        and storage_of(result, shared) & storage else result for result in results
+    ]
+
+
+def copied(s: Specialiser, var: Var, origin: Origin) -> Var:
+    """Write a copy of an array, or of a container and the arrays in it."""
+    unit = s.unit
+    plain = isinstance(unit.type(var), t.Array) and var not in unit.unsure
+    function = np.copy if plain else own_copy
+    copy = s.let(Call(Const(function), (var,)), unit.type(var), var.name, origin, False)
+    if isinstance(unit.type(var), t.Array):
+        unit.shapes[copy] = unit.shape_class(var)
+    return copy
 
 
 def cotangent_of_result(unit: Unit, output: Atom) -> Atom:
@@ -496,32 +531,27 @@ def owned_residuals(
         if isinstance(st, Let) and isinstance(st.rhs, Global)
     }
 
-    def storage(var: Atom) -> set[Atom]:
-        found: set[Atom] = set()
-        waiting = [var]
-        while waiting:
-            atom = waiting.pop()
-            if atom not in found:
-                found.add(atom)
-                waiting += shared.get(atom, ())
-        return found
-
-    foreign |= {root for root in storage(value) if is_mutable(unit.type(root))}
+    foreign |= {root for root in storage_of(value, shared) if is_mutable(unit.type(root))}
     copies: dict[Var, Atom] = {}
     with s.writing_to([]) as out:
         for var in saved:
-            if holds_arrays(unit.type(var)) and storage(var) & foreign:
-                plain = isinstance(unit.type(var), t.Array) and var not in unit.unsure
-                function = np.copy if plain else own_copy
-                copy = s.let(
-                    Call(Const(function), (var,)), unit.type(var), var.name, primal.origin, False
-                )
-                if isinstance(unit.type(var), t.Array):
-                    unit.shapes[copy] = unit.shape_class(var)
-                copies[var] = copy
+            if holds_arrays(unit.type(var)) and storage_of(var, shared) & foreign:
+                copies[var] = copied(s, var, primal.origin)
     end = next((i for i, st in enumerate(forward) if gives_back(st)), len(forward))
     forward[end:end] = out
     return [copies.get(v, v) for v in saved], substitute_block(backward, copies)  # type: ignore[misc]
+
+
+def storage_of(var: Atom, shared: Mapping[Atom, list[Atom]]) -> set[Atom]:
+    """Return what a value may share storage with, itself included; see ``shared_storage``."""
+    found: set[Atom] = set()
+    waiting = [var]
+    while waiting:
+        atom = waiting.pop()
+        if atom not in found:
+            found.add(atom)
+            waiting += shared.get(atom, ())
+    return found
 
 
 def shared_storage(block: Block, unit: Unit) -> dict[Atom, list[Atom]]:

@@ -207,7 +207,8 @@ class Reversed:
     """The two halves of a reversed function, before they are put together.
 
     ``value`` is the primal result; ``bars`` are the cotangents of the wanted inputs, None where
-    they are zero; ``owned`` holds the cotangents whose storage the sweep made.
+    they are zero; ``owned`` holds the cotangents whose storage the sweep made. ``renamed`` tells
+    which primal values are other variables in the forward pass.
     """
 
     forward: list[Statement]
@@ -215,6 +216,7 @@ class Reversed:
     value: Atom
     bars: list[Atom | None]
     owned: set[Atom]
+    renamed: dict[Var, Atom]
 
 
 def reverse(
@@ -255,4 +257,6 @@ def reverse(
     reverser.read_restored(out, ends)
     if split:
         hoist_metadata(out, forward, set(top_level(forward)))
-    return Reversed(finish(forward), out, reverser.value(output), bars, cotangents.owned)
+    return Reversed(
+        finish(forward), out, reverser.value(output), bars, cotangents.owned, reverser.env
+    )

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from adcompiler import UnsupportedError, source, value_and_grad, vjp
+from adcompiler import UnsupportedError, grad, source, value_and_grad, vjp
 
 
 def test_iterable_of_a_reverse_loop_is_read_before_its_accumulators_are_set():
@@ -279,3 +279,60 @@ def test_a_branch_that_reads_an_array_stays_in_front_of_a_write():
     value, gradient = value_and_grad(f)(np.array([4.0, 5.0, 6.0]))
     assert value == 16.0 + 7.0 + 6.0
     assert np.array_equal(gradient, [1.0, 2.0, 2.0])
+
+
+def test_results_stay_as_they_were_when_the_sweep_restores_their_storage():
+    def doubled_and_squared(y):
+        y *= 2.0
+        y *= y
+        return y
+
+    def powers(x):
+        y = np.array([x, x])[:1]
+        y *= 3.0
+        y **= 2
+        return y
+
+    value, gradient = value_and_grad(doubled_and_squared)(np.array(3.0))
+    assert (value, gradient) == (36.0, 24.0)
+    value, gradient = value_and_grad(powers)(3.0)
+    assert (value, gradient) == (81.0, 54.0)
+
+
+def test_what_comes_with_the_value_stays_as_it_was_when_the_sweep_restores_its_storage():
+    def alone(x, v):
+        for _ in range(3):
+            v = v / x
+            v[0] = 1.0
+        return np.sum(v * v), v
+
+    def in_a_list(x, v):
+        arrays = [v, v * x]
+        for k in range(2):
+            arrays[k] *= arrays[1 - k]
+            arrays[k][0] = x
+        return np.sum(arrays[0] * arrays[1]), arrays
+
+    v = np.array([0.5, -1.25])
+    (value, left), gradients = value_and_grad(alone, (0, 1), has_aux=True)(0.5, v)
+    assert np.array_equal(left, [1.0, -10.0])
+    assert (value, gradients[0]) == (101.0, -1200.0)
+    assert np.array_equal(gradients[1], [0.0, -160.0])
+    gradients, left = grad(alone, (0, 1), has_aux=True)(0.5, v)
+    assert np.array_equal(left, [1.0, -10.0])
+    (value, arrays), _ = value_and_grad(in_a_list, (0, 1), has_aux=True)(0.5, v)
+    plain_value, plain_arrays = in_a_list(0.5, v.copy())
+    assert value == plain_value
+    assert np.array_equal(arrays, plain_arrays)
+
+
+def test_what_comes_with_the_value_may_be_what_that_is_computed_from():
+    def f(x):
+        total = np.sum(np.sin(x))
+        return total * total, total
+
+    x = np.array([3.0, 1.0])
+    (value, total), gradient = value_and_grad(f, has_aux=True)(x)
+    assert total == pytest.approx(np.sum(np.sin(x)))
+    assert value == total * total
+    assert gradient == pytest.approx(2.0 * total * np.cos(x))
