@@ -7,7 +7,8 @@ from adcompiler.api import Derivative, grad, source, value_and_grad, vjp
 from adcompiler.complex_derivatives import complex_jacobian, holomorphic_derivative
 from adcompiler.directions import derivative, elementwise_grad, jvp, linearize
 from adcompiler.errors import (
-    ADError, InternalError, MissingRuleError, RuleError, SourceNotFoundError, UnsupportedError,
+    ADError, InternalError, MissingPrimalError, MissingRuleError, RuleError, SourceNotFoundError,
+    UnsupportedError,
 )
 from adcompiler.higher_order import hessian, hvp, jet, nth_derivative, vhp
 from adcompiler.jacobians import fmad, jacfwd, jacobian, jacrev
@@ -24,25 +25,31 @@ from adcompiler.seeds import batched_jvp, batched_vjp
 
 if TYPE_CHECKING:
     from adcompiler.patterns import hessian_sparsity, jacobian_sparsity
+    from adcompiler.rulekit.classify import classify
     from adcompiler.sparse import sparse_hessian, sparse_jacobian
+    from adcompiler.sparsity.detectors import Global, Local
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "ADError", "Derivative", "ExternalFunction", "InternalError", "MissingRuleError", "NoTangent",
-    "PullbackMemory", "RuleError", "Signature", "SourceNotFoundError", "UnsupportedError",
-    "ZeroTangent", "alias", "apply_frule", "apply_rrule", "augmented_primal", "batched_jvp",
-    "batched_vjp", "bilinear", "bump", "checkpoint", "checkpoint_loop", "clear_new_rule_hooks",
+    "ADError", "Derivative", "ExternalFunction", "Global", "InternalError", "Local",
+    "MissingPrimalError", "MissingRuleError", "NoTangent", "PullbackMemory", "RuleError",
+    "Signature", "SourceNotFoundError", "UnsupportedError", "ZeroTangent", "alias",
+    "apply_frule", "apply_rrule", "augmented_primal", "batched_jvp", "batched_vjp", "bilinear",
+    "bump", "checkpoint", "checkpoint_loop", "classify", "clear_new_rule_hooks",
     "complex_jacobian", "derivative", "elementwise_grad", "external", "fmad", "frule", "grad",
     "hessian", "hessian_sparsity", "holomorphic_derivative", "hvp", "intercept", "jacfwd",
     "jacobian", "jacobian_sparsity", "jacrev", "jet", "jvp", "linear", "linearize", "no_grad",
-    "non_differentiable", "nth_derivative", "on_new_rule", "opt_out", "preprocess", "project_to",
-    "pullback_at", "refresh_rules", "rrule", "scalar_rule", "sensitivity", "source",
-    "sparse_hessian", "sparse_jacobian", "stop_gradient", "unionise", "value_and_grad", "vhp",
-    "vjp",
+    "non_differentiable", "nth_derivative", "on_new_rule", "opt_out", "preprocess",
+    "project_to", "pullback_at", "refresh_rules", "rrule", "scalar_rule", "sensitivity",
+    "source", "sparse_hessian", "sparse_jacobian", "stop_gradient", "unionise",
+    "value_and_grad", "vhp", "vjp",
 ]
 
 _ON_DEMAND = {
+    "Global": "sparsity.detectors",
+    "Local": "sparsity.detectors",
+    "classify": "rulekit.classify",
     "hessian_sparsity": "patterns",
     "jacobian_sparsity": "patterns",
     "sparse_hessian": "sparse",

@@ -92,5 +92,21 @@ class SourceNotFoundError(ADError):
     """A function's source text is not available, so it cannot be compiled."""
 
 
+class MissingPrimalError(ADError, TypeError):
+    """A tracer, which stands for all values, meets something that needs one."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        super().__init__(
+            f"{what} needs the value of a tracer, which stands for all values or whose dependence "
+            "would be lost: compile the function instead (no tracers), or write it with NumPy's "
+            f"functions\n  see {LIMITATIONS}#tracers"
+        )
+
+    def __reduce__(self) -> tuple[type[MissingPrimalError], tuple[str]]:
+        """Pickle by what needs the value, so that the error crosses processes."""
+        return type(self), (self.what,)
+
+
 class InternalError(ADError):
     """A broken invariant inside adcompiler: a bug to report, never the user's fault."""

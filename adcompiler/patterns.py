@@ -7,7 +7,7 @@ import linecache
 import traceback
 import types
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,9 @@ from adcompiler.analyses.values import type_of
 from adcompiler.dispatch import Options, Specialisations
 from adcompiler.dispatch.arguments import parts_of
 from adcompiler.dispatch.guards import Guard, guard
-from adcompiler.errors import Finding, UnsupportedError
+from adcompiler.errors import (
+    Finding, LocatedError, MissingRuleError, SourceNotFoundError, UnsupportedError,
+)
 from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Block, Const, Function, Param
@@ -24,6 +26,9 @@ from adcompiler.pipeline import Request, refuse, typed_function
 from adcompiler.rulekit.registry import REGISTRY
 from adcompiler.runtime.aliases import overlap
 from adcompiler.runtime.records import is_record, record
+from adcompiler.sparsity.detectors import (
+    Global, Tracing, columns_of, is_in_place, jacobian_buffer, retold,
+)
 from adcompiler.sparsity.fingerprints import Reads
 from adcompiler.sparsity.machine import Machine
 from adcompiler.sparsity.pattern import Inputs, hessian, jacobian
@@ -206,7 +211,7 @@ def patterns_of(function: Callable[..., Any], argnums: Argnums) -> Patterns:
 
 def jacobian_sparsity(
     function: Callable[..., Any], *args: Any, argnums: Argnums | None = None,
-    mode: str = "global", **kwargs: Any,
+    mode: str = "global", detector: Global | None = None, **kwargs: Any,
 ) -> Any:
     """Return the sparsity pattern of the Jacobian of ``function``, a boolean CSR matrix.
 
@@ -214,7 +219,8 @@ def jacobian_sparsity(
     the other) and a column for each real number in the arguments ``argnums`` (by default the
     first). An entry is True where the derivative may be nonzero: with ``mode="global"`` for some
     values of these arguments, whose shapes alone are looked at; with ``mode="local"`` at
-    the given ones. No entry that is needed is missing.
+    the given ones. No entry that is needed is missing. A ``detector``, ``Global()`` or ``Local()``,
+    says the mode, and whether code without source text is run on tracers.
 
     A function that returns None and writes into arguments has what it wrote as its result, and is
     differentiated by default with respect to the first argument that it does not write into:
@@ -223,6 +229,11 @@ def jacobian_sparsity(
     Raises UnsupportedError for code that cannot be followed, TypeError for arguments that carry no
     derivative, ValueError for an unknown mode.
     """
+    if detector is not None:
+        return detected(
+            lambda: jacobian_sparsity(
+                function, *args, argnums=argnums, mode=detector.mode, **kwargs),
+            function, args, kwargs, argnums, detector, False)
     columns = as_argnums(argnums) if argnums is not None else default_argnums(
         function, args, kwargs)
     value, inputs, _ = patterns_of(function, columns).run(args, kwargs, mode, False)
@@ -231,14 +242,21 @@ def jacobian_sparsity(
 
 def hessian_sparsity(
     function: Callable[..., Any], *args: Any, argnums: Argnums = 0, mode: str = "global",
-    shared: bool = False, **kwargs: Any,
+    shared: bool = False, detector: Global | None = None, **kwargs: Any,
 ) -> Any:
     """Return the sparsity pattern of the Hessian of ``function``, a symmetric boolean CSR matrix.
 
     ``function`` returns one number. Rows and columns are the real numbers in the arguments
-    ``argnums``; ``mode`` is that of ``jacobian_sparsity``. With ``shared`` all nonlinear
-    operations count, even those that the result does not depend on.
+    ``argnums``; ``mode`` and ``detector`` are those of ``jacobian_sparsity``. With ``shared``
+    all nonlinear operations count, even those that the result does not depend on.
     """
+    if detector is not None:
+        return detected(
+            lambda: hessian_sparsity(
+                function, *args, argnums=argnums, mode=detector.mode,
+                shared=shared or detector.shared, **kwargs),
+            function, args, kwargs, argnums,
+            replace(detector, shared=shared or detector.shared), True)
     columns = as_argnums(argnums)
     value, inputs, machine = patterns_of(function, columns).run(
         args, kwargs, mode, True, shared)
@@ -282,6 +300,61 @@ def watched_pattern(
         else jacobian(value, inputs.columns), function, argnums,
     )
     return Watched(found, compiled.guard, machine.reads, machine.reads.fingerprint())
+
+
+def detected(
+    compiled: Callable[[], Any], function: Callable[..., Any], args: Sequence[Any],
+    kwargs: dict[str, Any], argnums: Argnums | None, detector: Global, second: bool,
+) -> Any:
+    """Return the pattern that a detector finds: ``compiled``, or by running on tracers."""
+    if not detector.tracers:
+        try:
+            return compiled()
+        except (SourceNotFoundError, LocatedError) as error:
+            if detector.tracers is False or not is_without_source(error):
+                raise
+    return traced(function, args, kwargs, argnums, detector, second)
+
+
+def is_without_source(error: Exception) -> bool:
+    """Say whether a function was refused since the text of something is not available."""
+    if isinstance(error, LocatedError) and not isinstance(error, MissingRuleError):
+        return all(finding.anchor == "missing-rule" for finding in error.findings)
+    return True
+
+
+def traced(
+    function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any],
+    argnums: Argnums | None, detector: Global, second: bool,
+) -> Any:
+    """Return the pattern that a function leaves on tracers."""
+    in_place = not second and is_in_place(function, args, kwargs)
+    columns = as_argnums(argnums) if argnums is not None else int(in_place)
+    forms = patterns_of(function, columns).forms
+    bound = forms.target.signature.bind(*args, **kwargs)
+    bound.apply_defaults()
+    names = list(forms.target.signature.parameters)
+    values = list(forms.values(tuple(bound.arguments[name] for name in names)))
+    run = Tracing(detector, second, columns_of(values))
+    for i, steps in zip(forms.wrt, forms.parts, strict=True):
+        values[i] = at_steps(values[i], steps, run.traced)
+    offset = len(forms.target.first)
+    if in_place:
+        values[offset] = buffer_of(values[offset])
+    bound.arguments.update(zip(names, values[offset:], strict=True))
+    with np.errstate(all="ignore"):
+        result = retold(forms.target.function, {})(*values[:offset], *bound.args, **bound.kwargs)
+    result = values[offset] if in_place else result
+    return run.hessian(result) if second else run.jacobian(result)
+
+
+def buffer_of(value: Any) -> Any:
+    """Return an array or list with the numbers of another that tracers can be written into."""
+    if isinstance(value, list):
+        return list(value)
+    made = jacobian_buffer(value)
+    made[...] = value
+    return made
 
 
 def as_argnums(argnums: Any) -> Argnums:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adcompiler.errors import ADError
 from adcompiler.frontend.source import read_source
-from adcompiler.rulekit.classify import Classification
+from adcompiler.rulekit.classify import DECLARED, letters_of
 from adcompiler.rulekit.registry import Rule
 from adcompiler.sparsity.classification import classifications
 
@@ -48,19 +48,9 @@ def second_order(rule: Rule) -> str:
 
 
 def classification(rule: Rule) -> str:
-    """Return the letters of which derivatives vanish, for each output of an elementwise rule."""
-    if not rule.elementwise:
+    """Return the letters of which derivatives vanish, for each output of elementwise functions."""
+    if not rule.elementwise and rule.function not in DECLARED:
         return ""
     found = classifications(rule.function, len(rule.partials))
-    return " ".join(letters(one) for one in found)
+    return " ".join(letters_of(one) for one in found)
 
-
-def letters(found: Classification) -> str:
-    """Return the letters for a classification: those that ``rulekit.classify`` reads."""
-    count = len(found.der1_zero)
-    each = "".join(
-        "z" if first else "f" if second else "s"
-        for first, second in zip(found.der1_zero, found.der2_zero, strict=True)
-    )
-    pairs = count * (count - 1) // 2
-    return each + ("" if count < 2 else "z" if len(found.cross_zero) == pairs else "c")

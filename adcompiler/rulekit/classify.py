@@ -7,7 +7,7 @@ most of them off the rules; ``classify`` declares one where that is not possible
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 Predicate = Callable[..., Any]
@@ -21,13 +21,38 @@ class Classification:
     ``der1_zero[i]`` is true if the first derivative in argument ``i`` is, ``der2_zero[i]`` if the
     second is; ``cross_zero`` holds the pairs ``(i, j)``, ``i < j``, of arguments in which the mixed
     second derivative is. ``der1_zero_local[i]`` says where the first derivative is zero,
-    given the arguments; None falls back to ``der1_zero[i]``.
+    given the arguments; None falls back to ``der1_zero[i]``. ``second_zero_local`` says so of
+    second derivatives, for pairs ``(i, j)``, ``i <= j``, of arguments.
     """
 
     der1_zero: tuple[bool, ...]
     der2_zero: tuple[bool, ...]
     cross_zero: frozenset[tuple[int, int]] = frozenset()
     der1_zero_local: tuple[Predicate | None, ...] = ()
+    second_zero_local: tuple[tuple[tuple[int, int], Predicate], ...] = ()
+
+    def is_zero(self, *arguments: int) -> bool:
+        """Say whether the derivative in one or two arguments is zero everywhere."""
+        i, j = arguments[0], arguments[-1]
+        if len(arguments) == 1:
+            return self.der1_zero[i]
+        return self.der2_zero[i] if i == j else (i, j) in self.cross_zero
+
+    def where_zero(self, *arguments: int) -> Predicate | None:
+        """Return what says where the derivative in one or two arguments is zero, if declared."""
+        if len(arguments) == 1:
+            return self.local(arguments[0])
+        return dict(self.second_zero_local).get((arguments[0], arguments[1]))
+
+    def refined(self, arguments: tuple[int, ...], predicate: Predicate) -> Classification:
+        """Return the classification with a predicate for one derivative."""
+        if len(arguments) == 1:
+            first = [self.local(i) for i in range(len(self.der1_zero))]
+            first[arguments[0]] = predicate
+            return replace(self, der1_zero_local=tuple(first))
+        pair = arguments[0], arguments[1]
+        second = {**dict(self.second_zero_local), pair: predicate}
+        return replace(self, second_zero_local=tuple(second.items()))
 
     def local(self, i: int) -> Predicate | None:
         """Return what says where the first derivative in argument ``i`` is zero, if declared."""
@@ -36,6 +61,12 @@ class Classification:
 
 DECLARED: dict[Any, tuple[Classification, ...]] = {}
 """What was declared of functions: one classification for each of their outputs."""
+
+LOCAL: dict[Any, dict[tuple[int, tuple[int, ...]], Predicate]] = {}
+"""What was registered of where derivatives of functions are zero, by output and arguments."""
+
+KINDS = {"1-1": (1, 1), "2-1": (2, 1), "1-2": (1, 2)}
+"""Numbers of inputs and outputs of the functions that can be classified."""
 
 
 def of_letters(letters: str, *local: Predicate | None) -> Classification:
@@ -58,3 +89,64 @@ def declare(functions: Sequence[Any], *outputs: Classification) -> None:
     """Declare the classification of each of ``functions``: one for each output."""
     for function in functions:
         DECLARED[function] = outputs
+
+
+def letters_of(found: Classification) -> str:
+    """Return the letters for a classification: those that ``of_letters`` reads."""
+    count = len(found.der1_zero)
+    each = "".join(
+        "z" if first else "f" if second else "s"
+        for first, second in zip(found.der1_zero, found.der2_zero, strict=True)
+    )
+    pairs = count * (count - 1) // 2
+    return each + ("" if count < 2 else "z" if len(found.cross_zero) == pairs else "c")
+
+
+def classify(
+    function: Any, kind: str, letters: str | None = None, *,
+    der1_zero: bool | tuple[bool, bool] = False, der2_zero: bool | tuple[bool, bool] = False,
+    cross_zero: bool | None = None,
+) -> Any:
+    """Declare which derivatives of an elementwise function are zero everywhere; return it.
+
+    ``kind`` is ``"1-1"``, ``"2-1"`` (two inputs) or ``"1-2"`` (two outputs, a tuple). For
+    the last two ``der1_zero`` and ``der2_zero`` are pairs, one for each input or output;
+    ``cross_zero`` is by default true where it follows from ``der1_zero``. ``letters``
+    are another way to say it: one of ``s`` (neither is zero), ``f`` (the second is) and ``z`` (both
+    are) for each, and for ``"2-1"`` a last ``c`` (the mixed derivative is not zero) or ``z``.
+
+    Raises ValueError for what no function has: a first derivative that is zero everywhere beside a
+    second or mixed one that is not.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"kind {kind!r} is not one of {', '.join(KINDS)}")
+    several = max(KINDS[kind])
+    if letters is None:
+        letters = _letters(kind, _each(der1_zero, several), _each(der2_zero, several), cross_zero)
+    if len(letters) != several + (kind == "2-1") or set(letters[:several]) - set("sfz") or (
+        kind == "2-1" and (letters[2] not in "cz" or (letters[2] == "c" and "z" in letters[:2]))
+    ):
+        raise ValueError(f"letters {letters!r} stand for no class of {kind} functions")
+    declare((function,), *map(of_letters, letters if kind == "1-2" else (letters,)))
+    return function
+
+
+def _each(given: bool | tuple[bool, bool], count: int) -> tuple[bool, ...]:
+    """Return a declaration for each input or output."""
+    each = given if isinstance(given, tuple) else (given,) * count
+    if len(each) != count:
+        raise ValueError(f"{given} is not one bool for each of {count}")
+    return each
+
+
+def _letters(
+    kind: str, first: tuple[bool, ...], second: tuple[bool, ...], cross_zero: bool | None
+) -> str:
+    """Return letters for declarations; raises ValueError if they contradict one another."""
+    if any(a and not b for a, b in zip(first, second, strict=True)):
+        raise ValueError("where der1_zero is true, der2_zero is true as well")
+    each = "".join(
+        "z" if a else "f" if b else "s" for a, b in zip(first, second, strict=True))
+    if kind != "2-1":
+        return each
+    return each + ("z" if (any(first) if cross_zero is None else cross_zero) else "c")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.rulekit.classify import DECLARED, Classification, declare, of_letters
+from adcompiler.rulekit.classify import DECLARED, LOCAL, Classification, declare, of_letters
 from adcompiler.rulekit.registry import REGISTRY, Rule
 
 
@@ -36,10 +36,15 @@ def _second_is_zero(x: Any, y: Any) -> Any:
     return np.equal(y, 0)
 
 
+def _flat_power(x: Any, y: Any) -> Any:
+    return np.equal(x, 0) & (np.real(y) > 1)
+
+
 LINEAR, ZERO = of_letters("f"), of_letters("z")
 
 declare((operator.mul, np.multiply), of_letters("ffc", _second_is_zero, _first_is_zero))
 declare((operator.truediv, np.divide), of_letters("fsc", never, _first_is_zero))
+declare((operator.pow, math.pow), of_letters("ssc", _flat_power))
 declare((operator.add, np.add, operator.sub, np.subtract), of_letters("ffz"))
 declare((np.maximum, np.fmax), of_letters("ffz", _smaller, _larger))
 declare((np.minimum, np.fmin), of_letters("ffz", _larger, _smaller))
@@ -66,12 +71,24 @@ def classifications(
     Without ``second`` nothing is found out about the second derivatives.
     """
     function = REGISTRY.resolve(function)
-    declared = DECLARED.get(function)
-    if declared is not None:
-        return declared
-    rule = next((r for r in REGISTRY.rules_of(function) if r.elementwise), None)
-    return (of_letters("s" * count + "c" if count > 1 else "s") if rule is None
-            else of_rule(rule, second),)
+    found = DECLARED.get(function)
+    if found is None:
+        rule = next((r for r in REGISTRY.rules_of(function) if r.elementwise), None)
+        if rule is not None:
+            found = (of_rule(rule, second),)
+        else:
+            letter = "s" if REGISTRY.inactive(function) is None else "z"
+            found = (of_letters(
+                letter * count + ("" if count == 1 else "c" if letter == "s" else "z")),)
+    return refined(function, found) if function in LOCAL else found
+
+
+def refined(function: Any, outputs: tuple[Classification, ...]) -> tuple[Classification, ...]:
+    """Return classifications with what was registered of where derivatives are zero."""
+    found = list(outputs)
+    for (out, arguments), predicate in LOCAL[function].items():
+        found[out] = found[out].refined(arguments, predicate)
+    return tuple(found)
 
 
 @functools.lru_cache(maxsize=4096)

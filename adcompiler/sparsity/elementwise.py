@@ -121,11 +121,12 @@ def applied(
         firsts[i], seconds[i] = first, second
         if arg.shape != ():
             arg.shared = True
-    pairs = curvature(kind, firsts) if run.second else []
+    values = tuple(map(_value, args))
+    pairs = curvature(kind, firsts, values, shape, run.local) if run.second else []
     flowing = [i for i in there if not kind.der1_zero[i]]
     for i in list(flowing) if run.local else ():
         predicate = kind.local(i)
-        zero = predicate(*(_value(a) for a in args)) if predicate is not None else False
+        zero = predicate(*values) if predicate is not None else False
         if np.any(zero):
             firsts[i] = masked(firsts[i], ~np.asarray(zero), shape)
             seconds[i] = masked(seconds[i], ~np.asarray(zero), shape)
@@ -149,15 +150,22 @@ def _value(arg: Any) -> Any:
 
 
 def curvature(
-    kind: Classification, firsts: dict[int, Relation]
+    kind: Classification, firsts: dict[int, Relation], values: tuple[Any, ...],
+    shape: Shape | None, local: bool,
 ) -> list[tuple[Relation, Relation]]:
     """Return the pairs of relations between which second derivatives may be nonzero."""
     there = [i for i in firsts if firsts[i] != NOTHING]
-    found = [(firsts[i], firsts[i]) for i in there if not kind.der2_zero[i]]
-    for i in there:
-        for j in there:
-            if i < j and (i, j) not in kind.cross_zero:
-                found.append((firsts[i], firsts[j]))
+    found = []
+    for n, i in enumerate(there):
+        for j in there[n:]:
+            if kind.is_zero(i, j):
+                continue
+            left = firsts[i]
+            predicate = kind.where_zero(i, j) if local else None
+            if predicate is not None:
+                left = masked(left, ~np.asarray(predicate(*values), bool), shape)
+            if left != NOTHING:
+                found.append((left, firsts[j]))
     return found
 
 

@@ -13,10 +13,9 @@ ROOT = Path(__file__).resolve().parents[2]
 ORDER = (
     "errors", "runtime", "smooth", "ir", "rulekit", "frontend", "analyses", "transforms",
     "optimise", "finish", "products", "pushforwards", "emit", "backends", "cache", "sparsity",
-    "nested", "pipeline", "dispatch", "annotations", "explain", "patterns", "plot", "api",
-    "directions", "seeds", "jacobians", "higher_order", "second_order", "complex_derivatives",
-    "sparse",
-    "testing", "cli",
+    "tracers", "nested", "pipeline", "dispatch", "annotations", "explain", "patterns", "plot",
+    "api", "directions", "seeds", "jacobians", "higher_order", "second_order",
+    "complex_derivatives", "sparse", "testing", "cli",
 )  # fmt: skip
 RULES_MAY_IMPORT = ("adcompiler.rulekit", "adcompiler.runtime", "adcompiler_rules")
 RUNTIME_MAY_IMPORT = ("adcompiler.runtime", "numpy")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from adcompiler.errors import LocatedError, SourceNotFoundError
+from adcompiler.errors import LocatedError, MissingPrimalError, SourceNotFoundError
 from adcompiler.runtime import AliasedError
 from tests.docs.test_code_blocks import ROOT, Runner, blocks, error_class
 
@@ -19,6 +19,7 @@ TEXT = LIMITATIONS.read_text(encoding="utf-8")
 SECTIONS = re.findall(r'^<a id="([\w-]+)"></a>\n## ', TEXT, flags=re.M)
 OF_TYPES = {"complex-output", "argument-types"}
 OF_SOURCES = {"lambda-source", "missing-source"}
+OF_VALUES = {"tracers"}
 
 
 def section_of(line: int) -> str:
@@ -47,6 +48,8 @@ def test_every_section_raises_the_error_that_it_is_about(
             assert section in OF_SOURCES
         elif isinstance(caught.value, AliasedError):
             assert section == "aliases"
+        elif isinstance(caught.value, MissingPrimalError):
+            assert section in OF_VALUES and f"#{section}" in str(caught.value)
         else:
             assert section in OF_TYPES
     assert shown == set(SECTIONS)
@@ -58,7 +61,7 @@ def test_every_section_tells_what_why_and_what_instead() -> None:
 
 
 def test_every_section_is_named_by_an_error_and_the_other_way_round() -> None:
-    assert anchors_in_code() | OF_TYPES | OF_SOURCES == set(SECTIONS)
+    assert anchors_in_code() | OF_TYPES | OF_SOURCES | OF_VALUES == set(SECTIONS)
 
 
 def anchors_in_code() -> set[str]:
