@@ -1,4 +1,4 @@
-# make test | demo | lint | bench | fuzz | clean
+# make test | demo | lint | bench | fuzz | clean   (tests run on all cores)
 # PYTHON chooses the interpreter, VENV the environment's directory, PYTEST_ARGS what pytest gets.
 PYTHON ?= python3
 VENV ?= .venv
@@ -13,7 +13,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 .PHONY: test demo lint bench fuzz clean
 
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
 demo: $(VENV)/.installed-examples
 	$(BIN)/python examples/demo.py
