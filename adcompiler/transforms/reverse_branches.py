@@ -129,10 +129,15 @@ class BranchReverser(Recomputer):
         self, arm: Block, results: tuple[Var, ...], versions: list[int], table: dict[Var, Atom],
         at: Origin,
     ) -> None:
-        """Begin the sweep of an arm: its last values are the results of the region."""
+        """Begin the sweep of an arm: its last values are the results of the region.
+
+        A value from outside that was written into later was put back under its own name.
+        """
         for i in versions:
             found = self.value(arm.yields[i])
-            if isinstance(found, Var):
+            if isinstance(found, Var) and (
+                results[i] in self.versions.destroyed or self.available(found) is found
+            ):
                 table[found] = self.available(results[i])
         if self.split:
             self.keep_apart([v for st in arm.statements for v in defined(st)], at)

@@ -336,3 +336,25 @@ def test_what_comes_with_the_value_may_be_what_that_is_computed_from():
     assert total == pytest.approx(np.sum(np.sin(x)))
     assert value == total * total
     assert gradient == pytest.approx(2.0 * total * np.cos(x))
+
+
+def test_an_array_written_after_a_branch_that_gives_it_another_name():
+    def f(v, d, n):
+        v[0] = 4.0
+        d[-1] = 0.0
+        if n:
+            b = v
+        else:
+            d *= d
+        b = v
+        b[1:] *= 0.5
+        return v + d.sum()
+
+    v, d = np.array([1.0, 2.0, 6.0]), np.array([3.0, 5.0])
+    for n, slope in ((1, 1.0), (0, 6.0)):
+        y, pullback = vjp(f, v.copy(), d.copy(), n, argnums=(0, 1))
+        assert np.array_equal(y, np.array([4.0, 1.0, 3.0]) + (9.0 if not n else 3.0))
+        for _ in range(2):
+            first, second = pullback(np.array([1.0, 10.0, 100.0]))
+            assert np.array_equal(first, [0.0, 5.0, 50.0])
+            assert np.array_equal(second, [111.0 * slope, 0.0])
