@@ -17,9 +17,10 @@ from typing import Any, Self
 import numpy as np
 
 from adcompiler.api import Argnums, Derivative
-from adcompiler.dispatch import Options
+from adcompiler.dispatch import Compiled, Options
 from adcompiler.patterns import Watched, watched_pattern
 from adcompiler.rulekit.registry import REGISTRY
+from adcompiler.sparse_source import SparseModule
 from adcompiler.sparsity.coloring import Coloring, color
 from adcompiler.sparsity.decompression import Decompression
 from adcompiler.sparsity.fingerprints import fingerprint, shape_of
@@ -135,6 +136,24 @@ class SparseDerivative:
         """Return a derivative of the arguments as one for each of them."""
         return (derivative,) if self.form.specialisations.single else derivative
 
+    def source_for(self, *args: Any, **kwargs: Any) -> str:
+        """Return the text of a module with a function that computes the same matrix.
+
+        It holds for arguments of these shapes, and these values of what else the pattern depends
+        on. Raises ADError for a function that uses what no import reaches.
+        """
+        values, wanted = self.arguments(args, kwargs)
+        found = self.structure_for(values, wanted, args, kwargs)
+        module = SparseModule(
+            self.form, wanted, found.coloring, found.decompression, self.is_second)
+        return module.text(*self.sweeps(found.coloring, args, kwargs))
+
+    def sweeps(
+        self, coloring: Coloring, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Compiled | None, Compiled | None, Any]:
+        """Return the code of the forward and reverse sweeps needed, and what the function gives."""
+        raise NotImplementedError
+
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """Bind to an instance, as methods do."""
         return self if instance is None else types.MethodType(self, instance)
@@ -163,6 +182,15 @@ class SparseJacobian(SparseDerivative):
             both = color(pattern, "bidirectional", self.order)
             cost[both] = both.column_count + REVERSE_COST * both.row_count
         return min(cost, key=lambda coloring: cost[coloring])
+
+    def sweeps(
+        self, coloring: Coloring, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Compiled | None, Compiled | None, Any]:
+        forward = code_for(self.forward, args, kwargs) if coloring.column_count else None
+        if not coloring.row_count:
+            return forward, None, None
+        value, _ = self.reverse(*args, **kwargs)
+        return forward, code_for(self.reverse, args, kwargs), value
 
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         """Return the Jacobian at the arguments, a CSR array, written into ``out`` if given."""
@@ -207,6 +235,12 @@ class SparseHessian(SparseDerivative):
         gradient = Derivative(function, Options("grad", positions))
         self.products = Derivative(gradient, Options("forward", positions, batched=True))
 
+    def sweeps(
+        self, coloring: Coloring, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Compiled | None, Compiled | None, Any]:
+        needed = coloring.column_count > 0
+        return code_for(self.products, args, kwargs) if needed else None, None, None
+
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         """Return the Hessian at the arguments, a CSR array, written into ``out`` if given."""
         values, wanted = self.arguments(args, kwargs)
@@ -223,6 +257,14 @@ class SparseHessian(SparseDerivative):
             seeds = found.seeds(False, dtype)
             products = swept(seeds, forward, found.pattern.shape[0], MAX_NUMBERS)
         return found.decompression.matrix(products, products, out, dtype)
+
+
+def code_for(
+    derivative: Derivative, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Compiled:
+    """Return the emitted code of a derivative for these arguments."""
+    s = derivative.specialisations
+    return s.find(s.values(derivative.bound(*args, **kwargs)))[0]
 
 
 def sparse_jacobian(

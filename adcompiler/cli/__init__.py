@@ -15,7 +15,7 @@ from adcompiler.cache.store import Store, default_directory
 from adcompiler.cli.dump import DumpOptions, dump
 from adcompiler.cli.output import show_source
 from adcompiler.cli.rules import describe_rule, list_rules
-from adcompiler.cli.sparsity import add_sparsity
+from adcompiler.cli.sparsity import SPARSE, add_sparsity, dump_sparse
 from adcompiler.cli.target import UsageError
 from adcompiler.errors import ADError
 from adcompiler.pipeline import STAGES
@@ -66,7 +66,7 @@ def add_dump(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         help="e.g. scipy.optimize:rosen, model.py, model.py:loss, package.model:Class.method",
     )
     parser.add_argument(
-        "--mode", choices=("grad", "value_and_grad", "vjp", "reverse", "forward"),
+        "--mode", choices=("grad", "value_and_grad", "vjp", "reverse", "forward", *SPARSE),
         help="what to write; reverse is another name for grad (default: as decorated, or grad)",
     )
     parser.add_argument(
@@ -74,7 +74,8 @@ def add_dump(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     )
     parser.add_argument("--has-aux", action="store_true", help="the function returns (value, aux)")
     parser.add_argument(
-        "--args", default="", metavar="TYPES", help='types of arguments: "x: float64[:], w: float"',
+        "--args", default="", metavar="TYPES",
+        help='types of arguments: "x: float64[:], w: float"; for sparse modes shapes and values',
     )
     parser.add_argument(
         "--stage", choices=STAGES, default="source", help="stop after this stage and show the IR",
@@ -85,9 +86,12 @@ def add_dump(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 def run_dump(options: argparse.Namespace) -> int:
     """Run ``adcompiler dump``."""
-    text = dump(options.target, DumpOptions(
-        options.mode, options.argnums, options.has_aux, options.args, options.stage
-    ))
+    if options.mode in SPARSE:
+        text = dump_sparse(options)
+    else:
+        text = dump(options.target, DumpOptions(
+            options.mode, options.argnums, options.has_aux, options.args, options.stage
+        ))
     if options.output:
         with open(options.output, "w", encoding="utf-8") as file:
             file.write(text)

@@ -12,7 +12,7 @@ from typing import Any
 
 from adcompiler.annotations import assumptions, parse_arguments, types_of_parameters
 from adcompiler.api import Derivative
-from adcompiler.cli.merge import merge
+from adcompiler.emit.merge import merge
 from adcompiler.cli.target import UsageError, load_target
 from adcompiler.dispatch import Options, Specialisations
 from adcompiler.errors import ADError

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,10 @@ from adcompiler.cli.dump import parse_argnums
 from adcompiler.cli.target import UsageError, load_target
 from adcompiler.patterns import hessian_sparsity, jacobian_sparsity
 from adcompiler.plot import save
+from adcompiler.sparse import SparseDerivative, sparse_hessian, sparse_jacobian
+
+SPARSE: dict[str, Any] = {"sparse-jacobian": sparse_jacobian, "sparse-hessian": sparse_hessian}
+"""Modes of ``dump`` that write sparse derivatives."""
 
 WIDEST = 72
 """Patterns of up to so many columns are drawn as text."""
@@ -39,12 +44,7 @@ def add_sparsity(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run_sparsity(options: argparse.Namespace) -> int:
     """Run ``adcompiler sparsity``."""
-    if ":" not in options.target:
-        raise UsageError(f"name a function: {options.target}:FUNCTION")
-    _, functions = load_target(options.target)
-    ((name, function),) = functions.items()
-    if isinstance(function, Derivative):
-        function = function.primal
+    name, function = the_function(options.target)
     argnums = None if options.argnums is None else parse_argnums(options.argnums)
     named: dict[str, Any] = {"mode": "local" if options.local else "global"}
     if options.hessian:
@@ -68,6 +68,33 @@ def run_sparsity(options: argparse.Namespace) -> int:
         for row in pattern.toarray():
             print("".join("x" if entry else "." for entry in row))
     return 0
+
+
+def dump_sparse(options: argparse.Namespace) -> str:
+    """Return the module that ``adcompiler dump --mode sparse-...`` writes."""
+    if options.has_aux or options.stage != "source":
+        raise UsageError(f"--mode {options.mode} takes neither --has-aux nor --stage")
+    name, function = the_function(options.target)
+    argnums = 0 if options.argnums is None else parse_argnums(options.argnums)
+    made = SPARSE[options.mode](function, argnums)
+    try:
+        text: str = made.source_for(**arguments(options.args))
+    except TypeError as error:
+        raise UsageError(f"{name}: {error}") from error
+    writer = f"adcompiler {version('adcompiler')}"
+    given = f"for {options.args}" if options.args else ""
+    return f"# {options.mode} of {name}, written by {writer} {given}".rstrip() + "\n" + text
+
+
+def the_function(target: str) -> tuple[str, Any]:
+    """Return the one function that a target names, and its name."""
+    if ":" not in target:
+        raise UsageError(f"name a function: {target}:FUNCTION")
+    _, functions = load_target(target)
+    ((name, function),) = functions.items()
+    if isinstance(function, (Derivative, SparseDerivative)):
+        function = function.primal
+    return name, function
 
 
 def arguments(text: str) -> dict[str, Any]:

@@ -49,6 +49,8 @@ ALONG_AXIS: frozenset[Any] = frozenset({
 
 ON_ALL_AXES: frozenset[Any] = frozenset({np.flip, np.sum, np.mean})
 SEQUENCES: frozenset[Any] = frozenset({reversed, list, tuple, zip, enumerate, iter})
+JOINING: frozenset[Any] = frozenset({np.concatenate, np.stack})
+FLATTENING = ("ravel", "flatten")
 METHODS: dict[str, Any] = {"sum": np.sum, "mean": np.mean, "copy": np.copy}
 WHOLE = slice(None)
 
@@ -432,7 +434,9 @@ class Batcher:
     def attribute(self, obj: Atom, name: str) -> Rhs:
         if not isinstance(obj, Var) or not self.is_array(obj):
             raise NotBatchable
-        if isinstance(self.s.unit.type(obj), t.Array) and name in (*METHODS, "reshape", "conj"):
+        if isinstance(self.s.unit.type(obj), t.Array) and name in (
+            *METHODS, *FLATTENING, "reshape", "conj"
+        ):
             return Attribute(obj, name)
         if name in ("real", "imag") or (name == "T" and self.rank(obj) < 2):
             return Attribute(obj, name)
@@ -454,6 +458,12 @@ class Batcher:
             if len(args) == 1 and not isinstance(args[0], Star):
                 return self.reshaped(made.obj, args[0], origin)
             return Call(rhs.func, (self.count(), *args))
+        if made.name in FLATTENING and not rhs.args and not rhs.kwargs:
+            flat = self.reshaped(made.obj, Const(-1), origin)
+            if made.name == "ravel":
+                return flat
+            return Call(Const(np.copy), (self.s.let(flat, lifted(self.s.unit.type(target)),
+                                                    "flat", origin),))
         function = METHODS.get(made.name)
         if function is None:
             raise NotBatchable
@@ -500,6 +510,10 @@ class Batcher:
             return rhs
         if plain and function is np.reshape:
             return self.reshaped(args[0], args[1], origin)
+        if plain and function is np.ravel and len(args) == 1:
+            return self.reshaped(args[0], Const(-1), origin)
+        if function in JOINING and (found := self.joined(function, rhs, origin)) is not None:
+            return found
         if function in ALONG_AXIS and (found := self.along_axis(function, rhs)) is not None:
             return found
         return self.one_by_one(target, rhs, origin)
@@ -587,6 +601,24 @@ class Batcher:
             raise NotBatchable
         inside = self.s.let(rhs, t.UNKNOWN, "items", origin)
         return Call(Const(np.moveaxis), (inside, Const(depth), Const(0)))
+
+    def joined(self, function: Any, rhs: Call, origin: Origin) -> Rhs | None:
+        """Return a concatenation behind the leading axis; None if it is not of known arrays."""
+        items, *rest = rhs.args
+        named = dict(rhs.kwargs)
+        axis = rest[0] if rest else named.get("axis", Const(0))
+        parts = None if isinstance(items, Star) else self.s.unit.elements(items)
+        if parts is None or len(rest) > 1 or set(named) - {"axis"} or not (
+            isinstance(axis, Const) and isinstance(axis.value, int)
+        ):
+            return None
+        arrays = tuple(self.expanded(part, origin) for part in parts)
+        if not all(map(self.is_array, arrays)):
+            return None
+        packed = Pack("tuple", arrays)
+        types = t.Tuple(tuple(map(self.s.unit.type, arrays)))
+        behind = Const(axis.value + 1 if axis.value >= 0 else axis.value)
+        return Call(Const(function), (self.s.let(packed, types, "parts", origin), behind))
 
     def along_axis(self, function: Any, rhs: Call) -> Rhs | None:
         """Return a call with its axes counted behind the leading one; None if they are not known.

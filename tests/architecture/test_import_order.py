@@ -15,7 +15,7 @@ ORDER = (
     "optimise", "finish", "products", "pushforwards", "emit", "backends", "cache", "sparsity",
     "tracers", "nested", "pipeline", "dispatch", "annotations", "explain", "patterns", "plot",
     "api", "directions", "seeds", "jacobians", "higher_order", "second_order",
-    "complex_derivatives", "sparse", "testing", "cli",
+    "complex_derivatives", "sparse_source", "sparse", "testing", "cli",
 )  # fmt: skip
 RULES_MAY_IMPORT = ("adcompiler.rulekit", "adcompiler.runtime", "adcompiler_rules")
 RUNTIME_MAY_IMPORT = ("adcompiler.runtime", "numpy")

@@ -114,3 +114,39 @@ def test_external_lowlevel_derivatives_equal_their_closed_forms(load) -> None:
     assert len(results) == 2
     for compiled, closed in results:
         assert compiled == pytest.approx(closed, rel=1e-12)
+
+
+@pytest.fixture
+def picture(tmp_path: Path) -> Iterator[str]:
+    """Return a file for the picture of a pattern, and see that it is drawn."""
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "pattern.png"
+    yield str(path)
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a22_brusselator_with_a_sparse_jacobian_runs_as_with_differences(load, picture) -> None:
+    results = load("brusselator").main(picture, n=5, until=0.2)
+    assert results["success"]
+    assert results["nonzeros"] == 2 * 25 * 6
+    assert results["apart"] < 1e-6 < 1e-2 < results["moved"]
+
+
+def test_a22_bundle_adjustment_finds_the_cameras(load, picture) -> None:
+    module = load("bundle_adjustment")
+    results = module.main(picture, cameras=3, points=12)
+    assert results["largest"] < 1e-10
+    x, others = results["point"], results["others"]
+    v = np.random.default_rng(1).normal(size=x.size)
+    h = 1e-6
+    wanted = module.residuals(x + h * v, *others) - module.residuals(x - h * v, *others)
+    np.testing.assert_allclose(module.jacobian(x, *others) @ v, wanted / (2 * h), atol=1e-7)
+    in_each_row = np.diff(results["structure"].pattern.indptr)
+    assert np.all(in_each_row == module.CAMERA + 3 - 1)  # u without the shift along v, v likewise
+
+
+def test_a22_chained_objective_of_many_variables_is_minimized(load, picture) -> None:
+    results = load("chained_objective").main(picture, n=10_000)
+    assert results["nonzeros"] == 29_998
+    assert results["slope"] < 1e-6
+    assert results["hessian"].diagonal().min() > 0.0

@@ -56,6 +56,20 @@ def test_a_stencil_is_one_sweep_over_all_seeds():
     assert "u_bar[:, 2:] += " in emitted(stencil, "vjp", x, 0.3)
 
 
+def test_arrays_that_are_flattened_and_joined_are_one_sweep():
+    def joined(u, k):
+        grid = u.reshape(2, 2)
+        flat = (grid * grid).ravel()
+        rows = np.stack([np.ravel(grid), flat.flatten()], axis=-1)
+        wide = np.concatenate([rows, np.ones((4, 1)), rows * k], axis=1)
+        return np.concatenate([wide.ravel(), flat])
+
+    check(joined, x, 0.3)
+    text = emitted(joined, "forward", x, 0.3)
+    assert "for " not in text
+    assert "stacked" not in text
+
+
 def test_a_loop_of_scalar_stores_is_one_sweep():
     def smooth(u):
         v = u.copy()
