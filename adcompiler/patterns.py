@@ -313,6 +313,7 @@ def detected(
         except (SourceNotFoundError, LocatedError) as error:
             if detector.tracers is False or not is_without_source(error):
                 raise
+            return traced(function, args, kwargs, argnums, detector, second)
     return traced(function, args, kwargs, argnums, detector, second)
 
 

@@ -1,4 +1,4 @@
-"""The command ``adcompiler``: dump, sparsity, rules, cache.
+"""The command ``adcompiler``: dump, sparsity, rules, check-classification, cache.
 
 Exit codes: 0 done; 1 refused, with the reason on stderr; 2 the command line makes no sense.
 """
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 
 from adcompiler.cache.store import Store, default_directory
+from adcompiler.cli.check_classification import add_check_classification
 from adcompiler.cli.dump import DumpOptions, dump
 from adcompiler.cli.output import show_source
 from adcompiler.cli.rules import describe_rule, list_rules
@@ -50,6 +51,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_dump(commands)
     add_sparsity(commands)
     add_rules(commands)
+    add_check_classification(commands)
     add_cache(commands)
     return parser
 
