@@ -264,17 +264,30 @@ def retold(function: types.FunctionType, known: dict[int, Any]) -> types.Functio
     found = known.get(id(function))
     if found is None:
         names = dict(function.__globals__)
+        cells = function.__closure__ or ()
+        own = tuple(types.CellType() if names_function(cell) else cell for cell in cells)
         found = types.FunctionType(
-            function.__code__, names, function.__name__, function.__defaults__,
-            function.__closure__)
+            function.__code__, names, function.__name__, function.__defaults__, own)
         found.__kwdefaults__ = function.__kwdefaults__
         known[id(function)] = found
+        for cell, given in zip(own, cells, strict=True):
+            if cell is not given:
+                cell.cell_contents = knowing(given.cell_contents, known)
         for name in names_in(function.__code__):
             if name in names:
                 names[name] = knowing(names[name], known)
             elif hasattr(builtins, name):
                 names[name] = knowing(getattr(builtins, name), known)
     return found
+
+
+def names_function(cell: types.CellType) -> bool:
+    """Say whether a variable of an enclosing function is a function or a module."""
+    try:
+        value = cell.cell_contents
+    except ValueError:
+        return False
+    return callable(value) or isinstance(value, types.ModuleType)
 
 
 def names_in(code: types.CodeType) -> set[str]:

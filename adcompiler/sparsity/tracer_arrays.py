@@ -100,6 +100,9 @@ def array_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: dict[str
         found = reduced(ufunc, *inputs, **kwargs)
     elif method == "accumulate":
         found = accumulated(ufunc, *inputs, **kwargs)
+    elif method == "at":
+        array, indices, *rest = inputs
+        return ufunc.at(plain(array), indices, *map(plain, rest))
     elif method == "outer":
         a, b = map(np.asanyarray, inputs)
         found = called(ufunc, (a.reshape(a.shape + (1,) * b.ndim), b))

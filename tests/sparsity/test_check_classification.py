@@ -1,7 +1,7 @@
 """Classifications against derivatives (A21), and the command that does it.
 
-In the default run a quarter of the functions are checked, chosen by name; ``ADCOMPILER_ALL_RULES=1``
-checks all.
+In the default run a quarter of the functions are checked, chosen by name;
+``ADCOMPILER_ALL_RULES=1`` checks all.
 """
 
 import operator

@@ -6,9 +6,11 @@ import operator
 
 import numpy as np
 import pytest
-import scipy.special
+import scipy.special.cython_special
 
-from adcompiler import Global, Local, classify, hessian_sparsity, jacobian_sparsity, tracers
+from adcompiler import (
+    Global, Local, UnsupportedError, classify, hessian_sparsity, jacobian_sparsity, tracers,
+)
 from adcompiler.rulekit.classify import DECLARED, LOCAL, letters_of
 from adcompiler.sparsity.classification import classifications
 from adcompiler.sparsity.tracer_sets import SET_KINDS
@@ -278,3 +280,18 @@ def test_a10_wrong_module():
 ])
 def test_a11_libraries(function, count, letters):
     assert [letters_of(one) for one in classifications(function, count)] == [letters]
+
+
+@pytest.mark.parametrize("detector", [None, EVERYWHERE, HERE])
+def test_compiled_code_that_is_classified_needs_no_rule(detector):
+    erf = scipy.special.cython_special.erf
+
+    def scaled_erf(x):
+        return erf(x[0]) * x[1]
+
+    with pytest.raises((UnsupportedError, TypeError)):
+        jacobian_sparsity(scaled_erf, np.ones(2), detector=detector)
+    classify(erf, "1-1", "s")
+    assert rows(jacobian_sparsity(scaled_erf, np.ones(2), detector=detector)) == [{0, 1}]
+    curved = hessian_sparsity(scaled_erf, np.ones(2), detector=detector)
+    assert pairs(curved) == both_ways([(0, 0), (0, 1)])

@@ -15,7 +15,9 @@ from adcompiler.tracers import (
     Dual, GradientTracer, HessianTracer, hessian_buffer, hessian_eltype, jacobian_buffer,
     jacobian_eltype,
 )
-from tests.sparsity.check import both_ways, pairs, rows
+from tests.sparsity.check import both_ways, missing, pairs, rows
+from tests.sparsity.programs import PROGRAMS
+from tests.sparsity.test_programs import dense_derivative
 
 EVERYWHERE = [Global(kind, tracers=True) for kind in ("bitset", "set", "packed")]
 HERE = [Local(kind, tracers=True) for kind in ("bitset", "set", "packed")]
@@ -310,3 +312,28 @@ def test_tracers_are_no_keys():
     assert array.shape == (1,)
     with pytest.raises(TypeError, match="unhashable"):
         jacobian_sparsity(lambda x: {x[0]: 1.0}[x[0]], np.ones(1), detector=HERE[0])
+
+
+def traced(program, detector):
+    """Return the pattern of a program, None if tracers cannot go through it."""
+    try:
+        if program.second:
+            return hessian_sparsity(program.function, *program.args, detector=detector)
+        return jacobian_sparsity(
+            program.function, *program.args, argnums=program.argnums, detector=detector)
+    except (MissingPrimalError, TypeError):
+        return None
+
+
+def test_a12_nothing_is_missing_in_programs():
+    seen = exact = 0
+    for program in PROGRAMS[::2]:
+        found = [traced(program, detector) for detector in (EVERYWHERE[0], HERE[0])]
+        if found == [None, None]:
+            continue
+        dense = dense_derivative(program, program.args)
+        for pattern in found:
+            assert pattern is None or missing(pattern, dense) == [], program
+        seen += found[0] is not None
+        exact += found[0] is not None and rows(found[0]) == list(program.rows())
+    assert seen >= 0.8 * len(PROGRAMS[::2]) and exact >= 0.8 * seen
