@@ -17,7 +17,8 @@ from adcompiler.dispatch import Options, Specialisations
 from adcompiler.dispatch.arguments import parts_of
 from adcompiler.dispatch.guards import Guard, guard
 from adcompiler.errors import (
-    Finding, LocatedError, MissingRuleError, SourceNotFoundError, UnsupportedError,
+    Finding, LocatedError, MissingPrimalError, MissingRuleError, SourceNotFoundError,
+    UnsupportedError,
 )
 from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
@@ -345,6 +346,8 @@ def traced(
     bound.arguments.update(zip(names, values[offset:], strict=True))
     with np.errstate(all="ignore"):
         result = retold(forms.target.function, {})(*values[:offset], *bound.args, **bound.kwargs)
+    if run.space.missing:
+        raise MissingPrimalError(run.space.missing)
     result = values[offset] if in_place else result
     return run.hessian(result) if second else run.jacobian(result)
 

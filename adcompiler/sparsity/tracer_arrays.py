@@ -208,6 +208,7 @@ def array_function(func: Any, args: Any, kwargs: Any, itself: Callable[..., Any]
     except (MissingPrimalError, TypeError):
         if not REGISTRY.rules_of(func) or func in WRITING:
             raise
+        known.space.missing = ""
         return dense(func, args, kwargs)
 
 

@@ -31,6 +31,16 @@ class Space:
         self.sets = sets
         self.shared = shared
         self.pairs: Rows = {}
+        self.missing = ""
+        """What needed a value that there was none of: code may not go on as if nothing was."""
+
+
+def missing_primal(value: Tracer, what: str) -> MissingPrimalError:
+    """Return the error for a tracer that has no value, and make a note of it."""
+    known = tracer(value)
+    if known is not None:
+        known.space.missing = what
+    return MissingPrimalError(what)
 
 
 class Tracer:
@@ -56,19 +66,19 @@ class Tracer:
         return ARRAY_FUNCTION[0](func, args, kwargs)
 
     def __bool__(self) -> bool:
-        raise MissingPrimalError("a branch")
+        raise missing_primal(self, "a branch")
 
     def __float__(self) -> float:
-        raise MissingPrimalError("float(), or a function written in C,")
+        raise missing_primal(self, "float(), or a function written in C,")
 
     def __complex__(self) -> complex:
-        raise MissingPrimalError("complex(), or a function written in C,")
+        raise missing_primal(self, "complex(), or a function written in C,")
 
     def __int__(self) -> int:
-        raise MissingPrimalError("int()")
+        raise missing_primal(self, "int()")
 
     def __index__(self) -> int:
-        raise MissingPrimalError("an index")
+        raise missing_primal(self, "an index")
 
     def __round__(self, digits: int | None = None) -> Any:
         return apply(np.round, self)

@@ -124,6 +124,17 @@ def test_a13_values_given_to_compiled_code_are_refused_at_a_point_too():
             jacobian_sparsity(function, np.ones(2), detector=HERE[0])
 
 
+def test_a13_errors_that_are_caught_are_raised_again():
+    def catching(x):
+        try:
+            return x[0] if x[0] > 0.0 else x[1]
+        except TypeError:
+            return 0.0
+
+    with pytest.raises(MissingPrimalError, match="a branch"):
+        jacobian_sparsity(catching, np.ones(2), detector=EVERYWHERE[0])
+
+
 def test_a13_errors_cross_processes():
     error = pickle.loads(pickle.dumps(MissingPrimalError("a branch")))
     assert str(error).startswith("a branch needs") and "limitations.md#tracers" in str(error)
