@@ -55,9 +55,9 @@ def pulled(rule: Rule, call: Call, cotangent: Callable[[Any], Any]) -> Pulled | 
             names.append(f"x{len(names)}")
             return names[-1]
         if isinstance(x, tuple) and type(x) is tuple:
-            return f"({''.join(f'{text_of(item)}, ' for item in x)})"
+            return f"({''.join(f'{text_of(item, wanted)}, ' for item in x)})"
         if type(x) is list:
-            return f"[{', '.join(map(text_of, x))}]"
+            return f"[{', '.join(text_of(item, wanted) for item in x)}]"
         given[f"given_{len(given)}"] = x
         return f"given_{len(given) - 1}"
 

@@ -47,6 +47,20 @@ def banded_outer(x: Any, y: Any, lower: int, upper: int) -> Any:
     return diagonals
 
 
+def banded_product(ab: Any, x: Any, lower: int, upper: int) -> Any:
+    """Return the product of the matrix with diagonals ``ab`` and ``x``, in the shape of ``x``."""
+    n = ab.shape[1]
+    columns = np.asarray(x).reshape(n, -1)
+    product = np.zeros(columns.shape, np.result_type(ab, columns))
+    for row, offset in enumerate(range(-upper, lower + 1)):
+        first, last = max(0, -offset), min(n, n - offset)
+        if first < last:
+            product[first + offset : last + offset] += (
+                ab[row, first:last, np.newaxis] * columns[first:last]
+            )
+    return product.reshape(np.shape(x))
+
+
 def banded_transpose(ab: Any, lower: int, upper: int) -> Any:
     """Return the diagonals of the transpose of a matrix with diagonals ``ab``."""
     n = ab.shape[1]

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import splu
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Factors:
+    """The LU factors of a sparse array. They do not change, and SuperLU's cannot be copied."""
+
+    lu: Any
+    dtype: Any
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Factors:
+        return self
 
 
 def adjoint_product(a: Any, dy: Any) -> Any:
@@ -13,17 +25,18 @@ def adjoint_product(a: Any, dy: Any) -> Any:
     return np.asarray(a.conj().T @ dy)
 
 
-def sparse_factors(a: Any, b: Any) -> Any:
+def sparse_factors(a: Any, b: Any) -> Factors:
     """Return the LU factors of a sparse array, in the precision of the system ``a y = b``."""
-    return splu(a.tocsc().astype(np.result_type(a.dtype, b, np.float32)))
+    dtype = np.result_type(a.dtype, b, np.float32)
+    return Factors(splu(a.tocsc().astype(dtype)), dtype)
 
 
-def sparse_solution(factors: Any, b: Any, trans: str = "N") -> Any:
+def sparse_solution(factors: Factors, b: Any, trans: str = "N") -> Any:
     """Return the solution of the system, or (``H``) of its conjugate transpose, for dense ``b``."""
     b = np.asarray(b)
-    dtype = factors.L.dtype
+    dtype = factors.dtype
     if np.iscomplexobj(b) and dtype.kind != "c":  # real factors: one solution for each part
-        real, imaginary = (factors.solve(np.ascontiguousarray(part, dtype), trans)
+        real, imaginary = (factors.lu.solve(np.ascontiguousarray(part, dtype), trans)
                            for part in (b.real, b.imag))
         return real + 1j * imaginary
-    return factors.solve(np.ascontiguousarray(b, dtype), trans)
+    return factors.lu.solve(np.ascontiguousarray(b, dtype), trans)

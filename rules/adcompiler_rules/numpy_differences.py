@@ -71,11 +71,12 @@ def ediff1d_rule(ary, to_end=None, to_begin=None):
 
 
 @rrule(np.gradient, wrt=("f", "*spacing"), linear=(0,), domain=lambda rng: [
+    call(rng.normal(size=6)),
     call(rng.normal(size=5), rng.uniform(0.5, 1.5)), call(rng.normal(size=2), np.float64(0.7)),
     call(rng.normal(size=(3, 4)), np.array([0.5, 1.0, 2.5]), 0.5, edge_order=2),
     call(rng.normal(size=(3, 4)), 0.5, 1.5, edge_order=2),
     call(rng.normal(size=3), [0.5, 1.0, 2.0]),
-    call(rng.normal(size=6)), call(rng.normal(size=6), 0.5), call(rng.normal(size=2)),
+    call(rng.normal(size=6), 0.5), call(rng.normal(size=2)),
     call(rng.normal(size=6), edge_order=2), call(rng.normal(size=(3, 4))), call([0.5, 2.0, 1.5]),
     call(rng.normal(size=(3, 4)), 0.5, 2), call(rng.normal(size=(3, 4)), axis=1),
     call(rng.normal(size=(3, 4)), 2, axis=(1, 0), edge_order=2), call(rng.normal(size=(3, 4, 5))),

@@ -224,7 +224,7 @@ def select_adjoint_rule(dy, condlist, choices):
     return shares, select_adjoint_pullback
 
 
-@rrule(choose_adjoint, wrt=("dy",), linear=(0,), domain=lambda rng: [
+@rrule(choose_adjoint, wrt=("dy",), templates=("choices",), linear=(0,), domain=lambda rng: [
     call(rng.normal(size=3), np.array([0, 1, 1]), [rng.normal(size=3), 0.5], "raise"),
     call(rng.normal(size=3), np.array([0, 3, -1]), rng.normal(size=(2, 3)), "wrap"),
 ])

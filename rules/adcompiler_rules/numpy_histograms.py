@@ -237,9 +237,7 @@ def sort_complex(a):
     order = np.argsort(a, axis=-1)
 
     def sort_complex_pullback(dy):
-        da = np.zeros_like(dy)
-        np.put_along_axis(da, order, dy, -1)
-        return like(da, a)
+        return like(np.take_along_axis(dy, np.argsort(order, axis=-1), -1), a)
 
     return np.sort_complex(a), sort_complex_pullback
 

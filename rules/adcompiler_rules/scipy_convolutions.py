@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.signal
 
-from adcompiler.rulekit import call, rrule
+from adcompiler.rulekit import call, non_differentiable, rrule
 from adcompiler.runtime import unbroadcast
 from adcompiler.runtime.scipy_signal import in_full, planar_adjoints, turned
 from adcompiler.runtime.shaping import like
@@ -29,6 +29,14 @@ def samples(rng):
 def all_axes(x):
     """Return the axes of an array."""
     return tuple(range(np.ndim(x)))
+
+
+def axes_along(axes, x):
+    """Return the axes to convolve along as a tuple, by default those of ``x``."""
+    return all_axes(x) if axes is None else tuple(np.reshape(axes, -1))
+
+
+non_differentiable(axes_along)
 
 
 @rrule(scipy.signal.convolve, wrt=("in1", "in2"), bilinear=(0, 1), domain=samples)
@@ -70,7 +78,7 @@ def samples_along_axes(rng):
 @rrule(scipy.signal.fftconvolve, wrt=("in1", "in2"), bilinear=(0, 1), domain=samples_along_axes)
 def fftconvolve(in1, in2, mode="full", axes=None):
     y = scipy.signal.fftconvolve(in1, in2, mode, axes)
-    along = all_axes(in1) if axes is None else tuple(np.reshape(axes, -1))
+    along = axes_along(axes, in1)
 
     def fftconvolve_pullback(dy):
         full = in_full(dy, np.shape(in1), np.shape(in2), mode, along)
@@ -85,7 +93,7 @@ def fftconvolve(in1, in2, mode="full", axes=None):
 @rrule(scipy.signal.oaconvolve, wrt=("in1", "in2"), bilinear=(0, 1), domain=samples_along_axes)
 def oaconvolve(in1, in2, mode="full", axes=None):
     y = scipy.signal.oaconvolve(in1, in2, mode, axes)
-    along = all_axes(in1) if axes is None else tuple(np.reshape(axes, -1))
+    along = axes_along(axes, in1)
 
     def oaconvolve_pullback(dy):
         full = in_full(dy, np.shape(in1), np.shape(in2), mode, along)

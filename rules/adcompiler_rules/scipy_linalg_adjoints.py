@@ -10,7 +10,8 @@ from adcompiler.rulekit import call, non_differentiable, rrule
 from adcompiler.runtime.scipy_expm import expm_adjoint, expm_kept
 from adcompiler.runtime.scipy_logm import logm_adjoint, power_adjoint
 from adcompiler.runtime.scipy_solvers import (
-    banded_transpose, mirrored, mirrored_adjoint, permutation_of, toeplitz_adjoint,
+    banded_outer, banded_product, banded_transpose, mirrored, mirrored_adjoint, permutation_of,
+    toeplitz_adjoint,
 )
 from adcompiler.runtime.shaping import like
 from adcompiler_rules.scipy_samples import complex_normal, positive
@@ -65,6 +66,33 @@ def banded_transpose_rule(ab, lower, upper):
         return like(banded_transpose(dy, upper, lower), ab)
 
     return banded_transpose(ab, lower, upper), banded_transpose_pullback
+
+
+@rrule(banded_outer, wrt=("x", "y"), bilinear=(0, 1), domain=lambda rng: [
+    call(rng.normal(size=5), rng.normal(size=5), 2, 1),
+    call(rng.normal(size=(4, 2)), rng.normal(size=(4, 2)), 0, 2),
+    call(complex_normal(rng, 3), complex_normal(rng, 3), 1, 4),
+])
+def banded_outer_rule(x, y, lower, upper):
+    def banded_outer_pullback(g):
+        dx = banded_product(g, np.conj(y), lower, upper)
+        dy = banded_product(banded_transpose(g, lower, upper), np.conj(x), upper, lower)
+        return like(dx, x), like(dy, y)
+
+    return banded_outer(x, y, lower, upper), banded_outer_pullback
+
+
+@rrule(banded_product, wrt=("ab", "x"), bilinear=(0, 1), domain=lambda rng: [
+    call(rng.normal(size=(4, 5)), rng.normal(size=5), 2, 1),
+    call(complex_normal(rng, 3, 4), complex_normal(rng, 4, 2), 0, 2),
+])
+def banded_product_rule(ab, x, lower, upper):
+    def banded_product_pullback(dy):
+        adjoint = np.conj(banded_transpose(ab, lower, upper))
+        dab = banded_outer(dy, np.conj(x), lower, upper)
+        return like(dab, ab), like(banded_product(adjoint, dy, upper, lower), x)
+
+    return banded_product(ab, x, lower, upper), banded_product_pullback
 
 
 @rrule(expm_adjoint, wrt=("dy",), domain=lambda rng: [

@@ -9,7 +9,7 @@ A chain rule for matrix functions and applications, 1996).
 import numpy as np
 import scipy.linalg
 
-from adcompiler.rulekit import call, rrule
+from adcompiler.rulekit import call, frule, rrule
 from adcompiler.runtime.scipy_expm import expm_adjoint, expm_kept
 from adcompiler.runtime.scipy_logm import logarithm, logm_adjoint, power_adjoint
 from adcompiler.runtime.shaping import like
@@ -179,6 +179,13 @@ def sinm(A):
     return y, sinm_pullback
 
 
+@frule(scipy.linalg.sinm)
+def sinm_forward(primals, tangents):
+    n = np.shape(primals[0])[-1]
+    both = scipy.linalg.sinm(beside(np.asarray(primals[0]), np.asarray(tangents[0])))
+    return scipy.linalg.sinm(primals[0]), like(corner(both, n), primals[0])
+
+
 @rrule(scipy.linalg.cosm, domain=samples_of_entire)
 def cosm(A):
     y = scipy.linalg.cosm(A)
@@ -188,6 +195,13 @@ def cosm(A):
         return like(corner(scipy.linalg.cosm(both), np.shape(A)[-1]), A)
 
     return y, cosm_pullback
+
+
+@frule(scipy.linalg.cosm)
+def cosm_forward(primals, tangents):
+    n = np.shape(primals[0])[-1]
+    both = scipy.linalg.cosm(beside(np.asarray(primals[0]), np.asarray(tangents[0])))
+    return scipy.linalg.cosm(primals[0]), like(corner(both, n), primals[0])
 
 
 @rrule(scipy.linalg.tanm, domain=lambda rng: [call(0.4 * rng.normal(size=(3, 3)))])
@@ -201,6 +215,13 @@ def tanm(A):
     return y, tanm_pullback
 
 
+@frule(scipy.linalg.tanm)
+def tanm_forward(primals, tangents):
+    n = np.shape(primals[0])[-1]
+    both = scipy.linalg.tanm(beside(np.asarray(primals[0]), np.asarray(tangents[0])))
+    return scipy.linalg.tanm(primals[0]), like(corner(both, n), primals[0])
+
+
 @rrule(scipy.linalg.sinhm, domain=samples_of_entire)
 def sinhm(A):
     y = scipy.linalg.sinhm(A)
@@ -210,6 +231,13 @@ def sinhm(A):
         return like(corner(scipy.linalg.sinhm(both), np.shape(A)[-1]), A)
 
     return y, sinhm_pullback
+
+
+@frule(scipy.linalg.sinhm)
+def sinhm_forward(primals, tangents):
+    n = np.shape(primals[0])[-1]
+    both = scipy.linalg.sinhm(beside(np.asarray(primals[0]), np.asarray(tangents[0])))
+    return scipy.linalg.sinhm(primals[0]), like(corner(both, n), primals[0])
 
 
 @rrule(scipy.linalg.coshm, domain=samples_of_entire)
@@ -223,6 +251,13 @@ def coshm(A):
     return y, coshm_pullback
 
 
+@frule(scipy.linalg.coshm)
+def coshm_forward(primals, tangents):
+    n = np.shape(primals[0])[-1]
+    both = scipy.linalg.coshm(beside(np.asarray(primals[0]), np.asarray(tangents[0])))
+    return scipy.linalg.coshm(primals[0]), like(corner(both, n), primals[0])
+
+
 @rrule(scipy.linalg.tanhm, domain=lambda rng: [call(0.4 * rng.normal(size=(3, 3)))])
 def tanhm(A):
     y = scipy.linalg.tanhm(A)
@@ -232,3 +267,10 @@ def tanhm(A):
         return like(corner(scipy.linalg.tanhm(both), np.shape(A)[-1]), A)
 
     return y, tanhm_pullback
+
+
+@frule(scipy.linalg.tanhm)
+def tanhm_forward(primals, tangents):
+    n = np.shape(primals[0])[-1]
+    both = scipy.linalg.tanhm(beside(np.asarray(primals[0]), np.asarray(tangents[0])))
+    return scipy.linalg.tanhm(primals[0]), like(corner(both, n), primals[0])

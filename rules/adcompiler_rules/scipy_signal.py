@@ -2,4 +2,5 @@
 
 import adcompiler_rules.scipy_convolutions
 import adcompiler_rules.scipy_filters
-import adcompiler_rules.scipy_signal_adjoints  # noqa: F401
+import adcompiler_rules.scipy_signal_adjoints
+import adcompiler_rules.scipy_smoothing  # noqa: F401

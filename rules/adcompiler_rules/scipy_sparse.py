@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg
 
-from adcompiler.rulekit import call, rrule
+from adcompiler.rulekit import call, non_differentiable, rrule
 from adcompiler.runtime.scipy_sparse import adjoint_product, sparse_factors, sparse_solution
 from adcompiler.runtime.shaping import like
 from adcompiler_rules.scipy_samples import complex_normal
@@ -151,6 +151,9 @@ def expm_multiply(A, B, start=None, stop=None, num=None, endpoint=None, traceA=N
 # --- their adjoints -------------------------------------------------------------------------------
 
 
+non_differentiable(sparse_factors)  # of a system, which is constant; of b it reads the dtype
+
+
 @rrule(adjoint_product, wrt=("dy",), linear=(1,), domain=lambda rng: [
     call(sparse(rng, 3, 4), rng.normal(size=3)),
     call(sparse(rng, 3, 3) * (1.0 + 2.0j), complex_normal(rng, 3)),
@@ -160,3 +163,15 @@ def adjoint_product_rule(a, dy):
         return like(scipy.sparse.csr_array.__matmul__(a, g), dy)
 
     return adjoint_product(a, dy), adjoint_product_pullback
+
+
+@rrule(sparse_solution, wrt=("b",), linear=(1,), domain=lambda rng: [
+    call(sparse_factors(a := regular(rng, 4), np.zeros(4)), rng.normal(size=4)),
+    call(sparse_factors(a, np.zeros(4)), rng.normal(size=(4, 2)), "H"),
+    call(sparse_factors(a * (1.0 + 0.5j), np.zeros(4)), complex_normal(rng, 4)),
+])
+def sparse_solution_rule(factors, b, trans="N"):
+    def sparse_solution_pullback(dy):
+        return like(sparse_solution(factors, dy, "H" if trans == "N" else "N"), b)
+
+    return sparse_solution(factors, b, trans), sparse_solution_pullback

@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.linalg
 
-from adcompiler.rulekit import call, non_differentiable, rrule
+from adcompiler.rulekit import call, frule, non_differentiable, rrule
 from adcompiler.runtime.gathering import take_adjoint
 from adcompiler.runtime.reductions import matrix_norm_adjoint
 from adcompiler.runtime.scipy_solvers import toeplitz_adjoint
@@ -154,6 +154,13 @@ def block_diag(*arrs):
         return blocks_of(dy, arrs)
 
     return y, block_diag_pullback
+
+
+@frule(scipy.linalg.block_diag)
+def block_diag_forward(primals, tangents):
+    moved = [np.zeros(np.shape(x)) if d is None else d
+             for x, d in zip(primals, tangents, strict=True)]
+    return scipy.linalg.block_diag(*primals), scipy.linalg.block_diag(*moved)
 
 
 def blocks_of(dy, arrs):

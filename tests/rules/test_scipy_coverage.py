@@ -27,7 +27,7 @@ NOT_YET = {
     "scipy.signal": {
         "compiled from its source": "chirp gausspulse wiener iirnotch iirpeak sawtooth",
         "composed of other filters, in a source that is not compiled": """
-            sosfiltfilt savgol_filter resample resample_poly decimate deconvolve lfiltic lfilter_zi
+            resample resample_poly decimate deconvolve lfiltic lfilter_zi
             sosfilt_zi periodogram welch csd coherence spectrogram stft istft lombscargle czt
             zoom_fft hilbert2 envelope sepfir2d symiirorder1 symiirorder2 spline_filter cspline1d
             cspline1d_eval cspline2d qspline1d qspline1d_eval qspline2d gauss_spline

@@ -1,0 +1,130 @@
+"""``docs/functions.md`` lists every library callable that differentiates, as the registry has it.
+
+To write it anew: ``python -m tests.docs.test_functions``.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+
+from adcompiler.rulekit import REGISTRY, Rule
+from adcompiler.rulekit.homes import display_name
+from adcompiler.rulekit.samples import rule_name
+from tests.docs.test_code_blocks import ROOT
+from tests.rules.refused import FORWARD, TWICE, UNTRIED
+
+PAGE = ROOT / "docs" / "functions.md"
+HEAD = """# Functions with rules
+
+Python code is differentiated from its source. These are the library functions, methods and
+attributes that cannot be, or should not be, and that have a [rule](rules.md) instead. Others
+differentiate too: those that libraries ship as Python code that the compiler reads (`np.polyfit`,
+`scipy.integrate.trapezoid`, [and so on](real-code.md)), and those that take functions
+([solvers, integrals, minima](implicit.md)).
+
+- *reverse*: `grad`, `value_and_grad`, `vjp`. Compared with finite differences by
+  `tests/rules/test_every_rule.py`.
+- *forward*: `jvp`. Compared with reverse mode by `tests/forward/test_rules.py` (a part of the rules
+  in each run, all with `ADCOMPILER_ALL_FORWARD=1`).
+- *second order*: the gradient of a gradient. Compared with finite differences by
+  `tests/rules/test_second_order.py` (a quarter of the rules in each run, all with
+  `ADCOMPILER_ALL_RULES=1`); `?` where there is no sample with real arguments to do so.
+
+Where a column has `-`, the derivative is refused before anything runs, and those tests check that
+it is. A function may have a rule for some of its arguments, or for some of its options:
+`adcompiler rules numpy.sin` tells which. This page is written by
+`python -m tests.docs.test_functions`.
+"""
+ROOTS = ("numpy", "scipy")
+
+
+def listed() -> dict[str, dict[str, tuple[str, str, str]]]:
+    """Return the entries of the columns by module and name."""
+    found: dict[str, dict[str, tuple[str, str, str]]] = defaultdict(dict)
+    functions = {rule.function for rule in REGISTRY.rules()}
+    functions |= {other for other, target in REGISTRY.aliases() if REGISTRY.has_rules(target)}
+    for function in functions:
+        name = public_name(function)
+        if name.startswith("adcompiler."):
+            continue
+        module, short = split(name)
+        found[module][short] = columns(REGISTRY.rules_of(function))
+    return found
+
+
+def public_name(function: Any) -> str:
+    """Return the name of a function without the private modules that it is defined in."""
+    *modules, last = display_name(function).split(".")
+    kept = [part for part in modules if not part.startswith("_") or part[1:2].isupper()]
+    return ".".join([*kept, last])
+
+
+def split(name: str) -> tuple[str, str]:
+    """Return the module that a name is listed under, and the rest of it."""
+    parts = name.split(".")
+    if parts[0] not in ("numpy", "scipy", "math", "cmath", "operator", "statistics"):
+        return "builtins", name
+    submodule = parts[0] == "scipy" or parts[1] in ("linalg", "fft")
+    count = 2 if submodule else 1
+    if parts[:3] == ["scipy", "sparse", "linalg"]:
+        count = 3
+    return ".".join(parts[:count]), ".".join(parts[count:])
+
+
+def columns(rules: Iterable[Rule]) -> tuple[str, str, str]:
+    """Return how the rules of one function go backwards, forwards, and twice."""
+    rules = list(rules)
+    names = {rule_name(rule) for rule in rules}
+    twice = "yes" if names - TWICE - UNTRIED else "-" if names & TWICE else "?"
+    reverse = any(rule.reverses for rule in rules)
+    return "yes" if reverse else "-", "yes" if names - FORWARD else "-", twice
+
+
+def page() -> str:
+    """Return the text of the page."""
+    found = listed()
+    order = sorted(found, key=lambda module: (module.split(".")[0] not in ROOTS, module))
+    rows = [(module, *counts(found[module].values())) for module in order]
+    inside = [c for m in order if m.split(".")[0] in ROOTS for c in found[m].values()]
+    everything = [c for m in order for c in found[m].values()]
+    lines = [HEAD, "| module | reverse | forward | second order |", "|---|---|---|---|"]
+    lines += [f"| [{m}](#{anchor(m)}) | {a} | {b} | {c} |" for m, a, b, c in rows]
+    lines += [f"| {title} | {' | '.join(map(str, counts(of)))} |" for title, of in (
+        ("**NumPy and SciPy**", inside), ("**all**", everything))]
+    for module in order:
+        lines += ["", f"## {module}", "", "| function | reverse | forward | second order |",
+                  "|---|---|---|---|"]
+        lines += [f"| `{name}` | {' | '.join(found[module][name])} |"
+                  for name in sorted(found[module], key=lambda name: (name.lower(), name))]
+    return "\n".join(lines) + "\n"
+
+
+def counts(entries: Iterable[tuple[str, str, str]]) -> tuple[int, ...]:
+    """Return how many entries of each column are ``yes``."""
+    return tuple(sum(entry == "yes" for entry in column) for column in zip(*entries, strict=True))
+
+
+def anchor(module: str) -> str:
+    """Return what the heading of a module is linked by."""
+    return module.replace(".", "")
+
+
+def test_page_is_what_the_registry_has() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(), "run python -m tests.docs.test_functions"
+
+
+def test_page_has_the_functions_of_numpy_and_scipy() -> None:
+    found = listed()
+    assert found["numpy"]["sin"] == ("yes", "yes", "yes")
+    assert sum(len(of) for m, of in found.items() if m.split(".")[0] in ROOTS) >= 450
+
+
+def test_every_refusal_is_of_a_rule() -> None:
+    names = {rule_name(rule) for rule in REGISTRY.rules()}
+    assert names >= FORWARD | TWICE | UNTRIED
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
