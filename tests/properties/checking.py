@@ -12,7 +12,8 @@ import signal
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -42,8 +43,9 @@ class Refused(Exception):
 def check(program: Program, texts: bool = True) -> float:
     """Check one program; return how long it took to compile, in seconds of this process.
 
-    ``texts``: look at the emitted source too. Raises ``Skip`` where plain Python itself fails,
-    ``Refused`` where the compiler refuses, AssertionError (or anything else) where it fails.
+    ``texts``: look at the emitted source too, and at what comes with the value. Raises
+    ``Skip`` where plain Python itself fails, ``Refused`` where the compiler refuses,
+    AssertionError (or anything else) where it fails.
     """
     with quiet():
         function = made(program)
@@ -52,7 +54,10 @@ def check(program: Program, texts: bool = True) -> float:
             same_when_filled = agree(primal(function, program.args), (value, args), 0.0)
         if not same_when_filled:
             raise Skip("reads what np.empty gives")
-        return derivative(function, program, value, args, texts)
+        took = derivative(function, program, value, args, texts)
+        if texts and program.scalar:
+            check_with_arguments(program, value, args)
+        return took
 
 
 def check_plainly(program: Program) -> None:
@@ -168,8 +173,7 @@ def derivative(
     function: Callable[..., Any], program: Program, value: Any, left: tuple[Any, ...], texts: bool
 ) -> float:
     """Compare both products with the plain value, the plain effects, and each other."""
-    single = any(x.dtype == np.float32 for x in leaves(program.args) if isinstance(x, np.ndarray))
-    near = 1e-4 if single else 1e-12
+    near = tolerance_of(program)
     args, argnums = copy.deepcopy(program.args), program.argnums
     active = program.args[: len(argnums)]
     started = time.process_time()
@@ -202,8 +206,27 @@ def derivative(
     for mode in modes if texts else []:
         check_text(function, copy.deepcopy(program.args), argnums, mode,
                    bool(program.features & WRITES))
-    compare(function, program, kept, seed, 2e-4 if single else 1e-6)
+    compare(function, program, kept, seed, 2e-4 if near > 1e-6 else 1e-6)
     return took
+
+
+def check_with_arguments(program: Program, value: Any, left: tuple[Any, ...]) -> None:
+    """Check a value that comes with the arguments as the program leaves them; may be refused."""
+    names = ", ".join(f"a{i}" for i in range(len(program.args)))
+    rows = ["program = f", f"def f({names}):", f"    return program({names}), [{names}]"]
+    function = replace(program, source="\n".join([program.source, *rows, ""])).function()
+    args = copy.deepcopy(program.args)
+    with suppress(Refused), refusals(args, program.args), limited(RUNAWAY):
+        (found, kept), _ = value_and_grad(function, program.argnums, has_aux=True)(*args)
+        near = tolerance_of(program)
+        same(found, value, near, "the value that the arguments come with")
+        same(kept, list(left), near, "the arguments that come with the value")
+
+
+def tolerance_of(program: Program) -> float:
+    """Return the relative tolerance of values: that of single precision if some argument is."""
+    single = any(x.dtype == np.float32 for x in leaves(program.args) if isinstance(x, np.ndarray))
+    return 1e-4 if single else 1e-12
 
 
 def check_text(function: Any, args: Any, argnums: Any, mode: str, writes: bool) -> None:
