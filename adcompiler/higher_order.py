@@ -7,7 +7,7 @@ has emitted for the inner one.
 from __future__ import annotations
 
 import functools
-import itertools
+import math
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -21,9 +21,9 @@ from adcompiler.cache.store import load_module
 from adcompiler.directions import jvp
 from adcompiler.dispatch import Options
 from adcompiler.dispatch.arguments import described
-from adcompiler.runtime.batches import stacked
-from adcompiler.seeds import seeds_at_once
+from adcompiler.dispatch.trees import size_of, unit_batches
 from adcompiler.errors import ADError
+from adcompiler.seeds import seeds_at_once
 
 POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 TRIED = ("fwd_adj", "adj_fwd", "fwd_fwd")
@@ -120,10 +120,8 @@ class Rows:
                 )
         return values[len(s.target.first) :], [np.asarray(values[i]) for i in s.wrt]
 
-    def at(
-        self, args: tuple[Any, ...], values: list[Any]
-    ) -> Iterator[tuple[int, tuple[int, ...], Any]]:
-        """Yield which argument and element a row of the Hessian belongs to, and its parts."""
+    def at(self, args: tuple[Any, ...], values: list[Any]) -> Iterator[tuple[int, Any, Any]]:
+        """Yield rows of the Hessian: for which argument, what index of it, and their parts."""
         if self.mode.endswith("adj"):
             yield from self.many(args, values)
             return
@@ -137,20 +135,24 @@ class Rows:
 
     def many(
         self, args: tuple[Any, ...], values: list[Any]
-    ) -> Iterator[tuple[int, tuple[int, ...], Any]]:
-        """Yield rows as ``at`` does, many of which are computed in one sweep."""
+    ) -> Iterator[tuple[int, Any, list[Any]]]:
+        """Yield the rows of as many elements of an argument as one sweep computes, as ``at``."""
         rows: Callable[[tuple[Any, ...]], Any]
         if self.mode == "fwd_adj":
             push = self.second(*args)
             rows = lambda seeds: push(*seeds)[1]  # noqa: E731
         else:
             rows = self.second(*args)[1]
-        places = unit_vectors(values)
-        at_once = seeds_at_once(sum(value.size for value in values))
-        while batch := list(itertools.islice(places, at_once)):
-            found = rows(stacked([direction for _, _, direction in batch]))
-            for k, (i, index, _) in enumerate(batch):
-                yield i, index, [part[k] for part in found]
+        done = 0
+        for seeds in unit_batches(tuple(values), seeds_at_once(size_of(values))):
+            found, number, first = rows(seeds), len(seeds[0]), 0
+            for i, value in enumerate(values):
+                start, stop = max(done - first, 0), min(done + number - first, value.size)
+                if start < stop:
+                    chosen = slice(first + start - done, first + stop - done)
+                    yield i, *placed(value.shape, start, stop, [part[chosen] for part in found])
+                first += value.size
+            done += number
 
     def entries(
         self, args: tuple[Any, ...], values: list[Any], direction: tuple[Any, ...]
@@ -161,6 +163,15 @@ class Rows:
         for j, index, other in unit_vectors(values):
             parts[j][index] = push(*other)[1]
         return parts
+
+
+def placed(
+    shape: tuple[int, ...], start: int, stop: int, parts: list[Any]
+) -> tuple[Any, list[Any]]:
+    """Return the index of some elements of an array, counted in C order, and their rows' parts."""
+    if stop - start == math.prod(shape):
+        return Ellipsis, [part.reshape((*shape, *part.shape[1:])) for part in parts]
+    return np.unravel_index(np.arange(start, stop), shape), parts
 
 
 def first_accepted(ways: list[Rows], *args: Any) -> Iterator[Any]:

@@ -92,6 +92,11 @@ def as_gradient_each(g: Any, x: Any, seeds: int) -> Any:
     """Return ``g`` as gradients with respect to ``x``, as ``as_gradient`` does for each seed."""
     if isinstance(g, np.ndarray) and isinstance(x, (np.ndarray, np.generic, int, float, complex)):
         return np.array(project_each(g, x))
+    if isinstance(g, (tuple, list)) and isinstance(x, (tuple, list)) and not is_record(x):
+        items = [as_gradient_each(gi, xi, seeds) for gi, xi in zip(g, x, strict=True)]
+        return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
+    if isinstance(g, dict) and isinstance(x, dict) and not is_record(x):
+        return {key: as_gradient_each(g[key], value, seeds) for key, value in x.items()}
     return stacked([as_gradient(seed_of(g, i), x) for i in range(seeds)])
 
 

@@ -7,7 +7,7 @@ import pytest
 import scipy.optimize
 
 from adcompiler import (
-    UnsupportedError, grad, hessian, hvp, jet, nth_derivative, value_and_grad, vhp,
+    UnsupportedError, grad, hessian, hvp, jet, nth_derivative, seeds, value_and_grad, vhp,
 )
 from adcompiler.higher_order import COMBINATIONS
 
@@ -81,6 +81,22 @@ def test_blocks_have_the_shapes_of_pairs_of_arguments(mode):
     assert np.allclose(H[1][1], np.diag(2.0 * b * c))
     assert np.allclose(H[1][2], np.diag(2.0 * a * c))
     assert np.allclose(H[2][2], np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize("numbers", [1, 20, 10_000])
+@pytest.mark.parametrize("mode", ["fwd_adj", "adj_adj"])
+def test_rows_are_computed_so_many_at_once(monkeypatch, mode, numbers):
+    monkeypatch.setattr(seeds, "MAX_NUMBERS", numbers)
+    a, b, c = np.arange(6.0).reshape(2, 3), np.array([0.5, -0.5, 2.0]), 1.5
+    H = hessian(mixed, argnums=(2, 0, 1), mode=mode)(a, b, c)
+    assert H[0][0] == pytest.approx(6.0 * c * np.sum(b))
+    assert np.allclose(H[1][0], 2.0 * a * b) and np.allclose(H[0][1], 2.0 * a * b)
+    assert np.allclose(H[1][1].reshape(6, 6), np.diag((2.0 * b * c + 0.0 * a).ravel()))
+    crossed = np.einsum("ij,jk->ijk", 2.0 * a * c, np.eye(3))
+    assert np.allclose(H[1][2], crossed) and np.allclose(H[2][1], np.moveaxis(crossed, -1, 0))
+    out = np.full((6, 4), np.nan)[::2, ::2].T.reshape(2, 3)[:, :2]
+    found = hessian(lambda x: x[0] ** 2 * x[1], mode=mode, out=out)(np.array([3.0, 5.0]))
+    assert found is out and np.allclose(out, [[10.0, 6.0], [6.0, 0.0]])
 
 
 def test_matrices_and_precision():
