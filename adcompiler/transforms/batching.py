@@ -8,6 +8,7 @@ stays as it is.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -20,9 +21,9 @@ from adcompiler.analyses.storage import METADATA, written_operand
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Attribute, Block, Call, Const, Do, If, Item, Let, Loop, Origin, Pack, Raise,
-    Rhs, Star, Statement, Step, Unsupported, Update, Var, operands, substitute,
+    Rhs, Star, Statement, Step, Try, Unsupported, Update, Var, With, operands, substitute,
 )
-from adcompiler.ir.visit import walk
+from adcompiler.ir.visit import arms_of, walk
 from adcompiler.runtime import (
     add, add_at, append, as_gradient, drop_last, project, unbroadcast, zeros_like,
 )
@@ -51,6 +52,7 @@ ON_ALL_AXES: frozenset[Any] = frozenset({np.flip, np.sum, np.mean})
 SEQUENCES: frozenset[Any] = frozenset({reversed, list, tuple, zip, enumerate, iter})
 JOINING: frozenset[Any] = frozenset({np.concatenate, np.stack})
 FLATTENING = ("ravel", "flatten")
+SIZES: dict[Any, str] = {np.shape: "shape", np.size: "size", np.ndim: "ndim", len: "len"}
 METHODS: dict[str, Any] = {"sum": np.sum, "mean": np.mean, "copy": np.copy}
 WHOLE = slice(None)
 
@@ -111,6 +113,9 @@ class Batcher:
                 case If(then=then, orelse=orelse, results=results):
                     for arm in (then, orelse):
                         self.unify(results, () if arm.diverges else arm.yields)
+                case With() | Try():
+                    for arm in arms_of(statement):
+                        self.unify(statement.results, () if arm.diverges else arm.yields)
                 case Loop():
                     self.unify(statement.params, statement.inits)
                     self.unify(statement.params, statement.next_values())
@@ -186,6 +191,16 @@ class Batcher:
                 ))
             case Loop():
                 self.loop(statement)
+            case With(body=body):
+                wanted = [r in self.batched for r in statement.results]
+                s.out.append(replace(statement, body=self.block(body, wanted)))
+            case Try(body=body):
+                wanted = [r in self.batched for r in statement.results]
+                handlers = tuple(
+                    replace(h, body=self.block(h.body, wanted)) for h in statement.handlers
+                )
+                body = self.block(body, wanted)
+                s.out.append(replace(statement, body=body, handlers=handlers))
             case Raise() | Unsupported():
                 s.out.append(statement)
             case _:
@@ -266,17 +281,27 @@ class Batcher:
     def metadata(self, rhs: Rhs, origin: Origin) -> Rhs:
         """Return what reads the shape of one seed's value."""
         match rhs:
-            case Attribute(obj, "shape") if self.is_array(obj):
-                shape = self.s.let(rhs, t.UNKNOWN, "shape", origin)
-                return Item(shape, Const(slice(1, None)))
-            case Call(Const(np.shape), (x,), ()) if self.is_array(x):
-                shape = self.s.let(rhs, t.UNKNOWN, "shape", origin)
-                return Item(shape, Const(slice(1, None)))
+            case Attribute(x, "shape" | "size" | "ndim" as name) if self.is_array(x):
+                return self.size_behind(x, name, origin)
+            case Call(Const(function), (x,), ()) if self.is_array(x) and function in SIZES:
+                return self.size_behind(x, SIZES[function], origin)
             case Attribute(_, "dtype"):
                 return rhs
             case Call(Const(builtin), (x,), ()) if builtin is len and not self.is_array(x):
                 return rhs
         raise NotBatchable
+
+    def size_behind(self, x: Any, name: str, origin: Origin) -> Rhs:
+        """Return the shape of one seed's value, its number of elements, or of axes."""
+        if name == "ndim":
+            return Call(Const(int), (Const(self.rank(x)),))
+        whole = self.s.let(Call(Const(np.shape), (x,)), t.UNKNOWN, "shape", origin)
+        if name == "len":
+            return Item(whole, Const(1))
+        behind = Item(whole, Const(slice(1, None)))
+        if name == "shape":
+            return behind
+        return Call(Const(math.prod), (self.s.let(behind, t.UNKNOWN, "shape", origin),))
 
     def is_array(self, atom: Any) -> bool:
         """Say whether a value has a leading axis: it is one array, not a container of some."""
@@ -341,7 +366,7 @@ class Batcher:
             return Item(obj, index)
         raise NotBatchable
 
-    def parts(self, index: Atom) -> list[Atom]:
+    def parts(self, index: Atom, origin: Origin) -> list[Atom]:
         """Return the parts of a subscript."""
         made = self.s.unit.definition(index)
         if isinstance(made, Pack) and made.kind == "tuple":
@@ -351,13 +376,19 @@ class Batcher:
         if isinstance(index, Const):
             values = index.value if isinstance(index.value, tuple) else (index.value,)
             return [Const(value) for value in values]
-        if isinstance(self.s.unit.type(index), (t.Tuple, t.Unknown)):
+        type_ = self.s.unit.type(index)
+        if isinstance(type_, t.Unknown):
             raise NotBatchable
+        if isinstance(type_, t.Tuple):
+            return [
+                self.s.let(Item(index, Const(i)), part, "part", origin)
+                for i, part in enumerate(type_.items)
+            ]
         return [index]
 
     def behind_seeds(self, index: Atom, origin: Origin) -> tuple[Atom, Callable[[int], int]]:
         """Return a subscript behind the leading axis, and how many axes it leaves of so many."""
-        parts = self.parts(index)
+        parts = self.parts(index, origin)
         taken = left = 0
         gathered: int | None = None
         places = []
@@ -514,6 +545,18 @@ class Batcher:
             return self.reshaped(args[0], Const(-1), origin)
         if function in JOINING and (found := self.joined(function, rhs, origin)) is not None:
             return found
+        if plain and function is np.full_like and self.is_array(args[0]) and (
+            len(args) == 2 and args[1] not in self.batched and self.rank(args[1]) == 0
+        ):
+            return rhs
+        if plain and function is np.outer and len(args) == 2 and (
+            self.rank(args[0]) == self.rank(args[1]) == 1
+        ):
+            return self.outer(args[0], args[1], origin)
+        if is_solver(function) and (
+            found := self.solved(rhs, origin)
+        ) is not None:
+            return found
         if function in ALONG_AXIS and (found := self.along_axis(function, rhs)) is not None:
             return found
         return self.one_by_one(target, rhs, origin)
@@ -556,6 +599,30 @@ class Batcher:
                 a = self.s.let(Attribute(a, "T"), t.Array(dtype, 2), "turned", origin)
             return Call(Const(operator.matmul), (b, a))
         return None if first > 2 and first != second else Call(Const(operator.matmul), (a, b))
+
+    def outer(self, a: Any, b: Any, origin: Origin) -> Rhs:
+        """Return the outer products of vectors, of which one or both have a leading axis."""
+        dtype = getattr(self.s.unit.type(a), "dtype", "float64")
+        standing = Item(a, Const((Ellipsis, None)))
+        if a in self.batched:
+            column: Atom = self.write(standing, t.Array(dtype, 2), "column", origin)
+        else:
+            column = self.s.let(standing, t.Array(dtype, 2), "column", origin)
+        return Call(Const(operator.mul), (column, self.aligned(b, 2, origin)))
+
+    def solved(self, rhs: Call, origin: Origin) -> Rhs | None:
+        """Return the solutions for vectors of many seeds, as columns of one right-hand side."""
+        if len(rhs.args) != 2 or any(isinstance(a, Star) for a in rhs.args):
+            return None
+        matrix, right = rhs.args
+        if matrix in self.batched or not isinstance(right, Var) or (
+            not isinstance(self.s.unit.type(right), t.Array) or self.rank(right) != 1
+        ):
+            return None
+        type_ = self.s.unit.type(right)
+        columns = self.s.let(Attribute(right, "T"), type_, "columns", origin)
+        call = replace(rhs, args=(matrix, columns))
+        return Attribute(self.s.let(call, type_, "solved", origin), "T")
 
     def in_order(self, atom: Any, origin: Origin) -> Any:
         """Return what a loop runs over: for an array its rows, each with all seeds."""
@@ -682,6 +749,14 @@ MISSING = object()
 def is_elementwise(function: Any) -> bool:
     """Say whether a function is a ufunc that works on each element by itself."""
     return isinstance(function, np.ufunc) and function.signature is None and function.nout == 1
+
+
+def is_solver(function: Any) -> bool:
+    """Say whether a function solves linear systems for the columns of its second argument."""
+    home = (getattr(function, "__module__", None) or "").split("._")[0]
+    return function is np.linalg.solve or (
+        home == "scipy.linalg" and getattr(function, "__name__", "") == "lu_solve"
+    )
 
 
 def may_be_written(var: Var, block: Block) -> bool:

@@ -105,6 +105,65 @@ def test_one_seed_after_another_where_there_is_no_other_way():
     check(solved, A, np.array([1.0, 2.0]))
 
 
+def test_products_and_systems_of_vectors_are_one_sweep():
+    def products(a, b):
+        return np.outer(a, b) @ b
+
+    def solved(b):
+        return np.linalg.solve(A, b)
+
+    A = np.array([[3.0, 1.0], [0.5, 2.0]])
+    assert check(products, x, np.array([1.0, -2.0]))
+    check(solved, np.array([1.0, 2.0]))
+    assert "for " not in emitted(solved, "vjp", x[:2])
+    assert "for " not in emitted(products, "forward", x, x)
+
+
+def test_sizes_are_those_of_one_seed():
+    def scaled(u):
+        v = u.mean(axis=0, keepdims=True) * u
+        return v / v.size + u.std(axis=0) * len(u) * u.ndim
+
+    assert check(scaled, M)
+
+
+def test_pairs_of_indices_are_one_sweep():
+    def at_pairs(u):
+        total = 0.0
+        for place in ((0, 1), (2, 3), (0, 1)):
+            total = total + u[place] ** 2
+        return total
+
+    def by_lists(u):
+        i = np.array([0, 2, 0]), np.array([1, 3, 1])
+        v = u.copy()
+        v[i] = v[i] * u[1, 1]
+        return v
+
+    assert check(at_pairs, M)
+    check(by_lists, M)
+
+
+def test_regions_are_one_sweep():
+    def quiet(u):
+        with np.errstate(divide="ignore"):
+            v = np.log(u * u + 0.5)
+        return v * u
+
+    def tried(u, s):
+        try:
+            if s < 0.0:
+                raise ValueError
+            v = u * s
+        except ValueError:
+            v = -u
+        return v * u
+
+    assert check(quiet, x)
+    check(tried, x, 2.0)
+    check(tried, x, -2.0)
+
+
 def test_what_a_loop_overwrites_is_not_seen_by_earlier_reads():
     def swap(u):
         v = u.copy()
