@@ -167,13 +167,14 @@ def specialise(
             with s.writing_to(out):
                 heap.bring_up_to_date(var, function.origin)
     value = UNDEF if yields is None else yields[0]
-    finals = heap.written(params, {var: copy for var, (copy, _) in copies.items()})
+    in_place_of = {var: copy for var, (copy, _) in copies.items()}
+    finals = heap.written(params, in_place_of)
     changed = {var for var, _ in finals}
     check = kept_apart(s, heap, params, dict(same), changed, function.origin)
     statements = rebound(s, [*heap.prologue, *check, *out], (value,))
     body = with_layouts_kept(unit, with_reads_in_order(unit, Block(statements, (value,))))
     written = [Written(var, final, copies.get(var, (None, None))[1]) for var, final in finals]
-    lost = lost_effects(s, heap, params, function.origin)
+    lost = lost_effects(s, heap, params, in_place_of, function.origin)
     return Typed(
         function, params, body.statements, value, function.origin, inputs, entry, written, lost
     )
@@ -224,13 +225,17 @@ def kept_apart(
 
 
 def lost_effects(
-    s: Specialiser, heap: Heap, params: list[Var], origin: Origin
+    s: Specialiser, heap: Heap, params: list[Var], copies: Mapping[Var, Var], origin: Origin
 ) -> list[Finding]:
-    """Return why it is left open whether what belongs to the caller is written into."""
+    """Return why it is left open whether what belongs to the caller is written into.
+
+    ``copies`` are what the code works on in place of parameters.
+    """
     found = []
     for var in (*params, *s.unit.captured.values(), *heap.globals.values()):
-        if heap.may_write(var):
-            where, other = heap.state.lost[var]
+        root = copies.get(var, var)
+        if heap.may_write(root):
+            where, other = heap.state.lost[root]
             found.append(where.finding(
                 f"whether this writes into `{var.name}`, which `{other.name}` may share "
                 "storage with, is not known when compiling",

@@ -358,3 +358,21 @@ def test_an_array_written_after_a_branch_that_gives_it_another_name():
             first, second = pullback(np.array([1.0, 10.0, 100.0]))
             assert np.array_equal(first, [0.0, 5.0, 50.0])
             assert np.array_equal(second, [111.0 * slope, 0.0])
+
+
+def test_an_array_left_by_a_loop_over_a_list_that_was_made_shorter_is_written():
+    def f(x, rows):
+        rows.pop(0)
+        total = 0.0
+        for row in rows:
+            total += row[0]
+        row[1] += 1.0
+        return x + total
+
+    rows = [np.zeros(2), np.zeros(2)]
+    last = rows[1]
+    y, pullback = vjp(f, 1.0, rows)
+    assert y == 1.0
+    assert len(rows) == 1 and rows[0] is last
+    assert np.array_equal(last, [0.0, 1.0])
+    assert pullback(2.0)[0] == 2.0
