@@ -93,7 +93,7 @@ BARS = {
     ("Hessian 200 x 200, arrays", "JAX"): ("<", 3.0),
     ("Jacobians of 10000 observations", "JAX"): ("<", 2.0),
 }
-"""Where the bar is not 1: array code that XLA fuses to one pass over memory."""
+"""Where the bar is not 1."""
 
 
 def compare(

@@ -41,7 +41,10 @@ def savgol_filter(x, window_length, polyorder, deriv=0, delta=1.0, axis=-1, mode
 ])
 def savgol_adjoint_rule(g, window, polyorder, deriv, delta, axis, mode):
     def savgol_adjoint_pullback(dx):
-        moved = scipy.signal.savgol_filter(dx, window, polyorder, deriv, delta, axis, mode, 0.0)
+        options = (window, polyorder, deriv, delta, axis, mode, 0.0)
+        moved = scipy.signal.savgol_filter(np.real(dx), *options)
+        if np.iscomplexobj(dx):
+            moved = moved + 1j * scipy.signal.savgol_filter(np.imag(dx), *options)
         return like(moved, g)
 
     return savgol_adjoint(g, window, polyorder, deriv, delta, axis, mode), savgol_adjoint_pullback

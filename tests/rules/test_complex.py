@@ -36,7 +36,9 @@ weights."""
 OF_ONE_KIND = ("item_adjoint", "tolist_adjoint")
 """Adjoints whose cotangent has the kind of the value: a real one of a complex value has no use."""
 
-REAL_ONLY = ("scipy.special._basic.zeta", "scipy.stats.")
+REAL_ONLY = (
+    "scipy.special._basic.zeta", "scipy.stats.", "scipy.signal._savitzky_golay.savgol_filter",
+)
 """Rules that say that they are for real numbers, of functions that take complex ones too."""
 
 MAYBE_COMPLEX = pytest.mark.filterwarnings(
