@@ -1,8 +1,15 @@
-"""Every test run keeps its emitted modules in a directory of its own."""
+"""Every test run keeps its emitted modules in a place of its own, and draws the same examples."""
 
 import os
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "repeatable", derandomize=True, database=None, deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("repeatable")
 
 
 @pytest.fixture(autouse=True, scope="session")
