@@ -20,6 +20,7 @@ from adcompiler.api import Argnums, Derivative
 from adcompiler.dispatch import Compiled, Options
 from adcompiler.patterns import Watched, watched_pattern
 from adcompiler.rulekit.registry import REGISTRY
+from adcompiler.seeds import MAX_NUMBERS
 from adcompiler.sparse_source import SparseModule
 from adcompiler.sparsity.coloring import Coloring, color
 from adcompiler.sparsity.decompression import Decompression
@@ -27,9 +28,6 @@ from adcompiler.sparsity.fingerprints import fingerprint, shape_of
 from adcompiler.sparsity.flattening import flat, is_column, is_row, real_dtype, swept, unflat
 
 MAX_KEPT = 16
-MAX_NUMBERS = 1 << 24
-"""Numbers in the seeds of one sweep: more seeds are taken in several sweeps."""
-
 MAX_KEPT_NUMBERS = 1 << 22
 """Numbers in seeds that are kept with their structure."""
 
