@@ -241,6 +241,12 @@ def lost_effects(
                 "storage with, is not known when compiling",
                 "use a copy where it is given another name", "aliases",
             ))
+        elif root is not var and root in heap.copies:
+            found.append(origin.finding(
+                f"what `{var.name}` holds is written into when it may be held elsewhere too: "
+                "whether the caller's own objects see it is not known when compiling",
+                "use a copy where it is given another name", "aliases",
+            ))
     return found
 
 

@@ -19,7 +19,7 @@ from adcompiler.ir.nodes import (
     Atom, Attribute, Call, Const, Item, Pack, Rhs, Star, Step, Update, unstar,
 )
 from adcompiler.rulekit.registry import REGISTRY, hashable
-from adcompiler.runtime import dict_keys, entry, own, stop_gradient
+from adcompiler.runtime import append, dict_keys, entry, own, put_entry, stop_gradient
 from adcompiler.runtime.external import call_external, external_call, external_value
 from adcompiler.runtime.functionals import implied, passive
 from adcompiler.runtime.shaping import (
@@ -125,8 +125,18 @@ class Sharing:
                     yield from self.mutable((unstar(item),), "holds")
             case Update(obj):
                 yield obj, "same"
+                yield from self.mutable(self.entered(rhs), "holds")
             case Call():
                 yield from self.call(target, rhs)
+
+    def entered(self, rhs: Rhs) -> tuple[Atom, ...]:
+        """Return what a write puts into a container."""
+        match rhs:
+            case Update(obj, _, value) if is_container(self.type_of(obj)):
+                return (value,)
+            case Call(Const(function), args) if function is append or function is put_entry:
+                return tuple(map(unstar, args[1:]))
+        return ()
 
     def mutable(self, atoms: Any, how: Step | str) -> Iterator[tuple[Atom, Step | str]]:
         """Yield those of ``atoms`` that have storage."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from adcompiler.analyses.held import Held
 from adcompiler.analyses.storage import Sharing, written_operand
 from adcompiler.ir.nodes import Atom, Block, If, Let, Loop, Try, Update, Var, With
 from adcompiler.ir.visit import arms_of, blocks_of, bound_inside, defined, walk
@@ -148,7 +149,7 @@ def exposed_values(block: Block, sharing: Sharing) -> set[Atom]:
                 handed += zip(params, inits, strict=True)
                 handed += zip(params, statement.next_values(), strict=False)
                 handed += zip(statement.results, params, strict=False)
-    exposed = set(written)
+    exposed = written | Held(block, sharing).overwritten
     size = -1
     while size != len(exposed):
         size = len(exposed)

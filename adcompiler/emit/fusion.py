@@ -168,7 +168,7 @@ class Fusion:
             return self.joined.get(var, ()) if is_mutable(self.unit.type(var)) else ()
         written = written_operand(rhs)
         if written is not None:
-            return (written,)
+            return (written, *self.sharing.entered(rhs))
         shared = [atom for atom, _ in self.sharing.of(var, rhs)]
         if isinstance(rhs, Attribute) and isinstance(self.unit.type(var), t.Method):
             shared.append(rhs.obj)

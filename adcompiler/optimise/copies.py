@@ -89,8 +89,6 @@ class _Copies:
                 self.unit.type(target), t.Array
             ):
                 return [unstar(buffer)]
-            case Update(obj, _, value) if not isinstance(self.unit.type(obj), t.Array):
-                return [obj, value]
             case Attribute(obj, name) if name not in METADATA:
                 return [obj]  # a method, it may be
             case Closure():

@@ -106,7 +106,8 @@ class State:
 class Heap:
     """The storage of one function while it is specialised.
 
-    ``foreign`` are values that were there before, which are never written into.
+    ``foreign`` are values that were there before, which are never written into; ``copies`` the
+    roots that were copied since, because somebody else held them as well.
     """
 
     def __init__(self, s: Writer) -> None:
@@ -118,6 +119,7 @@ class Heap:
         self.behind: dict[Var, tuple[Var, ...]] = {}
         self.aliases: dict[Var, set[Var]] = {}
         self.filled: set[Var] = set()
+        self.copies: set[Var] = set()
         self.level = 0
         self.settled_level = 1 << 30
         self.iterating: list[Reference] = []
@@ -655,6 +657,7 @@ class Heap:
         base = self.state.value(root)
         type_ = self.s.unit.type(base)
         new = self.copy_to_write(base, type_, root.name, origin)
+        self.copies.add(root)
         if isinstance(type_, t.Array):
             self.s.unit.shapes[new] = self.s.unit.shape_class(base)
         exclusive = dict(self.state.exclusive)

@@ -53,6 +53,8 @@ class Reverser(CallReverser, RegionReverser, LoopReverser, WriteReverser):
             sweep = self.forward_statement(statement)
             if sweep is not None:
                 sweeps.append(sweep)
+            if self.held:
+                self.keep(defined(statement), statement.origin)
         return sweeps
 
     def forward_statement(self, statement: Statement) -> Sweep | None:

@@ -28,8 +28,9 @@ class ReverserBase(ABC):
     function of its own, ``apart`` that what it saves must not change if others write into what they
     gave to the function or got from it; ``assume`` that operands may be checked to have
     equal shapes. ``env`` maps primal variables to the atoms that hold their values in the forward
-    pass, ``home`` variables to the region that they were made in. ``depth`` is the number of loops
-    around.
+    pass, ``home`` variables to the region that they were made in. ``held`` are the values
+    that are written into through a container, ``kept`` their copies. ``depth`` is the number of
+    loops around.
     """
 
     def __init__(
@@ -48,6 +49,8 @@ class ReverserBase(ABC):
         self.primal_of: dict[Atom, Var] = {}
         self.restored: list[dict[Var, Atom]] = [{}]
         self.stale: dict[Var, bool] = {}
+        self.held: frozenset[Var] = frozenset()
+        self.kept: dict[Var, Atom] = {}
         self.depth = 0
         self.region = 0
         self.regions = 0
@@ -111,6 +114,10 @@ class ReverserBase(ABC):
     @abstractmethod
     def read_restored(self, out: list[Statement], yields: list[Atom]) -> None:
         """Let the sweep of a region read what it restored, and views of that anew."""
+
+    @abstractmethod
+    def keep(self, variables: Iterable[Var], origin: Origin) -> None:
+        """Write copies, for the sweep, of values that are written into through a container."""
 
     # -- regions -------------------------------------------------------------------------------
 

@@ -36,6 +36,7 @@ class LoopReverser(LoopSaver):
         with self.forward_pass() as out, self.inside():
             region = self.region
             self.home.update(dict.fromkeys((*node.items, *node.params), self.region))
+            self.keep((*node.items, *node.params), node.origin)
             sweeps = self.forward(node.body.statements)
         self.depth -= 1
         stop = node.stop()

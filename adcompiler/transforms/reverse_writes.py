@@ -17,6 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from adcompiler.analyses.held import Held
 from adcompiler.analyses.storage import METADATA, Sharing, is_mutable, type_of_view, written_operand
 from adcompiler.analyses.versions import Versions
 from adcompiler.errors import InternalError
@@ -33,7 +34,7 @@ from adcompiler.runtime import (
 )
 from adcompiler.runtime.shaping import laid_out_as, reshape_view
 from adcompiler.transforms.cotangents import Cotangents, bar
-from adcompiler.transforms.reverse_base import ReverserBase, Sweep
+from adcompiler.transforms.reverse_base import ReverserBase, Sweep, rename
 from adcompiler.transforms.specialise import Specialiser
 
 LIKE = (np.zeros_like, np.empty_like, np.ones_like, zeros_like)
@@ -48,10 +49,29 @@ class WriteReverser(ReverserBase):
         """Find out which storage the function writes into."""
         self.versions = Versions(body)
         self.sharing = Sharing(self.s.unit.type, self.s.unit.definition)
+        destroyed = self.versions.destroyed
+        self.held = frozenset(
+            var for var in Held(body, self.sharing).overwritten
+            if var not in destroyed and not self.is_stale(var, destroyed)
+        )
         self.restored: list[dict[Var, Atom]] = [{}]
         self.stale: dict[Var, bool] = {}
         self.primal_of: dict[Atom, Var] = {}
         self.region_of_sweep = 0
+
+    # -- what containers hold ------------------------------------------------------------------
+
+    def keep(self, variables: Iterable[Var], origin: Origin) -> None:
+        """Write copies, for the sweep, of values that are written into through a container.
+
+        What was read out of a container that is put back is not among them: it is read again.
+        """
+        for var in variables:
+            value = self.value(var)
+            if var in self.held and isinstance(value, Var):
+                kept = copied(self.s, value, var.name, origin)
+                self.home[kept] = self.region
+                self.kept[value] = kept
 
     # -- updates -------------------------------------------------------------------------------
 
@@ -86,7 +106,10 @@ class WriteReverser(ReverserBase):
             return copied(s, part, "old", origin) if self.is_shared(part) else part
         assert isinstance(new, Call) and isinstance(new.func, Const)
         if new.func.value is drop_last:
-            return s.item(unstar(new.args[0]), Const(-1), origin, "old")
+            old = s.item(unstar(new.args[0]), Const(-1), origin, "old")
+            if isinstance(old, Var):
+                self.stale[old] = False  # the list does not hold it any more
+            return old
         return None
 
     def opens_entry(self, new: Update) -> bool:
@@ -305,6 +328,8 @@ class WriteReverser(ReverserBase):
         """Let the sweep of a region read what it restored, and views of that anew."""
         if not self.versions.destroyed:
             return
+        if self.kept:
+            rename(out, yields, self.kept)
         self.read_metadata(out)
         self.refresh(out, yields)
         table = self.restored[-1]

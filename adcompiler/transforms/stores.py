@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from adcompiler.analyses.storage import IN_PLACE, is_mutable
+from adcompiler.analyses.storage import IN_PLACE, holds_storage, is_mutable
 from adcompiler.frontend.replacements import setdefault
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -231,14 +231,18 @@ def renew(
     heap: Heap, root: Var, new: Atom, origin: Origin, rebound: int | None = 0,
     exclusive: bool | None = None, grown: tuple[int, ...] = (),
 ) -> None:
-    """Make a container that was written anew the latest value of its root."""
+    """Make a container that was written anew the latest value of its root.
+
+    ``exclusive`` says whether nobody else held the former value. If the container holds storage,
+    the new value is not exclusive in any case: it shares that storage with the former value.
+    """
     s = heap.s
     if not isinstance(new, Var):
         new = s.let(Call(Const(list), (new,)), s.unit.type(new), root.name, origin, False)
     heap.advance(root, new, rebound, origin, grown, False)
     heap.state.exclusive.pop(new, None)
     if exclusive is not None:
-        heap.state.exclusive[new] = exclusive
+        heap.state.exclusive[new] = exclusive and not holds_storage(s.unit.type(new))
 
 
 def store_slice(s: Writer, obj: Var, index: Atom, value: Atom, origin: Origin) -> None:

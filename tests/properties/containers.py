@@ -185,6 +185,60 @@ class Containers(Views):
             del options[4]
         return [*before, *self.pick(options)]
 
+    def array_stack(self, env: Env, context: Context, depth: int) -> Rows:
+        """Reorder, shorten and lengthen a list of arrays; read and write its items in between."""
+        before: list[str] = []
+        if not self.of_class(env, Arrays):
+            before = self.array_list(env, context, depth) or []
+        used = [n for n in self.of_type(env, FLOAT) if n not in context.fixed]
+        names = self.of_class(env, Arrays)
+        if not names or not used:
+            return None
+        source = self.pick(names)
+        type_ = env[source]
+        name, out = self.fresh("stack"), self.pick(used)
+        rows = [f"{name} = " + self.pick([
+            f"list({source})", f"[0.5 * item for item in {source}]",
+            f"[item.copy() for item in {source}]", f"{source}[:]", f"{source}[::-1]",
+        ])]
+        if self.chance(0.3) and not self.frozen:
+            name, rows = source, []
+        length = type_.length
+        for _ in range(3 + self.rng.randrange(4)):
+            row, change = self.stack_step(name, length, out, type_.shape, env)
+            if length + change >= 1:
+                rows.append(row)
+                length += change
+        if name == source:
+            rows += [f"{name}.pop()"] * (length - type_.length)
+            rows += [f"{name}.insert(0, {self.array(type_.shape, env, 1)})"] * (
+                type_.length - length)
+        else:
+            rows.append(f"{out} = 0.5 * {out} + np.sum({name}[{self.rng.randrange(length)}])")
+        return [*before, *rows]
+
+    def stack_step(
+        self, name: str, length: int, out: str, shape: Any, env: Env
+    ) -> tuple[str, int]:
+        """Return a statement on a list of arrays, and by how much it lengthens the list."""
+        i = self.rng.randrange(-length, length)
+        item = Place(f"{name}[{i}]", shape)
+        operator = self.pick(OPERATORS)
+        target = self.part(env, item) or item
+        write = f"{target.text} {operator} {self.factor(operator, self.fill(target, env))}"
+        return self.pick([
+            (f"{out} = np.sin({out} + np.sum({name}[{i}] ** 2))", 0), (write, 0), (write, 0),
+            (f"{name}[{i}] {operator} {self.factor(operator, self.number(env, 1))}", 0),
+            (f"{name}.reverse()", 0), (f"{name}.sort(key=lambda item: float(np.sum(item)))", 0),
+            (f"{name}[{i}] = {self.array(shape, env, 1)}", 0), (f"{name}.pop()", -1),
+            (f"{out} = 0.5 * {out} + np.sum({name}.pop({i}) ** 2)", -1), (f"del {name}[{i}]", -1),
+            (f"{out} *= np.sum(np.cos({name}.pop()))", -1),
+            (f"{name}.append({self.array(shape, env, 1)})", 1),
+            (f"{name}.insert({abs(i)}, {self.array(shape, env, 1)})", 1),
+            (f"{name}.append({name}[{i}] * {self.number(env, 1)})", 1),
+            (f"{name}.append({name}.pop(0))", 0), (f"{name} += [{name}[{i}].copy()]", 1),
+        ])
+
     def grid(self, env: Env, context: Context, depth: int) -> Rows:
         rows, columns = 1 + self.rng.randrange(2), 2 + self.rng.randrange(2)
         text = self.pick([

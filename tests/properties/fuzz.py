@@ -171,7 +171,9 @@ def main() -> int:
         options.count, options.seed, options.workers, options.kinds, options.plain
     )):
         if number % 25 == 24:
-            print(dict(tally.counts), flush=True)
+            print(dict(tally.counts), {
+                kind: [seed for seed, _ in found] for kind, found in tally.failures.items()
+            }, flush=True)
     took = time.perf_counter() - started
     print(f"seed {options.seed}, {took:.0f} s, {options.count / took:.1f} programs a second")
     print(tally, flush=True)
