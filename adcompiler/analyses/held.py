@@ -1,8 +1,8 @@
 """Values whose storage a container holds and is written into there.
 
-``s.append(x); s[0][1] = 0.0`` changes what ``x`` is, though no statement writes into ``x``. Variables
-whose values may share storage, or of which one may hold another, are put into one class; the classes
-that matter have a container in them, and a write into what it holds.
+``s.append(x); s[0][1] = 0.0`` changes what ``x`` is, though no statement writes into ``x``.
+Variables whose values may share storage, or of which one may hold another, are put into one class;
+the classes that matter have a container in them, and a write into what it holds.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Classes:
 class Held:
     """What containers hold in one typed function.
 
-    ``overwritten`` are the values that share storage with what a container holds and is written into
-    there; of containers, only those that another one holds.
+    ``overwritten`` are the values that share storage with what a container holds and is written
+    into there; of containers, only those that another one holds.
     """
 
     def __init__(self, body: Block, sharing: Sharing) -> None:

@@ -53,7 +53,7 @@ class Reverser(CallReverser, RegionReverser, LoopReverser, WriteReverser):
             sweep = self.forward_statement(statement)
             if sweep is not None:
                 sweeps.append(sweep)
-            if self.held:
+            if self.held and isinstance(statement, (Let, If, Loop, With, Try)):
                 self.keep(defined(statement), statement.origin)
         return sweeps
 
