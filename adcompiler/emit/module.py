@@ -24,10 +24,12 @@ def emit_module(
     """
     references = References(unit)
     purity = Purity(unit.type, unit.definition)
-    body: list[ast.stmt] = []
-    for function in product.functions:
-        lowering = FunctionLowering(function, unit, references, purity)
-        body.append(lowering.lower(product.docs.get(function.name, "")))
+    lowerings = [FunctionLowering(f, unit, references, purity) for f in product.functions]
+    for lowering in lowerings:
+        references.taken |= {lowering.function.name, *lowering.names.names.values()}
+    body: list[ast.stmt] = [
+        lowering.lower(product.docs.get(lowering.function.name, "")) for lowering in lowerings
+    ]
     if parameters:
         assert isinstance(body[0], ast.FunctionDef)
         own = body[0].args.args

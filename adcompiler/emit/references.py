@@ -24,11 +24,13 @@ MODULE_ALIASES = {"numpy": "np"}
 class References:
     """Collects the imports of a module while its expressions are written.
 
-    ``bound`` lists values that no import reaches; the loader binds them by their paths.
+    ``bound`` lists values that no import reaches; the loader binds them by their paths, under names
+    that are not among those ``taken``.
     """
 
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
+        self.taken: set[str] = set()
         self.modules: dict[str, None] = {}
         self.runtime: dict[str, str] = {}
         self.bound: dict[str, tuple[Any, Path | None]] = {}
@@ -114,7 +116,7 @@ class References:
         base = getattr(value, "__name__", None) or type(value).__name__
         base = "".join(c if c.isalnum() else "_" for c in str(base)).strip("_") or "value"
         name, number = f"{base}_", 1
-        while name in self.bound:
+        while name in self.bound or name in self.taken:
             number += 1
             name = f"{base}_{number}"
         self.bound[name] = (value, self.unit.paths.get(id(value)))

@@ -14,39 +14,6 @@ import numpy as np
 from adcompiler.runtime.broadcasting import project
 from adcompiler.runtime.shaping import like
 
-# Chebyshev coefficients of exp(-x) I1(x) / x on [0, 8] and of exp(-x) sqrt(x) I1(x) on [8, inf).
-I1_SMALL = (
-    0.12629359322181682, -0.17641651835783403, 0.10264365868984704, -0.05294598120809494,
-    0.024726449030626426, -0.010564084894626201, 0.004156422944312866, -0.001513572450631236,
-    0.0005122859561685604, -0.0001617608158258547, 4.781565107546126e-05, -1.327316365592098e-05,
-    3.470251308122322e-06, -8.568720263113505e-07, 2.0032947523618282e-07, -4.445059100984435e-08,
-    9.381537371030054e-09, -1.887249852690805e-09, 3.625589846863638e-10, -6.663494755976274e-11,
-    1.1736015862832497e-11, -1.9839740961202778e-12, 3.222866418184367e-13, -5.0269048183319376e-14,
-    7.777112287499221e-15, -1.1971904948874605e-15,
-)
-I1_LARGE = (
-    0.38928811750914005, -0.009761097491361425, -0.00011058893876265315, -3.882564808845486e-06,
-    -2.512236238853364e-07, -2.6314688541158776e-08, -3.835380426216636e-09, -5.58974327935502e-10,
-    -1.8974882776134904e-11, 3.2526076276795377e-11, 1.412580978114401e-11, 2.035654977916579e-12,
-    -7.198538061932898e-13, -4.0812538533903837e-13, -2.1109040441539642e-14,
-    4.2998937743732314e-14,
-    1.0486056467584604e-14, -3.963496197911809e-15, -1.9280873194323552e-15, 2.812564995717063e-16,
-)
-
-
-def bessel_i1(x: Any) -> Any:
-    """Return the modified Bessel function I1, the derivative of ``np.i0``, of real ``x``.
-
-    To 1e-13 relative, by Chebyshev series on the intervals that ``np.i0`` uses (C. W. Clenshaw,
-    *Chebyshev Series for Mathematical Functions*, 1962).
-    """
-    size = np.abs(x)
-    small = size * np.polynomial.chebyshev.chebval(np.minimum(size, 8.0) / 4.0 - 1.0, I1_SMALL)
-    far = np.maximum(size, 8.0)
-    large = np.polynomial.chebyshev.chebval(16.0 / far - 1.0, I1_LARGE) / np.sqrt(far)
-    return project(np.copysign(np.exp(size) * np.where(size <= 8.0, small, large), x), x)
-
-
 # --- choosing among arrays ------------------------------------------------------------------------
 
 

@@ -53,11 +53,6 @@ def scale(factor: Any, x: Any) -> Any:
     return like([factor * item.conjugate() for item in x], x)
 
 
-def scale_difference(factor: Any, x: Any, y: Any) -> Any:
-    """Return ``factor * (x - y)`` item by item, of real parts, as the cotangent of ``x``."""
-    return like([factor * (a - b).real for a, b in zip(x, y, strict=True)], x)
-
-
 def scale_other_products(factor: Any, x: Sequence[Any]) -> Any:
     """Return ``factor`` times the conjugate product of all items of ``x`` but one, for each one.
 

@@ -53,7 +53,7 @@ def fold_recomputed(
 # -- external functions ----------------------------------------------------------------------------
 
 
-@folds(ExternalFunction.__call__)
+@folds(ExternalFunction.__call__, call_external)
 def fold_external(
     s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:

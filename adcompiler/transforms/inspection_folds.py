@@ -288,6 +288,8 @@ def fold_conj(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
     rule = s.unit.active_calls[-1] if s.unit.active_calls else None
     own = getattr(rule, "function", None) is np.conjugate  # its primal gives a NumPy number
     if s.in_rule and not own and s.unit.type(args[0]) == t.COMPLEX:
+        if isinstance(args[0], Const):
+            return Const(args[0].value.conjugate())
         return s.call(s.attribute(args[0], "conjugate", origin), [], {}, origin, name)
     return fold_real(s, args, kwargs, origin, name)
 

@@ -140,8 +140,17 @@ scalar_rule(np.arctanh,  lambda x: 1.0 / (1.0 - x * x),                      dom
 scalar_rule((np.deg2rad, np.radians), 0.017453292519943295,                  domain=ANY)
 scalar_rule((np.rad2deg, np.degrees), 57.29577951308232,                     domain=ANY)
 
-scalar_rule(np.arctan2,  lambda y, x: x / (x * x + y * y + ((x == 0.0) & (y == 0.0))),
-                         lambda y, x: -y / (x * x + y * y + ((x == 0.0) & (y == 0.0))),
+
+
+def polar(a: Any, b: Any) -> Any:
+    """Return ``a / (a**2 + b**2)``, and 0 where both are 0; ``a * a`` may under- or overflow."""
+    size = np.hypot(a, b)
+    size = size + (size == 0.0)
+    return a / size / size
+
+
+scalar_rule(np.arctan2,  lambda y, x: polar(x, y),
+                         lambda y, x: -polar(y, x),
             domain=(ANY, POSITIVE), kink="0 at the origin")
 scalar_rule(np.hypot,    lambda x, y, out: x / (out + (out == 0.0)),
                          lambda x, y, out: y / (out + (out == 0.0)),

@@ -251,21 +251,23 @@ def spherical_kn_rule(n, z, derivative=False):
     return sc.spherical_kn(n, z, derivative), spherical_kn_pullback
 
 
-# --- Kelvin functions: solutions of w'' + w'/x = i w, DLMF 10.61.3 --------------------------------
+# --- Kelvin functions: ber(x) + i bei(x) = i0(r x), r = exp(i pi / 4); DLMF 10.61.1 and 3 ------
+
+ROOT = complex(np.sqrt(0.5), np.sqrt(0.5))
 
 
-def over(slope: Any, x: Any, at_zero: Any) -> Any:
-    """Return ``slope / x``, and its limit where ``x`` is 0."""
-    zero = x == 0.0
-    return np.where(zero, at_zero, slope / (x + zero))
+def bend(x: Any) -> Any:
+    """Return the second derivative of ``ber(x) + 1j * bei(x)``."""
+    z = ROOT * x
+    return 0.5j * (sc.iv(0, z) + sc.iv(2, z))
 
 
 scalar_rule(sc.ber,  lambda x: sc.berp(x),                                       domain=POSITIVE)
 scalar_rule(sc.bei,  lambda x: sc.beip(x),                                       domain=POSITIVE)
 scalar_rule(sc.ker,  lambda x: sc.kerp(x),                                       domain=POSITIVE)
 scalar_rule(sc.kei,  lambda x: sc.keip(x),                                       domain=POSITIVE)
-scalar_rule(sc.berp, lambda x, y: -sc.bei(x) - over(y, x, 0.0),                  domain=POSITIVE)
-scalar_rule(sc.beip, lambda x, y: sc.ber(x) - over(y, x, 0.5),                   domain=POSITIVE)
+scalar_rule(sc.berp, lambda x: np.real(bend(x)),                                 domain=POSITIVE)
+scalar_rule(sc.beip, lambda x: np.imag(bend(x)),                                 domain=POSITIVE)
 scalar_rule(sc.kerp, lambda x, y: -sc.kei(x) - y / x,                            domain=POSITIVE)
 scalar_rule(sc.keip, lambda x, y: sc.ker(x) - y / x,                             domain=POSITIVE)
 
@@ -277,9 +279,8 @@ def kelvin_rule(x):
     y = sc.kelvin(x)
 
     def kelvin_pullback(dy):
-        first = 1j * y[0] - over(y[2], x, 0.5j)
         second = 1j * y[1] - y[3] / x
-        dx = (np.conj(y[2]) * dy[0] + np.conj(y[3]) * dy[1] + np.conj(first) * dy[2]
+        dx = (np.conj(y[2]) * dy[0] + np.conj(y[3]) * dy[1] + np.conj(bend(x)) * dy[2]
               + np.conj(second) * dy[3])
         return project(dx, x)
 
@@ -329,11 +330,20 @@ def iti0k0_rule(x):
     return sc.iti0k0(x), iti0k0_pullback
 
 
+def less_one(x: Any, y: Any, sign: float) -> Any:
+    """Return ``(y - 1) / x`` for ``y`` either i0(x) or j0(x), of sign 1.0 or -1.0: DLMF 10.25.2."""
+    small = np.abs(x) < 1.0
+    q = np.where(small, 0.25 * sign * x * x, 0.0)
+    series = 1.0 + q / 4.0 * (1.0 + q / 9.0 * (1.0 + q / 16.0 * (1.0 + q / 25.0 * (
+        1.0 + q / 36.0 * (1.0 + q / 49.0 * (1.0 + q / 64.0 * (1.0 + q / 81.0)))))))
+    return np.where(small, 0.25 * sign * x * series, (y - 1.0) / (x + small))
+
+
 @rrule(sc.it2j0y0, domain=lambda rng: [call(x) for x in points])
 def it2j0y0_rule(x):
     """Differentiate the integrals of ``(1 - j0(t)) / t`` to ``x`` and of ``y0(t) / t`` from it."""
     def it2j0y0_pullback(dy):
-        return project(over(1.0 - sc.j0(x), x, 0.0) * dy[0] - sc.y0(x) / x * dy[1], x)
+        return project(-less_one(x, sc.j0(x), -1.0) * dy[0] - sc.y0(x) / x * dy[1], x)
 
     return sc.it2j0y0(x), it2j0y0_pullback
 
@@ -342,7 +352,7 @@ def it2j0y0_rule(x):
 def it2i0k0_rule(x):
     """Differentiate the integrals of ``(i0(t) - 1) / t`` to ``x`` and of ``k0(t) / t`` from it."""
     def it2i0k0_pullback(dy):
-        return project(over(sc.i0(x) - 1.0, x, 0.0) * dy[0] - sc.k0(x) / x * dy[1], x)
+        return project(less_one(x, sc.i0(x), 1.0) * dy[0] - sc.k0(x) / x * dy[1], x)
 
     return sc.it2i0k0(x), it2i0k0_pullback
 

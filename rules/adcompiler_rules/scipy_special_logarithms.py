@@ -60,22 +60,23 @@ scalar_rule(sc.xlog1py,  lambda x, y: sc.xlog1py(np.ones_like(y), y),
                 call(np.zeros(2), np.array([1.5, 2.0]))]),
             kink="d/dy is 0 where x is 0 and y is -1")
 scalar_rule(sc.huber,    lambda delta, r: np.maximum(np.abs(r) - delta, 0.0),
-                         lambda delta, r: np.minimum(np.abs(r), delta) * np.sign(r),
+                         lambda delta, r: np.maximum(np.minimum(r, delta), -delta),
             domain=((0.2, 1.0), (1.2, 3.0)))
 
 
 def pseudo_huber_slope(delta: Any, r: Any) -> Any:
-    """Return ``delta * (s - 1)**2 / s`` for ``s = sqrt(1 + (r / delta)**2)``, without ``s - 1``."""
-    u = r / delta
-    s = np.sqrt(1.0 + u * u)
-    less_1 = u * u / (s + 1.0)
-    return delta * less_1 * less_1 / s
+    """Return ``(s - delta)**2 / s`` for ``s = sqrt(delta**2 + r**2)``, without cancellation."""
+    s = np.hypot(delta, r)
+    origin = s == 0.0
+    rest = r * (r / (s + delta + origin))
+    return rest * rest / (s + origin)
 
 
+# The value is delta * (sqrt(delta**2 + r**2) - delta).
 scalar_rule(sc.pseudo_huber,
             lambda delta, r: pseudo_huber_slope(delta, r),
-            lambda delta, r: r / np.hypot(1.0, r / delta),
-            domain=((0.2, 2.0), ANY), kink="nan where delta is 0")
+            lambda delta, r: delta * quotient(r, np.hypot(delta, r)),
+            domain=((0.2, 2.0), ANY), kink="0 where both are 0")
 
 # --- powers and logarithms ------------------------------------------------------------------------
 

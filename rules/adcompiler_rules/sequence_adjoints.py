@@ -13,8 +13,8 @@ from adcompiler.rulekit import call, rrule
 from adcompiler.runtime import as_tangent, project
 from adcompiler.runtime.sequences import (
     at_ranks, at_ranks_adjoint, deviations, like, other_products_along, repeats, scale,
-    scale_difference, scale_other_products, scale_other_products_adjoint, share, share_adjoint,
-    spread, spread_adjoint, sum_repeats, unsort,
+    scale_other_products, scale_other_products_adjoint, share, share_adjoint, spread,
+    spread_adjoint, sum_repeats, unsort,
 )
 
 
@@ -146,22 +146,6 @@ def scale_rule(factor: Any, x: Any) -> Any:
         return project(total, factor), scale(factor, dy)
 
     return scale(factor, x), scale_pullback
-
-
-@rrule(scale_difference, domain=lambda rng: [
-    call(1.5, [0.5, 2.5], [1.5, 1.0]), call(1.5, (0.5,), (1.5,)),
-    call(0.5, rng.normal(size=3), rng.normal(size=3)),
-])
-def scale_difference_rule(factor: Any, x: Any, y: Any) -> Any:
-    """``factor (x - y)``, of real numbers."""
-
-    def scale_difference_pullback(dz: Any) -> Any:
-        total = 0.0
-        for a, b, d in zip(x, y, dz, strict=True):
-            total = total + (a - b) * d
-        return project(total, factor), like(scale(factor, dz), x), like(scale(-factor, dz), y)
-
-    return scale_difference(factor, x, y), scale_difference_pullback
 
 
 @rrule(scale_other_products, domain=lambda rng: [

@@ -15,13 +15,7 @@ from scipy.special import digamma
 
 from adcompiler.rulekit import Call, call, non_differentiable, rrule, scalar_rule
 from adcompiler.runtime import project
-from adcompiler.runtime.sequences import (
-    like,
-    scale,
-    scale_difference,
-    scale_other_products,
-    spread,
-)
+from adcompiler.runtime.sequences import like, scale, scale_other_products, spread
 
 ANY = (-2.0, 2.0)
 POSITIVE = (0.2, 3.0)
@@ -46,8 +40,8 @@ scalar_rule(
 scalar_rule(math.atan, lambda x: 1.0 / (1.0 + x * x), domain=ANY)
 scalar_rule(
     math.atan2,
-    lambda y, x: x / (x * x + y * y) if x or y else 0.0,
-    lambda y, x: -y / (x * x + y * y) if x or y else 0.0,
+    lambda y, x: x / math.hypot(x, y) / math.hypot(x, y) if x or y else 0.0,
+    lambda y, x: -y / math.hypot(x, y) / math.hypot(x, y) if x or y else 0.0,
     domain=(ANY, ANY), kink="0 at the origin",
 )
 scalar_rule(math.sinh, lambda x: math.cosh(x), domain=ANY)
@@ -120,10 +114,10 @@ def hypot(*coordinates: Any) -> Any:
     y = math.hypot(*coordinates)
 
     def hypot_pullback(dy: Any) -> Any:
-        factor = dy / y if y else 0.0
+        size = y or 1.0
         return (
-            (factor * coordinates[0], factor * coordinates[1]) if len(coordinates) == 2
-            else scale(factor, coordinates)
+            (dy * (coordinates[0] / size), dy * (coordinates[1] / size)) if len(coordinates) == 2
+            else scale(dy, tuple(x / size for x in coordinates))
         )
 
     return y, hypot_pullback
@@ -141,8 +135,9 @@ def dist(p: Any, q: Any) -> Any:
     y = math.dist(p, q)
 
     def dist_pullback(dy: Any) -> Any:
-        factor = dy / y if y else 0.0
-        return scale_difference(factor, p, q), scale_difference(factor, q, p)
+        size = y or 1.0
+        unit = [(a - b).real / size for a, b in zip(p, q, strict=True)]
+        return like(scale(dy, unit), p), like(scale(-dy, unit), q)
 
     return y, dist_pullback
 

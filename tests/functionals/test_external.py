@@ -8,6 +8,7 @@ import pytest
 from adcompiler import (
     ExternalFunction, UnsupportedError, bump, external, grad, jvp, source, value_and_grad, vjp,
 )
+from adcompiler.runtime.external import call_external
 
 
 class SumElements(ExternalFunction):
@@ -175,6 +176,8 @@ def test_c5_second_derivatives_of_a_linear_external_function():
 def test_c5_other_second_derivatives_are_refused():
     with pytest.raises(UnsupportedError, match="second derivative of this external function"):
         grad(grad(lambda x: square(x)))(2.0)
+    with pytest.raises(UnsupportedError, match="second derivative of this external function"):
+        grad(grad(lambda x: call_external(square, x)))(2.0)
 
 
 @pytest.mark.parametrize(("scheme", "tolerance"), [

@@ -42,7 +42,7 @@ REAL_ONLY = (
 """Rules that say that they are for real numbers, of functions that take complex ones too."""
 
 OF_REAL_VALUES = (
-    "share_adjoint", "at_ranks_adjoint", "scale_difference", "deviations", "complex_viewed",
+    "share_adjoint", "at_ranks_adjoint", "deviations", "complex_viewed",
     "call_external", "correlate_adjoints", "sosfiltfilt_adjoint",
 )
 """Helpers that rules call with real numbers where these variants have complex ones: of orders and

@@ -124,9 +124,9 @@ def distance_pullback(residuals, value_bar):
     # reverse of large_helper.py:13
     hypot_bar = value_bar * expm1
     r_bar = value_bar * hypot * (expm1 + 1.0) * 0.1
-    factor = hypot_bar / hypot if hypot else 0.0
-    p_bar = factor * p
-    q_bar = factor * q
+    size = hypot or 1.0
+    p_bar = hypot_bar * (p / size)
+    q_bar = hypot_bar * (q / size)
     w_bar = value_bar * u
     u_bar = value_bar * w
     # reverse of large_helper.py:12
