@@ -34,7 +34,8 @@ class Request:
     ``same`` pairs positions of arguments with earlier ones that are the same object.
     With ``strict_primal`` values are computed by the functions themselves even where a rule has
     another way; with ``debug`` emitted code checks what rules return.
-    If ``batched``, cotangents or tangents have a leading axis, one row for each seed.
+    If ``batched``, cotangents or tangents have a leading axis, one row for each seed; if they are
+    ``constant``, what they decide alone is computed by a function of its own.
     With ``parameters`` the emitted function is called as the user's is (keywords, defaults, stars).
     """
 
@@ -49,6 +50,7 @@ class Request:
     parts: tuple[tuple[Any, ...], ...] = ()
     same: tuple[tuple[int, int], ...] = ()
     batched: bool = False
+    constant: bool = False
     strict_primal: bool = False
     debug: bool = False
 
@@ -82,6 +84,7 @@ class Emitted:
             "kinks": sorted({f"{name}: {r.kink}" for name, r in named if r.kink}),
             "residuals": self.product.residuals, "effects": [self.product.effects],
             "seeds": ["one by one"] if self.one_by_one else [],
+            "constants": list(self.product.constants),
         }
 
 
@@ -139,7 +142,7 @@ def differentiate(unit: Unit, typed: Typed, request: Request) -> Product:
     if request.mode == "vjp":
         return split(unit, typed, request.single, request.batched)
     if request.mode == "forward":
-        return pushforward(unit, typed, request.batched)
+        return pushforward(unit, typed, request.batched, request.constant)
     with_value = request.mode == "value_and_grad"
     return gradient(unit, typed, with_value, request.has_aux, request.single)
 

@@ -98,6 +98,8 @@ class Product:
     ``together`` lists those that were optimised with their other half before the two were parted.
     ``effects`` is ``by call`` where the user's function has to be called for what it does to its
     arguments. ``tangents`` counts the parameters of the main function that come after the user's.
+    ``constants`` names the function that computes what the main one takes of constant seeds, and
+    tells whether that gives the value too.
     """
 
     functions: list[Function]
@@ -106,6 +108,7 @@ class Product:
     together: tuple[str, ...] = ()
     effects: str = "written"
     tangents: int = 0
+    constants: tuple[str, ...] = ()
 
 
 def optimised(product: Product, unit: Unit) -> Product:

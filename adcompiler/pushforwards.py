@@ -10,9 +10,11 @@ import numpy as np
 
 from adcompiler.analyses.purity import Purity
 from adcompiler.finish import finished_bar, is_python_number, of_many_seeds, own_arrays
+from adcompiler.hoisting import Parted, parted
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    NONE, Atom, Attribute, Block, Call, Const, Function, Item, Origin, Pack, Param, Var, unstar,
+    NONE, Atom, Attribute, Block, Call, Const, Function, Item, Let, Origin, Pack, Param, Var,
+    unstar,
 )
 from adcompiler.optimise.dead_code import dead_code
 from adcompiler.optimise.passes import optimise
@@ -30,10 +32,14 @@ from adcompiler.transforms.transposing import forward_only
 from adcompiler.transforms.unit import Unit
 
 
-def pushforward(unit: Unit, typed: Typed, batched: bool = False) -> Product:
+def pushforward(
+    unit: Unit, typed: Typed, batched: bool = False, constant: bool = False
+) -> Product:
     """Return the function of the arguments and their tangents that gives ``(y, y_dot)``.
 
     If ``batched``, tangents have a leading axis; raises NotBatchable where that cannot be written.
+    If they are ``constant`` as well, there are two functions where something is gained by it: see
+    ``along_constants``.
     """
     s = Specialiser(unit)
     name, origin = typed.function.name, typed.origin
@@ -53,6 +59,10 @@ def pushforward(unit: Unit, typed: Typed, batched: bool = False) -> Product:
     block = tidied(Block(tuple(statements), (pushed.value, y_dot)), unit)
     if batched and duals:
         block = of_many_seeds(s, block, list(duals.values()), (1,), origin)
+        if constant and effects == "written" and not typed.written:
+            found = along_constants(unit, typed, block, list(duals.values()), pushes)
+            if found is not None:
+                return found
     block = owned(block, unit, {param.var for param in params}, origin)
     main = Function(f"{name}_pushforward", params, block, origin)
     names = ", ".join(var.name for var in duals.values())
@@ -61,6 +71,73 @@ def pushforward(unit: Unit, typed: Typed, batched: bool = False) -> Product:
     return Product(
         [*functions, *plain_functions(functions)], {main.name: doc},
         together=tuple(f.name for f in functions), effects=effects, tangents=len(duals),
+    )
+
+
+def along_constants(
+    unit: Unit, typed: Typed, block: Block, duals: list[Var], pushes: Pushes
+) -> Product | None:
+    """Return a pushforward along tangents that are the same at every point, in two functions.
+
+    The first gives ``y_dot`` (``(y, y_dot)`` unless the value is an array of floats, so that the
+    structure is known), which may share storage with constants. It takes the arguments and what
+    the second one, ``..._constants``, computes of the arguments and their tangents. That holds for
+    other arguments of the same shapes, as long as what is not differentiated is the same. None if
+    nothing is gained.
+    """
+    name, origin = typed.function.name, typed.origin
+    value, y_dot = block.yields
+    type_ = unit.type(value)
+    alone = isinstance(type_, t.Array) and type_.kind == "float"
+    if alone:
+        block = replace(block, yields=(y_dot,))
+    fixed = [
+        var for var in typed.params if var not in typed.inputs and is_data(unit.type(var))
+    ]
+    halves = parted(block, unit, duals, fixed, typed.inputs)
+    if halves is None:
+        return None
+    given = Var("constants", False)
+    unit.types[given] = t.UNKNOWN
+    constants, opened = packed(unit, halves, given, origin)
+    params = all_params(unit, typed)
+    rest = replace(halves.rest, statements=(*opened, *halves.rest.statements))
+    main = Function(f"{name}_along", (*params, Param(given, 1)), rest, origin)
+    first = Function(
+        f"{name}_constants", (*params, *(Param(var, 1) for var in duals)), constants, origin
+    )
+    names = ", ".join(var.name for var in duals)
+    docs = {
+        main.name: f"Return the derivative of `{name}` along what `{first.name}` was given.",
+        first.name: f"Return what the derivative of `{name}` along {names} is computed from.",
+    }
+    functions = [main, first, *push_functions(unit, pushes)]
+    return Product(
+        [*functions, *plain_functions(functions)], docs,
+        together=tuple(f.name for f in functions), tangents=1,
+        constants=(first.name,) if alone else (first.name, "with value"),
+    )
+
+
+def is_data(type_: t.Type) -> bool:
+    """Say whether values of this type are numbers, arrays, or tuples of these."""
+    if isinstance(type_, t.Tuple):
+        return all(map(is_data, type_.items))
+    return isinstance(type_, (t.Scalar, t.Array, t.Static))
+
+
+def packed(
+    unit: Unit, halves: Parted, given: Var, origin: Origin
+) -> tuple[Block, tuple[Let, ...]]:
+    """Return the first half with a tuple as its result, and what opens that, as ``given``."""
+    whole = Var("constants", True)
+    rhs = Pack("tuple", halves.kept)
+    unit.record(whole, rhs, t.UNKNOWN)
+    unit.opened[given] = len(halves.kept)
+    made = Let(whole, rhs, origin)
+    first = Block((*halves.constants.statements, made), (whole,))
+    return first, tuple(
+        Let(var, Item(given, Const(i)), origin) for i, var in enumerate(halves.kept)
     )
 
 

@@ -17,9 +17,10 @@ from typing import Any, Self
 import numpy as np
 
 from adcompiler.api import Argnums, Derivative
-from adcompiler.dispatch import Compiled, Options
+from adcompiler.dispatch import AtPoint, Compiled, Options
 from adcompiler.patterns import Watched, watched_pattern
 from adcompiler.rulekit.registry import REGISTRY
+from adcompiler.runtime import AliasedError, StretchedError
 from adcompiler.seeds import MAX_NUMBERS
 from adcompiler.sparse_source import SparseModule
 from adcompiler.sparsity.coloring import Coloring, color
@@ -46,6 +47,8 @@ class Structure:
     decompression: Decompression
     watched: Watched
     kept_seeds: dict[Any, np.ndarray] = field(default_factory=dict)
+    constants: dict[Any, Any] = field(default_factory=dict)
+    refused: set[Any] = field(default_factory=set)
 
     @property
     def pattern(self) -> Any:
@@ -62,6 +65,72 @@ class Structure:
             if found.size <= MAX_KEPT_NUMBERS:
                 self.kept_seeds[of_rows, dtype] = found
         return found
+
+
+    def along(
+        self, at: AtPoint, wanted: Sequence[Any], dtype: Any, flattened: Callable[[Any, int], Any]
+    ) -> np.ndarray | None:
+        """Return the derivatives along the seeds of all colors of columns, one row for each.
+
+        What the seeds decide alone is computed once, and kept unless it is large; ``flattened``
+        makes rows of what the compiled code returns. None if that code is not for these arguments.
+        """
+        if at.entry in self.refused:
+            return None
+        count = self.coloring.column_count
+        at_once = seeds_of_one_sweep(max(self.pattern.shape))
+        found = []
+        try:
+            for start in range(0, count, at_once):
+                stop = min(start + at_once, count)
+                constants = self.constants.get((at.entry, start, stop))
+                if constants is None:
+                    seeds = unflat(self.seeds(False, dtype)[start:stop], wanted, is_column)
+                    constants = constants_of(at, seeds)
+                    self.keep((at.entry, start, stop), constants)
+                found.append(flattened(at.along(constants), stop - start))
+        except (StretchedError, AliasedError):
+            self.refused.add(at.entry)
+            return None
+        return found[0] if len(found) == 1 else np.concatenate(found)
+
+    def keep(self, key: Any, constants: Any) -> None:
+        """Keep constants, if that does not take too much memory."""
+        if numbers_in((constants, *self.constants.values())) <= MAX_KEPT_NUMBERS:
+            self.constants[key] = constants
+
+
+def constants_of(at: AtPoint, seeds: Sequence[Any]) -> Any:
+    """Return what seeds decide; StretchedError where it fails, as other code tells what is wrong.
+
+    What fails may lie behind a test in the code that it is taken from.
+    """
+    try:
+        return at.constants(*seeds)
+    except Exception as error:
+        raise StretchedError("what the seeds decide cannot be computed apart") from error
+
+
+def numbers_in(value: Any) -> int:
+    """Return how many numbers the arrays in nested tuples hold on to, each storage once."""
+    owners: dict[int, int] = {}
+
+    def add(part: Any) -> None:
+        if isinstance(part, tuple):
+            for item in part:
+                add(item)
+        elif isinstance(part, np.ndarray):
+            while isinstance(part.base, np.ndarray):
+                part = part.base
+            owners[id(part)] = part.size
+
+    add(value)
+    return sum(owners.values())
+
+
+def seeds_of_one_sweep(size: int) -> int:
+    """Return how many seeds of so many numbers one sweep takes."""
+    return max(1, MAX_NUMBERS // max(size, 1))
 
 
 class SparseDerivative:
@@ -169,6 +238,8 @@ class SparseJacobian(SparseDerivative):
     ) -> None:
         super().__init__(function, argnums, kind, order)
         self.forward = Derivative(function, Options("forward", self.argnums, batched=True))
+        self.fixed = Derivative(
+            function, Options("forward", self.argnums, batched=True, constant=True))
         self.reverse = Derivative(function, Options("vjp", self.argnums, batched=True))
 
     def colored(self, pattern: Any) -> Coloring:
@@ -184,7 +255,7 @@ class SparseJacobian(SparseDerivative):
     def sweeps(
         self, coloring: Coloring, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Compiled | None, Compiled | None, Any]:
-        forward = code_for(self.forward, args, kwargs) if coloring.column_count else None
+        forward = code_for(self.fixed, args, kwargs) if coloring.column_count else None
         if not coloring.row_count:
             return forward, None, None
         value, _ = self.reverse(*args, **kwargs)
@@ -198,6 +269,8 @@ class SparseJacobian(SparseDerivative):
         coloring = found.coloring
         columns = rows = None
         if coloring.column_count:
+            columns = self.columns(found, wanted, dtype, args, kwargs)
+        if coloring.column_count and columns is None:
             push = self.forward(*args, **kwargs)
 
             def forward(seeds: np.ndarray) -> np.ndarray:
@@ -219,6 +292,25 @@ class SparseJacobian(SparseDerivative):
         return found.decompression.matrix(columns, rows, out, dtype)
 
 
+    def columns(
+        self, found: Structure, wanted: Sequence[Any], dtype: Any, args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> np.ndarray | None:
+        """Return the derivatives along the seeds by code for constant ones, None without it."""
+        at = self.fixed(*args, **kwargs)
+        if not isinstance(at, AtPoint):
+            return None
+
+        def flattened(result: Any, count: int) -> np.ndarray:
+            if not at.with_value:
+                return np.reshape(result, (count, found.pattern.shape[0]))
+            value, along = result
+            real_dtype(value, is_row)
+            return flat(along, value, count, dtype, is_row)
+
+        return found.along(at, wanted, dtype, flattened)
+
+
 class SparseHessian(SparseDerivative):
     """A function's Hessian as a sparse matrix; see ``sparse_hessian``."""
 
@@ -229,15 +321,19 @@ class SparseHessian(SparseDerivative):
     ) -> None:
         super().__init__(function, argnums, kind, order)
         s = self.form.specialisations
-        positions = tuple(i - len(s.target.first) for i in s.wrt)
+        positions: Any = tuple(i - len(s.target.first) for i in s.wrt)
+        if s.single:
+            (positions,) = positions
         gradient = Derivative(function, Options("grad", positions))
         self.products = Derivative(gradient, Options("forward", positions, batched=True))
+        self.fixed = Derivative(
+            gradient, Options("forward", positions, batched=True, constant=True))
 
     def sweeps(
         self, coloring: Coloring, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Compiled | None, Compiled | None, Any]:
         needed = coloring.column_count > 0
-        return code_for(self.products, args, kwargs) if needed else None, None, None
+        return code_for(self.fixed, args, kwargs) if needed else None, None, None
 
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         """Return the Hessian at the arguments, a CSR array, written into ``out`` if given."""
@@ -246,6 +342,12 @@ class SparseHessian(SparseDerivative):
         found = self.structure_for(values, wanted, args, kwargs)
         products = None
         if found.coloring.column_count:
+            at = self.fixed(*args, **kwargs)
+            if isinstance(at, AtPoint):
+                products = found.along(at, wanted, dtype, lambda result, count: flat(
+                    self.several(result[1] if at.with_value else result), wanted, count, dtype,
+                    is_column))
+        if found.coloring.column_count and products is None:
             push = self.products(*args, **kwargs)
 
             def forward(seeds: np.ndarray) -> np.ndarray:

@@ -32,7 +32,7 @@ def decoded(text):
 '''
 LOCAL = frozenset({
     "arguments", "seeds", "used", "value", "columns", "rows", "residuals", "data", "entry",
-    "mirror", "leaf", "hub", "found", "each", "i",
+    "mirror", "leaf", "hub", "found", "each", "i", "constants",
 })
 """Names in the function: where parameters have them, these are put into a tuple first."""
 
@@ -98,7 +98,15 @@ class SparseModule:
         self.seeds("COLORS", coloring.columns, count)
         entry = self.entry(compiled)
         parts = self.parts_of_seeds(size)
-        if compiled.report.get("seeds"):  # code of one seed
+        constants = compiled.report.get("constants", [])
+        alone = len(constants) == 1
+        if constants:
+            self.body += [
+                f"constants = {constants[0]}({', '.join([*self.given(), parts])})",
+                f"{'columns' if alone else 'value, columns'} = "
+                f"{entry}({', '.join([*self.given(), 'constants'])})",
+            ]
+        elif compiled.report.get("seeds"):  # code of one seed
             self.imports.add("from adcompiler.runtime.batches import seed_of, stacked")
             each = f"*seed_of(({parts},), i)"
             self.body += [
@@ -110,9 +118,10 @@ class SparseModule:
         if self.is_hessian:
             self.of_arguments("columns", count)
             return
-        self.body += [
-            f'columns = flat(columns, value, {count}, "{self.dtype.name}", is_row)',
-        ]
+        height = coloring.pattern.shape[0]
+        self.body.append(
+            f"columns = np.reshape(columns, ({count}, {height}))" if alone else
+            f'columns = flat(columns, value, {count}, "{self.dtype.name}", is_row)')
 
     def reverse(self, compiled: Compiled, value: Any) -> None:
         """Write the cotangents pulled back from the sums of the rows of each color."""

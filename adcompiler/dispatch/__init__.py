@@ -7,9 +7,9 @@ other is looked up by the full key.
 
 from adcompiler.dispatch.arguments import as_real, part_at
 from adcompiler.dispatch.entry import MAX_DIRECT, make_call
-from adcompiler.dispatch.specialisations import Compiled, Options, Specialisations
+from adcompiler.dispatch.specialisations import AtPoint, Compiled, Options, Specialisations
 
 __all__ = [
-    "MAX_DIRECT", "Compiled", "Options", "Specialisations", "as_real", "make_call",
+    "MAX_DIRECT", "AtPoint", "Compiled", "Options", "Specialisations", "as_real", "make_call",
     "part_at",
 ]

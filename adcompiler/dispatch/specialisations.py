@@ -56,6 +56,7 @@ class Options:
     has_aux: bool = False
     strict_primal: bool = False
     batched: bool = False
+    constant: bool = False
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
@@ -218,7 +219,8 @@ class Specialisations:
             store = Store(default_directory())
             request = (
                 self.options.mode, self.wrt, self.parts, self.options.has_aux, self.single,
-                equal_shapes, same, self.options.strict_primal, self.options.batched, debugging(),
+                equal_shapes, same, self.options.strict_primal, self.options.batched,
+                self.options.constant, debugging(),
                 *map(type_text, types_), *map(type_text, self.captured_types()),
             )
             key = primary_key(self.target.function, request)
@@ -244,7 +246,8 @@ class Specialisations:
         emitted = compile_request(Request(
             self.target.function, types_, self.wrt, self.options.mode, self.options.has_aux,
             self.single, equal_shapes, parts=self.parts, same=same, batched=self.options.batched,
-            strict_primal=self.options.strict_primal, debug=debugging(),
+            constant=self.options.constant, strict_primal=self.options.strict_primal,
+            debug=debugging(),
         ))
         unit = emitted.unit
         values = {name: value for name, (value, _) in emitted.bound.items()}
@@ -324,6 +327,12 @@ class Specialisations:
                 run, tuple(zip(names, self.wrt, self.parts, strict=True)), self.options.batched,
                 bool(report.get("seeds")),
             )
+            if report.get("constants"):
+                name, *rest = report["constants"]
+                call = at_point_along(
+                    entry, getattr(module, name), bool(rest),
+                    tuple(zip(names, self.wrt, self.parts, strict=True)),
+                )
         tests = guard(self.target.function, facts, self.arguments(types_))
         return Compiled(entry, call, text, path, types_, tests, report, captured, run)
 
@@ -394,6 +403,46 @@ def at_point(
             return found[-1][0], stacked([y_dot for _, y_dot in found])
 
         return pushforward_of_each if batched else pushforward
+
+    return at
+
+
+@dataclass(frozen=True, slots=True)
+class AtPoint:
+    """The derivative at one point along seeds that are the same at every point.
+
+    ``constants(*tangents)`` is what ``along`` takes, here and at other points with arguments of the
+    same shapes, and the same values of what is not differentiated. ``entry`` tells whose they are.
+    ``along`` returns the derivatives, ``with_value`` behind the value; it may raise StretchedError
+    or AliasedError, and what it returns may share storage with the constants.
+    """
+
+    entry: Callable[..., Any]
+    first: Callable[..., Any]
+    with_value: bool
+    args: tuple[Any, ...]
+    wanted: Sequence[tuple[str, int, tuple[Any, ...]]]
+
+    def constants(self, *tangents: Any) -> Any:
+        """Return what the tangents decide, one seed for each element of their leading axes."""
+        return self.first(*self.args, *(
+            conform_each(d, outline(part_at(self.args[i], steps)), f"the tangents of {name}")
+            for d, (name, i, steps) in zip(tangents, self.wanted, strict=True)
+        ))
+
+    def along(self, constants: Any) -> Any:
+        """Return the derivatives along the tangents that ``constants`` are of."""
+        return self.entry(*self.args, constants)
+
+
+def at_point_along(
+    entry: Callable[..., Any], first: Callable[..., Any], with_value: bool,
+    wanted: Sequence[tuple[str, int, tuple[Any, ...]]],
+) -> Callable[..., AtPoint]:
+    """Return a function of the primals that returns the derivative along constant seeds there."""
+
+    def at(*args: Any) -> AtPoint:
+        return AtPoint(entry, first, with_value, args, wanted)
 
     return at
 

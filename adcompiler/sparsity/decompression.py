@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -102,8 +103,9 @@ class Decompression:
             )
         data = self.values(forward, reverse, dtype)
         if out is None:
-            return sp.csr_array(
-                (data, pattern.indices.copy(), pattern.indptr.copy()), shape=pattern.shape
-            )
+            made = copy.copy(pattern)  # which is known to be sorted and without duplicates
+            made.data, made.indices, made.indptr = (
+                data, pattern.indices.copy(), pattern.indptr.copy())
+            return made
         np.copyto(out.data, data, casting="same_kind")
         return out

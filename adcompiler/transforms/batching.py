@@ -49,6 +49,9 @@ ALONG_AXIS: frozenset[Any] = frozenset({
 """Functions ``f(x, ..., axis)``; without an axis some of them work on all axes."""
 
 ON_ALL_AXES: frozenset[Any] = frozenset({np.flip, np.sum, np.mean})
+IN_ORDER: frozenset[Any] = frozenset({np.roll, np.cumsum})
+"""Functions that without an axis take the numbers of an array as one sequence."""
+
 SEQUENCES: frozenset[Any] = frozenset({reversed, list, tuple, zip, enumerate, iter})
 JOINING: frozenset[Any] = frozenset({np.concatenate, np.stack})
 FLATTENING = ("ravel", "flatten")
@@ -703,7 +706,9 @@ class Batcher:
         ):
             return None
         axis = given.value
-        if axis is None:
+        if axis is None and self.rank(x) == 1 and function in IN_ORDER:
+            axis = 1
+        elif axis is None:
             if function not in ON_ALL_AXES:
                 return None
             axis = tuple(range(1, self.rank(x) + 1))

@@ -51,7 +51,7 @@ def test_hessians(function, kind, n):
 
 def test_both_directions():
     text = check(sparse_jacobian(arrow), rng.normal(size=40))
-    assert "arrow_pushforward" in text
+    assert "arrow_along" in text
     assert "arrow_pullback" in text
 
 
