@@ -32,7 +32,7 @@ PASSES: tuple[tuple[str, Pass], ...] = (
     ("needless_copies", lambda block, unit, purity: needless_copies(block, unit, purity)),
     ("subscripts", lambda block, unit, purity: sink_subscripts(block, unit)),
     ("dead_code_again", lambda block, unit, purity: dead_code(block, purity)),
-    ("join_tapes", lambda block, unit, purity: join_tapes(block, unit)),
+    ("join_tapes", lambda block, unit, purity: join_tapes(block, unit, purity)),
 )
 
 

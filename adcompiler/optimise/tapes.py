@@ -2,31 +2,46 @@
 
 The lists of inner loops are saved by the loops around them, or handed to another function. Where
 values of an iteration go the same way to the same reverse loop, they are put into one tuple. What
-is saved twice is saved once.
+is saved twice is saved once. What is a sum or product of values that are saved anyway is not saved
+but computed anew: that costs as much as an addition, where keeping it costs memory for as long as
+the loop runs.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from adcompiler.analyses.purity import Purity
+from adcompiler.analyses.storage import Sharing, is_mutable
+from adcompiler.analyses.versions import exposed_values
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Block, Call, Const, Item, Let, Loop, Origin, Pack, Rhs, Statement, Var, operands,
     substitute, unstar,
 )
-from adcompiler.ir.visit import count_uses, defined, substitute_block, walk, with_blocks
+from adcompiler.ir.visit import (
+    count_uses, defined, definitions, substitute_block, walk, with_blocks,
+)
+from adcompiler.optimise.common_subexpressions import common_subexpressions
+from adcompiler.optimise.dead_code import dead_code
 from adcompiler.transforms.unit import Unit
 
 
-def join_tapes(block: Block, unit: Unit) -> Block:
+CHEAP = frozenset({operator.add, operator.sub, operator.mul, operator.neg})
+"""What is computed anew from saved values rather than saved."""
+
+
+def join_tapes(block: Block, unit: Unit, purity: Purity) -> Block:
     """Return ``block`` with the lists that loops fill joined where one loop reads them."""
     if not any(isinstance(s, Loop) and len(s.collects) > 1 for s in walk(block)):
         return block
     joined = _Tapes(block, unit)
     if not joined.packs and not joined.gone:
         return block
-    return substitute_block(joined.block(block), dict(joined.fresh))
+    block = substitute_block(joined.block(block), dict(joined.fresh))
+    return dead_code(common_subexpressions(block, purity), purity) if joined.anew else block
 
 
 @dataclass(frozen=True)
@@ -52,8 +67,12 @@ class _Tapes:
     renamed: dict[Var, Atom] = field(default_factory=dict)
     instead: dict[Var, Atom] = field(default_factory=dict)
     fresh: dict[Var, Var] = field(default_factory=dict)
+    anew: dict[Loop, list[Let]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        statements = self.body.statements
+        self.inner = definitions(self.body) - {v for s in statements for v in defined(s)}
+        self.exposed = exposed_values(self.body, Sharing(self.unit.type, self.unit.definition))
         self.uses = count_uses(self.body)
         for statement in walk(self.body):  # how long a list is they all tell
             if isinstance(statement, Let) and is_length(statement.rhs):
@@ -118,26 +137,57 @@ class _Tapes:
                 groups.setdefault(way.loops, []).append((collect, value, way))
         for group in groups.values():
             kept: dict[Atom, tuple[Var, Way]] = {}
-            tapes: list[Var] = []
             for collect, value, way in group:
                 tape, first = kept.setdefault(value, (collect, way))
-                if first is way:
-                    tapes.append(collect)
-                else:
+                if first is not way:
                     self.drop(collect, way, tape, first)
                     self.gone.add(way.item)
                     self.renamed[way.item] = first.item
-            if len(tapes) > 1:
-                ways = [way for collect, _, way in group if collect in tapes]
-                self.packs.setdefault(loop, []).append(tapes)
-                for tape, way in zip(tapes[1:], ways[1:], strict=True):
-                    self.drop(tape, way, tapes[0], ways[0])
-                self.entries[ways[0].item] = [way.item for way in ways]
-                self.gone.update(way.item for way in ways[1:])
-                self.fresh[tapes[0]] = joined = Var("tape", True)
-                types = tuple(self.unit.type(kept_value) for kept_value in kept)
-                self.unit.types[joined] = t.List(t.Tuple(types))
-                self.name(joined, ways[0])
+            self.compute_anew(loop, kept)
+            (tape, first), *others = kept.values()
+            if not others:
+                continue
+            self.packs.setdefault(loop, []).append([tape, *(other for other, _ in others)])
+            for other, way in others:
+                self.drop(other, way, tape, first)
+                self.gone.add(way.item)
+            self.entries[first.item] = [way.item for _, way in kept.values()]
+            self.fresh[tape] = joined = Var("tape", True)
+            self.unit.types[joined] = t.List(t.Tuple(tuple(map(self.unit.type, kept))))
+            self.name(joined, first)
+
+    def compute_anew(self, loop: Loop, kept: dict[Atom, tuple[Var, Way]]) -> None:
+        """Take out of ``kept`` what the reverse loop can compute of the rest at little cost."""
+        for statement in reversed(loop.body.statements):
+            if not isinstance(statement, Let) or statement.target not in kept or len(kept) == 1:
+                continue
+            value, rhs = statement.target, statement.rhs
+            if value in self.exposed or not self.is_cheap(rhs) or not all(
+                (atom in kept and atom not in self.exposed and atom is not value)
+                or isinstance(atom, Const) or (
+                    atom not in self.inner and not is_mutable(self.unit.type(atom)))
+                for atom in operands(rhs)
+            ):
+                continue
+            tape, way = kept.pop(value)
+            first, its = next(iter(kept.values()))
+            self.drop(tape, way, first, its)
+            self.gone.add(way.item)
+            mapping = {
+                atom: kept[atom][1].item for atom in operands(rhs) if isinstance(atom, Var)
+                and atom in kept
+            }
+            new = Let(way.item, substitute(rhs, mapping), statement.origin.reversed())
+            self.unit.defs[way.item] = new.rhs
+            self.anew.setdefault(way.reader, []).insert(0, new)
+
+    def is_cheap(self, rhs: Rhs) -> bool:
+        """Say whether a right-hand side is a sum, a product or the like of numbers or arrays."""
+        return isinstance(rhs, Call) and isinstance(rhs.func, Const) and not rhs.kwargs and (
+            rhs.func.value in CHEAP
+        ) and all(
+            isinstance(self.unit.type(unstar(arg)), (t.Scalar, t.Array)) for arg in rhs.args
+        )
 
     def drop(self, tape: Var, way: Way, kept: Var, its: Way) -> None:
         """Let one list, and what holds it on its way, stand for another."""
@@ -175,7 +225,7 @@ class _Tapes:
 
     def loop(self, node: Loop) -> Loop:
         body = self.block(node.body)
-        statements = list(body.statements)
+        statements = [*self.anew.get(node, ()), *body.statements]
         values = dict(zip(node.collects, node.collected(), strict=True))
         for tapes in self.packs.get(node, ()):
             saved = tuple(

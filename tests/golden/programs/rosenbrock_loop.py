@@ -21,12 +21,13 @@ def rosenbrock_grad(x):
     for i in range_1:
         # rosenbrock_loop.py:7  total += 100.0 * (x[i + 1] - x[i] ** 2) ** 2 + (1.0 - x[i]) ** 2
         item = x[i]
-        tape.append((1.0 - item, x[i + 1] - item**2, item))
+        tape.append((x[i + 1] - item**2, item))
 
     # reverse of rosenbrock_loop.py:6
     x_bar = np.zeros_like(x)
-    for i, (difference, difference_1, item) in zip(reversed(range_1), reversed(tape)):
+    for i, (difference_1, item) in zip(reversed(range_1), reversed(tape)):
         # reverse of rosenbrock_loop.py:7
+        difference = 1.0 - item
         total = i + 1
         x_bar[i] -= 2 * difference
         difference_bar = 100.0 * (2 * difference_1)

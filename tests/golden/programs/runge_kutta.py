@@ -31,17 +31,16 @@ def simulate_grad(state, length, step, steps):
         sin_1 = np.sin(angle_1)
         k1 = np.array([speed, quotient * sin_1])
         # runge_kutta.py:12  k2 = pendulum(state + 0.5 * step * k1, length)
-        product = 0.5 * step
         shape_2 = state.shape
         shape_1 = k1.shape
         same_shape(shape_2, shape_1)
-        total = state + product * k1
+        total = state + 0.5 * step * k1
         angle, speed = total
         sin = np.sin(angle)
         k2 = np.array([speed, quotient * sin])
         # runge_kutta.py:13  state = state + step * k2
         shape = k2.shape
-        tape.append((shape, sin, quotient, angle, total, product, shape_1, sin_1, angle_1, state))
+        tape.append((shape, sin, quotient, angle, total, shape_1, sin_1, angle_1, state))
         same_shape(shape_2, shape)
         state = state + step * k2
 
@@ -50,9 +49,9 @@ def simulate_grad(state, length, step, steps):
     state_bar[0] += 1.0
     # reverse of runge_kutta.py:10
     length_bar = 0.0
-    for shape, sin, quotient, angle, total, product, shape_1, sin_1, angle_1, state in reversed(
-        tape
-    ):
+    for shape, sin, quotient, angle, total, shape_1, sin_1, angle_1, state in reversed(tape):
+        # reverse of runge_kutta.py:12
+        product = 0.5 * step
         # reverse of runge_kutta.py:13
         k2_bar = unbroadcast(state_bar * step, shape)
         # reverse of runge_kutta.py:12
