@@ -169,7 +169,7 @@ def test_sums_and_products_of_what_is_saved_are_computed_anew() -> None:
     for mode in ("grad", "vjp"):
         text = source(polynomial_in_sine, x, 3, 0.25, mode=mode, argnums=0)
         (saved,) = (line.strip() for line in text.splitlines() if "append(" in line)
-        assert saved == "tape.append((np.sin(shifted), item))"
+        assert saved in ("tape.append((np.sin(shifted), item))", "tape.append((sin, item))")
         assert "t + scale" in text.partition("# reverse of")[2]
     t = x * x
     expected = (np.cos(t + 0.25) * t * t + 2.0 * np.sin(t + 0.25) * t) * 2.0 * x
