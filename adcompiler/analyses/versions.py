@@ -146,6 +146,7 @@ def exposed_values(block: Block, sharing: Sharing) -> set[Atom]:
                     handed += zip(results, arm.yields, strict=False)
             case Loop(params=params, inits=inits):
                 views += zip(statement.items, statement.iterables, strict=False)
+                views += zip(statement.collects, statement.collected(), strict=False)
                 handed += zip(params, inits, strict=True)
                 handed += zip(params, statement.next_values(), strict=False)
                 handed += zip(statement.results, params, strict=False)

@@ -183,7 +183,7 @@ def apply_definition(
         return yields
 
     yields = storage.following(body)
-    if yields is None:
+    if yields is None or any(isinstance(statement, Raise) for statement in s.out[before:]):
         return refuse_call(s, rule, before, origin)
     parts = s.unit.elements(yields[0])
     if parts is None or len(parts) != 2:
