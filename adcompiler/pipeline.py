@@ -120,9 +120,11 @@ def typed_function(unit: Unit, function: Function, request: Request) -> tuple[Un
     """Specialise a function, again where the first time shows what has to be known before.
 
     Branches that choose one of two arrays are followed as such where a write needs it; containers
-    that ``vjp`` writes into are copied at the start.
+    that ``vjp`` writes into are copied at the start. A ``try`` is written in parts where it matters
+    how far its body came.
     """
     copied: tuple[int, ...] = ()
+    whole: tuple[Unit, Typed] | None = None
     while True:
         typed = specialise(unit, function, request.function, list(request.types), wrt=request.wrt,
                            parts=request.parts, same=request.same, copied=copied)
@@ -130,6 +132,11 @@ def typed_function(unit: Unit, function: Function, request: Request) -> tuple[Un
         containers = typed.containers_written(unit) if request.mode in ("vjp", "forward") else ()
         if not unit.merges <= unit.chosen and any(f.anchor == "aliases" for f in unit.findings):
             again.chosen |= unit.merges
+        elif not unit.attempts <= unit.chosen:
+            whole = None if unit.findings else (unit, typed)
+            again.chosen |= unit.attempts
+        elif whole is not None and unit.findings:
+            return whole
         elif containers and not copied and not unit.findings:
             copied = containers
         else:

@@ -41,6 +41,11 @@ def live_variables(function: Function) -> frozenset[Var]:
                         need(result, (atom,))
             case With() | Try():
                 waiting += direct_uses(statement)
+                if isinstance(statement, Try):  # what it raises counts, whoever reads its value
+                    waiting += [
+                        atom for inner in walk(statement.body) if isinstance(inner, Let)
+                        for atom in operands(inner.rhs)
+                    ]
                 for arm in arms_of(statement):
                     for result, atom in zip(statement.results, arm.yields, strict=False):
                         need(result, (atom,))

@@ -159,6 +159,8 @@ class Names:
             self.visit_block(arm, inner)
             for var in bound:
                 self.define(var, inner | after)
+                if isinstance(node, Try):  # the name of an exception is unbound behind its handler
+                    self.define(var, node.results)
             inner -= set(bound)
             handlers |= inner
             before |= inner

@@ -19,7 +19,8 @@ from adcompiler.runtime import check_bound, note_value, store_global
 
 Lowered = TypeVar("Lowered")
 
-CONTINUES, NORMAL, BREAKS, RETURNS, RAISES = -1, 0, 1, 2, 3
+CONTINUES, NORMAL, BREAKS, RETURNS, RAISES, FAILS = -1, 0, 1, 2, 3, 4
+"""How a block may end; from FAILS on, by an exception for one of the attempts being made."""
 FELL_THROUGH = Const(NORMAL)
 
 
@@ -30,6 +31,15 @@ class End:
     code: Atom = FELL_THROUGH
     value: Atom = UNDEF
     may: frozenset[int] = frozenset({NORMAL})
+
+    @property
+    def leaving(self) -> frozenset[int]:
+        """The ways to end that leave the loops around as well."""
+        return frozenset(code for code in self.may if code == RETURNS or code >= FAILS)
+
+
+Arm = tuple[tuple[Statement, ...], dict[str, Atom], End]
+"""A block that was lowered: its statements, its variables and how it ends."""
 
 
 class Builder(ABC):
@@ -53,6 +63,7 @@ class Builder(ABC):
         self.states: tuple[str, ...] = ()
         self.watches: list[dict[str, set[Atom]]] = []
         self.places: dict[str, Var] = {}
+        self.attempts: tuple[Any, ...] = ()
         self.stateful: dict[str, tuple[str, ...]] = {}
         self.origin = self.locate(node)
 
@@ -97,6 +108,25 @@ class Builder(ABC):
     @abstractmethod
     def try_block(self, node: Any) -> End:
         """Lower a ``try`` without ``else``."""
+
+    @abstractmethod
+    def tried(self, step: Any) -> End | None:
+        """Lower a statement of a body that is lowered in parts; None if it cannot raise."""
+
+    @abstractmethod
+    def catch(self, error: Var | None, name: str | None, lower: Callable[[], End]) -> End:
+        """Lower what a handler does; the name of the exception is unbound after it."""
+
+    @abstractmethod
+    def at_exception(
+        self, watch: dict[str, set[Atom]], by_calls: Sequence[str],
+        statements: Sequence[Statement], seen: dict[str, Var],
+    ) -> dict[str, Atom]:
+        """Return the variables as handlers see them."""
+
+    @abstractmethod
+    def joined(self, lowered: Sequence[Arm]) -> tuple[list[Block], tuple[Var, ...], End]:
+        """Merge the variables, codes and values of arms of which one is completed."""
 
     @abstractmethod
     def element(self, node: Any) -> Atom | Star:

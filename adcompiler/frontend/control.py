@@ -55,6 +55,10 @@ class Control(Builder):
         for position, step in enumerate(steps):
             rest = steps[position + 1 :]
             self.origin = self.locate(step)
+            if self.attempts and (tried := self.tried(step)) is not None:
+                if tried.may != {NORMAL}:
+                    return self.guarded(tried, rest, tail)
+                continue
             match step:
                 case gast.Return():
                     value = NONE if step.value is None else self.expression(step.value)
@@ -125,6 +129,7 @@ class Control(Builder):
         """Lower a loop and its ``else``; the end tells whether it returned."""
         if isinstance(node, gast.While) and (
             walrus_names([node.test]) or self.changed_names([node.test])
+            or (self.attempts and not isinstance(node.test, (gast.Constant, gast.Name)))
         ):
             if holds(node.orelse, gast.Break, gast.Continue):
                 self.reject(node, rejected.LEAVING_ELSE)
@@ -136,6 +141,7 @@ class Control(Builder):
             node = self.unrolled_generator(node)
         changed = dict.fromkeys((*assigned_names(node), *self.changed_names([node])))
         names = [n for n in changed if n in self.locals]
+        names += [attempt.error for attempt in self.attempts]
         iterable = self.expression(node.iter) if isinstance(node, gast.For) else None
         origin, before = self.origin, self.env
         carried = Carried([Var(name) for name in names], [before.get(n, UNDEF) for n in names])
@@ -156,7 +162,7 @@ class Control(Builder):
         carried.yields = [env.get(name, UNDEF) for name in names]
         self.note_unsure(carried, runs(node))
         code, value = self.exits(node, end, carried)
-        stops = bool(end.may & {BREAKS, RETURNS})
+        stops = BREAKS in end.may or bool(end.leaving)
         if stops:
             stop, more = self.stop_test(end)
             statements += more
@@ -188,30 +194,29 @@ class Control(Builder):
     @staticmethod
     def exits(node: Any, end: End, carried: Carried) -> tuple[Atom, Atom]:
         """Carry how the loop ended and what it returned, where that matters; return both."""
-        returns = RETURNS in end.may
         code: Atom = Const(NORMAL)
         value: Atom = UNDEF
-        if returns or (BREAKS in end.may and bool(node.orelse)):
+        if end.leaving or (BREAKS in end.may and bool(node.orelse)):
             code = carried.add("exit", Const(NORMAL), end.code)
-        if returns:
+        if RETURNS in end.may:
             value = carried.add("value", UNDEF, end.value)
         return code, value
 
     def after_loop(self, node: Any, end: End, code: Atom, value: Atom, endless: bool) -> End:
-        if endless and not end.may & {BREAKS, RETURNS}:
+        stops = BREAKS in end.may or bool(end.leaving)
+        if endless and not stops:
             return End(Const(RAISES), UNDEF, frozenset({RAISES}))
-        may = frozenset({NORMAL} | (end.may & {RETURNS}))
         if node.orelse and not endless:
-            if BREAKS in end.may or RETURNS in end.may:
-                left = End(code, value, end.may & {BREAKS, RETURNS})
+            if stops:
+                left = End(code, value, end.may & {BREAKS} | end.leaving)
                 done = self.let(Call(Const(operator.eq), (code, Const(NORMAL))), "finished")
                 end = self.arms(done, lambda: self.sequence(node.orelse, False), lambda: left)
                 return self.broken_is_normal(end)
             return self.sequence(node.orelse, False)
-        if RETURNS not in may:
+        if not end.leaving:
             return End()
         if BREAKS not in end.may and endless:
-            return End(Const(RETURNS), value, frozenset({RETURNS}))
+            return End(code if len(end.leaving) > 1 else Const(*end.leaving), value, end.leaving)
         return self.broken_is_normal(End(code, value, end.may - {CONTINUES} | {NORMAL}))
 
     def broken_is_normal(self, end: End) -> End:

@@ -14,21 +14,21 @@ from typing import Any
 import gast
 
 from adcompiler.frontend import rejected
-from adcompiler.frontend.building import NORMAL, RAISES, RETURNS, Builder, End
+from adcompiler.frontend.attempts import ANYTHING, Attempts, Handlers, InParts
+from adcompiler.frontend.building import FAILS, NORMAL, RAISES, RETURNS, Arm, End
 from adcompiler.frontend.flow import is_read_after, reads
+from adcompiler.frontend.generators import placed
 from adcompiler.frontend.names import assigned_names
 from adcompiler.ir.nodes import (
-    NONE, UNDEF, Atom, Block, Call, Const, Do, Handler, If, Let, Loop, Pack, Raise, Statement, Try,
-    Var, With,
+    NONE, UNDEF, Atom, Block, Call, Const, Do, Handler, If, Let, Loop, Origin, Pack, Raise,
+    Statement, Try, Var, With,
 )
 from adcompiler.ir.visit import arms_of, definitions, direct_uses, substitute_block, walk
 from adcompiler.runtime import note_value, noted_value
 
-Lowered = tuple[tuple[Statement, ...], dict[str, Atom], End]
-ANYTHING = Const(BaseException)
 
 
-class Regions(Builder):
+class Regions(Attempts):
     """Lowers ``with`` and ``try``."""
 
     def with_block(self, node: Any, position: int = 0) -> End:
@@ -64,13 +64,23 @@ class Regions(Builder):
 
         def again() -> End:
             end = self.sequence(node.finalbody, False)
-            if end.may != {NORMAL}:
-                return self.raise_unless_left(end)
-            self.may_raise()
-            self.statements.append(Raise(NONE, NONE, self.origin))
-            return End(Const(RAISES), UNDEF, frozenset({RAISES}))
+            return self.raise_again(node) if end.may == {NORMAL} else self.raise_unless_left(
+                node, end
+            )
 
         end = self.caught(node, body, [(None, None, again)])
+        raised = frozenset(code for code in end.may if code >= FAILS)
+        if not raised:
+            return self.finished(node, end)
+        at_once = End(end.code, end.value, raised)  # the handler has run the `finally`
+        rest = End(end.code, end.value, end.may - raised)
+        if not rest.may:
+            return end
+        goes_on = self.let(Call(Const(operator.lt), (end.code, Const(FAILS))), "goes_on")
+        return self.arms(goes_on, lambda: self.finished(node, rest), lambda: at_once)
+
+    def finished(self, node: Any, end: End) -> End:
+        """Lower a ``finally`` behind a body that was not left by an exception."""
         if end.may == {RAISES}:
             return end
         final = self.sequence(node.finalbody, False)
@@ -81,18 +91,22 @@ class Regions(Builder):
         fell = self.let(Call(Const(operator.eq), (final.code, Const(NORMAL))), "goes_on")
         return self.arms(fell, lambda: end, lambda: final)
 
-    def raise_unless_left(self, end: End) -> End:
-        """Raise again after a ``finally`` that may have left the function or loop instead."""
-        if NORMAL not in end.may:
-            return end
-        fell = self.let(Call(Const(operator.eq), (end.code, Const(NORMAL))), "goes_on")
-
+    def raise_again(self, node: Any) -> End:
+        """Raise the exception that is being handled."""
         def again() -> End:
             self.may_raise()
             self.statements.append(Raise(NONE, NONE, self.origin))
             return End(Const(RAISES), UNDEF, frozenset({RAISES}))
 
-        return self.arms(fell, again, lambda: End(end.code, end.value, end.may - {NORMAL}))
+        return self.part(placed(gast.Raise(None, None), node), again) if self.attempts else again()
+
+    def raise_unless_left(self, node: Any, end: End) -> End:
+        """Raise again after a ``finally`` that may have left the function or loop instead."""
+        if NORMAL not in end.may:
+            return end
+        fell = self.let(Call(Const(operator.eq), (end.code, Const(NORMAL))), "goes_on")
+        left = End(end.code, end.value, end.may - {NORMAL})
+        return self.arms(fell, lambda: self.raise_again(node), lambda: left)
 
     def handled(self, node: Any) -> End:
         """Lower ``try`` and ``except``."""
@@ -106,11 +120,30 @@ class Regions(Builder):
     def handler_body(self, handler: Any) -> Callable[[], End]:
         return lambda: self.sequence(handler.body, False)
 
-    def caught(
-        self, node: Any, body: Sequence[Any],
-        handlers: Sequence[tuple[Atom | None, str | None, Callable[[], End]]],
-    ) -> End:
-        """Lower a body with handlers: what they catch, its name, and what they do."""
+    def caught(self, node: Any, body: Sequence[Any], handlers: Handlers) -> End:
+        """Lower a body with handlers: as a whole, or in parts where the specialiser asks for it."""
+        if self.attempts:
+            return self.caught_in_parts(node, body, handlers)
+        statements, env, end = self.region(lambda: self.caught_whole(node, body, handlers))
+        whole = statements[-1]
+        assert isinstance(whole, Try)
+        if all(handler.body.diverges for handler in whole.handlers) or is_one_part(body):
+            self.statements += statements
+            self.env = env
+            return end
+
+        def as_it_was() -> End:
+            self.statements += statements
+            self.env = dict(env)
+            return end
+
+        self.origin = self.locate(node)
+        return self.arms(
+            Const(InParts()), as_it_was, lambda: self.caught_in_parts(node, body, handlers)
+        )
+
+    def caught_whole(self, node: Any, body: Sequence[Any], handlers: Handlers) -> End:
+        """Lower a body with handlers to one region."""
         origin = self.locate(node)
         changed = [
             n for step in body for n in (*assigned_names(step), *self.changed_names([step]))
@@ -145,7 +178,7 @@ class Regions(Builder):
             lowered = self.region(lambda: self.sequence(body, False))
             places, self.places = self.places, outer
             caught = [
-                (error, (self.with_noted(noted, places, seen, arm[0]), *arm[1:]))
+                (error, (self.with_noted(noted, places, seen, arm[0], origin), *arm[1:]))
                 for error, arm in caught
             ]
         gone: dict[Var, Atom] = {var: UNDEF for var in seen.values() if var not in read}
@@ -206,11 +239,11 @@ class Regions(Builder):
 
     def with_noted(
         self, noted: Sequence[str], places: dict[str, Var], seen: dict[str, Var],
-        statements: tuple[Statement, ...],
+        statements: tuple[Statement, ...], origin: Origin,
     ) -> tuple[Statement, ...]:
         """Return a handler that first reads what the variables were."""
         reads: tuple[Statement, ...] = tuple(
-            Let(seen[name], Call(Const(noted_value), (places[name],)), self.origin)
+            Let(seen[name], Call(Const(noted_value), (places[name],)), origin)
             for name in noted
         )
         return (*reads, *statements)
@@ -226,7 +259,7 @@ class Regions(Builder):
     # -- arms ----------------------------------------------------------------------------------
 
     def joined(
-        self, lowered: Sequence[Lowered]
+        self, lowered: Sequence[Arm]
     ) -> tuple[list[Block], tuple[Var, ...], End]:
         """Merge the variables, codes and values of arms of which one is completed."""
         live = [not end.may <= {RETURNS, RAISES} for _, _, end in lowered]
@@ -287,6 +320,11 @@ def with_else_after(node: Any, completed: str) -> list[Any]:
             if getattr(inner, "lineno", None) is None:
                 gast.copy_location(inner, node)
     return rows
+
+
+def is_one_part(body: Sequence[Any]) -> bool:
+    """Say whether a body is one statement without others inside."""
+    return len(body) == 1 and not isinstance(body[0], (gast.If, gast.For, gast.While, gast.Try))
 
 
 def before_rest(attempt: Any, node: Any) -> Any:

@@ -33,6 +33,10 @@ CHANGED_BEFORE_EXCEPTION = Rejection(
     "`{name}` is changed by a function called in this `try`, and read after an exception",
     "assign it in the handler, or return the new value from the function", "try",
 )
+ASSIGNED_AND_RAISED = Rejection(
+    "`{name}` is assigned in this statement of a `try`, of which more may raise after that",
+    "assign it in a statement of its own", "try",
+)
 GENERATOR_AGAIN = Rejection(
     "this generator is used where its elements may be asked for later, or a second time",
     "use a list comprehension: [...]", "generators",

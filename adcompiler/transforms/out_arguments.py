@@ -9,7 +9,7 @@ import numpy as np
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Const, Origin, Var
-from adcompiler.transforms.stores import WHOLE, store_item
+from adcompiler.transforms.stores import WHOLE, heap_of, note_in_place, store_item
 from adcompiler.transforms.writer import Writer
 
 
@@ -39,7 +39,10 @@ def call_with_out(
         return UNDEF
     if mask is not None:
         result = s.call(Const(np.where), [mask, result, target], {}, origin, name)
+    root = heap_of(s).reference(target).root
+    before = heap_of(s).state.value(root)
     store_item(s, [target, WHOLE, result], {}, origin, name)
+    note_in_place(s, root, before)
     return target
 
 

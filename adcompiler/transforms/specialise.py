@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from adcompiler.analyses.storage import is_mutable
+from adcompiler.frontend.attempts import InParts
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -80,7 +81,7 @@ class Specialiser(Loops, Regions, Displays, Access):
 
     def branch(self, node: If, env: Env, scope: Scope | None) -> bool:
         """Write a branch, or the arm that its condition is known to choose."""
-        condition = self.truth(self.value(node.condition, env), node.origin)
+        condition = self.condition(node, env)
         if isinstance(condition, Const):
             chosen = node.then if condition.value else node.orelse
             yields = self.block(chosen, env, scope)
@@ -103,6 +104,12 @@ class Specialiser(Loops, Regions, Displays, Access):
         for result, value in zip(node.results, results, strict=True):
             self.check_once(result, value, node.origin)
         return True
+
+    def condition(self, node: If, env: Env) -> Atom:
+        """Return the condition of a branch, as a constant if it is known."""
+        if isinstance(node.condition, Const) and isinstance(node.condition.value, InParts):
+            return Const(node.origin not in self.unit.chosen)
+        return self.truth(self.value(node.condition, env), node.origin)
 
     def merge(
         self, node: If, arms: list[tuple[list[Statement], tuple[Atom, ...] | None]],
@@ -390,7 +397,7 @@ class Specialiser(Loops, Regions, Displays, Access):
         for table in tables:
             if old in table:
                 table[new] = table[old]
-        for marked in (self.unit.unsure, self.unit.detached):
+        for marked in (self.unit.unsure, self.unit.detached, self.unit.in_place):
             if old in marked:
                 marked.add(new)
         if self.heap is not None:

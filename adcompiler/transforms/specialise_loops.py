@@ -71,6 +71,11 @@ class Loops(Writer):
             types = widened if trial < MAX_WIDENING else [
                 old if old == new else t.UNKNOWN for old, new in zip(types, widened, strict=True)
             ]
+        else:
+            self.reject(
+                node.origin, "what shares storage with what in this loop is not known",
+                "use copies, or one name for one array", "aliases",
+            )
         results, collects = self.loop_results(node, types, inits, attempt)
         carried.guess_shapes(results)
         diverges = attempt.yields is None

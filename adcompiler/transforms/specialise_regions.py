@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from adcompiler.analyses.purity import Purity
 from adcompiler.analyses.storage import is_mutable
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Block, Call, Const, Handler, Origin, Star, Statement, Try, Var, With,
 )
-from adcompiler.ir.visit import definitions
+from adcompiler.ir.visit import defined, definitions, walk
 from adcompiler.runtime import no_grad, note_value, noted_value, passing_on, stop_gradient
 from adcompiler.transforms.folds import folds
 from adcompiler.transforms.heap import State
+from adcompiler.transforms.partial_writes import (
+    changed_roots, is_all_or_nothing, may_catch_errors_of_ufuncs, may_raise,
+)
 from adcompiler.transforms.writer import Env, Writer
 
 PASSING_ON: frozenset[Any] = frozenset({
@@ -49,8 +54,7 @@ class Regions(Writer):
         inner = dict(env)
         target = None
         if node.target is not None:
-            target = inner[node.target] = Var(node.target.name)
-            self.unit.types[target] = t.UNKNOWN
+            target = inner[node.target] = self.bound_here(node.target)
         if maker is not np.errstate:  # a check that fails would enter and leave it once more
             self.unit.assume_equal_shapes = False
         with self.writing_to([]) as out, self.region_of_heap() as state:
@@ -59,6 +63,14 @@ class Regions(Writer):
         blocks, kept = self.region_results(node.results, [(out, yields)], env, states)
         self.out.append(With(context, target, blocks[0], kept, node.origin))
         return yields is not None
+
+    def bound_here(self, like: Var) -> Var:
+        """Return a variable for an object of unknown type that a region gives its body."""
+        var = Var(like.name)
+        self.unit.types[var] = t.UNKNOWN
+        if self.heap is not None:
+            self.heap.levels[var] = self.heap.level + 1
+        return var
 
     def detached(self, node: With, env: Env, scope: Scope | None) -> bool:
         """Write the body of ``with no_grad()`` in place: what it defines carries no derivative."""
@@ -82,9 +94,10 @@ class Regions(Writer):
     def attempt(self, node: Try, env: Env, scope: Scope | None) -> bool:
         """Write a ``try``; return False if control never passes it.
 
-        A body that writes into an array or container is refused if a handler may go on: it could
-        not tell how far the body came. The checks that operands have equal shapes are not made in
-        functions that catch exceptions, as a handler might catch theirs.
+        A body that cannot raise is written as it stands. One that writes into an array or
+        container and may raise after that is refused if a handler may go on: it could not tell how
+        far the body came. The checks that operands have equal shapes are not made in functions
+        that catch exceptions, as a handler might catch theirs.
         """
         self.unit.assume_equal_shapes = False
         arms: list[Arm] = []
@@ -92,18 +105,19 @@ class Regions(Writer):
         with self.writing_to([]) as out, self.region_of_heap() as state:
             arms.append((out, self.block(node.body, dict(env), scope)))
             states.append(state())
+        if self.needs_no_handler(arms[0], states[0], node, env):
+            return True
         heads: list[tuple[Atom, Var | None]] = []
         for handler in node.handlers:
             inner = dict(env)
             name = None
             if handler.name is not None:
-                name = inner[handler.name] = Var(handler.name.name)
-                self.unit.types[name] = t.UNKNOWN
+                name = inner[handler.name] = self.bound_here(handler.name)
             heads.append((self.value(handler.exception, env), name))
             with self.writing_to([]) as out, self.region_of_heap() as state:
                 arms.append((out, self.block(handler.body, inner, scope)))
                 states.append(state())
-        self.check_partial_writes(node, states[0], arms)
+        self.check_partial_writes(node, states[0], arms, [kind for kind, _ in heads])
         blocks, kept = self.region_results(node.results, arms, env, states)
         handlers = tuple(
             Handler(exception, name, block)
@@ -112,21 +126,53 @@ class Regions(Writer):
         self.out.append(Try(blocks[0], handlers, kept, node.origin))
         return any(yields is not None for _, yields in arms)
 
-    def check_partial_writes(self, node: Try, body: State | None, arms: list[Arm]) -> None:
+    def needs_no_handler(self, body: Arm, state: State | None, node: Try, env: Env) -> bool:
+        """Write the body of a ``try`` in place if it cannot raise; return False for others."""
+        out, yields = body
+        purity = Purity(self.unit.type, self.unit.definition)
+        if yields is None or any(may_raise(purity, self.unit, statement) for statement in out):
+            return False
+        made = definitions(Block(tuple(out)))
+        self.out.extend(out)
+        if self.heap is not None and state is not None:
+            self.heap.state = state
+            for var in made & self.heap.levels.keys():
+                self.heap.levels[var] = self.heap.level
+        env.update(zip(node.results, yields, strict=True))
+        return True
+
+    def check_partial_writes(
+        self, node: Try, body: State | None, arms: list[Arm], kinds: Sequence[Atom]
+    ) -> None:
         """Refuse writes in the body of a ``try`` after whose exceptions the program goes on."""
-        heap = self.heap
+        heap, (out, yields) = self.heap, arms[0]
         if heap is None or body is None or all(yields is None for _, yields in arms[1:]):
             return
-        heap.level += 1
-        changed = [root for root in body.latest if heap.is_outer(root) and (
-            body.latest[root] is not heap.state.value(root))]
-        heap.level -= 1
-        if changed:
+        changed = changed_roots(heap, body)
+        if not changed:
+            return
+        unfinished = [
+            var for var in self.unit.in_place
+            if any(var in defined(statement) for statement in walk(Block(tuple(out))))
+        ]
+        if unfinished and any(may_catch_errors_of_ufuncs(self.unit, kind) for kind in kinds):
             self.reject(
-                node.origin, f"`{changed[0].name}` is written into in this `try`, and an exception "
-                "that is caught leaves open how far",
-                "make a new value in the `try`, and write it below", "try",
+                node.origin, "what NumPy raises when an operation in place has written its "
+                f"results, into `{unfinished[0].name}`, may be caught here",
+                "compute first and store then, `x[...] = x + y`, or catch other exceptions", "try",
             )
+            return
+        if is_all_or_nothing(self.unit, heap, body, changed, out):
+            for var in yields or ():  # what may raise is computed in front of the write
+                if isinstance(var, Var):
+                    self.unit.names.setdefault(var, var.name)
+            return
+        self.unit.attempts.add(node.origin)
+        self.reject(
+            node.origin, f"`{changed[0].name}` is written into in this `try`, and an exception "
+            "that is caught leaves open how far",
+            "write in statements of the `try` itself, one in each, or below it", "try",
+        )
 
     def region_results(
         self, results: tuple[Var, ...], arms: list[Arm], env: Env, states: list[State | None]
@@ -207,6 +253,8 @@ class Regions(Writer):
             and root not in state.choices
         )
         heap.level -= 1
+        for var, _ in adopted:
+            heap.levels[var] = heap.level
         results: dict[Var, list[Atom]] = {}
         for ending, (out, _) in zip(ended, arms, strict=True):
             if ending is not None and self.at is not None:
@@ -303,6 +351,8 @@ def fold_noted_value(
         type_ = t.join(type_, s.unit.type(element))
     if isinstance(type_, t.Static):
         return Const(type_.value)
+    if t.may_vary(type_):
+        s.unit.attempts.add(origin)
     var = s.let(Call(Const(noted_value), (args[0],)), type_, name, origin, False)
     if any(element in s.unit.unsure for element in elements):
         s.unit.unsure.add(var)

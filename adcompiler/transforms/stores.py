@@ -466,6 +466,25 @@ def write_in_place(
         s, function, [part, y], origin, name
     )):
         return heap.current(x, origin)
+    before = heap.state.value(there.root)
+    result = operated_in_place(s, x, y, plain, type_, origin, name)
+    note_in_place(s, there.root, before)
+    return result
+
+
+def note_in_place(s: Writer, root: Var, before: Atom) -> None:
+    """Note that the latest value of a root is written by an operation that may raise afterwards."""
+    latest = heap_of(s).state.value(root)
+    if latest is not before and isinstance(latest, Var):
+        s.unit.in_place.add(latest)
+
+
+def operated_in_place(
+    s: Writer, x: Var, y: Atom, plain: Any, type_: t.Array, origin: Origin, name: str
+) -> Atom:
+    """``x op= y`` of an array."""
+    heap = heap_of(s)
+    there = heap.reference(x)
     steps = there.steps
     found = s.type_of_call(plain, [x, y], {})
     if not steps and found == type_:

@@ -111,8 +111,10 @@ class Unit:
     ``detached`` are the variables defined inside ``with no_grad()``, ``detached_writes`` the values
     of outer storage that is written into there.
     ``merges`` are the places where a variable is one of two arrays; at those in ``chosen`` it is
-    kept apart which. ``copied_for_writes`` holds the copies that spare the caller's arrays;
-    ``relies_on_layout`` says that some reshape is taken for a view.
+    kept apart which. ``attempts`` are the ``try`` statements of which it matters how far they came;
+    those in ``chosen`` are specialised in parts. ``in_place`` holds the values of arrays that an
+    operation of NumPy writes which may raise when it has. ``copied_for_writes`` holds the copies
+    that spare the caller's arrays; ``relies_on_layout`` says that some reshape is taken for a view.
     ``deferred`` says that the sweep runs some time after the forward pass. ``replacing`` counts the
     calls around for which a replacement is being opened, ``nested`` the derivatives around of which
     the code will be compiled again.
@@ -167,6 +169,8 @@ class Unit:
     assume_equal_shapes: bool = True
     deferred: bool = False
     merges: set[Any] = field(default_factory=set)
+    attempts: set[Any] = field(default_factory=set)
+    in_place: set[Var] = field(default_factory=set)
     chosen: frozenset[Any] = frozenset()
     copied_for_writes: set[Var] = field(default_factory=set)
     relies_on_layout: bool = False

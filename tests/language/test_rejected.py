@@ -57,7 +57,7 @@ def writes_in_try(x):
     print("ran")
     y = x * 1.0
     try:
-        y[0] = math.log(x[0])
+        y[0], y[1] = x[1], math.log(x[0])
     except ValueError:
         pass
     return np.sum(y)
@@ -76,8 +76,9 @@ def tries(x):
     print("ran")
     y = x
     try:
-        y = x * x
-        z = np.linalg.inv(x)
+        with np.errstate(all="ignore"):
+            y = x * x
+            z = np.linalg.inv(x)
     except ValueError:
         z = y
     return np.sum(z)

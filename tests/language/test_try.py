@@ -512,8 +512,9 @@ def test_checks_of_the_compiler_are_not_caught():
 def ambiguous(x):
     y = x
     try:
-        y = x * x
-        z = math.sqrt(x)
+        with contextlib.nullcontext():
+            y = x * x
+            z = math.sqrt(x)
     except ValueError:
         z = y * 2.0
     return z

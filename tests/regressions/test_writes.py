@@ -196,6 +196,27 @@ def test_arrays_put_back_into_a_list_are_not_those_that_were_saved():
     assert pullback(1.0) == pytest.approx(wanted)
 
 
+def test_what_a_context_or_a_try_gives_is_written_in_a_branch():
+    def after_context(v):
+        with np.errstate(all="ignore"):
+            y = v * 2.0
+        if v[0] > 0.0:
+            y[0] = v[1] ** 2
+        return np.sum(y * y)
+
+    def after_try(v):
+        try:
+            y = np.linalg.inv(np.outer(v, v) + np.eye(2))
+        except np.linalg.LinAlgError:
+            y = np.outer(v, v)
+        if v[0] > 0.0:
+            y[0] = v[1] ** 2
+        return np.sum(y * y)
+
+    agrees(after_context, np.array([0.8, 0.4]))
+    agrees(after_try, np.array([0.8, 0.4]))
+
+
 def test_the_length_of_a_list_before_it_is_given_back():
     def f(m):
         m += [sum([k for k in m if k > -1.0])]
