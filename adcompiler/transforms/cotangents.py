@@ -249,10 +249,12 @@ class Cotangents:
     def buffer(self, obj: Var, origin: Origin) -> Atom:
         """Return the cotangent of ``obj`` as storage that the sweep owns and may write into."""
         old = self.get(obj, origin)
-        if old is not None and old in self.owned:
-            return old
         value = self.value(obj)
         type_ = self.s.unit.type(obj)
+        if old is not None and old in self.owned and (
+            not isinstance(type_, t.Array) or type_.ndim or self.s.unit.definition(old) is not None
+        ):
+            return old  # of no dimensions, what a loop or branch hands on may be a NumPy number
         if old is None or is_zero(old):
             fresh = self.zero_of(value, type_, origin)
         elif isinstance(type_, t.Array) and not type_.ndim:

@@ -376,3 +376,32 @@ def test_an_array_left_by_a_loop_over_a_list_that_was_made_shorter_is_written():
     assert len(rows) == 1 and rows[0] is last
     assert np.array_equal(last, [0.0, 1.0])
     assert pullback(2.0)[0] == 2.0
+
+
+def test_a_cotangent_without_dimensions_that_a_loop_hands_on_is_written_into():
+    def f(v):
+        view = np.expand_dims(v, 0)
+        view[0] *= v[()]
+        rows = []
+        for _ in range(3):
+            rows.append(view)
+        return np.min(rows)
+
+    y, pullback = vjp(f, np.array(0.823))
+    assert y == pytest.approx(0.823**2, rel=1e-14)
+    for _ in range(2):
+        assert pullback(1.0)[0] == pytest.approx(2 * 0.823, rel=1e-14)
+
+    def g(v):
+        view, total = v[...], 0.0
+        for i in range(3):
+            if i != 1:
+                view *= 1.5
+                total = total + view * v
+            else:
+                total = total + np.cos(v)
+            view[()] = total * view
+        return total * view
+
+    slope = (g(np.array(0.3 + 1e-6)) - g(np.array(0.3 - 1e-6))) / 2e-6
+    assert grad(g)(np.array(0.3)) == pytest.approx(slope, rel=1e-8)
