@@ -168,109 +168,33 @@ def samples_of_entire(rng):
     ]
 
 
-@rrule(scipy.linalg.sinm, domain=samples_of_entire)
-def sinm(A):
-    y = scipy.linalg.sinm(A)
-
-    def sinm_pullback(dy):
-        both = beside(adjoint(A), dy)
-        return like(corner(scipy.linalg.sinm(both), np.shape(A)[-1]), A)
-
-    return y, sinm_pullback
+def samples_near_zero(rng):
+    """Return matrices for functions with poles."""
+    return [call(0.4 * rng.normal(size=(3, 3)))]
 
 
-@frule(scipy.linalg.sinm)
-def sinm_forward(primals, tangents):
-    n = np.shape(primals[0])[-1]
-    both = scipy.linalg.sinm(beside(np.asarray(primals[0]), np.asarray(tangents[0])))
-    return scipy.linalg.sinm(primals[0]), like(corner(both, n), primals[0])
+def analytic(function, domain):
+    """Register the rules of a power series with real coefficients."""
+
+    @rrule(function, domain=domain)
+    def rule(A):
+        y = function(A)
+
+        def analytic_pullback(dy):
+            both = beside(adjoint(A), dy)
+            return like(corner(function(both), np.shape(A)[-1]), A)
+
+        return y, analytic_pullback
+
+    @frule(function)
+    def forward(primals, tangents):
+        n = np.shape(primals[0])[-1]
+        y = function(primals[0])
+        both = function(beside(np.asarray(primals[0]), np.asarray(tangents[0])))
+        return y, like(corner(both, n), primals[0])
 
 
-@rrule(scipy.linalg.cosm, domain=samples_of_entire)
-def cosm(A):
-    y = scipy.linalg.cosm(A)
-
-    def cosm_pullback(dy):
-        both = beside(adjoint(A), dy)
-        return like(corner(scipy.linalg.cosm(both), np.shape(A)[-1]), A)
-
-    return y, cosm_pullback
-
-
-@frule(scipy.linalg.cosm)
-def cosm_forward(primals, tangents):
-    n = np.shape(primals[0])[-1]
-    both = scipy.linalg.cosm(beside(np.asarray(primals[0]), np.asarray(tangents[0])))
-    return scipy.linalg.cosm(primals[0]), like(corner(both, n), primals[0])
-
-
-@rrule(scipy.linalg.tanm, domain=lambda rng: [call(0.4 * rng.normal(size=(3, 3)))])
-def tanm(A):
-    y = scipy.linalg.tanm(A)
-
-    def tanm_pullback(dy):
-        both = beside(adjoint(A), dy)
-        return like(corner(scipy.linalg.tanm(both), np.shape(A)[-1]), A)
-
-    return y, tanm_pullback
-
-
-@frule(scipy.linalg.tanm)
-def tanm_forward(primals, tangents):
-    n = np.shape(primals[0])[-1]
-    both = scipy.linalg.tanm(beside(np.asarray(primals[0]), np.asarray(tangents[0])))
-    return scipy.linalg.tanm(primals[0]), like(corner(both, n), primals[0])
-
-
-@rrule(scipy.linalg.sinhm, domain=samples_of_entire)
-def sinhm(A):
-    y = scipy.linalg.sinhm(A)
-
-    def sinhm_pullback(dy):
-        both = beside(adjoint(A), dy)
-        return like(corner(scipy.linalg.sinhm(both), np.shape(A)[-1]), A)
-
-    return y, sinhm_pullback
-
-
-@frule(scipy.linalg.sinhm)
-def sinhm_forward(primals, tangents):
-    n = np.shape(primals[0])[-1]
-    both = scipy.linalg.sinhm(beside(np.asarray(primals[0]), np.asarray(tangents[0])))
-    return scipy.linalg.sinhm(primals[0]), like(corner(both, n), primals[0])
-
-
-@rrule(scipy.linalg.coshm, domain=samples_of_entire)
-def coshm(A):
-    y = scipy.linalg.coshm(A)
-
-    def coshm_pullback(dy):
-        both = beside(adjoint(A), dy)
-        return like(corner(scipy.linalg.coshm(both), np.shape(A)[-1]), A)
-
-    return y, coshm_pullback
-
-
-@frule(scipy.linalg.coshm)
-def coshm_forward(primals, tangents):
-    n = np.shape(primals[0])[-1]
-    both = scipy.linalg.coshm(beside(np.asarray(primals[0]), np.asarray(tangents[0])))
-    return scipy.linalg.coshm(primals[0]), like(corner(both, n), primals[0])
-
-
-@rrule(scipy.linalg.tanhm, domain=lambda rng: [call(0.4 * rng.normal(size=(3, 3)))])
-def tanhm(A):
-    y = scipy.linalg.tanhm(A)
-
-    def tanhm_pullback(dy):
-        both = beside(adjoint(A), dy)
-        return like(corner(scipy.linalg.tanhm(both), np.shape(A)[-1]), A)
-
-    return y, tanhm_pullback
-
-
-@frule(scipy.linalg.tanhm)
-def tanhm_forward(primals, tangents):
-    n = np.shape(primals[0])[-1]
-    both = scipy.linalg.tanhm(beside(np.asarray(primals[0]), np.asarray(tangents[0])))
-    return scipy.linalg.tanhm(primals[0]), like(corner(both, n), primals[0])
+for entire in (scipy.linalg.sinm, scipy.linalg.cosm, scipy.linalg.sinhm, scipy.linalg.coshm):
+    analytic(entire, samples_of_entire)
+for meromorphic in (scipy.linalg.tanm, scipy.linalg.tanhm):
+    analytic(meromorphic, samples_near_zero)

@@ -25,13 +25,14 @@ SHARE = 1 if os.environ.get("ADCOMPILER_ALL_SECOND_ORDER") else 40
 CHOSEN = [p for p in PROGRAMS if zlib.crc32(str(p).encode()) % SHARE == 0]
 TOLERANCE = 1e-5
 REFUSED = set("""
-    adam_training anderson_mixing bag_of_expenses banded_alignment baum_welch_step
-    bottom_up_merge_sort expected_rank_value gradient_norm_by_tape learned_values
-    longest_weighted_path matmul_lists matrix_chain_cost mean_difference_of_sorted
-    memoized_bessel_ratio nelder_mead_steps quicksort_energy recursive_fft_power
-    three_steps_on_a_dict tree_sum
+    adam_training bag_of_expenses banded_alignment expected_rank_value gradient_norm_by_tape
+    learned_values longest_weighted_path matmul_lists matrix_chain_cost
+    mean_difference_of_sorted memoized_bessel_ratio nelder_mead_steps rattle_rod
+    recursive_fft_power three_steps_on_a_dict tree_sum
 """.split())
 """Programs of which the compiler refuses both: what shares storage there is not known to it."""
+RAISES = {"quicksort_energy": ValueError}
+"""Programs of which the second derivative raises when it runs: it adds lists of unknown type."""
 
 
 def gradient(case):
@@ -63,8 +64,8 @@ def test_second_derivatives(program):
     case = next(program.cases())
     rng = np.random.default_rng(3)
     direction, other = (case.direction(program.positions, rng) for _ in range(2))
-    if str(program) in REFUSED:
-        with pytest.raises(ADError):
+    if str(program) in REFUSED or str(program) in RAISES:
+        with pytest.raises(RAISES.get(str(program), ADError)):
             product(case, direction)
         return
     found = product(case, direction)
