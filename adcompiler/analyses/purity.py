@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import operator
@@ -137,8 +138,8 @@ TOTAL: frozenset[Any] = frozenset({
 """Functions that never raise for Python numbers."""
 
 PURE: frozenset[Any] = frozenset({
-    range, len, zip, enumerate, reversed, dict.items, AssertionError, ValueError, TypeError,
-    slice, super, np.zeros_like, np.copy, iter, functools.partial, operator.itemgetter,
+    contextlib.nullcontext, range, len, zip, enumerate, reversed, dict.items, AssertionError,
+    ValueError, TypeError, slice, super, np.zeros_like, np.copy, iter, functools.partial, operator.itemgetter,
     operator.attrgetter, operator.methodcaller, np.ndenumerate, np.vectorize, np.errstate,
     *ITERTOOLS,
 })

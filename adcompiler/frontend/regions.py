@@ -6,6 +6,7 @@ exception that runs its statements and raises again, and the same statements aft
 
 from __future__ import annotations
 
+import contextlib
 import operator
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -33,6 +34,30 @@ class Regions(Attempts):
 
     def with_block(self, node: Any, position: int = 0) -> End:
         """Lower a ``with``, from the item at ``position`` on."""
+        item = node.items[position]
+        if not names_suppress(item):
+            return self.entered(node, position)
+        function = self.expression(item.context_expr.func)
+        test = self.let(Call(Const(operator.is_), (function, Const(contextlib.suppress))), "test")
+        return self.arms(
+            test, lambda: self.suppressing(node, position), lambda: self.entered(node, position)
+        )
+
+    def suppressing(self, node: Any, position: int) -> End:
+        """Lower ``with suppress(...)`` as the ``try`` that it stands for."""
+        item = node.items[position]
+        kinds = self.let(
+            Pack("tuple", tuple(map(self.expression, item.context_expr.args))), "kinds"
+        )
+        if item.optional_vars is not None:
+            self.assign(item.optional_vars, NONE)
+        body = node.body
+        if position + 1 < len(node.items):
+            body = [placed(gast.With(node.items[position + 1 :], node.body, None), node)]
+        return self.caught(node, body, [(kinds, None, End)])
+
+    def entered(self, node: Any, position: int) -> End:
+        """Lower a ``with`` that lets exceptions pass, from the item at ``position`` on."""
         origin = self.locate(node)
         item = node.items[position]
         context = self.expression(item.context_expr)
@@ -297,6 +322,17 @@ class Regions(Attempts):
             for (statements, _, end), row in zip(lowered, rows, strict=True)
         ]
         return blocks, tuple(results), End(code, value, may)
+
+
+def names_suppress(item: Any) -> bool:
+    """Say whether the text of an item of a ``with`` may be a call of ``contextlib.suppress``."""
+    call = item.context_expr
+    if not isinstance(call, gast.Call) or not call.args or call.keywords:
+        return False
+    if any(isinstance(arg, gast.Starred) for arg in call.args):
+        return False
+    name = call.func.id if isinstance(call.func, gast.Name) else getattr(call.func, "attr", "")
+    return bool(name == "suppress")
 
 
 def with_else_after(node: Any, completed: str) -> list[Any]:

@@ -15,6 +15,7 @@ from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Block, Call, Const, Handler, Origin, Star, Statement, Try, Var, With,
+    unstar,
 )
 from adcompiler.ir.visit import defined, definitions, walk
 from adcompiler.runtime import no_grad, note_value, noted_value, passing_on, stop_gradient
@@ -44,9 +45,12 @@ class Regions(Writer):
         maker = made.func.value if isinstance(made, Call) and isinstance(made.func, Const) else None
         if maker is no_grad:
             return self.detached(node, env, scope)
+        if maker is contextlib.nullcontext and made is not None:
+            return self.without_context(node, made, env, scope)
         if maker is contextlib.suppress:
             self.reject(
-                node.origin, "contextlib.suppress is not supported", "use try and except", "with"
+                node.origin, "what is suppressed here is not known when compiling",
+                "write the call itself, or `try` and `except`", "with",
             )
         elif not any(maker is known for known in PASSING_ON):
             context = self.let(Call(Const(passing_on), (context,)), t.UNKNOWN, "context",
@@ -62,6 +66,18 @@ class Regions(Writer):
             states = [state()]
         blocks, kept = self.region_results(node.results, [(out, yields)], env, states)
         self.out.append(With(context, target, blocks[0], kept, node.origin))
+        return yields is not None
+
+    def without_context(
+        self, node: With, made: Call, env: Env, scope: Scope | None
+    ) -> bool:
+        """Write the body of ``with nullcontext(...)`` in place."""
+        if node.target is not None:
+            given = [*map(unstar, made.args), *(atom for _, atom in made.kwargs)]
+            env[node.target] = given[0] if given else Const(None)
+        yields = self.block(node.body, env, scope)
+        if yields is not None:
+            env.update(zip(node.results, yields, strict=True))
         return yields is not None
 
     def bound_here(self, like: Var) -> Var:

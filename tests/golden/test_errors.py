@@ -158,7 +158,7 @@ def test_nothing_runs_before_all_findings_are_reported(forgets: list[Any]) -> No
 
     def counted(x: float) -> float:
         turn()
-        with contextlib.suppress(OverflowError):
+        with contextlib.suppress(*(OverflowError,)):
             y = x * x
         items = [y]
         items[::2] = []

@@ -86,7 +86,7 @@ def tries(x):
 
 def with_block(x):
     print("ran")
-    with contextlib.suppress(ValueError):
+    with contextlib.suppress(*(ValueError,)):
         return np.sum(x)
 
 
@@ -236,7 +236,7 @@ def all_at_once(x):
     class Local:
         pass
 
-    with contextlib.suppress(ValueError):
+    with contextlib.suppress(*(ValueError,)):
         y = x
     return np.sum(x) + len(ys)
 

@@ -106,6 +106,48 @@ def arrays_and_tuples(x):
     return a * np.sum(b) * table["a"] + table["b"]
 
 
+@programs(2.0)
+@programs(-2.0)
+def suppresses(x):
+    y = x * x
+    with contextlib.suppress(ValueError, ZeroDivisionError):
+        return math.sqrt(x) * y
+    return y * x
+
+
+@programs(V)
+@programs(-V)
+def suppresses_after_writes(v):
+    a = v * 1.0
+    for i in range(3):
+        with contextlib.suppress(ValueError), np.errstate(all="ignore"):
+            a[i] = a[0] * math.sqrt(v[i])
+    with contextlib.suppress(IndexError, ValueError) as nothing:
+        a[0] = a[1] * a[2]
+        a[1] = math.sqrt(v[0])
+        a[7] = 1.0
+    assert nothing is None
+    return np.sum(a * a)
+
+
+@programs(1.5)
+def nothing_around(x):
+    with contextlib.nullcontext(x) as y, contextlib.nullcontext():
+        z = y * y
+        if z > 5.0:
+            return z
+    return z * x
+
+
+@programs(V)
+def an_array_for_a_context(v):
+    a = v * 1.0
+    with contextlib.nullcontext(enter_result=a) as b:
+        b[0] = v[1] * v[2]
+        a[1] *= 2.0
+    return np.sum(a * a) + np.sum(b)
+
+
 @pytest.mark.parametrize("case", programs, ids=str)
 def test_program(case):
     programs.check(case)
@@ -203,18 +245,18 @@ def test_a_context_that_swallows_an_exception_is_an_error():
         grad(swallowed)(-1.0)
 
 
-def suppresses(x):
-    with contextlib.suppress(ValueError):
+def suppresses_what_a_variable_holds(x):
+    with contextlib.suppress(*(ValueError, TypeError)):
         return math.sqrt(x)
 
 
 def gives_a_value(x):
-    with contextlib.nullcontext(x) as y:
+    with contextlib.closing(x) as y:
         z = y * y
     return z
 
 
-@pytest.mark.parametrize("function", [suppresses, gives_a_value])
+@pytest.mark.parametrize("function", [suppresses_what_a_variable_holds, gives_a_value])
 def test_what_cannot_be_followed_is_refused(function):
     with pytest.raises(UnsupportedError) as caught:
         grad(function)(2.0)
