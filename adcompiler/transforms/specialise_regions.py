@@ -45,7 +45,7 @@ class Regions(Writer):
         maker = made.func.value if isinstance(made, Call) and isinstance(made.func, Const) else None
         if maker is no_grad:
             return self.detached(node, env, scope)
-        if maker is contextlib.nullcontext and made is not None:
+        if maker is contextlib.nullcontext and isinstance(made, Call):
             return self.without_context(node, made, env, scope)
         if maker is contextlib.suppress:
             self.reject(

@@ -44,11 +44,11 @@ WRITING: Weights = {
     **BINDING, **CONTROL, "leave": 4, "early_return": 4,
     **{name: 2 * weight for group in (STORES, VIEWS, ALIASES, CONTAINERS, PROCEDURES)
        for name, weight in group.items()},
-    "branch": 4, "for_loop": 6, "while_loop": 2, "closure": 2,
+    "branch": 4, "for_loop": 6, "while_loop": 2, "closure": 2, "attempt": 3,
 }
 
 WRITES = frozenset({*STORES, *VIEWS, *ALIASES, *CONTAINERS, *PROCEDURES})
-COMPOUND = frozenset({*CONTROL, "recurrence", "double_buffer", "branch_alias", "collected",
+COMPOUND = frozenset({*CONTROL, "attempt", "recurrence", "double_buffer", "branch_alias", "collected",
                       "writing_closure", "push_closure", "stack_machine",
                       "array_stack"})
 ALWAYS = frozenset({"assign", "store", "augmented_store"})

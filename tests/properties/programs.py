@@ -11,15 +11,15 @@ from random import Random
 from typing import Any
 
 import numpy as np
+from tests.properties.attempts import Attempts, indented
 from tests.properties.features import COMPOUND, WRITE_FREE, WRITING, Weights, drawn
-from tests.properties.procedures import Procedures
 from tests.properties.values import (
     FLOAT, GROWING, NAMES, Arr, Arrays, Callee, Context, Env, Float, Floats, Grid, Growing, Index,
     Ints, Mask, Program, Table, Tup, argument, load,
 )
 
 
-class Writer(Procedures):
+class Writer(Attempts):
     """Writes one random program."""
 
     def __init__(self, rng: Random, size: int = 5, weights: Weights = WRITE_FREE) -> None:
@@ -209,7 +209,7 @@ class Writer(Procedures):
             ends.append(dict(env))
         if not ends:
             return rows, False
-        merged = {n: t for n, t in ends[0].items() if all(e.get(n) == t for e in ends)}
+        merged = self.merged(ends)
         env.clear()
         env.update(merged)
         return rows, True
@@ -452,7 +452,7 @@ class Writer(Procedures):
 
     def program(self) -> Program:
         """Write a whole program."""
-        rows = ["import math", "", "import numpy as np", "", "SCALE = 0.8", ""]
+        rows = ["import contextlib", "import math", "", "import numpy as np", "", "SCALE = 0.8", ""]
         body = len(rows)
         least = 1 if self.writing and self.weights["call_procedure"] and self.size > 2 else 0
         for _ in range(max(least, self.rng.randrange(3))):
@@ -506,11 +506,6 @@ def single(value: Any) -> Any:
     """Return an argument in single precision."""
     floats = isinstance(value, np.ndarray) and value.dtype == float
     return value.astype(np.float32) if floats else value
-
-
-def indented(rows: list[str]) -> list[str]:
-    """Return rows one level deeper."""
-    return ["    " + row for row in rows]
 
 
 def random_program(seed: int, size: int = 5, weights: Weights = WRITE_FREE) -> Program:
