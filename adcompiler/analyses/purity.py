@@ -140,8 +140,8 @@ TOTAL: frozenset[Any] = frozenset({
 PURE: frozenset[Any] = frozenset({
     contextlib.nullcontext, range, len, zip, enumerate, reversed, dict.items, AssertionError,
     ValueError, TypeError, slice, super, np.zeros_like, np.copy, iter, functools.partial,
-    operator.itemgetter, operator.attrgetter, operator.methodcaller, np.ndenumerate, np.vectorize, np.errstate,
-    *ITERTOOLS,
+    operator.itemgetter, operator.attrgetter, operator.methodcaller, np.ndenumerate, np.vectorize,
+    np.errstate, *ITERTOOLS,
 })
 
 

@@ -48,8 +48,8 @@ WRITING: Weights = {
 }
 
 WRITES = frozenset({*STORES, *VIEWS, *ALIASES, *CONTAINERS, *PROCEDURES})
-COMPOUND = frozenset({*CONTROL, "attempt", "recurrence", "double_buffer", "branch_alias", "collected",
-                      "writing_closure", "push_closure", "stack_machine",
+COMPOUND = frozenset({*CONTROL, "attempt", "recurrence", "double_buffer", "branch_alias",
+                      "collected", "writing_closure", "push_closure", "stack_machine",
                       "array_stack"})
 ALWAYS = frozenset({"assign", "store", "augmented_store"})
 
