@@ -105,7 +105,7 @@ class Attempts(Builder):
         return end
 
     def tried(self, step: Any) -> End | None:
-        """Lower a statement of a body that is lowered in parts; None if it cannot raise."""
+        """Lower a statement of a body in parts; None if it is lowered as elsewhere."""
         match step:
             case gast.If():
                 if not isinstance(step.test, gast.Name):
@@ -129,9 +129,7 @@ class Attempts(Builder):
                 return self.loop(step)
             case gast.Try(orelse=[]):
                 return self.try_block(step)
-            case gast.Try():
-                return self.sequence([step], False)
-        if isinstance(step, LEFT_AS_THEY_ARE):
+        if isinstance(step, (gast.Try, *LEFT_AS_THEY_ARE)):  # `else` becomes statements behind it
             return None
         return self.part(step, lambda: self.sequence([step], False))
 

@@ -111,7 +111,7 @@ class Builder(ABC):
 
     @abstractmethod
     def tried(self, step: Any) -> End | None:
-        """Lower a statement of a body that is lowered in parts; None if it cannot raise."""
+        """Lower a statement of a body in parts; None if it is lowered as elsewhere."""
 
     @abstractmethod
     def catch(self, error: Var | None, name: str | None, lower: Callable[[], End]) -> End:

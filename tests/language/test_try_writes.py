@@ -426,6 +426,25 @@ def pops(v):
     return total
 
 
+@programs(V)
+@programs(W)
+def else_inside(v):
+    a = v * 1.0
+    try:
+        a[0] *= a[1]
+        try:
+            a[2] = math.sqrt(v[1])
+        except KeyError:
+            a[1] = 7.0
+        else:
+            a[1] += a[2] * a[0]
+        finally:
+            a[0] *= 1.5
+    except ValueError:
+        a[1] *= a[2]
+    return np.sum(a * a)
+
+
 @pytest.mark.parametrize("case", programs, ids=str)
 def test_program(case):
     programs.check(case)
