@@ -30,6 +30,7 @@ from adcompiler.transforms.cotangents import Cotangents, cotangent_type
 from adcompiler.transforms.global_state import checked_stores, with_reads_in_order
 from adcompiler.transforms.heap import Heap
 from adcompiler.transforms.in_place import rebound
+from adcompiler.transforms.checked_repeats import with_repeats_checked
 from adcompiler.transforms.layouts import with_layouts_kept
 from adcompiler.transforms.objects import open_parts
 from adcompiler.transforms.pairs import Pairs
@@ -164,6 +165,7 @@ def specialise(
     for callee in unit.callees.values():
         if callee.function is not None:
             body = with_layouts_kept(unit, with_reads_in_order(unit, callee.function.body))
+            body = with_repeats_checked(unit, body)
             callee.function = replace(callee.function, body=body)
     for var in params:
         if var in heap.state.latest:
@@ -176,6 +178,7 @@ def specialise(
     check = kept_apart(s, heap, params, dict(same), changed, function.origin)
     statements = rebound(s, [*heap.prologue, *check, *out], (value,))
     body = with_layouts_kept(unit, with_reads_in_order(unit, Block(statements, (value,))))
+    body = with_repeats_checked(unit, body, changed)
     written = [Written(var, final, copies.get(var, (None, None))[1]) for var, final in finals]
     lost = lost_effects(s, heap, params, in_place_of, function.origin)
     return Typed(
@@ -201,6 +204,7 @@ def copied_params(
         assert s.heap is not None
         s.heap.forget(pairs)
         s.heap.state.exclusive[copy] = True
+        s.heap.callers.add(copy)
         env[name] = copy
         copies[var] = (copy, pairs)
     return copies

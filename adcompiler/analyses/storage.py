@@ -132,8 +132,10 @@ class Sharing:
     def entered(self, rhs: Rhs) -> tuple[Atom, ...]:
         """Return what a write puts into a container."""
         match rhs:
-            case Update(obj, _, value) if is_container(self.type_of(obj)):
-                return (value,)
+            case Update(obj, steps, value, adds):
+                holder = part_type(self.type_of(obj), steps[:-1])
+                if not adds and steps and not isinstance(holder, t.Array):
+                    return (value,)
             case Call(Const(function), args) if function is append or function is put_entry:
                 return tuple(map(unstar, args[1:]))
         return ()
@@ -350,6 +352,26 @@ FRESH: frozenset[Any] = frozenset({
     call_external, external_call, external_value,
 })
 """Functions whose result never shares storage with an argument, whatever is registered for them."""
+
+
+def part_type(type_: t.Type, steps: tuple[Step, ...]) -> t.Type:
+    """Return the type of the part of a value that ``steps`` lead to, as far as it is known."""
+    for step in steps:
+        key = step.args[0].value if step.args and isinstance(step.args[0], Const) else None
+        match type_:
+            case t.Array():
+                return type_
+            case t.List(item) | t.Dict(None, (item,)):
+                type_ = item
+            case t.Dict(keys, items) if keys is not None and key in keys:
+                type_ = items[keys.index(key)]
+            case t.Tuple(items) if isinstance(key, int) and -len(items) <= key < len(items):
+                type_ = items[key]
+            case t.Object() if step.kind == "attr":
+                type_ = type_.field(step.name) or t.UNKNOWN
+            case _:
+                return t.UNKNOWN
+    return type_
 
 
 def is_container(type_: t.Type) -> bool:

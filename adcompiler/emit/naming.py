@@ -113,6 +113,8 @@ class Names:
                 match statement:
                     case Let(target, rhs) if (written := written_operand(rhs)) is not None:
                         self.link(target, written)
+                        # with another name, it is assigned before the rest is read
+                        self.define(target, self.read(direct_uses(statement)) - {written})
                 live |= self.read(direct_uses(statement))
 
     def beside(self, statement: Statement) -> Iterable[Var]:

@@ -1,6 +1,6 @@
 """The only code that emitted modules import: NumPy and nothing else."""
 
-from adcompiler.runtime.aliases import AliasedError, apart
+from adcompiler.runtime.aliases import AliasedError, apart, holds_once
 from adcompiler.runtime.broadcasting import (
     StretchedError, keeps_shape, project, same_shape, same_trailing_shape, unbroadcast,
 )
@@ -25,10 +25,10 @@ __all__ = [
     "AliasedError", "StretchedError", "accumulate", "add", "add_at", "apart", "append",
     "as_cotangent", "as_gradient", "as_tangent", "cell_value", "check_bound", "check_count",
     "check_position", "check_rebinds", "choose", "dict_keys", "dict_of", "dict_values",
-    "drop_last", "entry", "generated", "give_back", "is_basic", "is_mapping", "is_sequence",
-    "keeps_shape", "last_written", "no_grad", "note_value", "noted_value", "own", "paired",
-    "passing_on", "pattern_argument", "positions", "project", "put_entry", "read_global", "record",
-    "repack", "same_kind", "same_length", "same_shape", "same_trailing_shape", "scatter", "seed",
-    "stays_real", "stop_gradient", "store_global", "unbroadcast", "unpack", "without_keys",
-    "zeros_like",
+    "drop_last", "entry", "generated", "give_back", "holds_once", "is_basic", "is_mapping",
+    "is_sequence", "keeps_shape", "last_written", "no_grad", "note_value", "noted_value", "own",
+    "paired", "passing_on", "pattern_argument", "positions", "project", "put_entry",
+    "read_global", "record", "repack", "same_kind", "same_length", "same_shape",
+    "same_trailing_shape", "scatter", "seed", "stays_real", "stop_gradient", "store_global",
+    "unbroadcast", "unpack", "without_keys", "zeros_like",
 ]

@@ -60,6 +60,35 @@ def apart(
         )
 
 
+def holds_once(where: str, value: Any) -> None:
+    """Raise AliasedError if a container holds an array, list or dict twice, or arrays that overlap.
+
+    It is about to be written into at ``where``, or copied for that.
+    """
+    parts = list(storage(value))
+    repeated = len({id(part) for part in parts}) < len(parts)
+    buffers: dict[int, list[Any]] = {}
+    for part in parts:
+        if isinstance(part, np.ndarray):
+            buffers.setdefault(id(buffer_of(part)), []).append(part)
+    for arrays in buffers.values():
+        repeated = repeated or any(
+            may_share(one, two) for k, two in enumerate(arrays) for one in arrays[:k]
+        )
+    if repeated:
+        raise AliasedError(
+            f"{where} writes into what a list or another container holds, and this holds one "
+            "array in two places, or arrays that overlap; put a copy into one of them"
+        )
+
+
+def buffer_of(array: Any) -> Any:
+    """Return the array that the memory of ``array`` was allocated for."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array if array.base is None else array.base
+
+
 def overlap(a: Any, b: Any) -> bool:
     """Say whether two values hold storage in common."""
     others = list(storage(b))

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import NONE, Atom, Call, Const, Origin, Var
+from adcompiler.ir.nodes import NONE, Atom, Call, Const, Origin, Var, unstar
 from adcompiler.runtime import add, add_at, project, zeros_like
 from adcompiler.runtime.records import is_record_class
 from adcompiler.transforms.objects import NAMESPACE, make_record
@@ -284,7 +284,7 @@ class Cotangents:
                 Call(Const(zeros_like), (value,)), cotangent_type(type_), name, origin, False
             )
         function = np.zeros_like if isinstance(type_, t.Array) and type_.kind in (
-            "float", "complex") else zeros_like
+            "float", "complex") and not self.may_hold_ints(value) else zeros_like
         if isinstance(type_, t.Tuple):
             items = [self.s.item(value, Const(i), origin) for i in range(len(type_.items))]
             return self.s.pack("tuple", tuple(
@@ -298,6 +298,21 @@ class Cotangents:
         )
         self.s.unit.shapes[zero] = self.s.unit.shape_class(value)
         return zero
+
+
+    def may_hold_ints(self, value: Atom) -> bool:
+        """Say whether an array is made of a list in which Python ints may be, for want of floats.
+
+        ``np.array([sum(values)])`` is an array of ints if there are no values.
+        """
+        rhs = self.s.unit.definition(value)
+        if not isinstance(rhs, Call) or not isinstance(rhs.func, Const) or not rhs.args:
+            return False
+        source = unstar(rhs.args[0])
+        return rhs.func.value in (np.array, np.asarray) and len(rhs.args) == 1 and (
+            not rhs.kwargs and self.s.unit.elements(source) is None
+            and isinstance(self.s.unit.type(source), t.List)
+        )
 
 
 def bar(var: Var) -> str:

@@ -62,6 +62,12 @@ class Change:
     grown: frozenset[int] = frozenset()
     content: bool = True
 
+    def reaches(self, depth: int) -> bool:
+        """Say whether an object that as many steps lead to may have changed itself."""
+        return self.content or any(k >= depth for k in self.grown) or (
+            self.rebound is not None and self.rebound >= depth
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -107,7 +113,8 @@ class Heap:
     """The storage of one function while it is specialised.
 
     ``foreign`` are values that were there before, which are never written into; ``copies`` the
-    roots that were copied since, because somebody else held them as well.
+    roots that were copied since, because somebody else held them as well. ``callers`` are roots
+    that are given back to the caller.
     """
 
     def __init__(self, s: Writer) -> None:
@@ -120,6 +127,7 @@ class Heap:
         self.aliases: dict[Var, set[Var]] = {}
         self.filled: set[Var] = set()
         self.copies: set[Var] = set()
+        self.callers: set[Var] = set()
         self.level = 0
         self.settled_level = 1 << 30
         self.iterating: list[Reference] = []
@@ -358,17 +366,24 @@ class Heap:
         if any(
             (c.rebound is not None and depth > c.rebound) or c.grown & counted for _, c in passed
         ):
-            if not any(c.content for _, c in passed):
+            if not any(c.reaches(depth) for _, c in passed):
                 self.detach(atom, there.root)
                 return atom
             return self.refuse_lost(atom, there.root, origin)
         return self.read(there, latest, origin, atom.name)
 
     def detach(self, atom: Var, root: Var) -> None:
-        """Give an object that was taken out of its slot a root of its own."""
+        """Give an object that was taken out of its slot a root of its own.
+
+        The container stays exclusive: a write into the object makes a copy of it.
+        """
+        latest = self.state.value(root)
+        exclusive = self.is_exclusive(latest)
+        self.s.unit.taken_out[atom] = root
         self.references[atom] = Reference(atom, (), atom)
         self.levels.setdefault(atom, self.level)
         self.entangle(atom, root)
+        self.state.exclusive[latest] = exclusive
 
     def read(self, there: Reference, latest: Atom, origin: Origin, name: str) -> Atom:
         """Write the reading of a part of a root's latest value."""
@@ -579,6 +594,8 @@ class Heap:
         )
         if isinstance(type_, t.Array):
             self.s.unit.shapes[new] = self.s.unit.shape_class(base)
+        else:
+            self.s.unit.written_inside |= adds or len(there.steps) + len(steps) != 1
         if rebound is not None:
             rebound += len(there.steps)
         self.advance(root, new, rebound, origin, grown, rebound is None and not grown)

@@ -357,6 +357,8 @@ class WriteReverser(ReverserBase):
         """Say whether a value shares storage with a destroyed one, so that it must be read anew."""
         if var in self.stale:
             return self.stale[var]
+        if var in self.s.unit.taken_out:  # a write into the container does not reach it
+            return False
         rhs = self.s.unit.definition(var)
         self.stale[var] = False
         if self.is_method(var, rhs):

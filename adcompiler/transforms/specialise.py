@@ -393,11 +393,14 @@ class Specialiser(Loops, Regions, Displays, Access):
 
     def copy_facts(self, old: Var, new: Var) -> None:
         """Copy what is known of ``old`` to ``new``."""
-        tables: tuple[dict[Var, Any], ...] = (self.unit.types, self.unit.defs, self.unit.shapes)
+        unit = self.unit
+        tables: tuple[dict[Var, Any], ...] = (
+            unit.types, unit.defs, unit.shapes, unit.taken_out, unit.stored_copies, unit.rearranged,
+        )
         for table in tables:
             if old in table:
                 table[new] = table[old]
-        for marked in (self.unit.unsure, self.unit.detached, self.unit.in_place):
+        for marked in (unit.unsure, unit.detached, unit.in_place, unit.popped):
             if old in marked:
                 marked.add(new)
         if self.heap is not None:

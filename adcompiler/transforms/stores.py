@@ -161,8 +161,31 @@ def store_in_slot(
         return
     owned = heap.owns(value)
     there = heap.reference(obj)
-    heap.write(obj, (step,), value, origin, rebound=0)
+    heap.write(obj, (step,), taken(s, there.root, value, owned, origin), origin, rebound=0)
     keep(heap, there.root, value, owned)
+
+
+def taken(s: Writer, root: Var, value: Atom, owned: bool, origin: Origin) -> Atom:
+    """Return what a container gets for a value: in loops a copy, if others hold it.
+
+    The container stays exclusive so, and need not be copied as a whole by each iteration.
+    """
+    heap = heap_of(s)
+    if not takes_copies(heap, root, value, owned):
+        return value
+    assert isinstance(value, Var)
+    copy = heap.copy_to_write(value, s.unit.type(value), value.name, origin)
+    s.unit.stored_copies[copy] = value
+    return copy
+
+
+def takes_copies(heap: Heap, root: Var, value: Atom, owned: bool) -> bool:
+    """Say whether a container gets a copy for a value; see ``taken``."""
+    s = heap.s
+    return (
+        not owned and s.unit.loops > 0 and isinstance(value, Var) and root not in heap.callers
+        and isinstance(s.unit.type(value), t.Array) and not lies_in(heap, value, root)
+    )
 
 
 def keep(heap: Heap, root: Var, value: Atom, owned: bool) -> None:
@@ -170,7 +193,17 @@ def keep(heap: Heap, root: Var, value: Atom, owned: bool) -> None:
     latest = heap.state.value(root)
     exclusive = heap.is_exclusive(latest)
     heap.join(root, value)
-    heap.state.exclusive[latest] = exclusive and owned
+    heap.state.exclusive[latest] = exclusive and (
+        owned or lies_in(heap, value, root) or takes_copies(heap, root, value, owned)
+    )
+
+
+def lies_in(heap: Heap, value: Atom, root: Var) -> bool:
+    """Say whether a value is a part of what a root refers to, or was."""
+    if not isinstance(value, Var) or heap.parts(value) is not None:
+        return False
+    there = heap.reference(value).root
+    return root in (there, heap.s.unit.taken_out.get(there))
 
 
 def store_in_display(s: Writer, obj: Var, index: Atom, value: Atom, origin: Origin) -> bool:
@@ -230,17 +263,22 @@ def store_in_record(
 def renew(
     heap: Heap, root: Var, new: Atom, origin: Origin, rebound: int | None = 0,
     exclusive: bool | None = None, grown: tuple[int, ...] = (),
+    made_of: tuple[tuple[Atom, bool], ...] = (),
 ) -> None:
     """Make a container that was written anew the latest value of its root.
 
     ``exclusive`` says whether nobody else held the former value. If the container holds storage,
     the new value is not exclusive in any case: it shares that storage with the former value.
+    ``made_of`` are the objects it holds, and containers (those with True) of which it holds the
+    items, where it is written in another way.
     """
     s = heap.s
     if not isinstance(new, Var):
         new = s.let(Call(Const(list), (new,)), s.unit.type(new), root.name, origin, False)
     heap.advance(root, new, rebound, origin, grown, False)
     heap.state.exclusive.pop(new, None)
+    if made_of and heap.parts(new) is None:
+        s.unit.rearranged[new] = made_of
     if exclusive is not None:
         heap.state.exclusive[new] = exclusive and not holds_storage(s.unit.type(new))
 
@@ -263,7 +301,7 @@ def store_slice(s: Writer, obj: Var, index: Atom, value: Atom, origin: Origin) -
         items = concatenated(s, part(s, obj, NONE, lower, origin), items, origin)
     if upper is not NONE:
         items = concatenated(s, items, part(s, obj, upper, NONE, origin), origin)
-    renew(heap, there.root, items, origin)
+    renew(heap, there.root, items, origin, made_of=((obj, True), (value, True)))
     heap.join(there.root, value)
 
 
@@ -320,7 +358,9 @@ def delete_item(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: s
         for rest in after:
             whole = concatenated(s, whole, rest, origin)
         refuse_iterated(s, there, origin)
-        renew(heap, there.root, whole, origin, exclusive=heap.owns(obj))
+        renew(
+            heap, there.root, whole, origin, exclusive=heap.owns(obj), made_of=((obj, True),)
+        )
         return NONE
     if isinstance(type_, t.Dict) and type_.keys is not None and isinstance(index, Const) and (
         not there.steps and index.value in type_.keys
@@ -596,7 +636,10 @@ def call_list_method(
         inserted = s.pack("list", (args[1],), "inserted", origin)
         new = concatenated(s, part(s, obj, NONE, args[0], origin), inserted, origin)
         new = concatenated(s, new, part(s, obj, args[0], NONE, origin), origin)
-        renew(heap, root, new, origin, exclusive=None if heap.parts(new) else owned)
+        renew(
+            heap, root, new, origin, exclusive=None if heap.parts(new) else owned,
+            made_of=((obj, True), (args[1], False)),
+        )
         if heap.parts(new) is None:
             keep(heap, root, args[1], heap.owns(args[1]))
         return NONE
@@ -634,15 +677,18 @@ def append_to(s: Writer, obj: Var, value: Atom, origin: Origin) -> None:
     owned = heap.owns(value)
     if there.steps:
         inner = appended(s, obj, value, origin)
+        if isinstance(inner, Var) and heap.parts(inner) is None:
+            s.unit.rearranged[inner] = ((value, False),)  # the others were there before
         heap.write(obj, (), inner, origin, grown=(len(there.steps),))
     else:
         base = heap.exclusive_value(there.root, origin)
         if not isinstance(s.unit.type(base), t.List):
             refuse(s, obj, "appending to", origin)
             return
+        value_held = taken(s, there.root, value, owned, origin)
         new = s.let(
-            Call(Const(append), (base, value)), appended_type(s, base, value), obj.name, origin,
-            False,
+            Call(Const(append), (base, value_held)), appended_type(s, base, value), obj.name,
+            origin, False,
         )
         exclusive = heap.is_exclusive(base)
         heap.advance(there.root, new, None, origin, (0,), False)
@@ -673,6 +719,7 @@ def pop_from(s: Writer, obj: Var, args: list[Any], origin: Origin, name: str) ->
         heap.reference(item).steps and heap.reference(item).root is root
     ):
         heap.detach(item, root)
+        s.unit.popped.add(item)
     if isinstance(index, Const) and index.value == -1 and s.unit.elements(obj) is None:
         base = heap.exclusive_value(root, origin)
         new = s.let(Call(Const(drop_last), (base,)), s.unit.type(base), obj.name, origin, False)

@@ -115,6 +115,11 @@ class Unit:
     those in ``chosen`` are specialised in parts. ``in_place`` holds the values of arrays that an
     operation of NumPy writes which may raise when it has. ``copied_for_writes`` holds the copies
     that spare the caller's arrays; ``relies_on_layout`` says that some reshape is taken for a view.
+    ``written_inside`` says that some store writes into what a container holds; ``taken_out`` tells
+    in which container an object was before its place was given to another one, ``popped`` holds
+    those that a method has removed; ``stored_copies``
+    maps copies that containers got to what they are copies of; ``rearranged`` tells what lists are
+    made of, objects and (if True) the items of others, that are written as sums of parts.
     ``deferred`` says that the sweep runs some time after the forward pass. ``replacing`` counts the
     calls around for which a replacement is being opened, ``nested`` the derivatives around of which
     the code will be compiled again.
@@ -165,6 +170,11 @@ class Unit:
     strict_primal: bool = False
     debug: bool = False
     detached: set[Var] = field(default_factory=set)
+    written_inside: bool = False
+    taken_out: dict[Var, Var] = field(default_factory=dict)
+    popped: set[Var] = field(default_factory=set)
+    stored_copies: dict[Var, Var] = field(default_factory=dict)
+    rearranged: dict[Var, tuple[tuple[Atom, bool], ...]] = field(default_factory=dict)
     detached_writes: list[tuple[Atom, Origin]] = field(default_factory=list)
     assume_equal_shapes: bool = True
     deferred: bool = False

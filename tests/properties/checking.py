@@ -25,6 +25,7 @@ from adcompiler.runtime.shaping import CopiedError
 from tests.properties.features import WRITES
 from tests.properties.programs import Program
 
+STEEPEST = 1e9
 STEPS = (1e-3, 5e-4, 1e-5)
 LARGE = 1e4
 SLOW = 2.0
@@ -264,6 +265,8 @@ def compare(
 ) -> None:
     """Compare directional derivatives with Richardson-extrapolated central differences."""
     size = float(np.max(np.abs(flat(bars)), initial=0.0))
+    if size > STEEPEST:
+        raise Skip("too steep for differences")
     for direction, expected in slopes(function, program, seed, size):
         found = float(flat(bars) @ flat(direction))
         scale = max(1.0, abs(expected), size)

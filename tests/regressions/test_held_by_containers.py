@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adcompiler import grad, vjp
+from adcompiler import UnsupportedError, grad, jvp, source, vjp
+from adcompiler.runtime import AliasedError
 
 PROGRAMS: list[Callable[[Any], Any]] = []
 """Functions of a list of arrays, or of an array whose rows they run over."""
@@ -248,6 +249,48 @@ def inserted_and_taken_again(m: Any) -> Any:
     return (w[0] ** 2).sum() * (w[1] ** 2).sum()
 
 
+@program
+def rotated(m: Any) -> Any:
+    s = [q * 1.0 for q in m]
+    for k in range(3):
+        s.append(s.pop(0))
+        s[k][0] *= 2.0
+    return np.sum(s[0] ** 2) + np.sum(s[1]) + np.sum(s[2] ** 3)
+
+
+@program
+def orthogonalised(m: Any) -> Any:
+    s = []
+    for i in range(3):
+        s.append(m[i].copy())
+        s[i] /= np.sqrt(np.sum(s[i] ** 2))
+        for j in range(i):
+            s[i] -= (s[i] @ s[j]) * s[j]
+    return np.sum(s[0] * s[1]) + np.sum(s[2] ** 3)
+
+
+@program
+def pairs_in_a_dict(m: Any) -> Any:
+    d = {}
+    for i in range(3):
+        d[i] = [m[i] * 1.0, m[i] * 2.0]
+    for i in range(3):
+        d[i][0] *= d[(i + 1) % 3][1]
+        d[i][1][0] = d[(i + 1) % 3][0][1]
+    return np.sum(d[0][0] * d[1][1]) + np.sum(d[2][0] ** 3)
+
+
+@program
+def shortened_from_the_front(m: Any) -> Any:
+    states = [m[0] * 1.0]
+    for _ in range(4):
+        states.append(np.sin(states[-1]))
+        if len(states) > 2:
+            states.pop(0)
+        states[0][1] += states[-1][0]
+    return np.sum(states[0] * states[1])
+
+
 def moved(arrays: list[Any], by: float, directions: list[Any]) -> list[Any]:
     return [x + by * d for x, d in zip(arrays, directions, strict=True)]
 
@@ -273,3 +316,100 @@ def test_gradients_and_effects(function: Callable[[Any], Any]) -> None:
     for one, other in zip(ours, plain, strict=True):
         assert np.array_equal(one, other)
         assert [one is x for x in our_inner] == [other is x for x in inner]
+
+
+
+# -- one object in two places ----------------------------------------------------------------------
+
+
+def one_array_in_two_slots(m: Any) -> Any:
+    s = [q * 1.0 for q in m]
+    s[0] = s[1]
+    s[1][0] = 5.0
+    return np.sum(s[0] ** 2) + np.sum(s[1])
+
+
+def an_item_appended(m: Any) -> Any:
+    s = [q * 1.0 for q in m]
+    s.append(s[1])
+    s[1][0] = 5.0
+    return np.sum(s[-1] ** 2) + np.sum(s[1])
+
+
+def shifted_in_a_loop(m: Any) -> Any:
+    s = [q * 1.0 for q in m]
+    for k in range(2):
+        s[k] = s[k + 1]
+    s[1][0] = 5.0
+    return np.sum(s[0] ** 2) + np.sum(s[1]) + np.sum(s[2] ** 2)
+
+
+def a_list_added_to_itself(m: Any) -> Any:
+    s = [q * 1.0 for q in m]
+    s += s
+    s[1][0] = 5.0
+    return sum([np.sum(q**2) for q in s])
+
+
+def a_list_repeated(m: Any) -> Any:
+    s = [q * 1.0 for q in m] * 2
+    s[1][0] = 5.0
+    return sum([np.sum(q**2) for q in s])
+
+
+def one_array_in_a_comprehension(m: Any) -> Any:
+    q = m[0] * 1.0
+    s = [q for k in range(3)]
+    s[1][0] = 5.0 * q[1]
+    return sum([np.sum(q**2) for q in s])
+
+
+def one_array_appended_in_a_loop(m: Any) -> Any:
+    q = m[0] * 1.0
+    s = []
+    for _ in range(3):
+        s.append(q)
+    s[1][0] = 5.0 * m[0][1]
+    return sum([np.sum(q**2) for q in s])
+
+
+def one_list_in_two_slots(m: Any) -> Any:
+    s = [[q * 1.0, q * 2.0] for q in m]
+    s[0] = s[1]
+    s[1][0][0] = 7.0
+    return np.sum(s[0][0] ** 2) + np.sum(s[0][1] ** 2)
+
+
+def inserted_twice(m: Any) -> Any:
+    s = [q * 1.0 for q in m]
+    s.insert(0, s[2])
+    s[0][0] = 7.0
+    s[3][1] = 8.0
+    return np.sum(s[0] ** 2) + np.sum(s[3] ** 3)
+
+
+@pytest.mark.parametrize("function", [
+    one_array_in_two_slots, an_item_appended, shifted_in_a_loop, a_list_added_to_itself,
+    a_list_repeated, one_array_in_a_comprehension, one_array_appended_in_a_loop,
+    one_list_in_two_slots, inserted_twice,
+], ids=lambda function: function.__name__)
+def test_a_write_that_two_places_see_is_not_taken_for_one(function: Callable[[Any], Any]) -> None:
+    arrays = [np.full(3, 0.5), np.full(3, 0.25), np.full(3, 2.0)]
+    for derivative in (grad(function), lambda m: vjp(function, m), lambda m: jvp(
+        function, (m,), ([np.ones(3)] * 3,)
+    )):
+        with pytest.raises((AliasedError, UnsupportedError)) as caught:
+            derivative(arrays)
+        assert "in two places" in str(caught.value)
+
+
+def test_lists_of_parts_of_an_argument_are_not_copied_in_each_iteration() -> None:
+    def rows(A: Any) -> Any:
+        kept = []
+        for i in range(len(A)):
+            kept.append(A[i])
+        return sum([np.sum(row**2) for row in kept])
+
+    A = np.arange(6.0).reshape(3, 2)
+    assert np.array_equal(grad(rows)(A), 2.0 * A)
+    assert "own(" not in source(rows, A)
