@@ -374,9 +374,8 @@ class Repeats:
         old = written_operand(rhs)
         if old is not None:
             return self.is_fresh(old, needed, seen)
-        if isinstance(rhs, Item) and not isinstance(self.type_of(rhs.index), t.SliceType):
-            if isinstance(rhs.index, Var) and rhs.index in self.iterations:
-                return needed <= {self.iterations[rhs.index]}
+        if isinstance(rhs, Item) and isinstance(rhs.index, Var) and rhs.index in self.iterations:
+            return needed <= {self.iterations[rhs.index]}
         if isinstance(rhs, Pack) or is_container(self.type_of(value)):
             return not isinstance(rhs, Item) and needed <= self.loops[value]
         shared = [operand for operand, _ in self.sharing.of(value, rhs)]

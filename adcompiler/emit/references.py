@@ -13,7 +13,7 @@ import numpy as np
 
 import adcompiler.runtime as runtime
 from adcompiler.frontend.scope import Scope
-from adcompiler.ir.nodes import Block, Const, Global, Let, Undefined
+from adcompiler.ir.nodes import Block, Const, Global, Let, Undefined, Update
 from adcompiler.ir.visit import blocks_of, direct_uses, walk
 from adcompiler.rulekit.homes import public_place, qualified_name
 from adcompiler.transforms.unit import Path, Unit
@@ -148,6 +148,8 @@ def names_in(block: Block) -> set[str]:
         atoms = [*direct_uses(statement)]
         if isinstance(statement, Let) and isinstance(statement.rhs, Global):
             found.add(statement.rhs.module.partition(".")[0])
+        if isinstance(statement, Let) and isinstance(statement.rhs, Update):
+            found.update(*(names_of(step.function) for step in statement.rhs.steps))
         for inner in blocks_of(statement):
             atoms += inner.yields
         for atom in (*atoms, *block.yields):
