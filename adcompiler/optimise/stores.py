@@ -15,7 +15,7 @@ import numpy as np
 from adcompiler.analyses.storage import Sharing, written_operand
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Block, Call, Const, Let, Loop, Pack, Slice, Statement, Step, Update, Var, unstar,
+    Atom, Block, Call, Const, Item, Let, Loop, Pack, Slice, Statement, Step, Update, Var, unstar,
 )
 from adcompiler.ir.visit import count_uses, substitute_statement, walk, with_blocks
 from adcompiler.runtime import add_at
@@ -56,6 +56,8 @@ class _Stores:
             self.count(statements, yields)
         while self.drop_unread(statements):
             self.count(statements, yields)
+        while self.drop_idle(statements, yields):
+            pass
         self.uses = everywhere
         return replace(block, statements=tuple(statements), yields=tuple(yields))
 
@@ -103,6 +105,24 @@ class _Stores:
             self.replace(statements, position, later, earlier.source, later.value)
             statements.remove(earlier.let)
             return True
+        return False
+
+    def drop_idle(self, statements: list[Statement], yields: list[Atom]) -> bool:
+        """Drop one store of the number that is there already; say whether there was such."""
+        for position, statement in enumerate(statements):
+            write = self.write(statement)
+            if write is None or write.adds or not self.is_number(write.value):
+                continue
+            read = self.made.get(write.value)  # type: ignore[arg-type]
+            if isinstance(read, Item) and read.obj is write.source and (
+                self.key(read.index) == self.key(write.index)
+            ):
+                mapping: dict[Var, Atom] = {write.let.target: write.source}
+                statements[position:] = [
+                    substitute_statement(later, mapping) for later in statements[position + 1 :]
+                ]
+                yields[:] = [mapping.get(a, a) if isinstance(a, Var) else a for a in yields]
+                return True
         return False
 
     def replace(
