@@ -55,7 +55,7 @@ class Attempts(Procedures):
         return list(self.pick([
             [f"{name} = {number}", f"if {condition}:", "    raise KeyError('left')"],
             [f"{name} = {number}", f"if {condition}:", "    raise IndexError"],
-            [f"{name} = {number} / (0.0 if {condition} else 2.0)"],
+            [f"{name} = float({number}) / (0.0 if {condition} else 2.0)"],
             [f"{name} = [{number}, 0.5][5 if {condition} else 0]"],
         ]))
 

@@ -20,6 +20,7 @@ import numpy as np
 from adcompiler.api import source as emitted_source
 from adcompiler.api import value_and_grad, vjp
 from adcompiler.errors import ADError, InternalError, LocatedError
+from adcompiler.runtime.aliases import AliasedError
 from adcompiler.runtime.containers import RebindError
 from adcompiler.runtime.shaping import CopiedError
 from tests.properties.features import WRITES
@@ -153,6 +154,8 @@ def refusals(args: Any, given: Any) -> Iterator[None]:
         raise Refused(AND.join(sorted(problems))) from error
     except CopiedError as error:
         raise Refused("a reshape that makes a copy, where one of the two is written") from error
+    except AliasedError as error:
+        raise Refused("a container that holds one array in two places") from error
     except RebindError as error:
         raise Refused("an in-place operator of a value whose type is not known") from error
     except ADError as error:

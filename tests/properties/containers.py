@@ -221,7 +221,7 @@ class Containers(Views):
         self, name: str, length: int, out: str, shape: Any, env: Env
     ) -> tuple[str, int]:
         """Return a statement on a list of arrays, and by how much it lengthens the list."""
-        i = self.rng.randrange(-length, length)
+        i, j = (self.rng.randrange(-length, length) for _ in range(2))
         item = Place(f"{name}[{i}]", shape)
         operator = self.pick(OPERATORS)
         target = self.part(env, item) or item
@@ -237,6 +237,11 @@ class Containers(Views):
             (f"{name}.insert({abs(i)}, {self.array(shape, env, 1)})", 1),
             (f"{name}.append({name}[{i}] * {self.number(env, 1)})", 1),
             (f"{name}.append({name}.pop(0))", 0), (f"{name} += [{name}[{i}].copy()]", 1),
+            (f"{name}[{i}], {name}[{j}] = {name}[{j}], {name}[{i}]", 0),
+            (f"{name}[{i}] = {name}[{j}]", 0),
+            (f"for row in {name}: row *= {self.factor('*=', self.number(env, 1))}", 0),
+            (f"{name} = [item * 1.5 for item in {name}]", 0), (f"{name} = {name} + {name}[:1]", 1),
+            (f"for k in range(len({name})): {name}[k] {operator} {name}[k - 1]", 0),
         ])
 
     def grid(self, env: Env, context: Context, depth: int) -> Rows:
