@@ -35,6 +35,7 @@ from adcompiler.sparsity.machine import Machine
 from adcompiler.sparsity.pattern import Inputs, hessian, jacobian
 from adcompiler.sparsity.program import Program, program_of
 from adcompiler.sparsity.run import Refusal
+from adcompiler.sparsity.values import DecisionError
 from adcompiler.transforms.unit import Callee, Unit
 
 Argnums = int | str | tuple[int | str, ...]
@@ -148,7 +149,7 @@ class Patterns:
         try:
             with np.errstate(all="ignore"):
                 value, *finals = program.entry(machine, *values, *cells)
-        except Refusal as refusal:
+        except (Refusal, DecisionError) as refusal:
             programs = [program, *compiled.callees.values()]
             raise UnsupportedError([located(refusal, programs, self.forms)]) from None
         return (tuple(finals) if compiled.is_in_place else value), inputs, machine
@@ -179,8 +180,12 @@ def at_steps(value: Any, steps: Sequence[Any], change: Callable[[Any], Any]) -> 
     return type(value)(*parts.values()) if hasattr(value, "_fields") else tuple(parts.values())
 
 
-def located(refusal: Refusal, programs: Sequence[Program], forms: Specialisations) -> Finding:
+def located(
+    refusal: Refusal | DecisionError, programs: Sequence[Program], forms: Specialisations
+) -> Finding:
     """Return a refusal as a finding in the line of the user's source that it came from."""
+    if isinstance(refusal, DecisionError):
+        refusal = Refusal(str(refusal), "a list").with_traceback(refusal.__traceback__)
     by_name = {program.filename: program for program in programs}
     for frame in reversed(traceback.extract_tb(refusal.__traceback__)):
         program = by_name.get(frame.filename)

@@ -14,7 +14,8 @@ from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.sparsity.index_sets import Shape
 from adcompiler.sparsity.classification import classifications, never
 from adcompiler.sparsity.run import (
-    DENSE, DTYPE, ELEMENTWISE, INACTIVE, KIND, Refusal, Run, find_transfer, transfer, unknown_like,
+    DENSE, DTYPE, ELEMENTWISE, GROUPED, INACTIVE, KIND, LINEARLY, TRANSFERS, Refusal, Run,
+    find_transfer, transfer, unknown_like,
 )
 from adcompiler.sparsity.values import (
     NOTHING, Dependent, Relation, UnknownList, all_sets, dependents_in, dtype_of, is_float,
@@ -86,13 +87,14 @@ def elementwise(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
         return applied(run, function, args, outputs[0], kwargs)
     values = run.value(function, args, kwargs) or [None] * len(outputs)
     return tuple(
-        applied(run, _output(function, k), args, each, kwargs, values[k])
+        applied(run, output_of(function, k), args, each, kwargs, values[k])
         for k, each in enumerate(outputs)
     )
 
 
 @functools.lru_cache(maxsize=64)
-def _output(function: Any, k: int) -> Any:
+def output_of(function: Any, k: int) -> Any:
+    """Return a function of which one of several outputs is left."""
     return lambda *args: function(*args)[k]
 
 
@@ -268,6 +270,21 @@ SHAPED_BY_VALUES = frozenset({
 })
 
 
+COUNTED = frozenset({
+    np.arange, np.unique, np.unique_all, np.unique_counts, np.unique_inverse, np.unique_values,
+    np.union1d, np.setdiff1d, np.setxor1d, np.intersect1d, np.trim_zeros,
+})
+"""Functions with a derivative whose results are as many as the values decide."""
+
+
+def unknown_number(function: Any) -> Refusal:
+    """Return the refusal of a result whose length depends on values."""
+    return Refusal(
+        f"how many numbers {function.__name__}() returns depends on the values of the inputs",
+        'mode="local"',
+    )
+
+
 def unknown_shape(function: Any) -> Any:
     """Return what is known of a result whose shape depends on values."""
     if function is range:
@@ -276,16 +293,18 @@ def unknown_shape(function: Any) -> Any:
     return (one,) if function in (np.nonzero, np.where, np.ndarray.nonzero) else one
 
 
-def stand_in(d: Dependent) -> Any:
+def stand_in(d: Dependent, rng: np.random.Generator | None = None) -> Any:
     """Return an ordinary value of the shape and dtype of one that depends on the inputs."""
+    rng = np.random.default_rng(0) if rng is None else rng
     if d.shape is None:
         raise Refusal(
             "the shape of an array depends on the values of the inputs",
             'mode="local", or masks (np.where) in place of selections',
         )
     if d.shape == ():
-        return d.dtype(1) if isinstance(d.dtype, type) else np.ones((), d.dtype)[()]
-    made = np.random.default_rng(0).uniform(0.5, 1.5, d.shape)
+        number = rng.uniform(0.5, 1.5) if is_float(d.dtype) else 1
+        return d.dtype(number) if isinstance(d.dtype, type) else np.array(number, d.dtype)[()]
+    made = rng.uniform(0.5, 1.5, d.shape)
     if len(d.shape) > 1 and d.shape[-1] == d.shape[-2]:
         made = 0.5 * (made + np.swapaxes(made, -1, -2)) + 2.0 * d.shape[-1] * np.eye(d.shape[-1])
     return made.astype(d.dtype)
@@ -293,7 +312,8 @@ def stand_in(d: Dependent) -> Any:
 
 def stand_in_result(function: Any, args: Any, kwargs: Any) -> Any:
     """Return the result of a call with ordinary values in place of what depends on the inputs."""
-    positional, named = map_dependents(stand_in, (tuple(args), dict(kwargs)))
+    rng = np.random.default_rng(0)
+    positional, named = map_dependents(lambda d: stand_in(d, rng), (tuple(args), dict(kwargs)))
     try:
         with np.errstate(all="ignore"):
             return function(*positional, **named)
@@ -308,8 +328,15 @@ def stand_in_result(function: Any, args: Any, kwargs: Any) -> Any:
 def dense(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
     """A function with a rule but no transfer: all results depend on all that flows in."""
     first, second = all_sets(dependents_in([list(args), dict(kwargs)]))
+    if not run.local and function in COUNTED:
+        raise unknown_number(function)
     value = run.value(function, args, kwargs)
     shown = value if run.local else stand_in_result(function, args, kwargs)
+    if first and all(d.shape is not None for d in dependents_in([list(args), dict(kwargs)])):
+        for which, *rest in ((LINEARLY, True), (GROUPED,), (LINEARLY, False)):
+            found = TRANSFERS[which](run, function, args, kwargs, shown, *rest)
+            if found is not None:
+                return found
     seconds = _alone(second)
     if run.second and first:
         rule = REGISTRY.find(function)

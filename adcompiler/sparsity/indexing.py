@@ -12,6 +12,7 @@ import numpy as np
 from adcompiler.sparsity import index_sets
 from adcompiler.sparsity.index_sets import Cells, Shape, count
 from adcompiler.sparsity.joining import join, join_all
+from adcompiler.sparsity.layouts import places_in
 from adcompiler.sparsity.run import CONSTANT, Refusal, Run
 from adcompiler.sparsity.sets import EMPTY, union
 from adcompiler.sparsity.values import (
@@ -206,7 +207,7 @@ def updated_array(run: Run, obj: Any, steps: Sequence[Any], value: Any, adds: bo
         obj.first = put(obj.first, obj.shape, last[2][0], whole(given.first), adds)
         obj.second = put(obj.second, obj.shape, last[2][0], whole(given.second), adds)
         return obj
-    places = followed(np.arange(count(obj.shape)).reshape(obj.shape), steps)
+    places = followed(places_in(obj, steps), steps)
     for which in ("first", "second"):
         new = stretched(getattr(value, which, NOTHING), shape_of(value), np.shape(places))
         setattr(obj, which, replaced(getattr(obj, which), obj.shape, places, new, adds))
@@ -257,6 +258,8 @@ def own_dependent(run: Run, obj: Any) -> Dependent:
             first, second = (private(r, obj.shape) for r in (obj.first, obj.second))
             made = Dependent(obj.shape, obj.dtype, first, second, value)
     made.token = run.token
+    made.in_c_order = obj.in_c_order if isinstance(obj, Dependent) else (
+        np.asarray(obj).flags.c_contiguous)
     return made
 
 

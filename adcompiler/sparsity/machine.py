@@ -13,7 +13,8 @@ from adcompiler.errors import Finding
 from adcompiler.ir.nodes import UNDEF
 from adcompiler.runtime.containers import cell_value
 from adcompiler.sparsity import (  # noqa: F401  (the tables of transfers)
-    elementwise, linear_algebra, lookups, movement, products, reductions, structures,
+    elementwise, grouped, linear_algebra, linear_maps, lookups, movement, products, reductions,
+    structures,
 )
 from adcompiler.sparsity.control import (
     Arm, Follower, Loop, UnreachedError, attempt, branch, flow_back, meeting,
@@ -25,7 +26,9 @@ from adcompiler.sparsity.movement import rows_of
 from adcompiler.sparsity.program import Program, program_of
 from adcompiler.sparsity.structures import stopped
 from adcompiler.sparsity.run import Bound, Record, Refusal, Run
-from adcompiler.sparsity.values import Dependent, Either, element, has_dependents
+from adcompiler.sparsity.values import (
+    Dependent, Either, UnknownShape, element, has_dependents,
+)
 from adcompiler.transforms.unit import Callee, Unit
 
 RECURSIONS = 3
@@ -54,6 +57,7 @@ class Machine(Run):
     ) -> None:
         super().__init__(local, second)
         self.unit = unit
+        self.layouts = unit.relies_on_layout
         self.programs = {} if programs is None else programs
         self.depths: dict[Callee, int] = {}
         self.frames: dict[Callee, Frame] = {}
@@ -242,12 +246,3 @@ class Machine(Run):
                 return program.entry(self, *frame.args)[0], True
         except UnreachedError:
             return None, False
-
-
-class UnknownShape:
-    """The shape of an array that depends on the values of the inputs."""
-
-    def __getitem__(self, index: Any) -> Dependent:
-        return Dependent((), int)
-
-

@@ -12,15 +12,21 @@ from typing import Any
 import numpy as np
 
 from adcompiler.runtime import own as own_copy
-from adcompiler.runtime.shaping import copy_as_laid_out
+from adcompiler.runtime.shaping import copy_as_laid_out, reshape_view
 from adcompiler.sparsity.elementwise import as_numbers, dense, stand_in, stand_in_result
 from adcompiler.sparsity.index_sets import cells_of, count
 from adcompiler.sparsity.indexing import get_item
-from adcompiler.sparsity.run import Refusal, Run, transfer
+from adcompiler.sparsity.layouts import (
+    is_viewable, lies_in_c_order, note_layout, places_in, refusal,
+)
+from adcompiler.sparsity.run import LAYOUT, Refusal, Run, transfer, unknown_like
 from adcompiler.sparsity.values import (
     Dependent, Relation, UnknownList, all_sets, dependents_in, dtype_of, end_to_end, gathered,
     has_dependents, is_float, map_dependents, moved, shape_of,
 )
+
+
+transfer(LAYOUT)(note_layout)
 
 
 class Source:
@@ -42,7 +48,7 @@ class Source:
             self.given.append(value)
             self.dtypes.append(value.dtype)
             self.size += count(value.shape)
-            return np.arange(start, self.size + 1).reshape(value.shape)
+            return places_in(value) + start
         if isinstance(value, np.ndarray):
             self.dtypes.append(value.dtype)
             return np.zeros(value.shape, np.int64)
@@ -125,7 +131,31 @@ def moving(run: Run, function: Any, a: Any, *rest: Any, **kwargs: Any) -> Any:
         return unknown_movement(run, function, a, rest, kwargs)
     if isinstance(a, (list, tuple)):
         (a,) = as_numbers(run, (a,))
+    if in_order_of_memory(rest, kwargs) and not is_viewable(a):
+        raise Refusal("an order in memory, which is not known", 'order="C" or mode="local"')
     return rearranged(run, function, (a,), rest, kwargs, dtype_of(a))
+
+
+def in_order_of_memory(rest: tuple[Any, ...], kwargs: Any) -> bool:
+    """Say whether a function moves elements in an order that the layout of its array decides."""
+    return kwargs.get("order") in ("A", "K") or any(
+        isinstance(r, str) and r in ("A", "K") for r in rest)
+
+
+@transfer(reshape_view)
+def reshaping(
+    run: Run, function: Any, a: Any, where: Any, *shape: Any, order: Any = "C"
+) -> Any:
+    """A reshape that must be a view."""
+    if has_dependents((shape, order)):
+        return unknown_movement(run, function, a, shape, {})
+    if not is_viewable(a):
+        raise refusal()
+    if run.local:
+        run.value(function, (a, where, *shape), {"order": order})
+    if not shape:
+        return moving(run, np.ravel, a, order)
+    return moving(run, np.reshape, a, *shape[:1] if len(shape) == 1 else (shape,), order)
 
 
 @transfer(
@@ -241,6 +271,10 @@ def alike(run: Run, function: Any, a: Any, *rest: Any, **kwargs: Any) -> Any:
     """An array of the shape of another one, filled with a constant."""
     if isinstance(a, Dependent) and a.shape is None:
         return Dependent(None, a.dtype)
+    if isinstance(a, Dependent) and a.value is not None:
+        return function(a.value, *rest, **kwargs)
+    if run.layouts and not lies_in_c_order(a):
+        return unknown_like(function(np.zeros(shape_of(a), dtype_of(a)), *rest, **kwargs))
     shown = np.broadcast_to(np.zeros((), a.dtype), shape_of(a)) if isinstance(a, Dependent) else (
         map_dependents(stand_in, a)
     )
@@ -252,6 +286,7 @@ def padding(
     run: Run, function: Any, array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any
 ) -> Any:
     """``np.pad``: modes that repeat elements move them; others combine many."""
+    (array,) = as_numbers(run, (array,))
     values = kwargs.get("constant_values", 0)
     if mode == "constant" and not isinstance(values, (list, tuple, np.ndarray)):
         source = Source(run)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from adcompiler.runtime.shaping import copy_as_laid_out
 from adcompiler.runtime.records import is_record, record, state_of
 from adcompiler.sparsity import index_sets
 from adcompiler.sparsity.hessian import alive, pattern
@@ -15,7 +16,9 @@ from adcompiler.sparsity.index_sets import count
 from adcompiler.sparsity.machine import Machine
 from adcompiler.sparsity.run import Refusal
 from adcompiler.sparsity.sets import Positions, elements_of
-from adcompiler.sparsity.values import NOTHING, Dependent, Relation, identity
+from adcompiler.sparsity.values import (
+    NOTHING, Dependent, Either, Relation, UnknownList, UnknownShape, identity,
+)
 
 
 class Inputs:
@@ -32,7 +35,9 @@ class Inputs:
             return self.leaf(value, (), value.dtype if isinstance(value, np.generic) else (
                 type(value)))
         if isinstance(value, np.ndarray) and value.dtype.kind in "fc":
-            return self.leaf(value.copy(), value.shape, value.dtype)
+            found = self.leaf(copy_as_laid_out(value), value.shape, value.dtype)
+            found.in_c_order = value.flags.c_contiguous
+            return found
         if isinstance(value, (list, tuple)):
             items = [self.dependent(item) for item in value]
             return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
@@ -51,7 +56,15 @@ class Inputs:
 
 
 def leaves(value: Any) -> Iterator[Any]:
-    """Yield the numbers and arrays in a result, in order."""
+    """Yield the numbers and arrays in a result, in order.
+
+    Raises Refusal if it depends on the inputs which they are.
+    """
+    if isinstance(value, (Either, UnknownList, UnknownShape)):
+        raise Refusal(
+            "a result whose structure depends on the values of the inputs",
+            'mode="local", or a result of one structure',
+        )
     if isinstance(value, (Dependent, np.ndarray, np.generic, bool, int, float, complex)):
         yield value
     elif isinstance(value, (list, tuple)):

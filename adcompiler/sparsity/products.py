@@ -258,14 +258,17 @@ def kronecker(run: Run, function: Any, a: Any, b: Any) -> Any:
 
 
 @transfer(np.convolve, np.correlate)
-def convolution(run: Run, function: Any, a: Any, v: Any, mode: str = "full") -> Any:
+def convolution(
+    run: Run, function: Any, a: Any, v: Any, mode: str | None = None
+) -> Any:
     """``np.convolve`` and ``np.correlate`` of vectors, as sums of products."""
     a, v = as_numbers(run, (a, v))
+    if mode is None:
+        mode = "full" if function is np.convolve else "valid"
     if unknown(a, v) or mode not in ("full", "same", "valid"):
         return dense(run, function, a, v, mode)
-    if function is np.correlate and mode != "full":
-        return dense(run, function, a, v, mode)
-    n, m = shape_of(a)[0], shape_of(v)[0]
+    n, m = (count(shape_of(x)) for x in (a, v))
+    a, v = run.call(np.reshape, (a, (n,)), {}), run.call(np.reshape, (v, (m,)), {})
     value = run.value(function, (a, v, mode), {})
     if function is np.correlate:
         v = run.call(np.flip, (v,), {})
@@ -273,6 +276,8 @@ def convolution(run: Run, function: Any, a: Any, v: Any, mode: str = "full") -> 
     length, start = n + m - 1, 0
     if mode == "same":
         length, start = max(n, m), (min(n, m) - 1) // 2
+        if function is np.correlate and n < m:  # NumPy computes this from the other end
+            start = n // 2
     elif mode == "valid":
         length, start = max(n, m) - min(n, m) + 1, min(n, m) - 1
     targets = i + j - start

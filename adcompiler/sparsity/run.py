@@ -17,8 +17,8 @@ from adcompiler.runtime.functionals import passive
 from adcompiler.sparsity.index_sets import Shape
 from adcompiler.sparsity.sets import size_of, union
 from adcompiler.sparsity.values import (
-    NOTHING, Dependent, Either, Relation, UnknownLengthError, UnknownList, has_dependents,
-    identity, primal,
+    NOTHING, Dependent, Either, Relation, UnknownLengthError, UnknownList, UnknownShape,
+    has_dependents, identity, primal,
 )
 
 Transfer = Callable[..., Any]
@@ -81,11 +81,13 @@ class Run:
     derivatives are wanted; ``records`` collects what they come from. ``token`` names the arm
     of a branch that is being followed, ``owned`` what was copied in it: nothing else may be
     written into there. ``doubts`` counts what might raise an exception, as values are not known.
-    ``stored`` holds what was assigned to global variables, which stay as they are.
+    ``stored`` holds what was assigned to global variables, which stay as they are. ``layouts``:
+    the meaning of the program depends on how arrays lie in memory.
     """
 
     def __init__(self, local: bool, second: bool) -> None:
         self.local = local
+        self.layouts = False
         self.second = second
         self.records: list[Record] = []
         self.numbers = 0
@@ -124,7 +126,7 @@ class Run:
         if not self.local:
             return None
         with np.errstate(all="ignore"):
-            return function(*primal(tuple(args)), **primal(dict(kwargs)))
+            return called(function, primal(tuple(args)), primal(dict(kwargs)))
 
     def note(
         self, shape: Shape | None, children: list[Relation],
@@ -249,7 +251,10 @@ class Run:
             raise Refusal(
                 "a value is of one kind or another, depending on the inputs", 'mode="local"')
         try:
-            return found(self, function, *args, **kwargs)
+            result = found(self, function, *args, **kwargs)
+            if self.layouts:
+                TRANSFERS[LAYOUT](self, result, found, function, args)
+            return result
         except (Refusal, IndexError, ValueError, ArithmeticError):
             raise
         except UnknownLengthError:
@@ -269,7 +274,7 @@ class Run:
             return self.drawn(function, args, kwargs)
         if function is passive:
             raise Refusal("what a solution depends on is not known")
-        return function(*args, **kwargs)
+        return called(function, args, kwargs)
 
     def drawn(self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Return random numbers: nothing is known of them but their shape and dtype."""
@@ -283,13 +288,22 @@ class Run:
         return unknown_like(getattr(stand_in, name)(*args, **kwargs))
 
 
-LITTLE_KNOWN = frozenset({Dependent, Either, UnknownList})
+LITTLE_KNOWN = frozenset({Dependent, Either, UnknownList, UnknownShape})
 
 
 PLAIN = frozenset({int, float})
 CONSTANT = Dependent((), float)
 EXPONENTS = {0: of_letters("zzz"), 1: of_letters("fzz")}
 CURVED = of_letters("szz")
+
+
+def called(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """Return the result of a call; methods of arrays are those of numbers too."""
+    if args and getattr(function, "__objclass__", None) is np.ndarray and not (
+        isinstance(args[0], np.ndarray)
+    ):
+        args = (np.asarray(args[0]), *args[1:])
+    return function(*args, **kwargs)
 
 
 def is_random(function: Any) -> bool:
@@ -357,7 +371,8 @@ def constructed(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 ELEMENTWISE, INACTIVE, DENSE = "elementwise", "inactive", "dense"
-KIND, DTYPE = "kind", "dtype"
+KIND, DTYPE, LAYOUT = "kind", "dtype", "layout"
+LINEARLY, GROUPED, SYSTEM = "linearly", "grouped", "system"
 """Keys of the transfers for functions that have none of their own."""
 
 

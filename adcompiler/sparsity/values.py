@@ -26,6 +26,13 @@ class Relation(NamedTuple):
 NOTHING = Relation(EMPTY, None)
 
 
+class DecisionError(TypeError):
+    """A function that is called as it is wants to know a value that depends on the inputs."""
+
+    def __init__(self) -> None:
+        super().__init__("a decision, or a key, that depends on the values of the inputs")
+
+
 class Dependent:
     """A number or array whose value depends on those of the inputs.
 
@@ -36,10 +43,11 @@ class Dependent:
     are empty, and only the value is not known.
 
     ``token`` says who may write into the object (see ``updates``); ``shared`` that something else
-    refers to its arrays.
+    refers to its arrays; ``in_c_order`` that the array is known to lie in memory in C order, which
+    only runs of programs whose meaning depends on it keep track of (see ``layouts``).
     """
 
-    __slots__ = ("dtype", "first", "second", "shape", "shared", "token", "value")
+    __slots__ = ("dtype", "first", "in_c_order", "second", "shape", "shared", "token", "value")
 
     def __init__(
         self, shape: Shape | None, dtype: Any, first: Relation = NOTHING,
@@ -52,11 +60,21 @@ class Dependent:
         self.value = value
         self.token = -1
         self.shared = False
+        self.in_c_order = False
 
     @property
     def is_active(self) -> bool:
         """Whether a derivative flows through it."""
         return self.first != NOTHING or self.second != NOTHING
+
+    def __bool__(self) -> bool:
+        raise DecisionError
+
+    def __hash__(self) -> int:
+        raise DecisionError
+
+    def __eq__(self, other: object) -> Any:
+        raise DecisionError
 
     def __repr__(self) -> str:
         return f"Dependent({self.shape}, {self.dtype})"
@@ -74,6 +92,13 @@ class UnknownList:
 
     def __init__(self, item: Any) -> None:
         self.item = item
+
+
+class UnknownShape:
+    """The shape of an array that depends on the values of the inputs."""
+
+    def __getitem__(self, index: Any) -> Any:
+        return Dependent((), int)
 
 
 class UnknownLengthError(Exception):
@@ -112,7 +137,7 @@ def primal(value: Any) -> Any:
 
 def has_dependents(value: Any) -> bool:
     """Say whether a value is or contains a ``Dependent``, or something known even less."""
-    if isinstance(value, (Dependent, Either, UnknownList)):
+    if isinstance(value, (Dependent, Either, UnknownList, UnknownShape)):
         return True
     if isinstance(value, (list, tuple)):
         return any(map(has_dependents, value))

@@ -1,0 +1,141 @@
+"""No entry is missing: random programs, and programs that patterns were once wrong for."""
+
+import numpy as np
+import pytest
+
+from adcompiler import UnsupportedError, jacobian_sparsity
+from adcompiler.runtime.shaping import CopiedError
+from tests.properties.fuzz import program_of
+from tests.sparsity.check import dense_jacobian, missing, rows
+from tests.sparsity.fuzz import outcome, with_arguments
+
+
+@pytest.mark.parametrize("first", range(0, 32, 8))
+def test_random_programs(first):
+    verdicts = []
+    for seed in range(first, first + 8):
+        program = program_of(seed)
+        for each in (program, with_arguments(program)):
+            verdict, reason = outcome(each)
+            assert verdict != "failed", f"{reason}\n{each}"
+            verdicts.append(verdict)
+    assert verdicts.count("sound") >= 5
+
+
+# -- layouts: a reshape is a view or a copy --------------------------------------------------------
+
+
+def reshaped_argument(x):
+    z = x.reshape(-1)
+    z[1] = 5.0
+    return x * x
+
+
+def reshaped_transpose(x):
+    y = x * 1.0
+    z = y.T.reshape(-1)
+    z[0] = 5.0
+    return y * y
+
+
+def reshaped_buffer(x):
+    y = np.zeros_like(x)
+    z = y.reshape(-1)
+    z[1] = x[1, 1]
+    return y + x
+
+
+C = np.arange(1.0, 7.0).reshape(2, 3)
+DIAGONAL = [{0}, {1}, {2}, {3}, {4}, {5}]
+
+
+@pytest.mark.parametrize(("function", "x", "expected"), [
+    (reshaped_argument, C, [{0}, set(), *DIAGONAL[2:]]),
+    (reshaped_buffer, C, [{0}, {1, 4}, *DIAGONAL[2:]]),
+])
+def test_reshapes_of_arrays_in_c_order_are_views(function, x, expected):
+    for mode in ("global", "local"):
+        assert rows(jacobian_sparsity(function, x, mode=mode)) == expected
+
+
+@pytest.mark.parametrize(("function", "x"), [
+    (reshaped_argument, np.asfortranarray(C)), (reshaped_transpose, C),
+    (reshaped_transpose, np.asfortranarray(C)), (reshaped_buffer, np.asfortranarray(C)),
+])
+def test_reshapes_that_may_be_copies_are_refused_or_known(function, x):
+    with pytest.raises(UnsupportedError, match="may be a view or a copy"):
+        jacobian_sparsity(function, x)
+    try:
+        pattern = jacobian_sparsity(function, x, mode="local")
+    except CopiedError:
+        with pytest.raises(CopiedError):
+            dense_jacobian(function, (x,), (0,))
+    else:
+        assert missing(pattern, dense_jacobian(function, (x,), (0,))) == []
+
+
+def test_order_in_memory():
+    def flat(x):
+        return x.T.ravel("K")
+
+    with pytest.raises(UnsupportedError, match="order in memory"):
+        jacobian_sparsity(flat, C)
+    assert rows(jacobian_sparsity(flat, C, mode="local")) == DIAGONAL
+
+
+# -- results whose structure depends on values -----------------------------------------------------
+
+
+def one_or_two(x):
+    y = [x[0]]
+    if x[1] > 0:
+        y.append(x[2])
+    return y
+
+
+def list_or_tuple(x):
+    return [x[0]] if x[0] > 0 else (x[1], x[2])
+
+
+def number_or_none(x):
+    return [x[0], x[1] if x[2] > 0 else None]
+
+
+@pytest.mark.parametrize(("function", "here"), [
+    (one_or_two, [{0}, {2}]), (list_or_tuple, [{0}]), (number_or_none, [{0}, {1}]),
+])
+def test_structures_that_depend_on_values(function, here):
+    x = np.array([1.0, 2.0, 3.0])
+    with pytest.raises(UnsupportedError, match="structure depends on the values"):
+        jacobian_sparsity(function, x)
+    assert rows(jacobian_sparsity(function, x, mode="local")) == here
+
+
+def test_keys_that_depend_on_values():
+    def looked_up(x):
+        table = {x[0]: x[1]}
+        return table[x[0]]
+
+    with pytest.raises(UnsupportedError, match=r"test_soundness\.py:\d+:\d+: .*a key"):
+        jacobian_sparsity(looked_up, np.ones(2))
+
+
+# -- arrays of unknown shape -----------------------------------------------------------------------
+
+
+def test_in_place_operators_of_arrays_of_unknown_shape():
+    def program(x):
+        y = x[:2] * 1.0 if x[0] > 0 else x[2:] * 1.0
+        y += x[1]
+        y *= 2.0
+        return y.sum()
+
+    assert rows(jacobian_sparsity(program, np.ones(5))) == [{0, 1, 2, 3, 4}]
+
+
+def test_methods_of_arrays_of_numbers_at_a_point():
+    def program(v):
+        total = np.sum(v, axis=0)
+        return total.sum() + total.copy() * v[0]
+
+    assert rows(jacobian_sparsity(program, np.ones(3), mode="local")) == [{0, 1, 2}]
