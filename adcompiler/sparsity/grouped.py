@@ -26,6 +26,8 @@ from adcompiler.sparsity.values import (
 
 LINEAR, PIECEWISE, CURVED = "linear", "piecewise", "curved"
 
+QUANTILES = ("quantile", "percentile", "nanquantile", "nanpercentile")
+
 ALONG: dict[str, tuple[str, Any, str]] = {
     **{f"{home}.{name}": ("axis", -1, LINEAR) for home in ("numpy.fft", "scipy.fft") for name in (
         "fft", "ifft", "rfft", "irfft", "hfft", "ihfft")},
@@ -35,8 +37,7 @@ ALONG: dict[str, tuple[str, Any, str]] = {
     **{f"{home}.{name}": ("axes", None, LINEAR) for home in ("numpy.fft", "scipy.fft")
        for name in ("fftn", "ifftn", "rfftn", "irfftn", "hfftn", "ihfftn")},
     **{f"scipy.fft.{name}": ("axes", None, LINEAR) for name in ("dctn", "idctn", "dstn", "idstn")},
-    **{f"numpy.{name}": ("axis", None, PIECEWISE) for name in (
-        "quantile", "percentile", "nanquantile", "nanpercentile")},
+    **{f"numpy.{name}": ("axis", None, PIECEWISE) for name in QUANTILES},
     "numpy.unwrap": ("axis", -1, PIECEWISE), "numpy.sort_complex": ("axis", -1, PIECEWISE),
     **{f"numpy.{name}": ("axis", None, CURVED) for name in ("var", "std", "nanvar", "nanstd")},
     "numpy.average": ("axis", None, CURVED),
@@ -100,7 +101,7 @@ def grouped(
     ):
         return None
     if name in MATRICES and len(args[0].shape or ()) > 2:
-        return within(run, args[0], (-2, -1), CURVED, shown)
+        return within(run, args[0], (-2, -1), CURVED, shown, ())
     method = getattr(resolved, "__name__", "")
     if isinstance(getattr(resolved, "__self__", None), np.ufunc) and method in (
         "reduce", "accumulate", "reduceat"
@@ -111,7 +112,12 @@ def grouped(
     else:
         return None
     axes = axes_of(resolved, args, kwargs, parameter, default)
-    return None if axes is UNKNOWN else within(run, args[0], axes, kind, shown)
+    if axes is UNKNOWN:
+        return None
+    if name.removeprefix("numpy.") in QUANTILES:
+        quantiles = args[1] if len(args) > 1 else kwargs["q"]
+        return within(run, args[0], axes, kind, shown, np.shape(quantiles))
+    return within(run, args[0], axes, kind, shown)
 
 
 UNKNOWN: Any = object()
@@ -137,10 +143,14 @@ def axes_of(
     return tuple(found) if isinstance(found, list) else found
 
 
-def within(run: Run, a: Dependent, axes: Any, kind: str, shown: Any) -> Any:
+def within(
+    run: Run, a: Dependent, axes: Any, kind: str, shown: Any, before: Shape | None = None
+) -> Any:
     """Return a result of which each number depends on a line, or a matrix, of an array.
 
-    None if the shape of the result does not tell on which.
+    ``before`` is the shape of the axes that come first in a result without those worked along,
+    then those left of the array, then any others; without it the axes are where they were, or
+    gone. None if the shape of the result is another one.
     """
     assert a.shape is not None
     along = normal_axes(axes, len(a.shape))
@@ -148,7 +158,11 @@ def within(run: Run, a: Dependent, axes: Any, kind: str, shown: Any) -> Any:
     if not all(isinstance(leaf, (np.ndarray, np.generic, float)) for leaf in leaves):
         return None
     rest = tuple(extent for i, extent in enumerate(a.shape) if i not in along)
-    placed = [placing(np.shape(leaf), a.shape, along, rest) for leaf in leaves]
+    kept = tuple(1 if i in along else extent for i, extent in enumerate(a.shape))
+    placed = [
+        in_place(np.shape(leaf), kept, along, rest) if before is None else
+        after(np.shape(leaf), before, rest, kept) for leaf in leaves
+    ]
     shapes = [shape for shape in placed if shape is not None]
     if len(shapes) < len(leaves):
         return None
@@ -166,16 +180,22 @@ def within(run: Run, a: Dependent, axes: Any, kind: str, shown: Any) -> Any:
     return type(shown)(*items) if hasattr(shown, "_fields") else type(shown)(items)
 
 
-def placing(found: Shape, shape: Shape, along: tuple[int, ...], rest: Shape) -> Shape | None:
-    """Return a shape that broadcasts the lines of an array to the shape of a result."""
-    if len(found) == len(shape) and all(
-        i in along or found[i] == extent for i, extent in enumerate(shape)
-    ):
-        return tuple(1 if i in along else extent for i, extent in enumerate(shape))
-    if len(found) >= len(rest) and found[len(found) - len(rest) :] == rest and (
-        len(found) != len(shape)
-    ):
-        return (1,) * (len(found) - len(rest)) + rest
+def in_place(found: Shape, kept: Shape, along: tuple[int, ...], rest: Shape) -> Shape | None:
+    """Return a shape that broadcasts lines to a result that has its axes where the array had."""
+    if len(found) == len(kept):
+        fits = all(i in along or found[i] == extent for i, extent in enumerate(kept))
+        return kept if fits else None
+    return rest if found == rest else None
+
+
+def after(found: Shape, before: Shape, rest: Shape, kept: Shape) -> Shape | None:
+    """Return a shape that broadcasts what is left of an array to a result with more axes."""
+    behind = found[len(before) :]
+    if found[: len(before)] != before:
+        return None
+    for lines in (rest, kept):
+        if behind[: len(lines)] == lines and (not before or len(behind) == len(lines)):
+            return (1,) * len(before) + lines + (1,) * (len(behind) - len(lines))
     return None
 
 

@@ -12,7 +12,6 @@ import scipy.sparse as sp
 
 from adcompiler.sparsity.elementwise import as_numbers, dense, stand_in_result
 from adcompiler.sparsity.index_sets import count
-from adcompiler.sparsity.products import contraction, unknown
 from adcompiler.sparsity.reductions import groups, reduced
 from adcompiler.sparsity.run import SYSTEM, Run, transfer
 from adcompiler.sparsity.values import (
@@ -68,19 +67,6 @@ def connected(run: Run, matrix: Any, x: Any, value: Any) -> Any:
         combined(moved(r, np.ravel), targets, positions, shape) for r in (x.first, x.second)
     )
     return run.made(shape, dtype, first, second, value)
-
-
-@transfer(np.linalg.solve)
-def solution(run: Run, function: Any, a: Any, b: Any) -> Any:
-    """``np.linalg.solve``: linear in the right-hand side, column by column."""
-    a, b = as_numbers(run, (a, b))
-    if isinstance(a, Dependent) or unknown(a, b) or len(shape_of(b)) > 2 or np.ndim(a) != 2:
-        return dense(run, function, a, b)
-    letters = "kj" if len(shape_of(b)) == 2 else "k"
-    everywhere = np.ones(np.shape(a))
-    return contraction(
-        run, function, ((a, b), {}), ("ik", letters), (everywhere, b), "i" + letters[1:]
-    )
 
 
 @transfer(

@@ -59,6 +59,9 @@ Groups are separated by commas. The functions are named, so that their modules n
 """
 
 
+PIECEWISE = frozenset({"numpy.interp"})
+"""Functions whose structure depends on the values of their other arguments."""
+
 TRANSFORMS = (
     "numpy.fft.", "scipy.fft.", "scipy.signal.fftconvolve", "scipy.signal.oaconvolve",
 )
@@ -120,7 +123,7 @@ def flows(
     """Return what flows from arguments in which a function is linear, and densely from others.
 
     ``shown`` is a result, or one of its structure. None if nothing is known, or there is too much,
-    or, ``throughout``, there are such others.
+    or, ``throughout``, it is not linear in all that flow in.
     """
     names, groups = linear_groups(function)
     if not groups or not is_plain(shown):
@@ -136,7 +139,10 @@ def flows(
         count(d.shape or ()) for name, value in given if name in linear for d in dependents_in(
             [value]))
     size = len(numbers_in(shown))
-    if not chosen or size * inputs > MOST or (throughout and active - linear):
+    several = len(chosen) > 1 or bool(active - linear)
+    if not chosen or size * inputs > MOST or (several and (
+        throughout or display_name(REGISTRY.resolve(function)) in PIECEWISE)
+    ):
         return None
     found = []
     rest = [value for name, value in given if name in active - linear]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import sys
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from adcompiler.sparsity.control import (
 from adcompiler.sparsity.fingerprints import Reads
 from adcompiler.sparsity.indexing import get_item, is_place, updated
 from adcompiler.sparsity.joining import covers, join
+from adcompiler.sparsity.lanes import FEWEST, in_lanes, len_of
 from adcompiler.sparsity.movement import rows_of
 from adcompiler.sparsity.program import Program, program_of
 from adcompiler.sparsity.structures import stopped
@@ -62,6 +64,7 @@ class Machine(Run):
         self.depths: dict[Callee, int] = {}
         self.frames: dict[Callee, Frame] = {}
         self.reads = Reads()
+        self.one_by_one: set[types.CodeType] = set()
 
     # -- operations ---------------------------------------------------------------------------
 
@@ -111,6 +114,19 @@ class Machine(Run):
         condition: Callable[..., Any] | None, count: int, collects: int, stops: bool,
     ) -> tuple[Any, ...]:
         return Loop(self, body, condition, count, collects, stops)(iterables, inits)
+
+    def in_lanes(
+        self, iterables: Sequence[Any], inits: Sequence[Any], body: Callable[..., Any], count: int
+    ) -> tuple[Any, ...] | None:
+        """Return the results of a loop with all its iterations at once, None if that fails."""
+        if self.local or body.__code__ in self.one_by_one or any(
+            len_of(one) < FEWEST for one in iterables
+        ):
+            return None
+        found = in_lanes(self, iterables, inits, body, count)
+        if found is None:
+            self.one_by_one.add(body.__code__)
+        return found
 
     def attempt(self, body: Arm, handlers: Sequence[Any]) -> tuple[Any, ...]:
         return attempt(self, body, handlers)

@@ -103,7 +103,7 @@ def taken(
             taken(run, p, firsts, seconds, dtype, v)
             for p, v in zip(placed, values, strict=True)
         )
-    placed = np.asarray(placed) - 1
+    placed = np.asarray(placed).astype(np.int64, copy=False) - 1
     if not is_float(dtype):
         return run.made(placed.shape, dtype, value=value)
     return run.made(
@@ -251,9 +251,12 @@ def converting(run: Run, function: Any, a: Any, dtype: Any, *rest: Any, **kwargs
 
 @transfer(np.full, np.full_like)
 def filling(
-    run: Run, function: Any, shape: Any, fill_value: Any, dtype: Any = None, **kwargs: Any
+    run: Run, function: Any, *args: Any, dtype: Any = None, **kwargs: Any
 ) -> Any:
     """An array filled with one value, or with values that are stretched."""
+    names = ("shape" if function is np.full else "a", "fill_value", "dtype")
+    given = {"dtype": dtype, **kwargs, **dict(zip(names, args, strict=False))}
+    shape, fill_value, dtype = (given[name] for name in names)
     if has_dependents(shape) and function is np.full:
         return unknown_movement(run, function, fill_value, (), {})
     wanted = shape if function is np.full else shape.shape if isinstance(

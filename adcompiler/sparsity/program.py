@@ -13,12 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from adcompiler.analyses.purity import Purity
+from adcompiler.analyses.purity import Purity, checks
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Closure, Const, Do, Format, Free, Function, Global, If,
     Item, Let, Loop, Origin, Pack, Raise, Rhs, Slice, Star, Statement, Step, Try, Unsupported,
     Update, Var, With, operands,
 )
+from adcompiler.ir.visit import walk
 from adcompiler.optimise.common_subexpressions import common_subexpressions
 from adcompiler.optimise.dead_code import dead_code
 from adcompiler.rulekit.registry import hashable
@@ -43,10 +44,15 @@ class Program:
 
 @dataclass(eq=False)
 class Writer:
-    """Writes the text of a pattern program."""
+    """Writes the text of a pattern program.
+
+    ``machine`` is the name of what does the operations: the run, or the lanes of a loop.
+    """
 
     tainted: frozenset[Var]
     detached: frozenset[Var]
+    purity: Purity
+    machine: str = "R"
     rows: list[str] = field(default_factory=list)
     values: dict[str, Any] = field(default_factory=dict)
     names: dict[Any, str] = field(default_factory=dict)
@@ -58,7 +64,7 @@ class Writer:
 
     def atom(self, atom: Atom | Star) -> str:
         if isinstance(atom, Star):
-            return f"*R.items({self.atom(atom.atom)})"
+            return f"*{self.machine}.items({self.atom(atom.atom)})"
         if isinstance(atom, Var):
             return self.names.setdefault(atom, f"v{len(self.names)}")
         value = atom.value
@@ -132,15 +138,16 @@ class Writer:
             case Let(target, rhs, origin) if target in self.detached and not (
                 isinstance(rhs, Update)  # of storage that was there before
             ):
-                self.line(f"{self.atom(target)} = R.detached({self.rhs(rhs)})", origin)
+                inner = self.rhs(rhs)
+                self.line(f"{self.atom(target)} = {self.machine}.detached({inner})", origin)
             case Let(target, rhs, origin):
                 self.line(f"{self.atom(target)} = {self.rhs(rhs)}", origin)
             case Do(rhs, origin):
                 self.line(self.rhs(rhs), origin)
             case Raise(exception, _, origin):
-                self.line(f"raise R.exception({self.atom(exception)})", origin)
+                self.line(f"raise {self.machine}.exception({self.atom(exception)})", origin)
             case Unsupported(finding):
-                self.line(f"R.unsupported({self.constant(finding)})")
+                self.line(f"{self.machine}.unsupported({self.constant(finding)})")
             case If():
                 self.branch(statement)
             case Loop():
@@ -157,7 +164,8 @@ class Writer:
         if self.is_tainted(node.condition):
             then, orelse = self.arm(node.then, "then"), self.arm(node.orelse, "orelse")
             self.assign(
-                node.results, f"R.branch({self.atom(node.condition)}, {then}, {orelse})",
+                node.results,
+                f"{self.machine}.branch({self.atom(node.condition)}, {then}, {orelse})",
                 node.origin,
             )
             return
@@ -172,7 +180,58 @@ class Writer:
             self.line(f"{self.display(results)} = {self.display(block.yields)}")
 
     def loop(self, node: Loop) -> None:
-        if node.stops or node.condition is not None or self.is_tainted(*node.iterables):
+        if self.machine == "R" and self.runs_in_lanes(node):
+            self.loop_in_lanes(node)
+        else:
+            self.one_by_one(node)
+
+    def runs_in_lanes(self, node: Loop) -> bool:
+        """Say whether it is worth while to try a loop with all iterations at once."""
+        inside = list(walk(node.body))
+        return all(self.fits_lanes(statement) for statement in (node, *inside)) and any(
+            isinstance(statement, Let) and self.is_tainted(*operands(statement.rhs))
+            for statement in inside
+        )
+
+    def fits_lanes(self, statement: Statement) -> bool:
+        """Say whether a statement does nothing but compute, choose, repeat, and write arrays."""
+        match statement:
+            case Let(_, rhs):
+                return isinstance(rhs, Update) or (self.purity.is_pure(rhs) and not (
+                    isinstance(rhs, Call) and (
+                        not isinstance(rhs.func, Const) or rhs.func.value in STATEFUL)))
+            case Do(rhs):
+                return checks(rhs)
+            case Loop():
+                return statement.condition is None and not statement.stops and bool(
+                    statement.iterables) and not statement.body.diverges
+        return isinstance(statement, If)
+
+    def loop_in_lanes(self, node: Loop) -> None:
+        """Write a loop twice: with all its iterations at once, and as usual if that fails."""
+        name, found = self.fresh("lanes"), self.fresh("found")
+        before = self.tainted
+        self.tainted, self.machine = before | defined_in(node), "L"
+        self.line(f"def {name}(L, {self.targets((*node.items, *node.params))}):", node.origin)
+        with self.indented():
+            self.returning(node.body)
+        self.tainted, self.machine = before, "R"
+        self.line(
+            f"{found} = R.in_lanes({self.display(node.iterables)}, {self.display(node.inits)}, "
+            f"{name}, {len(node.params)})", node.origin)
+        self.line(f"if {found} is None:")
+        with self.indented():
+            self.one_by_one(node)
+        results = (*node.results, *node.collects)
+        if results:
+            self.line("else:")
+            with self.indented():
+                self.line(f"{self.display(results)} = {found}")
+
+    def one_by_one(self, node: Loop) -> None:
+        if self.machine == "L" or node.stops or node.condition is not None or (
+            self.is_tainted(*node.iterables)
+        ):
             self.followed_loop(node)
         else:
             self.plain_loop(node)
@@ -202,8 +261,8 @@ class Writer:
         if node.condition is not None:
             condition = self.arm(node.condition, "condition", self.targets(node.params))
         call = (
-            f"R.loop({self.display(node.iterables)}, {self.display(node.inits)}, {body}, "
-            f"{condition}, {len(node.params)}, {len(node.collects)}, {node.stops})"
+            f"{self.machine}.loop({self.display(node.iterables)}, {self.display(node.inits)}, "
+            f"{body}, {condition}, {len(node.params)}, {len(node.collects)}, {node.stops})"
         )
         self.assign((*node.results, *node.collects), call, node.origin)
 
@@ -220,7 +279,8 @@ class Writer:
             parameter = self.atom(handler.name) if handler.name is not None else "_"
             name = self.arm(handler.body, "handler", parameter)
             handlers.append(f"({self.atom(handler.exception)}, {name}), ")
-        self.assign(node.results, f"R.attempt({body}, ({''.join(handlers)}))", node.origin)
+        self.assign(
+            node.results, f"{self.machine}.attempt({body}, ({''.join(handlers)}))", node.origin)
 
     # -- right-hand sides ----------------------------------------------------------------------
 
@@ -233,28 +293,29 @@ class Writer:
                 return self.pack(kind, items, keys)
             case Item(obj, index):
                 inner = f"{self.atom(obj)}, {self.atom(index)}"
-                return f"R.item({inner})" if through else (
+                return f"{self.machine}.item({inner})" if through else (
                     f"{self.atom(obj)}[{self.atom(index)}]")
             case Slice(lower, upper, step):
                 return f"slice({self.atom(lower)}, {self.atom(upper)}, {self.atom(step)})"
             case Attribute(obj, name):
                 if through:
-                    return f"R.attribute({self.atom(obj)}, {name!r})"
+                    return f"{self.machine}.attribute({self.atom(obj)}, {name!r})"
                 if isinstance(obj, Const):
-                    return f"R.read_attribute({self.atom(obj)}, {name!r})"
+                    return f"{self.machine}.read_attribute({self.atom(obj)}, {name!r})"
                 return f"{self.atom(obj)}.{name}" if name.isidentifier() else (
                     f"getattr({self.atom(obj)}, {name!r})")
             case Update(obj, steps, value, adds):
                 path = "".join(f"{self.step(step)}, " for step in steps)
-                return f"R.update({self.atom(obj)}, ({path}), {self.atom(value)}, {adds})"
+                inner = f"{self.atom(obj)}, ({path}), {self.atom(value)}, {adds}"
+                return f"{self.machine}.update({inner})"
             case Closure(function, _, _):
-                return f"R.closure({self.constant(function)})"
+                return f"{self.machine}.closure({self.constant(function)})"
             case Free(name):
-                return f"R.free({name!r})"
+                return f"{self.machine}.free({name!r})"
             case Global(module, path):
-                return f"R.read_global({module!r}, {path!r})"
+                return f"{self.machine}.read_global({module!r}, {path!r})"
             case Format(parts):
-                return f"R.format({self.parts(parts)})"
+                return f"{self.machine}.format({self.parts(parts)})"
         raise AssertionError(rhs)
 
     def call(self, func: Atom, args: Any, kwargs: Any, through: bool) -> str:
@@ -264,13 +325,13 @@ class Writer:
             for key, atom in kwargs
         )
         if isinstance(func, Const) and isinstance(func.value, Callee):
-            return f"R.callee({self.constant(func.value)}, ({given}))"
+            return f"{self.machine}.callee({self.constant(func.value)}, ({given}))"
         if isinstance(func, Const) and func.value is cell_value:
-            return f"R.read_cell({given})"
+            return f"{self.machine}.read_cell({given})"
         through = through or (
             isinstance(func, Const) and hashable(func.value) and func.value in ALWAYS)
         if through or not isinstance(func, Const):
-            return f"R.call({self.atom(func)}, ({given}), {{{named}}})"
+            return f"{self.machine}.call({self.atom(func)}, ({given}), {{{named}}})"
         return self.plain_call(func, given, kwargs)
 
     def plain_call(self, func: Const, given: str, kwargs: Any) -> str:
@@ -280,7 +341,7 @@ class Writer:
         )
         function = self.constant(func.value)
         if getattr(func.value, "__self__", None) is not None and not callable_is_plain(func.value):
-            return f"R.call({function}, ({given}), dict({named}))"
+            return f"{self.machine}.call({function}, ({given}), dict({named}))"
         return f"{function}({given}{named})"
 
     def pack(self, kind: str, items: Any, keys: Any) -> str:
@@ -290,7 +351,7 @@ class Writer:
         if kind == "list":
             return f"[{inner}]"
         if kind == "set":
-            return f"R.set([{inner}])"
+            return f"{self.machine}.set([{inner}])"
         pairs = ", ".join(
             f"**{self.atom(item)}" if key is None else f"{self.atom(key)}: {self.atom(item)}"
             for key, item in zip(keys, items, strict=True)
@@ -315,6 +376,25 @@ class Writer:
         return ", ".join(texts)
 
 
+def defined_in(loop: Loop) -> frozenset[Var]:
+    """Return the variables that a loop binds in each iteration."""
+    found = {*loop.items, *loop.params}
+    for statement in walk(loop.body):
+        match statement:
+            case Let(target):
+                found.add(target)
+            case If():
+                found.update(statement.results)
+            case Loop():
+                found.update((*statement.items, *statement.params, *statement.results))
+                found.update(statement.collects)
+    return frozenset(found)
+
+
+STATEFUL = (next, iter, zip, enumerate, reversed, map, filter)
+"""Functions that give iterators, or go on with one: each iteration needs its own."""
+
+
 def callable_is_plain(function: Any) -> bool:
     """Say whether a bound function is one of a module: no method of a random generator."""
     owner = function.__self__
@@ -331,14 +411,14 @@ def program_of(
     With ``with_dead_code`` it computes even what its result does not need.
     """
     body = function.body
+    purity = Purity(unit.type, unit.definition)
     if not with_dead_code:
-        purity = Purity(unit.type, unit.definition)
         body = dead_code(body, purity)
         if not unit.detached:  # equal values differ if only one carries a derivative
             body = dead_code(common_subexpressions(body, purity), purity)
     params = [p.var for p in function.params] + list(function.captures)
     tainted = tainted_variables(body, params if inputs is None else inputs)
-    writer = Writer(tainted, frozenset(unit.detached))
+    writer = Writer(tainted, frozenset(unit.detached), purity)
     text = writer.function(replace(function, body=body))
     filename = f"<pattern {next(NUMBERS)} of {function.name}>"
     namespace = dict(writer.values)

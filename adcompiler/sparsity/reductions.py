@@ -129,10 +129,11 @@ def extreme(run: Run, function: Any, a: Any, axis: Any = None, out: Any = None,
     named = options(axis=axis, keepdims=keepdims, where=where)
     (a,) = as_numbers(run, (a,))
     keep = None
+    given = named if initial is None or initial is np._NoValue else {**named, "initial": initial}
     if run.local and isinstance(a, Dependent):
-        best = run.value(function, (a,), {**named, "keepdims": True})
+        best = run.value(function, (a,), {**given, "keepdims": True})
         keep = ~(a.value != best)
-    found = reduction(run, function, a, axis, keepdims, "flat", ((a,), named), where, keep)
+    found = reduction(run, function, a, axis, keepdims, "flat", ((a,), given), where, keep)
     if initial is None or initial is np._NoValue:
         return found
     larger = function in (np.max, np.amax, np.nanmax)

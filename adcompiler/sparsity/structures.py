@@ -136,7 +136,7 @@ def metadata(run: Run, function: Any, x: Any, axis: Any = None) -> Any:
     return shape if function in (np.shape, np.ndarray.shape) else np.dtype(dtype_of(x))
 
 
-@transfer(list, tuple, np.unstack)
+@transfer(list, tuple)
 def listed(run: Run, function: Any, x: Any) -> Any:
     """The items of an array, or of a container."""
     if isinstance(x, Dependent) and x.shape is None:
