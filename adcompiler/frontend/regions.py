@@ -29,6 +29,10 @@ from adcompiler.runtime import note_value, noted_value
 
 
 
+MAX_STATEMENTS = 64
+"""Longer bodies are not lowered in parts, which stand in one another."""
+
+
 class Regions(Attempts):
     """Lowers ``with`` and ``try``."""
 
@@ -152,7 +156,9 @@ class Regions(Attempts):
         statements, env, end = self.region(lambda: self.caught_whole(node, body, handlers))
         whole = statements[-1]
         assert isinstance(whole, Try)
-        if all(handler.body.diverges for handler in whole.handlers) or is_one_part(body):
+        if all(handler.body.diverges for handler in whole.handlers) or (
+            is_one_part(body) or size(body) > MAX_STATEMENTS
+        ):
             self.statements += statements
             self.env = env
             return end
@@ -356,6 +362,11 @@ def with_else_after(node: Any, completed: str) -> list[Any]:
             if getattr(inner, "lineno", None) is None:
                 gast.copy_location(inner, node)
     return rows
+
+
+def size(body: Sequence[Any]) -> int:
+    """Return the number of statements in a body, those inside of others among them."""
+    return sum(isinstance(inner, gast.stmt) for step in body for inner in gast.walk(step))
 
 
 def is_one_part(body: Sequence[Any]) -> bool:

@@ -597,3 +597,16 @@ def test_finally_runs_once_where_its_exception_is_caught_around_it(capsys):
 
 def test_bodies_that_write_last_stay_one_try():
     assert grad(store_of_what_may_raise).source_for(2.0).count("except ValueError") == 1
+
+
+def test_long_bodies_are_refused(tmp_path):
+    rows = ["import math", "def f(v):", "    a = v * 1.0", "    try:"]
+    rows += [f"        a[{k % 3}] *= math.sqrt(v[{k % 2}])" for k in range(70)]
+    rows += ["    except ValueError:", "        a[0] = 1.0", "    return a[0]"]
+    source = "\n".join(rows) + "\n"
+    path = tmp_path / "long_body.py"
+    path.write_text(source)
+    namespace = {}
+    exec(compile(source, str(path), "exec"), namespace)
+    with pytest.raises(UnsupportedError, match="is written into in this `try`"):
+        grad(namespace["f"])(V)
