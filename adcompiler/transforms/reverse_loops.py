@@ -172,7 +172,8 @@ class LoopReverser(LoopSaver):
         results = []
         for param in loop.params:
             result = Var(param.name, False)
-            unit.types[result] = merged_type(unit.type(param), handed_on)
+            type_ = loop.before.get(param, unit.type(param))
+            unit.types[result] = merged_type(type_, handed_on)
             unit.shapes[result] = unit.shape_class(param)
             results.append(result)
         self.s.out.append(Loop(
@@ -187,7 +188,7 @@ class LoopReverser(LoopSaver):
         """Bind the cotangent of a carried value after the iteration being reversed."""
         unit, node = self.s.unit, loop.pending.node
         param = Var(bar(node.params[i]), False)
-        unit.types[param] = cotangent_type(unit.type(node.params[i]))
+        unit.types[param] = loop.before[param] = cotangent_type(unit.type(node.params[i]))
         following = node.next_values()[i]
         if isinstance(following, Var):
             unit.shapes[param] = unit.shape_class(loop.inner.value(following))

@@ -21,7 +21,8 @@ class ReverseLoop:
     ``inner`` holds the cotangents inside it; ``items`` run over ``iterables``; ``params``, first
     ``inits``, become ``yields``. ``out`` is its body; ``prelude`` the statements in front of it;
     ``positions`` are variables to be bound there to the positions of the iterations, last first.
-    ``shadows`` are the positions of carried values whose storage the loop writes into.
+    ``shadows`` are the positions of carried values whose storage the loop writes into; ``before``
+    are the types of the cotangents of carried values in front of the first iteration.
     """
 
     pending: PendingLoop
@@ -36,6 +37,7 @@ class ReverseLoop:
     out: list[Statement] = field(default_factory=list)
     prelude: list[Statement] = field(default_factory=list)
     positions: list[Var] = field(default_factory=list)
+    before: dict[Var, t.Type] = field(default_factory=dict)
 
     @property
     def same_iterations(self) -> bool:

@@ -405,3 +405,21 @@ def test_a_cotangent_without_dimensions_that_a_loop_hands_on_is_written_into():
 
     slope = (g(np.array(0.3 + 1e-6)) - g(np.array(0.3 - 1e-6))) / 2e-6
     assert grad(g)(np.array(0.3)) == pytest.approx(slope, rel=1e-8)
+
+
+def test_the_cotangent_in_front_of_a_loop_is_of_the_type_that_the_value_had_there():
+    def f(x, v, m):
+        if m[0] > 0.5:
+            e = x + np.stack([v, v])
+        else:
+            e = v[1:]
+        b = np.tanh(x)
+        for _ in range(len(v) - 1):
+            e = b
+        return x + e
+
+    m = np.array([1.0])
+    _, pullback = vjp(f, 0.3, np.ones(3), m)
+    assert pullback(1.0)[0] == pytest.approx(2.0 - np.tanh(0.3) ** 2, rel=1e-14)
+    _, pullback = vjp(f, 0.3, np.ones(1), m, argnums=0)
+    assert pullback(np.ones((2, 1))) == pytest.approx(4.0, rel=1e-14)
