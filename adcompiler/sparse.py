@@ -23,10 +23,10 @@ from adcompiler.rulekit.registry import REGISTRY
 from adcompiler.runtime import AliasedError, StretchedError
 from adcompiler.seeds import MAX_NUMBERS
 from adcompiler.sparse_source import SparseModule
-from adcompiler.sparsity.coloring import Coloring, color
+from adcompiler.sparsity.coloring import Coloring, color, indicators
 from adcompiler.sparsity.decompression import Decompression
 from adcompiler.sparsity.fingerprints import fingerprint, shape_of
-from adcompiler.sparsity.flattening import flat, is_column, is_row, real_dtype, swept, unflat
+from adcompiler.sparsity.flattening import flat, is_column, is_row, real_dtype, unflat
 
 MAX_KEPT = 16
 MAX_KEPT_NUMBERS = 1 << 22
@@ -55,16 +55,32 @@ class Structure:
         """The pattern, a CSR array of bool."""
         return self.coloring.pattern
 
-    def seeds(self, of_rows: bool, dtype: Any) -> np.ndarray:
-        """Return the seeds of one direction; those of few colors are kept."""
+    def seeds(self, of_rows: bool, dtype: Any, start: int, stop: int) -> np.ndarray:
+        """Return the seeds of some colors of rows or columns; all are kept if they are not large.
+        """
+        coloring = self.coloring
+        colors = coloring.rows if of_rows else coloring.columns
+        count = coloring.row_count if of_rows else coloring.column_count
+        if count * colors.size > MAX_KEPT_NUMBERS:
+            return indicators(colors, start, stop, dtype)
         found = self.kept_seeds.get((of_rows, dtype))
         if found is None:
-            coloring = self.coloring
-            found = coloring.row_seeds(dtype) if of_rows else coloring.column_seeds(dtype)
+            found = self.kept_seeds[of_rows, dtype] = indicators(colors, 0, count, dtype)
             found.flags.writeable = False
-            if found.size <= MAX_KEPT_NUMBERS:
-                self.kept_seeds[of_rows, dtype] = found
-        return found
+        return found[start:stop]
+
+    def swept(
+        self, of_rows: bool, dtype: Any, sweep: Callable[[np.ndarray], np.ndarray]
+    ) -> np.ndarray:
+        """Return the derivatives along all seeds, of which ``sweep`` takes some at a time."""
+        height, width = self.pattern.shape
+        count = self.coloring.row_count if of_rows else self.coloring.column_count
+        at_once = seeds_of_one_sweep(max(height, width))
+        found = [
+            sweep(self.seeds(of_rows, dtype, start, min(start + at_once, count)))
+            for start in range(0, count, at_once)
+        ]
+        return found[0] if len(found) == 1 else np.concatenate(found)
 
 
     def along(
@@ -85,7 +101,7 @@ class Structure:
                 stop = min(start + at_once, count)
                 constants = self.constants.get((at.entry, start, stop))
                 if constants is None:
-                    seeds = unflat(self.seeds(False, dtype)[start:stop], wanted, is_column)
+                    seeds = unflat(self.seeds(False, dtype, start, stop), wanted, is_column)
                     constants = constants_of(at, seeds)
                     self.keep((at.entry, start, stop), constants)
                 found.append(flattened(at.along(constants), stop - start))
@@ -245,7 +261,11 @@ class SparseJacobian(SparseDerivative):
     def colored(self, pattern: Any) -> Coloring:
         if self.kind != "auto":
             return color(pattern, self.kind, self.order)
-        by_column, by_row = (color(pattern, kind, self.order) for kind in ("column", "row"))
+        by_column = color(pattern, "column", self.order)
+        fullest = int(np.bincount(pattern.indices).max(initial=0))
+        if by_column.count <= min(REVERSE_COST * fullest, MANY):
+            return by_column  # rows need at least as many colors as the fullest column has nonzeros
+        by_row = color(pattern, "row", self.order)
         cost = {by_column: by_column.count, by_row: REVERSE_COST * by_row.count}
         if min(cost.values()) > MANY:
             both = color(pattern, "bidirectional", self.order)
@@ -278,8 +298,7 @@ class SparseJacobian(SparseDerivative):
                 real_dtype(value, is_row)
                 return flat(along, value, len(seeds), dtype, is_row)
 
-            seeds = found.seeds(False, dtype)
-            columns = swept(seeds, forward, coloring.pattern.shape[0], MAX_NUMBERS)
+            columns = found.swept(False, dtype, forward)
         if coloring.row_count:
             value, pull = self.reverse(*args, **kwargs)
 
@@ -287,8 +306,7 @@ class SparseJacobian(SparseDerivative):
                 back = self.several(pull(unflat(seeds, value, is_row)))
                 return flat(back, wanted, len(seeds), dtype, is_column)
 
-            seeds = found.seeds(True, real_dtype(value, is_row))
-            rows = swept(seeds, reverse, coloring.pattern.shape[1], MAX_NUMBERS)
+            rows = found.swept(True, real_dtype(value, is_row), reverse)
         return found.decompression.matrix(columns, rows, out, dtype)
 
 
@@ -354,8 +372,7 @@ class SparseHessian(SparseDerivative):
                 along = self.several(push(*unflat(seeds, wanted, is_column))[1])
                 return flat(along, wanted, len(seeds), dtype, is_column)
 
-            seeds = found.seeds(False, dtype)
-            products = swept(seeds, forward, found.pattern.shape[0], MAX_NUMBERS)
+            products = found.swept(False, dtype, forward)
         return found.decompression.matrix(products, products, out, dtype)
 
 

@@ -20,6 +20,7 @@ optimal, but good on patterns that occur.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -28,13 +29,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from adcompiler.sparsity.kernels import (
-    acyclic_kernel, distance_one_kernel, dynamic_order_kernel, partial_distance_two_kernel,
-    star_kernel,
+    acyclic_kernel, dynamic_order_kernel, partial_distance_two_kernel, star_kernel,
 )
 
 ORDERS = ("natural", "largest_first", "smallest_last", "incidence_degree")
 KINDS = ("column", "row", "bidirectional", "star", "acyclic")
 MAX_GRAPH = 50_000_000
+MANY_STARS = 64
+"""Colors that a star coloring may always have from which unused ones will be dropped."""
+
+MAX_DIAGONALS = 64
+"""Diagonals on which nonzeros may lie for residues to be tried as colors."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,18 +72,18 @@ class Coloring:
 
     def column_seeds(self, dtype: Any = float) -> np.ndarray:
         """Return the seeds of forward derivatives: shape (column_count, columns of the matrix)."""
-        return seeds(self.columns, self.column_count, dtype)
+        return indicators(self.columns, 0, self.column_count, dtype)
 
     def row_seeds(self, dtype: Any = float) -> np.ndarray:
         """Return the seeds of reverse derivatives: shape (row_count, rows of the matrix)."""
-        return seeds(self.rows, self.row_count, dtype)
+        return indicators(self.rows, 0, self.row_count, dtype)
 
 
-def seeds(colors: np.ndarray, count: int, dtype: Any) -> np.ndarray:
-    """Return the indicators of the colors, one in each row."""
-    found = np.zeros((count, colors.size), dtype)
-    used = np.flatnonzero(colors >= 0)
-    found[colors[used], used] = 1
+def indicators(colors: np.ndarray, start: int, stop: int, dtype: Any) -> np.ndarray:
+    """Return the indicators of the colors from ``start`` to ``stop``, one in each row."""
+    found = np.zeros((stop - start, colors.size), dtype)
+    used = np.flatnonzero((colors >= start) & (colors < stop))
+    found[colors[used] - start, used] = 1
     return found
 
 
@@ -124,23 +129,59 @@ def as_pattern(pattern: Any) -> Any:
 
 
 def structurally_orthogonal(csr: Any, order: str) -> np.ndarray:
-    """Return colors of the columns, no two of one color with a nonzero in the same row."""
+    """Return colors of the columns, no two of one color with a nonzero in the same row.
+
+    There are at least as many as the fullest row has nonzeros: where residues or the columns'
+    natural order need no more, no other order is tried.
+    """
     columns = csr.shape[1]
     lengths = np.diff(csr.indptr).astype(np.int64)
-    if not columns:
-        return np.zeros(0, np.int64)
-    if int((lengths * lengths).sum()) > MAX_GRAPH:  # too many pairs to write down
-        csc = csr.tocsc()
-        visits = np.arange(columns)
-        if order != "natural":
-            visits = np.argsort(-np.diff(csc.indptr), kind="stable")
+    least = max(int(lengths.max(initial=0)), min(columns, 1))
+    if least == columns:
+        return np.arange(columns)
+    found = residues(csr, range(least, least + 1))
+    if found is not None:
+        return found
+    csc = csr.tocsc()
+
+    def greedy(visits: np.ndarray) -> np.ndarray:
         return as_colors(partial_distance_two_kernel(
             csr.indptr, csr.indices, csc.indptr, csc.indices, visits
         ))
-    indptr, indices = intersection_graph(csr)
-    return as_colors(
-        distance_one_kernel(indptr, indices, visiting_order(indptr, indices, order))
-    )
+
+    natural = greedy(np.arange(columns))
+    if order == "natural" or int(natural.max()) + 1 == least:
+        return natural
+    if int((lengths * lengths).sum()) > MAX_GRAPH:  # too many pairs to write down
+        ordered = greedy(np.argsort(-np.diff(csc.indptr), kind="stable"))
+    else:
+        ordered = greedy(visiting_order(*intersection_graph(csr), order))
+    fewest = min(ordered.max(), natural.max()) + 1
+    found = residues(csr, range(least + 1, fewest))
+    if found is not None:
+        return found
+    return natural if natural.max() < ordered.max() else ordered
+
+
+def residues(csr: Any, counts: Iterable[int], symmetric: bool = False) -> np.ndarray | None:
+    """Return the column numbers modulo the first of ``counts`` for which these are colors.
+
+    They are unless two diagonals that hold nonzeros are a multiple of the count apart: patterns of
+    bands and of stencils are colored so. Of a ``symmetric`` pattern all entries of the main
+    diagonal count. None if no count will do.
+    """
+    rows, columns = csr.shape
+    row, column = entries(csr)
+    held = np.bincount(column - row + rows, minlength=rows + 1)
+    held[rows] += symmetric
+    diagonals = np.flatnonzero(held)
+    if diagonals.size > MAX_DIAGONALS:
+        return None
+    apart = np.unique(np.abs(diagonals[:, None] - diagonals))
+    for count in counts:
+        if np.count_nonzero(apart % count == 0) == 1:  # only of a diagonal and itself
+            return np.arange(columns) % count
+    return None
 
 
 def as_colors(found: Any) -> np.ndarray:
@@ -151,19 +192,17 @@ def as_colors(found: Any) -> np.ndarray:
 def intersection_graph(csr: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the graph that connects columns with a nonzero in the same row, as CSR arrays."""
     counted = csr.astype(np.int32)
-    return without_diagonal(counted.T.tocsr() @ counted)
+    graph = counted.T.tocsr() @ counted
+    graph.sort_indices()
+    return without_diagonal(graph)
 
 
 def without_diagonal(csr: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the index arrays of a square CSR pattern without its diagonal."""
-    coo = csr.tocoo()
-    row, column = coo.coords
+    row, column = entries(csr)
     off = row != column
-    graph = sp.csr_array(
-        (np.ones(int(off.sum()), bool), (row[off], column[off])), shape=csr.shape
-    )
-    graph.sort_indices()
-    return graph.indptr.astype(np.int64), graph.indices.astype(np.int64)
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(row[off], minlength=csr.shape[0]))])
+    return indptr.astype(np.int64), column[off]
 
 
 def visiting_order(indptr: np.ndarray, indices: np.ndarray, order: str) -> np.ndarray:
@@ -179,13 +218,28 @@ def visiting_order(indptr: np.ndarray, indices: np.ndarray, order: str) -> np.nd
 # --- symmetric matrices ---------------------------------------------------------------------------
 
 
-def symmetric(csr: Any, kind: str, order: str) -> np.ndarray:
-    """Return a star or acyclic coloring of the graph of a symmetric pattern."""
+def symmetric(csr: Any, kind: str, order: str, most: int = 0) -> np.ndarray:
+    """Return a star or acyclic coloring of the graph of a symmetric pattern.
+
+    A star coloring that needs more than ``most`` colors is given up: some are -1.
+    """
     indptr, indices = without_diagonal(csr)
+    if kind == "star" and has_path_of_four(indptr, indices):
+        found = residues(csr, (3,), symmetric=True)
+        if found is not None:  # two colors are not enough
+            return found
     visits = visiting_order(indptr, indices, order)
     mirror = mirror_images(indptr, indices)
-    kernel = star_kernel if kind == "star" else acyclic_kernel
-    return as_colors(kernel(indptr, indices, mirror, visits))
+    if kind == "star":
+        return as_colors(star_kernel(indptr, indices, mirror, visits, most or indptr.size))
+    return as_colors(acyclic_kernel(indptr, indices, mirror, visits))
+
+
+def has_path_of_four(indptr: np.ndarray, indices: np.ndarray) -> bool:
+    """Say whether two neighbours both have other neighbours: a path of four vertices, or three."""
+    degrees = np.diff(indptr)
+    inner = degrees > 1
+    return bool(np.any(np.repeat(inner, degrees) & inner[indices]))
 
 
 def mirror_images(indptr: np.ndarray, indices: np.ndarray) -> np.ndarray:
@@ -217,10 +271,12 @@ def bidirectional(csr: Any, order: str) -> Coloring:
     colorings = [Coloring("bidirectional", csr, *colors) for colors in found]
     corner = sp.csr_array((columns, columns), dtype=bool), sp.csr_array((rows, rows), dtype=bool)
     both = as_pattern(sp.block_array([[corner[0], csr.T], [csr, corner[1]]]))
-    colors = symmetric(both, "star", order)
-    colorings.append(dropped(Coloring(
-        "bidirectional", csr, compacted(colors[:columns]), compacted(colors[columns:])
-    )))
+    fewest = min(coloring.count for coloring in colorings)
+    colors = symmetric(both, "star", order, max(MANY_STARS, 4 * fewest))
+    if colors.min(initial=0) >= 0:
+        colorings.append(dropped(Coloring(
+            "bidirectional", csr, compacted(colors[:columns]), compacted(colors[columns:])
+        )))
     return min(colorings, key=lambda coloring: coloring.count)
 
 
@@ -293,6 +349,9 @@ def entries(csr: Any) -> tuple[np.ndarray, np.ndarray]:
 def is_alone(lines: np.ndarray, colors: np.ndarray, count: int) -> np.ndarray:
     """Say of each nonzero whether it is the only one of its color in its line, a row or column."""
     keys = lines.astype(np.int64) * (count + 1) + colors + 1
-    _, where, found = np.unique(keys, return_inverse=True, return_counts=True)
+    if keys.max(initial=0) <= 8 * keys.size:
+        found, where = np.bincount(keys), keys
+    else:
+        _, where, found = np.unique(keys, return_inverse=True, return_counts=True)
     alone: np.ndarray = (found[where] == 1) & (colors >= 0)
     return alone

@@ -6,7 +6,7 @@ real ones of the arguments, those of its rows all numbers of the result, in orde
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -94,16 +94,3 @@ def flat(
     if len(parts) == 1:
         return parts[0]
     return np.concatenate(parts, axis=1) if parts else np.zeros((count, 0), dtype)
-
-
-def swept(
-    seeds: np.ndarray, sweep: Callable[[np.ndarray], np.ndarray], size: int, most: int
-) -> np.ndarray:
-    """Return the derivatives along all seeds, with at most ``most`` numbers in one sweep."""
-    if not len(seeds):
-        return np.zeros((0, size), seeds.dtype)
-    at_once = max(1, most // max(seeds.shape[1], size, 1))
-    found: Sequence[np.ndarray] = [
-        sweep(seeds[i : i + at_once]) for i in range(0, len(seeds), at_once)
-    ]
-    return found[0] if len(found) == 1 else np.concatenate(found)

@@ -1,35 +1,48 @@
 """The loops of coloring and decompression, compiled by numba where it is installed and pays.
 
 Graphs are CSR arrays ``indptr, indices`` of int64. ``visits`` is the order of the vertices. The
-loops run over lists in Python, whose items are read faster than those of arrays.
+loops run over lists in Python, whose items are read faster than those of arrays; where the same is
+found by other means that Python is better at, ``python_kernels`` has these.
 """
 
 from __future__ import annotations
 
 import functools
+import sys
 import types
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from adcompiler.sparsity.python_kernels import dynamic_order, greedy_colors
+
 WORTH_COMPILING = 2_000_000
 """Elements of the arguments from which compiling a kernel takes less time than running it."""
 
+WORTH_LOADING = 200_000
+"""The same where numba is imported already."""
 
-def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return ``function`` as one that runs natively on large arguments, if numba is there."""
+
+def kernel(
+    function: Callable[..., Any], in_python: Callable[..., Any] | None = None
+) -> Callable[..., Any]:
+    """Return ``function`` as one that runs natively on large arguments, if numba is there.
+
+    Elsewhere ``in_python`` gives the same result in less time.
+    """
     native: list[Callable[..., Any]] = []
+    interpreted = in_python or function
 
     @functools.wraps(function)
     def run(*args: Any) -> Any:
         size = sum(arg.size for arg in args if isinstance(arg, np.ndarray))
-        if size >= WORTH_COMPILING:
+        if size >= WORTH_COMPILING or (size >= WORTH_LOADING and "numba" in sys.modules):
             if not native:
                 native.append(compiled(function) or function)
             if native[0] is not function:
                 return native[0](*args)
-        return function(*map(as_list, args))
+        return interpreted(*map(as_list, args))
 
     return run
 
@@ -62,25 +75,7 @@ def np_full(n: int, value: Any) -> Any:
     return np.full(n, value)
 
 
-@kernel
-def distance_one_kernel(indptr: Any, indices: Any, visits: Any) -> Any:
-    """Color greedily so that neighbours differ."""
-    n = len(indptr) - 1
-    colors = full(n, -1)
-    forbidden = full(n + 1, -1)
-    for v in visits:
-        for at in range(indptr[v], indptr[v + 1]):
-            c = colors[indices[at]]
-            if c >= 0:
-                forbidden[c] = v
-        c = 0
-        while forbidden[c] == v:
-            c += 1
-        colors[v] = c
-    return colors
-
-
-@kernel
+@functools.partial(kernel, in_python=greedy_colors)
 def partial_distance_two_kernel(
     row_ptr: Any, row_indices: Any, column_ptr: Any, column_indices: Any, visits: Any
 ) -> Any:
@@ -102,13 +97,14 @@ def partial_distance_two_kernel(
     return colors
 
 
-@kernel
+@functools.partial(kernel, in_python=dynamic_order)
 def dynamic_order_kernel(indptr: Any, indices: Any, smallest_last: bool) -> Any:
     """Order vertices by degrees that change: smallest last, or largest incidence degree first.
 
     Vertices are kept in buckets, doubly linked lists by degree, so that all takes linear time
     (D. W. Matula, L. L. Beck, J. ACM 30 (1983) for smallest last; T. F. Coleman, J. J. More, SIAM
-    J. Numer. Anal. 20 (1983) for the incidence degree).
+    J. Numer. Anal. 20 (1983) for the incidence degree). Of vertices of one degree the one that has
+    had it for the shortest time comes first.
     """
     n = len(indptr) - 1
     degree = full(n, 0)
@@ -165,12 +161,18 @@ def dynamic_order_kernel(indptr: Any, indices: Any, smallest_last: bool) -> Any:
 
 
 @kernel
-def star_kernel(indptr: Any, indices: Any, mirror: Any, visits: Any) -> Any:
+def star_kernel(indptr: Any, indices: Any, mirror: Any, visits: Any, most: int) -> Any:
     """Color so that every path of four vertices has three colors (algorithm 4.1, 2007).
 
-    The edges between two colors form stars, which are kept with their hubs.
+    The edges between two colors form stars, which are kept with their hubs. Edges from a vertex to
+    all neighbours of one color are in one star, so that the first of them stands for all: these are
+    ``seen``, as many as ``found`` says, where the vertex has its neighbours. Thus vertices with
+    many neighbours take no longer than others. Ends early, with vertices at -1, where ``most``
+    colors are not enough.
     """
     n = len(indptr) - 1
+    seen = full(len(indices), 0)
+    found = full(n, 0)
     colors = full(n, -1)
     forbidden = full(n + 1, -1)
     first_from = full(n + 1, -1)  # by color: the vertex that saw a first neighbour of it
@@ -189,39 +191,40 @@ def star_kernel(indptr: Any, indices: Any, mirror: Any, visits: Any) -> Any:
             if first_from[c] == v:
                 q = indices[first_edge[c]]
                 if treated[q] != v:
-                    for other in range(indptr[q], indptr[q + 1]):
-                        if colors[indices[other]] >= 0:
-                            forbidden[colors[indices[other]]] = v
+                    for place in range(indptr[q], indptr[q] + found[q]):
+                        forbidden[colors[indices[seen[place]]]] = v
                     treated[q] = v
-                for other in range(indptr[w], indptr[w + 1]):
-                    if colors[indices[other]] >= 0:
-                        forbidden[colors[indices[other]]] = v
+                for place in range(indptr[w], indptr[w] + found[w]):
+                    forbidden[colors[indices[seen[place]]]] = v
                 treated[w] = v
             else:
                 first_from[c] = v
                 first_edge[c] = at
-                for other in range(indptr[w], indptr[w + 1]):
-                    x = indices[other]
-                    if x != v and colors[x] >= 0 and hub[star[other]] == x:
+                for place in range(indptr[w], indptr[w] + found[w]):
+                    x = indices[seen[place]]
+                    if hub[star[seen[place]]] == x:
                         forbidden[colors[x]] = v
         c = 0
         while forbidden[c] == v:
             c += 1
+        if c >= most:
+            break
         colors[v] = c
         for at in range(indptr[v], indptr[v + 1]):
             w = indices[at]
             if colors[w] < 0:
                 continue
             joined = -1
-            for other in range(indptr[w], indptr[w + 1]):
-                x = indices[other]
-                if x != v and colors[x] == c:
-                    joined = other
+            for place in range(indptr[w], indptr[w] + found[w]):
+                if colors[indices[seen[place]]] == c:
+                    joined = seen[place]
                     break
             if joined >= 0:
                 hub[star[joined]] = w
                 star[at] = star[joined]
             else:
+                seen[indptr[w] + found[w]] = mirror[at]
+                found[w] += 1
                 first = first_edge[colors[w]]
                 if indices[first] != w:
                     if star[first] < 0:
@@ -234,6 +237,9 @@ def star_kernel(indptr: Any, indices: Any, mirror: Any, visits: Any) -> Any:
                     star[at] = stars
                     stars += 1
             star[mirror[at]] = star[at]
+            if indices[first_edge[colors[w]]] == w:
+                seen[indptr[v] + found[v]] = at
+                found[v] += 1
     return colors
 
 
@@ -241,9 +247,13 @@ def star_kernel(indptr: Any, indices: Any, mirror: Any, visits: Any) -> Any:
 def acyclic_kernel(indptr: Any, indices: Any, mirror: Any, visits: Any) -> Any:
     """Color so that every cycle has three colors (algorithm 3.1, 2007).
 
-    The edges between two colors form trees, which are kept as disjoint sets of edges.
+    The edges between two colors form trees, which are kept as disjoint sets of edges. Edges from a
+    vertex to all neighbours of one color are in one tree, so that the first of them stands for all,
+    as in ``star_kernel``.
     """
     n = len(indptr) - 1
+    seen = full(len(indices), 0)
+    found = full(n, 0)
     colors = full(n, -1)
     forbidden = full(n + 1, -1)
     first_from = full(n + 1, -1)
@@ -261,9 +271,10 @@ def acyclic_kernel(indptr: Any, indices: Any, mirror: Any, visits: Any) -> Any:
             w = indices[at]
             if colors[w] < 0:
                 continue
-            for other in range(indptr[w], indptr[w + 1]):
+            for place in range(indptr[w], indptr[w] + found[w]):
+                other = seen[place]
                 x = indices[other]
-                if colors[x] < 0 or forbidden[colors[x]] == v:
+                if forbidden[colors[x]] == v:
                     continue
                 tree = min(other, mirror[other])
                 while parent[tree] != tree:
@@ -288,6 +299,8 @@ def acyclic_kernel(indptr: Any, indices: Any, mirror: Any, visits: Any) -> Any:
             if first_from[colors[w]] != v:
                 first_from[colors[w]] = v
                 first_edge[colors[w]] = at
+                seen[indptr[v] + found[v]] = at
+                found[v] += 1
             else:
                 first = min(first_edge[colors[w]], mirror[first_edge[colors[w]]])
                 while parent[first] != first:
@@ -295,15 +308,21 @@ def acyclic_kernel(indptr: Any, indices: Any, mirror: Any, visits: Any) -> Any:
                 if first != mine:
                     parent[mine] = first
                     mine = first
-            for other in range(indptr[w], indptr[w + 1]):
-                x = indices[other]
-                if x != v and colors[x] == c:
-                    tree = min(other, mirror[other])
-                    while parent[tree] != tree:
-                        parent[tree] = parent[parent[tree]]
-                        tree = parent[tree]
-                    if tree != mine:
-                        parent[tree] = mine
+            joined = -1
+            for place in range(indptr[w], indptr[w] + found[w]):
+                if colors[indices[seen[place]]] == c:
+                    joined = seen[place]
+                    break
+            if joined >= 0:
+                tree = min(joined, mirror[joined])
+                while parent[tree] != tree:
+                    parent[tree] = parent[parent[tree]]
+                    tree = parent[tree]
+                if tree != mine:
+                    parent[tree] = mine
+            else:
+                seen[indptr[w] + found[w]] = mirror[at]
+                found[w] += 1
     return colors
 
 
