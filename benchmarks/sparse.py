@@ -2,20 +2,21 @@
 
 Patterns, colorings and evaluations of the Jacobian of a Brusselator on an N x N grid and of the
 Hessian of the chained Rosenbrock function, on source with array operations; those of source with
-loops over elements for comparison. What is not installed is left out.
+loops over elements for comparison. How all times grow with the number of nonzeros, for these and
+for Jacobians with a band and with a full row and column. What is not installed is left out.
 """
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize._numdiff import approx_derivative, group_columns
-from timing import Measurement, measure
+from timing import Growth, Measurement, growth, measure
 
 from adcompiler import hessian_sparsity, jacobian_sparsity, sparse_hessian, sparse_jacobian
 from adcompiler.sparsity.coloring import color
@@ -23,7 +24,10 @@ from adcompiler.sparsity.coloring import color
 Array = npt.NDArray[np.float64]
 GRIDS = (6, 25, 100)
 CHAINS = (10, 1000, 100_000)
+SIZES = (10_000, 100_000)
 ROUNDS = 5
+LINEAR = 1.25
+"""The power of the number of nonzeros as which our own times may grow, noise included."""
 
 
 def brusselator_on(np: Any) -> Callable[[Any, int], Any]:
@@ -79,6 +83,16 @@ def rosenbrock_loop(x: Array) -> float:
     for i in range(len(x) - 1):
         total += (1.0 - x[i]) ** 2 + 100.0 * (x[i + 1] - x[i] ** 2) ** 2
     return total
+
+
+def band(x: Array) -> Array:
+    """Return a vector whose Jacobian has four diagonals."""
+    return x[2:-2] ** 2 + x[:-4] * x[4:] + 3.0 * x[1:-3] ** 2
+
+
+def arrow(x: Array) -> Array:
+    """Return a vector whose Jacobian has a full row, a full column and a diagonal."""
+    return np.concatenate([[np.sum(x * x)], x[1:] * x[0]])
 
 
 def installed(name: str) -> Any:
@@ -173,14 +187,14 @@ class Casadi:
         return {"pattern": pattern, "evaluation": lambda: function(x)}
 
 
-def of_jacobian(function: Any, u: Array, n: int) -> dict[str, Callable[[], Any]]:
+def of_jacobian(function: Any, u: Array, *others: Any) -> dict[str, Callable[[], Any]]:
     """Return how adcompiler finds pattern and coloring, and evaluates, a Jacobian."""
     jacobian = sparse_jacobian(function)
-    pattern = jacobian.structure(u, n).pattern
+    pattern = jacobian.structure(u, *others).pattern
     return {
-        "pattern": lambda: jacobian_sparsity(function, u, n),
-        "coloring": lambda: color(pattern, "column"),
-        "evaluation": lambda: jacobian(u, n),
+        "pattern": lambda: jacobian_sparsity(function, u, *others),
+        "coloring": lambda: jacobian.colored(pattern),
+        "evaluation": lambda: jacobian(u, *others),
     }
 
 
@@ -220,7 +234,32 @@ def compared(
     return found
 
 
-def main() -> list[Measurement]:
+def growths(name: str, nonzeros: Sequence[int], found: Sequence[Measurement]) -> list[Growth]:
+    """Return how the times of each stage grow with the number of nonzeros."""
+    return [
+        growth(f"{name}: {stage}, growth", nonzeros, [
+            m.seconds for m in found if m.case.endswith(stage)
+        ], {"adcompiler": LINEAR})
+        for stage in ("pattern", "coloring", "evaluation")
+    ]
+
+
+def own_sizes(rng: Any) -> list[Measurement | Growth]:
+    """Return our own times for a band and an arrow."""
+    found: list[Measurement | Growth] = []
+    for function in (band, arrow):
+        times: list[Measurement] = []
+        nonzeros = []
+        for n in SIZES:
+            x = rng.uniform(0.5, 1.5, n)
+            nonzeros.append(jacobian_sparsity(function, x).nnz)
+            times += compared(f"{function.__name__}, {n}", {"adcompiler": of_jacobian(function, x)},
+                              {})
+        found += [*times, *growths(function.__name__, nonzeros, times)]
+    return found
+
+
+def main() -> list[Measurement | Growth]:
     """Return the timings."""
     rng = np.random.default_rng(0)
     asdex, casadi = installed("asdex"), installed("casadi")
@@ -229,10 +268,12 @@ def main() -> list[Measurement]:
         peers["asdex"] = Asdex(asdex)
     if casadi is not None:
         peers["casadi"] = Casadi(casadi)
-    found = []
+    times: list[Measurement] = []
+    nonzeros = []
     evaluation = {"adcompiler / asdex": ("<", 1.0), "adcompiler / casadi": ("<", 2.0)}
     for n in GRIDS:
         u = rng.uniform(0.5, 1.5, 2 * n * n)
+        nonzeros.append(12 * n * n)
         contenders = {"adcompiler": of_jacobian(brusselator, u, n)}
         contenders |= {name: peer.jacobian(u, n) for name, peer in peers.items()}
         contenders["differences"] = differences(u, n)
@@ -242,9 +283,12 @@ def main() -> list[Measurement]:
         if n == GRIDS[-1]:
             bars["pattern"] = dict.fromkeys(("adcompiler / asdex", "adcompiler / casadi"),
                                             ("<", 1.0))
-        found += compared(f"Brusselator, {n} x {n}", contenders, bars)
+        times += compared(f"Brusselator, {n} x {n}", contenders, bars)
+    found: list[Measurement | Growth] = [*times, *growths("Brusselator", nonzeros, times)]
+    times, nonzeros = [], []
     for n in CHAINS:
         x = rng.normal(size=n)
+        nonzeros.append(3 * n - 2)
         contenders = {"adcompiler": of_hessian(rosenbrock, x)}
         contenders |= {name: peer.hessian(x) for name, peer in peers.items()}
         if n <= 1000:
@@ -252,5 +296,5 @@ def main() -> list[Measurement]:
         bars = {"evaluation": evaluation} if n == CHAINS[-1] else {}
         if n == CHAINS[-1]:
             bars["pattern"] = {"adcompiler / asdex": ("<", 0.1)}
-        found += compared(f"chained Rosenbrock, {n}", contenders, bars)
-    return found
+        times += compared(f"chained Rosenbrock, {n}", contenders, bars)
+    return [*found, *times, *growths("chained Rosenbrock", nonzeros, times), *own_sizes(rng)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -59,6 +60,36 @@ class Difference:
         return self.seconds < self.limit
 
 
+@dataclass(frozen=True)
+class Growth:
+    """How the times of a case grow with its size, by contender: as which power of the size."""
+
+    case: str
+    exponents: dict[str, float]
+    limits: dict[str, float] = field(default_factory=dict)
+
+    def is_met(self, name: str) -> bool:
+        """Say whether a contender's time grows no faster than its limit."""
+        return self.exponents[name] < self.limits.get(name, math.inf)
+
+    @property
+    def met(self) -> bool:
+        """Say whether no time grows faster than its limit."""
+        return all(map(self.is_met, self.exponents))
+
+
+def growth(
+    case: str, sizes: Sequence[float], seconds: Sequence[dict[str, float]],
+    limits: dict[str, float],
+) -> Growth:
+    """Return how times grew from the last size but one to the last one."""
+    before, after = seconds[-2:]
+    step = math.log(sizes[-1] / sizes[-2])
+    return Growth(case, {
+        name: math.log(after[name] / before[name]) / step for name in after if name in before
+    }, limits)
+
+
 def measure(
     contenders: dict[str, Callable[..., Any]],
     arguments: Sequence[Any],
@@ -102,7 +133,7 @@ def readable(seconds: float) -> str:
     return f"{seconds / 1e-9:.3g} ns"
 
 
-def table(measurements: Sequence[Measurement | Difference]) -> str:
+def table(measurements: Sequence[Measurement | Difference | Growth]) -> str:
     """Return the measurements as aligned rows: case, contender or ratio, figure, bar."""
     rows = [("case", "what", "figure", "bar", "")]
     for measurement in measurements:
@@ -114,6 +145,15 @@ def table(measurements: Sequence[Measurement | Difference]) -> str:
                 ("", "called directly", readable(measurement.fast), "", ""),
                 ("", "difference", difference, limit, "met" if measurement.met else "MISSED"),
             ]
+            continue
+        if isinstance(measurement, Growth):
+            for i, (name, exponent) in enumerate(measurement.exponents.items()):
+                limit = measurement.limits.get(name)
+                rows.append((
+                    "" if i else measurement.case, name, f"n**{exponent:.2f}",
+                    "" if limit is None else f"< n**{limit:g}",
+                    "" if limit is None else "met" if measurement.is_met(name) else "MISSED",
+                ))
             continue
         names = [measurement.case] + [""] * len(measurement.seconds)
         for name, (contender, seconds) in zip(names, measurement.seconds.items(), strict=False):
@@ -130,13 +170,15 @@ def table(measurements: Sequence[Measurement | Difference]) -> str:
     )
 
 
-def as_json(measurements: Sequence[Measurement | Difference]) -> list[dict[str, Any]]:
+def as_json(measurements: Sequence[Measurement | Difference | Growth]) -> list[dict[str, Any]]:
     """Return the measurements as plain data, seconds per call."""
     found = []
     for measurement in measurements:
         data = asdict(measurement)
         if isinstance(measurement, Difference):
             data |= {"seconds": measurement.seconds, "met": measurement.met}
+        elif isinstance(measurement, Growth):
+            data |= {"met": measurement.met}
         else:
             data["results"] = [
                 {"name": name, "ratio": ratio, "bar": bar, "met": met}
@@ -146,11 +188,11 @@ def as_json(measurements: Sequence[Measurement | Difference]) -> list[dict[str, 
     return found
 
 
-def all_met(measurements: Sequence[Measurement | Difference]) -> bool:
+def all_met(measurements: Sequence[Measurement | Difference | Growth]) -> bool:
     """Say whether every bar that was measured is met."""
     return all(
         measurement.met
-        if isinstance(measurement, Difference)
+        if isinstance(measurement, (Difference, Growth))
         else all(met for *_, met in measurement.results())
         for measurement in measurements
     )
