@@ -511,7 +511,7 @@ class Batcher:
         plain = not rhs.kwargs and not any(isinstance(arg, Star) for arg in args)
         if plain and (is_elementwise(function) or function in OPERATORS):
             return self.elementwise(function, list(args), origin)
-        if plain and function in (float, complex) and self.is_array(args[0]):
+        if plain and function in (float, complex) and len(args) == 1 and self.is_array(args[0]):
             if function is complex:
                 return Call(Const(np.asarray), (args[0], Const(complex)))
             assert isinstance(args[0], Var)
@@ -542,7 +542,7 @@ class Batcher:
             return Call(rhs.func, (self.expanded(args[0], origin), self.expanded(args[1], origin)))
         if plain and function is drop_last:
             return rhs
-        if plain and function is np.reshape:
+        if plain and function is np.reshape and len(args) == 2:
             return self.reshaped(args[0], args[1], origin)
         if plain and function is np.ravel and len(args) == 1:
             return self.reshaped(args[0], Const(-1), origin)

@@ -187,110 +187,70 @@ def half_spaces(rng: np.random.Generator) -> list[Call]:
     return [*named_axes(half_planes(rng)), *spaces(rng)[-4:]]
 
 
-@rrule(np.fft.fft2, wrt=("a",), linear=(0,), domain=planes)
-def fft2_rule(a, s=None, axes=(-2, -1), norm=None):
-    a_shape = np.shape(a)
-    along = axes if s is None else transformed_axes(a_shape, s, axes)
+def of_complex(transform: Any, back: Any, all_axes: Any, domain: Any) -> None:
+    """Register the rule of a transform over several axes, by default over ``all_axes``."""
 
-    def fft2_pullback(dy):
-        da = np.fft.ifftn(dy, axes=along, norm=opposite(norm))
-        return like(da if s is None else fitted(da, a_shape), a)
+    @rrule(transform, wrt=("a",), linear=(0,), domain=domain)
+    def rule(a, s=None, axes=all_axes, norm=None):
+        a_shape = np.shape(a)
+        along = axes if s is None else transformed_axes(a_shape, s, axes)
+        y = transform(a, s, axes, norm)
 
-    return np.fft.fft2(a, s, axes, norm), fft2_pullback
+        def transform_pullback(dy):
+            da = back(dy, axes=along, norm=opposite(norm))
+            return like(da if s is None else fitted(da, a_shape), a)
 
-
-@rrule(np.fft.fftn, wrt=("a",), linear=(0,), domain=spaces)
-def fftn_rule(a, s=None, axes=None, norm=None):
-    a_shape = np.shape(a)
-    along = axes if s is None else transformed_axes(a_shape, s, axes)
-
-    def fftn_pullback(dy):
-        da = np.fft.ifftn(dy, axes=along, norm=opposite(norm))
-        return like(da if s is None else fitted(da, a_shape), a)
-
-    return np.fft.fftn(a, s, axes, norm), fftn_pullback
+        return y, transform_pullback
 
 
-@rrule(np.fft.ifft2, wrt=("a",), linear=(0,), domain=planes)
-def ifft2_rule(a, s=None, axes=(-2, -1), norm=None):
-    a_shape = np.shape(a)
-    along = axes if s is None else transformed_axes(a_shape, s, axes)
-
-    def ifft2_pullback(dy):
-        da = np.fft.fftn(dy, axes=along, norm=opposite(norm))
-        return like(da if s is None else fitted(da, a_shape), a)
-
-    return np.fft.ifft2(a, s, axes, norm), ifft2_pullback
+of_complex(np.fft.fft2, np.fft.ifftn, (-2, -1), planes)
+of_complex(np.fft.fftn, np.fft.ifftn, None, spaces)
+of_complex(np.fft.ifft2, np.fft.fftn, (-2, -1), planes)
+of_complex(np.fft.ifftn, np.fft.fftn, None, spaces)
 
 
-@rrule(np.fft.ifftn, wrt=("a",), linear=(0,), domain=spaces)
-def ifftn_rule(a, s=None, axes=None, norm=None):
-    a_shape = np.shape(a)
-    along = axes if s is None else transformed_axes(a_shape, s, axes)
+def of_real(transform: Any, all_axes: Any, domain: Any) -> None:
+    """Register the rule of a transform of real numbers to half of their spectrum."""
 
-    def ifftn_pullback(dy):
-        da = np.fft.fftn(dy, axes=along, norm=opposite(norm))
-        return like(da if s is None else fitted(da, a_shape), a)
+    @rrule(transform, wrt=("a",), linear=(0,), domain=domain)
+    def rule(a, s=None, axes=all_axes, norm=None):
+        a_shape = np.shape(a)
+        along = transformed_axes(a_shape, s, axes)
+        counts = extents(a_shape, s, along)
+        y = transform(a, s, axes, norm)
 
-    return np.fft.ifftn(a, s, axes, norm), ifftn_pullback
+        def transform_pullback(dy):
+            half = inner_scaled(dy, counts[-1], along[-1], 0.5)
+            da = np.fft.irfftn(half, counts, along, opposite(norm))
+            return like(da if s is None else fitted(da, a_shape), a)
 
-
-@rrule(np.fft.rfft2, wrt=("a",), linear=(0,), domain=real_planes)
-def rfft2_rule(a, s=None, axes=(-2, -1), norm=None):
-    a_shape = np.shape(a)
-    along = transformed_axes(a_shape, s, axes)
-    counts = extents(a_shape, s, along)
-
-    def rfft2_pullback(dy):
-        weighted = inner_scaled(dy, counts[-1], along[-1], 0.5)
-        da = np.fft.irfftn(weighted, counts, along, opposite(norm))
-        return like(da if s is None else fitted(da, a_shape), a)
-
-    return np.fft.rfft2(a, s, axes, norm), rfft2_pullback
+        return y, transform_pullback
 
 
-@rrule(np.fft.rfftn, wrt=("a",), linear=(0,), domain=real_spaces)
-def rfftn_rule(a, s=None, axes=None, norm=None):
-    a_shape = np.shape(a)
-    along = transformed_axes(a_shape, s, axes)
-    counts = extents(a_shape, s, along)
-
-    def rfftn_pullback(dy):
-        weighted = inner_scaled(dy, counts[-1], along[-1], 0.5)
-        da = np.fft.irfftn(weighted, counts, along, opposite(norm))
-        return like(da if s is None else fitted(da, a_shape), a)
-
-    return np.fft.rfftn(a, s, axes, norm), rfftn_pullback
+of_real(np.fft.rfft2, (-2, -1), real_planes)
+of_real(np.fft.rfftn, None, real_spaces)
 
 
-@rrule(np.fft.irfft2, wrt=("a",), linear=(0,), domain=half_planes)
-def irfft2_rule(a, s=None, axes=(-2, -1), norm=None):
-    a_shape = np.shape(a)
-    along = transformed_axes(a_shape, s, axes)
-    y = np.fft.irfft2(a, s, axes, norm)
-    count = np.shape(y)[along[-1]]
+def to_real(transform: Any, all_axes: Any, domain: Any) -> None:
+    """Register the rule of a transform of half a spectrum to real numbers."""
 
-    def irfft2_pullback(dy):
-        half = np.fft.rfftn(dy, axes=along, norm=opposite(norm))
-        da = inner_scaled(half, count, along[-1], 2.0)
-        return like(da if s is None else fitted(da, a_shape), a)
+    @rrule(transform, wrt=("a",), linear=(0,), domain=domain)
+    def rule(a, s=None, axes=all_axes, norm=None):
+        a_shape = np.shape(a)
+        along = transformed_axes(a_shape, s, axes)
+        y = transform(a, s, axes, norm)
+        count = np.shape(y)[along[-1]]
 
-    return y, irfft2_pullback
+        def transform_pullback(dy):
+            half = np.fft.rfftn(dy, axes=along, norm=opposite(norm))
+            da = inner_scaled(half, count, along[-1], 2.0)
+            return like(da if s is None else fitted(da, a_shape), a)
+
+        return y, transform_pullback
 
 
-@rrule(np.fft.irfftn, wrt=("a",), linear=(0,), domain=half_spaces)
-def irfftn_rule(a, s=None, axes=None, norm=None):
-    a_shape = np.shape(a)
-    along = transformed_axes(a_shape, s, axes)
-    y = np.fft.irfftn(a, s, axes, norm)
-    count = np.shape(y)[along[-1]]
-
-    def irfftn_pullback(dy):
-        half = np.fft.rfftn(dy, axes=along, norm=opposite(norm))
-        da = inner_scaled(half, count, along[-1], 2.0)
-        return like(da if s is None else fitted(da, a_shape), a)
-
-    return y, irfftn_pullback
+to_real(np.fft.irfft2, (-2, -1), half_planes)
+to_real(np.fft.irfftn, None, half_spaces)
 
 
 # --- order of frequencies -------------------------------------------------------------------------
@@ -326,24 +286,21 @@ def frequency_samples(rng: np.random.Generator) -> list[Call]:
     return [call(4), call(5, 0.5), call(3, np.float64(1.5)), call(1, d=0.7)]
 
 
-@rrule(np.fft.fftfreq, wrt=("d",), domain=frequency_samples)
-def fftfreq_rule(n, d=1.0):
-    y = np.fft.fftfreq(n, d)
+def grid(function: Any) -> None:
+    """Register the rule of a grid of frequencies, which are inverse to the spacing ``d``."""
 
-    def fftfreq_pullback(dy):
-        return project(-np.vdot(y, dy) / np.conj(d), d)
+    @rrule(function, wrt=("d",), domain=frequency_samples)
+    def rule(n, d=1.0):
+        y = function(n, d)
 
-    return y, fftfreq_pullback
+        def grid_pullback(dy):
+            return project(-np.vdot(y, dy) / np.conj(d), d)
+
+        return y, grid_pullback
 
 
-@rrule(np.fft.rfftfreq, wrt=("d",), domain=frequency_samples)
-def rfftfreq_rule(n, d=1.0):
-    y = np.fft.rfftfreq(n, d)
-
-    def rfftfreq_pullback(dy):
-        return project(-np.vdot(y, dy) / np.conj(d), d)
-
-    return y, rfftfreq_pullback
+grid(np.fft.fftfreq)
+grid(np.fft.rfftfreq)
 
 
 # --- what the adjoints are made of ----------------------------------------------------------------

@@ -38,6 +38,7 @@ def _complex(rng, *shape):
     call(rng.normal(size=(2, 1, 3)), rng.normal(size=(2, 3, 4))),
     call(rng.normal(size=3), rng.normal(size=(2, 3, 4))),
     call(rng.normal(size=(2, 2, 3)), rng.normal(size=3)),
+    call(rng.normal(size=(2, 2, 3)), rng.normal(size=(3, 4))),
     call(rng.normal(size=(2, 0)), rng.normal(size=(0, 3))),
     call(_complex(rng, 2, 3), _complex(rng, 3)),
     call(_complex(rng, 2, 3), rng.normal(size=(3, 2))),

@@ -264,49 +264,25 @@ def samples_of_ranks(rng):
     ]
 
 
-@rrule(scipy.ndimage.maximum_filter, wrt=("input",), kink=EQUAL, domain=samples_of_ranks)
-def maximum_filter(
-    input, size=None, footprint=None, output=None, mode="reflect", cval=0.0, origin=0
-):
-    if output is not None:
-        raise NotImplementedError("rules for scipy.ndimage take no output=")
-    y = scipy.ndimage.maximum_filter(input, size, footprint, None, mode, cval, origin)
+def of_rank(function):
+    """Register the rule of a filter that takes one element of each window."""
 
-    def maximum_filter_pullback(dy):
-        chosen = rank_choices(input, y, size, footprint, mode, cval, origin)
-        return like(rank_adjoint(dy, chosen, size, footprint, mode, origin), input)
+    @rrule(function, wrt=("input",), kink=EQUAL, domain=samples_of_ranks)
+    def rule(input, size=None, footprint=None, output=None, mode="reflect", cval=0.0, origin=0):
+        if output is not None:
+            raise NotImplementedError("rules for scipy.ndimage take no output=")
+        y = function(input, size, footprint, None, mode, cval, origin)
 
-    return y, maximum_filter_pullback
+        def of_rank_pullback(dy):
+            chosen = rank_choices(input, y, size, footprint, mode, cval, origin)
+            return like(rank_adjoint(dy, chosen, size, footprint, mode, origin), input)
 
-
-@rrule(scipy.ndimage.minimum_filter, wrt=("input",), kink=EQUAL, domain=samples_of_ranks)
-def minimum_filter(
-    input, size=None, footprint=None, output=None, mode="reflect", cval=0.0, origin=0
-):
-    if output is not None:
-        raise NotImplementedError("rules for scipy.ndimage take no output=")
-    y = scipy.ndimage.minimum_filter(input, size, footprint, None, mode, cval, origin)
-
-    def minimum_filter_pullback(dy):
-        chosen = rank_choices(input, y, size, footprint, mode, cval, origin)
-        return like(rank_adjoint(dy, chosen, size, footprint, mode, origin), input)
-
-    return y, minimum_filter_pullback
+        return y, of_rank_pullback
 
 
-@rrule(scipy.ndimage.median_filter, wrt=("input",), kink=EQUAL, domain=samples_of_ranks)
-def median_filter(
-    input, size=None, footprint=None, output=None, mode="reflect", cval=0.0, origin=0
-):
-    if output is not None:
-        raise NotImplementedError("rules for scipy.ndimage take no output=")
-    y = scipy.ndimage.median_filter(input, size, footprint, None, mode, cval, origin)
-
-    def median_filter_pullback(dy):
-        chosen = rank_choices(input, y, size, footprint, mode, cval, origin)
-        return like(rank_adjoint(dy, chosen, size, footprint, mode, origin), input)
-
-    return y, median_filter_pullback
+of_rank(scipy.ndimage.maximum_filter)
+of_rank(scipy.ndimage.minimum_filter)
+of_rank(scipy.ndimage.median_filter)
 
 
 @rrule(scipy.ndimage.rank_filter, wrt=("input",), kink=EQUAL, domain=lambda rng: [

@@ -134,52 +134,22 @@ def derivative_samples(rng: np.random.Generator) -> list[Any]:
     ]
 
 
-@rrule(sc.jvp, wrt=("z",), domain=derivative_samples)
-def jvp_rule(v, z, n=1):
-    def jvp_pullback(dy):
-        return project(np.conj(sc.jvp(v, z, n + 1)) * dy, z)
+def differentiated(function: Any) -> None:
+    """Register the rule of the n-th derivative of a Bessel function: the next one."""
 
-    return sc.jvp(v, z, n), jvp_pullback
+    @rrule(function, wrt=("z",), domain=derivative_samples)
+    def rule(v, z, n=1):
+        y = function(v, z, n)
 
+        def derivative_pullback(dy):
+            slope = function(v, z, n + 1)
+            return project(np.conj(slope) * dy, z)
 
-@rrule(sc.yvp, wrt=("z",), domain=derivative_samples)
-def yvp_rule(v, z, n=1):
-    def yvp_pullback(dy):
-        return project(np.conj(sc.yvp(v, z, n + 1)) * dy, z)
-
-    return sc.yvp(v, z, n), yvp_pullback
+        return y, derivative_pullback
 
 
-@rrule(sc.ivp, wrt=("z",), domain=derivative_samples)
-def ivp_rule(v, z, n=1):
-    def ivp_pullback(dy):
-        return project(np.conj(sc.ivp(v, z, n + 1)) * dy, z)
-
-    return sc.ivp(v, z, n), ivp_pullback
-
-
-@rrule(sc.kvp, wrt=("z",), domain=derivative_samples)
-def kvp_rule(v, z, n=1):
-    def kvp_pullback(dy):
-        return project(np.conj(sc.kvp(v, z, n + 1)) * dy, z)
-
-    return sc.kvp(v, z, n), kvp_pullback
-
-
-@rrule(sc.h1vp, wrt=("z",), domain=derivative_samples)
-def h1vp_rule(v, z, n=1):
-    def h1vp_pullback(dy):
-        return project(np.conj(sc.h1vp(v, z, n + 1)) * dy, z)
-
-    return sc.h1vp(v, z, n), h1vp_pullback
-
-
-@rrule(sc.h2vp, wrt=("z",), domain=derivative_samples)
-def h2vp_rule(v, z, n=1):
-    def h2vp_pullback(dy):
-        return project(np.conj(sc.h2vp(v, z, n + 1)) * dy, z)
-
-    return sc.h2vp(v, z, n), h2vp_pullback
+for _derivative in (sc.jvp, sc.yvp, sc.ivp, sc.kvp, sc.h1vp, sc.h2vp):
+    differentiated(_derivative)
 
 
 # --- spherical Bessel functions, DLMF 10.51.2 and 10.51.5 -----------------------------------------
@@ -194,62 +164,32 @@ def spherical_samples(rng: np.random.Generator) -> list[Any]:
     ]
 
 
-def weighted(n: Any, below: Any, above: Any) -> Any:
-    """Return ``(n * below - (n + 1) * above) / (2 n + 1)``; what is below 0 does not count."""
-    return (n * below - (n + 1) * above) / (2 * n + 1)
+def spherical(function: Any, below: float, above: float) -> None:
+    """Register the rule of a spherical Bessel function and its derivative.
+
+    The derivative at order n is ``n / (2 n + 1)`` times ``below`` times the function at n - 1, and
+    ``(n + 1) / (2 n + 1)`` times ``above`` times the one at n + 1.
+    """
+
+    @rrule(function, wrt=("z",), domain=spherical_samples)
+    def rule(n, z, derivative=False):
+        y = function(n, z, derivative)
+
+        def spherical_pullback(dy):
+            if derivative:
+                before, after = function(n - 1 + (n == 0), z, True), function(n + 1, z, True)
+                slope = (below * n * before + above * (n + 1) * after) / (2 * n + 1)
+            else:
+                slope = function(n, z, True)
+            return project(np.conj(slope) * dy, z)
+
+        return y, spherical_pullback
 
 
-@rrule(sc.spherical_jn, wrt=("z",), domain=spherical_samples)
-def spherical_jn_rule(n, z, derivative=False):
-    def spherical_jn_pullback(dy):
-        if derivative:
-            below = sc.spherical_jn(n - 1 + (n == 0), z, True)
-            slope = weighted(n, below, sc.spherical_jn(n + 1, z, True))
-        else:
-            slope = sc.spherical_jn(n, z, True)
-        return project(np.conj(slope) * dy, z)
-
-    return sc.spherical_jn(n, z, derivative), spherical_jn_pullback
-
-
-@rrule(sc.spherical_yn, wrt=("z",), domain=spherical_samples)
-def spherical_yn_rule(n, z, derivative=False):
-    def spherical_yn_pullback(dy):
-        if derivative:
-            below = sc.spherical_yn(n - 1 + (n == 0), z, True)
-            slope = weighted(n, below, sc.spherical_yn(n + 1, z, True))
-        else:
-            slope = sc.spherical_yn(n, z, True)
-        return project(np.conj(slope) * dy, z)
-
-    return sc.spherical_yn(n, z, derivative), spherical_yn_pullback
-
-
-@rrule(sc.spherical_in, wrt=("z",), domain=spherical_samples)
-def spherical_in_rule(n, z, derivative=False):
-    def spherical_in_pullback(dy):
-        if derivative:
-            below = sc.spherical_in(n - 1 + (n == 0), z, True)
-            slope = weighted(n, below, -sc.spherical_in(n + 1, z, True))
-        else:
-            slope = sc.spherical_in(n, z, True)
-        return project(np.conj(slope) * dy, z)
-
-    return sc.spherical_in(n, z, derivative), spherical_in_pullback
-
-
-@rrule(sc.spherical_kn, wrt=("z",), domain=spherical_samples)
-def spherical_kn_rule(n, z, derivative=False):
-    def spherical_kn_pullback(dy):
-        if derivative:
-            below = sc.spherical_kn(n - 1 + (n == 0), z, True)
-            slope = weighted(n, -below, sc.spherical_kn(n + 1, z, True))
-        else:
-            slope = sc.spherical_kn(n, z, True)
-        return project(np.conj(slope) * dy, z)
-
-    return sc.spherical_kn(n, z, derivative), spherical_kn_pullback
-
+spherical(sc.spherical_jn, 1.0, -1.0)
+spherical(sc.spherical_yn, 1.0, -1.0)
+spherical(sc.spherical_in, 1.0, 1.0)
+spherical(sc.spherical_kn, -1.0, -1.0)
 
 # --- Kelvin functions: ber(x) + i bei(x) = i0(r x), r = exp(i pi / 4); DLMF 10.61.1 and 3 ------
 

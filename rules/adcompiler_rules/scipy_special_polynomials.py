@@ -152,61 +152,22 @@ def radial(characteristic: Any, q: Any, x: Any, y: Any, dy: Any) -> Any:
     return project(y[1] * dy[0] + curvature * dy[1], x)
 
 
-@rrule(sc.mathieu_cem, wrt=("x",), domain=lambda rng: [call(*c) for c in MATHIEU])
-def mathieu_cem_rule(m, q, x):
-    y = sc.mathieu_cem(m, q, x)
+def mathieu(function: Any, characteristic: Any, cotangent: Any, samples: Any) -> None:
+    """Register the rule of a Mathieu function and its slope, of one parity and one kind."""
 
-    def mathieu_cem_pullback(dy):
-        return angular(sc.mathieu_a(m, q), q, x, y, dy)
+    @rrule(function, wrt=("x",), domain=lambda rng: [call(*c) for c in samples])
+    def rule(m, q, x):
+        y = function(m, q, x)
 
-    return y, mathieu_cem_pullback
+        def mathieu_pullback(dy):
+            return cotangent(characteristic(m, q), q, x, y, dy)
 
-
-@rrule(sc.mathieu_sem, wrt=("x",), domain=lambda rng: [call(*c) for c in MATHIEU])
-def mathieu_sem_rule(m, q, x):
-    y = sc.mathieu_sem(m, q, x)
-
-    def mathieu_sem_pullback(dy):
-        return angular(sc.mathieu_b(m, q), q, x, y, dy)
-
-    return y, mathieu_sem_pullback
+        return y, mathieu_pullback
 
 
-@rrule(sc.mathieu_modcem1, wrt=("x",), domain=lambda rng: [call(*c) for c in MODIFIED])
-def mathieu_modcem1_rule(m, q, x):
-    y = sc.mathieu_modcem1(m, q, x)
-
-    def mathieu_modcem1_pullback(dy):
-        return radial(sc.mathieu_a(m, q), q, x, y, dy)
-
-    return y, mathieu_modcem1_pullback
-
-
-@rrule(sc.mathieu_modcem2, wrt=("x",), domain=lambda rng: [call(*c) for c in MODIFIED])
-def mathieu_modcem2_rule(m, q, x):
-    y = sc.mathieu_modcem2(m, q, x)
-
-    def mathieu_modcem2_pullback(dy):
-        return radial(sc.mathieu_a(m, q), q, x, y, dy)
-
-    return y, mathieu_modcem2_pullback
-
-
-@rrule(sc.mathieu_modsem1, wrt=("x",), domain=lambda rng: [call(*c) for c in MODIFIED])
-def mathieu_modsem1_rule(m, q, x):
-    y = sc.mathieu_modsem1(m, q, x)
-
-    def mathieu_modsem1_pullback(dy):
-        return radial(sc.mathieu_b(m, q), q, x, y, dy)
-
-    return y, mathieu_modsem1_pullback
-
-
-@rrule(sc.mathieu_modsem2, wrt=("x",), domain=lambda rng: [call(*c) for c in MODIFIED])
-def mathieu_modsem2_rule(m, q, x):
-    y = sc.mathieu_modsem2(m, q, x)
-
-    def mathieu_modsem2_pullback(dy):
-        return radial(sc.mathieu_b(m, q), q, x, y, dy)
-
-    return y, mathieu_modsem2_pullback
+mathieu(sc.mathieu_cem, sc.mathieu_a, angular, MATHIEU)
+mathieu(sc.mathieu_sem, sc.mathieu_b, angular, MATHIEU)
+mathieu(sc.mathieu_modcem1, sc.mathieu_a, radial, MODIFIED)
+mathieu(sc.mathieu_modcem2, sc.mathieu_a, radial, MODIFIED)
+mathieu(sc.mathieu_modsem1, sc.mathieu_b, radial, MODIFIED)
+mathieu(sc.mathieu_modsem2, sc.mathieu_b, radial, MODIFIED)

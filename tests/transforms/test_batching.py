@@ -97,6 +97,16 @@ def test_results_without_axes_and_python_numbers():
     assert check(lambda v: v @ v, x)
 
 
+def test_complex_numbers_of_two_parts():
+    check(lambda a, b: abs(complex(a, b) * complex(b, 2.0)), 0.5, 2.0)
+    check(lambda a, b: abs(complex(2.0, a) * complex(a)) * b, 0.5, 2.0)
+
+
+def test_reshaping_in_the_order_of_columns():
+    check(lambda a: np.reshape(a * a, (6, 2), "F")[1:], M[:4])
+    check(lambda a: np.ravel(a * a, "F"), M[:4])
+
+
 def test_one_seed_after_another_where_there_is_no_other_way():
     def solved(a, b):
         return np.linalg.solve(a, b)
