@@ -19,7 +19,9 @@ from adcompiler.ir.nodes import (
     Atom, Attribute, Call, Const, Item, Pack, Rhs, Star, Step, Update, unstar,
 )
 from adcompiler.rulekit.registry import REGISTRY, hashable
-from adcompiler.runtime import append, dict_keys, entry, own, put_entry, stop_gradient
+from adcompiler.runtime import (
+    append, dict_keys, entry, own, put_entry, stop_gradient, zeros_like,
+)
 from adcompiler.runtime.external import call_external, external_call, external_value
 from adcompiler.runtime.functionals import implied, passive
 from adcompiler.runtime.shaping import (
@@ -75,7 +77,7 @@ SELECTORS: frozenset[Any] = frozenset({
 """Builtins whose result holds, or is, what their arguments hold."""
 
 COPIES: frozenset[Any] = frozenset({
-    own, entry, np.copy, dict_keys, copy_as_laid_out, stop_gradient,
+    own, entry, np.copy, dict_keys, copy_as_laid_out, stop_gradient, zeros_like,
 })
 """Functions that copy all that their argument holds, or give what cannot be written."""
 

@@ -30,12 +30,12 @@ def least_by(items: Sequence[Any], key: Callable[[Any], Any]) -> Any:
 
 def greatest_item(items: Sequence[Any]) -> Any:
     """``max(items)`` of tuples or lists, which carry a derivative inside."""
-    return items[items.index(max(items))]
+    return items[sort_order(items, True)[0]]
 
 
 def least_item(items: Sequence[Any]) -> Any:
     """``min(items)`` of tuples or lists, which carry a derivative inside."""
-    return items[items.index(min(items))]
+    return items[sort_order(items)[0]]
 
 
 def greatest_or(items: Sequence[Any], default: Any) -> Any:

@@ -8,19 +8,22 @@ written. Reading a variable gives its latest value: itself if nothing was writte
 its part of the root's latest value, read anew.
 
 Where two roots may share storage in a way that is not known exactly, they are *entangled*: a write
-to one makes the other unreadable, and reading it is refused. A value is *exclusive* if no other
+to one makes the other unreadable, and reading it is refused; but if only slots of a container are
+given other objects, only what may be that container or hold it. A value is *exclusive* if no other
 root can refer to its storage and the caller has none of it; writes to other values copy first, so
 that the writes of emitted code never reach what somebody else holds.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from adcompiler.analyses.purity import is_destructive
 from adcompiler.analyses.storage import (
     Sharing, checked, is_container, is_mutable, type_of_view, written_operand,
 )
@@ -30,6 +33,7 @@ from adcompiler.ir.nodes import (
     Statement, Step, Update, Var, unstar,
 )
 from adcompiler.ir.visit import definitions
+from adcompiler.rulekit.registry import hashable
 from adcompiler.runtime import choose, own, record
 from adcompiler.runtime.shaping import reshape_view
 from adcompiler.transforms.writer import Writer
@@ -125,6 +129,7 @@ class Heap:
         self.levels: dict[Var, int] = {}
         self.behind: dict[Var, tuple[Var, ...]] = {}
         self.aliases: dict[Var, set[Var]] = {}
+        self.holds: dict[Var, set[Var]] = {}
         self.filled: set[Var] = set()
         self.copies: set[Var] = set()
         self.callers: set[Var] = set()
@@ -204,6 +209,11 @@ class Heap:
             there = self.references[old]
             root = new if there.root is old else there.root
             self.references[new] = Reference(root, there.steps, other(there.at))
+        if old in self.holds:
+            self.holds[new] = self.holds[old]
+        for held in self.holds.values():
+            if old in held:
+                held.add(new)
         if old in self.changes:
             self.changes[new] = self.changes[old]
         state = self.state
@@ -253,19 +263,26 @@ class Heap:
             elif how == "holds" and (isinstance(rhs, Pack) or rhs_is_record(rhs)):
                 continue  # parts are found through the definition
             else:
-                self.join(var, operand)
+                self.join(var, operand, how == "holds" and makes_container(rhs))
 
     def place_in_text(self) -> str:
         """Return what messages of emitted code call the line that is being specialised."""
         at = self.s.at
         return "here" if at is None else f"{at.file.rsplit('/', 1)[-1]}:{at.line}"
 
-    def join(self, root: Var, atom: Atom) -> None:
-        """Note that a root may share storage with all that a value refers to."""
+    def join(self, root: Var, atom: Atom, within: bool = False) -> None:
+        """Note that a root may share storage with all that a value refers to.
+
+        ``within`` says that the root is a container which holds that, and no part of it.
+        """
         for other in self.roots(atom):
             for third in list(self.state.entangled.get(other, ())):
-                self.entangle(root, third)
-            self.entangle(root, other)
+                self.pair(root, third)
+            if within:
+                self.pair(root, other)
+                self.holds.setdefault(root, set()).add(other)
+            else:
+                self.entangle(root, other)
 
     def is_latest(self, value: Atom) -> bool:
         """Say whether a value is what a root that was written refers to now."""
@@ -305,7 +322,23 @@ class Heap:
         return None
 
     def entangle(self, a: Var, b: Var) -> None:
-        """Note that two roots may share storage."""
+        """Note that two roots may share storage, in whatever way."""
+        self.holds.setdefault(a, set()).add(b)
+        self.holds.setdefault(b, set()).add(a)
+        self.pair(a, b)
+
+    def may_reach(self, start: Var, root: Var) -> bool:
+        """Say whether the object under a root may be found from that under ``start``."""
+        seen = {start}
+        waiting = [start]
+        while waiting:
+            new = self.holds.get(waiting.pop(), set()) - seen
+            seen |= new
+            waiting += new
+        return root in seen
+
+    def pair(self, a: Var, b: Var) -> None:
+        """Note that two roots may share storage, in a way that ``holds`` tells."""
         if a is b:
             return
         self.state.entangled.setdefault(a, set()).add(b)
@@ -631,7 +664,10 @@ class Heap:
         written = self.written_slots(new, rebound)
         if written is None:
             self.filled.add(root)
+        own_slots = self.is_slot_written(new, rebound)
         for other in self.state.entangled.get(root, ()):
+            if own_slots and not self.may_reach(other, root):
+                continue
             if written is None or may_hold(self.s.unit.type(other), written):
                 self.state.lost.setdefault(other, (origin, root))
 
@@ -640,7 +676,14 @@ class Heap:
         for part in self.parts(value) or ():
             for other in self.roots(part):
                 if other is not root:
-                    self.join(root, part)
+                    self.join(root, part, within=True)
+
+    def is_slot_written(self, new: Atom, rebound: int | None) -> bool:
+        """Say whether a container's own slots were written, and nothing that it holds."""
+        rhs = self.s.unit.definition(new)
+        if isinstance(rhs, Update):
+            return rebound == 0
+        return isinstance(rhs, Call) and is_container(self.s.unit.type(new)) and is_destructive(rhs)
 
     def written_slots(self, new: Atom, rebound: int | None) -> t.Type | None:
         """Return the type of the container of which a slot was written, None for arrays."""
@@ -735,7 +778,7 @@ class Heap:
     def entangle_alike(self, made: Sequence[tuple[Var, Sequence[Atom]]]) -> None:
         """Entangle values that a region gives, where what they may be shares storage."""
         for one, other in self.alike(made):
-            self.entangle(one, other)
+            self.pair(one, other)
 
     def alike(self, made: Sequence[tuple[Var, Sequence[Atom]]]) -> list[tuple[Var, Var]]:
         """Return the pairs among values that a region gives which may share storage.
@@ -782,7 +825,7 @@ class Heap:
         for root in roots:
             for other in list(self.state.entangled.get(root, ())):
                 if self.is_outer(other) and other not in roots:
-                    self.entangle(var, other)
+                    self.pair(var, other)
             self.entangle(var, root)
         self.state.exclusive[var] = exclusive
 
@@ -857,6 +900,21 @@ class Heap:
                     found = rebound if found is None else min(found, rebound)
                 step = self.changes[step].before
         return found
+
+
+NEW_CONTAINERS: frozenset[Any] = frozenset({
+    list, tuple, sorted, dict, operator.add, operator.mul,
+})
+"""Functions that make a new container of what others hold."""
+
+
+def makes_container(rhs: Rhs) -> bool:
+    """Say whether a value that holds what others hold is a new container: no part of these."""
+    if isinstance(rhs, Item):  # of a list, by a slice
+        return True
+    return isinstance(rhs, Call) and isinstance(rhs.func, Const) and (
+        hashable(rhs.func.value) and rhs.func.value in NEW_CONTAINERS
+    )
 
 
 def may_count_from_end(step: Step) -> bool:

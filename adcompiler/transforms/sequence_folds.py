@@ -10,7 +10,9 @@ from adcompiler.frontend.iterators import dict_of_pairs, total_of_lists
 from adcompiler.frontend.replacements import listed
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin, Star, unstar
-from adcompiler.runtime import check_count, dict_of, same_length, unpack, without_keys
+from adcompiler.runtime import (
+    check_count, dict_of, dict_values, own, same_length, unpack, without_keys, zeros_like,
+)
 from adcompiler.transforms.folds import FOLDS, Fold, folds
 from adcompiler.transforms.iterator_folds import is_lazy, may_carry, transposed
 from adcompiler.transforms.specialise_types import item_type
@@ -152,6 +154,52 @@ def fold_dict_of(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: 
     type_ = s.unit.type(args[1])
     item = type_.item if isinstance(type_, t.List) else t.UNKNOWN
     return s.let(Call(Const(dict_of), tuple(args)), t.Dict(None, (item,)), name, origin)
+
+
+@folds(dict_values)
+def fold_dict_values(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """The values of a dict of which the keys are not known."""
+    match s.unit.type(args[0]):
+        case t.Dict(None, (item,)):
+            return s.let(Call(Const(dict_values), tuple(args)), t.List(item), name, origin)
+    return None
+
+
+@folds(own)
+def fold_own(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """A copy of a dict of which the keys are not known is of its type."""
+    type_ = s.unit.type(args[0])
+    if isinstance(type_, t.Dict) and type_.keys is None:
+        return s.let(Call(Const(own), tuple(args)), type_, name, origin)
+    return None
+
+
+@folds(zeros_like)
+def fold_zeros_like(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """The zeros for a dict of which the keys are not known."""
+    match s.unit.type(args[0]):
+        case t.Dict(None, (item,)) if (found := type_of_zeros(item)) is not None:
+            type_ = t.Dict(None, (found,))
+            return s.let(Call(Const(zeros_like), tuple(args)), type_, name, origin)
+    return None
+
+
+def type_of_zeros(type_: t.Type) -> t.Type | None:
+    """Return the type of the zeros for values of a type, None if it is not known."""
+    match type_:
+        case t.Scalar(kind, _):
+            return type_ if kind in ("float", "complex") else t.FLOAT
+        case t.Array(_, ndim):
+            return type_ if type_.kind in ("float", "complex") else t.Array("float64", ndim)
+        case t.List(item):
+            inner = type_of_zeros(item)
+            return None if inner is None else t.List(inner)
+        case t.Dict(None, (item,)):
+            inner = type_of_zeros(item)
+            return None if inner is None else t.Dict(None, (inner,))
+        case t.Bottom():
+            return type_
+    return None
 
 
 @folds(unpack)

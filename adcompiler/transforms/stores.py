@@ -192,7 +192,7 @@ def keep(heap: Heap, root: Var, value: Atom, owned: bool) -> None:
     """Note that the latest value of a container refers to ``value``, which it takes over."""
     latest = heap.state.value(root)
     exclusive = heap.is_exclusive(latest)
-    heap.join(root, value)
+    heap.join(root, value, within=True)
     heap.state.exclusive[latest] = exclusive and (
         owned or lies_in(heap, value, root) or takes_copies(heap, root, value, owned)
     )
