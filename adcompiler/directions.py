@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from adcompiler.analyses.derivatives import MAKERS
 from adcompiler.api import Argnums, Derivative, kept_derivative
 from adcompiler.dispatch import Options
 from adcompiler.dispatch.arguments import described
-from adcompiler.dispatch.trees import map_tree
+from adcompiler.dispatch.trees import leaves, map_tree
 from adcompiler.runtime import own
 
 
@@ -43,13 +44,20 @@ def linearize(
 ) -> tuple[Any, Callable[..., Any]]:
     """Return ``function(*primals, **kwargs)`` and its pushforward there.
 
-    The pushforward takes tangents of the arguments ``argnums`` (all positional ones by default) and
-    returns the derivative of the value along them. It may be called any number of times; it
-    computes the value again each time, from copies of the arguments made now.
+    The pushforward takes tangents of the arguments ``argnums`` and returns the derivative of the
+    value along them; tangents are those of ``jvp``, None stands for zero. By default they are those
+    of all positional arguments, of which those without a float have the tangent None (integers,
+    unless there is no float among the arguments). The pushforward may be called any number of
+    times. The value is computed once, with what the pushforward reads of it; where that cannot be
+    saved (see the page on modes), the pushforward computes the value again each time, from copies
+    of the arguments made now.
     """
     wanted = tuple(range(len(primals))) if argnums is None else as_tuple(argnums)
-    kept, named = own(primals), own(kwargs)
-    value = function(*primals, **kwargs)
+    inside = tuple(argnums is not None or holds_floats(x) for x in primals[: len(wanted)])
+    if argnums is not None or not any(inside):
+        inside = (True,) * len(wanted)
+    chosen = tuple(itertools.compress(wanted, inside))
+    value, push = kept_derivative(function, "linearize", chosen)(*primals, **kwargs)
 
     def pushforward(*tangents: Any) -> Any:
         """Return the derivative of the value along the tangents of the arguments."""
@@ -58,9 +66,20 @@ def linearize(
                 f"the pushforward takes {len(wanted)} tangents, one for each argument; "
                 f"got {len(tangents)}"
             )
-        return jvp(function, own(kept), tangents, argnums=wanted, **own(named))[1]
+        for one, on, d in zip(wanted, inside, tangents, strict=True):
+            if not on and d is not None:
+                raise TypeError(
+                    f"the argument {one} holds no float, so that its tangent is None; "
+                    "argnums names what is to have another"
+                )
+        return push(*itertools.compress(tangents, inside))
 
     return value, pushforward
+
+
+def holds_floats(value: Any) -> bool:
+    """Say whether an argument is, or holds, a float, a complex number or an array of these."""
+    return any(np.asarray(leaf).dtype.kind in "fc" for leaf in leaves(value))
 
 
 def derivative(function: Callable[..., Any], argnum: int | str = 0) -> Callable[..., Any]:

@@ -16,6 +16,7 @@ from adcompiler.errors import MissingRuleError, UnsupportedError
 from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Function
+from adcompiler.linearizations import NotSplittable, linearization
 from adcompiler.nested import derive
 from adcompiler.products import Product, Typed, gradient, optimised, specialise, split
 from adcompiler.pushforwards import pushforward
@@ -24,6 +25,8 @@ from adcompiler.transforms.batching import NotBatchable
 from adcompiler.transforms.unit import Unit
 
 STAGES = ("parse", "types", "reverse", "optimise", "source")
+WITH_EFFECTS = ("vjp", "forward", "linearize")
+"""Modes in which arguments are left as the function leaves them."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,7 @@ class Emitted:
     product: Product
     bound: dict[str, Any] = field(default_factory=dict)
     one_by_one: bool = False
+    recomputes: bool = False
 
     @property
     def report(self) -> dict[str, list[str]]:
@@ -85,6 +89,7 @@ class Emitted:
             "residuals": self.product.residuals, "effects": [self.product.effects],
             "seeds": ["one by one"] if self.one_by_one else [],
             "constants": list(self.product.constants),
+            "primal": ["in each call"] if self.recomputes else [],
         }
 
 
@@ -129,7 +134,7 @@ def typed_function(unit: Unit, function: Function, request: Request) -> tuple[Un
         typed = specialise(unit, function, request.function, list(request.types), wrt=request.wrt,
                            parts=request.parts, same=request.same, copied=copied)
         again = request.unit(unit.chosen)
-        containers = typed.containers_written(unit) if request.mode in ("vjp", "forward") else ()
+        containers = typed.containers_written(unit) if request.mode in WITH_EFFECTS else ()
         if not unit.merges <= unit.chosen and any(f.anchor == "aliases" for f in unit.findings):
             again.chosen |= unit.merges
         elif not unit.attempts <= unit.chosen:
@@ -145,11 +150,13 @@ def typed_function(unit: Unit, function: Function, request: Request) -> tuple[Un
 
 
 def differentiate(unit: Unit, typed: Typed, request: Request) -> Product:
-    """Return the product wanted: the split pair, the pushforward, or the joint function."""
+    """Return the product wanted: a split pair, the pushforward, or the joint function."""
     if request.mode == "vjp":
         return split(unit, typed, request.single, request.batched)
     if request.mode == "forward":
         return pushforward(unit, typed, request.batched, request.constant)
+    if request.mode == "linearize":
+        return linearization(unit, typed)
     with_value = request.mode == "value_and_grad"
     return gradient(unit, typed, with_value, request.has_aux, request.single)
 
@@ -157,7 +164,8 @@ def differentiate(unit: Unit, typed: Typed, request: Request) -> Product:
 def compile_request(request: Request) -> Emitted:
     """Run all stages and return what the last one gives.
 
-    Code that cannot be written for many seeds at once is that of one seed, and says so.
+    Code that cannot be written for many seeds at once is that of one seed, and says so; so does
+    a pushforward that computes the value again, where a linearization has no two parts.
     """
     try:
         *_, (_, _, emitted) = stages(request)
@@ -165,6 +173,10 @@ def compile_request(request: Request) -> Emitted:
         *_, (_, _, emitted) = stages(replace(request, batched=False))
         assert isinstance(emitted, Emitted)
         return replace(emitted, one_by_one=True)
+    except NotSplittable:
+        *_, (_, _, emitted) = stages(replace(request, mode="forward"))
+        assert isinstance(emitted, Emitted)
+        return replace(emitted, recomputes=True)
     assert isinstance(emitted, Emitted)
     return emitted
 

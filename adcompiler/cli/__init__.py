@@ -68,7 +68,8 @@ def add_dump(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         help="e.g. scipy.optimize:rosen, model.py, model.py:loss, package.model:Class.method",
     )
     parser.add_argument(
-        "--mode", choices=("grad", "value_and_grad", "vjp", "reverse", "forward", *SPARSE),
+        "--mode",
+        choices=("grad", "value_and_grad", "vjp", "reverse", "forward", "linearize", *SPARSE),
         help="what to write; reverse is another name for grad (default: as decorated, or grad)",
     )
     parser.add_argument(

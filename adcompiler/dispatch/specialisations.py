@@ -26,13 +26,14 @@ from adcompiler.cache.store import Entry, Store, default_directory, load_module
 from adcompiler.dispatch.arguments import part_at, real_at
 from adcompiler.dispatch.cotangents import conform, conform_each, outline
 from adcompiler.dispatch.guards import Guard, guard
+from adcompiler.dispatch.linear_maps import Wanted, linearized, recomputing
 from adcompiler.dispatch.targets import find_target
 from adcompiler.frontend.scope import MISSING
 from adcompiler.ir import types as t
 from adcompiler.runtime import AliasedError, StretchedError, own
 from adcompiler.runtime.batches import count_seeds, seed_of, stacked
 
-MODES = ("grad", "value_and_grad", "vjp", "forward")
+MODES = ("grad", "value_and_grad", "vjp", "forward", "linearize")
 MAX_KEYS = 256
 MAX_VARIANTS = 4
 
@@ -314,6 +315,11 @@ class Specialisations:
         if self.options.mode == "vjp":
             back = getattr(module, name.removesuffix("_augmented") + "_pullback")
             run = pair(entry, back, self.options.batched, bool(report.get("seeds")))
+        names = tuple(self.parameters[i].name for i in self.wrt)
+        wanted = tuple(zip(names, self.wrt, self.parts, strict=True))
+        if self.options.mode == "linearize" and not report.get("primal"):
+            rest = getattr(module, name.removesuffix("_linearized") + "_tangent")
+            run = linearized(entry, rest, wanted)
         if report.get("effects") == ["by call"]:
             run = with_effects(run, self.target.function, self.parameters)
         if "same_shape(" in text or "same_trailing_shape(" in text:
@@ -322,17 +328,12 @@ class Specialisations:
             run = allowing_aliases(run, lambda pairs: self.compile(types_, equal_shapes, pairs))
         call = run
         if self.options.mode == "forward":
-            names = tuple(self.parameters[i].name for i in self.wrt)
-            call = at_point(
-                run, tuple(zip(names, self.wrt, self.parts, strict=True)), self.options.batched,
-                bool(report.get("seeds")),
-            )
+            call = at_point(run, wanted, self.options.batched, bool(report.get("seeds")))
             if report.get("constants"):
                 name, *rest = report["constants"]
-                call = at_point_along(
-                    entry, getattr(module, name), bool(rest),
-                    tuple(zip(names, self.wrt, self.parts, strict=True)),
-                )
+                call = at_point_along(entry, getattr(module, name), bool(rest), wanted)
+        if self.options.mode == "linearize" and report.get("primal"):
+            call = run = recomputing(run, wanted)
         tests = guard(self.target.function, facts, self.arguments(types_))
         return Compiled(entry, call, text, path, types_, tests, report, captured, run)
 
@@ -369,8 +370,7 @@ def pair(
 
 
 def at_point(
-    run: Callable[..., Any], wanted: Sequence[tuple[str, int, tuple[Any, ...]]],
-    batched: bool = False, one_by_one: bool = False,
+    run: Callable[..., Any], wanted: Wanted, batched: bool = False, one_by_one: bool = False,
 ) -> Callable[..., Callable[..., Any]]:
     """Return a function of the primals that returns the pushforward there.
 

@@ -243,8 +243,10 @@ class Fusion:
                 self.fuse(value, rhs)
 
     def is_comprehension(self, node: Loop) -> bool:
-        """Say whether a loop only collects one expression of its items."""
+        """Say whether a loop only collects one expression of its items, not taken apart."""
         if node.params or len(node.collects) != 1 or node.stops or node.condition is not None:
+            return False
+        if any(item in self.unit.opened for item in node.items):
             return False
         body = node.body
         return not body.diverges and len(body.statements) <= MAX_COMPREHENSION and all(

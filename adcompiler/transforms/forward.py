@@ -298,12 +298,14 @@ class Pushed:
 
 
 def push(
-    s: Specialiser, body: Block, inputs: dict[Var, Var], output: Atom, pushes: Pushes
+    s: Specialiser, body: Block, inputs: dict[Var, Var], output: Atom, pushes: Pushes,
+    apart: bool = False,
 ) -> Pushed:
     """Push tangents forward through the typed statements of ``body``.
 
     ``inputs`` maps what is differentiated with respect to, to the tangents; ``output`` is what the
-    tangent is wanted of.
+    tangent is wanted of. With ``apart``, functions called by name give their value first, and their
+    tangent when called for it.
     """
     detached = frozenset(s.unit.detached)
     constant = detached | cancelled_shifts(body, output, s.unit.type, s.unit.definition)
@@ -314,7 +316,7 @@ def push(
     tangents = Tangents(s, active, Versions(body))
     tangents.table.update((var, inputs[var]) for var in free if var in active)
     tangents.taken |= set(inputs.values())
-    forwarder = Forwarder(s, tangents, varied, pushes)
+    forwarder = Forwarder(s, tangents, varied, pushes, apart)
     with s.writing_to([]) as out:
         forwarder.block(body.statements)
     return Pushed(out, tangents.value(output), tangents.get(output))

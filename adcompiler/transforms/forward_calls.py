@@ -10,7 +10,8 @@ from typing import Any
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    NONE, Atom, Attribute, Call, Const, Item, Let, Origin, Star, Statement, Var, substitute, unstar,
+    NONE, Atom, Attribute, Call, Const, Item, Let, Origin, Rhs, Star, Statement, Var, substitute,
+    unstar,
 )
 from adcompiler.rulekit.registry import REGISTRY, Rule
 from adcompiler.runtime.shaping import laid_out_as, reshape_view
@@ -30,11 +31,14 @@ class ForwardCalls(ABC):
     """Writes active calls, each followed by its tangent.
 
     ``varied`` are the variables that depend on the inputs, ``pushes`` the functions called by name.
+    With ``apart`` the tangents of these come from calls of their own.
     """
 
     def __init__(
-        self, s: Specialiser, tangents: Tangents, varied: frozenset[Var], pushes: Pushes
+        self, s: Specialiser, tangents: Tangents, varied: frozenset[Var], pushes: Pushes,
+        apart: bool = False,
     ) -> None:
+        self.apart = apart
         self.s = s
         self.tangents = tangents
         self.varied = varied
@@ -241,15 +245,20 @@ class ForwardCalls(ABC):
             push = self.pushes[callee, mask] = Push(callee, mask)
         duals = [table.full(unstar(arg), origin) for arg, on in zip(args, mask, strict=True) if on]
         type_ = s.unit.type(target)
-        both = s.let(
-            Call(Const(push.pushforward), (*map(table.argument, args), *duals)),
-            t.Tuple((type_, tangent_type(type_))), f"{callee.name}_pair", origin,
+        along = tangent_type(type_)
+        primals = tuple(map(table.argument, args))
+        call = Call(Const(push.linearized), primals) if self.apart else Call(
+            Const(push.pushforward), (*primals, *duals)
         )
+        second = t.UNKNOWN if self.apart else along
+        both = s.let(call, t.Tuple((type_, second)), f"{callee.name}_pair", origin)
         s.unit.opened[both] = 2
         self.plain(target, Item(both, Const(0)), origin)
-        d = s.let(
-            Item(both, Const(1)), tangent_type(type_), dot(target), origin, target.temporary
-        )
+        new: Rhs = Item(both, Const(1))
+        if self.apart:
+            saved = s.let(new, t.UNKNOWN, f"{callee.name}_residuals", origin, False)
+            new = Call(Const(push.tangent), (saved, *duals))
+        d = s.let(new, along, dot(target), origin, target.temporary)
         table.put(target, d, origin, True)
         table.taken.add(d)
         self.keep_parts(target, both)

@@ -33,14 +33,19 @@ class Pair:
 
 @dataclass(eq=False)
 class Push:
-    """The pushforward of a called function, for some active parameters."""
+    """The pushforward of a called function, for some active parameters; in one part or in two."""
 
     callee: Callee
     active: tuple[bool, ...]
     pushforward: CalleePart = field(init=False)
+    linearized: CalleePart = field(init=False)
+    tangent: CalleePart = field(init=False)
 
     def __post_init__(self) -> None:
-        self.pushforward = CalleePart(self.callee, "pushforward", mask_text(self.active))
+        suffix = mask_text(self.active)
+        self.pushforward = CalleePart(self.callee, "pushforward", suffix)
+        self.linearized = CalleePart(self.callee, "linearized", suffix)
+        self.tangent = CalleePart(self.callee, "tangent", suffix)
 
 
 def mask_text(active: tuple[bool, ...]) -> str:

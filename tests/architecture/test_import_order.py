@@ -12,9 +12,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 ORDER = (
     "errors", "runtime", "smooth", "ir", "rulekit", "frontend", "analyses", "transforms",
-    "optimise", "finish", "products", "hoisting", "pushforwards", "emit", "backends", "cache",
-    "sparsity", "tracers", "nested", "pipeline", "dispatch", "annotations", "explain", "patterns",
-    "plot", "api", "directions", "seeds", "jacobians", "higher_order", "second_order",
+    "optimise", "finish", "products", "hoisting", "pushforwards", "linearizations", "emit",
+    "backends", "cache", "sparsity", "tracers", "nested", "pipeline", "dispatch", "annotations",
+    "explain", "patterns", "plot", "api", "directions", "seeds", "jacobians", "higher_order",
+    "second_order",
     "complex_derivatives", "sparse_source", "sparse", "testing", "cli",
 )  # fmt: skip
 RULES_MAY_IMPORT = ("adcompiler.rulekit", "adcompiler.runtime", "adcompiler_rules")
