@@ -17,8 +17,8 @@ from adcompiler.analyses.storage import is_mutable, written_operand
 from adcompiler.finish import own_arrays
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    NONE, UNDEF, Atom, Attribute, Block, Const, Do, Function, If, Item, Let, Loop, Origin, Pack, Param,
-    Rhs, Slice, Statement, Try, Var, With, operands,
+    NONE, UNDEF, Atom, Attribute, Block, Const, Do, Function, If, Item, Let, Loop, Origin, Pack,
+    Param, Rhs, Slice, Statement, Try, Var, With, operands,
 )
 from adcompiler.ir.visit import (
     arms_of, defined, definitions, free_variables, substitute_block, walk,

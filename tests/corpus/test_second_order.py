@@ -27,11 +27,12 @@ CHOSEN = [p for p in PROGRAMS if zlib.crc32(str(p).encode()) % SHARE == 0]
 TOLERANCE = 1e-5  # of finite differences
 EXACT = 1e-9  # of the combinations among each other
 REFUSED = set("""
-    checked_newton expected_rank_value gradient_norm_by_tape log_likelihood_or_penalty
-    mean_difference_of_sorted memoized_bessel_ratio
+    expected_rank_value gradient_norm_by_tape mean_difference_of_sorted memoized_bessel_ratio
+    rattle_rod
 """.split())
-"""Programs of which the compiler refuses all: what shares storage there, or what an exception
-leaves behind, is not known to it."""
+"""Programs of which the compiler refuses all: what shares storage there is not known to it."""
+RAISES = {"quicksort_energy": ValueError}
+"""Programs of which a second derivative raises when it runs: it adds lists of unknown type."""
 
 
 def gradient(case):
@@ -82,6 +83,10 @@ def test_second_derivatives(program):
     case = next(program.cases())
     rng = np.random.default_rng(3)
     direction, other = (case.direction(program.positions, rng) for _ in range(2))
+    if str(program) in RAISES:
+        with pytest.raises(RAISES[str(program)]):
+            accepted(case, direction)
+        return
     found, ways = accepted(case, direction)
     assert bool(found) == (str(program) not in REFUSED), found.keys()
     slopes = vjp(program.function, *copy.deepcopy(case.args), argnums=program.positions)[1](
