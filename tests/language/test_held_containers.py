@@ -4,7 +4,6 @@ A write into slots changes what is read through the container itself, and throug
 it holds, and others that hold the same, stay readable.
 """
 
-import numpy as np
 import pytest
 
 from adcompiler import UnsupportedError, grad, jvp
@@ -158,5 +157,7 @@ def test_nested_tapes_are_reversed_again():
     expected = (first(1.3 + h, 4) - first(1.3 - h, 4)) / (2 * h)
     assert grad(lambda x: jvp(two_tapes_hold_one, (x, 4), (1.0, None))[1])(1.3) == pytest.approx(
         expected, rel=1e-7)
-    assert np.isclose(grad(grad(nested_tables))(1.3, 3), (
-        grad(nested_tables)(1.3 + h, 3) - grad(nested_tables)(1.3 - h, 3)) / (2 * h), rtol=1e-7)
+    first = grad(nested_tables)
+    expected = (first(1.3 + h, 3) - first(1.3 - h, 3)) / (2 * h)
+    assert grad(lambda x: jvp(nested_tables, (x, 3), (1.0, None))[1])(1.3) == pytest.approx(
+        expected, rel=1e-7)
