@@ -682,13 +682,23 @@ class Batcher:
             isinstance(axis, Const) and isinstance(axis.value, int)
         ):
             return None
-        arrays = tuple(self.expanded(part, origin) for part in parts)
+        arrays = tuple(self.as_array(self.expanded(part, origin), origin) for part in parts)
         if not all(map(self.is_array, arrays)):
             return None
         packed = Pack("tuple", arrays)
         types = t.Tuple(tuple(map(self.s.unit.type, arrays)))
         behind = Const(axis.value + 1 if axis.value >= 0 else axis.value)
         return Call(Const(function), (self.s.let(packed, types, "parts", origin), behind))
+
+    def as_array(self, atom: Atom, origin: Origin) -> Atom:
+        """Return a list of floats, for many seeds, as an array; anything else as it is."""
+        type_ = self.logical.get(atom) if isinstance(atom, Var) else None
+        if not isinstance(type_, t.List) or not isinstance(type_.item, t.Scalar) or (
+            type_.item.kind != "float"
+        ):
+            return atom
+        made = self.of_items(atom, Call(Const(np.array), (atom,)), origin)
+        return self.write(made, t.Array(type_.item.dtype or "float64", 1), "items", origin)
 
     def along_axis(self, function: Any, rhs: Call) -> Rhs | None:
         """Return a call with its axes counted behind the leading one; None if they are not known.

@@ -74,7 +74,8 @@ def points(size=6, count=3):
 @pytest.mark.parametrize("function", [
     written, written_twice, constant_or_not, parts, np.diff, lambda x: x, lambda x: x[::-1],
     lambda x: np.concatenate([2.0 * x, [1.0], x * x]), lambda x: x.reshape(2, 3).T @ np.ones(2),
-    lambda x: [x, 3.0 * x], lambda x: np.float64(2.0) * x[3], lambda x: np.sin(x) * x[::-1],
+    lambda x: np.concatenate([[2.0 * x[0], 1.0, x[2]], x * x, [x[1]], [1, 2], np.arange(2)]),
+    lambda x: np.concatenate([[], x * x]), lambda x: [x, 3.0 * x], lambda x: np.float64(2.0) * x[3], lambda x: np.sin(x) * x[::-1],
 ])
 def test_functions_at_several_points(function):
     check_points(function, points())
@@ -214,6 +215,14 @@ def test_the_value_is_not_computed_where_it_is_not_needed():
     text = jacobian.source_for(x)
     assert "def model_along(x, constants):" in text
     assert "def model_constants(x, x_dot):" in text
+
+
+def test_lists_of_numbers_that_are_joined_have_all_seeds_at_once():
+    def padded(x):
+        return np.concatenate([[0.0], x[1:] * x[:-1], [2.0 * x[0], 1.0]])
+
+    jacobian = check_points(padded, points())
+    assert " for i in range(seeds)" not in jacobian.fixed.source
 
 
 def test_hessians_at_several_points():
