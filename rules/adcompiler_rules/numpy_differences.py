@@ -165,7 +165,7 @@ def trapezoid_rule(y, x=None, dx=1.0, axis=-1):
     call(np.float64(9.0), [0.0, 1.0], [0.5, 2.5]),
     call(rng.uniform(0.1, 0.9, (2, 3)), np.array([0.0, 1.0, 2.0]), rng.normal(size=3)),
     call(np.array([-1.0, 0.3, 4.0]), np.array([0.0, 1.0, 2.0]), rng.normal(size=3), left=0.5),
-    call(np.array([-1.0, 0.3, 4.0]), np.array([0.0, 1.0, 2.0]), rng.normal(size=3), right=-2.0),
+    call(np.array([-1.0, 1.3, 4.0]), np.array([0.0, 1.0, 2.0]), rng.normal(size=3), right=-2.0),
     call(np.array([0.5, 1.4]), np.array([0.0, 1.0, 2.0]), rng.normal(size=3) + 1j),
 ], kink="at a knot the slope to its right; at both ends 0 outside")
 def interp_rule(x, xp, fp, left=None, right=None):

@@ -56,6 +56,7 @@ def adjoint(a):
     call(np.zeros((0, 0)), np.zeros(0)),
     *([call(regular(rng, 2, 3, 3), rng.normal(size=(2, 3, 1))),
        call(regular(rng, 3, 3), rng.normal(size=(2, 3, 2))),
+       call(regular(rng, 2, 3, 3), rng.normal(size=3)),
        call(regular(rng, 3, 3), rng.normal(size=3), assume_a="tridiagonal"),
        call(regular(rng, 3, 3), rng.normal(size=3), assume_a="diagonal"),
        call(regular(rng, 3, 3), rng.normal(size=3), assume_a="lower triangular"),

@@ -67,6 +67,13 @@ def test_norm_of_zero_has_derivative_zero(order):
                                      ord=2 if order is None else order), np.zeros(3))
 
 
+def test_equal_elements_of_a_maximum_norm_share_evenly():
+    x = np.array([[2.0, -2.0, 1.0], [3.0, 0.5, -1.0]])
+    wanted = [[0.5, -0.5, 0.0], [1.0, 0.0, 0.0]]
+    assert np.array_equal(cotangents(np.linalg.norm, x, INF, 1), wanted)
+    assert np.array_equal(cotangents(np.linalg.vector_norm, x, axis=1, ord=INF), wanted)
+
+
 def test_std_of_equal_elements_has_derivative_zero():
     da, _ = cotangents(np.std, np.full(3, 1.5))
     assert np.array_equal(da, np.zeros(3))
