@@ -25,7 +25,7 @@ Array = npt.NDArray[np.float64]
 GRIDS = (6, 25, 100)
 CHAINS = (10, 1000, 100_000)
 SIZES = (10_000, 100_000)
-ROUNDS = 5
+ROUNDS = 10
 LINEAR = 1.25
 """The power of the number of nonzeros as which our own times may grow, noise included."""
 

@@ -266,7 +266,7 @@ def own_dependent(run: Run, obj: Any) -> Dependent:
 def put(relation: Relation, shape: Shape, index: Any, new: Any, adds: bool) -> Relation:
     """Return a relation, written into, with the set of one element replaced or added to."""
     own = relation.own
-    if not isinstance(own, Cells):
+    if not isinstance(own, Cells) or relation.common:
         if not new and own is None and not relation.common:
             return relation
         own = index_sets.cells_of(own, relation.common, shape)

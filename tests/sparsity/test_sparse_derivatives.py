@@ -298,6 +298,31 @@ def test_no_columns():
     assert sparse_hessian(lambda x: np.sum(x))(np.ones(3)).nnz == 0
 
 
+@pytest.mark.parametrize("size", [4, 30])
+def test_an_element_written_after_a_branch_leaves_the_others_what_both_arms_gave_them(size):
+    def either(x):
+        y = x * 1.0
+        if y[0] > 1.0:
+            y = y + x[3]
+        else:
+            y[1] = x[0]
+        y[2] = x[2] ** 2
+        return y
+
+    jacobian = sparse_jacobian(either)
+    for first in (0.5, 2.0):
+        x = np.linspace(1.0, 2.0, size)
+        x[0] = first
+        wanted = np.eye(size)
+        if first > 1.0:
+            wanted[:, 3] += 1.0
+        else:
+            wanted[1, :2] = [1.0, 0.0]
+        wanted[2] = 0.0
+        wanted[2, 2] = 2.0 * x[2]
+        assert np.array_equal(jacobian(x).toarray(), wanted)
+
+
 def differences(y, x):
     for i in range(len(y)):
         y[i] = x[i + 1] - x[i]
