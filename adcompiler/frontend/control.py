@@ -208,10 +208,9 @@ class Control(Builder):
             return End(Const(RAISES), UNDEF, frozenset({RAISES}))
         if node.orelse and not endless:
             if stops:
-                left = End(code, value, end.may & {BREAKS} | end.leaving)
                 done = self.let(Call(Const(operator.eq), (code, Const(NORMAL))), "finished")
-                end = self.arms(done, lambda: self.sequence(node.orelse, False), lambda: left)
-                return self.broken_is_normal(end)
+                left = self.broken_is_normal(End(code, value, end.may & {BREAKS} | end.leaving))
+                return self.arms(done, lambda: self.sequence(node.orelse, False), lambda: left)
             return self.sequence(node.orelse, False)
         if not end.leaving:
             return End()

@@ -374,6 +374,8 @@ def finals(
         with s.writing_to(out):
             for i in callee.written:
                 heap.bring_up_to_date(params[i].var, here)
+                if params[i].var in heap.state.lost:
+                    heap.refuse_lost(params[i].var, params[i].var, here)
             parts = [value, *(heap.exclusive_value(params[i].var, here) for i in callee.written)]
             yields = (s.let(
                 Pack("tuple", tuple(parts)), t.Tuple(tuple(map(s.unit.type, parts))), "parts", here

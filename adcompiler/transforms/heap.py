@@ -745,8 +745,8 @@ class Heap:
         parts = self.parts(atom)
         if parts is not None:
             return all(
-                self.is_exclusive(self.state.value(self.reference(part).root))
-                and self.reference(part).steps == ()
+                self.reference(part).steps == ()
+                and self.is_exclusive(self.state.value(self.reference(part).root))
                 for part in parts
                 if isinstance(part, Var) and is_mutable(self.s.unit.type(part))
             )

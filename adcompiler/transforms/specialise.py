@@ -373,10 +373,13 @@ class Specialiser(Loops, Regions, Displays, Access):
                 if renamed is not None:
                     statement, var = renamed
                     self.copy_facts(value, var)
-                    self.out[position:] = [
-                        statement,
-                        *(substitute_statement(s, {value: var}) for s in self.out[position + 1 :]),
+                    later = [
+                        substitute_statement(s, {value: var}) for s in self.out[position + 1 :]
                     ]
+                    for new, old in zip(later, self.out[position + 1 :], strict=True):
+                        if new is not old and isinstance(new, Let):
+                            self.unit.defs[new.target] = new.rhs
+                    self.out[position:] = [statement, *later]
                     return var
         return value
 

@@ -278,6 +278,8 @@ class Regions(Writer):
                 with self.writing_to(out):
                     for root in changed:
                         heap.bring_up_to_date(root, self.at)
+                        if root in ending.lost:
+                            joined.lost.setdefault(root, ending.lost[root])
                 heap.state = joined
         for root in changed:
             values = [

@@ -409,10 +409,7 @@ def test_a_cotangent_without_dimensions_that_a_loop_hands_on_is_written_into():
 
 def test_the_cotangent_in_front_of_a_loop_is_of_the_type_that_the_value_had_there():
     def f(x, v, m):
-        if m[0] > 0.5:
-            e = x + np.stack([v, v])
-        else:
-            e = v[1:]
+        e = x + np.stack([v, v]) if m[0] > 0.5 else v[1:]
         b = np.tanh(x)
         for _ in range(len(v) - 1):
             e = b
@@ -423,3 +420,19 @@ def test_the_cotangent_in_front_of_a_loop_is_of_the_type_that_the_value_had_ther
     assert pullback(1.0)[0] == pytest.approx(2.0 - np.tanh(0.3) ** 2, rel=1e-14)
     _, pullback = vjp(f, 0.3, np.ones(1), m, argnums=0)
     assert pullback(np.ones((2, 1))) == pytest.approx(4.0, rel=1e-14)
+
+
+def test_a_name_for_a_part_that_a_container_made_anew_holds():
+    def f(x, at, data):
+        pair = [data.view(), data]
+        pair[1][at] = x
+        part = pair[0]
+        return pair[0] + part
+
+    data = np.arange(3.0)
+    y, pullback = vjp(f, 4.0, np.array([1, 1, 0]), data, argnums=(0, 2))
+    assert np.array_equal(y, [8.0, 8.0, 4.0])
+    assert np.array_equal(data, [4.0, 4.0, 2.0])
+    x_bar, data_bar = pullback(np.array([1.0, 10.0, 100.0]))
+    assert x_bar == 22.0
+    assert np.array_equal(data_bar, [0.0, 0.0, 200.0])

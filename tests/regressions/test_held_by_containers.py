@@ -413,3 +413,48 @@ def test_lists_of_parts_of_an_argument_are_not_copied_in_each_iteration() -> Non
     A = np.arange(6.0).reshape(3, 2)
     assert np.array_equal(grad(rows)(A), 2.0 * A)
     assert "own(" not in source(rows, A)
+
+
+# -- containers that hold what was written under another name --------------------------------------
+
+
+def reordered(a: Any, b: Any) -> list[Any]:
+    s = [b, a]
+    s.append(s.pop(0))
+    return s
+
+
+def then_a_loop(m: Any) -> Any:
+    a, b = m[0] * 1.0, m[1] * 2.0
+    h, s = [a, b], reordered(a, b)
+    s[0][0] += 5.0
+    for i in range(2):
+        h[i] -= 1.0
+    return np.sum(h[0] * h[1])
+
+
+def in_a_with(m: Any) -> Any:
+    a, b = m[0] * 1.0, m[1] * 2.0
+    h, s = [a, b], reordered(b, a)
+    with np.errstate(all="ignore"):
+        h[0] = h[0] - 1.0
+        s[0][0] += 5.0
+    return np.sum(h[0] * h[1])
+
+
+def in_a_try(m: Any) -> Any:
+    a, b = m[0] * 1.0, m[1] * 2.0
+    h, s = [a, b], reordered(b, a)
+    try:
+        h[0] = h[0] - 1.0
+        s[0][0] += 5.0
+    finally:
+        b = b * 2.0
+    return np.sum(h[0] * h[1]) + np.sum(b)
+
+
+@pytest.mark.parametrize("function", [then_a_loop, in_a_with, in_a_try],
+                         ids=lambda function: function.__name__)
+def test_what_is_not_known_to_be_up_to_date_is_not_read(function: Callable[[Any], Any]) -> None:
+    with pytest.raises(UnsupportedError, match="may share storage"):
+        grad(function)([np.full(3, 0.5), np.full(3, 0.25), np.full(3, 2.0)])
