@@ -77,6 +77,7 @@ class Batcher:
         self.purity = Purity(s.unit.type, s.unit.definition)
         self.seeds: Var | None = None
         self.constant: set[Atom] = set()
+        self.writes = True
 
     def run(self, block: Block, wanted: Sequence[int]) -> Block:
         """Return ``block`` for many seeds; the yields at ``wanted`` have the leading axis for sure.
@@ -86,6 +87,10 @@ class Batcher:
         while self.mark(block):
             pass
         self.constant = {var for var in self.seeded if not may_be_written(var, block)}
+        self.writes = any(
+            isinstance(statement, Let) and written_operand(statement.rhs) is not None
+            for statement in walk(block)
+        )
         for var in list(self.batched):
             self.logical[var] = self.s.unit.type(var)
             self.s.unit.types[var] = lifted(self.logical[var])
@@ -259,7 +264,7 @@ class Batcher:
             case Item(obj, index):
                 read = self.item(obj, index, origin)
                 if self.is_array(obj) and isinstance(self.logical[target], t.Scalar) and (
-                    obj not in self.constant
+                    self.writes and obj not in self.constant
                 ):  # numbers stay what they are when the array is written; columns are views
                     column = self.s.let(read, self.s.unit.type(target), target.name, origin)
                     return Call(Const(np.copy), (column,))
@@ -634,7 +639,7 @@ class Batcher:
         if atom in self.batched and isinstance(self.logical[atom], t.Array):
             made = Call(Const(np.swapaxes), (atom, Const(0), Const(1)))
             rows = self.s.let(made, self.s.unit.type(atom), "rows", origin)
-            if self.rank(atom) > 1:
+            if self.rank(atom) > 1 or not self.writes:
                 return rows
             copied = Call(Const(np.copy), (rows,))
             return self.s.let(copied, self.s.unit.type(atom), "rows", origin)

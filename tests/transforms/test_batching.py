@@ -192,3 +192,36 @@ def test_cotangents_of_another_shape_are_refused():
         pullback(np.ones(4))
     with pytest.raises(ValueError, match="one axis more"):
         pullback(np.ones((2, 3)))
+
+
+def test_columns_are_copied_only_where_something_is_written():
+    def chain(x):
+        y = []
+        for i in range(1, len(x) - 1):
+            y.append(x[i] * x[i + 1] - x[i - 1])
+        return y
+
+    def swapped(x):
+        y = x * x
+        first = y[0]
+        y[0] = y[1]
+        y[1] = first * x[2]
+        return y
+
+    x = np.array([1.0, 2.0, 3.0, 4.0])
+    seeds = np.random.default_rng(0).normal(size=(5, 4))
+    read = source(chain, x, mode="forward", argnums=(0,), batched=True)
+    assert "np.copy" not in read
+    _, found = batched_jvp(chain, (x,), (seeds,))
+    assert np.allclose(found[0], 3.0 * seeds[:, 1] + 2.0 * seeds[:, 2] - seeds[:, 0])
+    kept = seeds.copy()
+    found[0][:] = np.nan
+    assert np.array_equal(seeds, kept)
+    _, pieces = batched_jvp(lambda x: [x[0], x[1:]], (x,), (seeds,))
+    pieces[0][:] = pieces[1][:] = np.nan
+    assert np.array_equal(seeds, kept)
+    written = source(swapped, x, mode="forward", argnums=(0,), batched=True)
+    assert "np.copy" in written
+    _, found = batched_jvp(swapped, (x,), (seeds,))
+    assert np.allclose(found[:, 0], 4.0 * seeds[:, 1])
+    assert np.allclose(found[:, 1], 6.0 * seeds[:, 0] + seeds[:, 2])
