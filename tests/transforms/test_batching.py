@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from adcompiler import jvp, vjp
+from adcompiler import jvp, source, vjp
 from adcompiler.api import kept_derivative
 from adcompiler.seeds import batched_jvp, batched_vjp
 
