@@ -75,7 +75,8 @@ def points(size=6, count=3):
     written, written_twice, constant_or_not, parts, np.diff, lambda x: x, lambda x: x[::-1],
     lambda x: np.concatenate([2.0 * x, [1.0], x * x]), lambda x: x.reshape(2, 3).T @ np.ones(2),
     lambda x: np.concatenate([[2.0 * x[0], 1.0, x[2]], x * x, [x[1]], [1, 2], np.arange(2)]),
-    lambda x: np.concatenate([[], x * x]), lambda x: [x, 3.0 * x], lambda x: np.float64(2.0) * x[3], lambda x: np.sin(x) * x[::-1],
+    lambda x: np.concatenate([[], x * x]), lambda x: [x, 3.0 * x],
+    lambda x: np.float64(2.0) * x[3], lambda x: np.sin(x) * x[::-1],
 ])
 def test_functions_at_several_points(function):
     check_points(function, points())
