@@ -30,6 +30,7 @@ from adcompiler.runtime.records import is_record, record
 from adcompiler.sparsity.detectors import (
     Global, Tracing, columns_of, is_in_place, jacobian_buffer, retold,
 )
+from adcompiler.sparsity import layouts
 from adcompiler.sparsity.fingerprints import Reads
 from adcompiler.sparsity.machine import Machine
 from adcompiler.sparsity.pattern import Inputs, hessian, jacobian
@@ -136,6 +137,11 @@ class Patterns:
         compiled = self.compiled(values)
         self.check_apart(compiled, values)
         inputs = Inputs(mode == "local", second)
+        if compiled.unit.relies_on_layout and not inputs.local and any(
+            isinstance(value, np.ndarray) and value.ndim == 1 and not value.flags.c_contiguous
+            for value in values
+        ):
+            raise UnsupportedError([located(layouts.refusal(), [], self.forms)])
         for i, steps in zip(self.forms.wrt, self.forms.parts, strict=True):
             values[i] = at_steps(values[i], steps, inputs.dependent)
         program = compiled.program

@@ -40,11 +40,19 @@ def _flat_power(x: Any, y: Any) -> Any:
     return np.equal(x, 0) & (np.real(y) > 1)
 
 
+def _straight_power(x: Any, y: Any) -> Any:
+    return np.equal(y, 0) | np.equal(y, 1) | (np.equal(x, 0) & (np.real(y) > 2))
+
+
 LINEAR, ZERO = of_letters("f"), of_letters("z")
 
 declare((operator.mul, np.multiply), of_letters("ffc", _second_is_zero, _first_is_zero))
-declare((operator.truediv, np.divide), of_letters("fsc", never, _first_is_zero))
-declare((operator.pow, math.pow), of_letters("ssc", _flat_power))
+declare(
+    (operator.truediv, np.divide),
+    of_letters("fsc", never, _first_is_zero).refined((1, 1), _first_is_zero),
+)
+declare(
+    (operator.pow, math.pow), of_letters("ssc", _flat_power).refined((0, 0), _straight_power))
 declare((operator.add, np.add, operator.sub, np.subtract), of_letters("ffz"))
 declare((np.maximum, np.fmax), of_letters("ffz", _smaller, _larger))
 declare((np.minimum, np.fmin), of_letters("ffz", _larger, _smaller))
@@ -105,9 +113,29 @@ def of_rule(rule: Rule, second: bool) -> Classification:
         (i, j) for j in range(count) for i in range(j) if j not in reads[i] or i not in reads[j]
     }
     local = tuple(None if rule.kink else zero_at(p, count) for p in partials)
-    return Classification(
-        first, tuple(i not in reads[i] for i in range(count)), frozenset(zero), local
+    curved = () if rule.kink or not second else tuple(
+        ((i, j), second_zero_at(rule, i, j)) for j in range(count) for i in range(j + 1)
+        if j in reads[i] and i in reads[j] and (i, j) not in zero
     )
+    return Classification(
+        first, tuple(i not in reads[i] for i in range(count)), frozenset(zero), local, curved
+    )
+
+
+def second_zero_at(rule: Rule, i: int, j: int) -> Callable[..., Any]:
+    """Return what says where the second derivative in two arguments is zero."""
+    partial, count = rule.partials[i], len(rule.partials)
+
+    def is_zero(*values: Any) -> Any:
+        from adcompiler.sparsity.partials import constant_at
+
+        with np.errstate(all="ignore"):
+            given = (*values, rule.function(*values)) if takes_result(partial, count) else values
+        if any(isinstance(value, tuple) for value in given):
+            return never(*values)
+        return constant_at(partial, count, j, given)
+
+    return is_zero
 
 
 def zero_at(partial: Any, count: int) -> Callable[..., Any] | None:

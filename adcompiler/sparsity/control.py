@@ -26,6 +26,10 @@ class UnreachedError(Exception):
     """What a recursive call gives is not known yet: nothing comes of it so far."""
 
 
+class UnknownError(Exception):
+    """One of several exceptions, or none: any handler may take it."""
+
+
 class Follower:
     """Follows the arms of branches; what they write stays theirs."""
 
@@ -305,7 +309,7 @@ def attempt(
     except (Refusal, UnreachedError):
         raise
     except Exception as error:
-        if run.doubts == doubts or run.local:
+        if not isinstance(error, UnknownError) and (run.doubts == doubts or run.local):
             return handled(error, handlers)
         caught = error
 

@@ -189,7 +189,10 @@ def power(run: Run, function: Any, x: Any, y: Any, *rest: Any, **kwargs: Any) ->
     if y == 1:
         return applied(run, function, (x, y), of_letters("fzz"))
     flat = (lambda x, y: np.equal(x, 0)) if _is_real(y) and y > 1 else None
-    return applied(run, function, (x, y), of_letters("szz", flat))
+    kind = of_letters("szz", flat)
+    if flat is not None and y > 2:
+        kind = kind.refined((0, 0), flat)
+    return applied(run, function, (x, y), kind)
 
 
 def _is_real(y: Any) -> bool:

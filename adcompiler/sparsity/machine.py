@@ -18,7 +18,7 @@ from adcompiler.sparsity import (  # noqa: F401  (the tables of transfers)
     structures,
 )
 from adcompiler.sparsity.control import (
-    Arm, Follower, Loop, UnreachedError, attempt, branch, flow_back, meeting,
+    Arm, Follower, Loop, UnknownError, UnreachedError, attempt, branch, flow_back, meeting,
 )
 from adcompiler.sparsity.fingerprints import Reads
 from adcompiler.sparsity.indexing import get_item, is_place, updated
@@ -142,6 +142,9 @@ class Machine(Run):
 
     def exception(self, exception: Any) -> Any:
         """Return what a ``raise`` statement raises."""
+        if isinstance(exception, Either):
+            self.raised = UnknownError("one of several exceptions")
+            return self.raised
         made = exception() if isinstance(exception, type) else exception
         self.raised = made if isinstance(made, Exception) else Exception(made)
         return self.raised

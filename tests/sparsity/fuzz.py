@@ -23,6 +23,8 @@ import numpy as np
 
 from adcompiler import grad, hessian_sparsity, jacobian_sparsity
 from adcompiler.errors import ADError
+from adcompiler.runtime.shaping import CopiedError
+from adcompiler.sparsity import lanes, machine
 from tests.properties.checking import Skip, like, made, primal, quiet
 from tests.properties.fuzz import program_of
 from tests.properties.values import Program
@@ -124,7 +126,7 @@ def pattern_of(
     given = copy.deepcopy(args)
     try:
         found = find(function, *given, argnums=program.argnums, mode=mode)
-    except ADError as error:
+    except (ADError, CopiedError) as error:
         text = str(error).splitlines()[0]
         raise RefusedPatternError(f"{mode}: {text.partition(': ')[2][:90]}") from error
     if not np.array_equal(flat(given), flat(args), equal_nan=True):
@@ -182,11 +184,14 @@ def main() -> int:
     parser.add_argument("count", type=int, nargs="?", default=0)
     parser.add_argument("--seed", type=int, default=time.time_ns() // 10**6)
     parser.add_argument("--kinds", default="all")
+    parser.add_argument("--lanes", action="store_true", help="run even short loops in lanes")
     parser.add_argument("--show", type=int, metavar="SEED", help="print the program of a seed")
     options = parser.parse_args()
     if options.show is not None:
         print(program_of(options.show, options.kinds))
         return 0
+    if options.lanes:
+        machine.FEWEST = lanes.FEWEST = 1
     counts: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
     for seed in range(options.seed, options.seed + options.count):

@@ -163,6 +163,36 @@ def test_a9_second_derivatives():
     assert len(pairs(hessian_sparsity(total, point))) == 6
 
 
+@pytest.mark.parametrize(("predicate", "function", "values", "expected"), [
+    (tracers.is_der2_zero_local, np.sin, (0.0,), True),
+    (tracers.is_der2_zero_local, math.sin, (0.0,), True),
+    (tracers.is_der2_zero_local, np.sin, (1.0,), False),
+    (tracers.is_der2_zero_local, np.cos, (0.0,), False),
+    (tracers.is_der2_zero_local, np.tanh, (np.array([0.0, 1.0]),), [True, False]),
+    (tracers.is_der2_arg2_zero_local, operator.truediv, (0.0, 2.0), True),
+    (tracers.is_der2_arg2_zero_local, operator.truediv, (1.0, 2.0), False),
+    (tracers.is_der_cross_zero_local, operator.truediv, (0.0, 2.0), False),
+    (tracers.is_der2_arg1_zero_local, operator.pow, (0.0, 3.0), True),
+    (tracers.is_der2_arg1_zero_local, operator.pow, (0.0, 2.0), False),
+    (tracers.is_der2_arg1_zero_local, operator.pow, (2.0, 1.0), True),
+    (tracers.is_der_cross_zero_local, operator.mul, (0.0, 0.0), False),
+    (tracers.is_der_cross_zero_local, operator.add, (0.0, 0.0), True),
+    (tracers.is_der2_arg1_zero_local, np.hypot, (0.0, 2.0), False),
+])
+def test_a9_second_derivatives_follow_from_rules(predicate, function, values, expected):
+    found = predicate(function, *values)
+    assert (found.tolist() if isinstance(found, np.ndarray) else found) == expected
+
+
+def test_a9_local_hessians():
+    def total(x):
+        return np.sum(np.sin(x)) + np.sum(x**3) + np.tanh(x[0]) / x[1]
+
+    point = np.array([0.0, 1.0, 2.0])
+    assert pairs(hessian_sparsity(total, point, mode="local")) == {
+        (0, 1), (1, 0), (1, 1), (2, 2)}
+
+
 def test_a13_predicates_need_values():
     space = Space(SET_KINDS["set"](1))
     with pytest.raises(tracers.MissingPrimalError, match="is_der1_zero_local needs"):

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from adcompiler import hessian_sparsity, jacobian_sparsity
-from adcompiler.sparsity import machine
-from tests.sparsity.check import rows
+from adcompiler.sparsity import lanes, machine
+from tests.sparsity.check import dense_jacobian, missing, rows
+from tests.sparsity.random_loops import random_loop
 
 N = 9
 
@@ -324,3 +325,18 @@ def test_errors_are_those_of_the_loop():
 
     with pytest.raises(IndexError):
         jacobian_sparsity(outside, np.ones(N))
+
+
+@pytest.mark.parametrize("first", range(0, 60, 20))
+def test_random_loops(first, outcomes, monkeypatch):
+    x = np.random.default_rng(first).uniform(0.5, 1.5, 6)
+    for seed in range(first, first + 20):
+        with monkeypatch.context() as patched:
+            for module in (machine, lanes):
+                patched.setattr(module, "FEWEST", 1)
+            found = jacobian_sparsity(random_loop(seed), x)
+        function = random_loop(seed)
+        wanted = found_one_by_one(jacobian_sparsity, function, x, monkeypatch)
+        assert rows(found) == rows(wanted), seed
+        assert missing(found, dense_jacobian(function, (x,), (0,))) == [], seed
+    assert sum(outcomes) >= 5

@@ -5,13 +5,16 @@ import pytest
 
 from adcompiler import UnsupportedError, jacobian_sparsity
 from adcompiler.runtime.shaping import CopiedError
+from adcompiler.sparsity import lanes, machine
 from tests.properties.fuzz import program_of
 from tests.sparsity.check import dense_jacobian, missing, rows
 from tests.sparsity.fuzz import outcome, with_arguments
 
 
 @pytest.mark.parametrize("first", range(0, 32, 8))
-def test_random_programs(first):
+def test_random_programs(first, monkeypatch):
+    for module in (lanes, machine):
+        monkeypatch.setattr(module, "FEWEST", 1)
     verdicts = []
     for seed in range(first, first + 8):
         program = program_of(seed)
@@ -72,6 +75,18 @@ def test_reshapes_that_may_be_copies_are_refused_or_known(function, x):
             dense_jacobian(function, (x,), (0,))
     else:
         assert missing(pattern, dense_jacobian(function, (x,), (0,))) == []
+
+
+def test_strided_vectors():
+    def program(x):
+        z = x.ravel()
+        z[1] = 5.0
+        return x * x
+
+    strided = np.ones(8)[::2]
+    assert rows(jacobian_sparsity(program, np.ones(4))) == [{0}, set(), {2}, {3}]
+    with pytest.raises(UnsupportedError, match="may be a view or a copy"):
+        jacobian_sparsity(program, strided)
 
 
 def test_order_in_memory():
@@ -139,3 +154,28 @@ def test_methods_of_arrays_of_numbers_at_a_point():
         return total.sum() + total.copy() * v[0]
 
     assert rows(jacobian_sparsity(program, np.ones(3), mode="local")) == [{0, 1, 2}]
+
+
+# -- exceptions ------------------------------------------------------------------------------------
+
+
+def noted(x, m):
+    c = x[1]
+    try:
+        z = np.sin(0.7)
+        if c > 0:
+            raise IndexError
+    except IndexError:
+        m.append(x[0])
+    return z
+
+
+def notes(x):
+    m = [x[2]]
+    z = noted(x, m)
+    return z + sum(m)
+
+
+def test_handlers_of_exceptions_that_may_be_raised():
+    assert rows(jacobian_sparsity(notes, np.ones(3))) == [{0, 2}]
+    assert rows(jacobian_sparsity(notes, np.array([1.0, -1.0, 1.0]), mode="local")) == [{2}]
