@@ -64,6 +64,7 @@ class Builder(ABC):
         self.watches: list[dict[str, set[Atom]]] = []
         self.places: dict[str, Var] = {}
         self.attempts: tuple[Any, ...] = ()
+        self.cleanups = 0
         self.stateful: dict[str, tuple[str, ...]] = {}
         self.origin = self.locate(node)
 
@@ -280,6 +281,13 @@ class Builder(ABC):
             self.statements, self.env, self.origin = statements, env, origin
             self.checked = checked
 
+    def is_left_behind(self, end: End) -> bool:
+        """Say whether what a block assigned may be read behind it.
+
+        It is not if the block returns, unless a ``finally`` runs then.
+        """
+        return not end.may <= ({RAISES} if self.cleanups else {RETURNS, RAISES})
+
     def arms(
         self, condition: Atom, then: Callable[[], End], orelse: Callable[[], End]
     ) -> End:
@@ -288,8 +296,7 @@ class Builder(ABC):
         self.may_raise()
         then_statements, then_env, then_end = self.region(then)
         else_statements, else_env, else_end = self.region(orelse)
-        live_then = not then_end.may <= {RETURNS, RAISES}
-        live_else = not else_end.may <= {RETURNS, RAISES}
+        live_then, live_else = self.is_left_behind(then_end), self.is_left_behind(else_end)
         names: list[str] = []
         pairs: list[tuple[Atom, Atom]] = []
         results: list[Var] = []

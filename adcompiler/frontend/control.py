@@ -161,12 +161,12 @@ class Control(Builder):
         carried.results = [Var(name) for name in names]
         carried.yields = [env.get(name, UNDEF) for name in names]
         self.note_unsure(carried, runs(node))
+        end, more = self.continued_is_normal(end)
+        statements += more
         code, value = self.exits(node, end, carried)
         stops = BREAKS in end.may or bool(end.leaving)
         if stops:
-            stop, more = self.stop_test(end)
-            statements += more
-            carried.yields.append(stop)
+            carried.yields.append(self.stop_test(end))
         self.may_raise()
         self.statements.append(Loop(
             (item,) if item is not None else (), (iterable,) if iterable is not None else (),
@@ -216,7 +216,20 @@ class Control(Builder):
             return End()
         if BREAKS not in end.may and endless:
             return End(code if len(end.leaving) > 1 else Const(*end.leaving), value, end.leaving)
-        return self.broken_is_normal(End(code, value, end.may - {CONTINUES} | {NORMAL}))
+        return self.broken_is_normal(End(code, value, end.may | {NORMAL}))
+
+    def continued_is_normal(self, end: End) -> tuple[End, tuple[Statement, ...]]:
+        """Return ``end`` as the next iteration sees it: ``continue`` is to go on."""
+        if CONTINUES not in end.may:
+            return end, ()
+        may = end.may - {CONTINUES} | {NORMAL}
+        if not isinstance(end.code, Var):
+            return End(Const(NORMAL), end.value, may), ()
+        test, code = Var("continues", True), Var("exit", True)
+        return End(code, end.value, may), (
+            Let(test, Call(Const(operator.lt), (end.code, Const(NORMAL))), self.origin),
+            If(test, Block((), (Const(NORMAL),)), Block((), (end.code,)), (code,), self.origin),
+        )
 
     def broken_is_normal(self, end: End) -> End:
         """Return ``end`` as seen after the loop: having left it by ``break`` is to go on."""
@@ -232,14 +245,9 @@ class Control(Builder):
         ))
         return End(code, end.value, may)
 
-    def stop_test(self, end: End) -> tuple[Atom, tuple[Statement, ...]]:
-        if not isinstance(end.code, Var):
-            return Const(True), ()
-        if CONTINUES not in end.may:
-            return end.code, ()
-        stop = Var("stop", True)
-        test = Call(Const(operator.gt), (end.code, Const(NORMAL)))
-        return stop, (Let(stop, test, self.origin),)
+    def stop_test(self, end: End) -> Atom:
+        """Return what is true where an iteration ends a loop."""
+        return end.code if isinstance(end.code, Var) else Const(True)
 
 
 def runs(loop: Any) -> bool:

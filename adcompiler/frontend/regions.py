@@ -16,7 +16,7 @@ import gast
 
 from adcompiler.frontend import rejected
 from adcompiler.frontend.attempts import ANYTHING, Attempts, Handlers, InParts
-from adcompiler.frontend.building import FAILS, NORMAL, RAISES, RETURNS, Arm, End
+from adcompiler.frontend.building import FAILS, NORMAL, RAISES, Arm, End
 from adcompiler.frontend.flow import is_read_after, reads
 from adcompiler.frontend.generators import placed
 from adcompiler.frontend.names import assigned_names
@@ -97,7 +97,9 @@ class Regions(Attempts):
                 node, end
             )
 
+        self.cleanups += 1
         end = self.caught(node, body, [(None, None, again)])
+        self.cleanups -= 1
         raised = frozenset(code for code in end.may if code >= FAILS)
         if not raised:
             return self.finished(node, end)
@@ -193,7 +195,7 @@ class Regions(Attempts):
         self.env = before
         read: set[Atom] = set()
         for _, (statements, env, end) in caught:
-            goes_on = not end.may <= {RETURNS, RAISES}
+            goes_on = self.is_left_behind(end)
             wanted = {
                 v for n, v in env.items() if goes_on
                 if v is not before.get(n, UNDEF) and self.is_read_after(node, n)
@@ -293,7 +295,7 @@ class Regions(Attempts):
         self, lowered: Sequence[Arm]
     ) -> tuple[list[Block], tuple[Var, ...], End]:
         """Merge the variables, codes and values of arms of which one is completed."""
-        live = [not end.may <= {RETURNS, RAISES} for _, _, end in lowered]
+        live = [self.is_left_behind(end) for _, _, end in lowered]
         rows: list[list[Atom]] = [[] for _ in lowered]
         results: list[Var] = []
         after: dict[str, Atom] = {}

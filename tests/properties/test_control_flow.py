@@ -1,0 +1,13 @@
+"""Nested control flow does what it does in plain Python; see ``control_flow``."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.properties.control_flow import check
+
+
+@pytest.mark.parametrize("first", range(0, 120, 10))
+def test_random_control_flow(first: int) -> None:
+    assert sum(check(seed) for seed in range(first, first + 10)) > 10
+
