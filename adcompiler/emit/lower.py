@@ -9,6 +9,7 @@ from functools import partial
 from typing import cast
 
 from adcompiler.analyses.purity import Purity, is_destructive
+from adcompiler.analyses.storage import part_type
 from adcompiler.emit.layout import BlankLine, Comment
 from adcompiler.emit.lower_expressions import ExpressionLowering, as_value, negated
 from adcompiler.emit.references import References
@@ -298,7 +299,7 @@ class FunctionLowering(ExpressionLowering):
             place = self.step(place, step)
         last = rhs.steps[-1]
         value = self.atom(rhs.value)
-        if rhs.adds and last.kind == "item" and index_kind(self.unit, last.args[0]) == "gather":
+        if rhs.adds and self.may_repeat(rhs):
             numpy = self.references.module("numpy")
             at = ast.Attribute(ast.Attribute(numpy, "add", ast.Load()), "at", ast.Load())
             index = as_value(self.index(last.args[0]))
@@ -316,6 +317,13 @@ class FunctionLowering(ExpressionLowering):
             self.out.append(ast.AugAssign(written, value.op, value.right))
         else:
             self.out.append(ast.Assign([place], value))
+
+    def may_repeat(self, rhs: Update) -> bool:
+        """Say whether what is added to an array may go to an element several times."""
+        last, kinds = rhs.steps[-1], ("basic", "mask")
+        return last.kind == "item" and index_kind(self.unit, last.args[0]) not in kinds and (
+            isinstance(part_type(self.unit.type(rhs.obj), rhs.steps[:-1]), t.Array)
+        )
 
     def step(
         self, place: ast.expr, step: Step, context: ast.expr_context | None = None

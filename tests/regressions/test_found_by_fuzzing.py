@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from adcompiler import UnsupportedError, grad, source, value_and_grad, vjp
+from adcompiler import UnsupportedError, grad, hvp, jvp, source, value_and_grad, vjp
 
 
 def test_iterable_of_a_reverse_loop_is_read_before_its_accumulators_are_set():
@@ -436,3 +436,28 @@ def test_a_name_for_a_part_that_a_container_made_anew_holds():
     x_bar, data_bar = pullback(np.array([1.0, 10.0, 100.0]))
     assert x_bar == 22.0
     assert np.array_equal(data_bar, [0.0, 0.0, 200.0])
+
+
+def test_additions_at_subscripts_of_unknown_type_accumulate():
+    def counted(x):
+        i, j = np.mgrid[0:3, 0:3]
+        total = np.zeros((3, 3))
+        np.add.at(total, (i // 2, j), x[j] * x[i])
+        np.add.at(total[0], i, x[j] * x[i])
+        np.subtract.at(total, (i // 2, j), 3.0 * x[i])
+        return np.sum(total**2)
+
+    def gathered(q):
+        i, j = np.mgrid[0:3, 0:3]
+        return np.sum(q[i // 2, j] ** 2)
+
+    x, direction = np.array([0.3, 0.5, 0.7]), np.array([1.0, -2.0, 0.5])
+    y, pullback = vjp(counted, x)
+    slope = (counted(x + 1e-6 * direction) - counted(x - 1e-6 * direction)) / 2e-6
+    assert y == counted(x)
+    assert pullback(1.0)[0] @ direction == pytest.approx(slope, rel=1e-8)
+    assert jvp(counted, (x,), (direction,))[1] == pytest.approx(slope, rel=1e-8)
+    q, d = np.arange(9.0).reshape(3, 3) / 7.0, np.cos(np.arange(9.0)).reshape(3, 3)
+    wanted = 2.0 * d * np.array([[2.0], [1.0], [0.0]])
+    for mode in ("fwd_adj", "adj_adj", "adj_fwd"):
+        np.testing.assert_allclose(hvp(gathered, q, d, mode=mode), wanted, rtol=1e-13)
