@@ -24,7 +24,7 @@ from adcompiler.ir.nodes import (
     With, operands, unstar,
 )
 from adcompiler.ir.visit import arms_of, blocks_of
-from adcompiler.runtime import append, dict_values, own, put_entry
+from adcompiler.runtime import append, dict_values, own, put_entry, record
 
 ITEM_BY_ITEM: frozenset[object] = frozenset({
     list, tuple, dict, sorted, reversed, filter, operator.add, dict_values, append, put_entry,
@@ -404,8 +404,12 @@ def is_copy(rhs: Rhs) -> bool:
 
 def is_made_of(rhs: Rhs) -> bool:
     """Say whether a right-hand side makes an instance of its arguments, which it holds."""
-    return isinstance(rhs, Call) and isinstance(rhs.func, Const) and isinstance(
-        rhs.func.value, type) and rhs.func.value not in (list, tuple, dict)
+    if not isinstance(rhs, Call) or not isinstance(rhs.func, Const):
+        return False
+    function = rhs.func.value
+    return function is record or (
+        isinstance(function, type) and function not in (list, tuple, dict)
+    )
 
 
 def is_count(rhs: Rhs | None) -> bool:

@@ -394,7 +394,8 @@ class Carried:
         after.lost, lost = dict(self.lost_before), after.lost
         for root in self.params:
             heap.bring_up_to_date(root, self.node.origin)
-            if root in after.lost:  # it holds what was written under another name before the loop
+            if root in after.lost.keys() - self.lost_before.keys():
+                # it holds what was written under another name before the loop
                 heap.refuse_lost(root, root, self.node.origin)
         after.lost = lost
         for root, param in self.params.items():

@@ -8,10 +8,10 @@ written. Reading a variable gives its latest value: itself if nothing was writte
 its part of the root's latest value, read anew.
 
 Where two roots may share storage in a way that is not known exactly, they are *entangled*: a write
-to one makes the other unreadable, and reading it is refused; but if only slots of a container are
-given other objects, only what may be that container or hold it. A value is *exclusive* if no other
-root can refer to its storage and the caller has none of it; writes to other values copy first, so
-that the writes of emitted code never reach what somebody else holds.
+to one makes the other unreadable, and reading it is refused; but if emitted code gives only slots
+of a container other objects, only what may be that container or hold it. A value is *exclusive* if
+no other root can refer to its storage and the caller has none of it; writes to other values copy
+first, so that the writes of emitted code never reach what somebody else holds.
 """
 
 from __future__ import annotations
@@ -666,7 +666,7 @@ class Heap:
             self.filled.add(root)
         own_slots = self.is_slot_written(new, rebound)
         for other in self.state.entangled.get(root, ()):
-            if own_slots and not self.may_reach(other, root):
+            if own_slots and self.s.in_emitted and not self.may_reach(other, root):
                 continue
             if written is None or may_hold(self.s.unit.type(other), written):
                 self.state.lost.setdefault(other, (origin, root))
