@@ -38,6 +38,7 @@ from adcompiler.rulekit.testing import (
     PRIMAL_TOLERANCE, _random_cotangent, _single_precision_variants, rule_function, rule_name,
     sample_calls,
 )
+from tests.rules.shares import share
 
 TOLERANCE = {np.float64: 1e-11, np.float32: 2e-4}
 BINARY = {
@@ -342,7 +343,7 @@ def samples_to_compile(rule, rng):
     return calls[::5] if rule.partials and rule_name(rule).startswith("scipy.") else calls
 
 
-@pytest.mark.parametrize("rule", RULES, ids=rule_name)
+@pytest.mark.parametrize("rule", share(RULES, 2), ids=rule_name)
 def test_compiled_call_agrees_with_rule(rule):
     rng = np.random.default_rng(zlib.crc32(rule_name(rule).encode()))
     problems = []

@@ -20,6 +20,7 @@ from adcompiler.rulekit import REGISTRY, Call
 from adcompiler.rulekit.comparison import map_leaves, numbers
 from adcompiler.rulekit.testing import check_rule, rule_function, rule_name, sample_calls
 from tests.rules.test_compiled_rules import problems_of
+from tests.rules.shares import share
 
 PHASES = {
     np.linalg.eigh, np.linalg.svd, scipy.linalg.eig, scipy.linalg.eigh, scipy.linalg.eig_banded,
@@ -131,7 +132,7 @@ def test_rule_agrees_with_differences_of_real_and_imaginary_parts(rule, calls):
 @pytest.mark.parametrize(
     ("rule", "calls"), [
         (rule, calls) for rule, calls in TAKING_COMPLEX
-        if not rule_name(rule).startswith("adcompiler.runtime")
+        if not rule_name(rule).startswith("adcompiler.runtime") and share([rule], 3)
     ], ids=lambda x: rule_name(x) if hasattr(x, "partials") else "",
 )
 def test_compiled_call_on_complex_numbers_agrees_with_rule(rule, calls):
