@@ -32,7 +32,7 @@ differentiate too: those that libraries ship as Python code that the compiler re
 - *forward*: `jvp`. Compared with reverse mode by `tests/forward/test_rules.py` (a part of the rules
   in each run, all with `ADCOMPILER_ALL_FORWARD=1`).
 - *second order*: the gradient of a gradient. Compared with finite differences by
-  `tests/rules/test_second_order.py` (a quarter of the rules in each run, all with
+  `tests/rules/test_second_order.py` (one in twelve of the rules in each run, all with
   `ADCOMPILER_ALL_RULES=1`); `?` where there is no sample with real arguments to do so.
 
 Where a column has `-`, the derivative is refused before anything runs, and those tests check that
