@@ -10,6 +10,7 @@ the same iteration of every loop around the statement that puts it there, and no
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,10 @@ ITEM_BY_ITEM: frozenset[object] = frozenset({
     dict.copy, list.copy,
 })
 """Functions whose result holds each item of an argument once, at most."""
+
+ARITHMETIC: frozenset[object] = frozenset({
+    operator.add, operator.sub, operator.mul, operator.neg, operator.floordiv, operator.mod,
+})
 
 Loops = frozenset[int]
 """The loops around a place, by identity."""
@@ -118,9 +123,7 @@ class Repeats:
                     self.hand(result, (param,), loops)
                 for item, iterable in zip(statement.items, statement.iterables, strict=False):
                     self.items[item], self.loops[item] = (id(statement), iterable), inside
-                    if isinstance(self.type_of(iterable), t.Range) or is_count(
-                        self.made.get(iterable)  # type: ignore[arg-type]
-                    ):
+                    if counts_up(self.made.get(iterable)):  # type: ignore[arg-type]
                         self.iterations[item] = id(statement)
                 for collect, value in zip(statement.collects, statement.collected(), strict=True):
                     self.hand(collect, (), loops)
@@ -237,6 +240,8 @@ class Repeats:
         if not isinstance(a, Call) or not isinstance(b, Call) or not isinstance(a.func, Const):
             return False
         return isinstance(b.func, Const) and a.func.value is b.func.value and (
+            a.func.value in ARITHMETIC
+        ) and (
             self.type_of(one) == self.type_of(two) == t.INT and len(operands(a)) == len(operands(b))
         ) and all(map(self.is_same, operands(a)[1:], operands(b)[1:]))
 
@@ -326,7 +331,9 @@ class Repeats:
             yield from self.contents(value, needed, (*path, own_class))
             return
         read = self.read(value)
-        if read is not None and value in self.popped and self.same.root(read.obj) is top:
+        if read is not None and value in self.popped and (
+            self.same.root(read.obj) is top and needed <= self.loops[value]  # type: ignore[index]
+        ):
             yield ("removed before", value)
             return  # it was in the container before, and once
         if own_class in path or not self.is_fresh(value, needed, set()):
@@ -412,7 +419,13 @@ def is_made_of(rhs: Rhs) -> bool:
     )
 
 
-def is_count(rhs: Rhs | None) -> bool:
-    """Say whether a right-hand side is ``itertools.count(...)``, which gives every number once."""
-    return isinstance(rhs, Call) and isinstance(rhs.func, Const) and (
-        getattr(rhs.func.value, "__name__", "") == "count")
+def counts_up(rhs: Rhs | None) -> bool:
+    """Say whether what is made gives numbers of which none is negative, and none comes twice."""
+    match rhs:
+        case Call(Const(function), (_,), ()) if function is range:
+            return True
+        case Call(Const(function), (Const(int(start)), *_), ()) if (
+            function is itertools.count or function is range
+        ):
+            return start >= 0 and len(rhs.args) < 3
+    return False

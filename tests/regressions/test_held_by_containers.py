@@ -388,8 +388,26 @@ def inserted_twice(m: Any) -> Any:
     return np.sum(s[0] ** 2) + np.sum(s[3] ** 3)
 
 
+def put_back_in_each_iteration(m: Any) -> Any:
+    s = [q * 1.0 for q in m]
+    t = s.pop()
+    for _ in range(2):
+        s.append(t)
+    s[2][0] = 7.0
+    return np.sum(s[3] ** 2)
+
+
+def rows_counted_from_both_ends(m: Any) -> Any:
+    a = np.array(m) * 1.0
+    s = []
+    for i in range(-3, 3):
+        s.append(a[i])
+    s[0][0] = 7.0
+    return np.sum(s[3] ** 2)
+
+
 @pytest.mark.parametrize("function", [
-    one_array_in_two_slots, an_item_appended, shifted_in_a_loop, a_list_added_to_itself,
+    put_back_in_each_iteration, rows_counted_from_both_ends, one_array_in_two_slots, an_item_appended, shifted_in_a_loop, a_list_added_to_itself,
     a_list_repeated, one_array_in_a_comprehension, one_array_appended_in_a_loop,
     one_list_in_two_slots, inserted_twice,
 ], ids=lambda function: function.__name__)
