@@ -407,7 +407,8 @@ def rows_counted_from_both_ends(m: Any) -> Any:
 
 
 @pytest.mark.parametrize("function", [
-    put_back_in_each_iteration, rows_counted_from_both_ends, one_array_in_two_slots, an_item_appended, shifted_in_a_loop, a_list_added_to_itself,
+    put_back_in_each_iteration, rows_counted_from_both_ends, one_array_in_two_slots,
+    an_item_appended, shifted_in_a_loop, a_list_added_to_itself,
     a_list_repeated, one_array_in_a_comprehension, one_array_appended_in_a_loop,
     one_list_in_two_slots, inserted_twice,
 ], ids=lambda function: function.__name__)
