@@ -17,6 +17,8 @@ def add_at(buffer: Any, index: Any, g: Any) -> Any:
     The compiler prints the statement that the types of ``buffer`` and ``index`` allow, mostly
     ``buffer[index] += g``.
     """
+    if isinstance(buffer, np.generic):  # the sum of 0-d arrays
+        buffer = np.array(buffer)
     if isinstance(buffer, np.ndarray):
         if is_basic(index):
             buffer[index] += g

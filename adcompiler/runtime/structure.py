@@ -58,7 +58,8 @@ def add(a: Any, b: Any) -> Any:
         return {key: add(a.get(key), b.get(key)) for key in dict.fromkeys((*a, *b))}
     if is_record(a):
         return record(**{name: add(value, part(b, name)) for name, value in state_of(a).items()})
-    return a + b
+    total = a + b
+    return np.asarray(total) if isinstance(a, np.ndarray) else total  # NumPy makes 0-d ones numbers
 
 
 def seed(value: Any, name: str = "the function") -> Any:

@@ -49,8 +49,8 @@ class Carried:
     ``same`` holds the positions of variables that keep referring to one object; ``roots`` the
     roots that the body writes; ``not_ours`` those of them that it cannot write into in place, and
     ``rebound`` the depth at which it gives slots of them other objects; ``grown`` the
-    depths of lists in them whose end changes. ``reshaped`` are the positions of carried arrays
-    whose shapes may change.
+    depths of lists in them whose end changes, ``content`` those whose objects change themselves.
+    ``reshaped`` are the positions of carried arrays whose shapes may change.
     ``walked`` are positions of iterables that the body writes into: their items are read by
     position.
     """
@@ -66,6 +66,7 @@ class Carried:
         self.not_ours: set[Var] = set()
         self.rebound: dict[Var, int] = {}
         self.grown: dict[Var, set[int]] = {}
+        self.content: set[Var] = set()
         self.shared_params: set[int] = set()
         self.reached: dict[int, dict[Var, None]] = {}
         self.walked: set[int] = set()
@@ -132,7 +133,8 @@ class Carried:
             self.params[root] = param
             start = heap.state.value(root)
             heap.advance(
-                root, param, self.rebound.get(root), grown=self.grown.get(root, ())
+                root, param, self.rebound.get(root), grown=self.grown.get(root, ()),
+                content=root in self.content,
             )
             heap.levels[param] = heap.level
             heap.state.exclusive[param] = root not in self.not_ours
@@ -257,6 +259,9 @@ class Carried:
             grown = heap.grown_between(param, (heap.state.value(root),))
             if not grown <= self.grown.get(root, set()):
                 self.grown[root] = grown | self.grown.get(root, set())
+                stable = False
+            if root not in self.content and heap.content_between(param, (heap.state.value(root),)):
+                self.content.add(root)
                 stable = False
         yields = attempt.yields
         if yields is not None:

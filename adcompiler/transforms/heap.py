@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -347,6 +347,19 @@ class Heap:
             self.state.exclusive[self.state.value(root)] = False
 
     # -- reading -------------------------------------------------------------------------------
+
+    def is_current(self, atom: Atom) -> bool:
+        """Say whether nothing was written to what a variable refers to since it was read."""
+        if not isinstance(atom, Var):
+            return True
+        there = self.reference(atom)
+        return there.at is self.state.value(there.root)
+
+    def since(self, part: Atom, obj: Atom, origin: Origin) -> Atom:
+        """Return what a part of an earlier value ``obj`` of a container refers to now."""
+        if isinstance(part, Var) and isinstance(obj, Var) and part in self.references:
+            self.references[part] = replace(self.references[part], at=self.reference(obj).at)
+        return self.current(part, origin)
 
     def current(self, atom: Atom, origin: Origin) -> Atom:
         """Return the atom that holds what a variable refers to now."""

@@ -8,6 +8,7 @@ can be added to.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from adcompiler.analyses.storage import METADATA
@@ -87,17 +88,21 @@ def region_variables(written: Iterable[Written], primal: Block) -> set[Var]:
     return found
 
 
-def hoist_metadata(sweep: list[Statement], forward: list[Written], made: set[Var]) -> None:
+def hoist_metadata(
+    sweep: list[Statement], forward: list[Written], made: set[Var], unsure: AbstractSet[Atom]
+) -> None:
     """Move reads of shapes, sizes and dtypes of forward values from the sweep to the forward pass.
 
     What is saved is then the shape, not the array. ``made`` holds the forward values; the variables
-    moved join them.
+    moved join them. Those in ``unsure``, which may have no value, are read where they have one.
     """
 
     def kept(statements: Iterable[Statement]) -> Iterator[Statement]:
         for statement in statements:
             match statement:
-                case Let(target, Attribute(obj, name), origin) if name in METADATA and obj in made:
+                case Let(target, Attribute(obj, name), origin) if (
+                    name in METADATA and obj in made and obj not in unsure
+                ):
                     forward.append(replace(statement, origin=replace(origin, reverse=False)))
                     made.add(target)
                 case If():

@@ -258,7 +258,7 @@ def reverse(
     ends: list[Atom] = [bar for bar in bars if bar is not None]
     reverser.read_restored(out, ends)
     if split:
-        hoist_metadata(out, forward, set(top_level(forward)))
+        hoist_metadata(out, forward, set(top_level(forward)), s.unit.unsure)
     return Reversed(
         finish(forward), out, reverser.value(output), bars, cotangents.owned, reverser.env
     )

@@ -222,7 +222,7 @@ class BranchReverser(Recomputer):
     ) -> None:
         """Let the branch yield what the reverse arm reads of values made in the forward arm."""
         arm = pending.arms[side]
-        hoist_metadata(out, arm, set(top_level(arm)))
+        hoist_metadata(out, arm, set(top_level(arm)), self.s.unit.unsure)
         made = set(top_level(arm))
         self.recompute_integers(out, yields, arm, made)
         needed = [v for v in free_variables(Block(tuple(out), tuple(yields))) if v in made]

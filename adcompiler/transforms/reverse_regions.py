@@ -188,7 +188,7 @@ class RegionReverser(BranchReverser):
         """Let an arm yield what its reverse reads of values made in it."""
         arm = pending.arms[k]
         made = set(top_level(arm)) | set(bound_inside(pending.node))
-        hoist_metadata(out, arm, made)
+        hoist_metadata(out, arm, made, self.s.unit.unsure)
         made |= set(top_level(arm))
         mapping: dict[Var, Atom] = {}
         for var in free_variables(Block(tuple(out), tuple(yields))):

@@ -52,8 +52,8 @@ class LoopSaver(Recomputer):
         """Let the loop collect what the reverse body reads of values made in its iterations."""
         pending, node = loop.pending, loop.pending.node
         bound = {*node.params, *node.items}
-        hoist_metadata(loop.out, pending.body, bound | set(top_level(pending.body)))
         made = bound | set(top_level(pending.body))
+        hoist_metadata(loop.out, pending.body, made, self.s.unit.unsure)
         items = frozenset(node.items)
         self.recompute_integers(loop.out, loop.yields, pending.body, made, items)
         mapping: dict[Var, Atom] = {}

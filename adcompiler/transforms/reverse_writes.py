@@ -197,7 +197,8 @@ class WriteReverser(ReverserBase):
                     )
                 if self.is_view(part):
                     part = copied(s, part, bar(value), at)
-                if isinstance(s.unit.type(value), (t.Array, t.Scalar)):
+                known = isinstance(s.unit.type(part), (t.Array, t.Scalar))  # so the value is one, too
+                if known or isinstance(s.unit.type(value), (t.Array, t.Scalar)):
                     part = s.call(Const(project), [part, self.value(value)], {}, at, bar(value))
                 cotangents.accumulate(value, part, at)
             if not self.is_active(obj):

@@ -370,6 +370,7 @@ class Loops(Writer):
         if isinstance(rhs, Item) and isinstance(type_, t.List) and self.heap is not None and (
             is_mutable(type_.item) and isinstance(self.unit.type(rhs.obj), t.List)
             and isinstance(self.unit.type(rhs.index), t.SliceType)
+            and self.heap.is_current(rhs.obj)  # reversed or sorted in place, it has other places
         ):
             return self.part_of_list(rhs, flat, types, origin)
         flat.append(iterable)
@@ -385,8 +386,8 @@ class Loops(Writer):
         types.append(t.INT)
 
         def build(s: Writer, items: Iterator[Atom], origin: Origin) -> Atom:
-            obj = part.obj if s.heap is None else s.heap.current(part.obj, origin)
-            return s.item(obj, next(items), origin)
+            item = s.item(part.obj, next(items), origin)
+            return item if s.heap is None else s.heap.since(item, part.obj, origin)
 
         return build
 

@@ -111,7 +111,9 @@ class ResultTypes(Writer):
         rhs = self.unit.definition(index)
         if isinstance(rhs, Pack):
             parts = [self.stand_in_index(unstar(item), n) for item in rhs.items]
-            return parts if rhs.kind == "list" else tuple(parts)
+            if rhs.kind == "list":  # integers are as many as those of arrays beside them
+                return [0] * n if parts and all(type(part) is int for part in parts) else parts
+            return tuple(parts)
         if isinstance(index, Const):
             if isinstance(index.value, int) and not isinstance(index.value, bool):
                 return 0

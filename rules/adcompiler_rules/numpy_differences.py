@@ -138,7 +138,7 @@ def trapezoid_rule(y, x=None, dx=1.0, axis=-1):
     def trapezoid_pullback(dout):
         heights = np.asarray(y) if axis == -1 or np.ndim(y) == 1 else np.moveaxis(y, axis, -1)
         if x is None:
-            steps = dx * np.ones(np.shape(heights)[-1] - 1, np.real(dout).dtype)
+            steps = dx * np.ones(np.shape(heights)[-1] - 1, np.asarray(dout).real.dtype)
         elif axis == -1 or np.ndim(x) == 1:
             steps = np.diff(x)
         else:

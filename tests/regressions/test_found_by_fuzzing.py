@@ -461,3 +461,54 @@ def test_additions_at_subscripts_of_unknown_type_accumulate():
     wanted = 2.0 * d * np.array([[2.0], [1.0], [0.0]])
     for mode in ("fwd_adj", "adj_adj", "adj_fwd"):
         np.testing.assert_allclose(hvp(gathered, q, d, mode=mode), wanted, rtol=1e-13)
+
+
+def test_a_part_of_a_sum_of_0_d_cotangents_of_unknown_type_is_added():
+    def f(v):
+        e = np.zeros(1)
+        for _ in range(2):
+            e = v
+        return e * e[()] + e
+
+    v = np.array(0.3)
+    y, pullback = vjp(f, v)
+    assert y == pytest.approx(0.39, rel=1e-15)
+    assert pullback(1.0)[0] == pytest.approx(1.6, rel=1e-15)
+    assert jvp(f, (v,), (np.array(1.0),))[1] == pytest.approx(1.6, rel=1e-15)
+
+
+def test_the_shape_of_what_an_early_return_leaves_without_a_value_is_read_where_it_has_one():
+    def f(x, v, n):
+        rows = [v * x]
+        try:
+            x = x * len(rows[n])
+            return np.linspace(0.2, 0.8, 3) * x
+        except IndexError:
+            view = np.expand_dims(rows, 0)
+        return view * np.arange(1.0, 2.0) * x
+
+    y, pullback = vjp(f, 0.3, np.array([0.5]), 0, argnums=(0, 1))
+    np.testing.assert_allclose(y, [0.06, 0.15, 0.24], rtol=1e-14)
+    x_bar, v_bar = pullback(np.ones(3))
+    assert (x_bar, v_bar) == (pytest.approx(1.5, rel=1e-15), 0.0)
+    y, pullback = vjp(f, 0.3, np.array([0.5]), 1, argnums=(0, 1))
+    assert y == pytest.approx(0.5 * 0.3**2, rel=1e-14)
+    x_bar, v_bar = pullback(np.ones((1, 1, 1)))
+    assert (x_bar, v_bar) == (pytest.approx(0.3, rel=1e-14), pytest.approx(0.09, rel=1e-14))
+
+
+def test_the_cotangent_of_what_was_spread_by_a_store_has_its_shape():
+    def f(v, at):
+        w = v * 1.0
+        w[0:2, 1:] = v[at["rows"], [0, 1]]
+        w[1:0:1, 1:] = v[np.array([1, 1]), [0, 1]]
+        w[:, :1] += at["step"] * v[at["rows"][:1], [0]]
+        return np.sum(w**2)
+
+    v, d = np.arange(6.0).reshape(2, 3) / 10.0, np.cos(np.arange(6.0)).reshape(2, 3)
+    at = {"rows": np.array([1, 1]), "step": 2.0}
+    slope = (f(v + 1e-6 * d, at) - f(v - 1e-6 * d, at)) / 2e-6
+    y, pullback = vjp(f, v, at, argnums=0)
+    assert y == f(v, at)
+    assert np.sum(pullback(1.0) * d) == pytest.approx(slope, rel=1e-8)
+    assert jvp(f, (v, at), (d,), argnums=(0,))[1] == pytest.approx(slope, rel=1e-8)

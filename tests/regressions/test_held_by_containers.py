@@ -295,6 +295,61 @@ def moved(arrays: list[Any], by: float, directions: list[Any]) -> list[Any]:
     return [x + by * d for x, d in zip(arrays, directions, strict=True)]
 
 
+@program
+def reversed_and_then_sorted(v: Any) -> Any:
+    s = [0.5 * item for item in v]
+    s.reverse()
+    s.sort(key=lambda item: np.sum(item))
+    s.reverse()
+    s.reverse()
+    return sum([(i + 1) * np.sum(item**2) for i, item in enumerate(s)])
+
+
+@program
+def shortened_while_a_reversed_copy_is_run_over(v: Any) -> Any:
+    s, total = [item * 2.0 for item in v], 0.0
+    for i, item in enumerate(s[::-1]):
+        total += (i + 1) * np.sum(item**2)
+        s.pop(0)
+    return total
+
+
+@program
+def lengthened_while_a_reversed_copy_is_run_over(v: Any) -> Any:
+    s, total = [item * 2.0 for item in v], 0.0
+    for i, item in enumerate(s[::-1]):
+        total += (i + 1) * np.sum(item**2)
+        s.insert(0, 3.0 * item)
+    return total + np.sum(s[0])
+
+
+@program
+def reversed_while_a_part_is_run_over(v: Any) -> Any:
+    s, total = [item * 2.0 for item in v], 0.0
+    for i, item in enumerate(s[1:]):
+        total += (i + 1) * np.sum(item**2)
+        s.reverse()
+    return total + np.sum(s[0])
+
+
+@program
+def given_other_items_while_a_part_is_run_over(v: Any) -> Any:
+    s, total = [item * 2.0 for item in v], 0.0
+    for i, item in enumerate(s[1:]):
+        total += (i + 1) * np.sum(item**2)
+        s[2] = item * (i + 9.0)
+    return total + np.sum(s[2])
+
+
+@program
+def written_into_while_a_part_is_run_over(v: Any) -> Any:
+    s, total = [item * 2.0 for item in v], 0.0
+    for i, item in enumerate(s[1:]):
+        total += (i + 1) * np.sum(item**2)
+        s[2][0] = (i + 9.0) * item[1]
+    return total + np.sum(s[2])
+
+
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda function: function.__name__)
 def test_gradients_and_effects(function: Callable[[Any], Any]) -> None:
     rng = np.random.default_rng(3)
