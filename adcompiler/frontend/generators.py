@@ -32,7 +32,9 @@ class Generators(Builder):
             if name in later:
                 return self.reject(node, rejected.REBOUND_GENERATOR, name=name)
         items = self.comprehension(node.generators, [node.elt])[0]
-        return self.let(Call(Const(generated), (items,)), "generator")
+        read = [self.env[n.id] for n in gast.walk(node) if isinstance(n, gast.Name)
+                and n.id in self.locals and n.id in self.env]
+        return self.let(Call(Const(generated), (items, *dict.fromkeys(read))), "generator")
 
     def generator_call(self, node: Any, function: Atom) -> Atom | None:
         """Lower a call of ``any``, ``all``, ``next`` or ``dict`` of a generator expression.

@@ -51,15 +51,18 @@ class Carried:
     ``rebound`` the depth at which it gives slots of them other objects; ``grown`` the
     depths of lists in them whose end changes, ``content`` those whose objects change themselves.
     ``reshaped`` are the positions of carried arrays whose shapes may change.
-    ``walked`` are positions of iterables that the body writes into: their items are read by
-    position.
+    ``over`` are iterators that the loop runs over and that read storage; ``walked`` the
+    positions of iterables that the body writes into: their items are read by position.
     """
 
-    def __init__(self, s: Writer, node: Loop, inits: list[Atom], flat: list[Atom]) -> None:
+    def __init__(
+        self, s: Writer, node: Loop, inits: list[Atom], flat: list[Atom], over: list[Var]
+    ) -> None:
         self.s = s
         self.node = node
         self.first = inits
         self.flat = list(flat)
+        self.over = over
         self.heap: Heap | None = s.heap
         self.same: set[int] = set()
         self.roots: dict[Var, t.Type] = {}
@@ -162,6 +165,11 @@ class Carried:
         if heap is None:
             return list(items)
         found: list[Atom] = []
+        for iterable in dict.fromkeys((*self.over, *self.flat)):
+            if isinstance(iterable, Var) and is_mutable(s.unit.type(iterable)):
+                root = heap.reference(iterable).root
+                if root in heap.state.lost:  # by an iteration before this one
+                    heap.refuse_lost(iterable, root, origin)
         for i, (item, iterable) in enumerate(zip(items, self.flat, strict=True)):
             found.append(item)
             type_ = s.unit.type(iterable)
@@ -374,8 +382,10 @@ class Carried:
         kept: list[Atom] = []
         origin = self.node.origin
         if self.walked:
-            walked = self.flat[min(self.walked)]
-            length = s.let(Call(Const(len), (walked,)), t.INT, "count", origin)
+            walked = dict.fromkeys(self.flat[i] for i in sorted(self.walked))
+            lengths = [s.let(Call(Const(len), (w,)), t.INT, "count", origin) for w in walked]
+            length = lengths[0] if len(lengths) == 1 else s.let(
+                Call(Const(min), tuple(lengths)), t.INT, "count", origin)
             kept.append(s.let(Call(Const(range), (length,)), t.RANGE, "positions", origin))
         else:
             kept.append(s.let(
@@ -508,6 +518,8 @@ def leads_back(atom: Atom, param: Var, body: Block) -> bool:
         return True
     for statement in body.statements:
         match statement:
+            case Let(target, Call(kwargs=kwargs)) if target is atom and "out" in dict(kwargs):
+                return leads_back(dict(kwargs)["out"], param, body)
             case Let(target, Call(Const(function), (old, _)), _) if target is atom:
                 return function in IN_PLACE and leads_back(old, param, body)  # type: ignore[arg-type]
             case If(results=results) if atom in results:

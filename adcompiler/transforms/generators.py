@@ -34,9 +34,11 @@ def fold_generated(
 ) -> Atom:
     """Write a generator, and remember in which loop it was made."""
     generator = s.let(
-        Call(Const(generated), tuple(args)), t.UNKNOWN, name, origin, temporary=False
+        Call(Const(generated), (args[0],)), t.UNKNOWN, name, origin, temporary=False
     )
     s.unit.generators[generator] = s.unit.loops
+    if s.heap is not None:
+        s.heap.derive(args[0], args[1:])
     return generator
 
 
@@ -52,7 +54,8 @@ def consumed(s: Writer, atom: Atom, origin: Origin) -> Atom:
         why = rejected.GENERATOR_AGAIN
         s.reject(origin, why.problem, why.hint, why.anchor)
     s.unit.generators[atom] = None
-    return unstar(made.args[0])
+    items = unstar(made.args[0])
+    return items if s.heap is None else s.heap.current(items, origin)
 
 
 def opened_arguments(s: Writer, function: Any, args: list[Any], origin: Origin) -> list[Any]:

@@ -136,6 +136,8 @@ class Heap:
         self.level = 0
         self.settled_level = 1 << 30
         self.iterating: list[Reference] = []
+        self.derived: dict[Var, set[Var]] = {}
+        self.derived_of: dict[Atom, set[Var]] = {}
         self.sharing = Sharing(s.unit.type, s.unit.definition)
         self.repackings: set[Atom] = set()
         self.globals: dict[tuple[str, str], Var] = {}
@@ -346,6 +348,23 @@ class Heap:
         for root in (a, b):
             self.state.exclusive[self.state.value(root)] = False
 
+    def derive(self, made: Atom, sources: Iterable[Any]) -> None:
+        """Note what an iterator reads when it is run through: written before, it has another end.
+
+        Emitted code computes the items, or takes what they are computed of, when it is made.
+        """
+        if not isinstance(made, Var):
+            return
+        mine = self.reference(made).root
+        for source in map(unstar, sources):
+            rhs = self.s.unit.definition(source)
+            if isinstance(rhs, Closure):
+                self.derive(made, rhs.captures)
+            for root in (*self.roots(source), *self.derived_of.get(source, ())):
+                if root is not mine:
+                    self.derived.setdefault(root, set()).add(mine)
+                    self.derived_of.setdefault(mine, set()).add(root)
+
     # -- reading -------------------------------------------------------------------------------
 
     def is_current(self, atom: Atom) -> bool:
@@ -509,6 +528,12 @@ class Heap:
         where, other = self.state.lost.get(root, (origin, root))
         place = f"line {where.line}"
         name, written = (self.s.unit.names.get(v, v.name) for v in (atom, other))
+        if other in self.derived_of.get(root, ()):
+            return self.s.reject(
+                origin, f"an iterator that reads `{written}`, which was written into at {place}, "
+                "before the iterator has come to its end",
+                "make a list of it first: `list(...)`, or a comprehension", "iterators",
+            )
         return self.s.reject(
             origin, f"`{name}` may share storage with `{written}`, which was written "
             f"into at {place}; whether it sees the write is not known when compiling",
@@ -678,11 +703,14 @@ class Heap:
         if written is None:
             self.filled.add(root)
         own_slots = self.is_slot_written(new, rebound)
+        for made in self.derived.get(root, ()):
+            self.state.lost.setdefault(made, (origin, root))
         for other in self.state.entangled.get(root, ()):
             if own_slots and self.s.in_emitted and not self.may_reach(other, root):
                 continue
             if written is None or may_hold(self.s.unit.type(other), written):
-                self.state.lost.setdefault(other, (origin, root))
+                for lost in (other, *self.derived.get(other, ())):
+                    self.state.lost.setdefault(lost, (origin, root))
 
     def hold_parts(self, root: Var, value: Atom) -> None:
         """Note what a container refers to of which the parts will no longer be known."""

@@ -38,6 +38,15 @@ ITERATORS: frozenset[Any] = frozenset({
     ),
 })
 """Functions that return iterators."""
+TAKEN_APART: frozenset[Any] = frozenset({
+    zip, enumerate, iter, reversed, dict.items, np.ndenumerate, np.ndindex,
+})
+"""Those of which a loop reads what they are given, item by item."""
+AT_ONCE: frozenset[Any] = frozenset({
+    itertools.product, itertools.permutations, itertools.combinations,
+    itertools.combinations_with_replacement,
+})
+"""Those that take all items of what they are given when they are called."""
 
 
 def made_by(s: Writer, atom: Any) -> Call | None:

@@ -197,7 +197,7 @@ class WriteReverser(ReverserBase):
                     )
                 if self.is_view(part):
                     part = copied(s, part, bar(value), at)
-                known = isinstance(s.unit.type(part), (t.Array, t.Scalar))  # so the value is one, too
+                known = isinstance(s.unit.type(part), (t.Array, t.Scalar))
                 if known or isinstance(s.unit.type(value), (t.Array, t.Scalar)):
                     part = s.call(Const(project), [part, self.value(value)], {}, at, bar(value))
                 cotangents.accumulate(value, part, at)

@@ -23,7 +23,7 @@ from adcompiler.transforms.calls import call
 from adcompiler.transforms.choices import Place, handed_out, one_of, places_of_arms, truth_of
 from adcompiler.transforms.global_state import store
 from adcompiler.transforms.heap import Heap, Reference, State
-from adcompiler.transforms.iterator_folds import makes_iterator
+from adcompiler.transforms.iterator_folds import AT_ONCE, TAKEN_APART, makes_iterator
 from adcompiler.transforms.objects import mangled, written_super
 from adcompiler.transforms.operator_methods import truth_of_instance
 from adcompiler.transforms.specialise_access import Access
@@ -420,4 +420,6 @@ class Specialiser(Loops, Regions, Displays, Access):
         result = call(self, func, args, kwargs, origin, name)
         if isinstance(result, Var) and isinstance(func, Const) and makes_iterator(func.value):
             self.unit.one_shot.add(result)
+            if self.heap is not None and func.value not in TAKEN_APART | AT_ONCE:
+                self.heap.derive(result, (*args, *kwargs.values()))
         return result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import walk
 from adcompiler.runtime import dict_keys, dict_values, positions
 from adcompiler.transforms.generators import consumed
+from adcompiler.transforms.iterator_folds import makes_iterator
 from adcompiler.transforms.operator_methods import iterated
 from adcompiler.transforms.specialise_types import is_function, item_type
 from adcompiler.transforms.carried import Carried, Iteration
@@ -52,7 +53,7 @@ class Loops(Writer):
         build = self.flatten(iterables[0], flat, item_types, node.origin) if iterables else None
         self.check_end(node, flat)
         types = [self.unit.type(init) for init in inits]
-        carried = Carried(self, node, inits, flat)
+        carried = Carried(self, node, inits, flat, self.opened_parts(iterables))
         for trial in range(MAX_TRIALS):
             before = len(self.unit.findings)
             self.unit.trial += 1
@@ -376,6 +377,19 @@ class Loops(Writer):
         flat.append(iterable)
         types.append(self.type_of_items(iterable))
         return own_item
+
+    def opened_parts(self, iterables: Iterable[Atom | Star]) -> list[Var]:
+        """Return the iterators in ``iterables`` that read storage, and those that they read."""
+        found: list[Var] = []
+        for atom in map(unstar, iterables):
+            rhs = self.unit.definition(atom)
+            if isinstance(atom, Var) and self.heap is not None and atom in self.heap.derived_of:
+                found.append(atom)
+            if isinstance(rhs, Call) and isinstance(rhs.func, Const) and makes_iterator(
+                rhs.func.value
+            ):
+                found += self.opened_parts(rhs.args)
+        return found
 
     def part_of_list(
         self, part: Item, flat: list[Atom], types: list[t.Type], origin: Origin
