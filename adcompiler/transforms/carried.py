@@ -165,11 +165,7 @@ class Carried:
         if heap is None:
             return list(items)
         found: list[Atom] = []
-        for iterable in dict.fromkeys((*self.over, *self.flat)):
-            if isinstance(iterable, Var) and is_mutable(s.unit.type(iterable)):
-                root = heap.reference(iterable).root
-                if root in heap.state.lost:  # by an iteration before this one
-                    heap.refuse_lost(iterable, root, origin)
+        self.check_iterables(heap, origin)
         for i, (item, iterable) in enumerate(zip(items, self.flat, strict=True)):
             found.append(item)
             type_ = s.unit.type(iterable)
@@ -198,6 +194,24 @@ class Carried:
                     there.root, (*there.steps, step), heap.state.value(there.root)
                 )
         return found
+
+    def check_iterables(self, heap: Heap, origin: Origin) -> None:
+        """Report what the loop runs over if an iteration before this one changed it unseen."""
+        for iterable in dict.fromkeys((*self.over, *self.flat)):
+            if not isinstance(iterable, Var) or not is_mutable(self.s.unit.type(iterable)):
+                continue
+            root = heap.reference(iterable).root
+            changed = iterable in self.flat and root in heap.state.lost
+            for source in (*heap.behind.get(root, ()), *heap.derived_of.get(root, ())):
+                if heap.derived.get(source, {}).get(root, False):  # only its slots matter
+                    written = source in self.rebound or bool(self.grown.get(source))
+                else:
+                    written = source in self.roots
+                if written:
+                    heap.state.lost.setdefault(root, (origin, source))
+                changed |= written
+            if changed:
+                heap.refuse_lost(iterable, root, origin)
 
     def check_condition(self, node: Loop) -> None:
         """Refuse a condition that writes into storage."""

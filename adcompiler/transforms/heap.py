@@ -136,7 +136,7 @@ class Heap:
         self.level = 0
         self.settled_level = 1 << 30
         self.iterating: list[Reference] = []
-        self.derived: dict[Var, set[Var]] = {}
+        self.derived: dict[Var, dict[Var, bool]] = {}
         self.derived_of: dict[Atom, set[Var]] = {}
         self.sharing = Sharing(s.unit.type, s.unit.definition)
         self.repackings: set[Atom] = set()
@@ -348,10 +348,11 @@ class Heap:
         for root in (a, b):
             self.state.exclusive[self.state.value(root)] = False
 
-    def derive(self, made: Atom, sources: Iterable[Any]) -> None:
+    def derive(self, made: Atom, sources: Iterable[Any], slots: bool = False) -> None:
         """Note what an iterator reads when it is run through: written before, it has another end.
 
-        Emitted code computes the items, or takes what they are computed of, when it is made.
+        Emitted code computes the items, or takes what they are computed of, when it is made. With
+        ``slots`` it takes the items themselves, so that a write into these does no harm.
         """
         if not isinstance(made, Var):
             return
@@ -359,10 +360,10 @@ class Heap:
         for source in map(unstar, sources):
             rhs = self.s.unit.definition(source)
             if isinstance(rhs, Closure):
-                self.derive(made, rhs.captures)
+                self.derive(made, rhs.captures, slots)
             for root in (*self.roots(source), *self.derived_of.get(source, ())):
                 if root is not mine:
-                    self.derived.setdefault(root, set()).add(mine)
+                    self.derived.setdefault(root, {})[mine] = slots
                     self.derived_of.setdefault(mine, set()).add(root)
 
     # -- reading -------------------------------------------------------------------------------
@@ -703,8 +704,9 @@ class Heap:
         if written is None:
             self.filled.add(root)
         own_slots = self.is_slot_written(new, rebound)
-        for made in self.derived.get(root, ()):
-            self.state.lost.setdefault(made, (origin, root))
+        for made, slots in self.derived.get(root, {}).items():
+            if not slots or rebound is not None or self.changes[new].grown:
+                self.state.lost.setdefault(made, (origin, root))
         for other in self.state.entangled.get(root, ()):
             if own_slots and self.s.in_emitted and not self.may_reach(other, root):
                 continue

@@ -39,7 +39,7 @@ ITERATORS: frozenset[Any] = frozenset({
 })
 """Functions that return iterators."""
 TAKEN_APART: frozenset[Any] = frozenset({
-    zip, enumerate, iter, reversed, dict.items, np.ndenumerate, np.ndindex,
+    zip, enumerate, iter, dict.items, np.ndenumerate, np.ndindex,
 })
 """Those of which a loop reads what they are given, item by item."""
 AT_ONCE: frozenset[Any] = frozenset({

@@ -394,39 +394,44 @@ class WriteReverser(ReverserBase):
         """Read views of destroyed values anew, once what they are views of is there again."""
         destroyed = self.destroyed_values()
         made = {var for st in out for var in defined(st)}
-        done: set[Var] = set()
         anew: dict[Var, Atom] = {}
-        while True:
-            waiting = [
-                var for var in free_variables(self.content(Block(tuple(out), tuple(yields))))
-                if var not in done and var not in made and self.is_stale(var, destroyed)
-                and self.is_refreshed_here(var)
-            ]
-            if not waiting:
-                break
+
+        def is_due(var: Var) -> bool:
+            return var not in anew and var not in made and self.is_stale(var, destroyed) and (
+                self.is_refreshed_here(var)
+            )
+
+        def read_again(var: Var) -> None:
+            rhs = self.s.unit.definition(var)
+            assert rhs is not None
+            new = self.copy_of(var)
+            anew[var] = new = Var(var.name, True) if var.temporary else new
+            for operand in operands(rhs):
+                if isinstance(operand, Var) and is_due(operand):
+                    read_again(operand)
+            rhs = substitute(rhs, anew)
+            self.s.copy_facts(var, new)
+            self.s.unit.defs[new] = rhs
+            position = self.position_after(out, rhs)
+            origin = getattr(out[min(position, len(out) - 1)], "origin", None) if out else None
+            origin = origin or self.s.at
+            assert origin is not None
+            head, tail = out[:position], out[position:]
+            block = substitute_block(Block(tuple(tail), tuple(yields)), {var: new})
+            out[:] = [*head, Let(new, rhs, origin.reversed()), *block.statements]
+            yields[:] = block.yields
+            made.add(new)
+
+        while waiting := [
+            var for var in free_variables(self.content(Block(tuple(out), tuple(yields))))
+            if is_due(var)
+        ]:
             for var in waiting:
-                done.add(var)
-                rhs = self.s.unit.definition(var)
-                assert rhs is not None
-                rhs = substitute(rhs, anew)
-                new = self.copy_of(var)
-                new = Var(var.name, True) if var.temporary else new
-                self.s.copy_facts(var, new)
-                self.s.unit.defs[new] = rhs
-                anew[var] = new
-                position = self.position_after(out, rhs)
-                origin = getattr(out[min(position, len(out) - 1)], "origin", None) if out else None
-                origin = origin or self.s.at
-                assert origin is not None
-                mapping = {var: new}
-                head, tail = out[:position], out[position:]
-                block = substitute_block(Block(tuple(tail), tuple(yields)), mapping)
-                out[:] = [*head, Let(new, rhs, origin.reversed()), *block.statements]
-                yields[:] = block.yields
-                made.add(new)
+                if is_due(var):
+                    read_again(var)
 
         left = free_variables(self.content(Block(tuple(out), tuple(yields))))
-        if any(var in left for var in done):
+        if any(var in left for var in anew):
             raise InternalError("the sweep reads storage before it has been put back")
 
     def is_refreshed_here(self, var: Var) -> bool:

@@ -421,5 +421,6 @@ class Specialiser(Loops, Regions, Displays, Access):
         if isinstance(result, Var) and isinstance(func, Const) and makes_iterator(func.value):
             self.unit.one_shot.add(result)
             if self.heap is not None and func.value not in TAKEN_APART | AT_ONCE:
-                self.heap.derive(result, (*args, *kwargs.values()))
+                self.heap.derive(
+                    result, (*args, *kwargs.values()), func.value is reversed)
         return result

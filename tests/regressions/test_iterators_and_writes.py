@@ -44,7 +44,7 @@ def reversed_while_it_is_written(data: Any) -> Any:
 @PROGRAMS.append
 def pairs_with_a_shifted_view(data: Any) -> Any:
     s = 0.0
-    for a, b in zip(data, data[1:], strict=False):
+    for a, b in zip(data, data[1:], strict=False):  # noqa: RUF007
         data[1] *= 2.0 * a
         data[2] *= b
         s += a * b
