@@ -58,9 +58,12 @@ def accumulate(array: Any, index: Any, value: Any) -> None:
 
 
 def own(value: Any) -> Any:
-    """Return a copy of ``value`` that shares no storage with it: of arrays and what holds them."""
+    """Return a copy of ``value`` that shares no storage with it: of arrays and what holds them.
+
+    Axes of arrays keep their order in memory, so that the same reshapes give views.
+    """
     if isinstance(value, np.ndarray):
-        return value.copy()
+        return value.copy("K")
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*map(own, value))
     if isinstance(value, (tuple, list)):

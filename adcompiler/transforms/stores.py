@@ -501,7 +501,8 @@ def write_in_place(
     if isinstance(type_, t.List):
         extend(s, x, y, origin)
         return x
-    assert isinstance(type_, t.Array)
+    if not isinstance(type_, t.Array):
+        return refuse(s, x, "writing into", origin)
     if s.written_either(x, origin, lambda part: write_in_place(
         s, function, [part, y], origin, name
     )):

@@ -512,3 +512,30 @@ def test_the_cotangent_of_what_was_spread_by_a_store_has_its_shape():
     assert y == f(v, at)
     assert np.sum(pullback(1.0) * d) == pytest.approx(slope, rel=1e-8)
     assert jvp(f, (v, at), (d,), argnums=(0,))[1] == pytest.approx(slope, rel=1e-8)
+
+
+def test_views_of_views_are_read_anew_before_the_methods_of_them():
+    def f(m):
+        view = m.reshape(1)
+        view[0] *= 2.0
+        part = view[None]
+        part[:2] *= np.reshape(part, 1).reshape(1, 1)
+        return m * 1.0
+
+    y, pullback = vjp(f, np.array(1.5))
+    assert y == 9.0
+    assert pullback(1.0)[0] == pytest.approx(12.0, rel=1e-15)
+
+
+def test_a_choice_of_what_is_not_known_to_be_an_array_is_not_written():
+    def f(x, data, table, n, m):
+        if n:
+            pass
+        else:
+            data = table["w"] if x else m[0]
+        data[np.newaxis] *= 2.0
+        return np.sum(m[0] * data)
+
+    table, m = {"u": 0.5, "w": np.ones(3)}, (np.ones(3), np.ones(3))
+    with pytest.raises(UnsupportedError, match="type is not known"):
+        vjp(f, 0.1, np.ones(3), table, 1, m, argnums=(0, 1, 2, 4))

@@ -193,23 +193,18 @@ def zipped_map(data: Any) -> Any:
 @REFUSED.append
 def a_map(data: Any) -> Any:
     s = 0.0
-    i = 0
     for y in map(square, data):
-        if i < 2:
-            data[i + 1] *= y
+        data[2] *= y
         s += y
-        i += 1
     return s
 
 
 @REFUSED.append
 def a_filter(data: Any) -> Any:
     s = 0.0
-    i = 0
     for y in filter(positive, data):
         data *= -1.0
         s += y
-        i += 1
     return s
 
 
@@ -264,6 +259,51 @@ def another_name_of_what_is_run_over_backwards(data: Any) -> Any:
         d *= 2.0
         s += v
         d = d if s > 1e3 else d + 0.0
+    return s
+
+
+@PROGRAMS.append
+def rows_written_from_the_last_to_the_first(data: Any) -> Any:
+    rows, s = [data * k for k in range(3)], 0.0
+    for i, row in enumerate(reversed(rows)):
+        row *= 2.0
+        s += row[0] * i
+    return s + rows[0][1]
+
+
+@PROGRAMS.append
+def numbers_backwards_before_a_write(data: Any) -> Any:
+    numbers, s = [data[k] * 2.0 for k in range(3)], 0.0
+    for k, v in enumerate(reversed(numbers)):
+        s += k * v
+    numbers[0] = s
+    return s * numbers[0]
+
+
+@REFUSED.append
+def numbers_backwards(data: Any) -> Any:
+    numbers, s = [data[k] * 2.0 for k in range(3)], 0.0
+    for k, v in enumerate(reversed(numbers)):
+        numbers[0] = 5.0 * data[1]
+        s += k * v
+    return s
+
+
+@REFUSED.append
+def rows_replaced_from_the_last_to_the_first(data: Any) -> Any:
+    rows, s = [data * k for k in range(3)], 0.0
+    for i, row in enumerate(reversed(rows)):
+        rows[0] = row * 7.0
+        s += row[0] * i
+    return s + rows[0][1]
+
+
+@REFUSED.append
+def one_of_two_arrays(data: Any) -> Any:
+    either, s = data if data[0] > 0.0 else data * 2.0, 0.0
+    for v in either:
+        data[2] *= 3.0
+        s += v
     return s
 
 

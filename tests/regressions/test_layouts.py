@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from adcompiler import value_and_grad
+from adcompiler import value_and_grad, vjp
 from adcompiler.runtime.shaping import CopiedError
 
 
@@ -43,3 +43,26 @@ def test_what_is_no_view_is_refused_when_it_runs(made):
     with pytest.raises(CopiedError, match=r"A\.reshape|this makes a copy"):
         value_and_grad(written_then_reshaped)(B)
     assert np.array_equal(B, A)
+
+
+def test_residuals_of_a_callee_keep_the_order_of_axes():
+    def halve(t, o):
+        o[1:3] = (0, 2)
+        total = 0.0
+        for x in o:
+            view = t.T.ravel()
+            view[1] /= np.tanh(min(list(view))) ** 2
+            total += np.sum(t) * np.sqrt(1.0 + x**2)
+        return total
+
+    def f(x, m):
+        g = np.arange(6.0).reshape(2, 3) + x
+        return halve(g[:, [1, 0, 1]], m[1]) + m[0][0]
+
+    x, m = 0.7, [np.array([0.5, 0.6, 0.7]), np.array([0.5, 0.6, 0.7])]
+    wanted = (f(x + 1e-6, [m[0], m[1].copy()]) - f(x - 1e-6, [m[0], m[1].copy()])) / 2e-6
+    for _ in range(2):
+        value, pullback = vjp(f, x, [m[0], m[1].copy()], argnums=0)
+        assert value == pytest.approx(f(x, [m[0], m[1].copy()]), rel=1e-14)
+        assert pullback(1.0) == pytest.approx(wanted, rel=1e-8)
+        assert pullback(1.0) == pytest.approx(wanted, rel=1e-8)
