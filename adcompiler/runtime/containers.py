@@ -122,6 +122,15 @@ def dict_values(table: dict[Any, Any]) -> list[Any]:
     return list(table.values())
 
 
+def check_items(items: Any) -> None:
+    """Raise TypeError if running over ``items`` gives keys, which carry no derivative."""
+    if isinstance(items, Mapping):
+        raise TypeError(
+            "the items of a dict are run over here, or those of something else: compiled code "
+            "has to know which. Write `.keys()` or `.values()`, or make a list in both cases"
+        )
+
+
 def check_bound(value: Any, name: str) -> None:
     """Raise UnboundLocalError if ``value`` is the None that stands for a variable without value."""
     if value is None:

@@ -171,8 +171,11 @@ def call_value(
         made = call_operator(s, value, args, origin, name)
     if made is not None:
         return made
-    if hashable(value) and value in ITERATING:
-        args = [iterated(s, arg, origin) for arg in args]
+    if hashable(value) and (value in ITERATING or (value is reversed and is_dict(s, args[0]))):
+        whole = (value is dict and bool(args) and is_dict(s, args[0])) or (
+            value in (min, max) and len(args) > 1
+        )
+        args = args if whole else [iterated(s, arg, origin) for arg in args]
     if s.heap is not None and ("out" in kwargs or len(args) > 1):
         rest, named, out = without_out(value, args, kwargs)
         if out:
@@ -236,6 +239,11 @@ def call_value(
         return call_python(s, func, value, args, kwargs, origin, name)
     pure = root_module(value) in PURE_ROOTS and pure_library(value)
     return primitive(s, func, args, kwargs, origin, name, pure)
+
+
+def is_dict(s: Writer, arg: Any) -> bool:
+    """Say whether an argument is a dict."""
+    return not isinstance(arg, Star) and isinstance(s.unit.type(arg), t.Dict)
 
 
 def as_array(s: Writer, argument: Any, origin: Origin) -> Any:

@@ -13,8 +13,8 @@ import numpy as np
 from adcompiler.errors import ADError
 from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Call, Const, Origin, Star, Var
-from adcompiler.runtime import unpack
+from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin, Star, Var
+from adcompiler.runtime import check_items, dict_keys, unpack
 from adcompiler.transforms.objects import call_raw, find_raw
 from adcompiler.transforms.writer import Writer
 
@@ -116,7 +116,14 @@ ITERATING: frozenset[Any] = frozenset({
 
 
 def iterated(s: Writer, atom: Any, origin: Origin) -> Any:
-    """Return what running over ``atom`` runs over: for an instance, what ``__iter__`` gives."""
+    """Return what running over ``atom`` runs over: what ``__iter__`` gives, the keys of a dict."""
+    type_ = None if isinstance(atom, Star) else s.unit.type(atom)
+    if isinstance(type_, t.Dict) and type_.keys is None:
+        return s.call(Const(dict_keys), [atom], {}, origin, "keys")
+    if isinstance(type_, t.Unknown) and t.may_vary(type_) and not isinstance(
+        s.unit.definition(atom), Call
+    ):
+        s.out.append(Do(Call(Const(check_items), (atom,)), origin))
     found = None if isinstance(atom, Star) else method_of(s, atom, "__iter__")
     if found is None:
         return atom

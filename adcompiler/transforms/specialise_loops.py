@@ -367,6 +367,8 @@ class Loops(Writer):
                 return self.cycled(rhs, origin)
         if isinstance(rhs, Attribute) and rhs.name == "flat":
             iterable = self.call(self.attribute(rhs.obj, "ravel", origin), [], {}, origin, "items")
+        if isinstance(self.unit.type(iterable), t.Dict):
+            iterable = self.call(Const(dict_keys), [iterable], {}, origin, "keys")
         type_ = self.unit.type(iterable)
         if isinstance(rhs, Item) and isinstance(type_, t.List) and self.heap is not None and (
             is_mutable(type_.item) and isinstance(self.unit.type(rhs.obj), t.List)
