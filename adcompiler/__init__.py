@@ -10,7 +10,7 @@ from adcompiler.errors import (
     ADError, InternalError, MissingPrimalError, MissingRuleError, RuleError, SourceNotFoundError,
     UnsupportedError,
 )
-from adcompiler.higher_order import hessian, hvp, jet, nth_derivative, vhp
+from adcompiler.higher_order import hessian, hvp, vhp
 from adcompiler.jacobians import fmad, jacfwd, jacobian, jacrev
 from adcompiler.rulekit import (
     NoTangent, PullbackMemory, Signature, ZeroTangent, alias, apply_frule, apply_rrule,
@@ -22,6 +22,7 @@ from adcompiler.runtime import no_grad, stop_gradient
 from adcompiler.runtime.checkpoints import checkpoint, checkpoint_loop
 from adcompiler.runtime.external import ExternalFunction, bump, external
 from adcompiler.seeds import batched_jvp, batched_vjp
+from adcompiler.series import jet, nth_derivative, taylor
 
 if TYPE_CHECKING:
     from adcompiler.patterns import hessian_sparsity, jacobian_sparsity
@@ -42,7 +43,7 @@ __all__ = [
     "jacobian", "jacobian_sparsity", "jacrev", "jet", "jvp", "linear", "linearize", "no_grad",
     "non_differentiable", "nth_derivative", "on_new_rule", "opt_out", "preprocess",
     "project_to", "pullback_at", "refresh_rules", "rrule", "scalar_rule", "sensitivity",
-    "source", "sparse_hessian", "sparse_jacobian", "stop_gradient", "unionise",
+    "source", "sparse_hessian", "sparse_jacobian", "stop_gradient", "taylor", "unionise",
     "value_and_grad", "vhp", "vjp",
 ]
 

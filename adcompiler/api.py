@@ -266,8 +266,9 @@ def source(
     """Return the text of the module emitted for ``function`` at these arguments.
 
     ``mode`` is ``"grad"`` (or ``"reverse"``), ``"value_and_grad"``, ``"vjp"`` (the augmented primal
-    and the pullback), ``"forward"`` (the pushforward) or ``"linearize"`` (the primal, and the
-    derivative along tangents there). With ``batched``, vjp and forward are for many seeds at once.
+    and the pullback), ``"forward"`` (the pushforward), ``"taylor"`` (Taylor coefficients from those
+    of arguments) or ``"linearize"`` (the primal, and the derivative along tangents there). With
+    ``batched``, vjp and forward are for many seeds at once.
     Without arguments, annotations give the types, and code for the rest is generic.
     """
     mode = "grad" if mode == "reverse" else mode

@@ -20,6 +20,7 @@ from adcompiler.runtime import add_at, as_gradient, project, unbroadcast
 from adcompiler.runtime.gathering import permute_adjoint, take_adjoint, take_along_axis_adjoint
 from adcompiler.transforms.batching import batched_block
 from adcompiler.transforms.reverse import Reversed
+from adcompiler.transforms.series_batching import series_block
 from adcompiler.transforms.specialise import Specialiser
 from adcompiler.transforms.unit import Unit
 
@@ -220,11 +221,13 @@ def shares_storage(function: Any) -> bool:
 
 
 def of_many_seeds(
-    s: Specialiser, block: Block, seeded: Sequence[Var], wanted: Sequence[int], origin: Origin
+    s: Specialiser, block: Block, seeded: Sequence[Var], wanted: Sequence[int], origin: Origin,
+    series: bool = False,
 ) -> Block:
     """Return optimised derivative code for many seeds, which ``seeded`` hold, with nothing unused.
 
-    The yields at ``wanted`` have the leading axis for sure. Raises NotBatchable.
+    The yields at ``wanted`` have the leading axis for sure. With ``series`` the seeds are
+    coefficients of Taylor series, one for each order. Raises NotBatchable.
     """
-    new = batched_block(s, block, seeded, wanted, origin)
+    new = (series_block if series else batched_block)(s, block, seeded, wanted, origin)
     return dead_code(new, Purity(s.unit.type, s.unit.definition))

@@ -1,4 +1,4 @@
-"""Second and higher derivatives: Hessians, their products with vectors, Taylor series.
+"""Second derivatives: Hessians, and their products with vectors.
 
 All are compositions of ``grad``, ``vjp`` and ``jvp``; the compiler differentiates the code that it
 has emitted for the inner one.
@@ -274,42 +274,4 @@ def vhp(function: Callable[..., Any], x: Any, v: Any, *rest: Any, **kwargs: Any)
     return hvp(function, x, v, *rest, mode="adj_adj", **kwargs)
 
 
-def nth_derivative(function: Callable[..., Any], n: int) -> Callable[..., Any]:
-    """Return the ``n``-th derivative of ``function`` of a real number, in its first argument.
-
-    The value may be a number, an array, or a container of these. ``n = 0`` is the function itself.
-    """
-    if not isinstance(n, int) or n < 0:
-        raise ValueError(f"the order of a derivative is 0, 1, 2, ...; got {n!r}")
-    for _ in range(n):
-        function = slope(function)
-    return function
-
-
-def slope(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the derivative of a function of a number: its tangent along 1.0."""
-
-    def derivative(x: Any, *rest: Any) -> Any:
-        return jvp(function, (x, *rest), (1.0,), argnums=(0,))[1]
-
-    return derivative
-
-
-def jet(function: Callable[..., Any], order: int) -> Callable[..., tuple[Any, ...]]:
-    """Return a function that computes ``function`` and its derivatives up to ``order``.
-
-    They are those in the first argument, a real number; divided by factorials they are the
-    coefficients of the Taylor polynomial.
-    """
-    orders = [function]
-    while len(orders) <= order:
-        orders.append(slope(orders[-1]))
-
-    def derivatives(x: Any, *rest: Any) -> tuple[Any, ...]:
-        """Return the derivatives of orders 0, 1, ... as a tuple."""
-        return tuple(derivative(x, *rest) for derivative in orders)
-
-    return derivatives
-
-
-__all__ = ["hessian", "hvp", "jet", "nth_derivative", "vhp"]
+__all__ = ["hessian", "hvp", "vhp"]

@@ -12,7 +12,7 @@ from inspect import Parameter
 from typing import Any
 
 from adcompiler.emit.module import emit_module
-from adcompiler.errors import MissingRuleError, UnsupportedError
+from adcompiler.errors import Finding, MissingRuleError, UnsupportedError
 from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Function
@@ -25,7 +25,7 @@ from adcompiler.transforms.batching import NotBatchable
 from adcompiler.transforms.unit import Unit
 
 STAGES = ("parse", "types", "reverse", "optimise", "source")
-WITH_EFFECTS = ("vjp", "forward", "linearize")
+WITH_EFFECTS = ("vjp", "forward", "taylor", "linearize")
 """Modes in which arguments are left as the function leaves them."""
 
 
@@ -155,6 +155,8 @@ def differentiate(unit: Unit, typed: Typed, request: Request) -> Product:
         return split(unit, typed, request.single, request.batched)
     if request.mode == "forward":
         return pushforward(unit, typed, request.batched, request.constant)
+    if request.mode == "taylor":
+        return pushforward(unit, typed, batched=True, series=True)
     if request.mode == "linearize":
         return linearization(unit, typed)
     with_value = request.mode == "value_and_grad"
@@ -170,6 +172,8 @@ def compile_request(request: Request) -> Emitted:
     try:
         *_, (_, _, emitted) = stages(request)
     except NotBatchable:
+        if request.mode == "taylor":
+            raise UnsupportedError([without_series(request)]) from None
         *_, (_, _, emitted) = stages(replace(request, batched=False))
         assert isinstance(emitted, Emitted)
         return replace(emitted, one_by_one=True)
@@ -179,6 +183,16 @@ def compile_request(request: Request) -> Emitted:
         return replace(emitted, recomputes=True)
     assert isinstance(emitted, Emitted)
     return emitted
+
+
+def without_series(request: Request) -> Finding:
+    """Return what is reported of a function of which Taylor mode can write no code."""
+    function = lower(request.function)
+    return function.origin.finding(
+        f"the Taylor coefficients of `{function.name}` are not known: some function that it calls "
+        "has neither a recurrence nor a derivative of which one can be made",
+        "use jet or nth_derivative, which then apply forward mode to itself", "taylor",
+    )
 
 
 def refuse(unit: Unit) -> None:

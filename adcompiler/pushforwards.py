@@ -23,9 +23,11 @@ from adcompiler.products import (
 )
 from adcompiler.rulekit.registry import hashable
 from adcompiler.runtime import as_gradient
+from adcompiler.transforms.batching import NotBatchable
 from adcompiler.transforms.binding import at_origin
-from adcompiler.transforms.forward import Pushed, push
+from adcompiler.transforms.forward import Forwarder, Pushed, push
 from adcompiler.transforms.pairs import Pushes
+from adcompiler.transforms.series import SeriesForwarder
 from adcompiler.transforms.specialise import Specialiser
 from adcompiler.transforms.tangents import Tangents, dot, tangent_type
 from adcompiler.transforms.transposing import forward_only
@@ -33,13 +35,14 @@ from adcompiler.transforms.unit import Unit
 
 
 def pushforward(
-    unit: Unit, typed: Typed, batched: bool = False, constant: bool = False
+    unit: Unit, typed: Typed, batched: bool = False, constant: bool = False, series: bool = False
 ) -> Product:
     """Return the function of the arguments and their tangents that gives ``(y, y_dot)``.
 
     If ``batched``, tangents have a leading axis; raises NotBatchable where that cannot be written.
     If they are ``constant`` as well, there are two functions where something is gained by it: see
-    ``along_constants``.
+    ``along_constants``. With ``series`` the axis counts the orders, from 1 on, of the coefficients
+    of Taylor series.
     """
     s = Specialiser(unit)
     name, origin = typed.function.name, typed.origin
@@ -51,23 +54,26 @@ def pushforward(
     body = Block((*typed.statements, *back), (typed.value,))
     duals = {var: dual_parameter(unit, var) for var in typed.inputs}
     pushes: Pushes = {}
-    pushed = push(s, body, duals, typed.value, pushes)
+    writer = SeriesForwarder if series else Forwarder
+    pushed = push(s, body, duals, typed.value, pushes, writer=writer)
     statements = [*typed.entry, *pushed.statements]
     with s.writing_to(statements):
         y_dot = finished_dot(s, pushed, origin)
     params = (*all_params(unit, typed), *(Param(var, 1) for var in duals.values()))
     block = tidied(Block(tuple(statements), (pushed.value, y_dot)), unit)
     if batched and duals:
-        block = of_many_seeds(s, block, list(duals.values()), (1,), origin)
+        block = of_many_seeds(s, block, list(duals.values()), (1,), origin, series)
         if constant and effects == "written" and not typed.written:
             found = along_constants(unit, typed, block, list(duals.values()), pushes)
             if found is not None:
                 return found
     block = owned(block, unit, {param.var for param in params}, origin)
-    main = Function(f"{name}_pushforward", params, block, origin)
-    names = ", ".join(var.name for var in duals.values())
-    doc = f"Return the value of `{name}` and its derivative along {names or 'nothing'}."
-    functions = [main, *push_functions(unit, pushes)]
+    main = Function(f"{name}_{'taylor' if series else 'pushforward'}", params, block, origin)
+    names = ", ".join(var.name for var in duals.values()) or "nothing"
+    doc = f"Return the value of `{name}` and its derivative along {names}."
+    if series:
+        doc = f"Return the value of `{name}` and its Taylor coefficients from those in {names}."
+    functions = [main, *push_functions(unit, pushes, series)]
     return Product(
         [*functions, *plain_functions(functions)], {main.name: doc},
         together=tuple(f.name for f in functions), effects=effects, tangents=len(duals),
@@ -216,8 +222,11 @@ def owned(block: Block, unit: Unit, foreign: set[Var], origin: Origin) -> Block:
     return replace(found, yields=(value, *found.yields))
 
 
-def push_functions(unit: Unit, pushes: Pushes) -> list[Function]:
-    """Return the pushforwards that are called, and those that these call, optimised."""
+def push_functions(unit: Unit, pushes: Pushes, series: bool = False) -> list[Function]:
+    """Return the pushforwards that are called, and those that these call, optimised.
+
+    With ``series`` they are of coefficients; raises NotBatchable where that cannot be written.
+    """
     functions: list[Function] = []
     done = 0
     while done < len(pushes):  # which grows
@@ -232,16 +241,35 @@ def push_functions(unit: Unit, pushes: Pushes) -> list[Function]:
             for p, active in zip(params, one.active, strict=True) if active
         }
         (output,) = callee.body.yields
-        pushed = push(s, callee.body, duals, output, pushes)
+        writer = SeriesForwarder if series else Forwarder
+        pushed = push(s, callee.body, duals, output, pushes, writer=writer)
         statements = list(pushed.statements)
         with s.writing_to(statements):
             y_dot = pushed.dot or Tangents(s).zero_of(pushed.value, callee.origin)
-            both = s.let(
-                Pack("tuple", (pushed.value, y_dot)), t.UNKNOWN, "both", callee.origin
-            )
+        if series:
+            block = tidied(Block(tuple(statements), (pushed.value, y_dot)), unit)
+            seeded = sorted(duals.values(), key=lambda var: counts_seeds(unit.type(var)))
+            if not seeded or not counts_seeds(unit.type(seeded[-1])):
+                raise NotBatchable
+            block = of_many_seeds(s, block, seeded[::-1], (1,), callee.origin, True)
+            statements, (value, y_dot) = list(block.statements), block.yields
+        else:
+            value = pushed.value
+        with s.writing_to(statements):
+            both = s.let(Pack("tuple", (value, y_dot)), t.UNKNOWN, "both", callee.origin)
         body = Block(tuple(statements), (both,), callee.body.diverges)
         functions.append(Function(
             one.pushforward.name, (*params, *(Param(var, 1) for var in duals.values())),
-            tidied(body, unit), callee.origin,
+            body if series else tidied(body, unit), callee.origin,
         ))
     return functions
+
+
+def counts_seeds(type_: t.Type) -> bool:
+    """Say whether values of this type, for many seeds, tell for sure how many there are."""
+    match type_:
+        case t.Scalar() | t.Array():
+            return True
+        case t.Tuple(items) | t.Dict(_, items):
+            return any(map(counts_seeds, items))
+    return False

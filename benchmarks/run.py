@@ -1,5 +1,5 @@
 """Time the compiled gradients: python benchmarks/run.py [dispatch] [scalar] [arrays] [writes]
-[checkpoints] [second_order] [jacobians] [sparse].
+[checkpoints] [second_order] [taylor] [jacobians] [sparse].
 
 All contenders run in one process and take turns; the best of many turns counts, and ratios of
 these are what to look at. BLAS uses one thread unless the environment says otherwise.
@@ -15,7 +15,8 @@ import sys
 from collections.abc import Sequence
 
 MODULES = (
-    "dispatch", "scalar", "arrays", "writes", "checkpoints", "second_order", "jacobians", "sparse",
+    "dispatch", "scalar", "arrays", "writes", "checkpoints", "second_order", "taylor", "jacobians",
+    "sparse",
 )
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 

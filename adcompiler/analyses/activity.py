@@ -15,25 +15,50 @@ from adcompiler.rulekit.registry import REGISTRY
 from adcompiler.runtime import note_value
 
 
+TypeOf = Callable[[Atom], t.Type]
+Carried = Callable[[Rhs, TypeOf], tuple[Atom, ...]]
+"""Tells the operands whose derivatives a right-hand side may pass on."""
+
+
+def differentiable_operands(rhs: Rhs, type_of: TypeOf) -> tuple[Atom, ...]:
+    """Return the operands whose derivatives ``rhs`` may pass on."""
+    match rhs:
+        case Call(Const(function), args, kwargs):
+            if REGISTRY.inactive(function) is not None:
+                return ()
+            return (*map(unstar, args), *(atom for _, atom in kwargs))
+        case Item(obj, _):
+            return (obj,)
+        case Update(obj, _, value):
+            return (obj, value)
+        case Attribute(obj, name):
+            return () if name in METADATA and not isinstance(type_of(obj), t.Object) else (obj,)
+        case Slice() | Format():
+            return ()
+        case Call() | Pack() | Closure():
+            return operands(rhs)
+    return ()
+
+
 def active_variables(
-    block: Block, inputs: Iterable[Var], outputs: Iterable[Atom],
-    type_of: Callable[[Atom], t.Type], constant: frozenset[Var] = frozenset(),
+    block: Block, inputs: Iterable[Var], outputs: Iterable[Atom], type_of: TypeOf,
+    constant: frozenset[Var] = frozenset(), carried: Carried = differentiable_operands,
 ) -> frozenset[Var]:
     """Return the variables that are both varied and useful; ``constant`` ones are never varied."""
     varied = set(inputs)
-    _Varied(varied, type_of, constant).block(block)
+    _Varied(varied, type_of, constant, carried).block(block)
     useful = {atom for atom in outputs if isinstance(atom, Var)}
-    _Useful(useful, varied, type_of).block(block)
+    _Useful(useful, varied, type_of, carried).block(block)
     return frozenset(varied & useful)
 
 
 def varied_variables(
-    block: Block, inputs: Iterable[Var], type_of: Callable[[Atom], t.Type],
-    constant: frozenset[Var] = frozenset(),
+    block: Block, inputs: Iterable[Var], type_of: TypeOf, constant: frozenset[Var] = frozenset(),
+    carried: Carried = differentiable_operands,
 ) -> frozenset[Var]:
     """Return the variables that depend on the inputs, whether or not they reach the output."""
     varied = set(inputs)
-    _Varied(varied, type_of, constant).block(block)
+    _Varied(varied, type_of, constant, carried).block(block)
     return frozenset(varied)
 
 
@@ -41,11 +66,12 @@ class _Varied:
     """Adds to ``varied`` everything that depends on what is in it."""
 
     def __init__(
-        self, varied: set[Var], type_of: Callable[[Atom], t.Type], constant: frozenset[Var]
+        self, varied: set[Var], type_of: TypeOf, constant: frozenset[Var], carried: Carried
     ) -> None:
         self.varied = varied
         self.type_of = type_of
         self.constant = constant
+        self.carried = carried
 
     def block(self, block: Block) -> None:
         for statement in block.statements:
@@ -70,7 +96,7 @@ class _Varied:
                 if self.is_varied(unstar(value)) and isinstance(place, Var):
                     self.varied.add(place)
             case Let(target, rhs, _):
-                self.mark(target, differentiable_operands(rhs, self.type_of))
+                self.mark(target, self.carried(rhs, self.type_of))
             case If(_, then, orelse, results, _):
                 self.block(then)
                 self.block(orelse)
@@ -103,37 +129,16 @@ class _Varied:
             self.mark(collect, (value,))
 
 
-def differentiable_operands(
-    rhs: Rhs, type_of: Callable[[Atom], t.Type]
-) -> tuple[Atom, ...]:
-    """Return the operands whose derivatives ``rhs`` may pass on."""
-    match rhs:
-        case Call(Const(function), args, kwargs):
-            if REGISTRY.inactive(function) is not None:
-                return ()
-            return (*map(unstar, args), *(atom for _, atom in kwargs))
-        case Item(obj, _):
-            return (obj,)
-        case Update(obj, _, value):
-            return (obj, value)
-        case Attribute(obj, name):
-            return () if name in METADATA and not isinstance(type_of(obj), t.Object) else (obj,)
-        case Slice() | Format():
-            return ()
-        case Call() | Pack() | Closure():
-            return operands(rhs)
-    return ()
-
-
 class _Useful:
     """Adds to ``useful`` the varied variables that what is in it is computed from."""
 
     def __init__(
-        self, useful: set[Var], varied: set[Var], type_of: Callable[[Atom], t.Type]
+        self, useful: set[Var], varied: set[Var], type_of: TypeOf, carried: Carried
     ) -> None:
         self.useful = useful
         self.varied = varied
         self.type_of = type_of
+        self.carried = carried
 
     def need(self, atoms: Iterable[Atom]) -> None:
         for atom in atoms:
@@ -148,7 +153,7 @@ class _Useful:
         match statement:
             case Let(target, rhs, _):
                 if target in self.useful:
-                    self.need(differentiable_operands(rhs, self.type_of))
+                    self.need(self.carried(rhs, self.type_of))
             case If(_, then, orelse, results, _):
                 for result, a, b in zip(results, then.yields, orelse.yields, strict=True):
                     if result in self.useful:

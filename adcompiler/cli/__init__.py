@@ -69,7 +69,9 @@ def add_dump(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     )
     parser.add_argument(
         "--mode",
-        choices=("grad", "value_and_grad", "vjp", "reverse", "forward", "linearize", *SPARSE),
+        choices=(
+            "grad", "value_and_grad", "vjp", "reverse", "forward", "taylor", "linearize", *SPARSE
+        ),
         help="what to write; reverse is another name for grad (default: as decorated, or grad)",
     )
     parser.add_argument(

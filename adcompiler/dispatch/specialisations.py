@@ -33,7 +33,7 @@ from adcompiler.ir import types as t
 from adcompiler.runtime import AliasedError, StretchedError, own
 from adcompiler.runtime.batches import count_seeds, seed_of, stacked
 
-MODES = ("grad", "value_and_grad", "vjp", "forward", "linearize")
+MODES = ("grad", "value_and_grad", "vjp", "forward", "taylor", "linearize")
 MAX_KEYS = 256
 MAX_VARIANTS = 4
 
@@ -327,6 +327,8 @@ class Specialisations:
         if "apart(" in text:
             run = allowing_aliases(run, lambda pairs: self.compile(types_, equal_shapes, pairs))
         call = run
+        if self.options.mode == "taylor":
+            call = at_point(run, wanted, batched=True)
         if self.options.mode == "forward":
             call = at_point(run, wanted, self.options.batched, bool(report.get("seeds")))
             if report.get("constants"):

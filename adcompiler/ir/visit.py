@@ -205,6 +205,43 @@ def substitute_block(block: Block, mapping: Mapping[Var, Atom]) -> Block:
     )
 
 
+def renamed(
+    block: Block, new: Mapping[Var, Var], reading: Mapping[Var, Atom]
+) -> Block:
+    """Return ``block`` with other variables defined in it, and those of ``reading`` read."""
+
+    def of(names: tuple[Var, ...]) -> tuple[Var, ...]:
+        return tuple(new.get(var, var) for var in names)
+
+    def inner(block: Block) -> Block:
+        return replace(block, statements=tuple(map(statement, block.statements)))
+
+    def statement(one: Statement) -> Statement:
+        one = with_blocks(one, inner)
+        match one:
+            case Let(target, rhs, origin):
+                return Let(new.get(target, target), rhs, origin)
+            case If():
+                return replace(one, results=of(one.results))
+            case Loop():
+                return replace(
+                    one, items=of(one.items), params=of(one.params), results=of(one.results),
+                    collects=of(one.collects),
+                )
+            case With():
+                bound = None if one.target is None else new.get(one.target, one.target)
+                return replace(one, target=bound, results=of(one.results))
+            case Try():
+                handlers = tuple(
+                    replace(h, name=None if h.name is None else new.get(h.name, h.name))
+                    for h in one.handlers
+                )
+                return replace(one, handlers=handlers, results=of(one.results))
+        return one
+
+    return inner(substitute_block(block, reading))
+
+
 def count_uses(block: Block) -> dict[Var, int]:
     """Return how often each variable is read in ``block``.
 

@@ -10,6 +10,7 @@ import numpy as np
 from adcompiler.runtime.broadcasting import project
 from adcompiler.runtime.records import is_record, record, state_of
 from adcompiler.runtime.structure import as_gradient, zeros_like
+from adcompiler.runtime.tangents import as_tangent
 
 
 def count_seeds(g: Any) -> int:
@@ -98,6 +99,21 @@ def as_gradient_each(g: Any, x: Any, seeds: int) -> Any:
     if isinstance(g, dict) and isinstance(x, dict) and not is_record(x):
         return {key: as_gradient_each(g[key], value, seeds) for key, value in x.items()}
     return stacked([as_gradient(seed_of(g, i), x) for i in range(seeds)])
+
+
+def as_tangent_each(d: Any, x: Any) -> Any:
+    """Return ``d`` as tangents of ``x``, as ``as_tangent`` does for each seed."""
+    if isinstance(d, np.ndarray) and isinstance(x, (np.ndarray, np.generic, int, float, complex)):
+        like = np.asarray(x)
+        if like.dtype.kind != "c" and d.dtype.kind == "c":
+            d = d.real
+        dtype = like.dtype if like.dtype.kind in "fc" else np.dtype(np.float64)
+        if d.shape[1:] != like.shape:
+            missing = like.ndim + 1 - d.ndim
+            d = d.reshape(len(d), *(1,) * missing, *d.shape[1:])
+            d = np.broadcast_to(d, (len(d), *like.shape))
+        return d.astype(dtype, copy=False)
+    return stacked([as_tangent(seed_of(d, i), x) for i in range(count_seeds(d))])
 
 
 def seed_of(g: Any, i: int) -> Any:

@@ -451,6 +451,11 @@ class Batcher:
         steps: list[Step] = []
         type_: t.Type = self.logical[obj]
         for step in rhs.steps:
+            if step.kind == "attr" and step.name == "T" and isinstance(type_, t.Array):
+                if type_.ndim > 1:
+                    axes = Const((0, *range(type_.ndim, 0, -1)))
+                    steps.append(Step("call", args=(axes,), function=np.transpose))
+                continue
             if step.kind != "item" or any(a in self.batched for a in step.args):
                 raise NotBatchable
             if isinstance(type_, t.Array):
@@ -470,15 +475,17 @@ class Batcher:
 
     # -- attributes and methods ----------------------------------------------------------------
 
-    def attribute(self, obj: Atom, name: str) -> Rhs:
+    def attribute(self, obj: Atom, name: str) -> Rhs | Var:
         if not isinstance(obj, Var) or not self.is_array(obj):
             raise NotBatchable
         if isinstance(self.s.unit.type(obj), t.Array) and name in (
             *METHODS, *FLATTENING, "reshape", "conj"
         ):
             return Attribute(obj, name)
-        if name in ("real", "imag") or (name == "T" and self.rank(obj) < 2):
+        if name in ("real", "imag"):
             return Attribute(obj, name)
+        if name == "T" and self.rank(obj) < 2:
+            return obj
         if name == "T":
             axes = (0, *range(self.rank(obj), 0, -1))
             return Call(Const(np.transpose), (obj, Const(axes)))
@@ -817,6 +824,8 @@ def lifted(type_: t.Type) -> t.Type:
             return t.Tuple(tuple(map(lifted, items)), cls)
         case t.Dict(keys, items):
             return t.Dict(keys, tuple(map(lifted, items)))
+        case t.Object(cls, fields):
+            return t.Object(cls, tuple((name, lifted(field)) for name, field in fields))
     return type_
 
 

@@ -21,7 +21,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import arms_of, substitute_statement, with_head
 from adcompiler.rulekit.registry import hashable
-from adcompiler.runtime import append, noted_value, record
+from adcompiler.runtime import add_at, append, noted_value, record
 from adcompiler.runtime.shaping import reshape_view
 from adcompiler.transforms.attributes import attribute_rule, is_field
 from adcompiler.transforms.forward_calls import ForwardCalls, laid_out
@@ -173,7 +173,8 @@ class Forwarder(ForwardCalls):
                 before = laid_out(self.s, before, table.value(target), origin)
             new = replace(stored, obj=before, value=d)
         else:
-            args = (before, d) if len(rhs.args) > 1 else (before,)
+            between = tuple(map(table.argument, rhs.args[1:-1]))
+            args = (before, *between, d) if len(rhs.args) > 1 else (before,)
             new = Call(rhs.func, args)
         type_ = self.s.unit.type(before)
         after = self.s.let(new, type_, dot(target), origin, target.temporary)
@@ -195,6 +196,8 @@ class Forwarder(ForwardCalls):
         table = self.tangents
         if isinstance(rhs, Call):
             assert isinstance(rhs.func, Const)
+            if rhs.func.value is add_at:
+                return table.get(value)
             return self.part(value, origin) if rhs.func.value is append else NONE
         assert isinstance(rhs, Update)
         d = table.get(value)
@@ -299,13 +302,13 @@ class Pushed:
 
 def push(
     s: Specialiser, body: Block, inputs: dict[Var, Var], output: Atom, pushes: Pushes,
-    apart: bool = False,
+    apart: bool = False, writer: type[Forwarder] = Forwarder,
 ) -> Pushed:
     """Push tangents forward through the typed statements of ``body``.
 
     ``inputs`` maps what is differentiated with respect to, to the tangents; ``output`` is what the
     tangent is wanted of. With ``apart``, functions called by name give their value first, and their
-    tangent when called for it.
+    tangent when called for it. ``writer`` is the class that writes them.
     """
     detached = frozenset(s.unit.detached)
     constant = detached | cancelled_shifts(body, output, s.unit.type, s.unit.definition)
@@ -316,7 +319,7 @@ def push(
     tangents = Tangents(s, active, Versions(body))
     tangents.table.update((var, inputs[var]) for var in free if var in active)
     tangents.taken |= set(inputs.values())
-    forwarder = Forwarder(s, tangents, varied, pushes, apart)
+    forwarder = writer(s, tangents, varied, pushes, apart)
     with s.writing_to([]) as out:
         forwarder.block(body.statements)
     return Pushed(out, tangents.value(output), tangents.get(output))

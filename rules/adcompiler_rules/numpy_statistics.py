@@ -168,25 +168,25 @@ def helper_samples(rng: np.random.Generator) -> list[Call]:
     ]
 
 
-@rrule(quantile_adjoint, wrt=("dy", "a"), linear=(0,), domain=lambda rng: [
+@rrule(quantile_adjoint, wrt=("dy",), templates=("a",), linear=(0,), domain=lambda rng: [
     call(np.asarray(quantile_tangent(*c.args))[()], *c.args[1:]) for c in helper_samples(rng)
 ], kink="the derivative in a is 0")
 def quantile_adjoint_rule(dy, a, q, axis, keepdims, method, skip_nan):
     da = quantile_adjoint(dy, a, q, axis, keepdims, method, skip_nan)
 
     def quantile_adjoint_pullback(v):
-        return like(quantile_tangent(v, a, q, axis, keepdims, method, skip_nan), dy), None
+        return like(quantile_tangent(v, a, q, axis, keepdims, method, skip_nan), dy)
 
     return da, quantile_adjoint_pullback
 
 
-@rrule(quantile_tangent, wrt=("v", "a"), linear=(0,), domain=helper_samples,
+@rrule(quantile_tangent, wrt=("v",), templates=("a",), linear=(0,), domain=helper_samples,
        kink="the derivative in a is 0")
 def quantile_tangent_rule(v, a, q, axis, keepdims, method, skip_nan):
     y = quantile_tangent(v, a, q, axis, keepdims, method, skip_nan)
 
     def quantile_tangent_pullback(dy):
-        return like(quantile_adjoint(dy, a, q, axis, keepdims, method, skip_nan), v), None
+        return like(quantile_adjoint(dy, a, q, axis, keepdims, method, skip_nan), v)
 
     return y, quantile_tangent_pullback
 

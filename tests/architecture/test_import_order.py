@@ -14,9 +14,9 @@ ORDER = (
     "errors", "runtime", "smooth", "ir", "rulekit", "frontend", "analyses", "transforms",
     "optimise", "finish", "products", "hoisting", "pushforwards", "linearizations", "emit",
     "backends", "cache", "sparsity", "tracers", "nested", "pipeline", "dispatch", "annotations",
-    "explain", "patterns", "plot", "api", "directions", "seeds", "jacobians", "higher_order",
-    "second_order",
-    "complex_derivatives", "sparse_source", "sparse", "testing", "cli",
+    "explain", "patterns", "plot", "api", "directions", "seeds", "series", "jacobians",
+    "higher_order", "second_order", "complex_derivatives",
+    "sparse_source", "sparse", "testing", "cli",
 )  # fmt: skip
 RULES_MAY_IMPORT = ("adcompiler.rulekit", "adcompiler.runtime", "adcompiler_rules")
 RUNTIME_MAY_IMPORT = ("adcompiler.runtime", "numpy")

@@ -225,3 +225,24 @@ def test_columns_are_copied_only_where_something_is_written():
     _, found = batched_jvp(swapped, (x,), (seeds,))
     assert np.allclose(found[:, 0], 4.0 * seeds[:, 1])
     assert np.allclose(found[:, 1], 6.0 * seeds[:, 0] + seeds[:, 2])
+
+
+def test_the_transpose_of_a_vector_is_the_vector():
+    def turned(x):
+        y = x * x
+        z = y.T
+        z[0] = x[1]
+        return y * z + x.T
+
+    for size in (3, 4, 5):
+        check(turned, np.linspace(0.5, 2.0, size), seeds=4)
+
+
+def test_writes_through_a_transpose():
+    def columns(x):
+        y = np.zeros((2, len(x)))
+        y.T[1] += x[0] * x[1]
+        y.T[:, 0] = x
+        return y @ x
+
+    check(columns, np.array([0.5, 1.5, 2.0]), seeds=2)

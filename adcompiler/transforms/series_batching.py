@@ -1,0 +1,161 @@
+"""Code of one order made code of all: coefficients along a leading axis.
+
+What ``transforms.series`` writes is linear in the coefficients of each order alike, but for
+functions of coefficients, which take those of all orders at once. Functions that are called by name
+return their value, which has no leading axis, and its coefficients.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    Atom, Attribute, Block, Call, Const, Item, Let, Origin, Rhs, Star, Var, operands, substitute,
+    unstar,
+)
+from adcompiler.ir.visit import walk
+from adcompiler.rulekit.registry import hashable
+from adcompiler.runtime import as_tangent, record
+from adcompiler.runtime.batches import as_tangent_each, count_seeds
+from adcompiler.runtime.series import COEFFICIENTS
+from adcompiler.runtime.series_algebra import multilinear_series
+from adcompiler.runtime.series_equations import first_rate
+from adcompiler.transforms.batching import Batcher, NotBatchable, carries, lifted
+from adcompiler.transforms.pairs import CalleePart
+from adcompiler.transforms.writer import Writer
+
+OF_ORDER_ZERO: frozenset[Any] = frozenset({first_rate, count_seeds})
+"""Functions of coefficients whose result has no leading axis."""
+
+SEQUENCES: frozenset[Any] = frozenset({operator.add, operator.concat, operator.mul})
+"""Functions that put lists or tuples together."""
+
+CONTAINERS = (t.List, t.Tuple)
+
+
+class SeriesBatcher(Batcher):
+    """Rewrites one block of code of coefficients.
+
+    ``pairs`` are variables that hold a value and its coefficients.
+    """
+
+    def __init__(self, s: Writer, seeded: Iterable[Var], origin: Origin) -> None:
+        super().__init__(s, seeded, origin)
+        self.pairs: set[Var] = set()
+
+    def mark(self, block: Block) -> bool:
+        before = len(self.pairs)
+        for statement in walk(block):
+            if isinstance(statement, Let) and is_called(statement.rhs) and any(
+                a in self.batched for a in operands(statement.rhs)
+            ):
+                self.pairs.add(statement.target)
+        return super().mark(block) or len(self.pairs) > before
+
+    def unify(self, targets: Sequence[Var], values: Sequence[Atom]) -> None:
+        if any(value in self.pairs for value in values):
+            raise NotBatchable
+        super().unify(targets, values)
+
+    def depends(self, rhs: Rhs) -> bool:
+        match rhs:
+            case Item(obj, Const(index)) if obj in self.pairs:
+                return bool(index == 1)
+            case Call(Const(function)) if is_called(rhs) or (
+                hashable(function) and function in OF_ORDER_ZERO
+            ):
+                return False
+            case Call(Const(function), args) if function is as_tangent:
+                return args[0] in self.batched
+        return super().depends(rhs)
+
+    def let(self, target: Var, rhs: Rhs, origin: Origin) -> None:
+        if target in self.pairs:
+            rhs = self.called(substitute(rhs, self.mapping), origin)
+            first, second = self.s.unit.type(target).items  # type: ignore[attr-defined]
+            self.s.unit.types[target] = t.Tuple((first, lifted(second)))
+        elif isinstance(rhs, Item) and rhs.obj in self.pairs:
+            pass
+        elif any(a in self.pairs for a in operands(rhs)):
+            raise NotBatchable
+        elif isinstance(rhs, Call) and isinstance(rhs.func, Const) and hashable(
+            rhs.func.value
+        ) and rhs.func.value in OF_ORDER_ZERO:
+            rhs = Call(rhs.func, (self.expanded(rhs.args[0], origin),))
+        else:
+            super().let(target, rhs, origin)
+            return
+        self.s.unit.defs[target] = rhs
+        self.s.out.append(Let(target, rhs, origin))
+
+    def called(self, rhs: Rhs, origin: Origin) -> Rhs:
+        """Return the call of a function by name, whose last arguments are coefficients."""
+        assert isinstance(rhs, Call) and isinstance(rhs.func, Const)
+        function = rhs.func.value.callee.function
+        count = len(function.params)
+        if any(a in self.batched for a in rhs.args[:count]):
+            raise NotBatchable
+        return Call(rhs.func, (
+            *rhs.args[:count], *(self.expanded(a, origin) for a in rhs.args[count:])
+        ))
+
+    def call(self, target: Var, function: Any, rhs: Call, origin: Origin) -> Rhs | Var:
+        if function is multilinear_series:
+            return self.of_coefficients(rhs, range(3, len(rhs.args)), origin)
+        if hashable(function) and function in COEFFICIENTS:
+            return self.of_coefficients(rhs, COEFFICIENTS[function], origin)
+        if hashable(function) and function in SEQUENCES and not rhs.kwargs and any(
+            a in self.batched and not self.is_array(a) for a in operands(rhs)
+        ):
+            return Call(rhs.func, tuple(
+                self.expanded(a, origin) if isinstance(self.s.unit.type(unstar(a)), CONTAINERS)
+                else a for a in rhs.args
+            ))
+        if function is as_tangent:
+            if any(a in self.batched for a in rhs.args[1:]):
+                raise NotBatchable
+            return Call(Const(as_tangent_each), rhs.args)
+        if function is record and not rhs.args:
+            return Call(rhs.func, (), tuple(
+                (name, self.expanded(a, origin) if carries(self.s.unit.type(a)) else a)
+                for name, a in rhs.kwargs
+            ))
+        return super().call(target, function, rhs, origin)
+
+    def of_coefficients(self, rhs: Call, positions: Iterable[int], origin: Origin) -> Rhs:
+        """Return the call of a function that takes coefficients of all orders at once."""
+        args: list[Atom | Star] = list(rhs.args)
+        for i in positions:
+            args[i] = self.expanded(args[i], origin)
+        rest = [a for i, a in enumerate(rhs.args) if i not in set(positions)]
+        if any(a in self.batched for a in (*rest, *(a for _, a in rhs.kwargs))):
+            raise NotBatchable
+        return Call(rhs.func, tuple(args), rhs.kwargs)
+
+    def attribute(self, obj: Atom, name: str) -> Rhs | Var:
+        if obj in self.batched and isinstance(self.logical[obj], t.Object):
+            return Attribute(obj, name)
+        return super().attribute(obj, name)
+
+
+def is_called(rhs: Rhs) -> bool:
+    """Say whether a right-hand side calls a function's pushforward by name."""
+    return isinstance(rhs, Call) and isinstance(rhs.func, Const) and isinstance(
+        rhs.func.value, CalleePart
+    )
+
+
+def series_block(
+    s: Writer, block: Block, seeded: Sequence[Var], wanted: Sequence[int], origin: Origin
+) -> Block:
+    """Return code for the coefficients of all orders, which ``seeded`` hold for the arguments.
+
+    The yields at ``wanted`` have the leading axis for sure. Raises NotBatchable.
+    """
+    return SeriesBatcher(s, seeded, origin).run(block, wanted)
+
+
+__all__ = ["series_block"]

@@ -1,0 +1,531 @@
+"""Truncated Taylor series against closed forms, exact rational series, and nested forward mode."""
+
+import math
+from collections import namedtuple
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.integrate
+import scipy.special
+
+from adcompiler import UnsupportedError, jet, nth_derivative, source, taylor
+from adcompiler.series import nested
+
+ORDER = 24
+
+
+def coefficients(function, x, order=ORDER):
+    """Return the Taylor coefficients of a function of a number, order 0 among them."""
+    line = np.zeros(order)
+    line[0] = 1.0
+    value, found = taylor(function, (x,), (line,))
+    return np.concatenate([np.ravel(value), np.ravel(found)])
+
+
+def factorials(order=ORDER):
+    return np.array([float(math.factorial(k)) for k in range(order + 1)])
+
+
+def bernoulli_tangents(order=ORDER):
+    """Return the Taylor coefficients of the tangent at 0, from Bernoulli numbers."""
+    numbers = [Fraction(1)]
+    for n in range(1, order + 2):
+        numbers.append(-sum(math.comb(n + 1, k) * numbers[k] for k in range(n)) / (n + 1))
+    found = [Fraction(0)] * (order + 1)
+    for n in range(1, order // 2 + 1):
+        if 2 * n - 1 <= order:
+            sign = (-1) ** (n - 1)
+            found[2 * n - 1] = (
+                sign * 4**n * (4**n - 1) * numbers[2 * n] / math.factorial(2 * n)
+            )
+    return np.array(list(map(float, found)))
+
+
+def binomial(power, x):
+    """Return the coefficients of ``x**power`` at ``x``."""
+    found = [x**power]
+    for k in range(ORDER):
+        found.append(found[-1] * (power - k) / (k + 1) / x)
+    return np.array(found)
+
+
+def hermite_erf(x):
+    """Return the coefficients of erf: its derivatives are Hermite polynomials times a Gaussian."""
+    found = [math.erf(x)]
+    for k in range(1, ORDER + 1):
+        hermite = np.polynomial.hermite.hermval(x, [0.0] * (k - 1) + [1.0])
+        slope = 2.0 / math.sqrt(math.pi) * (-1) ** (k - 1) * hermite * math.exp(-x * x)
+        found.append(slope / math.factorial(k))
+    return np.array(found)
+
+
+def sines(x, shift=0.0):
+    turns = x + shift + np.arange(ORDER + 1) * math.pi / 2
+    return np.sin(turns) / factorials()
+
+
+def arctangents(x):
+    """Return the coefficients of the arc tangent: imaginary parts of those of a logarithm."""
+    z = x + 1j
+    ks = np.arange(1, ORDER + 1)
+    return np.array([math.atan(x), *(-((-1.0) ** (ks - 1)) / ks * (1.0 / z**ks).imag)])
+
+
+KS = np.arange(1, ORDER + 1)
+CLOSED = [
+    (math.exp, 0.7, math.exp(0.7) / factorials()),
+    (np.exp, 0.7, math.exp(0.7) / factorials()),
+    (math.sin, 0.7, sines(0.7)),
+    (np.cos, 0.7, sines(0.7, math.pi / 2)),
+    (lambda x: 1.0 / (1.0 - x), 0.0, np.ones(ORDER + 1)),
+    (lambda x: 1.0 / (1.0 - x) ** 2, 0.0, np.arange(1.0, ORDER + 2)),
+    (math.log1p, 0.0, np.array([0.0, *(-((-1.0) ** KS) / KS)])),
+    (np.log, 2.0, np.array([math.log(2.0), *(-((-0.5) ** KS) / KS)])),
+    (math.tan, 0.0, bernoulli_tangents()),
+    (np.tanh, 0.0, bernoulli_tangents() * np.array([1.0, 1.0, 1.0, -1.0] * 7)[: ORDER + 1]),
+    (math.sqrt, 1.7, binomial(0.5, 1.7)),
+    (np.cbrt, 1.7, binomial(1.0 / 3.0, 1.7)),
+    (lambda x: x**2.5, 1.7, binomial(2.5, 1.7)),
+    (lambda x: x**-3, -1.7, binomial(-3, -1.7)),
+    (lambda x: np.array([x]) ** -1.5, 1.7, binomial(-1.5, 1.7)),
+    (lambda x: x**7, 1.7, binomial(7, 1.7)),
+    (lambda x: np.reciprocal(x), 1.7, binomial(-1, 1.7)),
+    (lambda x: 2.5**x, 0.3, 2.5**0.3 * math.log(2.5) ** np.arange(ORDER + 1) / factorials()),
+    (math.erf, 0.4, hermite_erf(0.4)),
+    (scipy.special.erf, 0.4, hermite_erf(0.4)),
+    (math.atan, 0.4, arctangents(0.4)),
+    (np.arctan, 0.4, arctangents(0.4)),
+    (math.cosh, 0.7, (math.exp(0.7) + (-1.0) ** np.arange(ORDER + 1) * math.exp(-0.7))
+     / 2 / factorials()),
+    (math.expm1, 0.0, np.array([0.0, *(1.0 / factorials()[1:])])),
+    (lambda x: np.exp2(x), 0.0, math.log(2.0) ** np.arange(ORDER + 1) / factorials()),
+]
+
+
+@pytest.mark.parametrize("case", range(len(CLOSED)))
+def test_closed_forms(case):
+    function, x, wanted = CLOSED[case]
+    size = np.max(np.abs(wanted))
+    assert np.allclose(coefficients(function, x), wanted, rtol=3e-10, atol=1e-15 * size)
+
+
+def test_a_root_found_by_iteration_has_the_coefficients_of_the_tree_function():
+    def lambert(x):
+        w = 0.1
+        for _ in range(60):
+            w = w - (w * math.exp(w) - x) / (math.exp(w) * (1.0 + w))
+        return w
+
+    wanted = [(-k) ** (k - 1) / math.factorial(k) for k in range(1, 13)]
+    assert np.allclose(coefficients(lambert, 0.0, 12)[1:], wanted, rtol=1e-9)
+    back = coefficients(lambda x: lambert(x) * math.exp(lambert(x)), 0.3, 12)
+    assert np.allclose(back, [0.3, 1.0, *[0.0] * 11], atol=1e-9)
+
+
+def test_inverse_functions_undo_each_other():
+    def there_and_back(x):
+        return math.log(math.exp(math.sin(math.asin(math.tanh(math.atanh(x))))))
+
+    assert np.allclose(coefficients(there_and_back, 0.3, 16), [0.3, 1.0, *[0.0] * 15], atol=1e-7)
+    assert np.allclose(
+        coefficients(lambda x: np.arccosh(np.cosh(x)) - np.arcsinh(np.sinh(x)), 0.6, 12), 0.0,
+        atol=1e-8,
+    )
+
+
+def horner(x, weights):
+    total = 0 * x
+    for weight in weights:
+        total = total * x + weight
+    return total
+
+
+def test_polynomials_against_exact_series():
+    weights = [3.0, -2.0, 0.0, 5.0, -7.0, 1.0, 4.0]
+
+    def rational(x):
+        a = np.zeros(3)
+        a[0] = x
+        a[1] = a[0] * x - 2.0
+        a[2] = a[1] ** 3 / 4.0
+        a[1:] = a[1:] * a[:-1]
+        return horner(a[2] + a[1], weights)
+
+    def exact(x):
+        a1, a0 = x * x - 2, x
+        a2 = a1 * a1 * a1 * Fraction(1, 4)
+        a1, a2 = a1 * a0, a2 * a1
+        return horner(a2 + a1, [Fraction(w) for w in weights])
+
+    found = coefficients(rational, 0.5, 40)
+    series = exact(Exact([Fraction(1, 2), Fraction(1)]))
+    wanted = [float(c) for c in series.c]
+    assert np.allclose(found, wanted, rtol=1e-12, atol=1e-9)
+    assert wanted[40] != 0.0
+
+
+class Exact:
+    """A power series of 41 rational coefficients, by the definition of sum and product."""
+
+    def __init__(self, c):
+        self.c = [*c, *[Fraction(0)] * (41 - len(c))]
+
+    def __add__(self, other):
+        other = other if isinstance(other, Exact) else Exact([Fraction(other)])
+        return Exact([a + b for a, b in zip(self.c, other.c, strict=True)])
+
+    def __sub__(self, other):
+        return self + -1 * Fraction(other)
+
+    def __mul__(self, other):
+        other = other if isinstance(other, Exact) else Exact([Fraction(other)])
+        return Exact([
+            sum((self.c[j] * other.c[k - j] for j in range(k + 1)), Fraction(0))
+            for k in range(41)
+        ])
+
+    __rmul__ = __mul__
+
+
+# --- singular points ------------------------------------------------------------------------------
+
+
+def test_whole_powers_are_exact_at_zero():
+    for n in range(6):
+        wanted = np.zeros(9)
+        wanted[n] = 1.0
+        for function in (lambda x, n=n: x**n, lambda x, n=n: np.power(x, float(n)),
+                         lambda x, n=n: math.pow(x, n)):
+            assert np.array_equal(coefficients(function, 0.0, 8), wanted)
+    assert np.array_equal(coefficients(np.square, 0.0, 3), [0.0, 0.0, 1.0, 0.0])
+    powers = taylor(lambda x: x ** np.array([0.0, 1.0, 2.0, 3.0]), (np.zeros(4),), (
+        np.array([[1.0] * 4, [0.0] * 4, [0.0] * 4]),))[1]
+    assert np.array_equal(powers, [[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+
+
+def test_roots_at_zero_have_no_finite_coefficients():
+    for function in (math.sqrt, lambda x: x**0.5, np.sqrt, math.cbrt):
+        found = coefficients(function, 0.0, 4)
+        assert found[0] == 0.0
+        assert found[1] == math.inf
+        assert not np.isfinite(found[2:]).any()
+    found = coefficients(lambda x: x**2.5, 0.0, 5)
+    assert np.array_equal(found[:4], [0.0, 0.0, 0.0, math.inf])
+    assert np.isnan(found[4:]).all()
+    assert np.isnan(coefficients(lambda x: np.float64(-1.5) ** x, 2.0, 2)[1:]).all()
+
+
+def test_powers_of_zero_are_constant():
+    assert np.array_equal(coefficients(lambda x: 0.0**x, 1.5, 3), [0.0, 0.0, 0.0, 0.0])
+    assert np.array_equal(coefficients(lambda x: x**0, 1.5, 2), [1.0, 0.0, 0.0])
+
+
+def test_kinks_follow_the_rules():
+    assert np.array_equal(coefficients(abs, 0.0, 2), [0.0, 0.0, 0.0])
+    assert np.array_equal(coefficients(lambda x: np.hypot(x, 0.0), 0.0, 2), [0.0, 0.0, 0.0])
+    for function in (
+        lambda x: np.maximum(x, x * x), lambda x: max(x, x * x),
+        lambda x: np.clip(x * x, 0.0, 1.0), lambda x: np.sort(np.array([x, x * x]))[0],
+    ):
+        got, wanted = jet(function, 3)(1.0), [nested(function, k)(1.0) for k in range(4)]
+        assert np.allclose(got, wanted)
+
+
+# --- programs against nested forward mode ---------------------------------------------------------
+
+
+def helper(x, y):
+    if x > y:
+        return x * y
+    return math.sin(x) + y
+
+
+def recursive(x, n):
+    return x if n == 0 else recursive(math.sin(x) * x, n - 1) + x
+
+
+def branches(x):
+    total, i = 0.0, 0
+    while total < 3.0:
+        total = total + math.exp(x * i) / (1.0 + i)
+        i += 1
+        if i == 4:
+            break
+    return total * helper(x, 0.3) + helper(0.1, x) * recursive(x, 3)
+
+
+def writes(x):
+    a = np.zeros(4)
+    a[0] = x
+    for i in range(1, 4):
+        a[i] = a[i - 1] * x + math.cos(x)
+    a[1:3] *= x
+    view = a[::2]
+    view += x
+    square = np.zeros((2, 3))
+    square[:, 0] = x
+    square.T[1] += a[1] ** 2
+    return a, square
+
+
+def views(x):
+    a = np.full(3, x)
+    b = a.T
+    b[0] = x * x
+    a *= b
+    return a
+
+
+def elimination(x):
+    a = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, 1.0], [0.5, 1.0, 2.0]]) * x + np.eye(3)
+    for k in range(3):
+        for i in range(k + 1, 3):
+            a[i, k] /= a[k, k]
+            a[i, k + 1 :] -= a[i, k] * a[k, k + 1 :]
+    return a
+
+
+def closures(x):
+    def scale(z):
+        return z * x
+
+    parts = [scale(k) for k in (1.0, 2.0)] + [scale(scale(x))]
+    parts.append(parts[-1] / x)
+    return sum(parts) + sum(x**k for k in range(4))
+
+
+Pair = namedtuple("Pair", "first second")
+
+
+def containers(x):
+    table = {"a": x * x, "b": (math.sin(x), np.array([x, x**2]))}
+    pair = Pair(x, [x * table["a"], 3, "text", None])
+    state = (x, 1.0)
+    for _ in range(4):
+        state = (state[1] * x, state[0] + state[1])
+    return table, pair, state
+
+
+@dataclass
+class Point:
+    x: float
+    y: float
+
+
+def instances(x):
+    point = Point(x, x * x)
+    point.x = point.x * point.y
+    return point.x + point.y
+
+
+A = np.array([[1.0, 0.5], [0.2, 2.0]])
+
+
+def algebra(x):
+    B = A * x + np.eye(2)
+    v = np.array([x, math.exp(x)])
+    w = np.linalg.solve(B, v)
+    return B @ B @ v, np.outer(v, w), np.dot(w, B) @ v, np.linalg.inv(B), np.linalg.norm(v - w)
+
+
+def statistics(x):
+    z = np.array([x, 2.0 * x, 1.0, x * x])
+    peak = np.max(z)
+    soft = np.log(np.sum(np.exp(z - peak))) + peak
+    return soft, np.std(z), np.cumsum(np.sort(z)), np.where(z > 1.0, z**3, np.sin(z)), np.mean(z)
+
+
+def guarded(x):
+    try:
+        y = math.sqrt(x)
+    except ValueError:
+        y = x
+    return y * x
+
+
+PROGRAMS = [branches, writes, views, elimination, closures, containers, instances, algebra,
+            statistics, guarded]
+
+
+def alike(a, b):
+    """Compare two trees, their classes and dtypes."""
+    assert type(a) is type(b)
+    if isinstance(a, dict):
+        assert a.keys() == b.keys()
+        a, b = list(a.values()), list(b.values())
+    if isinstance(a, (tuple, list)):
+        for one, other in zip(a, b, strict=True):
+            alike(one, other)
+    elif isinstance(a, (str, type(None))):
+        assert a == b
+    else:
+        assert np.shape(a) == np.shape(b)
+        assert np.asarray(a).dtype == np.asarray(b).dtype
+        assert np.allclose(a, b, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
+def test_programs_agree_with_nested_forward_mode(program):
+    for k, derivative in enumerate(jet(program, 3)(0.7)):
+        alike(derivative, nested(program, k)(0.7))
+
+
+def test_chains_of_products_by_einsum():
+    def chain(x):
+        B = A * x
+        return np.einsum("ij,jk,kl->il", B, B, B + x)
+
+    def plain(x):
+        B = A * x
+        return B @ B @ (B + x)
+
+    for one, other in zip(jet(chain, 4)(0.7), jet(plain, 4)(0.7), strict=True):
+        assert np.allclose(one, other)
+
+
+def test_results_that_do_not_depend_on_the_argument():
+    assert jet(lambda x: 3.0, 3)(0.5) == (3.0, 0.0, 0.0, 0.0)
+    assert jet(lambda x: (x, 3.0), 2)(0.5)[1:] == ((1.0, 0.0), (0.0, 0.0))
+    assert jet(math.sin, 0)(0.5) == (math.sin(0.5),)
+
+
+def test_extra_arguments_and_kinds_of_numbers():
+    def power(x, n, scale):
+        return scale["by"] * x**n
+
+    assert jet(power, 2)(2.0, 3, {"by": 2.0}) == (16.0, 24.0, 24.0)
+    assert jet(lambda x: x * x, 2)(3) == (9.0, 6.0, 2.0)
+    for kind in (np.float32, np.float64):
+        found = jet(lambda x: np.exp(x) / x, 4)(kind(1.5))
+        assert all(type(d) is kind for d in found)
+    assert all(type(d) is float for d in jet(lambda x: math.exp(x) / x, 4)(1.5))
+    z = 0.5 + 0.3j
+    found = jet(lambda z: np.exp(2j * z) / z, 3)(z)
+    assert all(isinstance(d, complex) for d in found)
+    alike(found[3], nested(lambda z: np.exp(2j * z) / z, 3)(z))
+    single = np.array([0.5, 1.5], np.float32)
+    value, series = taylor(lambda x: np.sin(x) * x, (single,), (np.ones((3, 2)),))
+    assert value.dtype == series.dtype == np.float32
+
+
+def test_high_orders():
+    assert nth_derivative(math.exp, 60)(0.5) == pytest.approx(math.exp(0.5), rel=1e-12)
+    assert nth_derivative(lambda x: 1.0 / (1.0 - x), 180)(0.0) == math.inf
+    assert jet(lambda x: math.exp(1e-2 * x), 200)(0.0)[200] == pytest.approx(1e-400, abs=1e-300)
+    assert nth_derivative(lambda x: np.sin(3.0 * x), 21)(0.2) == pytest.approx(
+        3.0**21 * math.cos(0.6), rel=1e-10)
+
+
+def test_orders_that_are_none():
+    for bad in (-1, 1.5, "2"):
+        with pytest.raises(ValueError, match="order"):
+            jet(math.sin, bad)
+        with pytest.raises(ValueError, match="order"):
+            nth_derivative(math.sin, bad)
+
+
+# --- along paths ----------------------------------------------------------------------------------
+
+
+def test_series_of_several_arguments():
+    def f(x, p):
+        return {"y": np.tanh(x @ p["w"]) * p["b"]}
+
+    rng = np.random.default_rng(0)
+    x, w = rng.normal(size=(2, 3)), rng.normal(size=3)
+    dx, dw = rng.normal(size=(4, 2, 3)), rng.normal(size=(4, 3))
+    db = rng.normal(size=4)
+    value, found = taylor(f, (x, {"w": w, "b": 1.5}), (dx, {"w": dw, "b": db}))
+
+    def path(t, k=0):
+        powers = t ** np.arange(1, 5)
+        at = {"w": w + np.tensordot(powers, dw, 1), "b": 1.5 + powers @ db}
+        return f(x + np.tensordot(powers, dx, 1), at)["y"]
+
+    wanted = jet(path, 4)(0.0)
+    assert np.array_equal(value["y"], wanted[0])
+    for k in range(4):
+        assert np.allclose(found["y"][k], wanted[k + 1] / math.factorial(k + 1), rtol=1e-10)
+    alone = taylor(f, (x, {"w": w, "b": 1.5}), dx, argnums=0)[1]["y"]
+    assert np.array_equal(alone, taylor(f, (x, {"w": w, "b": 1.5}), (dx, None))[1]["y"])
+    with pytest.raises(ValueError, match="number of orders"):
+        taylor(lambda x, y: x * y, (1.0, 2.0), (np.ones(2), np.ones(3)))
+    with pytest.raises(ValueError, match="one axis"):
+        taylor(math.sin, (1.0,), (1.0,))
+    with pytest.raises(TypeError, match="2 tangents"):
+        taylor(lambda x, y: x * y, (1.0, 2.0), (np.ones(2),))
+
+
+def solve_by_series(field, state, time, steps, order):
+    """Integrate ``y' = field(y)`` by Taylor polynomials, whose coefficients bootstrap."""
+    h = time / steps
+    for _ in range(steps):
+        series = np.zeros((order, *state.shape))
+        series[0] = field(state)
+        for k in range(1, order):
+            series[k] = taylor(field, (state,), (series[:k],))[1][k - 1] / (k + 1)
+        state = state + np.tensordot(h ** np.arange(1, order + 1), series, 1)
+    return state
+
+
+def kepler(s):
+    cube = (s[0] * s[0] + s[1] * s[1]) ** 1.5
+    return np.array([s[2], s[3], -s[0] / cube, -s[1] / cube])
+
+
+def lorenz(s):
+    d = np.zeros(3)
+    d[0] = 10.0 * (s[1] - s[0])
+    d[1] = s[0] * (28.0 - s[2]) - s[1]
+    d[2] = s[0] * s[1] - 8.0 / 3.0 * s[2]
+    return d
+
+
+@pytest.mark.parametrize("field, start, steps", [
+    (kepler, [0.7, 0.0, 0.0, 1.3], 12), (lorenz, [1.0, 1.0, 20.0], 30),
+])
+def test_taylor_integrators(field, start, steps):
+    wanted = scipy.integrate.solve_ivp(
+        lambda t, s: field(s), (0.0, 1.0), start, method="DOP853", rtol=1e-13, atol=1e-14
+    ).y[:, -1]
+    found = solve_by_series(field, np.array(start), 1.0, steps, 20)
+    assert np.allclose(found, wanted, rtol=1e-10, atol=1e-11)
+
+
+# --- what is emitted ------------------------------------------------------------------------------
+
+
+def test_the_emitted_code_is_one_program_for_every_order():
+    def f(x, n):
+        y = x
+        for _ in range(n):
+            y = math.sin(y) * x
+        return y
+
+    text = source(f, 0.5, 3, mode="taylor")
+    assert "def f_taylor(x, n, x_dot):" in text
+    assert "y_dot = product_series(sin, sin_series(y_1, y_dot, sin), x, x_dot)" in text
+    assert source(f, 0.5, 7, mode="taylor") == text
+
+
+def test_functions_without_series_fall_back():
+    zeta = scipy.special.zeta
+
+    def shifted(x):
+        return zeta(3.0, x)
+
+    with pytest.raises(UnsupportedError, match="the Taylor coefficients of `shifted`"):
+        taylor(shifted, (1.5,), (np.array([1.0, 0.0]),))
+    wanted = [zeta(3.0, 1.5), -3.0 * zeta(4.0, 1.5), 12.0 * zeta(5.0, 1.5)]
+    assert jet(shifted, 2)(1.5) == pytest.approx(wanted)
+    assert nth_derivative(shifted, 3)(1.5) == pytest.approx(-60.0 * zeta(6.0, 1.5))
+
+
+def test_second_derivatives_that_forward_mode_refuses():
+    def squared(x):
+        return np.einsum("ij,jk->ik", A * x, A * x)
+
+    assert np.allclose(nth_derivative(squared, 2)(0.5), 2.0 * A @ A)
+    assert np.allclose(nth_derivative(squared, 2)(0.5), 2.0 * A @ A)

@@ -1,0 +1,80 @@
+"""Taylor mode on every rule and on the programs of the corpus, against differences of ``jvp``.
+
+By default a part of them is checked, ``ADCOMPILER_ALL_FORWARD=1`` checks all.
+"""
+
+import copy
+import os
+import warnings
+import zlib
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from adcompiler import ADError, MissingRuleError, UnsupportedError, jvp
+from adcompiler.analyses.purity import DESTRUCTIVE
+from adcompiler.rulekit import REGISTRY
+from adcompiler.rulekit.comparison import numbers
+from adcompiler.rulekit.testing import _random_direction, rule_name, sample_calls
+from tests.corpus.test_corpus import PROGRAMS
+from tests.forward.paths import compare
+from tests.rules.test_compiled_rules import Written, real_call
+
+ALL = bool(os.environ.get("ADCOMPILER_ALL_FORWARD"))
+SAMPLES = 3 if ALL else 1
+ASYMMETRIC = ("scipy.stats._multivariate.",)
+"""Functions of symmetric matrices, whose derivative is not that along directions of others."""
+
+
+def chosen(name, share):
+    return ALL or zlib.crc32(f"series {name}".encode()) % share == 0
+
+
+RULES = [
+    rule for rule in REGISTRY.rules()
+    if rule.function not in DESTRUCTIVE and not rule_name(rule).startswith(("adcompiler.",
+                                                                            *ASYMMETRIC))
+    and chosen(rule_name(rule), 8)
+]
+CHOSEN = [program for program in PROGRAMS if chosen(program, 12)]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=rule_name)
+def test_rules(rule):
+    rng = np.random.default_rng(zlib.crc32(rule_name(rule).encode()))
+    for sample in islice(sample_calls(rule, rng), SAMPLES):
+        call = real_call(sample)
+        written = Written(rule.function, call)
+        wrt = tuple(i for i, x in enumerate(written.values) if any(True for _ in numbers(x)))
+        for positions in {wrt, *((i,) for i in wrt if ALL)}:
+            check_call(written, positions, rng)
+
+
+def check_call(written, wrt, rng):
+    """Compare one call, unless forward mode or Taylor mode refuses it, or it cannot be moved."""
+    f = written.compiled()
+    directions = [[_random_direction(written.values[i], rng) for i in wrt] for _ in range(2)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            jvp(f, copy.deepcopy(written.values), directions[0], argnums=wrt)
+        except (ADError, TypeError, ValueError):
+            return
+        try:
+            compare(f, written.values, wrt, *directions)
+        except (UnsupportedError, MissingRuleError):
+            return
+
+
+@pytest.mark.parametrize("program", CHOSEN, ids=str)
+def test_corpus(program):
+    case = next(program.cases())
+    positions = program.positions
+    rng = np.random.default_rng(5)
+    directions = [case.direction(positions, rng) for _ in range(2)]
+    try:
+        compared = compare(program.function, case.args, positions, *directions)
+    except (UnsupportedError, MissingRuleError):
+        return
+    assert compared
