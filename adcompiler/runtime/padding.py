@@ -146,3 +146,19 @@ def _odd_weights(n: int, width: tuple[int, int], mode: str, positions: Any) -> t
     sign = np.where(inside, (square - (n - 1) * linear) / np.where(inside, curvature, 1.0), 1.0)
     last = (linear - sign * positions) / (n - 1)
     return sign, 1.0 - sign - last, last
+
+
+def windows_adjoint(g: Any, shape: tuple[int, ...], window_shape: Any, axis: Any) -> Any:
+    """Return the adjoint of ``sliding_window_view(x, window_shape, axis)`` for ``x`` of a shape.
+
+    ``g`` has the axes of ``x``, shortened, and behind them those of the window.
+    """
+    sizes = window_shape if isinstance(window_shape, tuple) else (window_shape,)
+    axes = range(len(shape)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    total = np.zeros(shape, g.dtype)
+    for offsets in np.ndindex(*sizes):
+        part = [slice(0, n) for n in g.shape[: len(shape)]]
+        for k, offset in zip(axes, offsets, strict=True):
+            part[k] = slice(part[k].start + offset, part[k].stop + offset)
+        total[tuple(part)] += g[(..., *offsets)]
+    return total

@@ -1,11 +1,12 @@
 """Rules for NumPy functions that repeat, pad, roll, mirror, insert or blank out elements."""
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from adcompiler.rulekit import alias, call, rrule
 from adcompiler.runtime import unbroadcast
 from adcompiler.runtime.gathering import inserted_positions, kept_positions, take_adjoint
-from adcompiler.runtime.padding import pad_adjoint, pad_values_adjoint
+from adcompiler.runtime.padding import pad_adjoint, pad_values_adjoint, windows_adjoint
 from adcompiler.runtime.shaping import (
     diagonal_adjoint,
     like,
@@ -345,3 +346,40 @@ if hasattr(np.linalg, "diagonal"):  # NumPy 2
 
 alias(np.ndarray.repeat, np.repeat)
 alias(np.ndarray.diagonal, np.diagonal)
+
+
+# --- windows --------------------------------------------------------------------------------------
+
+
+@rrule(sliding_window_view, wrt=("x",), linear=(0,), domain=lambda rng: [
+    call(rng.normal(size=6), 3),
+    call(rng.normal(size=(4, 5)), (2, 3)),
+    call(rng.normal(size=(4, 5)), 2, axis=0),
+    call(rng.normal(size=(4, 5)), (2, 3), axis=(1, 0)),
+    call(rng.normal(size=(4, 5)), (2, 2), axis=(-1, -1)),
+    call(rng.normal(size=5), (5,)),
+    call(rng.normal(size=4) + 1j, 2),
+    call([0.5, 1.5, 2.5], 2),
+])
+def sliding_window_view_rule(x, window_shape, axis=None, *, subok=False, writeable=False):
+    """Differentiate the view of windows, whose axes come last: what they share is added up."""
+    x_shape = np.shape(x)
+
+    def sliding_window_view_pullback(dy):
+        return like(windows_adjoint(dy, x_shape, window_shape, axis), x)
+
+    return sliding_window_view(x, window_shape, axis), sliding_window_view_pullback
+
+
+@rrule(windows_adjoint, wrt=("dy",), linear=(0,), domain=lambda rng: [
+    call(rng.normal(size=(4, 3)), (6,), 3, None),
+    call(rng.normal(size=(3, 3, 2, 3)), (4, 5), (2, 3), None),
+    call(rng.normal(size=(3, 5, 2)), (4, 5), 2, 0),
+])
+def windows_adjoint_rule(dy, shape, window_shape, axis):
+    dx = windows_adjoint(dy, shape, window_shape, axis)
+
+    def windows_adjoint_pullback(v):
+        return like(sliding_window_view(v, window_shape, axis), dy)
+
+    return dx, windows_adjoint_pullback

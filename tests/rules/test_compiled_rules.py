@@ -50,7 +50,7 @@ MODULES = {"np": np, "np.linalg": np.linalg, "np.fft": np.fft, "math": math, "cm
            "operator": operator, "statistics": statistics, "scipy.fft": scipy.fft,
            "scipy.special": scipy.special, "scipy.stats": scipy.stats}
 LITERALS = (bool, int, str, type(None), type(Ellipsis))
-NAMESPACE = {"np": np, "math": math, "cmath": cmath, "operator": operator,
+NAMESPACE = {"np": np, "numpy": np, "math": math, "cmath": cmath, "operator": operator,
              "statistics": statistics, "adcompiler": adcompiler, "scipy": scipy}
 
 NOT_COMPILED = {
