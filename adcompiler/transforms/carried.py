@@ -18,6 +18,7 @@ from adcompiler.ir.nodes import (
     UNDEF, Atom, Block, Call, Const, If, Let, Loop, Origin, Statement, Step, Var,
 )
 from adcompiler.ir.visit import used
+from adcompiler.runtime import dict_keys, dict_values
 from adcompiler.transforms.heap import Heap, Reference, State
 from adcompiler.transforms.writer import Writer
 
@@ -70,6 +71,7 @@ class Carried:
         self.rebound: dict[Var, int] = {}
         self.grown: dict[Var, set[int]] = {}
         self.content: set[Var] = set()
+        self.values_written = False
         self.shared_params: set[int] = set()
         self.reached: dict[int, dict[Var, None]] = {}
         self.walked: set[int] = set()
@@ -200,6 +202,11 @@ class Carried:
         for iterable in dict.fromkeys((*self.over, *self.flat)):
             if not isinstance(iterable, Var) or not is_mutable(self.s.unit.type(iterable)):
                 continue
+            made = self.s.unit.definition(iterable)
+            viewed = made.func.value if isinstance(made, Call) and (
+                isinstance(made.func, Const)) else None
+            if viewed is dict_keys:
+                continue  # a loop over a dict may change its values, not its keys
             root = heap.reference(iterable).root
             changed = iterable in self.flat and root in heap.state.lost
             for source in (*heap.behind.get(root, ()), *heap.derived_of.get(root, ())):
@@ -210,6 +217,7 @@ class Carried:
                 if written:
                     heap.state.lost.setdefault(root, (origin, source))
                 changed |= written
+            self.values_written |= changed and viewed is dict_values
             if changed:
                 heap.refuse_lost(iterable, root, origin)
 

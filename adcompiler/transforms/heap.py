@@ -216,6 +216,13 @@ class Heap:
         for held in self.holds.values():
             if old in held:
                 held.add(new)
+        if old in self.derived_of:
+            self.derived_of[new] = self.derived_of[old]
+        if old in self.derived:
+            self.derived[new] = self.derived[old]
+        for made in self.derived.values():
+            if old in made:
+                made[new] = made[old]
         if old in self.changes:
             self.changes[new] = self.changes[old]
         state = self.state

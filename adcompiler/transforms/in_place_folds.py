@@ -9,7 +9,7 @@ from adcompiler.analyses.storage import IN_PLACE
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Const, Origin, Var
 from adcompiler.transforms.folds import FOLDS, Fold
-from adcompiler.transforms.stores import write_in_place
+from adcompiler.transforms.stores import call_dict_method, write_in_place
 from adcompiler.transforms.writer import Writer
 
 SIGNS: dict[Any, str] = {
@@ -35,6 +35,11 @@ def _in_place(function: Any, plain: Any) -> Fold:
             isinstance(type_, t.Array) or (isinstance(type_, t.List) and plain is operator.add)
         ):
             return write_in_place(s, function, args, origin, name)
+        if s.heap is not None and isinstance(args[0], Var) and isinstance(type_, t.Dict) and (
+            plain is operator.or_
+        ):
+            call_dict_method(s, args[0], "update", args[1:], {}, origin, name)
+            return s.heap.current(args[0], origin)
         if isinstance(type_, (t.Dict, t.List)):
             return refuse_write(s, type_, plain, origin)
         found = s.type_of_call(plain, args, {})

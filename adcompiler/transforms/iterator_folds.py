@@ -20,7 +20,7 @@ from adcompiler.frontend.replacements import listed, reduced
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Attribute, Call, Const, Origin, Star, unstar
 from adcompiler.rulekit.registry import hashable
-from adcompiler.runtime import dict_keys, generated
+from adcompiler.runtime import dict_keys, dict_values, generated
 from adcompiler.transforms.binding import plain_call
 from adcompiler.transforms.folds import FOLDS, Fold, folds
 from adcompiler.transforms.specialise_types import item_type
@@ -47,6 +47,8 @@ AT_ONCE: frozenset[Any] = frozenset({
     itertools.combinations_with_replacement,
 })
 """Those that take all items of what they are given when they are called."""
+VIEWING: frozenset[Any] = frozenset({reversed, dict_keys, dict_values})
+"""Functions that give the items of a container themselves, when they are asked for."""
 
 
 def made_by(s: Writer, atom: Any) -> Call | None:
@@ -79,6 +81,16 @@ def is_lazy(func: Atom) -> bool:
 def makes_iterator(function: Any) -> bool:
     """Say whether what a function returns can be run over once only."""
     return function in ITERATORS if hashable(function) else False
+
+
+def computes_items(function: Any) -> bool:
+    """Say whether a function gives what it computes of what it is given, item by item."""
+    return makes_iterator(function) and function not in TAKEN_APART | AT_ONCE | VIEWING
+
+
+def gives_items(function: Any) -> bool:
+    """Say whether a function gives the items that a container holds when they are asked for."""
+    return function in VIEWING if hashable(function) else False
 
 
 def opened_iterator(s: Writer, arg: Any, origin: Origin) -> Any:

@@ -23,7 +23,7 @@ from adcompiler.transforms.calls import call
 from adcompiler.transforms.choices import Place, handed_out, one_of, places_of_arms, truth_of
 from adcompiler.transforms.global_state import store
 from adcompiler.transforms.heap import Heap, Reference, State
-from adcompiler.transforms.iterator_folds import AT_ONCE, TAKEN_APART, makes_iterator
+from adcompiler.transforms.iterator_folds import computes_items, gives_items, makes_iterator
 from adcompiler.transforms.objects import mangled, written_super
 from adcompiler.transforms.operator_methods import truth_of_instance
 from adcompiler.transforms.specialise_access import Access
@@ -418,9 +418,10 @@ class Specialiser(Loops, Regions, Displays, Access):
     ) -> Atom:
         """Write a call; functions whose source is read are opened or compiled on their own."""
         result = call(self, func, args, kwargs, origin, name)
-        if isinstance(result, Var) and isinstance(func, Const) and makes_iterator(func.value):
+        if not isinstance(result, Var) or not isinstance(func, Const):
+            return result
+        if makes_iterator(func.value):
             self.unit.one_shot.add(result)
-            if self.heap is not None and func.value not in TAKEN_APART | AT_ONCE:
-                self.heap.derive(
-                    result, (*args, *kwargs.values()), func.value is reversed)
+        if self.heap is not None and (gives_items(func.value) or computes_items(func.value)):
+            self.heap.derive(result, (*args, *kwargs.values()), gives_items(func.value))
         return result

@@ -48,12 +48,24 @@ class Loops(Writer):
         if self.unrolled(node, iterables, env, scope):
             return
         inits = [self.value(atom, env) for atom in node.inits]
+        if not self.run_over(iterables, node, inits, env, scope, False):
+            self.run_over(iterables, node, inits, env, scope, True)
+
+    def run_over(
+        self, iterables: list[Atom], node: Loop, inits: list[Atom], env: Env, scope: Scope | None,
+        by_key: bool,
+    ) -> bool:
+        """Write a loop; False where values of a dict have to be read ``by_key``, as it writes them.
+        """
         flat: list[Atom] = []
         item_types: list[t.Type] = []
+        outer, self.by_key = getattr(self, "by_key", False), by_key
         build = self.flatten(iterables[0], flat, item_types, node.origin) if iterables else None
+        self.by_key = outer
         self.check_end(node, flat)
         types = [self.unit.type(init) for init in inits]
-        carried = Carried(self, node, inits, flat, self.opened_parts(iterables))
+        over = [v for v in self.opened_parts(iterables) if not (by_key and self.has_values(v))]
+        carried = Carried(self, node, inits, flat, over)
         for trial in range(MAX_TRIALS):
             before = len(self.unit.findings)
             self.unit.trial += 1
@@ -62,6 +74,9 @@ class Loops(Writer):
                 stable = carried.settled(attempt)
             stable = carried.settled_shapes(attempt) and stable
             self.unit.trial -= 1
+            if carried.values_written and not by_key:
+                del self.unit.findings[before:]
+                return False
             widened = [
                 t.join(type_, self.unit.type(atom))
                 for type_, atom in zip(types, attempt.yields or (), strict=False)
@@ -100,6 +115,7 @@ class Loops(Writer):
         carried.read_again(results, node)
         env.update(zip(node.results, results, strict=True))
         env.update(zip(node.collects, collects, strict=True))
+        return True
 
     def check_end(self, node: Loop, flat: list[Atom]) -> None:
         """Report a loop over what never ends, which nothing leaves."""
@@ -345,6 +361,12 @@ class Loops(Writer):
                 flat.append(self.counting(unstar(start), origin))
                 types.append(t.INT)
                 return paired([own_item, self.flatten(unstar(rhs.args[0]), flat, types, origin)])
+            if self.by_key and rhs.func.value in (dict.items, dict_values):
+                table = unstar(rhs.args[0])
+                keys = self.call(Const(dict_keys), [table], {}, origin, "keys")
+                flat.append(keys)
+                types.append(self.type_of_items(keys))
+                return entry_of(table, rhs.func.value is dict.items)
             if rhs.func.value is dict.items:
                 table = unstar(rhs.args[0])
                 parts = []
@@ -379,6 +401,12 @@ class Loops(Writer):
         flat.append(iterable)
         types.append(self.type_of_items(iterable))
         return own_item
+
+    def has_values(self, atom: Var) -> bool:
+        """Say whether something is ``table.values()`` of a dict."""
+        rhs = self.unit.definition(atom)
+        return isinstance(rhs, Call) and isinstance(rhs.func, Const) and (
+            rhs.func.value is dict_values)
 
     def opened_parts(self, iterables: Iterable[Atom | Star]) -> list[Var]:
         """Return the iterators in ``iterables`` that read storage, and those that they read."""
@@ -525,6 +553,18 @@ def own_item(s: Writer, items: Iterator[Atom], origin: Origin) -> Atom:
 def always(value: Atom) -> Build:
     """Return that the item is one value, always."""
     return lambda s, items, origin: value
+
+
+def entry_of(table: Atom, with_key: bool) -> Build:
+    """Return how an entry of a dict is written of its key: the value that it holds then."""
+
+    def build(s: Writer, items: Iterator[Atom], origin: Origin) -> Atom:
+        key = next(items)
+        latest = table if s.heap is None else s.heap.current(table, origin)
+        value = s.item(latest, key, origin, "value")
+        return s.pack("tuple", (key, value), "entry", origin) if with_key else value
+
+    return build
 
 
 def paired(parts: Sequence[Build]) -> Build:

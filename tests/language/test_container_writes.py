@@ -27,6 +27,16 @@ def append(x):
 
 
 @programs(V)
+def dicts_merged_in_place(x):
+    table = {"a": x * 1.0, "b": x[0]}
+    other = table
+    table |= {"a": other["a"] * x, "c": x[1]}
+    table |= other
+    other["a"][0] = 5.0
+    return table["a"].sum() * sum([table["b"], table["c"]])
+
+
+@programs(V)
 def append_what_was_there(x):
     ys = [x[0]]
     for v in x[1:]:

@@ -328,3 +328,58 @@ class Containers(Views):
         if self.frozen:
             del options[3]
         return [*before, *self.pick(options)]
+
+    # -- iterators -----------------------------------------------------------------------------
+
+    def lazy(self, env: Env, context: Context, depth: int) -> Rows:
+        """Run through an iterator, with a write to what it reads before or meanwhile."""
+        used = [n for n in self.of_type(env, FLOAT) if n not in context.fixed]
+        arrays = [n for n, t in env.items() if isinstance(t, Arr) and len(t.shape) == 1]
+        sources = [*arrays, *self.of_class(env, Floats), *self.of_type(env, GROWING)]
+        if not used or not sources or self.frozen:
+            return None
+        name, out, factor = self.pick(sources), self.pick(used), self.number(env, 1)
+        item, i = self.fresh("item"), self.fresh("i")
+        made = self.pick([
+            f"map(lambda {item}: {item} * {item}, {name})",
+            f"({item} * {factor} for {item} in {name})",
+            f"reversed({name})", f"iter({name})", f"[{item} * {item} for {item} in {name}]", name,
+            f"{name}[::-1]", f"filter(lambda {item}: {item} > 0.25, {name})",
+        ])
+        write = f"{out} = 0.5 * {out}"
+        if self.chance(0.3):
+            write = self.pick([f"{name}[0] = {self.number(env, 1)}", f"{name}[-1] *= 0.5"])
+        if self.chance(0.5):
+            kept = self.fresh("kept")
+            rows = [f"{kept} = {made}", f"if len({name}) > 0:", f"    {write}"]
+            return [*rows, f"{out} = 0.5 * {out} + sum({kept})"]
+        head = self.pick([f"for {i}, {item} in enumerate({made}):",
+                          f"for {i}, {item} in zip(range(3), {made}):"])
+        rows = [f"    {out} = 0.5 * {out} + ({i} + 1) * {item}", f"    {write}"]
+        return [head, *(rows if self.chance(0.5) else rows[::-1])]
+
+    def entries(self, env: Env, context: Context, depth: int) -> Rows:
+        """Run over a dict, writing its entries meanwhile."""
+        used = [n for n in self.of_type(env, FLOAT) if n not in context.fixed]
+        if not used or self.frozen:
+            return None
+        before, names = self.at_hand(env, context, Table((("u", FLOAT), ("w", FLOAT))))
+        name, out, k, v = self.pick(names), self.pick(used), self.fresh("k"), self.fresh("v")
+        if self.chance(0.5):
+            made = self.fresh("table")
+            before.append(f"{made} = {{n: {self.number(env, 1)} * (n + 1) for n in range(3)}}")
+            name = made
+        key = "0" if name in "".join(before) and "range(3)" in before[-1] else "'u'"
+        write = self.pick([f"{name}[{k}] = {v} * {self.number(env, 1)}", f"{name}[{key}] *= 0.5",
+                           f"{name}[{k}] *= {name}[{key}]", f"{out} = 0.5 * {out}"])
+        items = self.pick([f"{name}.items()", f"list({name}.items())"])
+        head = f"for {k}, {v} in {items}:"
+        rows = [f"    {out} = 0.5 * {out} + {v}", f"    {write}"]
+        if self.chance(0.3):
+            head, rows = f"for {k} in {name}:", [f"    {v} = {name}[{k}]", *rows]
+        if self.chance(0.2):
+            kept = self.fresh("kept")
+            first = f"{kept} = {name}.values()"
+            return [*before, first, f"{name}[{key}] = {self.number(env, 1)}",
+                    f"{out} = 0.5 * {out} + sum({kept})"]
+        return [*before, head, *rows]

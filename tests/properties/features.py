@@ -35,7 +35,7 @@ ALIASES: Weights = {
 CONTAINERS: Weights = {
     "new_list": 1, "grow": 3, "shrink": 1, "list_store": 2, "list_order": 1, "collected": 1,
     "array_list": 1, "array_list_store": 2, "grid": 1, "grid_store": 1, "dict_store": 2,
-    "stack_machine": 1, "boxed": 1, "array_stack": 1,
+    "stack_machine": 1, "boxed": 1, "array_stack": 1, "lazy": 1, "entries": 1,
 }
 PROCEDURES: Weights = {"call_procedure": 3, "writing_closure": 1, "push_closure": 1}
 
@@ -50,7 +50,7 @@ WRITING: Weights = {
 WRITES = frozenset({*STORES, *VIEWS, *ALIASES, *CONTAINERS, *PROCEDURES})
 COMPOUND = frozenset({*CONTROL, "attempt", "recurrence", "double_buffer", "branch_alias",
                       "collected", "writing_closure", "push_closure", "stack_machine",
-                      "array_stack"})
+                      "array_stack", "lazy", "entries"})
 ALWAYS = frozenset({"assign", "store", "augmented_store"})
 
 

@@ -1,4 +1,4 @@
-"""Running over a dict whose keys are known at run time only: its keys carry no derivative."""
+"""Running over a dict: its keys carry no derivative, its values are those that it holds then."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adcompiler import grad, jvp
+from adcompiler import UnsupportedError, grad, jvp
 
 PROGRAMS: list[Callable[[Any], Any]] = []
 
@@ -148,6 +148,94 @@ def a_dict_of_a_dict(x: Any) -> Any:
 def any_and_all(x: Any) -> Any:
     d = table_of(x)
     return any(k > 1 for k in d) * d[1] + all(d) * d[2]
+
+
+@PROGRAMS.append
+def values_doubled(x: Any) -> Any:
+    d = {"a": x[0], "b": x[1], "c": x[2]}
+    for k, v in d.items():
+        d[k] = v * 2 * d["a"]
+    return sum(d.values())
+
+
+@PROGRAMS.append
+def values_multiplied_by_key(x: Any) -> Any:
+    d = {"a": x[0], "b": x[1], "c": x[2]}
+    for k in d:
+        d[k] *= d["a"]
+    return sum(d.values())
+
+
+@PROGRAMS.append
+def the_next_value_written(x: Any) -> Any:
+    d = dict(enumerate(x))
+    for k, v in d.items():
+        d[(k + 1) % 4] = v * 2 * d[0]
+    return sum(d.values())
+
+
+@PROGRAMS.append
+def later_values_written(x: Any) -> Any:
+    d = dict(enumerate(x))
+    for v in d.values():
+        d[3] = v * 2 * d[0]
+        d[2] += v
+    return sum(d.values())
+
+
+@PROGRAMS.append
+def entries_listed_before_they_are_written(x: Any) -> Any:
+    d = dict(enumerate(x))
+    for k, v in list(d.items()):
+        d[(k + 1) % 4] = v * 2 * d[0]
+    return sum(d.values())
+
+
+@PROGRAMS.append
+def arrays_written_into(x: Any) -> Any:
+    d, s = {i: x * (i + 1) for i in range(3)}, 0.0
+    for v in d.values():
+        v *= 2.0
+        s += v[0]
+    return s * d[1][1]
+
+
+@PROGRAMS.append
+def lists_lengthened(x: Any) -> Any:
+    d = {"a": [x[0]], "b": [x[1]]}
+    for v in d.values():
+        v.append(x[2])
+        v[0] *= 2
+    return sum(d["a"]) * sum(d["b"])
+
+
+def values_kept(x: Any) -> Any:
+    d = dict(enumerate(x))
+    values = d.values()
+    d[0] = x[2] * 3
+    return sum(values) * d[1]
+
+
+def values_of_known_keys_kept(x: Any) -> Any:
+    d = {"a": x[0], "b": x[1]}
+    values = d.values()
+    d["a"] = x[2] * 3
+    return sum(values) * d["b"]
+
+
+def keys_kept(x: Any) -> Any:
+    d = {"a": x[0], "b": x[1]}
+    keys = d.keys()
+    d["c"] = x[2]
+    return len(keys) * sum(d[k] for k in keys)
+
+
+@pytest.mark.parametrize("function", [values_kept, values_of_known_keys_kept, keys_kept])
+def test_views_of_dicts_are_not_kept_over_a_write(function: Callable[[Any], Any]) -> None:
+    x = np.array([0.3, -1.2, 0.7, 2.1])
+    for derivative in (grad(function), lambda x: jvp(function, (x,), (x,))):
+        with pytest.raises(UnsupportedError, match="which was written into at line"):
+            derivative(x)
 
 
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda function: function.__name__)
