@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -54,6 +55,33 @@ def solution_series(a: Any, da: Any, b: Any, db: Any, x: Any) -> np.ndarray:
             np.linalg.solve(a, rest[:, None])[:, 0] if vectors else np.linalg.solve(a, rest)
         )
     return np.stack(found[1:])
+
+
+@of_coefficients(1)
+def det_series(a: Any, da: Any, y: Any) -> np.ndarray:
+    """Return the coefficients of determinants ``y``: ``y' = y trace(inv(a) a')``.
+
+    Those of a singular matrix, a polynomial, are interpolated at roots of unity.
+    """
+    singular = np.asarray(y == 0)[..., None, None]
+    at = [np.where(singular, np.eye(a.shape[-1]), a), *da]
+    rates: list[Any] = []
+    found = [np.asarray(y)]
+    for k in range(1, len(at)):
+        rest = k * at[k]
+        for j in range(1, k):
+            rest = rest - at[j] @ rates[k - 1 - j]
+        rates.append(np.linalg.solve(at[0], rest))
+        traces = [np.trace(rate, axis1=-2, axis2=-1) for rate in rates]
+        found.append(sum(map(operator.mul, traces, reversed(found))) / k)
+    if np.any(singular):
+        number = a.shape[-1] * len(da) + 1
+        turns = np.exp(2j * np.pi * np.arange(number) / number)
+        moved = sum(np.multiply.outer(turns**k, d) for k, d in enumerate((a, *da)))
+        there = np.fft.fft(np.linalg.det(moved), axis=0)[: len(found)] / number
+        there = there if np.iscomplexobj(y) else there.real
+        found = [np.where(singular[..., 0, 0], c, d) for c, d in zip(there, found, strict=True)]
+    return np.stack(found[1:]).astype(kind_of(y), copy=False)
 
 
 @of_coefficients(1)
@@ -128,6 +156,6 @@ def polyval_series(p: Any, dp: Any, x: Any, dx: Any, y: Any) -> np.ndarray:
 
 
 __all__ = [
-    "cholesky_series", "cumprod_series", "multilinear_series", "polyval_series", "prod_series",
-    "solution_series",
+    "cholesky_series", "cumprod_series", "det_series", "multilinear_series", "polyval_series",
+    "prod_series", "solution_series",
 ]

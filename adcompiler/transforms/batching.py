@@ -451,12 +451,14 @@ class Batcher:
         assert isinstance(obj, Var)
         steps: list[Step] = []
         type_: t.Type = self.logical[obj]
+        in_array = False
         for step in rhs.steps:
             if any(a in self.batched for a in step.atoms):
                 raise NotBatchable
+            in_array = isinstance(type_, t.Array)
             found, type_ = self.step(step, type_, origin)
             steps += found
-        if isinstance(type_, t.Array):
+        if isinstance(type_, t.Array) and (in_array or rhs.adds):
             value = self.value_for(rhs.value, type_.ndim, origin)
         else:
             value = self.expanded(rhs.value, origin)

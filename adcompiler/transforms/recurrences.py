@@ -16,7 +16,7 @@ from adcompiler.runtime.series import (
     power_series, product_series, quotient_series, sin_series, sinh_series, tan_series,
 )
 from adcompiler.runtime.series_algebra import (
-    cholesky_series, cumprod_series, polyval_series, prod_series, solution_series,
+    cholesky_series, cumprod_series, det_series, polyval_series, prod_series, solution_series,
 )
 
 Found = tuple[Any, list[Any]]
@@ -53,6 +53,7 @@ OF_NUMBERS = frozenset({*UNARY, *ROOTS, *PRODUCTS, *QUOTIENTS, *POWERS})
 """Functions that, where their arguments vary, are of numbers and arrays for sure."""
 
 MODULI = frozenset({operator.abs, abs, np.absolute})
+OF_MATRICES: dict[Any, Any] = {np.linalg.cholesky: cholesky_series, np.linalg.det: det_series}
 ALONG_AXIS: dict[Any, Any] = {np.prod: prod_series, np.cumprod: cumprod_series}
 SPECIAL = frozenset({
     "gamma", "lgamma", "gammaln", "psi", "polygamma", "zeta", "sinc", "i0", "i1", "j0", "j1", "y0",
@@ -82,8 +83,8 @@ def recurrence(
     if len(values) == 1 and duals[0] is not None:
         if function in MODULI and getattr(types[0], "kind", "") == "complex":
             return modulus_series, [values[0], duals[0], RESULT]
-        if function is np.linalg.cholesky and isinstance(types[0], t.Array):
-            return cholesky_series, [values[0], duals[0], RESULT]
+        if function in OF_MATRICES and isinstance(types[0], t.Array):
+            return OF_MATRICES[function], [values[0], duals[0], RESULT]
         if function in UNARY:
             series, *constants = UNARY[function]
             return series, [values[0], duals[0], RESULT, *map(Const, constants)]

@@ -11,6 +11,8 @@ import operator
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Const, Item, Let, Origin, Rhs, Star, Step, Var, operands,
@@ -19,10 +21,13 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import walk
 from adcompiler.rulekit.registry import hashable
 from adcompiler.runtime import as_tangent, record
-from adcompiler.runtime.batches import as_tangent_each, count_seeds
+from adcompiler.runtime.batches import as_tangent_each, count_seeds, elementwise_each
 from adcompiler.runtime.series import COEFFICIENTS
 from adcompiler.runtime.series_algebra import multilinear_series
 from adcompiler.runtime.series_equations import first_rate
+from adcompiler.runtime.shaping import (
+    complex_viewed, copy_as_laid_out, parts_viewed, reshape_view, viewed,
+)
 from adcompiler.transforms.batching import Batcher, NotBatchable, carries, lifted
 from adcompiler.transforms.pairs import CalleePart
 from adcompiler.transforms.writer import Writer
@@ -31,6 +36,10 @@ SEQUENCES: frozenset[Any] = frozenset({operator.add, operator.concat, operator.m
 """Functions that put lists or tuples together."""
 
 CONTAINERS = (t.List, t.Tuple)
+OF_LAYOUT: frozenset[Any] = frozenset({
+    complex_viewed, copy_as_laid_out, parts_viewed, reshape_view, viewed,
+})
+"""Functions of the layout of an array in memory, which coefficients do not share."""
 
 
 class SeriesBatcher(Batcher):
@@ -113,6 +122,8 @@ class SeriesBatcher(Batcher):
                 self.expanded(a, origin) if isinstance(self.s.unit.type(unstar(a)), CONTAINERS)
                 else a for a in rhs.args
             ))
+        if hashable(function) and function in OF_LAYOUT:
+            raise NotBatchable
         if function is as_tangent:
             if any(a in self.batched for a in rhs.args[1:]):
                 raise NotBatchable
@@ -143,9 +154,32 @@ class SeriesBatcher(Batcher):
             (key,) = step.args
             if type_.keys is None:
                 return [step], type_.items[0]
-            if isinstance(key, Const) and key.value in type_.keys:
-                return [step], type_.items[type_.keys.index(key.value)]
+            if isinstance(key, Const):
+                known = dict(zip(type_.keys, type_.items, strict=True))
+                return [step], known.get(key.value, t.UNKNOWN)
+            if len(set(type_.items)) == 1:
+                return [step], type_.items[0]
+        if step.kind == "item" and isinstance(type_, t.Tuple) and isinstance(step.args[0], Const):
+            return [step], type_.items[step.args[0].value]
         return super().step(step, type_, origin)
+
+    def value_for(self, value: Atom, rank: int, origin: Origin) -> Atom:
+        type_ = self.logical.get(value) if isinstance(value, Var) else None
+        if isinstance(type_, t.Tuple) and all(isinstance(i, t.Scalar) for i in type_.items):
+            columns = Call(Const(np.stack), (value, Const(1)))
+            value = self.write(columns, t.Array("float64", 1), "items", origin)
+        return super().value_for(self.as_array(value, origin), rank, origin)
+
+    def elementwise(self, function: Any, args: list[Any], origin: Origin) -> Rhs:
+        types = [self.logical.get(a, self.s.unit.type(a)) for a in args]
+        if not any(isinstance(type_, t.Unknown) for type_ in types):
+            return super().elementwise(function, args, origin)
+        args = [
+            self.expanded(a, origin) if isinstance(type_, t.Unknown) else a
+            for a, type_ in zip(args, types, strict=True)
+        ]
+        each = Const(tuple(a in self.batched for a in args))
+        return Call(Const(elementwise_each), (Const(function), each, *args))
 
     def attribute(self, obj: Atom, name: str) -> Rhs | Var:
         if obj in self.batched and isinstance(self.logical[obj], t.Object):
