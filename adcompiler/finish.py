@@ -221,13 +221,20 @@ def shares_storage(function: Any) -> bool:
 
 
 def of_many_seeds(
-    s: Specialiser, block: Block, seeded: Sequence[Var], wanted: Sequence[int], origin: Origin,
-    series: bool = False,
+    s: Specialiser, block: Block, seeded: Sequence[Var], wanted: Sequence[int], origin: Origin
 ) -> Block:
     """Return optimised derivative code for many seeds, which ``seeded`` hold, with nothing unused.
 
-    The yields at ``wanted`` have the leading axis for sure. With ``series`` the seeds are
-    coefficients of Taylor series, one for each order. Raises NotBatchable.
+    The yields at ``wanted`` have the leading axis for sure. Raises NotBatchable.
     """
-    new = (series_block if series else batched_block)(s, block, seeded, wanted, origin)
+    new = batched_block(s, block, seeded, wanted, origin)
+    return dead_code(new, Purity(s.unit.type, s.unit.definition))
+
+
+def of_all_orders(
+    s: Specialiser, block: Block, seeded: Sequence[Var], wanted: Sequence[int], origin: Origin,
+    orders: Var | None = None,
+) -> Block:
+    """Return optimised code of coefficients for all orders of these, as ``series_block`` does."""
+    new = series_block(s, block, seeded, wanted, origin, orders)
     return dead_code(new, Purity(s.unit.type, s.unit.definition))

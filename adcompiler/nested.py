@@ -113,7 +113,7 @@ def derive(
     if derived is None:
         depth = sum(made.entry is None and not made.findings for made in unit.derivatives.values())
         if depth >= MAX_DEPTH:
-            return refuse_recursion(s, origin)
+            return refuse_depth(s, origin)
         derived = unit.derivatives[key] = Derived()
         compile_derivative(s, derived, wanted, called, places, list(kept), origin)
     elif derived.entry is None and not derived.findings:
@@ -140,6 +140,16 @@ def refuse_recursion(s: Writer, origin: Origin) -> Atom:
         origin, "a function calls its own derivative",
         "below @grad a function's name means the derivative: leave the decorator away and write "
         "`df = grad(f)`", "higher-order",
+    )
+
+
+def refuse_depth(s: Writer, origin: Origin) -> Atom:
+    """Report derivatives of derivatives beyond what is compiled."""
+    return s.reject(
+        origin, f"more than {MAX_DEPTH} derivatives inside of one another, or a function that "
+        "calls its own derivative",
+        "a lower order; taylor, jet and nth_derivative go to any order where power series can be "
+        "propagated", "higher-order",
     )
 
 

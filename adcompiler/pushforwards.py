@@ -9,7 +9,9 @@ from dataclasses import replace
 import numpy as np
 
 from adcompiler.analyses.purity import Purity
-from adcompiler.finish import finished_bar, is_python_number, of_many_seeds, own_arrays
+from adcompiler.finish import (
+    finished_bar, is_python_number, of_all_orders, of_many_seeds, own_arrays,
+)
 from adcompiler.hoisting import Parted, parted
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -23,7 +25,6 @@ from adcompiler.products import (
 )
 from adcompiler.rulekit.registry import hashable
 from adcompiler.runtime import as_gradient
-from adcompiler.transforms.batching import NotBatchable
 from adcompiler.transforms.binding import at_origin
 from adcompiler.transforms.forward import Forwarder, Pushed, push
 from adcompiler.transforms.pairs import Pushes
@@ -62,7 +63,8 @@ def pushforward(
     params = (*all_params(unit, typed), *(Param(var, 1) for var in duals.values()))
     block = tidied(Block(tuple(statements), (pushed.value, y_dot)), unit)
     if batched and duals:
-        block = of_many_seeds(s, block, list(duals.values()), (1,), origin, series)
+        along = of_all_orders if series else of_many_seeds
+        block = along(s, block, list(duals.values()), (1,), origin)
         if constant and effects == "written" and not typed.written:
             found = along_constants(unit, typed, block, list(duals.values()), pushes)
             if found is not None:
@@ -246,12 +248,13 @@ def push_functions(unit: Unit, pushes: Pushes, series: bool = False) -> list[Fun
         statements = list(pushed.statements)
         with s.writing_to(statements):
             y_dot = pushed.dot or Tangents(s).zero_of(pushed.value, callee.origin)
+        params = (*params, *(Param(var, 1) for var in duals.values()))
         if series:
+            orders = Var("orders", False)
+            unit.types[orders] = t.INT
+            params = (*params, Param(orders, 1))
             block = tidied(Block(tuple(statements), (pushed.value, y_dot)), unit)
-            seeded = sorted(duals.values(), key=lambda var: counts_seeds(unit.type(var)))
-            if not seeded or not counts_seeds(unit.type(seeded[-1])):
-                raise NotBatchable
-            block = of_many_seeds(s, block, seeded[::-1], (1,), callee.origin, True)
+            block = of_all_orders(s, block, list(duals.values()), (1,), callee.origin, orders)
             statements, (value, y_dot) = list(block.statements), block.yields
         else:
             value = pushed.value
@@ -259,17 +262,7 @@ def push_functions(unit: Unit, pushes: Pushes, series: bool = False) -> list[Fun
             both = s.let(Pack("tuple", (value, y_dot)), t.UNKNOWN, "both", callee.origin)
         body = Block(tuple(statements), (both,), callee.body.diverges)
         functions.append(Function(
-            one.pushforward.name, (*params, *(Param(var, 1) for var in duals.values())),
-            body if series else tidied(body, unit), callee.origin,
+            one.pushforward.name, params, body if series else tidied(body, unit), callee.origin
         ))
     return functions
 
-
-def counts_seeds(type_: t.Type) -> bool:
-    """Say whether values of this type, for many seeds, tell for sure how many there are."""
-    match type_:
-        case t.Scalar() | t.Array():
-            return True
-        case t.Tuple(items) | t.Dict(_, items):
-            return any(map(counts_seeds, items))
-    return False

@@ -20,6 +20,7 @@ from adcompiler.analyses.derivatives import is_derivative
 from adcompiler.ir import types as t
 from adcompiler.rulekit.homes import public_place
 from adcompiler.rulekit.registry import REGISTRY
+from adcompiler.runtime import as_cotangent, as_gradient, as_tangent, project
 from adcompiler.runtime.fourier import fitted
 from adcompiler.runtime.gathering import permute_adjoint, take_adjoint, take_along_axis_adjoint
 from adcompiler.runtime.joining import split_adjoint
@@ -292,7 +293,28 @@ def _of_shape_last(g: Any, *rest: Any) -> Any:
     return np.empty((1,) * len(rest[-1]), g.dtype)
 
 
+def _in_form_of(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of the runtime that looks into instances, which stand-ins do not allow."""
+
+    def typed(g: Any, x: Any) -> Any:
+        if holds_instance(g) or holds_instance(x):
+            raise ShapeDecidesError
+        return function(g, x)
+
+    return typed
+
+
+def holds_instance(value: Any) -> bool:
+    """Say whether a stand-in is that of an instance, or a container of some."""
+    if isinstance(value, (tuple, list)):
+        return any(map(holds_instance, value))
+    if isinstance(value, dict):
+        return any(map(holds_instance, value.values()))
+    return isinstance(value, InstanceStandIn)
+
+
 TYPED_AS: dict[Any, Callable[..., Any]] = {
+    **{f: _in_form_of(f) for f in (as_cotangent, as_gradient, as_tangent, project)},
     **dict.fromkeys((
         take_adjoint, take_along_axis_adjoint, repeat_adjoint, tile_adjoint, resize_adjoint,
         pad_adjoint, diagonal_adjoint, split_adjoint, fitted,

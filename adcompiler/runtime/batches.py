@@ -116,6 +116,21 @@ def as_tangent_each(d: Any, x: Any) -> Any:
     return stacked([as_tangent(seed_of(d, i), x) for i in range(count_seeds(d))])
 
 
+def elementwise_each(function: Any, each: tuple[bool, ...], *args: Any) -> Any:
+    """Return an elementwise function of arguments, of which some, by ``each``, are of many seeds.
+
+    Sums of lists and tuples are what is in both.
+    """
+    if isinstance(args[0], (list, tuple)):
+        return function(*args)
+    ranks = [np.ndim(a) - e for a, e in zip(args, each, strict=True)]
+    rank = max(ranks)
+    return function(*(
+        a.reshape(len(a), *(1,) * (rank - r), *a.shape[1:]) if e and r < rank else a
+        for a, e, r in zip(args, each, ranks, strict=True)
+    ))
+
+
 def seed_of(g: Any, i: int) -> Any:
     """Return what ``g`` holds for one seed."""
     if isinstance(g, np.ndarray):

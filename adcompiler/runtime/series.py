@@ -220,6 +220,12 @@ def hypot_series(x: Any, dx: Any, y: Any, dy: Any, z: Any) -> np.ndarray:
     return np.where(z == 0, 0.0, slopes).astype(kind_of(z), copy=False)
 
 
+@of_coefficients(1)
+def modulus_series(x: Any, dx: Any, z: Any) -> np.ndarray:
+    """Return the coefficients of the absolute values ``z`` of complex numbers."""
+    return hypot_series(np.real(x), dx.real, np.imag(x), dx.imag, z)
+
+
 # -- exponentials and logarithms -------------------------------------------------------------------
 
 
@@ -304,6 +310,6 @@ def tan_series(x: Any, dx: Any, y: Any, sign: float = 1.0) -> np.ndarray:
 
 __all__ = [
     "COEFFICIENTS", "cos_series", "cosh_series", "exp_series", "exponent_series", "hypot_series",
-    "log_series", "power_series", "product_series", "quotient_series", "sin_series", "sinh_series",
-    "tan_series",
+    "log_series", "modulus_series", "power_series", "product_series", "quotient_series",
+    "sin_series", "sinh_series", "tan_series",
 ]

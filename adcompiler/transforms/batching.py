@@ -76,6 +76,7 @@ class Batcher:
         self.mapping: dict[Var, Atom] = {}
         self.purity = Purity(s.unit.type, s.unit.definition)
         self.seeds: Var | None = None
+        self.counts = True
         self.constant: set[Atom] = set()
         self.writes = True
 
@@ -102,7 +103,7 @@ class Batcher:
                 if i not in wanted and a in self.batched:
                     raise NotBatchable
                 yields.append(self.expanded(a, self.origin) if i in wanted else self.atom(a))
-        if self.seeds is not None:
+        if self.seeds is not None and self.counts:
             count = Call(Const(count_seeds), (self.seeded[0],))
             if isinstance(self.s.unit.type(self.seeded[0]), t.Array):
                 count = Call(Const(len), (self.seeded[0],))
@@ -450,28 +451,31 @@ class Batcher:
         assert isinstance(obj, Var)
         steps: list[Step] = []
         type_: t.Type = self.logical[obj]
+        in_array = False
         for step in rhs.steps:
-            if step.kind == "attr" and step.name == "T" and isinstance(type_, t.Array):
-                if type_.ndim > 1:
-                    axes = Const((0, *range(type_.ndim, 0, -1)))
-                    steps.append(Step("call", args=(axes,), function=np.transpose))
-                continue
-            if step.kind != "item" or any(a in self.batched for a in step.args):
+            if any(a in self.batched for a in step.atoms):
                 raise NotBatchable
-            if isinstance(type_, t.Array):
-                index, left = self.behind_seeds(step.args[0], origin)
-                steps.append(replace(step, args=(index,)))
-                type_ = t.Array(type_.dtype, left(type_.ndim))
-            elif isinstance(type_, t.List):
-                steps.append(step)
-                type_ = type_.item
-            else:
-                raise NotBatchable
-        if isinstance(type_, t.Array):
+            in_array = isinstance(type_, t.Array)
+            found, type_ = self.step(step, type_, origin)
+            steps += found
+        if isinstance(type_, t.Array) and (in_array or rhs.adds):
             value = self.value_for(rhs.value, type_.ndim, origin)
         else:
             value = self.expanded(rhs.value, origin)
         return replace(rhs, obj=obj, steps=tuple(steps), value=value)
+
+    def step(self, step: Step, type_: t.Type, origin: Origin) -> tuple[list[Step], t.Type]:
+        """Return what leads to a part of a value of many seeds, and the type of one seed's part."""
+        if step.kind == "attr" and step.name == "T" and isinstance(type_, t.Array):
+            axes = Const((0, *range(type_.ndim, 0, -1)))
+            turned = Step("call", args=(axes,), function=np.transpose)
+            return ([turned] if type_.ndim > 1 else []), type_
+        if step.kind == "item" and isinstance(type_, t.Array):
+            index, left = self.behind_seeds(step.args[0], origin)
+            return [replace(step, args=(index,))], t.Array(type_.dtype, left(type_.ndim))
+        if step.kind == "item" and isinstance(type_, t.List):
+            return [step], type_.item
+        raise NotBatchable
 
     # -- attributes and methods ----------------------------------------------------------------
 

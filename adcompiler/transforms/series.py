@@ -14,8 +14,6 @@ mode, made code of many seeds, is right for it. Anything else is nonlinear, and 
 
 from __future__ import annotations
 
-import math
-import operator
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -27,53 +25,23 @@ from adcompiler.analyses.activity import (
 from adcompiler.analyses.versions import Versions
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    NONE, Atom, Attribute, Block, Call, Const, Let, Loop, Origin, Pack, Rhs, Star, Var, unstar,
+    Atom, Attribute, Block, Call, Const, Let, Loop, Origin, Pack, Rhs, Star, Var, unstar,
 )
 from adcompiler.ir.visit import definitions, renamed, substitute_block, walk
 from adcompiler.rulekit.problems import name_of
 from adcompiler.rulekit.registry import Rule
 from adcompiler.runtime.batches import count_seeds
-from adcompiler.runtime.series import (
-    cos_series, cosh_series, exp_series, exponent_series, hypot_series, log_series, power_series,
-    product_series, quotient_series, sin_series, sinh_series, tan_series,
-)
-from adcompiler.runtime.series_algebra import multilinear_series, solution_series
+from adcompiler.runtime.series_algebra import multilinear_series
 from adcompiler.runtime.series_equations import first_rate, integrated, rates
 from adcompiler.transforms.batching import NotBatchable
 from adcompiler.transforms.forward import Forwarder
 from adcompiler.transforms.forward_calls import linear_places
+from adcompiler.transforms.recurrences import OF_NUMBERS, RESULT, recurrence
 from adcompiler.transforms.reverse_calls import plain_function
 from adcompiler.transforms.specialise import Specialiser
 from adcompiler.transforms.tangents import Tangents, dot, tangent_type
 from adcompiler.transforms.transposing import form_only, sources_of
 
-LOG_2, LOG_10 = math.log(2.0), math.log(10.0)
-
-UNARY: dict[Any, tuple[Any, ...]] = {
-    math.exp: (exp_series,), np.exp: (exp_series,),
-    math.exp2: (exp_series, LOG_2), np.exp2: (exp_series, LOG_2),
-    math.expm1: (exp_series, 1.0, 1.0), np.expm1: (exp_series, 1.0, 1.0),
-    np.log: (log_series,), np.log2: (log_series, 1.0 / LOG_2), np.log10: (log_series, 1.0 / LOG_10),
-    math.log2: (log_series, 1.0 / LOG_2), math.log10: (log_series, 1.0 / LOG_10),
-    math.log: (log_series,),
-    math.log1p: (log_series, 1.0, 1.0), np.log1p: (log_series, 1.0, 1.0),
-    math.sin: (sin_series,), np.sin: (sin_series,), math.cos: (cos_series,), np.cos: (cos_series,),
-    math.sinh: (sinh_series,), np.sinh: (sinh_series,),
-    math.cosh: (cosh_series,), np.cosh: (cosh_series,),
-    math.tan: (tan_series,), np.tan: (tan_series,),
-    math.tanh: (tan_series, -1.0), np.tanh: (tan_series, -1.0),
-}
-"""Functions of one argument with a recurrence, and the constants that it takes besides."""
-
-ROOTS: dict[Any, float] = {
-    math.sqrt: 0.5, np.sqrt: 0.5, math.cbrt: 1.0 / 3.0, np.cbrt: 1.0 / 3.0, np.reciprocal: -1.0,
-}
-"""Functions of one argument that are powers."""
-
-PRODUCTS = frozenset({operator.mul, np.multiply})
-QUOTIENTS = frozenset({operator.truediv, np.divide})
-POWERS = frozenset({operator.pow, math.pow, np.power, np.float_power})
-HYPOTENUSES = frozenset({math.hypot, np.hypot})
 DEPTH = 4
 """How many differential equations may be followed inside of one another."""
 
@@ -98,7 +66,7 @@ class SeriesForwarder(Forwarder):
             values = [self.tangents.argument(arg) for arg in args]
             duals = [self.dual_of(unstar(arg), origin) for arg in args]
             named = {key: self.tangents.value(atom) for key, atom in kwargs.items()}
-            if not kwargs and self.by_recurrence(rule, rhs, target, values, duals, origin):
+            if self.by_recurrence(rule, rhs, target, values, duals, named, origin):
                 return
             places = linear_places(self.s, rule, values, named)
             varying = [i for i, d in enumerate(duals) if d is not None]
@@ -126,28 +94,41 @@ class SeriesForwarder(Forwarder):
         """Return the coefficients of an argument, None if it is constant."""
         return self.tangents.of_argument(atom, {}, origin)
 
-    def is_numeric(self, atoms: Sequence[Atom | Star]) -> bool:
-        """Say whether arguments are numbers and arrays of numbers."""
-        types = [t.UNKNOWN if isinstance(a, Star) else self.s.unit.type(a) for a in atoms]
+    def is_numeric(self, atoms: Sequence[Atom | Star], sure: bool = True) -> bool:
+        """Say whether arguments are numbers and arrays of numbers; unless sure, may be."""
+        types = [t.BOTTOM if isinstance(a, Star) else self.s.unit.type(a) for a in atoms]
         return all(
-            isinstance(type_, (t.Scalar, t.Array)) and type_.kind in t.KINDS for type_ in types
+            type_.kind in t.KINDS if isinstance(type_, (t.Scalar, t.Array))
+            else not sure and isinstance(type_, t.Unknown) for type_ in types
         )
 
     def by_recurrence(
         self, rule: Rule, rhs: Rhs, target: Var, values: Sequence[Atom | Star],
-        duals: Sequence[Atom | None], origin: Origin,
+        duals: Sequence[Atom | None], named: Mapping[str, Atom], origin: Origin,
     ) -> bool:
         """Write a call whose function has a recurrence; say whether it has one."""
-        if not self.is_numeric([*values, target]) or all(d is None for d in duals):
+        varying = [a for a, d in zip(values, duals, strict=True) if d is not None]
+        if not varying or any(isinstance(value, Star) for value in values):
             return False
-        found = recurrence(rule.function, [unstar(v) for v in values], duals)
+        if not self.is_numeric([target, *varying], rule.function not in OF_NUMBERS):
+            return False
+        atoms = [unstar(value) for value in values]
+        types = list(map(self.s.unit.type, (*atoms, target)))
+        found = recurrence(rule.function, atoms, duals, named, types)
         if found is None:
             return False
         function, args = found
         self.s.unit.rules_used[rule] = None
         self.plain(target, rhs, origin)
-        self.enter_series(target, function, [target if a is RESULT else a for a in args], origin)
+        given = [self.packed(a, origin) if isinstance(a, tuple) else a for a in args]
+        given = [target if a is RESULT else a for a in given]
+        self.enter_series(target, function, given, origin)
         return True
+
+    def packed(self, atoms: tuple[Atom, ...], origin: Origin) -> Atom:
+        """Write the tuple of the arguments of a call."""
+        types = t.Tuple(tuple(map(self.s.unit.type, atoms)))
+        return self.s.let(Pack("tuple", atoms), types, "arguments", origin)
 
     def enter_series(
         self, target: Var, function: Any, args: Sequence[Atom], origin: Origin,
@@ -192,10 +173,7 @@ class SeriesForwarder(Forwarder):
             function = found if isinstance(found, Const) else function
         s.unit.rules_used[rule] = None
         self.plain(target, rhs, origin)
-        values = tuple(table.value(unstar(arg)) for arg in args)
-        packed = s.let(
-            Pack("tuple", values), t.Tuple(tuple(map(s.unit.type, values))), "factors", origin
-        )
+        packed = self.packed(tuple(table.value(unstar(arg)) for arg in args), origin)
         duals = [d for i in varying if (d := self.dual_of(unstar(args[i]), origin)) is not None]
         given = [function, Const(tuple(varying)), packed, *duals]
         self.enter_series(target, multilinear_series, given, origin, named)
@@ -344,42 +322,6 @@ class SeriesForwarder(Forwarder):
         if isinstance(s.unit.type(slope), t.Array):
             s.unit.shapes[dy] = s.unit.shape_class(slope)
         return dy
-
-
-RESULT: Any = Const("the result")
-"""Stands for the value of a call among the arguments of a recurrence."""
-
-
-def recurrence(
-    function: Any, values: Sequence[Atom], duals: Sequence[Atom | None]
-) -> tuple[Any, list[Atom]] | None:
-    """Return the function that gives the coefficients of a call, and its arguments, if any."""
-    if len(values) == 1 and duals[0] is not None:
-        if function in UNARY:
-            series, *constants = UNARY[function]
-            return series, [values[0], duals[0], RESULT, *map(Const, constants)]
-        if function in ROOTS:
-            return power_series, [values[0], duals[0], Const(ROOTS[function]), RESULT]
-        if function is np.square:
-            return product_series, [values[0], duals[0], values[0], duals[0]]
-        return None
-    if len(values) != 2:
-        return None
-    (x, y), (dx, dy) = values, duals
-    if function in PRODUCTS and dx is not None and dy is not None:
-        return product_series, [x, dx, y, dy]
-    if function in QUOTIENTS and dy is not None:
-        return quotient_series, [x, dx or NONE, y, dy, RESULT]
-    if function in POWERS:
-        if dy is None and dx is not None:
-            return power_series, [x, dx, y, RESULT]
-        if dy is not None:
-            return exponent_series, [x, dx or NONE, y, dy, RESULT]
-    if function in HYPOTENUSES:
-        return hypot_series, [x, dx or NONE, y, dy or NONE, RESULT]
-    if function is np.linalg.solve:
-        return solution_series, [x, dx or NONE, y, dy or NONE, RESULT]
-    return None
 
 
 def again(s: Specialiser, body: Block, result: Var) -> Block:

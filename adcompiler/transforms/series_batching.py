@@ -11,40 +11,50 @@ import operator
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Const, Item, Let, Origin, Rhs, Star, Var, operands, substitute,
-    unstar,
+    Atom, Attribute, Block, Call, Const, Item, Let, Origin, Rhs, Star, Step, Var, operands,
+    substitute, unstar,
 )
 from adcompiler.ir.visit import walk
 from adcompiler.rulekit.registry import hashable
 from adcompiler.runtime import as_tangent, record
-from adcompiler.runtime.batches import as_tangent_each, count_seeds
+from adcompiler.runtime.batches import as_tangent_each, count_seeds, elementwise_each
 from adcompiler.runtime.series import COEFFICIENTS
 from adcompiler.runtime.series_algebra import multilinear_series
 from adcompiler.runtime.series_equations import first_rate
+from adcompiler.runtime.shaping import (
+    complex_viewed, copy_as_laid_out, parts_viewed, reshape_view, viewed,
+)
 from adcompiler.transforms.batching import Batcher, NotBatchable, carries, lifted
 from adcompiler.transforms.pairs import CalleePart
 from adcompiler.transforms.writer import Writer
-
-OF_ORDER_ZERO: frozenset[Any] = frozenset({first_rate, count_seeds})
-"""Functions of coefficients whose result has no leading axis."""
 
 SEQUENCES: frozenset[Any] = frozenset({operator.add, operator.concat, operator.mul})
 """Functions that put lists or tuples together."""
 
 CONTAINERS = (t.List, t.Tuple)
+OF_LAYOUT: frozenset[Any] = frozenset({
+    complex_viewed, copy_as_laid_out, parts_viewed, reshape_view, viewed,
+})
+"""Functions of the layout of an array in memory, which coefficients do not share."""
 
 
 class SeriesBatcher(Batcher):
     """Rewrites one block of code of coefficients.
 
-    ``pairs`` are variables that hold a value and its coefficients.
+    ``pairs`` are variables that hold a value and its coefficients. ``orders`` holds how many orders
+    there are; None to count them.
     """
 
-    def __init__(self, s: Writer, seeded: Iterable[Var], origin: Origin) -> None:
+    def __init__(
+        self, s: Writer, seeded: Iterable[Var], origin: Origin, orders: Var | None = None
+    ) -> None:
         super().__init__(s, seeded, origin)
         self.pairs: set[Var] = set()
+        self.seeds, self.counts = orders, orders is None
 
     def mark(self, block: Block) -> bool:
         before = len(self.pairs)
@@ -64,9 +74,7 @@ class SeriesBatcher(Batcher):
         match rhs:
             case Item(obj, Const(index)) if obj in self.pairs:
                 return bool(index == 1)
-            case Call(Const(function)) if is_called(rhs) or (
-                hashable(function) and function in OF_ORDER_ZERO
-            ):
+            case Call(Const(function)) if is_called(rhs) or function in (first_rate, count_seeds):
                 return False
             case Call(Const(function), args) if function is as_tangent:
                 return args[0] in self.batched
@@ -81,10 +89,11 @@ class SeriesBatcher(Batcher):
             pass
         elif any(a in self.pairs for a in operands(rhs)):
             raise NotBatchable
-        elif isinstance(rhs, Call) and isinstance(rhs.func, Const) and hashable(
-            rhs.func.value
-        ) and rhs.func.value in OF_ORDER_ZERO:
-            rhs = Call(rhs.func, (self.expanded(rhs.args[0], origin),))
+        elif is_call_of(count_seeds, rhs):
+            self.mapping[target] = self.count()
+            return
+        elif is_call_of(first_rate, rhs):
+            rhs = Call(Const(first_rate), (self.expanded(operands(rhs)[1], origin),))
         else:
             super().let(target, rhs, origin)
             return
@@ -92,15 +101,14 @@ class SeriesBatcher(Batcher):
         self.s.out.append(Let(target, rhs, origin))
 
     def called(self, rhs: Rhs, origin: Origin) -> Rhs:
-        """Return the call of a function by name, whose last arguments are coefficients."""
+        """Return the call of a function by name, with coefficients, and the number of orders."""
         assert isinstance(rhs, Call) and isinstance(rhs.func, Const)
         function = rhs.func.value.callee.function
         count = len(function.params)
         if any(a in self.batched for a in rhs.args[:count]):
             raise NotBatchable
-        return Call(rhs.func, (
-            *rhs.args[:count], *(self.expanded(a, origin) for a in rhs.args[count:])
-        ))
+        coefficients = (self.expanded(a, origin) for a in rhs.args[count:])
+        return Call(rhs.func, (*rhs.args[:count], *coefficients, self.count()))
 
     def call(self, target: Var, function: Any, rhs: Call, origin: Origin) -> Rhs | Var:
         if function is multilinear_series:
@@ -114,6 +122,8 @@ class SeriesBatcher(Batcher):
                 self.expanded(a, origin) if isinstance(self.s.unit.type(unstar(a)), CONTAINERS)
                 else a for a in rhs.args
             ))
+        if hashable(function) and function in OF_LAYOUT:
+            raise NotBatchable
         if function is as_tangent:
             if any(a in self.batched for a in rhs.args[1:]):
                 raise NotBatchable
@@ -135,6 +145,42 @@ class SeriesBatcher(Batcher):
             raise NotBatchable
         return Call(rhs.func, tuple(args), rhs.kwargs)
 
+    def step(self, step: Step, type_: t.Type, origin: Origin) -> tuple[list[Step], t.Type]:
+        if step.kind == "attr" and isinstance(type_, t.Object):
+            field = type_.field(step.name)
+            if field is not None:
+                return [step], field
+        if step.kind == "item" and isinstance(type_, t.Dict):
+            (key,) = step.args
+            if type_.keys is None:
+                return [step], type_.items[0]
+            if isinstance(key, Const):
+                known = dict(zip(type_.keys, type_.items, strict=True))
+                return [step], known.get(key.value, t.UNKNOWN)
+            if len(set(type_.items)) == 1:
+                return [step], type_.items[0]
+        if step.kind == "item" and isinstance(type_, t.Tuple) and isinstance(step.args[0], Const):
+            return [step], type_.items[step.args[0].value]
+        return super().step(step, type_, origin)
+
+    def value_for(self, value: Atom, rank: int, origin: Origin) -> Atom:
+        type_ = self.logical.get(value) if isinstance(value, Var) else None
+        if isinstance(type_, t.Tuple) and all(isinstance(i, t.Scalar) for i in type_.items):
+            columns = Call(Const(np.stack), (value, Const(1)))
+            value = self.write(columns, t.Array("float64", 1), "items", origin)
+        return super().value_for(self.as_array(value, origin), rank, origin)
+
+    def elementwise(self, function: Any, args: list[Any], origin: Origin) -> Rhs:
+        types = [self.logical.get(a, self.s.unit.type(a)) for a in args]
+        if not any(isinstance(type_, t.Unknown) for type_ in types):
+            return super().elementwise(function, args, origin)
+        args = [
+            self.expanded(a, origin) if isinstance(type_, t.Unknown) else a
+            for a, type_ in zip(args, types, strict=True)
+        ]
+        each = Const(tuple(a in self.batched for a in args))
+        return Call(Const(elementwise_each), (Const(function), each, *args))
+
     def attribute(self, obj: Atom, name: str) -> Rhs | Var:
         if obj in self.batched and isinstance(self.logical[obj], t.Object):
             return Attribute(obj, name)
@@ -148,14 +194,21 @@ def is_called(rhs: Rhs) -> bool:
     )
 
 
+def is_call_of(function: Any, rhs: Rhs) -> bool:
+    """Say whether a right-hand side calls a function."""
+    return isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is function
+
+
 def series_block(
-    s: Writer, block: Block, seeded: Sequence[Var], wanted: Sequence[int], origin: Origin
+    s: Writer, block: Block, seeded: Sequence[Var], wanted: Sequence[int], origin: Origin,
+    orders: Var | None = None,
 ) -> Block:
     """Return code for the coefficients of all orders, which ``seeded`` hold for the arguments.
 
-    The yields at ``wanted`` have the leading axis for sure. Raises NotBatchable.
+    ``orders`` is the number of orders, None where it is that of what ``seeded`` hold. The yields at
+    ``wanted`` have the leading axis for sure. Raises NotBatchable.
     """
-    return SeriesBatcher(s, seeded, origin).run(block, wanted)
+    return SeriesBatcher(s, seeded, origin, orders).run(block, wanted)
 
 
 __all__ = ["series_block"]

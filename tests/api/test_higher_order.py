@@ -1,13 +1,14 @@
 """Hessians, their products with vectors and higher derivatives, against closed forms."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 import scipy.optimize
 
 from adcompiler import (
-    grad, hessian, hvp, jet, nth_derivative, seeds, value_and_grad, vhp,
+    UnsupportedError, grad, hessian, hvp, jet, nth_derivative, seeds, value_and_grad, vhp,
 )
 from adcompiler.higher_order import COMBINATIONS
 
@@ -194,3 +195,27 @@ def test_forward_and_reverse_agree_on_third_derivatives_of_loops():
     h = 1e-3
     second = grad(grad(looped))
     assert third == pytest.approx((second(0.8 + h, 3) - second(0.8 - h, 3)) / (2 * h), rel=1e-4)
+
+
+@dataclass
+class Weights:
+    a: float
+    b: float
+
+
+def test_a_gradient_that_is_an_instance_is_not_taken_for_constant():
+    def loss(w):
+        return w.a**2 * w.b + math.sin(w.b)
+
+    def sensitivity(x):
+        slopes = grad(loss)(Weights(x, x * x))
+        return slopes.a + 3.0 * slopes.b
+
+    assert sensitivity(0.7) == pytest.approx(2 * 0.7**3 + 3 * (0.49 + math.cos(0.49)))
+    with pytest.raises(UnsupportedError, match="instance of Weights"):
+        grad(sensitivity)(0.7)
+
+
+def test_second_derivatives_of_instances():
+    found = nth_derivative(lambda x: Weights(x * x, math.sin(x)), 2)(0.7)
+    assert found == Weights(2.0, pytest.approx(-math.sin(0.7)))

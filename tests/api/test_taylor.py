@@ -189,6 +189,61 @@ class Exact:
     __rmul__ = __mul__
 
 
+# --- special functions, by identities ------------------------------------------------------------
+
+
+def harmonic(x):
+    """Return the coefficients of ``x**-2.5``, as a difference of Hurwitz's zeta functions."""
+    return scipy.special.zeta(2.5, x) - scipy.special.zeta(2.5, x + 1.0)
+
+
+ZETAS = [0.0, -0.5772156649015329, *(
+    (-1) ** k * scipy.special.zeta(float(k), 1.0) / k for k in range(2, ORDER + 1))]
+IDENTITIES = [
+    (math.lgamma, 1.0, np.array(ZETAS)),
+    (scipy.special.gammaln, 1.0, np.array(ZETAS)),
+    (lambda x: math.gamma(x) * math.gamma(1.0 - x) * math.sin(math.pi * x), 0.4, math.pi),
+    (lambda x: scipy.special.gamma(x + 1.0) / scipy.special.gamma(x) - x, 1.3, 0.0),
+    (lambda x: scipy.special.psi(x + 1.0) - scipy.special.psi(x) - 1.0 / x, 1.3, 0.0),
+    (lambda x: scipy.special.polygamma(2, x + 1.0) - scipy.special.polygamma(2, x), 1.3,
+     2.0 * binomial(-3, 1.3)),
+    (harmonic, 1.3, binomial(-2.5, 1.3)),
+    (lambda x: np.sinc(x) * (np.pi * x) - np.sin(np.pi * x), 0.7, 0.0),
+    (lambda x: scipy.special.hyp1f1(0.5, 0.5, x) - np.exp(x), 0.7, 0.0),
+    (lambda x: scipy.special.hyp2f1(1.0, 0.5, 0.5, x), 0.3, 0.7 ** -np.arange(1.0, ORDER + 2)),
+    (lambda x: scipy.special.hyp0f1(1.5, -0.25 * x * x) * x - np.sin(x), 0.7, 0.0),
+    (lambda x: scipy.special.hyperu(0.5, 1.5, x) - x**-0.5, 1.3, 0.0),
+    (lambda x: scipy.special.expit(2.0 * x) - 0.5 * np.tanh(x), 0.3, 0.5),
+    (lambda x: scipy.special.xlogy(x, x) - x * np.log(x), 1.3, 0.0),
+    (lambda x: scipy.special.xlog1py(2.0, x) + scipy.special.xlog1py(x, 0.0), 0.3,
+     2.0 * np.array([math.log(1.3), *(-((-1.0 / 1.3) ** KS) / KS)])),
+    (lambda x: scipy.special.jv(0.5, x) - np.sqrt(2.0 / (np.pi * x)) * np.sin(x), 2.3, 0.0),
+    (lambda x: scipy.special.yv(0.5, x) + np.sqrt(2.0 / (np.pi * x)) * np.cos(x), 2.3, 0.0),
+    (lambda x: scipy.special.iv(0.5, x) - np.sqrt(2.0 / (np.pi * x)) * np.sinh(x), 2.3, 0.0),
+    (lambda x: scipy.special.kv(0.5, x) - np.sqrt(np.pi / (2.0 * x)) * np.exp(-x), 2.3, 0.0),
+]
+
+
+@pytest.mark.parametrize("case", range(len(IDENTITIES)))
+def test_special_functions(case):
+    function, x, wanted = IDENTITIES[case]
+    if np.ndim(wanted) == 0:
+        wanted = np.array([wanted, *[0.0] * ORDER])
+    found = coefficients(function, x, 10)
+    assert np.allclose(found, wanted[:11], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("first, second, sign", [
+    ("j0", "j1", -1.0), ("y0", "y1", -1.0), ("i0", "i1", 1.0), ("k0", "k1", -1.0),
+])
+def test_functions_of_bessel_of_whole_order(first, second, sign):
+    slope = coefficients(getattr(scipy.special, second), 1.7, 9)
+    found = coefficients(getattr(scipy.special, first), 1.7, 10)
+    assert np.allclose(found[1:] * np.arange(1, 11), sign * slope, rtol=1e-11)
+    if first == "i0":
+        assert np.allclose(coefficients(np.i0, 1.7, 10), found)
+
+
 # --- singular points ------------------------------------------------------------------------------
 
 
@@ -345,8 +400,52 @@ def guarded(x):
     return y * x
 
 
-PROGRAMS = [branches, writes, views, elimination, closures, containers, instances, algebra,
-            statistics, guarded]
+def minors(m):
+    if len(m) == 1:
+        return m[0][0]
+    total, sign = 0.0, 1.0
+    for j in range(len(m)):
+        rest = [row[:j] + row[j + 1 :] for row in m[1:]]
+        total = total + sign * m[0][j] * minors(rest)
+        sign = -sign
+    return total
+
+
+def nested_lists(x):
+    return minors([[x, 1.0, 2.0], [x * x, x, 0.5], [1.0, math.exp(x), x]])
+
+
+def dictionaries(x):
+    table = {"a": np.zeros(2), "n": x}
+    table["a"][1] += x * x
+    table["n"] = table["n"] * table["a"][1]
+    counts = {}
+    for key in ("u", "v", "u"):
+        counts[key] = counts.get(key, 1.0) * x
+    point = Point(x, 1.0)
+    for _ in range(3):
+        point.y += point.x * point.y
+    grid = np.zeros((2, 2))
+    grid[0] = [x, point.y]
+    grid[1] = (counts["u"], 1.0)
+    return table, counts, grid
+
+
+def products(x):
+    v = np.array([x, x + 1.0, 0.0 * x, 2.0 - x])
+    w = np.array([[x, 1.0], [x * x, 3.0]])
+    S = w @ w.T + 2.0 * np.eye(2)
+    zero = np.array([[x - 0.7, x], [x - 0.7, 1.0]])
+    return (
+        w[0, 0] * w[1, 0] * w[1, 1], v[1] * v[3] * v[0], S, zero,
+        abs(complex(x, 1.0) ** 2), np.polyval([1.0, 2.0, 3.0], x),
+    )
+
+
+PROGRAMS = [
+    nested_lists, dictionaries, products, branches, writes, views, elimination, closures,
+    containers, instances, algebra, statistics, guarded,
+]
 
 
 def alike(a, b):
@@ -370,6 +469,31 @@ def alike(a, b):
 def test_programs_agree_with_nested_forward_mode(program):
     for k, derivative in enumerate(jet(program, 3)(0.7)):
         alike(derivative, nested(program, k)(0.7))
+
+
+def test_products_and_determinants():
+    def library(x):
+        a = np.array([[x, 1.0, 0.5], [x * x, 3.0, 1.0]])
+        S = a @ a.T + 2.0 * np.eye(2)
+        zero = np.array([[x - 0.7, x], [x - 0.7, 1.0]])
+        L = np.linalg.cholesky(S)
+        return (np.prod(a), np.prod(a, 1), np.prod(np.array([x - 0.7, x, x])), np.cumprod(a),
+                np.cumprod(a, axis=0), np.linalg.det(S), np.linalg.det(zero), L @ L.T,
+                np.polyval(np.array([x, 2.0, x * x]), x))
+
+    def plain(x):
+        a = np.array([[x, 1.0, 0.5], [x * x, 3.0, 1.0]])
+        S = a @ a.T + 2.0 * np.eye(2)
+        first = x * 1.0 * 0.5
+        rest = x * x * 3.0
+        cumulative = np.array([x, x, first, first * x * x, first * rest, first * rest])
+        return (first * rest, np.array([first, rest]), (x - 0.7) * x * x, cumulative,
+                np.stack([a[0], a[0] * a[1]]), S[0, 0] * S[1, 1] - S[0, 1] * S[1, 0],
+                (x - 0.7) * (1.0 - x), S, x * x * x + 2.0 * x + x * x)
+
+    for one, other in zip(jet(library, 6)(0.7), jet(plain, 6)(0.7), strict=True):
+        for a, b in zip(one, other, strict=True):
+            assert np.allclose(a, b, rtol=1e-10, atol=1e-9)
 
 
 def test_chains_of_products_by_einsum():
@@ -511,16 +635,14 @@ def test_the_emitted_code_is_one_program_for_every_order():
 
 
 def test_functions_without_series_fall_back():
-    zeta = scipy.special.zeta
+    def exponential_integral(x):
+        return scipy.special.expn(3, x)
 
-    def shifted(x):
-        return zeta(3.0, x)
-
-    with pytest.raises(UnsupportedError, match="the Taylor coefficients of `shifted`"):
-        taylor(shifted, (1.5,), (np.array([1.0, 0.0]),))
-    wanted = [zeta(3.0, 1.5), -3.0 * zeta(4.0, 1.5), 12.0 * zeta(5.0, 1.5)]
-    assert jet(shifted, 2)(1.5) == pytest.approx(wanted)
-    assert nth_derivative(shifted, 3)(1.5) == pytest.approx(-60.0 * zeta(6.0, 1.5))
+    with pytest.raises(UnsupportedError, match="the Taylor coefficients of `exponential_integral`"):
+        taylor(exponential_integral, (1.5,), (np.array([1.0, 0.0]),))
+    wanted = [(-1) ** k * scipy.special.expn(3 - k, 1.5) for k in range(4)]
+    assert jet(exponential_integral, 2)(1.5) == pytest.approx(wanted[:3])
+    assert nth_derivative(exponential_integral, 3)(1.5) == pytest.approx(wanted[3])
 
 
 def test_second_derivatives_that_forward_mode_refuses():
