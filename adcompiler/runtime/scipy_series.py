@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 import scipy.special as sc
 
 from adcompiler.runtime.elementwise import sinc_derivative
@@ -18,6 +19,7 @@ from adcompiler.runtime.series import (
     by_order, cauchy, exponentials, folded, from_first, kind_of, log_series, number,
     of_coefficients, orders_of, silent,
 )
+from adcompiler.runtime.series_algebra import det_series
 
 
 @of_coefficients(3)
@@ -205,10 +207,11 @@ DERIVATIVES: dict[Any, tuple[int, Callable[..., Any]]] = {
 
 GAMMAS = frozenset({math.gamma, sc.gamma})
 SIGMOIDS = frozenset({sc.expit})
+DETERMINANTS: dict[Any, Any] = {scipy.linalg.det: det_series}
 LOGARITHMS: dict[Any, float] = {sc.xlogy: 0.0, sc.xlog1py: 1.0}
 """Functions ``x log(y + shift)``, with the shift."""
 
 __all__ = [
-    "DERIVATIVES", "GAMMAS", "LOGARITHMS", "SIGMOIDS", "composed_series", "expit_series",
-    "gamma_series", "xlogy_series",
+    "DERIVATIVES", "DETERMINANTS", "GAMMAS", "LOGARITHMS", "SIGMOIDS", "composed_series",
+    "expit_series", "gamma_series", "xlogy_series",
 ]

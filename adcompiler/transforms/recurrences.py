@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 import operator
 from collections.abc import Mapping, Sequence
@@ -37,11 +38,15 @@ UNARY: dict[Any, tuple[Any, ...]] = {
     math.cosh: (cosh_series,), np.cosh: (cosh_series,),
     math.tan: (tan_series,), np.tan: (tan_series,),
     math.tanh: (tan_series, -1.0), np.tanh: (tan_series, -1.0),
+    cmath.exp: (exp_series,), cmath.log: (log_series,), cmath.log10: (log_series, 1.0 / LOG_10),
+    cmath.sin: (sin_series,), cmath.cos: (cos_series,), cmath.tan: (tan_series,),
+    cmath.sinh: (sinh_series,), cmath.cosh: (cosh_series,), cmath.tanh: (tan_series, -1.0),
 }
 """Functions of one argument with a recurrence, and the constants that it takes besides."""
 
 ROOTS: dict[Any, float] = {
-    math.sqrt: 0.5, np.sqrt: 0.5, math.cbrt: 1.0 / 3.0, np.cbrt: 1.0 / 3.0, np.reciprocal: -1.0,
+    math.sqrt: 0.5, np.sqrt: 0.5, cmath.sqrt: 0.5, math.cbrt: 1.0 / 3.0, np.cbrt: 1.0 / 3.0,
+    np.reciprocal: -1.0,
 }
 """Functions of one argument that are powers."""
 
@@ -58,7 +63,7 @@ ALONG_AXIS: dict[Any, Any] = {np.prod: prod_series, np.cumprod: cumprod_series}
 SPECIAL = frozenset({
     "gamma", "lgamma", "gammaln", "psi", "polygamma", "zeta", "sinc", "i0", "i1", "j0", "j1", "y0",
     "y1", "k0", "k1", "jv", "yv", "iv", "kv", "kn", "yn", "hyp0f1", "hyp1f1", "hyp2f1",
-    "hyperu", "expit", "xlogy", "xlog1py",
+    "hyperu", "det", "expit", "xlogy", "xlog1py",
 })
 """Names of functions among which SciPy has some whose derivatives of every order are known."""
 
@@ -78,8 +83,10 @@ def recurrence(
         return along_axis(function, values, duals, named)
     if named:
         return None
-    if getattr(function, "__name__", "") in SPECIAL:
-        return special(function, values, duals, types)
+    if getattr(function, "__name__", "") in SPECIAL and (
+        found := special(function, values, duals, types)
+    ) is not None:
+        return found
     if len(values) == 1 and duals[0] is not None:
         if function in MODULI and getattr(types[0], "kind", "") == "complex":
             return modulus_series, [values[0], duals[0], RESULT]
@@ -131,10 +138,12 @@ def special(
 ) -> Found | None:
     """Return what gives the coefficients of a special function of real numbers."""
     from adcompiler.runtime.scipy_series import (
-        DERIVATIVES, GAMMAS, LOGARITHMS, SIGMOIDS, composed_series, expit_series, gamma_series,
-        xlogy_series,
+        DERIVATIVES, DETERMINANTS, GAMMAS, LOGARITHMS, SIGMOIDS, composed_series, expit_series,
+        gamma_series, xlogy_series,
     )
 
+    if function in DETERMINANTS and len(values) == 1 and isinstance(types[0], t.Array):
+        return DETERMINANTS[function], [values[0], duals[0], RESULT]
     if any(getattr(type_, "kind", "") == "complex" for type_ in types):
         return None
     if function in LOGARITHMS:

@@ -1,5 +1,6 @@
 """Truncated Taylor series against closed forms, exact rational series, and nested forward mode."""
 
+import cmath
 import math
 from collections import namedtuple
 from dataclasses import dataclass
@@ -529,6 +530,13 @@ def test_extra_arguments_and_kinds_of_numbers():
     found = jet(lambda z: np.exp(2j * z) / z, 3)(z)
     assert all(isinstance(d, complex) for d in found)
     alike(found[3], nested(lambda z: np.exp(2j * z) / z, 3)(z))
+    for complex_function in (
+        lambda z: cmath.sin(z) * cmath.sqrt(z) / cmath.log(z), lambda z: cmath.tanh(z) ** z,
+        lambda z: np.abs(z * z), lambda z: np.array([z, 1.0]) ** -1.5,
+    ):
+        got = jet(complex_function, 3)(z)
+        for k in range(4):
+            alike(got[k], nested(complex_function, k)(z))
     single = np.array([0.5, 1.5], np.float32)
     value, series = taylor(lambda x: np.sin(x) * x, (single,), (np.ones((3, 2)),))
     assert value.dtype == series.dtype == np.float32

@@ -156,6 +156,8 @@ def test_rosen_as_shipped(directory: Path) -> None:
          "m.plain_pullback(m.plain_augmented(np.zeros(1))[1], 2.0).tolist()", "[2.0]"),
         (["--mode", "forward", "--args", "x: float64[:]"],
          "float(m.plain_pushforward(np.zeros(1), x_dot=np.array([3.0]))[1])", "3.0"),
+        (["--mode", "taylor", "--args", "x: float64[:]"],
+         "m.plain_taylor(np.zeros(1), x_dot=np.array([[3.0], [0.5]]))[1].tolist()", "[3.0, 0.5]"),
     ],
 )
 def test_options(directory: Path, options: list[str], expression: str, wanted: str) -> None:
