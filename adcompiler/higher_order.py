@@ -10,7 +10,6 @@ import functools
 import math
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from inspect import Parameter
 from typing import Any
 
@@ -26,9 +25,9 @@ from adcompiler.errors import ADError
 from adcompiler.seeds import seeds_at_once
 
 POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-TRIED = ("fwd_adj", "adj_fwd", "fwd_fwd")
-_REFUSED: weakref.WeakSet[Derivative] = weakref.WeakSet()
-"""Gradients through which the compiler refuses to push a tangent."""
+TRIED = ("fwd_adj", "adj_fwd", "adj_adj", "fwd_fwd")
+_ACCEPTED: weakref.WeakKeyDictionary[Derivative, str] = weakref.WeakKeyDictionary()
+"""The combination that is taken where the compiler refuses to push a tangent through a gradient."""
 COMBINATIONS = ("fwd_adj", "fwd_fwd", "adj_fwd", "adj_adj")
 
 
@@ -46,8 +45,8 @@ def hessian(
     ``mode`` names how it is computed, the outer derivative first: ``"fwd_adj"`` pushes a tangent
     through the gradient for each column, ``"adj_adj"`` pulls a cotangent back through it for each
     row, ``"adj_fwd"`` takes gradients of directional derivatives, ``"fwd_fwd"`` pushes a pair of
-    tangents for each entry. None is the first of ``"fwd_adj"``, ``"adj_fwd"`` and ``"fwd_fwd"``
-    that the compiler does not refuse. With ``out``, an array of the Hessian's
+    tangents for each entry. None is the first of ``"fwd_adj"``, ``"adj_fwd"``, ``"adj_adj"`` and
+    ``"fwd_fwd"`` that the compiler does not refuse. With ``out``, an array of the Hessian's
     shape, rows are written there as they are computed, and it is returned.
 
     Can be used as a decorator, with or without arguments. Raises UnsupportedError or
@@ -239,22 +238,27 @@ def hvp(
     ``x`` is a number, an array, or a tuple, list, dict or instance of these; ``v`` and the result
     have its structure and shapes. ``mode`` is ``"fwd_adj"``, which pushes ``v`` through the
     gradient, ``"adj_adj"``, which pulls it back, or ``"adj_fwd"``, the gradient of the derivative
-    along ``v`` (without keyword arguments); None is the first of ``"fwd_adj"`` and ``"adj_fwd"``
-    that the compiler does not refuse. The cost is a small multiple of that of a
+    along ``v`` (without keyword arguments); None is the first of ``"fwd_adj"``, ``"adj_fwd"`` and
+    ``"adj_adj"`` that the compiler does not refuse. The cost is a small multiple of that of a
     gradient, whatever the size of ``x``.
     """
     if mode is None:
-        refused = not kwargs and kept_derivative(function, "grad", 0) in _REFUSED
-        try:
-            return hvp(function, x, v, *rest, mode="adj_fwd" if refused else "fwd_adj", **kwargs)
-        except ADError:
-            if kwargs or refused:
-                raise
-            with suppress(ADError):
-                product = hvp(function, x, v, *rest, mode="adj_fwd")
-                _REFUSED.add(kept_derivative(function, "grad", 0))
-                return product
-            raise
+        gradient = kept_derivative(function, "grad", 0)
+        refused: ADError | None = None
+        known = _ACCEPTED.get(gradient)
+        for one in (known,) if known else ("fwd_adj", "adj_fwd", "adj_adj"):
+            if one == "adj_fwd" and kwargs:
+                continue
+            try:
+                product = hvp(function, x, v, *rest, mode=one, **kwargs)
+            except ADError as error:
+                refused = refused or error
+                continue
+            if one != "fwd_adj":
+                _ACCEPTED[gradient] = one
+            return product
+        assert refused is not None
+        raise refused
     if mode == "adj_fwd" and not kwargs:
         along = kept_derivative(directional(function, (0,)), "grad", "args.0")
         return along((x, *rest), (v,))

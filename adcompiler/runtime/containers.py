@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -186,7 +186,15 @@ def generated(items: list[Any]) -> Iterator[Any]:
 
 def is_sequence(value: Any) -> bool:
     """Say whether the pattern ``[...]`` may fit ``value``."""
-    return isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray))
+    return sequence_pattern_fits(type(value))
+
+
+def sequence_pattern_fits(cls: type) -> bool:
+    """Say whether the pattern ``[...]`` may fit instances of a class, by a flag of the class.
+
+    The flag is ``Py_TPFLAGS_SEQUENCE``; arrays have it from NumPy 2.5 on.
+    """
+    return bool(cls.__flags__ & 1 << 5)
 
 
 def is_mapping(value: Any) -> bool:

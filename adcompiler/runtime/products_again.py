@@ -13,6 +13,7 @@ import numpy as np
 
 from adcompiler.runtime.products import (
     between_lists,
+    einsum_adjoint,
     einsum_adjoints,
     from_lists,
     multi_dot_adjoint,
@@ -33,6 +34,15 @@ def einsum_along(dy: Any, subscripts: str, operands: Any, optimize: Any = False)
     )
 
 
+def einsum_along_adjoint(
+    v: Any, dy: Any, subscripts: str, operands: Any, optimize: Any = False
+) -> tuple[Any, ...]:
+    """Return the cotangent of ``dy`` for ``einsum_along``: of the precision of its items."""
+    return tuple(
+        like(einsum_adjoint(v, subscripts, operands, k, optimize), d) for k, d in enumerate(dy)
+    )
+
+
 def einsum_lists_along(dy: Any, arguments: Any, optimize: Any = False) -> Any:
     """As ``einsum_along`` for the arguments of an einsum with subscripts given as lists."""
     subscripts, operands = from_lists(arguments)
@@ -47,6 +57,16 @@ def multi_dot_along(dy: Any, arrays: Any) -> Any:
 def _sum_along(dy: Any, operands: Any, product: Callable[[Any], Any]) -> Any:
     return reduce(np.add, (
         product(replaced(operands, k, dy[k])) for k in range(len(operands))
+    ))
+
+
+def einsum_adjoint_along(
+    d_operands: Any, g: Any, subscripts: str, operands: Any, position: int, optimize: Any = False
+) -> Any:
+    """Return the derivative of ``einsum_adjoint`` along tangents of the operands."""
+    return reduce(np.add, (
+        einsum_adjoint(g, subscripts, replaced(operands, k, d), position, optimize)
+        for k, d in enumerate(d_operands) if k != position
     ))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 import functools
 from collections.abc import Mapping
-from types import MemberDescriptorType, SimpleNamespace
+from types import MemberDescriptorType, SimpleNamespace, WrapperDescriptorType
 from typing import Any
 
 import numpy as np
@@ -57,6 +57,15 @@ def is_record_class(cls: Any) -> bool:
         )
         and not isinstance(cls, enum.EnumMeta)
         and not getattr(cls, "is_derivative", False)
+        and not any(base.__flags__ & HEAP_TYPE and has_operators_in_c(base) for base in cls.__mro__)
+    )
+
+
+def has_operators_in_c(cls: Any) -> bool:
+    """Say whether a class has operators written in C of its own, as Cython's functions have."""
+    return any(
+        isinstance(member, WrapperDescriptorType) and member.__objclass__ is cls
+        for member in vars(cls).values()
     )
 
 

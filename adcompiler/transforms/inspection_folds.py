@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from adcompiler.frontend.imports import imported_module
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, UNDEF, Atom, Call, Const, Origin, Var
 from adcompiler.runtime import check_bound, is_basic, is_mapping, is_sequence, pattern_argument
+from adcompiler.runtime.containers import sequence_pattern_fits
 from adcompiler.runtime.containers import SELF_MATCHED
 from adcompiler.transforms.folds import class_of, folds
 from adcompiler.transforms.generators import consumed
@@ -81,9 +82,7 @@ def static_classes(s: Writer, atom: Atom) -> Any:
 @folds(is_sequence)
 def fold_is_sequence(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
     cls = class_of(s, args[0])
-    return None if cls is None else Const(
-        issubclass(cls, Sequence) and not issubclass(cls, (str, bytes, bytearray))
-    )
+    return None if cls is None else Const(sequence_pattern_fits(cls))
 
 
 @folds(is_basic)

@@ -266,7 +266,7 @@ class Access(ResultTypes):
             return self.unit.static(static, (("live", type_.cls), ("attr", name)))
         if callable(static):
             return self.let(Attribute(obj, name), t.Method(static), hint, origin)
-        if static is MISSING and len(type_.fields) < MAX_FIELDS and not (
+        if static is MISSING and found is None and len(type_.fields) < MAX_FIELDS and not (
             hasattr(type_.cls, "__getattr__") or issubclass(type_.cls, np.ndarray)
         ):
             return self.reject(

@@ -6,7 +6,7 @@ adjoint of a product is a product of ``g`` and the other operand.
 
 import numpy as np
 
-from adcompiler.rulekit import call, non_differentiable, rrule
+from adcompiler.rulekit import call, frule, non_differentiable, rrule
 from adcompiler.runtime.gathering import (
     along_axis,
     first_of,
@@ -51,8 +51,10 @@ from adcompiler.runtime.products import (
     tensordot_adjoint_right,
 )
 from adcompiler.runtime.products_again import (
+    einsum_adjoint_along,
     einsum_adjoints_adjoint,
     einsum_along,
+    einsum_along_adjoint,
     einsum_lists_adjoints_adjoint,
     einsum_lists_along,
     multi_dot_adjoint_adjoint,
@@ -72,6 +74,7 @@ from adcompiler.runtime.shaping import (
     rolled_to,
     tile_adjoint,
 )
+from adcompiler.runtime.structure import add, zeros_like
 
 
 def _complex(rng, *shape):
@@ -90,7 +93,8 @@ def _complex(rng, *shape):
 ])
 def like_rule(g, x):
     def like_pullback(dy):
-        return like(dy if isinstance(x, np.ndarray) else np.asarray(dy), g)
+        whole = isinstance(x, np.ndarray) or isinstance(g, (tuple, list))
+        return like(dy if whole else np.asarray(dy), g)
 
     return like(g, x), like_pullback
 
@@ -442,6 +446,67 @@ def einsum_adjoint_rule(g, subscripts, operands, position, optimize=False):
         return like(dg, g), like(replaced(d_operands, position, zero), operands)
 
     return einsum_adjoint(g, subscripts, operands, position, optimize), einsum_adjoint_pullback
+
+
+@frule(einsum_adjoint)
+def einsum_adjoint_forward(primals, tangents):
+    """The adjoint is linear in ``g`` and, by conjugates, in each operand but that at ``position``.
+    """
+    y = einsum_adjoint(*primals)
+    dg, operands, d_operands = tangents[0], primals[2], tangents[2]
+    along = None
+    if dg is not None:
+        along = einsum_adjoint(dg, *primals[1:])
+    if d_operands is not None and len(operands) > 1:
+        others = einsum_adjoint_along(d_operands, *primals)
+        along = others if along is None else along + others
+    if along is None:
+        along = np.zeros_like(y)
+    return y, along
+
+
+@frule(einsum_adjoints)
+def einsum_adjoints_forward(primals, tangents):
+    """The derivative along the operands is what the adjoint gives: second derivatives commute."""
+    y = einsum_adjoints(*primals)
+    dg, d_operands = tangents[0], tangents[2]
+    along = None
+    if dg is not None:
+        along = einsum_adjoints(dg, *primals[1:])
+    if d_operands is not None:
+        others = einsum_adjoints_adjoint(d_operands, *primals)
+        along = others if along is None else add(along, others)
+    if along is None:
+        along = zeros_like(y)
+    return y, along
+
+
+@rrule(einsum_along, wrt=("dy", "operands"), domain=lambda rng: [
+    call((rng.normal(size=(2, 3)), rng.normal(size=(3, 2)), rng.normal(size=2)), "ij,jk,k->i",
+         (rng.normal(size=(2, 3)), rng.normal(size=(3, 2)), rng.normal(size=2))),
+    call((_complex(rng, 2), _complex(rng, 2, 3)), "i,ij->j",
+         (_complex(rng, 2), _complex(rng, 2, 3))),
+])
+def einsum_along_rule(dy, subscripts, operands, optimize=False):
+    """Each product is linear in what replaces an operand, and in the others."""
+    y = einsum_along(dy, subscripts, operands, optimize)
+
+    def einsum_along_pullback(v):
+        d_dy = einsum_along_adjoint(v, dy, subscripts, operands, optimize)
+        return d_dy, einsum_adjoints_adjoint(dy, v, subscripts, operands, optimize)
+
+    return y, einsum_along_pullback
+
+
+@rrule(replaced, wrt=("items", "item"), linear=(0, 2), domain=lambda rng: [
+    call((rng.normal(size=2), rng.normal(size=3)), 1, rng.normal(size=3)),
+    call([0.5, 1.5, 2.5], 0, 3.5),
+])
+def replaced_rule(items, position, item):
+    def replaced_pullback(dy):
+        return replaced(dy, position, zeros_like(items[position])), dy[position]
+
+    return replaced(items, position, item), replaced_pullback
 
 
 @rrule(einsum_adjoints, wrt=("g", "operands"), domain=lambda rng: [

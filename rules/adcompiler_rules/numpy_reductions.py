@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.rulekit import Call, alias, call, non_differentiable, rrule
+from adcompiler.rulekit import Call, alias, call, frule, non_differentiable, rrule
 from adcompiler.runtime import project
 from adcompiler.runtime.reductions import (
     aligned_shape,
@@ -344,6 +344,14 @@ def product_of_others_rule(a, axis):
         return product_of_others_adjoint(dy, a, axis)
 
     return y, product_of_others_pullback
+
+
+@frule(product_of_others)
+def product_of_others_forward(primals, tangents):
+    """The matrix of derivatives is symmetric."""
+    (a, axis), (da, _) = primals, tangents
+    along = np.conj(product_of_others_adjoint(np.conj(da), a, axis))
+    return product_of_others(a, axis), along
 
 
 # --- declarations and methods ---------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adcompiler.rulekit import Call, alias, call, rrule
+from adcompiler.rulekit import Call, alias, call, frule, rrule
 from adcompiler.runtime import project
 from adcompiler.runtime.reductions import cumprod_adjoint, cumprod_curvature, cumprod_tangent
 from adcompiler.runtime.shaping import like
@@ -112,6 +112,20 @@ def cumprod_adjoint_rule(dy, a, axis):
         return project(cumprod_tangent(v, a, axis), dy), cumprod_curvature(v, a, dy, axis)
 
     return da, cumprod_adjoint_pullback
+
+
+@frule(cumprod_adjoint)
+def cumprod_adjoint_forward(primals, tangents):
+    """Second derivatives commute: what the pullback says of ``v`` holds of a tangent of ``a``."""
+    (dy, a, axis), (d_dy, da, _) = primals, tangents
+    y = cumprod_adjoint(dy, a, axis)
+    if d_dy is None:
+        along = cumprod_curvature(da, a, dy, axis)
+    elif da is None:
+        along = cumprod_adjoint(d_dy, a, axis)
+    else:
+        along = cumprod_adjoint(d_dy, a, axis) + cumprod_curvature(da, a, dy, axis)
+    return y, along
 
 
 alias(np.ndarray.cumsum, np.cumsum)

@@ -347,7 +347,7 @@ def lstsq(
         da = da - pinvH @ np.conj(np.transpose(across)) @ pinvH + (u * dy[3]) @ vH
         db = pinvH @ dx
         if np.size(y[1]) > 0:
-            remainder = 2.0 * dy[1] * (columns - matrix @ x)
+            remainder = 2.0 * np.real(dy[1]) * (columns - matrix @ x)
             da = da - remainder @ np.conj(np.transpose(x))
             db = db + remainder
         return like(da, a), like(np.reshape(db, np.shape(b)), b)

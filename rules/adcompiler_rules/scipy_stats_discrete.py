@@ -223,11 +223,12 @@ def normal_slopes(x: Any, mean: Any, cov: Any, dy: Any) -> Any:
     SciPy reads the lower triangle of ``cov``, which gets all of its cotangent.
     """
     deviation = x - mean
-    solved = np.linalg.solve(cov, np.expand_dims(deviation, -1))[..., 0]
+    matrix = np.tril(cov) + np.tril(cov, -1).T
+    solved = np.linalg.solve(matrix, np.expand_dims(deviation, -1))[..., 0]
     weighted = np.expand_dims(dy, -1) * solved
     d = np.shape(cov)[0]
     rows, others = np.reshape(weighted, (-1, d)), np.reshape(solved, (-1, d))
-    both = rows.T @ others - np.sum(dy) * np.linalg.inv(cov)
+    both = rows.T @ others - np.sum(dy) * np.linalg.inv(matrix)
     dcov = np.tril(both, -1) + 0.5 * both * np.eye(d)
     return project(-weighted, x), project(weighted, mean), project(dcov, cov)
 

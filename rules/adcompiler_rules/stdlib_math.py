@@ -260,7 +260,8 @@ if sys.version_info >= (3, 12):
         """``dp = dy q``, ``dq = dy p``."""
 
         def sumprod_pullback(dy: Any) -> Any:
-            return like(scale(dy, q), p), like(scale(dy, p), q)
+            dp = like([dy * np.conj(item) for item in q], p)
+            return dp, like([dy * np.conj(item) for item in p], q)
 
         return math.sumprod(p, q), sumprod_pullback
 

@@ -52,8 +52,8 @@ def fmean(data: Any, weights: Any = None) -> Any:
             (spread(dy / len(data), data), None)
             if weights is None
             else (
-                like([dy * w / sum(weights) for w in weights], data),
-                like([dy * (x - y) / sum(weights) for x in data], weights),
+                like([dy * np.conj(w / sum(weights)) for w in weights], data),
+                like([dy * np.conj((x - y) / sum(weights)) for x in data], weights),
             )
         )
 

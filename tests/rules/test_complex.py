@@ -39,6 +39,7 @@ OF_ONE_KIND = ("item_adjoint", "tolist_adjoint")
 
 REAL_ONLY = (
     "scipy.special._basic.zeta", "scipy.stats.", "scipy.signal._savitzky_golay.savgol_filter",
+    "scipy.integrate._quadrature.simpson",
 )
 """Rules that say that they are for real numbers, of functions that take complex ones too."""
 

@@ -36,6 +36,7 @@ CASTS = {
     "numpy.logspace": "the logarithm of the base is a double",
     "builtins.max[ndarray]": "a Python list of shares", "builtins.min[ndarray]": "as max",
     "math.fsum": "math computes in double precision",
+    "scipy.integrate._quadrature.simpson": "weights of double precision, from SciPy 1.18 on",
     "operator.pow": "NumPy's own power of a Python float and an array",
     **dict.fromkeys((f"scipy.special.{name}" for name in (
         "inv_boxcox", "inv_boxcox1p", "itstruve0", "it2struve0", "itmodstruve0",

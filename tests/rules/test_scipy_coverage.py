@@ -31,7 +31,7 @@ NOT_YET = {
             sosfilt_zi periodogram welch csd coherence spectrogram stft istft lombscargle czt
             zoom_fft hilbert2 envelope sepfir2d symiirorder1 symiirorder2 spline_filter cspline1d
             cspline1d_eval cspline2d qspline1d qspline1d_eval qspline2d gauss_spline
-            closest_STFT_dual_window
+            closest_STFT_dual_window whittaker_henderson
         """,
         "elements chosen by rank": "medfilt medfilt2d order_filter",
         "peaks, whose number depends on the values": "peak_prominences peak_widths vectorstrength",
@@ -85,7 +85,7 @@ NOT_YET = {
         "makes sparse arrays, which are constant": """
             block_array block_diag bmat coo_array diags diags_array eye eye_array hstack identity
             kron kronsum rand random random_array spdiags tril triu vstack expand_dims permute_dims
-            swapaxes
+            swapaxes matrix_transpose
         """,
         "about formats and indices": """
             find get_index_dtype isspmatrix isspmatrix_bsr isspmatrix_coo isspmatrix_csc
