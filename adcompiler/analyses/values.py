@@ -65,7 +65,7 @@ def type_of(value: Any, depth: int = 0, inside: tuple[int, ...] = ()) -> t.Type:
         return t.UNKNOWN if kind == "other" else t.Scalar(kind, value.dtype.name)
     if value is None or isinstance(value, STATIC_CLASSES) or is_derivative(value) or (
         cls.__name__ == "_Function" and cls.__module__ == "uarray"  # those of scipy.fft
-    ):
+    ) or str(cls.__module__).startswith("_cython_"):
         return t.Static(value)
     if depth > 8 or id(value) in inside:
         return t.UNKNOWN
