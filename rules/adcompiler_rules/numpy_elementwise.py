@@ -41,7 +41,7 @@ def conjugate_method(x):
     def conjugate_method_pullback(dy):
         return np.conjugate(dy)
 
-    return x.conj(), conjugate_method_pullback
+    return x.conjugate(), conjugate_method_pullback
 
 
 @rrule(np.angle, domain=lambda rng: [
