@@ -30,7 +30,7 @@ from adcompiler.products import (
 )
 from adcompiler.pushforwards import dual_parameter, finished_dot, tidied
 from adcompiler.transforms.forward import push
-from adcompiler.transforms.pairs import Pushes
+from adcompiler.transforms.pairs import Pushes, as_added
 from adcompiler.transforms.specialise import Specialiser
 from adcompiler.transforms.tangents import Tangents
 from adcompiler.transforms.unit import Unit
@@ -77,10 +77,7 @@ def linearization(unit: Unit, typed: Typed) -> Product:
 def called_functions(unit: Unit, pushes: Pushes) -> list[Function]:
     """Return the two functions of each function that is called, and of those that these call."""
     functions: list[Function] = []
-    done = 0
-    while done < len(pushes):  # which grows
-        one = list(pushes.values())[done]
-        done += 1
+    for one in as_added(pushes):
         callee = one.callee.function
         assert callee is not None
         if callee.body.diverges:

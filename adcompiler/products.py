@@ -33,7 +33,7 @@ from adcompiler.transforms.in_place import rebound
 from adcompiler.transforms.checked_repeats import with_repeats_checked
 from adcompiler.transforms.layouts import with_layouts_kept
 from adcompiler.transforms.objects import open_parts
-from adcompiler.transforms.pairs import Pairs
+from adcompiler.transforms.pairs import Pairs, as_added
 from adcompiler.transforms.parts import Steps, separate
 from adcompiler.transforms.reverse import reverse
 from adcompiler.transforms.specialise import Specialiser
@@ -668,10 +668,7 @@ def statement_is_reverse(statement: Statement) -> bool:
 def pair_functions(unit: Unit, pairs: Pairs) -> list[Function]:
     """Return the functions of all pairs that are called, and of those that these call."""
     functions: list[Function] = []
-    done = 0
-    while done < len(pairs):  # which grows
-        pair = list(pairs.values())[done]
-        done += 1
+    for pair in as_added(pairs):
         callee = pair.callee.function
         assert callee is not None
         params = [p.var for p in callee.params]

@@ -27,7 +27,7 @@ from adcompiler.rulekit.registry import hashable
 from adcompiler.runtime import as_gradient
 from adcompiler.transforms.binding import at_origin
 from adcompiler.transforms.forward import Forwarder, Pushed, push
-from adcompiler.transforms.pairs import Pushes
+from adcompiler.transforms.pairs import Pushes, as_added
 from adcompiler.transforms.series import SeriesForwarder
 from adcompiler.transforms.specialise import Specialiser
 from adcompiler.transforms.tangents import Tangents, dot, tangent_type
@@ -230,10 +230,7 @@ def push_functions(unit: Unit, pushes: Pushes, series: bool = False) -> list[Fun
     With ``series`` they are of coefficients; raises NotBatchable where that cannot be written.
     """
     functions: list[Function] = []
-    done = 0
-    while done < len(pushes):  # which grows
-        one = list(pushes.values())[done]
-        done += 1
+    for one in as_added(pushes):
         callee = one.callee.function
         assert callee is not None
         s = Specialiser(unit)

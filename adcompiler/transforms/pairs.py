@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from adcompiler.transforms.unit import Callee
 
@@ -46,6 +48,17 @@ class Push:
         self.pushforward = CalleePart(self.callee, "pushforward", suffix)
         self.linearized = CalleePart(self.callee, "linearized", suffix)
         self.tangent = CalleePart(self.callee, "tangent", suffix)
+
+
+Part = TypeVar("Part", Pair, Push)
+
+
+def as_added(called: Mapping[Any, Part]) -> Iterator[Part]:
+    """Iterate over the functions that are called, those included that are added meanwhile."""
+    done = 0
+    while done < len(called):
+        yield list(called.values())[done]
+        done += 1
 
 
 def mask_text(active: tuple[bool, ...]) -> str:

@@ -59,10 +59,8 @@ class SeriesBatcher(Batcher):
     def mark(self, block: Block) -> bool:
         before = len(self.pairs)
         for statement in walk(block):
-            if isinstance(statement, Let) and is_called(statement.rhs) and any(
-                a in self.batched for a in operands(statement.rhs)
-            ):
-                self.pairs.add(statement.target)
+            if isinstance(statement, Let) and is_called(statement.rhs):
+                self.pairs.add(statement.target)  # also of zeros, which are no coefficients yet
         return super().mark(block) or len(self.pairs) > before
 
     def unify(self, targets: Sequence[Var], values: Sequence[Atom]) -> None:
