@@ -37,7 +37,12 @@ Build = Callable[[Writer, Iterator[Atom], Origin], Atom]
 
 
 class Loops(Writer):
-    """The part of the specialiser that writes loops."""
+    """The part of the specialiser that writes loops.
+
+    ``by_key`` says that a loop over the values of a dict reads them by the keys that it runs over.
+    """
+
+    by_key = False
 
     def loop(self, node: Loop, env: Env, scope: Scope | None) -> None:
         """Write a loop, with the types of carried values widened until they are stable."""
@@ -59,7 +64,7 @@ class Loops(Writer):
         """
         flat: list[Atom] = []
         item_types: list[t.Type] = []
-        outer, self.by_key = getattr(self, "by_key", False), by_key
+        outer, self.by_key = self.by_key, by_key
         build = self.flatten(iterables[0], flat, item_types, node.origin) if iterables else None
         self.by_key = outer
         self.check_end(node, flat)
