@@ -165,6 +165,18 @@ class Regions(Writer):
         if heap is None or body is None or all(yields is None for _, yields in arms[1:]):
             return
         changed = changed_roots(heap, body)
+        under_other_names = [
+            root for root in body.lost
+            if root not in heap.state.lost and heap.levels.get(root, 0) <= heap.level
+        ]
+        if under_other_names and not changed:
+            self.unit.attempts.add(node.origin)
+            self.reject(
+                node.origin, f"`{under_other_names[0].name}` may be written into in this `try` "
+                "under another name, and an exception that is caught leaves open how far",
+                "write through the name that is read afterwards", "try",
+            )
+            return
         if not changed:
             return
         unfinished = [
