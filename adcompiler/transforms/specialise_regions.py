@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from adcompiler.analyses.purity import Purity
-from adcompiler.analyses.storage import is_mutable
+from adcompiler.analyses.storage import is_mutable, written_operand
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Block, Call, Const, Handler, Origin, Star, Statement, Try, Var, With,
+    UNDEF, Atom, Block, Call, Const, Handler, Let, Origin, Star, Statement, Try, Var, With,
     unstar,
 )
 from adcompiler.ir.visit import defined, definitions, walk
@@ -169,12 +169,21 @@ class Regions(Writer):
             root for root in body.lost
             if root not in heap.state.lost and heap.levels.get(root, 0) <= heap.level
         ]
-        if under_other_names and not changed:
+        written = (
+            heap.reference(statement.target).root for statement in walk(Block(tuple(out)))
+            if isinstance(statement, Let) and written_operand(statement.rhs) is not None
+        )
+        before_raising = [
+            root for root in written
+            if root not in changed and heap.levels.get(root, 0) <= heap.level
+        ]
+        unseen = [*under_other_names, *before_raising]
+        if unseen and not changed:
             self.unit.attempts.add(node.origin)
             self.reject(
-                node.origin, f"`{under_other_names[0].name}` may be written into in this `try` "
-                "under another name, and an exception that is caught leaves open how far",
-                "write through the name that is read afterwards", "try",
+                node.origin, f"`{unseen[0].name}` may be written into in this `try` under another "
+                "name, or before it raises, and what catches the exception would not see it",
+                "write below the `try`, or raise before the write", "try",
             )
             return
         if not changed:

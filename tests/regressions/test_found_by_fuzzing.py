@@ -539,3 +539,33 @@ def test_a_choice_of_what_is_not_known_to_be_an_array_is_not_written():
     table, m = {"u": 0.5, "w": np.ones(3)}, (np.ones(3), np.ones(3))
     with pytest.raises(UnsupportedError, match="type is not known"):
         vjp(f, 0.1, np.ones(3), table, 1, m, argnums=(0, 1, 2, 4))
+
+
+def test_writes_in_front_of_a_raise_that_is_caught():
+    def after_a_branch(m):
+        try:
+            if m[0] > 100.0:
+                raise ValueError
+            m[0] *= 3.0
+            raise IndexError
+        except IndexError:
+            pass
+        return np.sum(m * m)
+
+    def in_a_branch(m):
+        try:
+            if m[0] > 0.5:
+                m[1] = 5.0 * m[2]
+                raise IndexError
+        except IndexError:
+            pass
+        return np.sum(m * m)
+
+    m, direction = np.arange(1.0, 5.0), np.array([0.5, -1.0, 2.0, 0.25])
+    for function in (after_a_branch, in_a_branch):
+        ends = [function(m + h * direction) for h in (1e-6, -1e-6)]
+        ours, plain = m.copy(), m.copy()
+        value, pullback = vjp(function, ours)
+        assert value == function(plain)
+        assert np.array_equal(ours, plain)
+        assert pullback(1.0)[0] @ direction == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-8)
