@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, overload
 
-from adcompiler.analyses.derivatives import MAKERS
+from adcompiler.analyses.derivatives import MAKERS, Wanted
 from adcompiler.annotations import assumptions, types_of_parameters
 from adcompiler.cache.keys import unspelled
 from adcompiler.dispatch import (
@@ -141,6 +142,52 @@ class Derivative:
     def _compiled(self, *args: Any, **kwargs: Any) -> Compiled:
         values = self.specialisations.values(self.bound(*args, **kwargs))
         return self.specialisations.find(values)[0]
+
+
+class DerivativeFunction:
+    """What an operator made of a function: called like the function, it runs ``call``.
+
+    Compiled code that calls it does not run ``call`` but has the derivative written in place, as
+    ``options`` tell which. ``maker`` made it, with ``given`` beside the function.
+    """
+
+    is_derivative = True
+
+    def __init__(
+        self, function: Callable[..., Any], options: Wanted, call: Callable[..., Any],
+        maker: Callable[..., Any], given: dict[str, Any], signature: inspect.Signature | None,
+    ) -> None:
+        functools.update_wrapper(self, function)
+        vars(self).pop(_KEPT, None)
+        self.primal: Callable[..., Any] = function
+        self.options = options
+        self._call = call
+        self._made = maker, given
+        if signature is not None:
+            self.__signature__ = signature
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the derivative at the arguments."""
+        return self._call(*args, **kwargs)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """Bind to an instance, as methods do."""
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<{self.options.mode} of {getattr(self.primal, '__qualname__', self.primal)!s}>"
+
+    def __reduce__(self) -> Any:
+        name = getattr(self, "__qualname__", "")
+        if name and unspelled(f"{self.__module__}:{name}") is self:
+            return name  # pickled by its name, as functions are
+        maker, given = self._made
+        return made_again, (maker, self.primal, given)
+
+
+def made_again(maker: Callable[..., Any], function: Any, given: dict[str, Any]) -> Any:
+    """Return what an operator makes of a function: how that is pickled."""
+    return maker(function, **given)
 
 
 @overload
@@ -280,4 +327,7 @@ def source(
 
 MAKERS.update({grad: "grad", value_and_grad: "value_and_grad", vjp: "vjp"})
 
-__all__ = ["Argnums", "Derivative", "grad", "kept_derivative", "source", "value_and_grad", "vjp"]
+__all__ = [
+    "Argnums", "Derivative", "DerivativeFunction", "grad", "kept_derivative", "source",
+    "value_and_grad", "vjp",
+]

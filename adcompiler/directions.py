@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from adcompiler.analyses.derivatives import MAKERS
-from adcompiler.api import Argnums, Derivative, kept_derivative
+from adcompiler.analyses.derivatives import MAKERS, Wanted
+from adcompiler.api import Argnums, Derivative, DerivativeFunction, kept_derivative
 from adcompiler.dispatch import Options
 from adcompiler.dispatch.arguments import described
 from adcompiler.dispatch.trees import leaves, map_tree
@@ -90,7 +89,6 @@ def derivative(function: Callable[..., Any], argnum: int | str = 0) -> Callable[
     """
     push = Derivative(function, Options("forward", (argnum,)))
 
-    @functools.wraps(function)
     def derivative_at(*args: Any, **kwargs: Any) -> Any:
         (value,) = push.differentiated(*args, **kwargs)
         if np.ndim(value) or not isinstance(value, (float, np.floating, np.ndarray)):
@@ -101,7 +99,9 @@ def derivative(function: Callable[..., Any], argnum: int | str = 0) -> Callable[
         one = np.ones_like(value) if isinstance(value, np.ndarray) else 1.0
         return push(*own(args), **own(kwargs))(one)[1]
 
-    return derivative_at
+    options = Wanted("derivative", argnum)
+    return DerivativeFunction(
+        function, options, derivative_at, derivative, {"argnum": argnum}, push.__signature__)
 
 
 def elementwise_grad(function: Callable[..., Any], argnum: int | str = 0) -> Callable[..., Any]:
@@ -112,7 +112,6 @@ def elementwise_grad(function: Callable[..., Any], argnum: int | str = 0) -> Cal
     """
     push = Derivative(function, Options("forward", (argnum,)))
 
-    @functools.wraps(function)
     def elementwise_grad_at(*args: Any, **kwargs: Any) -> Any:
         (value,) = push.differentiated(*args, **kwargs)
         ones = map_tree(
@@ -120,7 +119,10 @@ def elementwise_grad(function: Callable[..., Any], argnum: int | str = 0) -> Cal
         )
         return push(*own(args), **own(kwargs))(ones)[1]
 
-    return elementwise_grad_at
+    options = Wanted("elementwise_grad", argnum)
+    return DerivativeFunction(
+        function, options, elementwise_grad_at, elementwise_grad, {"argnum": argnum},
+        push.__signature__)
 
 
 def pushed(function: Callable[..., Any], argnums: Argnums) -> Derivative:
@@ -150,6 +152,9 @@ def as_tuple(argnums: Argnums | list[Any]) -> tuple[int | str, ...]:
     return tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
 
 
-MAKERS[jvp] = "forward"
+MAKERS.update({
+    jvp: "forward", linearize: "linearize", derivative: "derivative",
+    elementwise_grad: "elementwise_grad",
+})
 
 __all__ = ["derivative", "elementwise_grad", "jvp", "linearize"]

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.api import Derivative, kept_derivative
+from adcompiler.analyses.derivatives import MAKERS, Wanted
+from adcompiler.api import Derivative, DerivativeFunction, kept_derivative
 from adcompiler.cache.store import load_module
 from adcompiler.directions import jvp
 from adcompiler.dispatch import Options
@@ -62,7 +63,6 @@ def hessian(
     wanted = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
     rows = [Rows(function, wanted, one) for one in ((mode,) if mode else TRIED)]
 
-    @functools.wraps(function)
     def hessian_of(*args: Any, **kwargs: Any) -> Any:
         """Return the Hessian at the arguments."""
         given, values = rows[0].arguments(args, kwargs)
@@ -80,7 +80,14 @@ def hessian(
             return tuple(tuple(map(number_or_array, row)) for row in blocks)
         return out if out is not None else number_or_array(blocks[0][0])
 
-    return hessian_of
+    given: dict[str, Any] = {"argnums": wanted if several else argnums}
+    given |= {} if mode is None else {"mode": mode}
+    options = Wanted("hessian", given["argnums"], False, (
+        *((("mode", mode),) if mode else ()), *((("out", True),) if out is not None else ()),
+    ))
+    given |= {} if out is None else {"out": out}
+    return DerivativeFunction(
+        function, options, hessian_of, hessian, given, rows[0].gradient.__signature__)
 
 
 class Rows:
@@ -277,5 +284,7 @@ def vhp(function: Callable[..., Any], x: Any, v: Any, *rest: Any, **kwargs: Any)
     """
     return hvp(function, x, v, *rest, mode="adj_adj", **kwargs)
 
+
+MAKERS.update({hessian: "hessian", hvp: "hvp", vhp: "vhp"})
 
 __all__ = ["hessian", "hvp", "vhp"]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from adcompiler.api import Argnums, Derivative
+from adcompiler.analyses.derivatives import MAKERS, Wanted
+from adcompiler.api import Argnums, Derivative, DerivativeFunction
 from adcompiler.dispatch import Options
 from adcompiler.dispatch.trees import check_real, leaves, map_tree, size_of, unit_batches
 from adcompiler.runtime import as_gradient, own, seed
@@ -42,7 +42,6 @@ def jacobian(
     pushed = Derivative(function, Options("forward", wanted, batched=True))
     pulled = Derivative(function, Options("vjp", wanted, batched=True))
 
-    @functools.wraps(function)
     def jacobian_at(*args: Any, **kwargs: Any) -> Any:
         values = pushed.differentiated(*args, **kwargs)
         check_real(values, "an argument", holomorphic)
@@ -63,7 +62,16 @@ def jacobian(
         check_real(value, "the result", holomorphic)
         return assembled(value, values, columns, several, out, holomorphic, by_rows=False)
 
-    return jacobian_at
+    given = {
+        "argnums": wanted if several else argnums, "mode": mode, "holomorphic": holomorphic,
+    }
+    written = () if out is None else (("out", True),)
+    options = Wanted("jacobian", given["argnums"], False, (
+        ("mode", mode), ("holomorphic", holomorphic), *written,
+    ))
+    given |= {} if out is None else {"out": out}
+    return DerivativeFunction(
+        function, options, jacobian_at, jacobian, given, pushed.__signature__)
 
 
 def jacfwd(
@@ -90,7 +98,6 @@ def fmad(function: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., An
     wanted = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
     pushed = Derivative(function, Options("forward", wanted, batched=True))
 
-    @functools.wraps(function)
     def gradient(*args: Any, **kwargs: Any) -> Any:
         values = pushed.differentiated(*args, **kwargs)
         check_real(values, "an argument", False)
@@ -103,7 +110,9 @@ def fmad(function: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., An
         found = tuple(as_gradient(filled(value, rest), value) for value in values)
         return found if several else found[0]
 
-    return gradient
+    given = wanted if several else argnums
+    return DerivativeFunction(
+        function, Wanted("fmad", given), gradient, fmad, {"argnums": given}, pushed.__signature__)
 
 
 def filled(tree: Any, numbers: Iterator[float]) -> Any:
@@ -189,5 +198,7 @@ def fill(buffer: Any, block: Any) -> None:
         )
     buffer[...] = block
 
+
+MAKERS.update({jacobian: "jacobian", jacfwd: "jacfwd", jacrev: "jacrev", fmad: "fmad"})
 
 __all__ = ["fmad", "jacfwd", "jacobian", "jacrev"]

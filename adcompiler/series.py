@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.api import Argnums, Derivative, kept_derivative
+from adcompiler.analyses.derivatives import MAKERS, ONLY_OUTSIDE, Wanted
+from adcompiler.api import Argnums, Derivative, DerivativeFunction, kept_derivative
 from adcompiler.directions import chosen, jvp
+from adcompiler.dispatch.targets import find_target
 from adcompiler.dispatch.trees import leaves
 from adcompiler.errors import ADError
 from adcompiler.runtime.series_equations import mapped
@@ -68,7 +70,9 @@ def jet(function: Callable[..., Any], order: int) -> Callable[..., tuple[Any, ..
             return value, *(scaled(value, coefficients, k) for k in range(1, order + 1))
         return tuple(nested(function, k)(x, *rest) for k in range(order + 1))
 
-    return derivatives
+    return DerivativeFunction(
+        function, Wanted("jet", 0, False, (("order", order),)), derivatives, jet, {"order": order},
+        find_target(function).signature)
 
 
 def nth_derivative(function: Callable[..., Any], n: int) -> Callable[..., Any]:
@@ -99,7 +103,9 @@ def nth_derivative(function: Callable[..., Any], n: int) -> Callable[..., Any]:
             found = by_series(function, n, x, rest)
         return by_forward_mode(x, *rest) if found is None else scaled(*found, n)
 
-    return derivative
+    return DerivativeFunction(
+        function, Wanted("nth_derivative", 0, False, (("n", n),)), derivative, nth_derivative,
+        {"n": n}, find_target(function).signature)
 
 
 def checked(order: int) -> None:
@@ -160,5 +166,8 @@ def slope(function: Callable[..., Any]) -> Callable[..., Any]:
 
     return derivative
 
+
+MAKERS.update({jet: "jet", nth_derivative: "nth_derivative"})
+ONLY_OUTSIDE[taylor] = "jet or nth_derivative, or jvp for one order after the other"
 
 __all__ = ["jet", "nth_derivative", "taylor"]

@@ -13,13 +13,48 @@ MAKERS: dict[Any, str] = {gradient_of: "grad"}
 """The functions that make a derivative of a function, with its mode; filled where they are."""
 
 
+OPTIONS: dict[str, tuple[str, ...]] = {
+    "grad": ("argnums", "has_aux"),
+    "value_and_grad": ("argnums", "has_aux"),
+    "vjp": ("argnums",),
+    "forward": ("argnums",),
+    "linearize": ("argnums",),
+    "derivative": ("argnum",),
+    "elementwise_grad": ("argnum",),
+    "jacobian": ("argnums", "mode", "holomorphic", "out"),
+    "jacfwd": ("argnums", "holomorphic"),
+    "jacrev": ("argnums", "holomorphic"),
+    "fmad": ("argnums",),
+    "hessian": ("argnums", "mode", "out"),
+    "nth_derivative": ("n",),
+    "jet": ("order",),
+    "hvp": ("mode",),
+    "vhp": (),
+}
+"""What the maker of each mode is told beside the function, in the order of its parameters."""
+
+AT_ONCE = frozenset({"vjp", "forward", "linearize", "hvp", "vhp"})
+"""Modes whose makers are given the arguments of the function, too."""
+
+ONLY_OUTSIDE: dict[Any, str] = {}
+"""Makers of derivatives that compiled code cannot call, each with what can be called instead."""
+
+
 @dataclass(frozen=True)
 class Wanted:
-    """A derivative that the code being compiled asks for: of which kind, in which arguments."""
+    """A derivative that the code being compiled asks for: of which kind, in which arguments.
+
+    ``options`` are those that are not the default, by name.
+    """
 
     mode: str
     argnums: Argnums
     has_aux: bool = False
+    options: tuple[tuple[str, Any], ...] = ()
+
+    def option(self, name: str, default: Any = None) -> Any:
+        """Return one of the other options."""
+        return dict(self.options).get(name, default)
 
     @property
     def name(self) -> str:
@@ -30,6 +65,11 @@ class Wanted:
     def several(self) -> tuple[int | str, ...]:
         """The arguments, also where only one is asked for."""
         return self.argnums if isinstance(self.argnums, tuple) else (self.argnums,)
+
+
+def maker_of(mode: str) -> Any:
+    """Return a function that makes derivatives of a mode."""
+    return next(maker for maker, made in MAKERS.items() if made == mode)
 
 
 def is_derivative(value: Any) -> bool:

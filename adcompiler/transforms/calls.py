@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.analyses.derivatives import is_derivative
+from adcompiler.analyses.derivatives import ONLY_OUTSIDE, is_derivative
 from adcompiler.analyses.purity import CHECKS
 from adcompiler.analyses.values import simple
 from adcompiler.frontend.replacements import REPLACEMENTS
@@ -29,6 +29,7 @@ from adcompiler.transforms.constructors import construct
 from adcompiler.transforms.defaults import without_defaults
 from adcompiler.transforms.derivatives import (
     call_derivative, call_made, derivative_of, is_maker, make_derivative,
+    refuse_inside,
 )
 from adcompiler.transforms.effects import refused, without_out, without_overwriting
 from adcompiler.transforms.folds import FOLDS, class_of, fold_constants
@@ -151,6 +152,8 @@ def call_value(
         return call_derivative(s, derivative_of(value), primal, args, kwargs, origin, name)
     if is_maker(value):
         return make_derivative(s, func, args, kwargs, origin, name)
+    if hashable(value) and value in ONLY_OUTSIDE:
+        return refuse_inside(s, value, origin)
     if isinstance(value, Callee):
         return s.let(plain_call(func, args, kwargs), value.result, name, origin)
     if refused(s, value, args, kwargs, origin, getattr(value, "__name__", name)):

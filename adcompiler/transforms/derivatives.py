@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from adcompiler.analyses.derivatives import MAKERS, Wanted
+from adcompiler.analyses.derivatives import AT_ONCE, MAKERS, ONLY_OUTSIDE, OPTIONS, Wanted
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin, Star, unstar
 from adcompiler.transforms.writer import Writer
@@ -17,21 +17,33 @@ def make_derivative(
     """Write ``grad(f, ...)``, or the whole of ``vjp(f, x, ...)``."""
     mode = MAKERS[func.value]
     named = dict(kwargs)
-    if mode == "vjp" and args and not isinstance(args[0], Star):
-        argnums = named.pop("argnums", None)
-        given = tuple(range(len(args) - 1)) if argnums is None else known(s, argnums)
-        wanted = Wanted(mode, given) if usable(given) else None
-        if wanted is not None:
-            return call_derivative(s, wanted, args[0], list(args[1:]), named, origin, name)
-        return refuse_options(s, origin)
     if mode == "forward":
         return push_forward(s, args, named, origin, name)
+    if mode in AT_ONCE:
+        return at_once(s, mode, args, named, origin, name)
     wanted = options_of(s, mode, args, named)
     if wanted is None:
         return refuse_options(s, origin)
     return s.let(
         Call(func, tuple(args), tuple(kwargs.items())), t.FunctionType(wanted), name, origin, False
     )
+
+
+def at_once(
+    s: Writer, mode: str, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom:
+    """Write ``vjp(f, x, ...)``, or another derivative whose maker gets the arguments as well."""
+    if not args or isinstance(args[0], Star):
+        return refuse_options(s, origin)
+    options = {key: known(s, kwargs.pop(key)) for key in OPTIONS[mode] if key in kwargs}
+    argnums = options.pop("argnums", None)
+    if argnums is None:
+        argnums = tuple(range(len(args) - 1))
+        options |= {"all": True} if mode == "linearize" else {}
+    if not usable(argnums) or any(value is ... for value in options.values()):
+        return refuse_options(s, origin)
+    wanted = Wanted(mode, argnums, False, tuple(options.items()))
+    return call_derivative(s, wanted, args[0], list(args[1:]), kwargs, origin, name)
 
 
 def push_forward(
@@ -88,14 +100,17 @@ def options_of(
 ) -> Wanted | None:
     """Return what ``grad(f, argnums, has_aux=...)`` asks for, None if compiling does not tell."""
     options = {key: value for key, value in kwargs.items() if key != "function"}
-    if len(args) > 1:
-        options["argnums"] = args[1]
+    names = OPTIONS[mode]
+    options.update(zip(names, args[1:], strict=False))
     found = {key: known(s, unstar(value)) for key, value in options.items()}
-    argnums = found.pop("argnums", 0)
+    argnums = found.pop("argnums", found.pop("argnum", 0))
     has_aux = found.pop("has_aux", False)
-    if found or len(args) > 2 or not usable(argnums) or not isinstance(has_aux, bool):
+    if len(args) > len(names) + 1 or not usable(argnums) or not isinstance(has_aux, bool):
         return None
-    return Wanted(mode, argnums, has_aux)
+    if any(value is ... for value in found.values()) or not found.keys() <= set(names):
+        return None
+    given = tuple((key, value) for key, value in found.items() if value is not None)
+    return Wanted(mode, argnums, has_aux, given)
 
 
 def known(s: Writer, atom: Atom) -> Any:
@@ -120,7 +135,7 @@ def refuse_options(s: Writer, origin: Origin) -> Atom:
     """Report options of a derivative that are not literals."""
     return s.reject(
         origin, "which derivative this asks for is not known when compiling",
-        "write argnums= and has_aux= as literals", "higher-order",
+        "write argnums=, has_aux= and other options as literals", "higher-order",
     )
 
 
@@ -134,7 +149,9 @@ def call_derivative(
             origin, "* of a sequence whose length is not known when compiling",
             "pass the arguments one by one, or the sequence itself", "star-arguments",
         )
-    if s.unit.derive is None or function is UNDEF:
+    if s.unit.derive is None or any(
+        atom is UNDEF for atom in (function, *args, *kwargs.values())
+    ):
         return UNDEF
     result: Atom = s.unit.derive(
         s, wanted, function, args, kwargs, origin, name, tangents
@@ -145,6 +162,8 @@ def call_derivative(
 def derivative_of(value: Any) -> Wanted:
     """Return what a live derivative is."""
     options = value.options
+    if isinstance(options, Wanted):
+        return options
     argnums = options.argnums
     return Wanted(
         options.mode, tuple(argnums) if isinstance(argnums, list) else argnums, options.has_aux
@@ -157,6 +176,14 @@ def parts_of_made(definition: Any) -> tuple[Atom, ...] | None:
         case Call(Const(value), args, kwargs) if is_maker(value):
             return (*map(unstar, args), *(atom for _, atom in kwargs))
     return None
+
+
+def refuse_inside(s: Writer, function: Any, origin: Origin) -> Atom:
+    """Report a derivative that is for calls from outside only."""
+    return s.reject(
+        origin, f"{function.__name__}() inside of a function that is compiled",
+        ONLY_OUTSIDE[function], "higher-order",
+    )
 
 
 def is_maker(value: Any) -> bool:
