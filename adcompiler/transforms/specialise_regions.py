@@ -178,7 +178,7 @@ class Regions(Writer):
             if root not in changed and heap.levels.get(root, 0) <= heap.level
         ]
         unseen = [*under_other_names, *before_raising]
-        if unseen and not changed:
+        if unseen:
             self.unit.attempts.add(node.origin)
             self.reject(
                 node.origin, f"`{unseen[0].name}` may be written into in this `try` under another "

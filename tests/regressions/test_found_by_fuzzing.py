@@ -569,3 +569,39 @@ def test_writes_in_front_of_a_raise_that_is_caught():
         assert value == function(plain)
         assert np.array_equal(ours, plain)
         assert pullback(1.0)[0] @ direction == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-8)
+
+
+@pytest.mark.parametrize("c", [1.3, -1.3])
+def test_writes_in_front_of_a_raise_beside_writes_that_are_completed(c):
+    def two_arrays(x, c):
+        y, z = x.copy(), x * 2.0
+        try:
+            if c > 0.0:
+                y[0] = 5.0 * c
+                raise ValueError
+            z[1] = c * c
+        except ValueError:
+            pass
+        return y @ z
+
+    def held_by_a_list(x, c):
+        y, z = x.copy(), [x * 2.0]
+        try:
+            if c > 0.0:
+                z[0][0] = 5.0 * c
+                raise ValueError
+            y[1] = c * c
+        except ValueError:
+            y[0] = z[0][0]
+        return y @ z[0]
+
+    x = np.array([0.3, 0.4])
+    for function in (two_arrays, held_by_a_list):
+        value, pullback = vjp(function, x, c, argnums=(0, 1))
+        assert value == function(x, c)
+        x_bar, c_bar = pullback(1.0)
+        assert c_bar == pytest.approx(
+            (function(x, c + 1e-6) - function(x, c - 1e-6)) / 2e-6, rel=1e-8)
+        for i, step in enumerate(np.eye(2) * 1e-6):
+            slope = (function(x + step, c) - function(x - step, c)) / 2e-6
+            assert x_bar[i] == pytest.approx(slope, rel=1e-8, abs=1e-9)
