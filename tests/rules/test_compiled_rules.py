@@ -208,7 +208,7 @@ def cotangents_by_parameter(rule, call, written, x_bars):
 
     None stands for zero, LOST for arguments that the rule gives no derivative for.
     """
-    by_name = {}
+    by_name, x_bars = {}, evaluated(x_bars)
     if rule.definition is None:
         bars = x_bars if isinstance(x_bars, tuple) else (x_bars,)
         by_place = {i: bar for i, bar in enumerate(bars) if rule.partials[i] is not None}
@@ -305,6 +305,13 @@ def compare(rule, call, rng, displays=False, function=None):
         if difference:
             return f"{name}_bar: {difference}"
     return ""
+
+
+def evaluated(bars):
+    """Return cotangents of which those that are functions are called."""
+    if isinstance(bars, tuple):
+        return tuple(map(evaluated, bars))
+    return bars() if callable(bars) else bars
 
 
 def cotangent_difference(actual, expected, x):

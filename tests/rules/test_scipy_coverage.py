@@ -47,10 +47,7 @@ NOT_YET = {
         """,
     },
     "scipy.ndimage": {
-        "splines through the image: their coefficients are solved for": """
-            affine_transform geometric_transform map_coordinates rotate shift spline_filter
-            spline_filter1d zoom
-        """,
+        "compiled as map_coordinates of what it is given": "geometric_transform",
         "not yet written": """
             gaussian_gradient_magnitude fourier_ellipsoid fourier_gaussian fourier_shift
             fourier_uniform
