@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
@@ -20,9 +22,11 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.rulekit.registry import REGISTRY
 from adcompiler.transforms.binding import bind
+from adcompiler.transforms.derivatives import primal_of
 from adcompiler.transforms.opening import defaults_of, defaults_of_closure
 from adcompiler.transforms.parts import Steps
 from adcompiler.transforms.writer import Writer
+
 
 @dataclass(frozen=True)
 class Called:
@@ -34,7 +38,6 @@ class Called:
     itself: Atom
     scope: Scope | None
     identity: Any
-
 
 
 def resolved(
@@ -82,7 +85,9 @@ def forwarding(
     s: Writer, func: Atom, args: list[Any], kwargs: dict[str, Atom], origin: Origin
 ) -> tuple[Function, tuple[Atom, ...]]:
     """Return an IR function that calls ``func`` with parameters for these arguments."""
-    params = [Param(Var(f"x{i}" if len(args) > 1 else "x"), 1) for i in range(len(args))]
+    names = parameter_names(s, func, len(args))
+    names = [f"x{i}" if name in kwargs else name for i, name in enumerate(names)]
+    params = [Param(Var(name), 1) for name in names]
     named = [Param(Var(key), 3) for key in kwargs]
     inner: Atom = Var("function") if isinstance(func, Var) else func
     result = Var("value")
@@ -95,6 +100,29 @@ def forwarding(
     shown = shown if shown.isidentifier() else "function"
     function = Function(shown, (*params, *named), body, origin, captures)
     return function, (func,) if captures else ()
+
+
+def parameter_names(s: Writer, func: Atom, count: int) -> list[str]:
+    """Return names of the first ``count`` arguments of ``func``, as it calls them if that is known.
+
+    A derivative has the parameters of what it is the derivative of.
+    """
+    made = s.unit.definition(func)
+    while isinstance(made, Call) and (primal := primal_of(made)) is not None:
+        func = primal
+        made = s.unit.definition(func)
+    found: list[str] = []
+    if isinstance(made, Closure):
+        found = [p.var.name for p in made.function.params if p.kind in (0, 1)]
+    elif isinstance(func, Const):
+        with suppress(TypeError, ValueError):
+            found = [
+                p.name for p in inspect.signature(func.value).parameters.values()
+                if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+            ]
+    if len(found) >= count:
+        return found[:count]
+    return [f"x{i}" if count > 1 else "x" for i in range(count)]
 
 
 def places_of(function: Function, wanted: Wanted) -> list[tuple[int, Steps]]:

@@ -53,15 +53,19 @@ def zero(path: str, leaf: Leaf) -> str:
 
 
 def applied(
-    linear: str, trees: list[tuple[str, Form]], chosen: str, leaf: Leaf, names: dict[str, Any]
+    linear: str, trees: list[tuple[str, Form]], chosen: str, leaf: Leaf, names: dict[str, Any],
+    reads: list[str],
 ) -> str:
-    """Return text of what a linear map makes of the unit vectors of one leaf of its arguments."""
+    """Return text of what a linear map makes of the unit vectors of one leaf of its arguments.
+
+    Of what it returns only what the single one of ``reads`` leads to is kept, if there is one.
+    """
     unit = "unit" if leaf.is_array else "1.0"
     given = ", ".join(
         built(form, path, lambda at, one: unit if at == chosen else zero(at, one), names)
         for path, form in trees
     )
-    call = f"{linear}({given})"
+    call = f"{linear}({given})" + (reads[0] if len(reads) == 1 else "")
     return f"[{call} for unit in {basis(chosen, leaf)}]" if leaf.is_array else call
 
 
@@ -71,13 +75,18 @@ def rows(value: Form, arguments: list[Form], several: bool, holomorphic: bool) -
     inputs = arguments_of(arguments)
     lines = ["def jacobian_rows(value, pullback{}):"]
     number: dict[str, int] = {}
+    reads = [
+        at.replace(given, f"[{i}]", 1)
+        for i, (given, form) in enumerate(zip(inputs, arguments, strict=True))
+        for at, _ in leaves_of(form, given)
+    ]
     for path, leaf in leaves_of(value, "value"):
         number[path] = len(number)
-        found = applied("pullback", [("value", value)], path, leaf, names)
+        found = applied("pullback", [("value", value)], path, leaf, names, reads)
         lines.append(f"    rows_{number[path]} = {found}")
 
     def block(path: str, leaf: Leaf, i: int, at: str, given: Leaf) -> str:
-        read = at.replace(inputs[i], f"[{i}]", 1)
+        read = at.replace(inputs[i], f"[{i}]", 1) if len(reads) > 1 else ""
         if not leaf.is_array:
             text = f"rows_{number[path]}{read}"
         else:
@@ -92,10 +101,11 @@ def columns(value: Form, arguments: list[Form], several: bool) -> tuple[str, Any
     """Return the text of the Jacobian by columns, and what it names."""
     names = dict(NAMES)
     lines = ["def jacobian_columns(value, pushforward{}):"]
-    number = pushed(lines, arguments, names)
+    reads = [path.removeprefix("value") for path, _ in leaves_of(value, "value")]
+    number = pushed(lines, arguments, names, reads)
 
     def block(path: str, leaf: Leaf, i: int, at: str, given: Leaf) -> str:
-        read = path.removeprefix("value")
+        read = path.removeprefix("value") if len(reads) > 1 else ""
         if not given.is_array:
             return f"columns_{number[at]}{read}"
         text = f"np.array([column{read} for column in columns_{number[at]}])"
@@ -112,7 +122,7 @@ def slopes(value: Leaf, arguments: list[Form], several: bool, shown: str) -> tup
     """
     names = dict(NAMES)
     lines = ["def slopes(value, pushforward{}):", f"    seed(value, {shown!r})"]
-    number = pushed(lines, arguments, names)
+    number = pushed(lines, arguments, names, [""])
 
     def block(path: str, leaf: Leaf, i: int, at: str, given: Leaf) -> str:
         if not given.is_array:
@@ -125,14 +135,16 @@ def slopes(value: Leaf, arguments: list[Form], several: bool, shown: str) -> tup
     return finished(lines, value, arguments, several, block, names)
 
 
-def pushed(lines: list[str], arguments: list[Form], names: dict[str, Any]) -> dict[str, int]:
+def pushed(
+    lines: list[str], arguments: list[Form], names: dict[str, Any], reads: list[str]
+) -> dict[str, int]:
     """Add the pushing of all unit tangents; return the numbers of the columns of each leaf."""
     trees = list(zip(arguments_of(arguments), arguments, strict=True))
     number: dict[str, int] = {}
     for given, form in trees:
         for path, leaf in leaves_of(form, given):
             number[path] = len(number)
-            found = applied("pushforward", trees, path, leaf, names)
+            found = applied("pushforward", trees, path, leaf, names, reads)
             lines.append(f"    columns_{number[path]} = {found}")
     return number
 

@@ -42,7 +42,8 @@ def at_once(
         options |= {"all": True} if mode == "linearize" else {}
     if not usable(argnums) or any(value is ... for value in options.values()):
         return refuse_options(s, origin)
-    wanted = Wanted(mode, argnums, False, tuple(options.items()))
+    given = tuple((key, value) for key, value in options.items() if value is not None)
+    wanted = Wanted(mode, argnums, False, given)
     return call_derivative(s, wanted, args[0], list(args[1:]), kwargs, origin, name)
 
 
@@ -87,12 +88,13 @@ def call_made(
     """Write a call of what ``grad(f, ...)`` returned; of ``grad(argnums=...)`` that is ``grad``."""
     assert isinstance(made.func, Const)
     options = {key: value for key, value in made.kwargs if key is not None}
-    function = options.pop("function", None) or (made.args[0] if made.args else None)
+    options.pop("function", None)
+    function = primal_of(made)
     if function is None:
         return make_derivative(s, made.func, args, {**options, **kwargs}, origin, name)
     wanted = options_of(s, MAKERS[made.func.value], list(made.args), options)
     assert wanted is not None
-    return call_derivative(s, wanted, unstar(function), args, kwargs, origin, name)
+    return call_derivative(s, wanted, function, args, kwargs, origin, name)
 
 
 def options_of(
@@ -176,6 +178,13 @@ def parts_of_made(definition: Any) -> tuple[Atom, ...] | None:
         case Call(Const(value), args, kwargs) if is_maker(value):
             return (*map(unstar, args), *(atom for _, atom in kwargs))
     return None
+
+
+def primal_of(made: Call) -> Atom | None:
+    """Return the function that a call makes a derivative of, None if it makes none."""
+    if not (isinstance(made.func, Const) and is_maker(made.func.value)):
+        return None
+    return dict(made.kwargs).get("function") or (unstar(made.args[0]) if made.args else None)
 
 
 def refuse_inside(s: Writer, function: Any, origin: Origin) -> Atom:
