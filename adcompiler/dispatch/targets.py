@@ -6,10 +6,15 @@ import functools
 import inspect
 import types
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from adcompiler.analyses.derivatives import is_derivative
+from adcompiler.errors import ADError
+from adcompiler.frontend.functions import lower
+from adcompiler.frontend.places import stand_for
+from adcompiler.ir.nodes import Origin
 from adcompiler.cache.store import load_module
 from adcompiler.rulekit.registry import REGISTRY
 from adcompiler.transforms.libraries import is_library
@@ -75,12 +80,26 @@ def forwarding(function: Callable[..., Any]) -> Target:
     namespace["wrapped_function"] = function
     made = namespace[f"{name}_"]
     made.__name__ = made.__qualname__ = name
+    place = defined_at(function)
+    if place is not None:
+        stand_for(made.__code__.co_filename, {}, place)
     if has_parameters:
         shown = inspect.signature(function, follow_wrapped=takes_anything(function))
         given = [p for p in shown.parameters.values() if p.default is not p.empty]
         made.__defaults__ = tuple(p.default for p in given if p.kind is not p.KEYWORD_ONLY)
         made.__kwdefaults__ = {p.name: p.default for p in given if p.kind is p.KEYWORD_ONLY}
     return Target(made, (), inspect.signature(made))
+
+
+def defined_at(function: Any) -> Origin | None:
+    """Return where the function is defined that is differentiated in the end, if that is known."""
+    while is_derivative(function):
+        function = function.primal
+    function = inspect.unwrap(getattr(function, "func", function))
+    if isinstance(function, types.FunctionType):
+        with suppress(ADError):
+            return lower(function).origin
+    return None
 
 
 def all_parameters(function: Callable[..., Any]) -> tuple[str, str]:

@@ -14,20 +14,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
+from adcompiler.ir.nodes import Origin
+
 WIDTH = 100
 INDENT = 4
 NARROWEST = 20  # with fewer columns than this left, breaking lines further helps nobody
 
 
 class Comment(ast.stmt):
-    """A statement that prints as ``# text``; a text of several lines prints as several."""
+    """A statement that prints as ``# text``; a text of several lines prints as several.
+
+    ``origin`` is the place that what follows is emitted for.
+    """
 
     _fields = ("text",)
     text: str
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, origin: Origin | None = None) -> None:
         super().__init__()
         self.text = text
+        self.origin = origin
 
 
 class BlankLine(ast.stmt):

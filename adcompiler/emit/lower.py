@@ -149,9 +149,9 @@ class FunctionLowering(ExpressionLowering):
         if reverse:
             if crossed:
                 self.out.append(BlankLine())
-            self.out.append(Comment(f"reverse of {where}"))
+            self.out.append(Comment(f"reverse of {where}", origin))
         else:
-            self.out.append(Comment(f"{where}  {origin.text.strip()}".rstrip()))
+            self.out.append(Comment(f"{where}  {origin.text.strip()}".rstrip(), origin))
 
     # -- assignments ---------------------------------------------------------------------------
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from inspect import Parameter
 from typing import Any
 
 from adcompiler.analyses.purity import Purity
+from adcompiler.emit.layout import Comment
 from adcompiler.emit.lower import FunctionLowering
 from adcompiler.emit.references import References
 from adcompiler.emit.source import emit_source
+from adcompiler.frontend.places import lines_below
+from adcompiler.ir.nodes import Origin
 from adcompiler.products import Product
 from adcompiler.transforms.unit import Unit
 
@@ -22,6 +25,31 @@ def emit_module(
 
     ``parameters``, if given, are those of the user's function: the first function takes the same.
     """
+    tree, bound = module_tree(product, unit, parameters)
+    return emit_source(tree), bound
+
+
+def emit_with_origins(
+    product: Product, unit: Unit
+) -> tuple[str, dict[str, Any], dict[int, Origin]]:
+    """As ``emit_module``; the third result tells what the lines of the text are emitted for."""
+    tree, bound = module_tree(product, unit, ())
+    text = emit_source(tree)
+    return text, bound, lines_below(text, list(origins_in(tree)))
+
+
+def origins_in(node: ast.AST) -> Iterator[Origin]:
+    """Yield the origins that the comments of a tree tell, in the order of its text."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, Comment) and child.origin is not None:
+            yield child.origin
+        yield from origins_in(child)
+
+
+def module_tree(
+    product: Product, unit: Unit, parameters: Sequence[Parameter]
+) -> tuple[ast.Module, dict[str, Any]]:
+    """Return the tree of a module with the functions of ``product``, and its bound values."""
     references = References(unit)
     purity = Purity(unit.type, unit.definition)
     lowerings = [FunctionLowering(f, unit, references, purity) for f in product.functions]
@@ -36,7 +64,7 @@ def emit_module(
         body[0].args = user_arguments(parameters, references)
         add_tangents(body[0].args, own[len(own) - product.tangents :])
     module = ast.Module([*references.imports(), *body], [])
-    return emit_source(ast.fix_missing_locations(module)), dict(references.bound)
+    return ast.fix_missing_locations(module), dict(references.bound)
 
 
 def user_arguments(parameters: Sequence[Parameter], references: References) -> ast.arguments:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import gast
 
+from adcompiler.frontend.places import users_place
 from adcompiler.frontend.names import assigned_names, declared_names
 from adcompiler.frontend.rejected import Rejection
 from adcompiler.ir.nodes import (
@@ -186,6 +187,9 @@ class Builder(ABC):
         line = getattr(node, "lineno", None)
         if line is None:
             return self.origin
+        place = users_place(self.file, line)
+        if place is not None:
+            return place
         text = self.lines.get(line, "")
         end = node.end_col_offset if node.end_lineno == line else len(text)
         return Origin(self.file, line, node.col_offset, text, width=max(1, end - node.col_offset))

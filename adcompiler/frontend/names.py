@@ -112,7 +112,19 @@ def assigned_after(function: Any, nested: Any) -> set[str]:
             visit(child)
 
     visit(function)
-    return later
+    return later - targets_around(function, nested)
+
+
+def targets_around(function: Any, nested: Any) -> set[str]:
+    """Return the targets of the comprehensions of ``function`` whose items make ``nested``.
+
+    They are assigned before each item, though they stand behind it.
+    """
+    return set().union(*(
+        assigned_names(generator.target)
+        for node in gast.walk(function) if isinstance(node, COMPREHENSIONS)
+        for generator in node.generators if nested in gast.walk(node)
+    ))
 
 
 def leaves(node: Any) -> bool:

@@ -14,8 +14,9 @@ from adcompiler.analyses.derivatives import Wanted
 from adcompiler.analyses.liveness import live_variables
 from adcompiler.analyses.once import reused_variables
 from adcompiler.cache.store import load_module
-from adcompiler.emit.module import emit_module
+from adcompiler.emit.module import emit_with_origins
 from adcompiler.errors import Finding
+from adcompiler.frontend.places import PSEUDO, stand_for
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Block, Origin, Var,
 )
@@ -73,8 +74,9 @@ def compile_derivative(
             if not derived.findings:
                 product = optimised(product_of(unit, typed, wanted), unit)
         if not derived.findings:
-            text, bound = emit_module(product, unit)
-            load(unit, derived, wanted, product, text, bound)
+            text, bound, origins = emit_with_origins(product, unit)
+            rest = typed.origin if origin.file.startswith(PSEUDO) else origin
+            load(unit, derived, wanted, product, text, bound, origins, rest)
     except NotSplittable:
         derived.in_one_piece = True
     finally:
@@ -208,15 +210,18 @@ def {name}_linearize({params}):
 
 def load(
     unit: Unit, derived: Derived, wanted: Wanted, product: Product, text: str,
-    bound: dict[str, tuple[Any, Any]],
+    bound: dict[str, tuple[Any, Any]], origins: dict[int, Origin],
+    rest: Origin,
 ) -> None:
     """Load the emitted code of a derivative, as functions that are opened like the user's."""
     main = product.functions[0].name
     if wanted.mode in ("vjp", "linearize"):
-        text, main = with_second_half(wanted, product, text)
+        text, main, before = with_second_half(wanted, product, text)
+        origins = {line + before: origin for line, origin in origins.items()}
     values = {name: value for name, (value, _) in bound.items()}
     module = load_anew(text, main) if values else load_text(text, main)
     vars(module).update(values)
+    stand_for(vars(module)[main].__code__.co_filename, origins, rest)
     for function in vars(module).values():
         if isinstance(function, FunctionType) and function.__globals__ is vars(module):
             unit.emitted[function] = function.__name__ == main
@@ -224,22 +229,25 @@ def load(
     derived.entry = vars(module)[main]
 
 
-def with_second_half(wanted: Wanted, product: Product, text: str) -> tuple[str, str]:
-    """Return a module with a function that returns the value and a closure, and its name."""
+def with_second_half(wanted: Wanted, product: Product, text: str) -> tuple[str, str, int]:
+    """Return a module with a function that returns the value and a closure, and its name.
+
+    The last result counts the lines that are put in front.
+    """
     first, second = product.functions[:2]
     made = load_text(text, first.name).__dict__
     code = made[first.name].__code__
     params = ", ".join(code.co_varnames[: code.co_argcount])
     name = first.name.rpartition("_")[0]
     if wanted.mode == "vjp":
-        return PULLBACK.format(text=text, name=name, params=params), f"{name}_vjp"
+        return PULLBACK.format(text=text, name=name, params=params), f"{name}_vjp", 1
     code = made[second.name].__code__
     residuals, *tangents = code.co_varnames[: code.co_argcount]
     whole = PUSHFORWARD.format(
         text=text, name=name, params=params, tangents=", ".join(tangents),
         tangents_too=", ".join((residuals, *tangents)),
     )
-    return whole, f"{name}_linearize"
+    return whole, f"{name}_linearize", 0
 
 
 def load_anew(text: str, main: str) -> ModuleType:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from adcompiler.errors import Finding
+from adcompiler.frontend.places import PSEUDO
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -21,6 +22,14 @@ if TYPE_CHECKING:
 
 Env = dict[Var, Atom]
 """The specialised atom of each variable of the code that is being specialised."""
+
+
+def moved(finding: Finding, site: Origin) -> Finding:
+    """Return a finding that points to another place."""
+    return replace(
+        finding, file=site.file, line=site.line, column=site.column, text=site.text,
+        width=site.width,
+    )
 
 
 class Writer(ABC):
@@ -53,15 +62,26 @@ class Writer(ABC):
     def reject(self, origin: Origin, problem: str, hint: str = "", anchor: str = "") -> Atom:
         """Record that the code at ``origin`` cannot be compiled."""
         finding = origin.finding(problem, hint, anchor)
-        if origin.via is not None and not self.unit.call_sites:
+        reached = origin.via is not None and not origin.via.file.startswith(PSEUDO)
+        if origin.via is not None and reached and not self.unit.call_sites:
             finding = replace(finding, callers=(origin.via.call,))
         self.report(finding)
         return UNDEF
 
     def report(self, finding: Finding) -> None:
-        """Record a finding, with the calls that lead to it; once."""
+        """Record a finding, with the calls that lead to it; once.
+
+        One in code that the compiler has written is told of the user's line that calls that.
+        """
+        if finding.file.startswith(PSEUDO):
+            users = [site for site in self.unit.call_sites if not site.file.startswith(PSEUDO)]
+            if users:
+                finding = moved(finding, users[-1])
         if not finding.callers:
-            sites = dict.fromkeys(site.call for site in reversed(self.unit.call_sites))
+            sites = dict.fromkeys(
+                site.call for site in reversed(self.unit.call_sites)
+                if not site.file.startswith(PSEUDO)
+            )
             finding = replace(finding, callers=tuple(sites))
         if finding not in self.unit.findings:
             self.unit.findings.append(finding)
