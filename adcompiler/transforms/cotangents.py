@@ -20,12 +20,17 @@ from adcompiler.runtime.records import is_record_class
 from adcompiler.transforms.objects import NAMESPACE, make_record
 from adcompiler.transforms.specialise import Specialiser
 
+HAVE_STORAGE = (t.Array, t.List, t.Dict, t.Unknown)
+"""Types whose values are written into in place where the sweep owns them."""
+
 
 class Cotangents:
     """A table of cotangents by primal variable.
 
     ``inner`` holds the variables that belong to the region; cotangents of others come from
     ``parent``, through accumulators carried by the reverse loop where the region is its body.
+    ``owned`` are cotangents whose storage the sweep made and nobody else holds, as far as this
+    region has made them; ``handed_on`` those of regions around that are nobody's own in this one.
     """
 
     def __init__(
@@ -38,7 +43,8 @@ class Cotangents:
         self.is_loop = is_loop
         self.table: dict[Var, Atom] = {}
         self.parts: dict[Var, dict[Any, Atom]] = {}
-        self.owned: set[Atom] = set() if parent is None else set(parent.owned)
+        self.owned: set[Atom] = set()
+        self.handed_on: set[Atom] = set()
         self.accumulators: dict[Var, Var] = {}
         self.primal: dict[Var, Atom] = {} if parent is None else parent.primal
 
@@ -58,7 +64,7 @@ class Cotangents:
         self.s.unit.types[accumulator] = self.type_of_cotangent(var)
         self.s.unit.shapes[accumulator] = self.s.unit.shape_class(self.value(var))
         self.accumulators[var] = self.table[var] = accumulator
-        self.owned.add(accumulator)
+        self.own(accumulator)
         return accumulator
 
     def take(self, var: Var, origin: Origin) -> Atom | None:
@@ -68,8 +74,32 @@ class Cotangents:
         """
         found = self.get(var, origin)
         self.table.pop(var, None)
-        self.owned -= {found}
+        if found is not None:
+            self.owned.discard(found)
+            self.handed_on.add(found)
         return found
+
+    # -- ownership -----------------------------------------------------------------------------
+
+    def own(self, atom: Atom) -> None:
+        """Note that the sweep made the storage of a cotangent, and nobody else holds it here."""
+        self.owned.add(atom)
+        self.handed_on.discard(atom)
+
+    def owns(self, atom: Atom | None) -> bool:
+        """Say whether this region may write into a cotangent.
+
+        What a region around comes to own while this one is written counts too: the accumulators
+        of a loop are made where its body first asks for them. What another arm owns does not.
+        """
+        table: Cotangents | None = self
+        while table is not None and atom is not None:
+            if atom in table.owned:
+                return True
+            if atom in table.handed_on:
+                return False
+            table = table.parent
+        return False
 
     def value(self, var: Var) -> Atom:
         """Return the atom that holds the primal value of ``var``."""
@@ -103,7 +133,7 @@ class Cotangents:
             self.sum_type(old, g, type_, numeric), bar(atom), origin, False,
         )
         if isinstance(type_, t.Array) and type_.ndim:
-            self.owned.add(total)
+            self.own(total)
         self.table[atom] = total
 
     def trust(self, atom: Var, g: Atom) -> None:
@@ -160,7 +190,7 @@ class Cotangents:
             False,
         )
         self.s.unit.shapes[new] = self.s.unit.shape_class(buffer)
-        self.owned.add(new)
+        self.own(new)
         self.table[obj] = new
 
     def accumulate_field(self, obj: Atom, name: str, g: Atom, origin: Origin) -> None:
@@ -251,7 +281,7 @@ class Cotangents:
         old = self.get(obj, origin)
         value = self.value(obj)
         type_ = self.s.unit.type(obj)
-        if old is not None and old in self.owned and (
+        if old is not None and self.owns(old) and (
             not isinstance(type_, t.Array) or type_.ndim or self.s.unit.definition(old) is not None
         ):
             return old  # of no dimensions, what a loop or branch hands on may be a NumPy number
@@ -271,7 +301,7 @@ class Cotangents:
             fresh = self.s.let(
                 Call(Const(add), (zeros, old)), self.s.unit.type(zeros), bar(obj), origin, False
             )
-        self.owned.add(fresh)
+        self.own(fresh)
         return fresh
 
     def zero_of(self, value: Atom, type_: t.Type, origin: Origin) -> Atom:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, UNDEF, Atom, Block, Call, Const, If, Origin, Statement, Var
 from adcompiler.ir.visit import defined, free_variables
-from adcompiler.transforms.cotangents import Cotangents, bar
+from adcompiler.transforms.cotangents import HAVE_STORAGE, Cotangents, bar
 from adcompiler.transforms.recomputing import Recomputer
 from adcompiler.transforms.regions import PendingIf, hoist_metadata, region_variables, top_level
 from adcompiler.transforms.reverse_base import Sweep, merged_type, rename
@@ -64,7 +64,8 @@ class BranchReverser(Recomputer):
         restored: list[dict[Var, Atom]] = []
         for side, arm in enumerate(arms):
             inner = Cotangents(s, cotangents, region_variables(pending.arms[side], arm))
-            inner.owned |= owned
+            for g in owned:
+                inner.own(g)
             with s.writing_to([]) as out, self.restoring(pending.regions[side]) as table:
                 if not arm.diverges:
                     self.enter_arm(arm, node.results, versions, table, at)
@@ -95,13 +96,10 @@ class BranchReverser(Recomputer):
         s.out.append(If(pending.condition, then, orelse, tuple(results), at))
         for var, result in zip(names, results, strict=False):
             before = cotangents.get(var, at)  # what an arm gives that does not change it
-            owned_now = all(
-                table.table.get(var, before) in (*table.owned, *cotangents.owned)
-                for table in tables
-            )
+            owned_now = all(table.owns(table.table.get(var, before)) for table in tables)
             cotangents.table[var] = result
-            if owned_now and isinstance(s.unit.type(result), t.Array):
-                cotangents.owned.add(result)
+            if owned_now and isinstance(s.unit.type(result), HAVE_STORAGE):
+                cotangents.own(result)
 
     def given_results(
         self, results: tuple[Var, ...], cotangents: Cotangents, at: Origin
@@ -196,7 +194,7 @@ class BranchReverser(Recomputer):
                     with self.s.writing_to(outs[side]):
                         type_ = self.s.unit.type(var)
                         g = table.zero_of(cotangents.value(var), type_, at)
-                        table.owned.add(g)
+                        table.own(g)
                         table.table[var] = g
                 diverges = (node.then, node.orelse)[side].diverges
                 yields[side].append(UNDEF if diverges else g)

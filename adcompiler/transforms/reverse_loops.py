@@ -10,7 +10,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Block, Call, Const, Let, Loop, Origin, Statement, Var
 from adcompiler.ir.visit import defined, walk
 from adcompiler.runtime import add_at
-from adcompiler.transforms.cotangents import Cotangents, bar, cotangent_type
+from adcompiler.transforms.cotangents import HAVE_STORAGE, Cotangents, bar, cotangent_type
 from adcompiler.transforms.regions import PendingLoop, finish, region_variables
 from adcompiler.transforms.reverse_base import Sweep, merged_type
 from adcompiler.transforms.reverse_checks import reject_instances
@@ -95,14 +95,14 @@ class LoopReverser(LoopSaver):
             accumulators, loop.inits[len(carried):], results[len(carried):], strict=False
         ):
             cotangents.table[var] = result
-            if init in cotangents.owned and isinstance(
-                s.unit.type(accumulator), (t.Array, t.List, t.Dict, t.Unknown)
+            if cotangents.owns(init) and isinstance(
+                s.unit.type(accumulator), HAVE_STORAGE
             ):
-                cotangents.owned.add(result)
+                cotangents.own(result)
         for i, result in zip(carried, results, strict=False):
             if self.is_active(node.inits[i]):
                 if i in shadows:
-                    cotangents.owned.add(result)
+                    cotangents.own(result)
                 cotangents.accumulate(node.inits[i], result, at)
         for i, result in zip(kept, results[len(results) - len(kept):], strict=True):
             init = self.value(node.inits[i])
@@ -193,7 +193,7 @@ class LoopReverser(LoopSaver):
         if isinstance(following, Var):
             unit.shapes[param] = unit.shape_class(loop.inner.value(following))
             if i in loop.shadows:
-                loop.inner.owned.add(param)
+                loop.inner.own(param)
             if self.is_active(following):
                 loop.inner.accumulate(following, param, loop.at)
         return param
@@ -236,7 +236,7 @@ class LoopReverser(LoopSaver):
         old = cotangents.get(var, loop.at)
         if old is None:
             zero = cotangents.zero_of(cotangents.value(var), type_, loop.at)
-            cotangents.owned.add(zero)
+            cotangents.own(zero)
             return zero
         if adds_in_place(loop.out) and not isinstance(type_, t.Scalar):
             return cotangents.buffer(var, loop.at)

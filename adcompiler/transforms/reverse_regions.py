@@ -16,7 +16,7 @@ from adcompiler.ir.nodes import (
     With, substitute,
 )
 from adcompiler.ir.visit import arms_of, bound_inside, direct_uses, free_variables
-from adcompiler.transforms.cotangents import Cotangents
+from adcompiler.transforms.cotangents import HAVE_STORAGE, Cotangents
 from adcompiler.transforms.region_checks import check_context, check_exceptions
 from adcompiler.transforms.regions import PendingRegion, hoist_metadata, region_variables, top_level
 from adcompiler.transforms.reverse_base import Sweep, rename
@@ -68,7 +68,8 @@ class RegionReverser(BranchReverser):
         restored: list[dict[Var, Atom]] = []
         for k in completed:
             inner = Cotangents(s, cotangents, region_variables(pending.arms[k], blocks[k]))
-            inner.owned |= owned_before
+            for g in owned_before:
+                inner.own(g)
             with s.writing_to([]) as out, self.restoring(pending.regions[k]) as table:
                 self.enter_arm(blocks[k], node.results, versions, table, at)
                 self.sweep_arm(blocks[k], given, sweeps[k], inner, at)
@@ -91,16 +92,13 @@ class RegionReverser(BranchReverser):
             self.restored[-1][var] = atom
         for position, (var, result) in enumerate(zip(names, results, strict=False)):
             before = cotangents.get(var, at)  # what an arm gives that does not change it
-            owned = all(
-                table.table.get(var, before) in (*table.owned, *cotangents.owned)
-                for table in tables
-            )
+            owned = all(table.owns(table.table.get(var, before)) for table in tables)
             renewed = result is not yields[0][position]
             cotangents.table[var] = result
-            if owned and isinstance(s.unit.type(result), t.Array) and (
-                renewed or result in tables[0].owned
+            if owned and isinstance(s.unit.type(result), HAVE_STORAGE) and (
+                renewed or tables[0].owns(result)
             ):
-                cotangents.owned.add(result)
+                cotangents.own(result)
 
     def merged_arms(
         self, tables: list[Cotangents], outs: list[list[Statement]], cotangents: Cotangents,
@@ -122,7 +120,7 @@ class RegionReverser(BranchReverser):
                 if g is None:
                     with self.s.writing_to(out):
                         g = table.zero_of(cotangents.value(var), self.s.unit.type(var), at)
-                    table.owned.add(g)
+                    table.own(g)
                     table.table[var] = g
                 row.append(g)
         return names, yields

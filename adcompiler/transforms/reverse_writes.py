@@ -228,7 +228,7 @@ class WriteReverser(ReverserBase):
         before = cotangents.get(obj, at) if obj in cotangents.table else None
         if before is None:
             cotangents.table[obj] = buffer
-            cotangents.owned.add(buffer)
+            cotangents.own(buffer)
         else:
             cotangents.accumulate(obj, buffer, at)
 

@@ -22,23 +22,20 @@ def f_grad(x, weights):
 
     # reverse of comprehension_filtered.py:2
     items_bar = zeros_like(items)
-    items_bar_1 = add(items_bar, spread(1.0, items))
+    items_bar = add(items_bar, spread(1.0, items))
     weights_bar = zeros_like(weights)
     x_bar = 0.0
     for index, test, w in zip(
         reversed(range(len(weights))), reversed(test_tape), reversed(weights)
     ):
         if test:
-            product_bar = items_bar_1[-1]
-            items_bar_1.pop()
-            items.pop()
+            product_bar = items_bar[-1]
+            items_bar.pop()
             w_bar = product_bar * x
             x_bar = x_bar + product_bar * w
         else:
             w_bar = 0.0
         weights_bar[index] = weights_bar[index] + w_bar
-        items_bar = zeros_like(items)
-        items_bar_1 = add(items_bar, items_bar_1)
     # reverse of comprehension_filtered.py:1
     weights_bar = as_gradient(weights_bar, weights)
     return x_bar, weights_bar
