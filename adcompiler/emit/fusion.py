@@ -18,7 +18,7 @@ from adcompiler.ir.nodes import (
     Try, Var, With, operands, unstar,
 )
 from adcompiler.ir.visit import (
-    arms_of, count_uses, defined, direct_uses, is_short_circuit, walk,
+    arms_of, bound_inside, count_uses, defined, direct_uses, is_short_circuit, walk,
 )
 from adcompiler.transforms.unit import Unit
 
@@ -47,6 +47,7 @@ class Fusion:
         self.sharing = Sharing(unit.type, self.definitions.get)  # type: ignore[arg-type]
         self.joined = joined_values(function.body)
         self.carried = carried_values(function.body)
+        self.inside = variables_inside(function.body)
         self.viewed: dict[Var, set[Var]] = {}
         self.fused: set[Var] = set()
         self.reads: dict[Var, set[Var]] = {}
@@ -79,8 +80,7 @@ class Fusion:
                 self.fuse(statement.target, statement.rhs)
             else:
                 self.statement(statement, direct)
-        while self.separate(statements):
-            pass
+        self.separate(statements)
 
     def statement(self, statement: Statement, direct: dict[Var, int]) -> None:
         match statement:
@@ -115,31 +115,36 @@ class Fusion:
         weight = 1 + sum(self.weight.get(a, 0) for a in operands(rhs) if isinstance(a, Var))
         return weight <= MAX_WEIGHT and self.purity.is_pure(rhs)
 
-    def separate(self, statements: Sequence[Statement]) -> bool:
-        """Keep what reads a buffer in front of a statement that writes into it.
-
-        Returns whether anything had to be changed.
-        """
-        made = {v: n for n, s in enumerate(statements) for v in defined(s)}
-        used_at: dict[Var, int] = {}
-        for position in range(len(statements) - 1, -1, -1):
-            statement = statements[position]
-            targets = [v for v in defined(statement) if v in self.fused]
-            place = used_at.get(targets[0], len(statements)) if targets else position
+    def separate(self, statements: Sequence[Statement]) -> None:
+        """Keep what reads a buffer in front of a statement that writes into it."""
+        reader: dict[Var, tuple[int, Statement]] = {}
+        for position, statement in enumerate(statements):
             for atom in direct_uses(statement):
                 if isinstance(atom, Var) and atom in self.fused:
-                    used_at[atom] = place
+                    reader.setdefault(atom, (position, statement))
+        waiting: dict[Var, None] = {}  # to be written further down than where they are made
         for position, statement in enumerate(statements):
             written = written_buffers(statement)
-            if not written:
-                continue
-            for var, place in reversed(made.items()):  # what reads views, before the views
-                crosses = place < position < used_at.get(var, len(statements))
-                if var in self.fused and crosses and self.shares(self.reads[var], written):
+            for var in reversed(list(waiting)) if written else ():  # what reads views, before these
+                if self.place(var, reader, len(statements)) <= position:
+                    del waiting[var]
+                elif self.shares(self.reads[var], written):
                     self.fused.discard(var)
-                    self.refresh(statements)
-                    return True
-        return False
+                    del waiting[var]
+                    self.refresh(var, reader)
+            waiting.update((var, None) for var in defined(statement) if var in self.fused)
+
+    def place(
+        self, var: Var, reader: dict[Var, tuple[int, Statement]], end: int
+    ) -> int:
+        """Return the position of the statement that a fused value becomes part of."""
+        while var in reader:
+            position, statement = reader[var]
+            into = next((v for v in defined(statement) if v in self.fused), None)
+            if into is None:
+                return position
+            var = into
+        return end
 
     def shares(self, read: set[Var], written: set[Atom]) -> bool:
         """Say whether one of the variables read may share storage with one that is written."""
@@ -147,18 +152,30 @@ class Fusion:
         return any(not into.isdisjoint(self.bases(var)) for var in read)
 
     def bases(self, var: Var) -> set[Var]:
-        """Return the variables whose storage ``var`` may share, itself and what it is a view of."""
+        """Return the variables whose storage ``var`` may share, itself and what it is a view of.
+
+        With each goes the outermost loop around it of which an earlier iteration made it: what the
+        body defines is something else by now.
+        """
         if var not in self.viewed:
-            seen: set[tuple[Var, frozenset[Var]]] = set()
-            waiting: list[tuple[Atom, frozenset[Var]]] = [(var, frozenset())]
+            seen: set[tuple[Var, Loop | None]] = set()
+            waiting: list[tuple[Atom, Loop | None]] = [(var, None)]
             while waiting:
                 base, earlier = waiting.pop()
-                if isinstance(base, Var) and (base, earlier) not in seen:
+                if not isinstance(base, Var):
+                    continue
+                if earlier is not None and base not in self.inside[earlier][1]:
+                    earlier = None
+                if (base, earlier) not in seen:
                     seen.add((base, earlier))
                     waiting += [(atom, earlier) for atom in self.shared(base)]
-                    values, inside = self.carried.get(base, ((), frozenset()))
-                    waiting += [(atom, earlier | inside) for atom in values]
-            self.viewed[var] = {base for base, earlier in seen if base not in earlier}
+                    if base in self.carried:
+                        value, loop = self.carried[base]
+                        waiting.append((value, earlier or loop))
+            self.viewed[var] = {
+                base for base, earlier in seen
+                if earlier is None or base not in self.inside[earlier][0]
+            }
         return self.viewed[var]
 
     def shared(self, var: Var) -> Sequence[Atom]:
@@ -174,11 +191,13 @@ class Fusion:
             shared.append(rhs.obj)
         return shared
 
-    def refresh(self, statements: Sequence[Statement]) -> None:
-        """Recompute what the fused expressions of a block read."""
-        for statement in statements:
-            if isinstance(statement, Let) and statement.target in self.fused:
-                self.reads[statement.target] = self.read_through(operands(statement.rhs))
+    def refresh(self, var: Var | None, reader: dict[Var, tuple[int, Statement]]) -> None:
+        """Recompute what the fused expressions read that ``var`` was part of."""
+        while var in reader:
+            statement = reader[var][1]
+            var = next((v for v in defined(statement) if v in self.fused), None)
+            if var is not None:
+                self.reads[var] = self.read_through(written_with(statement))
 
     # -- branches and loops --------------------------------------------------------------------
 
@@ -295,18 +314,36 @@ def joined_values(block: Block) -> dict[Var, list[Atom]]:
     return found
 
 
-def carried_values(block: Block) -> dict[Var, tuple[Sequence[Atom], frozenset[Var]]]:
-    """Return what a loop's params may be after the first iteration, and what its body defines.
+def carried_values(block: Block) -> dict[Var, tuple[Atom, Loop]]:
+    """Return what a loop's params are after the first iteration, with the loop."""
+    return {
+        param: (value, loop) for loop in walk(block) if isinstance(loop, Loop)
+        for param, value in zip(loop.params, loop.next_values(), strict=True)
+    }
 
-    What the body defines is something else by then, unless it is made of a param.
+
+def variables_inside(block: Block) -> dict[Loop, tuple[set[Var], set[Var]]]:
+    """Return what the body of each loop defines, and all that is bound in the loop.
+
+    What the body defines is something else in another iteration; what is bound, a carried value,
+    may be made of what was there before.
     """
-    found: dict[Var, tuple[Sequence[Atom], frozenset[Var]]] = {}
+    found: dict[Loop, tuple[set[Var], set[Var]]] = {}
     for loop in walk(block):
         if isinstance(loop, Loop) and loop.params:
-            inside = frozenset(var for inner in walk(loop.body) for var in defined(inner))
-            for param, value in zip(loop.params, loop.next_values(), strict=True):
-                found[param] = ((value,), inside)
+            inside = {var for inner in walk(loop.body) for var in defined(inner)}
+            bound = {var for inner in walk(Block((loop,))) for var in bound_inside(inner)}
+            test = loop.condition or Block((), ())
+            bound.update(var for inner in walk(test) for var in defined(inner))
+            found[loop] = inside, inside | bound
     return found
+
+
+def written_with(statement: Statement) -> Sequence[Atom]:
+    """Return the atoms of the expression that a fused statement is written as."""
+    if isinstance(statement, If):
+        return (*statement.then.yields, *statement.orelse.yields, statement.condition)
+    return direct_uses(statement)
 
 
 def direct_counts(statements: Sequence[Statement], yields: Sequence[Atom]) -> dict[Var, int]:
