@@ -6,16 +6,18 @@ raises. Other bodies are specialised in parts, see ``frontend/attempts.py``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from adcompiler.analyses.purity import Purity, is_destructive
+from adcompiler.analyses.storage import written_operand
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Block, Call, Const, Do, If, Item, Let, Pack, Rhs, Statement, Step, Update, Var, With,
+    Atom, Block, Call, Const, Do, If, Item, Let, Pack, Raise, Rhs, Statement, Step, Update, Var,
+    With,
 )
-from adcompiler.ir.visit import arms_of, defined, walk
+from adcompiler.ir.visit import arms_of, blocks_of, defined, walk
 from adcompiler.runtime import keeps_shape, note_value, own
 from adcompiler.transforms.heap import Heap, State
 from adcompiler.transforms.unit import Callee, Unit
@@ -33,6 +35,40 @@ def changed_roots(heap: Heap, body: State) -> list[Var]:
     ]
     heap.level -= 1
     return found
+
+
+def written_before_raising(
+    heap: Heap, statements: Sequence[Statement], completes: bool
+) -> list[Var]:
+    """Return what was there before a body, and is written in it on ways that end by raising.
+
+    What the ways that complete the body write is in the state that it ends in, if it ``completes``
+    with any change; otherwise all ways count. The heap is in the state before the body.
+    """
+    body = Block(tuple(statements))
+    written = (
+        heap.reference(statement.target).root
+        for statement in (ending_in_a_raise(body) if completes else walk(body))
+        if isinstance(statement, Let) and written_operand(statement.rhs) is not None
+    )
+    return [root for root in written if heap.levels.get(root, 0) <= heap.level]
+
+
+def ending_in_a_raise(block: Block) -> Iterator[Statement]:
+    """Iterate over the statements of those blocks inside ``block`` that nothing follows."""
+    for statement in block.statements:
+        for inner in blocks_of(statement):
+            yield from walk(inner) if raises(inner) else ending_in_a_raise(inner)
+
+
+def raises(block: Block) -> bool:
+    """Say whether every way through a block raises."""
+    return any(
+        isinstance(statement, Raise) or (
+            isinstance(statement, (If, With)) and all(map(raises, blocks_of(statement)))
+        )
+        for statement in block.statements
+    )
 
 
 def is_all_or_nothing(

@@ -10,19 +10,18 @@ from typing import Any
 import numpy as np
 
 from adcompiler.analyses.purity import Purity
-from adcompiler.analyses.storage import is_mutable, written_operand
+from adcompiler.analyses.storage import is_mutable
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Block, Call, Const, Handler, Let, Origin, Star, Statement, Try, Var, With,
-    unstar,
+    UNDEF, Atom, Block, Call, Const, Handler, Origin, Star, Statement, Try, Var, With, unstar,
 )
 from adcompiler.ir.visit import defined, definitions, walk
 from adcompiler.runtime import no_grad, note_value, noted_value, passing_on, stop_gradient
 from adcompiler.transforms.folds import folds
 from adcompiler.transforms.heap import State
 from adcompiler.transforms.partial_writes import (
-    changed_roots, is_all_or_nothing, may_catch_errors_of_ufuncs, may_raise,
+    changed_roots, is_all_or_nothing, may_catch_errors_of_ufuncs, may_raise, written_before_raising,
 )
 from adcompiler.transforms.writer import Env, Writer
 
@@ -169,15 +168,8 @@ class Regions(Writer):
             root for root in body.lost
             if root not in heap.state.lost and heap.levels.get(root, 0) <= heap.level
         ]
-        written = (
-            heap.reference(statement.target).root for statement in walk(Block(tuple(out)))
-            if isinstance(statement, Let) and written_operand(statement.rhs) is not None
-        )
-        before_raising = [
-            root for root in written
-            if root not in changed and heap.levels.get(root, 0) <= heap.level
-        ]
-        unseen = [*under_other_names, *before_raising]
+        before_raising = written_before_raising(heap, out, bool(changed))
+        unseen = [*(() if changed else under_other_names), *before_raising]
         if unseen:
             self.unit.attempts.add(node.origin)
             self.reject(

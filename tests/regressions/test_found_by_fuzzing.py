@@ -595,8 +595,19 @@ def test_writes_in_front_of_a_raise_beside_writes_that_are_completed(c):
             y[0] = z[0][0]
         return y @ z[0]
 
+    def one_array(x, c):
+        y = x.copy()
+        try:
+            if c > 0.0:
+                y[0] = 5.0 * c
+                raise ValueError
+            y[1] = c * c
+        except ValueError:
+            pass
+        return y @ x
+
     x = np.array([0.3, 0.4])
-    for function in (two_arrays, held_by_a_list):
+    for function in (two_arrays, held_by_a_list, one_array):
         value, pullback = vjp(function, x, c, argnums=(0, 1))
         assert value == function(x, c)
         x_bar, c_bar = pullback(1.0)
