@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, overload
 
@@ -13,7 +13,7 @@ from adcompiler.analyses.derivatives import MAKERS, Wanted
 from adcompiler.annotations import assumptions, types_of_parameters
 from adcompiler.cache.keys import unspelled
 from adcompiler.dispatch import (
-    MAX_DIRECT, Compiled, Options, Specialisations, make_call, part_at,
+    MAX_DIRECT, Compiled, Options, Specialisations, differentiated_by_default, make_call, part_at,
 )
 from adcompiler.errors import ADError
 from adcompiler.explain import Explanation, explain
@@ -263,16 +263,32 @@ def vjp(
     The pullback takes a cotangent of the result (of its structure and shapes; None inside of it
     means zero; TypeError or ValueError where it does not fit) and returns the cotangents of the
     arguments ``argnums``: a tuple for all positional arguments by default, or for a tuple; one
-    cotangent for a single position or name. It may be called any number of times, from any thread.
-    ``strict_primal`` is that of ``grad``.
+    cotangent for a single position or name. By default it has None for an argument of a function
+    with a rule that gives none there (a shape, an axis, a text). It may be called any number of
+    times, from any thread. ``strict_primal`` is that of ``grad``.
     """
+    default = differentiated_by_default(function, args) if argnums is None else ()
     if argnums is None:
-        argnums = tuple(range(len(args)))
+        argnums = default
     elif isinstance(argnums, list):
         argnums = tuple(argnums)
     pair = kept_derivative(function, "vjp", argnums, strict_primal)
     value, pullback = pair(*args, **kwargs)
+    if argnums is default and len(default) < len(args):
+        return value, with_none(pullback, default, len(args))
     return value, pullback
+
+
+def with_none(
+    pullback: Callable[[Any], Any], positions: Sequence[int], count: int
+) -> Callable[[Any], Any]:
+    """Return a pullback with None for the arguments, of ``count``, that have no cotangent."""
+
+    def filled_up(y_bar: Any) -> tuple[Any, ...]:
+        found = dict(zip(positions, pullback(y_bar), strict=True))
+        return tuple(found.get(i) for i in range(count))
+
+    return filled_up
 
 
 def kept_derivative(

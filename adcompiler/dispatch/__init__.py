@@ -8,8 +8,9 @@ other is looked up by the full key.
 from adcompiler.dispatch.arguments import as_real, part_at
 from adcompiler.dispatch.entry import MAX_DIRECT, make_call
 from adcompiler.dispatch.specialisations import AtPoint, Compiled, Options, Specialisations
+from adcompiler.dispatch.targets import differentiated_by_default
 
 __all__ = [
-    "MAX_DIRECT", "AtPoint", "Compiled", "Options", "Specialisations", "as_real", "make_call",
-    "part_at",
+    "MAX_DIRECT", "AtPoint", "Compiled", "Options", "Specialisations", "as_real",
+    "differentiated_by_default", "make_call", "part_at",
 ]

@@ -60,6 +60,8 @@ def has_own_rule(function: Callable[..., Any]) -> bool:
     if isinstance(function, types.FunctionType):
         found = REGISTRY.has_rules if is_library(function) else REGISTRY.is_registered
         return found(function)
+    if isinstance(function, types.MethodType):
+        return REGISTRY.has_rules(function)
     return getattr(function, "__wrapped__", None) is not None and REGISTRY.has_rules(function)
 
 
@@ -70,11 +72,11 @@ def forwarding(function: Callable[..., Any]) -> Target:
     name = getattr(function, "__name__", None) or "partial"
     name = name if name.isidentifier() else "function"
     name = f"{name}_grad" if is_derivative(function) else name
-    has_parameters = isinstance(function, types.FunctionType) or is_derivative(function)
-    if has_parameters:
-        header, arguments = all_parameters(function)
+    named = named_parameters(function)
+    if named is not None:
+        header, arguments = passing_on(function, named)
     else:
-        header = arguments = ", ".join(required_parameters(function))
+        header = arguments = ", ".join([*required_parameters(function), *others(function)])
     text = f"def {name}_({header}):\n    return wrapped_function({arguments})\n"
     namespace = load_module(None, text, f"adcompiler_forward_{name}").__dict__
     namespace["wrapped_function"] = function
@@ -83,9 +85,8 @@ def forwarding(function: Callable[..., Any]) -> Target:
     place = defined_at(function)
     if place is not None:
         stand_for(made.__code__.co_filename, {}, place)
-    if has_parameters:
-        shown = inspect.signature(function, follow_wrapped=takes_anything(function))
-        given = [p for p in shown.parameters.values() if p.default is not p.empty]
+    if named is not None:
+        given = [p for p in named if p.default is not p.empty]
         made.__defaults__ = tuple(p.default for p in given if p.kind is not p.KEYWORD_ONLY)
         made.__kwdefaults__ = {p.name: p.default for p in given if p.kind is p.KEYWORD_ONLY}
     return Target(made, (), inspect.signature(made))
@@ -102,20 +103,56 @@ def defined_at(function: Any) -> Origin | None:
     return None
 
 
-def all_parameters(function: Callable[..., Any]) -> tuple[str, str]:
+def named_parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
+    """Return the parameters that a Python function or derivative is given by name; None: unknown.
+
+    Of a function with a rule they are those that the rule has: others are passed on as they are
+    given, so that those which are not given do not count as options that the rule does not know.
+    """
+    if not isinstance(function, types.FunctionType) and not is_derivative(function):
+        return None
+    signature = inspect.signature(function, follow_wrapped=takes_anything(function))
+    found = list(signature.parameters.values())
+    known = parameters_of_rules(function)
+    if known is None or is_derivative(function):
+        return found
+    unknown = next((i for i, p in enumerate(found) if p.name not in known), len(found))
+    return [p for i, p in enumerate(found)
+            if i < unknown or (p.kind is p.KEYWORD_ONLY and p.name in known)]
+
+
+def parameters_of_rules(function: Callable[..., Any]) -> set[str] | None:
+    """Return the names of all parameters of a function's rules; None if they are not all named."""
+    rules = REGISTRY.rules_of(function)
+    definitions = [rule.definition for rule in rules if rule.definition is not None]
+    if not rules or len(definitions) < len(rules):
+        return None
+    signatures = [inspect.signature(definition) for definition in definitions]
+    parameters = [p for signature in signatures for p in signature.parameters.values()]
+    return None if any(p.kind is p.VAR_KEYWORD for p in parameters) else {
+        p.name for p in parameters
+    }
+
+
+def passing_on(
+    function: Callable[..., Any], named: list[inspect.Parameter]
+) -> tuple[str, str]:
     """Return a parameter list (defaults are None) and the arguments that pass everything on."""
     header, arguments = [], []
+    signature = inspect.signature(function, follow_wrapped=takes_anything(function))
+    more = len(named) < len(signature.parameters)
     starred = False
-    named = takes_anything(function)
-    for p in inspect.signature(function, follow_wrapped=named).parameters.values():
+    for p in named:
         starred = starred or p.kind is p.VAR_POSITIONAL
         if p.kind is p.KEYWORD_ONLY and not starred:
-            header.append("*")
+            header.append("*args" if more else "*")
+            arguments += ["*args"] if more else []
             starred = True
         stars = "*" * (p.kind is p.VAR_POSITIONAL) + "**" * (p.kind is p.VAR_KEYWORD)
         header.append(f"{stars}{p.name}{'' if p.default is p.empty else '=None'}")
         arguments.append(f"{p.name}={p.name}" if p.kind is p.KEYWORD_ONLY else f"{stars}{p.name}")
-    return ", ".join(header), ", ".join(arguments)
+    rest = [*(["*args"] if not starred else []), "**kwargs"] if more else []
+    return ", ".join([*header, *rest]), ", ".join([*arguments, *rest])
 
 
 def takes_anything(function: Callable[..., Any]) -> bool:
@@ -139,12 +176,63 @@ def code_signature(function: types.FunctionType) -> inspect.Signature:
 
 def required_parameters(function: Callable[..., Any]) -> list[str]:
     """Return names for the positional arguments that a callable cannot do without."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
+    parameters = shown_parameters(function)
+    if not parameters:
         names = ["x"]
     else:
         positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
         names = [p.name for p in parameters if p.kind in positional and p.default is p.empty]
+        if not names and others(function):
+            return []
     count = getattr(function, "nin", len(names) or 1)
     return names if len(names) == count else [f"x{i}" for i in range(count)]
+
+
+def others(function: Callable[..., Any]) -> list[str]:
+    """Return what passes on the arguments that a callable with a rule takes beside the required."""
+    if hasattr(function, "nin") or not REGISTRY.has_rules(function):
+        return []
+    more = [p for p in shown_parameters(function)
+            if p.default is not p.empty or p.kind in (p.VAR_POSITIONAL, p.KEYWORD_ONLY)]
+    return ["*args", "**kwargs"] if more else []
+
+
+def shown_parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    """Return the parameters of a callable, or of its rule where it does not tell; [] if unknown."""
+    for one in (function, *(rule.definition for rule in REGISTRY.rules_of(function)[-1:])):
+        if one is None:
+            continue
+        with suppress(TypeError, ValueError):
+            return list(inspect.signature(one).parameters.values())
+    return []
+
+
+def differentiated_by_default(
+    function: Callable[..., Any], args: tuple[Any, ...]
+) -> tuple[int, ...]:
+    """Return the positions of the arguments that have cotangents, where ``argnums`` is not given.
+
+    All of them; of a library's function with a rule those that the rule gives cotangents for.
+    """
+    positions = tuple(range(len(args)))
+    plain = isinstance(function, types.FunctionType) and not has_own_rule(function)
+    rules = () if plain else REGISTRY.rules_of(function)
+    covered = [covered_positions(rule.definition, rule.wrt) for rule in rules
+               if rule.definition is not None]
+    if not rules or len(covered) < len(rules):
+        return positions
+    return tuple(
+        i for i in positions if not isinstance(args[i], str)
+        and any(i in some or (first is not None and i >= first) for some, first in covered)
+    )
+
+
+@functools.lru_cache(maxsize=256)
+def covered_positions(
+    definition: Callable[..., Any], wrt: tuple[str, ...]
+) -> tuple[frozenset[int], int | None]:
+    """Return the positions that a rule gives cotangents for, and from where on it does for all."""
+    wanted = {name.lstrip("*") for name in wrt}
+    parameters = list(enumerate(inspect.signature(definition).parameters.values()))
+    starred = (i for i, p in parameters if p.name in wanted and p.kind is p.VAR_POSITIONAL)
+    return frozenset(i for i, p in parameters if p.name in wanted), next(starred, None)
