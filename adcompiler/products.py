@@ -86,10 +86,9 @@ class Typed:
 
     def functions(self, unit: Unit) -> list[Function]:
         """Return the function in its specialised form, then those it calls by name."""
-        params = tuple(Param(var, 1) for var in self.params)
-        body = Block(self.statements, (self.value,))
-        callees = [c.function for c in unit.callees.values() if c.function is not None]
-        return [Function(self.function.name, params, body, self.origin), *callees]
+        body = Block((*self.entry, *self.statements), (self.value,))
+        main = Function(self.function.name, all_params(unit, self), body, self.origin)
+        return [main, *(c.function for c in unit.callees.values() if c.function is not None)]
 
 
 @dataclass(eq=False)

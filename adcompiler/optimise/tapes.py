@@ -153,8 +153,20 @@ class _Tapes:
                 self.gone.add(way.item)
             self.entries[first.item] = [way.item for _, way in kept.values()]
             self.fresh[tape] = joined = Var("tape", True)
-            self.unit.types[joined] = t.List(t.Tuple(tuple(map(self.unit.type, kept))))
+            saved = (self.fresh.get(v, v) if isinstance(v, Var) else v for v in kept)
+            self.unit.types[joined] = t.List(t.Tuple(tuple(map(self.unit.type, saved))))
+            self.note_type(tape, self.unit.types[joined])
             self.name(joined, first)
+
+    def note_type(self, tape: Var, type_: t.Type) -> None:
+        """Note what a list holds by now for the lists that it is put into, and their entries."""
+        outer = self.collected.get(tape)
+        if outer is not None:
+            self.unit.types[outer] = t.List(type_)
+            way = self.way(outer)
+            if way is not None:
+                self.unit.types[way.item] = type_
+            self.note_type(outer, self.unit.types[outer])
 
     def compute_anew(self, loop: Loop, kept: dict[Atom, tuple[Var, Way]]) -> None:
         """Take out of ``kept`` what the reverse loop can compute of the rest at little cost."""

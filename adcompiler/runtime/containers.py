@@ -179,8 +179,11 @@ def put_entry(table: dict[Any, Any], key: Any, old: Any) -> dict[Any, Any]:
     return table
 
 
-def generated(items: list[Any]) -> Iterator[Any]:
-    """Return what a generator expression of ``items`` is: an iterator over them."""
+def generated(items: list[Any], *read: Any) -> Iterator[Any]:
+    """Return what a generator expression of ``items`` is: an iterator over them.
+
+    ``read`` are the variables that the expression reads.
+    """
     return iter(items)
 
 

@@ -86,7 +86,7 @@ class Carried:
         if self.heap is not None:
             self.entry = self.heap.state.copy()
             self.lost_before = dict(self.entry.lost)
-            memo = s.unit.loops_seen.get(self.key)
+            memo = s.unit.loops_seen.get((self.heap, *self.key))
             for i, init in enumerate(inits):
                 if init is not UNDEF and is_reference(s.unit.type(init)) and (
                     rebinds_itself(node, i)
@@ -303,7 +303,7 @@ class Carried:
                 self.walked.add(i)
                 stable = False
         stable = self.settle_aliases(heap) and stable
-        s.unit.loops_seen[self.key] = (set(self.same), list(self.roots))
+        s.unit.loops_seen[heap, *self.key] = (set(self.same), list(self.roots))
         return stable
 
     def settle_variables(self, attempt: Iteration, yields: tuple[Atom, ...]) -> bool:
