@@ -21,6 +21,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.rulekit.registry import hashable
 from adcompiler.runtime import give_back, own, zeros_like
+from adcompiler.runtime.batches import zeros_of_each
 from adcompiler.runtime.shaping import laid_out_as
 from adcompiler.transforms.unit import Unit, is_elementwise
 
@@ -57,15 +58,18 @@ class All(Watch):
 class Types(Watch):
     """Raises where a variable has a value that its type does not describe.
 
-    None stands for the value of a variable that has none, and goes with every type.
+    None stands for the value of a variable that has none, and goes with every type; in ``sweeps``
+    so does 0.0, the cotangent of such a variable.
     """
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: Unit, sweeps: bool = False) -> None:
         self.unit = unit
+        self.sweeps = sweeps
 
     def bound(self, var: Var, values: Mapping[Var, Any]) -> None:
         type_, value = self.unit.types.get(var, t.UNKNOWN), values[var]
-        if not fits(value, type_):
+        nothing = self.sweeps and type(value) is float and value == 0.0
+        if not nothing and not fits(value, type_):
             raise Contradiction(f"{var.name}: {type_} has the value {value!r}")
 
 
@@ -77,7 +81,7 @@ def fits(value: Any, type_: t.Type) -> bool:
         case t.Scalar(kind, dtype):
             wanted = np.dtype(PYTHON[kind] if dtype is None else dtype)
             number = isinstance(value, (np.generic, bool, int, float, complex))
-            return number and np.asarray(value).dtype == wanted
+            return number and describes(wanted, np.asarray(value).dtype)
         case t.Array(dtype, ndim):
             return type(value) is np.ndarray and value.dtype == np.dtype(dtype) and (
                 value.ndim == ndim
@@ -98,6 +102,8 @@ def fits(value: Any, type_: t.Type) -> bool:
         case t.SliceType():
             return type(value) is slice
         case t.Static(known):
+            if known is None:  # of what has no derivative, the cotangent is zero
+                return isinstance(value, float) and value == 0.0
             return bool(t.same_static(value, known)) or value == known
         case t.Object(cls, fields):
             return isinstance(value, cls) and all(
@@ -107,10 +113,15 @@ def fits(value: Any, type_: t.Type) -> bool:
     return True
 
 
+def describes(wanted: np.dtype[Any], found: np.dtype[Any]) -> bool:
+    """Say whether numbers of one dtype have the type of another: the type of two is the wider."""
+    return found == wanted or (found.kind != "b" and np.can_cast(found, wanted, "safe"))
+
+
 METADATA = frozenset({"shape", "ndim", "size", "dtype", "itemsize", "nbytes"})
 FORM_ONLY = frozenset({
     zeros_like, len, np.shape, give_back, np.zeros_like, np.ones_like, np.empty_like, np.full_like,
-    np.copy, own,  # what is saved may be read for its form alone
+    zeros_of_each, np.copy, own,  # what is saved may be read for its form alone
 })
 
 
