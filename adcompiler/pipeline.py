@@ -18,6 +18,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Function
 from adcompiler.linearizations import NotSplittable, linearization
 from adcompiler.nested import derive
+from adcompiler.optimise.raising import with_raising_kept
 from adcompiler.products import Product, Typed, gradient, optimised, specialise, split
 from adcompiler.pushforwards import pushforward
 from adcompiler.rulekit.homes import display_name
@@ -27,6 +28,8 @@ from adcompiler.transforms.unit import Unit
 STAGES = ("parse", "types", "reverse", "optimise", "source")
 WITH_EFFECTS = ("vjp", "forward", "taylor", "linearize")
 """Modes in which arguments are left as the function leaves them."""
+RETURN_VALUE = ("vjp", "value_and_grad", "linearize")
+"""Modes that return the function's value: they raise whatever the function raises."""
 
 
 @dataclass(frozen=True)
@@ -151,6 +154,8 @@ def typed_function(unit: Unit, function: Function, request: Request) -> tuple[Un
 
 def differentiate(unit: Unit, typed: Typed, request: Request) -> Product:
     """Return the product wanted: a split pair, the pushforward, or the joint function."""
+    if request.mode in RETURN_VALUE:
+        typed = raising_kept(unit, typed)
     if request.mode == "vjp":
         return split(unit, typed, request.single, request.batched)
     if request.mode == "forward":
@@ -161,6 +166,17 @@ def differentiate(unit: Unit, typed: Typed, request: Request) -> Product:
         return linearization(unit, typed)
     with_value = request.mode == "value_and_grad"
     return gradient(unit, typed, with_value, request.has_aux, request.single)
+
+
+def raising_kept(unit: Unit, typed: Typed) -> Typed:
+    """Return a function, and let those it calls be, with what may raise evaluated if unused too."""
+    for callee in unit.callees.values():
+        if callee.function is not None:
+            body = callee.function.body
+            kept = with_raising_kept(unit, body.statements, body.yields)
+            callee.function = replace(callee.function, body=replace(body, statements=kept))
+    needed = (typed.value, *(written.final for written in typed.written))
+    return replace(typed, statements=with_raising_kept(unit, typed.statements, needed))
 
 
 def compile_request(request: Request) -> Emitted:

@@ -20,10 +20,11 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import walk
 from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.runtime import (
-    accumulate, add_at, apart, append, check_bound, check_count, check_items, check_position,
-    check_rebinds, drop_last, give_back, holds_once, keeps_shape, no_grad, note_value, own,
-    passing_on, put_entry, read_global, record, same_kind, same_length, same_shape,
-    same_trailing_shape, seed, stays_real, stop_gradient, store_global, zeros_like,
+    accumulate, add_at, apart, append, called, check_bound, check_count, check_items,
+    check_position, check_rebinds, drop_last, evaluated, give_back, holds_once, keeps_shape,
+    no_grad, note_value, own, passing_on, put_entry, read_global, record, same_kind,
+    same_length, same_shape, same_trailing_shape, seed, stays_real, stop_gradient, store_global,
+    zeros_like,
 )
 from adcompiler.runtime.regions import check_cotangent
 
@@ -33,8 +34,8 @@ DESTRUCTIVE: frozenset[Any] = frozenset({add_at, append, drop_last, put_entry})
 RUNTIME = "adcompiler.runtime"
 ITERTOOLS = tuple(value for value in vars(itertools).values() if isinstance(value, type))
 CHECKS: frozenset[Any] = frozenset({
-    apart, check_bound, check_cotangent, check_count, check_items, check_position,
-    check_rebinds, holds_once, keeps_shape, same_kind, same_length, same_shape,
+    apart, called, check_bound, check_cotangent, check_count, check_items, check_position,
+    check_rebinds, evaluated, holds_once, keeps_shape, same_kind, same_length, same_shape,
     same_trailing_shape, seed, stays_real,
 })
 """Functions of the runtime that raise where a value is not what it must be."""

@@ -180,7 +180,7 @@ class Sharing:
                 part is None or part is Ellipsis or isinstance(part, slice)
                 or (isinstance(part, int) and not isinstance(part, bool)) for part in parts
             )
-        match self.type_of(index):
+        match t.as_index(self.type_of(index)):
             case t.Scalar("int") | t.SliceType():
                 return True
             case t.Static(value):
@@ -188,6 +188,7 @@ class Sharing:
             case t.Tuple(items):
                 return all(
                     item in (t.SLICE, t.Static(None), t.Static(Ellipsis))
+                    or (isinstance(item, t.Scalar) and t.as_index(item) != item)
                     or (isinstance(item, t.Scalar) and item.kind == "int") for item in items
                 )
         return False

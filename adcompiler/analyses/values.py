@@ -202,6 +202,17 @@ def sparse_stand_in(type_: t.Object, n: int) -> Any:
     return type_.cls(stand_in(t.Array(data.dtype, 2), n))
 
 
+def on_stand_ins(function: Callable[..., Any]) -> Callable[..., Any] | None:
+    """Return what is called on stand-ins to type the results of ``function``, None if nothing."""
+    with contextlib.suppress(TypeError):  # not hashable
+        function = TYPED_AS.get(function, function)
+    if str(getattr(function, "__module__", "")).startswith("scipy.") and (
+        public_place(function) in UNDECIDED
+    ):
+        return None
+    return function
+
+
 def try_types(
     function: Callable[..., Any], arguments: Callable[[int], tuple[tuple[Any, ...], dict[str, Any]]]
 ) -> t.Type:
@@ -209,11 +220,8 @@ def try_types(
 
     ``arguments`` gives positional and keyword stand-ins for an extent.
     """
-    with contextlib.suppress(TypeError):  # not hashable
-        function = TYPED_AS.get(function, function)
-    if str(getattr(function, "__module__", "")).startswith("scipy.") and (
-        public_place(function) in UNDECIDED
-    ):
+    tried = on_stand_ins(function)
+    if tried is None:
         return t.UNKNOWN
     for sizes in SIZES:
         found: list[t.Type] = []
@@ -225,7 +233,7 @@ def try_types(
             try:
                 with warnings.catch_warnings(), np.errstate(all="ignore"):
                     warnings.simplefilter("ignore")
-                    found.append(type_of(function(*args, **kwargs)))
+                    found.append(type_of(tried(*args, **kwargs)))
             except Exception:
                 break
         else:

@@ -47,7 +47,7 @@ def primary_key(function: types.FunctionType, request: Iterable[object]) -> str:
     """Return the key under which emitted code for ``function`` is kept."""
     source = read_source(function)
     return digest(
-        compiler_digest(), sys.version, np.__version__, function.__module__,
+        compiler_digest(), sys.version, sys.flags.optimize, np.__version__, function.__module__,
         function.__qualname__, source.file, source.first_line, source.snippet, *request,
     )
 

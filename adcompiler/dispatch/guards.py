@@ -168,9 +168,9 @@ def same(namespace: Namespace, expression: str, value: Any) -> str:
 def type_test(namespace: Namespace, expression: str, type_: t.Type) -> str:
     """Return a test that an expression gives a value of ``type_``."""
     match type_:
-        case t.Scalar(kind, None):
+        case t.Scalar(kind, None, ()):
             return f"{namespace.name(type)}({expression}) is {namespace.name(PYTHON_CLASSES[kind])}"
-        case t.Scalar(_, str() as dtype):
+        case t.Scalar(_, str() as dtype, ()):
             return f"{namespace.name(type)}({expression}) is {namespace.name(np.dtype(dtype).type)}"
         case t.Text():
             return f"{namespace.name(type)}({expression}) is {namespace.name(str)}"

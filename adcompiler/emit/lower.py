@@ -23,7 +23,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import is_short_circuit
 from adcompiler.runtime import (
-    add_at, append, drop_last, note_value, put_entry, store_global, unpack,
+    add_at, append, drop_last, evaluated, note_value, put_entry, store_global, unpack,
 )
 from adcompiler.transforms.unit import Unit
 
@@ -117,6 +117,11 @@ class FunctionLowering(ExpressionLowering):
         match statement:
             case Let(target, rhs, origin):
                 self.let(target, rhs, origin)
+            case Do(Call(Const(function), (atom,)), origin) if function is evaluated:
+                value = self.atom(unstar(atom))
+                if not isinstance(value, (ast.Name, ast.Constant)):  # computed above
+                    self.comment(origin)
+                    self.out.append(ast.Expr(value))
             case Do(rhs, origin):
                 self.comment(origin)
                 self.out.append(self.stored(rhs) or ast.Expr(self.rhs(rhs)))

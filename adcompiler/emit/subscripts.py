@@ -11,7 +11,7 @@ from adcompiler.transforms.unit import Unit
 
 def is_integer(unit: Unit, index: Atom) -> bool:
     """Say whether a subscript is one integer."""
-    type_ = unit.type(index)
+    type_ = t.as_index(unit.type(index))
     return isinstance(type_, t.Scalar) and type_.kind == "int"
 
 
@@ -26,7 +26,7 @@ def index_kind(unit: Unit, index: Atom) -> str:
             "basic", "gather"} else "unknown"
     if isinstance(index, Const):
         return "basic" if not isinstance(index.value, (list, bool)) else "unknown"
-    match unit.type(index):
+    match t.as_index(unit.type(index)):
         case t.Scalar("int"):
             return "basic"
         case t.SliceType() | t.Static():

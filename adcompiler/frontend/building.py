@@ -220,6 +220,8 @@ class Builder(ABC):
     # -- variables -----------------------------------------------------------------------------
 
     def load(self, name: str) -> Atom:
+        if name == "__debug__":  # no variable: nothing can assign it
+            return Const(__debug__)
         if name in self.locals:
             atom = self.env.get(name, UNDEF)
             if isinstance(atom, Const) and hasattr(atom.value, "late"):

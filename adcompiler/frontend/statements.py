@@ -70,6 +70,8 @@ class Statements(Builder):
         )
 
     def parse_Assert(self, node: Any) -> None:
+        if not __debug__:  # python -O
+            return
         condition = self.expression(node.test)
 
         def fail() -> End:

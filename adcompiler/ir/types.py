@@ -46,13 +46,35 @@ class Bottom(Type):
 
 @dataclass(frozen=True, slots=True)
 class Scalar(Type):
-    """A number; ``dtype`` names a NumPy scalar's type, None means a Python number."""
+    """A number; ``dtype`` names a NumPy scalar's type, None means a Python number.
+
+    A number that may be of one of several classes has these in ``among``, each as kind and dtype;
+    ``kind`` is then the widest of their kinds. Such a type decides nothing that depends on the
+    class. Where ``among`` is empty the class is exactly known.
+    """
 
     kind: str
     dtype: str | None = None
+    among: tuple[tuple[str, str | None], ...] = ()
+
+    @property
+    def exact(self) -> bool:
+        """Whether the class of the number is known."""
+        return not self.among
+
+    @property
+    def classes(self) -> tuple[tuple[str, str | None], ...]:
+        """The classes that the number may be of, as kinds and dtypes."""
+        return self.among or ((self.kind, self.dtype),)
+
+    @property
+    def alternatives(self) -> tuple[Scalar, ...]:
+        """The exact types that the number may be of."""
+        return tuple(Scalar(kind, dtype) for kind, dtype in self.classes)
 
     def __str__(self) -> str:
-        return self.kind if self.dtype is None else f"np.{self.dtype}"
+        return "|".join(
+            kind if dtype is None else f"np.{dtype}" for kind, dtype in self.classes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,10 +261,9 @@ def join(a: Type, b: Type) -> Type:
         return b
     match a, b:
         case Scalar(), Scalar():
-            kind = KINDS[max(KINDS.index(a.kind), KINDS.index(b.kind))]
             if "bool" in (a.kind, b.kind) and a.kind != b.kind:
                 return UNKNOWN
-            return Scalar(kind, a.dtype if a.dtype == b.dtype else _wider(a, b))
+            return one_of_numbers(a, b)
         case Tuple(items, cls), Tuple(others, other_cls):
             if len(items) == len(others) and cls is other_cls:
                 return Tuple(tuple(map(join, items, others)), cls)
@@ -262,9 +283,30 @@ def join(a: Type, b: Type) -> Type:
     return UNKNOWN
 
 
-def _wider(a: Scalar, b: Scalar) -> str | None:
-    """Return the dtype of a join of a Python and a NumPy number, or of two NumPy numbers."""
-    if a.dtype is None or b.dtype is None:
-        other = a.dtype or b.dtype
-        return other if other in ("float64", "complex128") else None
-    return str(np.promote_types(a.dtype, b.dtype))
+def one_of_numbers(*types: Scalar) -> Scalar:
+    """Return the type of a number that is of one of ``types``."""
+    found = {member for type_ in types for member in type_.classes}
+    among = tuple(sorted(found, key=lambda member: (KINDS.index(member[0]), member[1] or "")))
+    return Scalar(among[-1][0], _widest(among), among) if len(among) > 1 else Scalar(*among[0])
+
+
+def _widest(among: tuple[tuple[str, str | None], ...]) -> str | None:
+    """Return the dtype of a number among several; None for one that is a Python number mostly."""
+    names = {dtype for _, dtype in among}
+    wide = sorted(names & {"float64", "complex128"} - {None})  # type: ignore[type-var]
+    if None in names:
+        return wide[0] if wide else None
+    return str(np.result_type(*(np.dtype(name) for name in names)))
+
+
+def widest(type_: Type) -> Type:
+    """Return the widest of the exact types that a number may be of; other types as they are."""
+    return Scalar(type_.kind, type_.dtype) if isinstance(type_, Scalar) else type_
+
+
+def as_index(type_: Type) -> Type:
+    """Return the type that a number has where it is a subscript or a count: an integer, or none."""
+    if isinstance(type_, Scalar) and not type_.exact:
+        whole = [one for one in type_.alternatives if one.kind in ("bool", "int")]
+        return one_of_numbers(*whole) if whole else type_
+    return type_

@@ -16,16 +16,18 @@ from adcompiler.runtime.indexing import (
 )
 from adcompiler.runtime.records import record
 from adcompiler.runtime.regions import (
-    no_grad, note_value, noted_value, passing_on, stop_gradient,
+    called, evaluated, no_grad, note_value, noted_value, passing_on, stop_gradient,
 )
 from adcompiler.runtime.structure import add, as_cotangent, as_gradient, seed, zeros_like
 from adcompiler.runtime.tangents import as_tangent
 
 __all__ = [
     "AliasedError", "StretchedError", "accumulate", "add", "add_at", "apart", "append",
-    "as_cotangent", "as_gradient", "as_tangent", "cell_value", "check_bound", "check_count",
+    "as_cotangent", "as_gradient", "as_tangent", "called", "cell_value", "check_bound",
+    "check_count",
     "check_items", "check_position", "check_rebinds", "choose", "dict_keys", "dict_of",
-    "dict_values", "drop_last", "entry", "generated", "give_back", "holds_once", "is_basic",
+    "dict_values", "drop_last", "entry", "evaluated", "generated", "give_back", "holds_once",
+    "is_basic",
     "is_mapping", "is_sequence", "keeps_shape", "last_written", "no_grad", "note_value",
     "noted_value", "own", "paired", "passing_on", "pattern_argument", "positions", "project",
     "put_entry", "read_global", "record", "repack", "same_kind", "same_length", "same_shape",

@@ -28,6 +28,15 @@ def no_grad() -> Undifferentiated:
     return Undifferentiated()
 
 
+def evaluated(value: Any) -> None:
+    """Do nothing: what evaluating the argument raises is what the call is written for."""
+
+
+def called(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """Call a function with arguments that it does not take, for what Python says of that."""
+    return function(*args, **kwargs)
+
+
 def note_value(place: list[Any], value: Any) -> None:
     """Note the value that a variable has got, for handlers of exceptions."""
     place[0] = value

@@ -19,6 +19,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Attribute, Call, Closure, Const, Origin, Star
 from adcompiler.rulekit.homes import root_module
 from adcompiler.rulekit.registry import REGISTRY, hashable
+from adcompiler.runtime import called
 from adcompiler.transforms import (
     container_folds, copy_folds, functional_folds, in_place_folds, inspection_folds,
     iterator_folds, option_folds, outer_folds, power_folds, projection_folds, sequence_folds,
@@ -32,7 +33,7 @@ from adcompiler.transforms.derivatives import (
     refuse_inside,
 )
 from adcompiler.transforms.effects import refused, without_out, without_overwriting
-from adcompiler.transforms.folds import FOLDS, class_of, fold_constants
+from adcompiler.transforms.folds import FOLDS, class_of, fits, fold_constants
 from adcompiler.transforms.functionals import call_replacement
 from adcompiler.transforms.generators import opened_arguments
 from adcompiler.transforms.iterator_folds import GETTERS, call_getter, opened_iterator
@@ -174,7 +175,8 @@ def call_value(
         made = call_operator(s, value, args, origin, name)
     if made is not None:
         return made
-    if hashable(value) and (value in ITERATING or (value is reversed and is_dict(s, args[0]))):
+    of_dict = value is reversed and bool(args) and is_dict(s, args[0])
+    if of_dict or (hashable(value) and value in ITERATING):
         whole = (value is dict and bool(args) and is_dict(s, args[0])) or (
             value in (min, max) and len(args) > 1
         )
@@ -200,6 +202,8 @@ def call_value(
         args = [as_array(s, arg, origin) for arg in args]
     args = opened_arguments(s, value, args, origin)
     fold = FOLDS.get(value) if hashable(value) else None
+    if fold is not None and not is_runtime(value) and not fits(value, args, kwargs):
+        return s.let(plain_call(Const(called), [func, *args], kwargs), t.UNKNOWN, name, origin)
     if fold is not None:
         folded = fold(s, args, kwargs, origin, name)
         if folded is not None:

@@ -365,6 +365,8 @@ def cotangent_type(type_: t.Type) -> t.Type:
     match type_:
         case t.Scalar(kind, _) if kind in ("bool", "int"):
             return t.FLOAT
+        case t.Scalar():
+            return t.widest(type_)
         case t.Array(_, ndim) if type_.kind in ("bool", "int"):
             return t.Array("float64", ndim)
         case t.Tuple(items):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import operator
 import types as python_types
 from collections.abc import Callable, Mapping
@@ -11,7 +13,7 @@ import numpy as np
 
 from adcompiler.analyses.values import simple
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import UNDEF, Atom, Const, Origin
+from adcompiler.ir.nodes import UNDEF, Atom, Const, Origin, Star
 from adcompiler.transforms.writer import Writer
 
 Fold = Callable[[Writer, list[Any], dict[str, Atom], Origin, str], Atom | None]
@@ -21,6 +23,8 @@ COMPARISONS = frozenset({
     operator.eq, operator.ne, operator.contains, operator.is_, operator.is_not, operator.lt,
     operator.le, operator.gt, operator.ge, issubclass, isinstance, len, bool, str, repr,
 })
+TAKES_NOTHING = frozenset({zip, dict, int, str, bool, set, frozenset, np.ndindex, print})
+"""Functions that may be called without arguments and do not tell what they take."""
 
 
 def folds(*functions: Any) -> Callable[[AnyFold], AnyFold]:
@@ -34,11 +38,39 @@ def folds(*functions: Any) -> Callable[[AnyFold], AnyFold]:
     return register
 
 
+def fits(function: Any, args: list[Any], kwargs: Mapping[str, Any]) -> bool:
+    """Say whether a function takes as many arguments as it is given; where it does not, it raises.
+
+    Python says so when the call runs, in its own words.
+    """
+    if any(isinstance(arg, Star) for arg in args) or None in kwargs:
+        return True
+    signature = signature_of(function)
+    if signature is None:
+        return bool(args or kwargs) or function in TAKES_NOTHING
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError:
+        return False
+    return True
+
+
+@functools.cache
+def signature_of(function: Any) -> inspect.Signature | None:
+    """Return the parameters of a function of a library, None if it does not tell."""
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
+
+
 def class_of(s: Writer, atom: Atom) -> type | None:
     """Return the class of an atom's value, None if it is not known."""
     if isinstance(atom, Const):
         return type(atom.value)
     match s.unit.type(atom):
+        case t.Scalar(among=(_, *_)):
+            return None
         case t.Scalar(kind, dtype):
             if dtype is not None:
                 return np.dtype(dtype).type

@@ -27,6 +27,9 @@ NUMBERS = (
 """Classes of numbers, kind by kind."""
 
 
+PYTHON_NUMBERS = {"bool": bool, "int": int, "float": float, "complex": complex}
+
+
 @folds(imported_module)
 def fold_import(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
     """``import module`` inside a function: the module is a compile-time value."""
@@ -61,6 +64,11 @@ def possible_classes(s: Writer, atom: Atom) -> tuple[type, ...]:
     A number that comes from several places may be of a lesser kind than its type says.
     """
     type_ = s.unit.type(atom)
+    if isinstance(type_, t.Scalar) and not type_.exact:
+        return tuple(
+            PYTHON_NUMBERS[kind] if dtype is None else np.dtype(dtype).type
+            for kind, dtype in type_.classes
+        )
     if not isinstance(type_, t.Scalar) or atom not in s.unit.merged or type_.kind == "bool":
         cls = class_of(s, atom)
         return () if cls is None else (cls,)

@@ -18,7 +18,7 @@ from adcompiler.ir.nodes import (
     Origin, Pack, Raise, Rhs, Slice, Star, Statement, substitute, Try, Unsupported, Var, With,
 )
 from adcompiler.ir.visit import substitute_statement
-from adcompiler.runtime import store_global
+from adcompiler.runtime import check_bound, store_global
 from adcompiler.transforms.calls import call
 from adcompiler.transforms.choices import Place, handed_out, one_of, places_of_arms, truth_of
 from adcompiler.transforms.global_state import store
@@ -38,14 +38,20 @@ class Specialiser(Loops, Regions, Displays, Access):
 
     # -- blocks and statements -----------------------------------------------------------------
 
-    def block(self, block: Block, env: Env, scope: Scope | None) -> tuple[Atom, ...] | None:
-        """Write the statements of ``block``; return what it yields, None if it always raises."""
+    def block(
+        self, block: Block, env: Env, scope: Scope | None, carried: bool = False
+    ) -> tuple[Atom, ...] | None:
+        """Write the statements of ``block``; return what it yields, None if it always raises.
+
+        What is ``carried`` on to variables may be unbound.
+        """
         for statement in block.statements:
             if not self.statement(statement, env, scope):
                 return None
         if block.diverges:
             return None
-        return tuple(self.value(atom, env) for atom in block.yields)
+        read = self.carried_value if carried else self.value
+        return tuple(read(atom, env) for atom in block.yields)
 
     def statement(self, statement: Statement, env: Env, scope: Scope | None) -> bool:
         """Write one statement; return False if control never passes it."""
@@ -57,6 +63,12 @@ class Specialiser(Loops, Regions, Displays, Access):
             case Do(Call(Const(function), (name, value)), origin) if function is store_global:
                 assert isinstance(name, Const) and not isinstance(value, Star)
                 store(self, name.value, self.value(value, env), scope, origin)
+            case Do(Call(Const(function), (Var() as variable, name)), origin) if (
+                function is check_bound and env[variable] in self.unit.if_bound
+            ):
+                flag = env[variable]
+                self.out.append(Do(Call(Const(check_bound), (flag, name)), origin))
+                env[variable] = self.unit.if_bound[flag]
             case Do(rhs, origin):
                 value = self.rhs(rhs, env, scope, origin, "ignored", True)
                 last = self.out[-1] if self.out else None
@@ -84,7 +96,7 @@ class Specialiser(Loops, Regions, Displays, Access):
         condition = self.condition(node, env)
         if isinstance(condition, Const):
             chosen = node.then if condition.value else node.orelse
-            yields = self.block(chosen, env, scope)
+            yields = self.block(chosen, env, scope, True)
             if yields is None:
                 return False
             env.update(zip(node.results, yields, strict=True))
@@ -95,7 +107,7 @@ class Specialiser(Loops, Regions, Displays, Access):
         states = []
         for arm in (node.then, node.orelse):
             with self.writing_to([]) as out, self.region_of_heap() as state:
-                arms.append((out, self.block(arm, dict(env), scope)))
+                arms.append((out, self.block(arm, dict(env), scope, True)))
                 states.append(state())
         results = self.merge(node, arms, condition, states)
         if results is None:
@@ -150,6 +162,13 @@ class Specialiser(Loops, Regions, Displays, Access):
                 results.append(same)
                 continue
             type_ = t.join(self.unit.type(a), self.unit.type(b))
+            if then is not None and orelse is not None and (
+                flag := self.bound_flag(result, (a, b))
+            ) is not None:
+                results.append(flag)
+                kept[flag] = self.flagged(a), self.flagged(b)
+                continue
+            a, b = self.flagged(a, False), self.flagged(b, False)
             if isinstance(type_, t.Static):
                 results.append(Const(type_.value))
                 continue

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from adcompiler.analyses.storage import is_mutable
-from adcompiler.analyses.values import MAX_FIELDS, foreign_array, stand_in, try_types, type_of
+from adcompiler.analyses.values import (
+    MAX_FIELDS, CannotStandInError, foreign_array, stand_in, try_types, type_of,
+)
 from adcompiler.frontend.scope import MISSING, Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -28,6 +30,14 @@ PYTHON_NUMBERS = {"bool": bool, "int": int, "float": float, "complex": complex}
 READING = frozenset({"index", "count", "copy"})
 """Methods of lists, tuples and dicts that change nothing and are called as they stand."""
 MODULE_NAMES = frozenset({"__name__", "__file__", "__doc__", "__package__"})
+
+
+def data_attribute(value: Any, name: str) -> Any:
+    """Return an attribute of a stand-in that is no method; raise if it is one."""
+    found = getattr(value, name)
+    if callable(found):
+        raise CannotStandInError(name)
+    return found
 
 
 class Access(ResultTypes):
@@ -157,6 +167,9 @@ class Access(ResultTypes):
                 if name == "dtype" and type_.kind != "other":
                     return Const(np.dtype(dtype))
                 return self.array_attribute(obj, type_, name, origin, hint)
+            case t.Scalar() if not type_.exact:
+                return self.let(Attribute(obj, name), self.type_of_call(
+                    lambda value: data_attribute(value, name), [obj], {}), hint, origin)
             case t.Scalar(_, dtype):
                 if dtype is not None and name in ("ndim", "shape", "size", "dtype"):
                     return Const(getattr(np.dtype(dtype).type(0), name))

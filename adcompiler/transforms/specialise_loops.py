@@ -52,7 +52,7 @@ class Loops(Writer):
         ]
         if self.unrolled(node, iterables, env, scope):
             return
-        inits = [self.value(atom, env) for atom in node.inits]
+        inits = [self.carried_value(atom, env) for atom in node.inits]
         if not self.run_over(iterables, node, inits, env, scope, False):
             self.run_over(iterables, node, inits, env, scope, True)
 
@@ -107,6 +107,9 @@ class Loops(Writer):
         items, flat = carried.sequences(attempt.items, flat, attempt.out, yields)
         stores = carried.finish(attempt, results, collects)
         inits = carried.inits()
+        flags = {i for i, param in kept.items() if param in self.unit.if_bound}
+        inits = [self.flagged(atom, i in flags) for i, atom in enumerate(inits)]
+        yields = tuple(self.flagged(atom, i in flags) for i, atom in enumerate(yields))
         self.out.append(Loop(
             items, tuple(flat), attempt.condition,
             (*kept.values(), *stores.params), (*(inits[i] for i in kept), *stores.inits),
@@ -164,7 +167,9 @@ class Loops(Writer):
         params: list[Atom] = []
         for i, (param, init, type_) in enumerate(zip(node.params, inits, types, strict=True)):
             if isinstance(type_, t.Static):
-                params.append(init if isinstance(init, Const) else Const(type_.value))
+                flag = self.bound_flag(param, (init, Const(type_.value)))
+                known = isinstance(init, Const) and init is not UNDEF
+                params.append(flag or (init if known else Const(type_.value)))
             elif (isinstance(type_, t.FunctionType) and init is not UNDEF) or i in carried.same:
                 params.append(init)
             else:
@@ -183,7 +188,7 @@ class Loops(Writer):
             if build is not None and node.items:
                 parts = carried.items(items, node.origin)
                 inner[node.items[0]] = build(self, iter(parts), node.origin)
-            yields = self.block(node.body, inner, scope)
+            yields = self.block(node.body, inner, scope, True)
         return Iteration(items, params, condition, out, yields)
 
     @staticmethod
@@ -206,6 +211,8 @@ class Loops(Writer):
                 results.append(param)
             elif param is init:
                 results.append(init)
+            elif (flag := self.bound_flag(result, (param,))) is not None:
+                results.append(flag)
             else:
                 unsure = param in self.unit.unsure or (
                     yields is not None and yields[index] in self.unit.unsure
@@ -332,14 +339,14 @@ class Loops(Writer):
         count = len(type_.items) if isinstance(type_, t.Tuple) else len(elements or ())
         if table is not None:
             count = len(table)
-        carried = [self.value(init, env) for init in node.inits]
+        carried = [self.carried_value(init, env) for init in node.inits]
         rows = []
         start = len(self.out)
         for index in range(count):
             item = table[index] if table is not None else self.item(
                 iterable, Const(index), node.origin, node.items[0].name)
             inner = {**env, node.items[0]: item, **dict(zip(node.params, carried, strict=True))}
-            yields = self.block(node.body, inner, scope)
+            yields = self.block(node.body, inner, scope, True)
             if yields is None:
                 del self.out[start:]
                 return False

@@ -61,7 +61,7 @@ class Regions(Writer):
         if maker is not np.errstate:  # a check that fails would enter and leave it once more
             self.unit.assume_equal_shapes = False
         with self.writing_to([]) as out, self.region_of_heap() as state:
-            yields = self.block(node.body, inner, scope)
+            yields = self.block(node.body, inner, scope, True)
             states = [state()]
         blocks, kept = self.region_results(node.results, [(out, yields)], env, states)
         self.out.append(With(context, target, blocks[0], kept, node.origin))
@@ -74,7 +74,7 @@ class Regions(Writer):
         if node.target is not None:
             given = [*map(unstar, made.args), *(atom for _, atom in made.kwargs)]
             env[node.target] = given[0] if given else Const(None)
-        yields = self.block(node.body, env, scope)
+        yields = self.block(node.body, env, scope, True)
         if yields is not None:
             env.update(zip(node.results, yields, strict=True))
         return yields is not None
@@ -93,7 +93,7 @@ class Regions(Writer):
             env[node.target] = Const(None)
         start, heap = len(self.out), self.heap
         before = {} if heap is None else dict(heap.state.latest)
-        yields = self.block(node.body, env, scope)
+        yields = self.block(node.body, env, scope, True)
         made = definitions(Block(tuple(self.out[start:])))
         self.unit.detached |= made
         if heap is not None:
@@ -118,7 +118,7 @@ class Regions(Writer):
         arms: list[Arm] = []
         states: list[State | None] = []
         with self.writing_to([]) as out, self.region_of_heap() as state:
-            arms.append((out, self.block(node.body, dict(env), scope)))
+            arms.append((out, self.block(node.body, dict(env), scope, True)))
             states.append(state())
         if self.needs_no_handler(arms[0], states[0], node, env):
             return True
@@ -130,7 +130,7 @@ class Regions(Writer):
                 name = inner[handler.name] = self.bound_here(handler.name)
             heads.append((self.value(handler.exception, env), name))
             with self.writing_to([]) as out, self.region_of_heap() as state:
-                arms.append((out, self.block(handler.body, inner, scope)))
+                arms.append((out, self.block(handler.body, inner, scope, True)))
                 states.append(state())
         self.check_partial_writes(node, states[0], arms, [kind for kind, _ in heads])
         blocks, kept = self.region_results(node.results, arms, env, states)
@@ -209,12 +209,20 @@ class Regions(Writer):
         """Enter the results of a region into ``env``; return its blocks and new results."""
         completed = [yields for _, yields in arms if yields is not None]
         kept: dict[Var, int] = {}
+        flags: set[int] = set()
         adopted: list[tuple[Var, list[Atom]]] = []
         for index, result in enumerate(results if completed else ()):
             values = [yields[index] for yields in completed]
             type_: t.Type = t.BOTTOM
             for value in values:
                 type_ = t.join(type_, self.unit.type(value))
+            flag = self.bound_flag(result, values)
+            if flag is not None:
+                kept[flag] = index
+                flags.add(index)
+                env[result] = flag
+                continue
+            values = [self.flagged(value, False) for value in values]
             known = isinstance(values[0], Const) and all(same(v, values[0]) for v in values)
             if known or isinstance(type_, t.Static):
                 env[result] = values[0] if known else Const(getattr(type_, "value", None))
@@ -230,7 +238,8 @@ class Regions(Writer):
             Block(
                 tuple(out),
                 (
-                    *(UNDEF if yields is None else yields[i] for i in kept.values()),
+                    *(UNDEF if yields is None else self.flagged(yields[i], i in flags)
+                      for i in kept.values()),
                     *(UNDEF if yields is None else values[position]
                       for values in stored.values()),
                 ),

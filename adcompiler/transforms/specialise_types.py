@@ -9,11 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.exceptions import AxisError
 
-from adcompiler.analyses.values import stand_in, try_types
+from adcompiler.analyses.values import CannotStandInError, on_stand_ins, stand_in, try_types
+from adcompiler.analyses.variants import CLASS_ALONE, combined, exact, has_number, variants, widened
 from adcompiler.frontend.scope import MISSING
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Const, Item, Pack, Star, unstar
+from adcompiler.rulekit.registry import hashable
 from adcompiler.transforms.writer import Writer
+
+POWERS = frozenset({pow, operator.pow, operator.ipow})
 
 
 class ResultTypes(Writer):
@@ -43,8 +47,41 @@ class ResultTypes(Writer):
 
         found = try_types(function, arguments)
         if found == t.UNKNOWN and lacks_axis(function, arguments):
-            return try_types(function, along_first_axis)
-        return found
+            found = try_types(function, along_first_axis)
+        return self.widened_by_values(function, args, kwargs, found)
+
+    def widened_by_values(
+        self, function: Any, args: list[Any], kwargs: Mapping[str, Atom], found: t.Type
+    ) -> t.Type:
+        """Return the type of a result whatever the values and classes of numeric arguments are."""
+        atoms = [*args, *kwargs.values()]
+        inexact = not all(exact(self.unit.type(atom)) for atom in atoms)
+        if isinstance(found, t.Unknown) and not inexact:
+            return found
+        by_value = has_number(found) and not (hashable(function) and function in CLASS_ALONE)
+        tried = on_stand_ins(function)
+        if tried is None or not (inexact or by_value):
+            return found
+        known = not isinstance(found, t.Unknown)
+        try:
+            choices = [self.variants(atom, 3, by_value) for atom in atoms]
+        except CannotStandInError:
+            return t.UNKNOWN
+        other = widened(real_power(tried) if known and found != t.COMPLEX else tried,
+                        found if known else t.BOTTOM, choices, tuple(kwargs))
+        return t.UNKNOWN if isinstance(other, t.Bottom) else other
+
+    def variants(self, atom: Atom, n: int, by_value: bool) -> list[Any]:
+        """Return stand-ins for ``atom`` of all classes that it may have, as by ``stand_in``."""
+        rhs = self.unit.definition(atom)
+        if isinstance(atom, Const):
+            return [atom.value]
+        if isinstance(rhs, Pack) and rhs.kind in ("tuple", "list") and self.unit.elements(atom):
+            parts = combined([self.variants(unstar(item), n, by_value) for item in rhs.items])
+            return [tuple(part) if rhs.kind == "tuple" else list(part) for part in parts]
+        first = self.stand_in(atom, n)
+        type_ = self.unit.type(atom)
+        return [first, *variants(type_, n, by_value)] if has_number(type_) else [first]
 
     def stand_in(self, atom: Atom, n: int) -> Any:
         """Return a stand-in for the value of ``atom``: itself if it is known."""
@@ -74,7 +111,7 @@ class ResultTypes(Writer):
                     return t.UNKNOWN
                 return item_type(type_)
             case t.List():
-                index_type = self.unit.type(index)
+                index_type = t.as_index(self.unit.type(index))
                 if isinstance(index_type, t.SliceType):
                     return type_
                 return item_type(type_) if is_integer(index_type) else t.UNKNOWN
@@ -87,7 +124,7 @@ class ResultTypes(Writer):
             case t.Text():
                 return t.TEXT
             case t.Range():
-                return t.INT if is_integer(self.unit.type(index)) else t.RANGE
+                return t.INT if is_integer(t.as_index(self.unit.type(index))) else t.RANGE
             case t.Array():
                 found = try_types(
                     operator.getitem,
@@ -120,7 +157,7 @@ class ResultTypes(Writer):
             if isinstance(index.value, tuple):
                 return tuple(self.stand_in_index(Const(item), n) for item in index.value)
             return slice(None) if isinstance(index.value, slice) else index.value
-        type_ = self.unit.type(index)
+        type_ = t.as_index(self.unit.type(index))
         if isinstance(type_, t.SliceType):
             return slice(None)
         if isinstance(type_, t.Array) and type_.kind == "int":
@@ -129,6 +166,8 @@ class ResultTypes(Writer):
             return 0
         if isinstance(type_, t.List) and is_integer(type_.item):
             return [0] * n
+        if isinstance(type_, t.Scalar):
+            return stand_in(t.widest(type_), n)
         if isinstance(type_, t.Tuple):
             return tuple(stand_in_type_index(item, n) for item in type_.items)
         return stand_in(type_, n)
@@ -138,7 +177,7 @@ def stand_in_type_index(type_: t.Type, n: int) -> Any:
     """Return a stand-in for a subscript of which only the type is known."""
     if isinstance(type_, t.Array) and type_.kind == "int":
         return np.zeros((n,) * type_.ndim, type_.dtype)
-    return 0 if is_integer(type_) else stand_in(type_, n)
+    return 0 if is_integer(t.as_index(type_)) else stand_in(type_, n)
 
 
 def item_type(type_: t.Type) -> t.Type:
@@ -164,6 +203,20 @@ def item_type(type_: t.Type) -> t.Type:
         case t.Text():
             return t.TEXT
     return t.UNKNOWN
+
+
+def real_power(function: Any) -> Any:
+    """Return a power that raises where it is complex: ``stays_real`` is written beside such."""
+    if not hashable(function) or function not in POWERS:
+        return function
+
+    def power(x: Any, y: Any, *modulus: Any) -> Any:
+        found = function(x, y, *modulus)
+        if isinstance(found, complex):
+            raise ValueError(found)
+        return found
+
+    return power
 
 
 def lacks_axis(

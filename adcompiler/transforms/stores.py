@@ -140,6 +140,7 @@ def summand(
         return None
     if not isinstance(change, (Var, Const)):
         return None
+    s.unit.spared |= {old, value}
     if rhs.func.value is operator.add:
         return change
     return s.call(Const(operator.neg), [change], {}, origin, "change")

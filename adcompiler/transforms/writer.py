@@ -13,7 +13,7 @@ from adcompiler.frontend.places import PSEUDO
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Block, Let, Origin, Rhs, Star, Statement, Var,
+    UNDEF, Atom, Block, Const, Let, Origin, Rhs, Star, Statement, Var,
 )
 from adcompiler.transforms.unit import Unit
 
@@ -133,14 +133,47 @@ class Writer(ABC):
     def value(self, atom: Atom, env: Mapping[Var, Atom]) -> Atom:
         """Return the specialised atom of ``atom``: of what it refers to now."""
         found = env[atom] if isinstance(atom, Var) else atom
+        found = self.unit.if_bound.get(found, found)
         if self.heap is None or self.at is None:
             return found
         return self.heap.current(found, self.at)
 
+    def carried_value(self, atom: Atom, env: Mapping[Var, Atom]) -> Atom:
+        """Return the specialised atom that a region hands on: of whether a variable is bound."""
+        found = env[atom] if isinstance(atom, Var) else atom
+        return found if found in self.unit.if_bound else self.value(atom, env)
+
+    def bound_flag(self, like: Var, atoms: Sequence[Atom]) -> Var | None:
+        """Return a variable that tells whether ``like`` is bound, as one of ``atoms`` each way.
+
+        None if its value is not known here, or if it is bound on all ways.
+        """
+        known = [self.unit.if_bound.get(atom, atom) for atom in atoms if atom is not UNDEF]
+        types = [self.unit.type(atom) for atom in known]
+        unsure = any(atom is UNDEF or atom in self.unit.if_bound for atom in atoms)
+        if like.temporary or not unsure or not known or not isinstance(
+            types[0], t.Static
+        ) or any(type_ != types[0] for type_ in types):
+            return None
+        flag = self.joined(like, types[0], True)
+        self.unit.if_bound[flag] = Const(types[0].value)
+        return flag
+
+    def flagged(self, atom: Atom, flag: bool = True) -> Atom:
+        """Return what the code carries of a variable that is bound to a known value or to none.
+
+        That is the value if it is not taken for a ``flag``.
+        """
+        if flag:
+            return atom if atom is UNDEF or atom in self.unit.if_bound else Const(True)
+        return self.unit.if_bound.get(atom, atom)
+
     # -- what the parts use of each other ------------------------------------------------------
 
     @abstractmethod
-    def block(self, block: Block, env: Env, scope: Scope | None) -> tuple[Atom, ...] | None:
+    def block(
+        self, block: Block, env: Env, scope: Scope | None, carried: bool = False
+    ) -> tuple[Atom, ...] | None:
         """Write the statements of ``block``; return what it yields, None if it always raises."""
 
     @abstractmethod
