@@ -16,12 +16,13 @@ from adcompiler.analyses.purity import Purity
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Const, Do, Item, Let, Pack, Rhs, Star, Statement, Try, Var,
-    unstar,
+    operands, unstar,
 )
 from adcompiler.ir.visit import walk, with_blocks
 from adcompiler.optimise.dead_code import dead_code
 from adcompiler.rulekit.registry import hashable
 from adcompiler.runtime import evaluated
+from adcompiler.transforms.specialise_types import is_function
 from adcompiler.transforms.unit import Unit
 
 QUIET: frozenset[Any] = frozenset({
@@ -60,9 +61,7 @@ class _Raising:
                     out.append(statement)
                 case Let(target, rhs, origin) if target not in self.read:
                     out.append(statement)
-                    lazy = target in self.unit.one_shot or target in self.unit.generators
-                    lazy = lazy or target in self.unit.spared  # the write raises it
-                    if not lazy and self.purity.is_pure(rhs) and self.may_raise(rhs):
+                    if self.is_wanted(target, rhs):
                         out.append(Do(Call(Const(evaluated), (target,)), origin))
                 case Do(rhs, origin) if self.purity.is_pure(rhs) and self.may_raise(rhs):
                     ignored = Var("ignored")
@@ -74,6 +73,20 @@ class _Raising:
         if len(out) == len(block.statements) and all(map(operator.is_, out, block.statements)):
             return block
         return Block(tuple(out), block.yields, block.diverges)
+
+    def is_wanted(self, target: Var, rhs: Rhs) -> bool:
+        """Say whether a value that nobody reads may raise as it is computed.
+
+        Of what is computed later, as the elements of a generator, and of functions that are made
+        nothing is known here; what a write computes it raises by itself.
+        """
+        unit = self.unit
+        if target in unit.one_shot or target in unit.generators or target in unit.spared:
+            return False
+        types = [unit.type(atom) for atom in (target, *operands(rhs)[1:])]
+        if any(is_function(type_) and not is_class(type_) for type_ in types):
+            return False
+        return self.purity.is_pure(rhs) and self.may_raise(rhs)
 
     def may_raise(self, rhs: Rhs) -> bool:
         """Say whether evaluating ``rhs`` may raise, by the types of what it is made of."""
@@ -103,3 +116,8 @@ class _Raising:
     def stretches(self, args: Sequence[Any]) -> bool:
         """Say whether arrays of different shapes may meet."""
         return len({self.unit.shape_class(arg) for arg in args}) > 1
+
+
+def is_class(type_: t.Type) -> bool:
+    """Say whether a value is a class, as dtypes are given by."""
+    return isinstance(type_, t.Static) and isinstance(type_.value, type)

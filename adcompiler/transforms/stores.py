@@ -17,7 +17,7 @@ from adcompiler.analyses.storage import IN_PLACE, holds_storage, is_mutable
 from adcompiler.frontend.replacements import setdefault
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    NONE, UNDEF, Atom, Attribute, Call, Const, Do, Item, Origin, Pack, Slice, Step, Var,
+    NONE, UNDEF, Atom, Attribute, Call, Const, Do, Item, Origin, Pack, Slice, Step, unstar, Var,
 )
 from adcompiler.runtime import accumulate, append, check_position, drop_last, keeps_shape
 from adcompiler.transforms.folds import folds
@@ -140,7 +140,7 @@ def summand(
         return None
     if not isinstance(change, (Var, Const)):
         return None
-    s.unit.spared |= {old, value}
+    s.unit.spared |= {unstar(old), value}
     if rhs.func.value is operator.add:
         return change
     return s.call(Const(operator.neg), [change], {}, origin, "change")

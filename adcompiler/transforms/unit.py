@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.analyses.values import type_of_static
+from adcompiler.analyses.values import keeps_its_arguments, type_of_static
 from adcompiler.errors import Finding
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -108,8 +108,9 @@ class Unit:
     ``reused`` the variables of the functions being read that may be read more than once.
     ``derive`` compiles a derivative that the code asks for, ``derivatives`` holds those compiled by
     what they were specialised on, ``emitted`` their functions, and which of them are opened.
-    ``spared`` holds what a write computes by itself, if nothing else reads it. ``if_bound`` has the variables of the program that hold one value, known here, or nothing; what
-    the code carries for them is True, or nothing.
+    ``spared`` holds what a write computes by itself, if nothing else reads it. ``if_bound`` has the
+    variables of the program that hold one value, known here, or nothing; what the code carries for
+    them is True, or nothing.
     ``detached`` are the variables defined inside ``with no_grad()``, ``detached_writes`` the values
     of outer storage that is written into there.
     ``merges`` are the places where a variable is one of two arrays; at those in ``chosen`` it is
@@ -443,19 +444,6 @@ class Unit:
         if isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is record:
             return {key: value for key, value in rhs.kwargs if key is not None}
         return None
-
-
-def keeps_its_arguments(rhs: Call, type_: t.Tuple) -> bool:
-    """Say whether a call makes a namedtuple whose items are the arguments, one by one.
-
-    ``tuple(x)`` has those of ``x``, and a class with a ``__new__`` of its own may change them.
-    """
-    made_by = getattr(type_.cls.__new__, "__module__", None) or ""
-    return (
-        made_by.startswith("namedtuple_") and not rhs.kwargs
-        and len(rhs.args) == len(type_.items)
-        and not any(isinstance(arg, Star) for arg in rhs.args)
-    )
 
 
 def parts_of(shape: ShapeClass) -> Iterable[ShapeClass]:
