@@ -12,7 +12,8 @@ import numpy as np
 from adcompiler.analyses.purity import ALLOCATORS, Purity
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    NONE, Atom, Attribute, Block, Call, Const, Item, Let, Origin, Pack, Rhs, Star, Var, unstar,
+    NONE, Atom, Attribute, Block, Call, Const, Item, Let, Origin, Pack, Rhs, Star, Statement, Var,
+    unstar,
 )
 from adcompiler.optimise.dead_code import dead_code
 from adcompiler.rulekit.registry import REGISTRY
@@ -221,13 +222,15 @@ def shares_storage(function: Any) -> bool:
 
 
 def of_many_seeds(
-    s: Specialiser, block: Block, seeded: Sequence[Var], wanted: Sequence[int], origin: Origin
+    s: Specialiser, block: Block, seeded: Sequence[Var], wanted: Sequence[int], origin: Origin,
+    before: Sequence[Statement] = (),
 ) -> Block:
     """Return optimised derivative code for many seeds, which ``seeded`` hold, with nothing unused.
 
-    The yields at ``wanted`` have the leading axis for sure. Raises NotBatchable.
+    The yields at ``wanted`` have the leading axis for sure. ``before`` is what runs before it.
+    Raises NotBatchable.
     """
-    new = batched_block(s, block, seeded, wanted, origin)
+    new = batched_block(s, block, seeded, wanted, origin, before)
     return dead_code(new, Purity(s.unit.type, s.unit.definition))
 
 

@@ -503,7 +503,7 @@ def pair_halves(
     value, *bars = joint.yields
     if batched:
         rest = of_many_seeds(
-            s, Block(tuple(backward), tuple(bars)), [y_bar], range(len(bars)), at
+            s, Block(tuple(backward), tuple(bars)), [y_bar], range(len(bars)), at, forward
         )
         backward, bars = list(rest.statements), list(rest.yields)
     made = definitions(Block(tuple(forward))) | {p.var for p in primal.params}

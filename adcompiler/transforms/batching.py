@@ -67,8 +67,12 @@ class NotBatchable(Exception):
 class Batcher:
     """Rewrites one block of derivative code."""
 
-    def __init__(self, s: Writer, seeded: Iterable[Var], origin: Origin) -> None:
+    def __init__(
+        self, s: Writer, seeded: Iterable[Var], origin: Origin, before: Sequence[Statement] = ()
+    ) -> None:
         self.s = s
+        self.before = Block(tuple(before))
+        self.written_as: dict[Atom, Rhs] = {}
         self.seeded = tuple(seeded)
         self.origin = origin
         self.batched = set(self.seeded)
@@ -87,6 +91,10 @@ class Batcher:
         """
         while self.mark(block):
             pass
+        self.written_as = {
+            st.target: st.rhs for part in (self.before, block) for st in walk(part)
+            if isinstance(st, Let)
+        }
         self.constant = {var for var in self.seeded if not may_be_written(var, block)}
         self.writes = any(
             isinstance(statement, Let) and written_operand(statement.rhs) is not None
@@ -377,7 +385,7 @@ class Batcher:
 
     def parts(self, index: Atom, origin: Origin) -> list[Atom]:
         """Return the parts of a subscript."""
-        made = self.s.unit.definition(index)
+        made = self.written_as.get(index) or self.s.unit.definition(index)
         if isinstance(made, Pack) and made.kind == "tuple":
             if any(isinstance(item, Star) for item in made.items):
                 raise NotBatchable
@@ -498,7 +506,7 @@ class Batcher:
         raise NotBatchable
 
     def method(self, target: Var, rhs: Call, origin: Origin) -> Rhs | Var:
-        made = self.s.unit.definition(rhs.func)
+        made = self.written_as.get(rhs.func) or self.s.unit.definition(rhs.func)
         if not isinstance(made, Attribute):
             raise NotBatchable
         if made.name == "conj" and not rhs.args:
@@ -610,7 +618,7 @@ class Batcher:
         if second == 1:
             if first > 2:
                 return None
-            made = self.s.unit.definition(a)
+            made = self.written_as.get(a)
             if first == 2 and isinstance(made, Attribute) and made.name == "T":
                 a = made.obj
             elif first == 2:
@@ -834,13 +842,15 @@ def lifted(type_: t.Type) -> t.Type:
 
 
 def batched_block(
-    s: Writer, block: Block, seeded: Sequence[Var], wanted: Sequence[int], origin: Origin
+    s: Writer, block: Block, seeded: Sequence[Var], wanted: Sequence[int], origin: Origin,
+    before: Sequence[Statement] = (),
 ) -> Block:
     """Return derivative code for many seeds, which ``seeded`` hold.
 
-    The yields at ``wanted`` have the leading axis for sure. Raises NotBatchable.
+    The yields at ``wanted`` have the leading axis for sure. ``before`` is what runs before it,
+    of which it may read anything. Raises NotBatchable.
     """
-    return Batcher(s, seeded, origin).run(block, wanted)
+    return Batcher(s, seeded, origin, before).run(block, wanted)
 
 
 __all__ = ["NotBatchable", "batched_block"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import adcompiler
-from adcompiler import batched_jvp, jacobian, source
+from adcompiler import batched_jvp, batched_vjp, grad, jacobian, source, vjp
 
 
 def cross_ratio(p):
@@ -41,3 +41,17 @@ def test_source_shows_code_for_many_seeds():
 
 def test_names_are_public():
     assert {"batched_jvp", "batched_vjp"} <= set(adcompiler.__all__)
+
+
+def test_a_matrix_that_was_turned_twice_is_read_where_it_is_there():
+    A = np.array([[0.4, -1.1, 0.3], [0.9, 0.2, -0.7], [-0.2, 0.8, 1.2]])
+    x, v, w = np.array([0.3, -0.8, 0.5]), np.array([0.5, 1.5, -2.0]), np.array([0.7, -0.4, 1.1])
+
+    def product(a):
+        return vjp(grad(lambda a: w @ np.sin(A @ a)), a)[1](v)[0]
+
+    _, pullback = batched_vjp(product, x)
+    rows = pullback(np.eye(3)[:2])[0]
+    u = A @ x
+    exact = np.einsum("i,ij,ik,i->jk", -w * np.cos(u), A, A, A @ v)
+    assert np.allclose(rows, exact[:2], rtol=1e-12)
