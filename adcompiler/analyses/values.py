@@ -255,6 +255,14 @@ def try_types(
     return t.UNKNOWN
 
 
+@functools.lru_cache(maxsize=4096)
+def type_of_arithmetic(function: Callable[..., Any], *operands: t.Type) -> t.Type:
+    """Return the type of ``function`` of numbers and arrays; unknown if one is something else."""
+    if not all(isinstance(type_, (t.Scalar, t.Array)) for type_ in operands):
+        return t.UNKNOWN
+    return try_types(function, lambda n: (tuple(stand_in(type_, n) for type_ in operands), {}))
+
+
 # -- functions that are typed by calling another ---------------------------------------------------
 
 

@@ -94,7 +94,7 @@ class Algebra(Spreads):
         simpler = self.rewrite(call)
         if isinstance(simpler, (Var, Const)):
             return simpler
-        return self.first("product", simpler or call)
+        return self.first("product", simpler or call, self.arithmetic_type(call))
 
     def negation(self, x: Atom) -> Rhs | Atom | None:
         """--x -> x, and -full_like(a, s) -> full_like(a, -s)."""

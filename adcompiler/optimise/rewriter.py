@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.analyses.storage import Sharing
+from adcompiler.analyses.values import type_of_arithmetic
 from adcompiler.analyses.versions import exposed_values
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -145,7 +146,7 @@ class Rewriter:
             new = self.rewrite_attribute(target, rhs)
         elif isinstance(rhs, Call) and not rhs.kwargs:
             new = self.rewrite(rhs)
-        before = self.written(target, origin)
+        before = self.written(origin)
         if isinstance(new, Var) and target in self.exposed and not self.is_own(new):
             new = rhs  # written into later, which the value that it equals must not be
         if isinstance(new, (Var, Const)):
@@ -161,24 +162,18 @@ class Rewriter:
         self.unit.defs[target] = new
         return [*before, Let(target, new, origin)]
 
-    def first(self, name: str, rhs: Rhs, type_: t.Type = t.UNKNOWN) -> Var:
-        """Write ``rhs`` in front of the statement being rewritten; return its variable.
-
-        Without a type it gets the type and shape of the statement's own value.
-        """
+    def first(self, name: str, rhs: Rhs, type_: t.Type) -> Var:
+        """Write ``rhs`` in front of the statement being rewritten; return its variable."""
         var = Var(name, True)
-        self.unit.types[var] = type_
+        self.unit.record(var, rhs, type_)
         self.pending.append((var, rhs))
         self.uses[var] = 1
         return var
 
-    def written(self, target: Var, origin: Origin) -> list[Statement]:
-        """Return the statements to be written in front of the definition of ``target``."""
+    def written(self, origin: Origin) -> list[Statement]:
+        """Return the statements to be written in front of the definition being rewritten."""
         rows: list[Statement] = []
         for var, rhs in self.pending:
-            if isinstance(self.unit.types.get(var, t.UNKNOWN), t.Unknown):
-                self.unit.types[var] = self.unit.type(target)
-                self.unit.shapes[var] = self.unit.shape_class(target)
             self.unit.defs[var] = rhs
             if isinstance(rhs, Call):
                 self.calls[var] = rhs
@@ -231,6 +226,12 @@ class Rewriter:
             and isinstance(type_, t.Scalar) and type_.kind == "float"
             and type_.dtype in (None, array.dtype)
         )
+
+    def arithmetic_type(self, call: Call) -> t.Type:
+        """Return the type of arithmetic of two values, from theirs."""
+        assert isinstance(call.func, Const)
+        x, y = (self.unit.type(plain(a)) for a in call.args)
+        return type_of_arithmetic(call.func.value, x, y)
 
     def same_shape(self, a: Atom, b: Atom) -> bool:
         """Say whether two arrays are known to have one shape."""

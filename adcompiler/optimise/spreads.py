@@ -202,4 +202,4 @@ class Spreads(Rewriter):
         simpler = self.rewrite(call)
         if isinstance(simpler, (Var, Const)):
             return simpler
-        return self.first("product", simpler or call, self.unit.type(x))
+        return self.first("product", simpler or call, self.arithmetic_type(call))

@@ -304,7 +304,7 @@ class Batcher:
                 return self.size_behind(x, SIZES[function], origin)
             case Attribute(_, "dtype"):
                 return rhs
-            case Call(Const(builtin), (x,), ()) if builtin is len and not self.is_array(x):
+            case Call(Const(builtin), (x,), ()) if builtin is len and self.is_container(x):
                 return rhs
         raise NotBatchable
 
@@ -324,6 +324,11 @@ class Batcher:
         """Say whether a value has a leading axis: it is one array, not a container of some."""
         return atom in self.batched and isinstance(self.logical[atom], (t.Array, t.Scalar))
 
+    def is_container(self, atom: Any) -> bool:
+        """Say whether a value is known to hold values with leading axes, and has none itself."""
+        type_ = self.logical.get(atom, self.s.unit.type(atom))
+        return isinstance(type_, (t.List, t.Tuple, t.Dict))
+
     def rank(self, atom: Atom | Star) -> int:
         """Return the number of axes of a value of one seed."""
         if isinstance(atom, Star):
@@ -334,6 +339,14 @@ class Batcher:
         if not isinstance(type_, t.Array):
             raise NotBatchable
         return type_.ndim
+
+    def differ_in_rank(self, atoms: Iterable[Any]) -> bool:
+        """Say whether some of these are numbers and arrays of different numbers of axes."""
+        types = (self.logical.get(a) or self.s.unit.type(a) for a in atoms)
+        return len({
+            type_.ndim if isinstance(type_, t.Array) else 0
+            for type_ in types if isinstance(type_, (t.Array, t.Scalar))
+        }) > 1
 
     def expanded(self, atom: Any, origin: Origin) -> Atom:
         """Return a value with a leading axis, of seeds for which it is the same."""
@@ -534,12 +547,14 @@ class Batcher:
         args = rhs.args
         plain = not rhs.kwargs and not any(isinstance(arg, Star) for arg in args)
         if plain and (is_elementwise(function) or function in OPERATORS):
-            return self.elementwise(function, list(args), origin)
+            return self.elementwise(target, function, list(args), origin)
         if plain and function in (float, complex) and len(args) == 1 and self.is_array(args[0]):
-            if function is complex:
-                return Call(Const(np.asarray), (args[0], Const(complex)))
-            assert isinstance(args[0], Var)
-            return args[0]
+            if self.rank(args[0]):
+                raise NotBatchable
+            kind = "float64" if function is float else "complex128"
+            if getattr(self.s.unit.type(args[0]), "dtype", None) == kind:
+                return args[0]  # type: ignore[no-any-return]
+            return Call(Const(np.asarray), (args[0], Const(function)))
         if plain and function in SAME and len(args) == 1 and (
             self.is_array(args[0]) or function is zeros_like
         ):
@@ -547,6 +562,8 @@ class Batcher:
         if plain and function in (np.array, np.asarray) and len(args) == 1:
             return self.of_items(args[0], rhs, origin)
         if plain and function is add:
+            if self.differ_in_rank(args):
+                raise NotBatchable
             return rhs
         if plain and function is add_at:
             return self.add_at(args, origin)
@@ -588,8 +605,10 @@ class Batcher:
             return found
         return self.one_by_one(target, rhs, origin)
 
-    def elementwise(self, function: Any, args: list[Any], origin: Origin) -> Rhs:
+    def elementwise(self, target: Var, function: Any, args: list[Any], origin: Origin) -> Rhs:
         rank = max(self.rank(a) for a in args)
+        if t.is_number(self.logical[target]) and rank != self.rank(target):
+            raise NotBatchable  # some type is wrong; one seed by itself needs none
         return Call(Const(function), tuple(self.aligned(a, rank, origin) for a in args))
 
     def add_at(self, args: tuple[Any, ...], origin: Origin) -> Rhs:
@@ -662,6 +681,12 @@ class Batcher:
                 return rows
             copied = Call(Const(np.copy), (rows,))
             return self.s.let(copied, self.s.unit.type(atom), "rows", origin)
+        if atom in self.batched and not self.is_container(atom):
+            made = self.s.unit.definition(atom)  # of rows, if not of numbers
+            if not isinstance(made, Call) or not isinstance(made.func, Const) or (
+                made.func.value not in SEQUENCES
+            ):
+                raise NotBatchable
         return atom
 
     def reshaped(self, x: Any, shape: Any, origin: Origin) -> Rhs:

@@ -168,10 +168,10 @@ class SeriesBatcher(Batcher):
             value = self.write(columns, t.Array("float64", 1), "items", origin)
         return super().value_for(self.as_array(value, origin), rank, origin)
 
-    def elementwise(self, function: Any, args: list[Any], origin: Origin) -> Rhs:
+    def elementwise(self, target: Var, function: Any, args: list[Any], origin: Origin) -> Rhs:
         types = [self.logical.get(a, self.s.unit.type(a)) for a in args]
         if not any(isinstance(type_, t.Unknown) for type_ in types):
-            return super().elementwise(function, args, origin)
+            return super().elementwise(target, function, args, origin)
         args = [
             self.expanded(a, origin) if isinstance(type_, t.Unknown) else a
             for a, type_ in zip(args, types, strict=True)
