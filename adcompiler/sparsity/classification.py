@@ -45,6 +45,9 @@ def _straight_power(x: Any, y: Any) -> Any:
 
 
 LINEAR, ZERO = of_letters("f"), of_letters("z")
+CURVED = of_letters("s", never)
+OF_MODULUS: frozenset[Any] = frozenset({abs, np.absolute, np.sign})
+"""Functions that are made of straight pieces for real numbers only: complex ones have a modulus."""
 
 declare((operator.mul, np.multiply), of_letters("ffc", _second_is_zero, _first_is_zero))
 declare(
@@ -72,13 +75,16 @@ declare((divmod, np.divmod), of_letters("zzz"), of_letters("ffz"))
 
 
 def classifications(
-    function: Any, count: int, second: bool = True
+    function: Any, count: int, second: bool = True, real: bool = True
 ) -> tuple[Classification, ...]:
     """Return which derivatives of a function of ``count`` numbers vanish, for each output.
 
-    Without ``second`` nothing is found out about the second derivatives.
+    Without ``second`` nothing is found out about the second derivatives. Unless ``real``, some of
+    the numbers may be complex.
     """
     function = REGISTRY.resolve(function)
+    if not real and function in OF_MODULUS:
+        return (CURVED,)
     found = DECLARED.get(function)
     if found is None:
         rule = next((r for r in REGISTRY.rules_of(function) if r.elementwise), None)
@@ -101,12 +107,16 @@ def refined(function: Any, outputs: tuple[Classification, ...]) -> tuple[Classif
 
 @functools.lru_cache(maxsize=4096)
 def of_rule(rule: Rule, second: bool) -> Classification:
-    """Return which derivatives vanish by the partial derivatives that a rule gives."""
+    """Return which derivatives vanish by the partial derivatives that a rule gives.
+
+    Of one that it does not give (None) nothing is known: it may vary with every argument.
+    """
     partials = rule.partials
     count = len(partials)
-    first = tuple(p is None or (not callable(p) and p == 0) for p in partials)
+    first = tuple(p is not None and not callable(p) and p == 0 for p in partials)
     reads = [
-        set() if not callable(p) else varying(p, count) if second else set(range(count))
+        set(range(count)) if p is None or (callable(p) and not second)
+        else varying(p, count) if callable(p) else set()
         for p in partials
     ]
     zero = {
@@ -125,6 +135,10 @@ def of_rule(rule: Rule, second: bool) -> Classification:
 def second_zero_at(rule: Rule, i: int, j: int) -> Callable[..., Any]:
     """Return what says where the second derivative in two arguments is zero."""
     partial, count = rule.partials[i], len(rule.partials)
+    if partial is None:
+        partial, j = rule.partials[j], i
+    if partial is None:
+        return never
 
     def is_zero(*values: Any) -> Any:
         from adcompiler.sparsity.partials import constant_at

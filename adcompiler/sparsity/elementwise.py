@@ -18,8 +18,8 @@ from adcompiler.sparsity.run import (
     find_transfer, transfer, unknown_like,
 )
 from adcompiler.sparsity.values import (
-    NOTHING, Dependent, Relation, UnknownList, all_sets, dependents_in, dtype_of, is_float,
-    map_dependents, masked, stretched, unite,
+    NOTHING, Dependent, Relation, UnknownList, all_sets, dependents_in, dtype_of, is_complex,
+    is_float, map_dependents, masked, stretched, unite,
 )
 
 
@@ -82,7 +82,8 @@ def elementwise(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
     if kwargs.keys() - {"dtype", "casting"}:
         return dense(run, function, *args, **kwargs)
     args = as_numbers(run, args)
-    outputs = classifications(function, len(args), run.second)
+    real = not any(is_complex(dtype_of(arg)) for arg in args)
+    outputs = classifications(function, len(args), run.second, real)
     if len(outputs) == 1:
         return applied(run, function, args, outputs[0], kwargs)
     values = run.value(function, args, kwargs) or [None] * len(outputs)

@@ -18,7 +18,7 @@ from adcompiler.sparsity.index_sets import Shape
 from adcompiler.sparsity.sets import size_of, union
 from adcompiler.sparsity.values import (
     NOTHING, Dependent, Either, Relation, UnknownLengthError, UnknownList, UnknownShape,
-    has_dependents, identity, primal,
+    has_dependents, identity, is_complex, primal,
 )
 
 Transfer = Callable[..., Any]
@@ -238,6 +238,8 @@ class Run:
             self.doubts += 1
             return None if kind is None else self.of_numbers(function, a, b, kind)
         if len(args) == 1 and type(args[0]) is Dependent and args[0].shape == ():
+            if args[0].dtype is not float and is_complex(args[0].dtype):
+                return None
             kind = self.kind(function, 1)
             self.doubts += 1
             return None if kind is None else self.of_number(function, args[0], kind)

@@ -127,6 +127,11 @@ def is_float(dtype: Any) -> bool:
     return np.dtype(dtype).kind in "fcO"
 
 
+def is_complex(dtype: Any) -> bool:
+    """Say whether numbers of a dtype, or Python class, are complex, as far as is known."""
+    return np.dtype(dtype).kind not in "fiub"
+
+
 def primal(value: Any) -> Any:
     """Return a value with what depends on the inputs replaced by what it is here."""
     return map_dependents(lambda d: d.value, value)

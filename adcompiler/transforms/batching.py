@@ -551,10 +551,12 @@ class Batcher:
         if plain and function in (float, complex) and len(args) == 1 and self.is_array(args[0]):
             if self.rank(args[0]):
                 raise NotBatchable
+            number = args[0]
+            assert isinstance(number, Var)
             kind = "float64" if function is float else "complex128"
-            if getattr(self.s.unit.type(args[0]), "dtype", None) == kind:
-                return args[0]  # type: ignore[no-any-return]
-            return Call(Const(np.asarray), (args[0], Const(function)))
+            if getattr(self.s.unit.type(number), "dtype", None) == kind:
+                return number
+            return Call(Const(np.asarray), (number, Const(function)))
         if plain and function in SAME and len(args) == 1 and (
             self.is_array(args[0]) or function is zeros_like
         ):
@@ -682,11 +684,10 @@ class Batcher:
             copied = Call(Const(np.copy), (rows,))
             return self.s.let(copied, self.s.unit.type(atom), "rows", origin)
         if atom in self.batched and not self.is_container(atom):
-            made = self.s.unit.definition(atom)  # of rows, if not of numbers
-            if not isinstance(made, Call) or not isinstance(made.func, Const) or (
-                made.func.value not in SEQUENCES
-            ):
-                raise NotBatchable
+            match self.s.unit.definition(atom):
+                case Call(Const(function)) if function in SEQUENCES:
+                    return atom  # made of what is in order
+            raise NotBatchable
         return atom
 
     def reshaped(self, x: Any, shape: Any, origin: Origin) -> Rhs:

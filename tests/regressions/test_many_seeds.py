@@ -1,0 +1,39 @@
+"""Rows of Jacobians of functions in which numbers and arrays meet."""
+
+import numpy as np
+import pytest
+from adcompiler import jacfwd, jacobian, jacrev, sparse_jacobian, vjp
+from adcompiler.seeds import batched_vjp
+
+x = np.array([0.7, 1.2, 2.1])
+
+
+def with_a_sum(a):
+    return np.array([np.sum(a * a - 2.0 * a), a[0], a[1]])
+
+
+def of_two(a):
+    return np.array([np.sum(a * a - 2.0 * a), a[1]])
+
+
+def of_quotients(a):
+    return np.array([np.sum(-a / 3.0 - a * a), np.sum(2.0 * a + 2.0 * a * a), a[2], a[0]])
+
+
+@pytest.mark.parametrize("operator", [
+    jacobian, jacrev, jacfwd, lambda f: lambda a: sparse_jacobian(f, kind="row")(a).toarray(),
+])
+def test_a_sum_of_products_beside_elements(operator):
+    assert operator(with_a_sum)(x) == pytest.approx(
+        np.array([2.0 * x - 2.0, [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]))
+    assert operator(of_two)(x) == pytest.approx(np.array([2.0 * x - 2.0, [0.0, 1.0, 0.0]]))
+    assert operator(of_quotients)(x) == pytest.approx(np.array([
+        -1.0 / 3.0 - 2.0 * x, 2.0 + 4.0 * x, [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]))
+
+
+@pytest.mark.parametrize("seeds", [1, 2, 3, 5])
+def test_cotangents_of_a_sum_of_products(seeds):
+    drawn = np.random.default_rng(0).normal(size=(seeds, 3))
+    (found,) = batched_vjp(with_a_sum, x)[1](drawn)
+    for i in range(seeds):
+        assert found[i] == pytest.approx(vjp(with_a_sum, x)[1](drawn[i])[0])
