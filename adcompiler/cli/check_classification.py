@@ -146,7 +146,8 @@ def check_output(
             note = ""
         except (ADError, TypeError, ValueError, ArithmeticError):
             return check_values(rule.function, np.random.default_rng(0), out, kind)
-    wrong, loose = [], []
+    unknown = tuple(i for i in range(count) if i not in active)
+    wrong, loose = unknown_wrong(rule.function, out, points, unknown, kind), []
     for which in found[0]:
         values = [derivative[which] for derivative in found]
         zero = [not np.isfinite(value) or value == 0 for value in values]
@@ -161,6 +162,38 @@ def check_output(
         ):
             wrong.append(f"{named(which)} at a point")
     return Checked(rule.function, letters, len(points), tuple(wrong), tuple(loose), note)
+
+
+def unknown_wrong(
+    function: Any, out: int | None, points: list[Point], unknown: tuple[int, ...],
+    kind: Classification,
+) -> list[str]:
+    """Return the derivatives in arguments of which a rule gives none that are not zero as said.
+
+    They are found by differences of values, where there are such; beside integers, at which some
+    functions jump.
+    """
+    wrong: dict[str, None] = {}
+    for given in points if unknown else ():
+        point = tuple(x + 0.3 * (i in unknown) for i, x in enumerate(given))
+        try:
+            with np.errstate(all="ignore"), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found = value_differences(function, out, point)
+        except (TypeError, ValueError, ArithmeticError):
+            continue  # one that has to be an int
+        for which, value in found.items():
+            if set(which) & set(unknown) and kind.is_zero(*which) and (
+                np.isfinite(value) and abs(value) > NOISE * max(1.0, size_at(function, out, point))
+            ):
+                wrong[named(which)] = None
+    return list(wrong)
+
+
+def size_at(function: Any, out: int | None, point: Point) -> float:
+    """Return how large one output of a function is."""
+    value = value_at(function, list(point))
+    return float(abs(value if out is None else value[out]))
 
 
 def check_values(
@@ -193,7 +226,7 @@ def value_differences(
 ) -> dict[tuple[int, ...], float]:
     """Return first and second differences of a function of numbers, by arguments."""
     def at(*shifts: tuple[int, float]) -> float:
-        moved = np.array(point)
+        moved = np.array(point, float)
         for i, step in shifts:
             moved[i] += step
         value = value_at(function, [float(x) for x in moved])

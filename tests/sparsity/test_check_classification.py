@@ -64,9 +64,21 @@ def test_a11_every_elementwise_rule_is_classified():
             if rule.elementwise and rule.function not in DECLARED:
                 (kind,) = classifications(rule.function, len(rule.partials))
                 assert len(kind.der1_zero) == len(rule.partials)
-                assert all(
+                assert not any(
                     zero for zero, partial in zip(kind.der1_zero, rule.partials, strict=True)
                     if partial is None)
+
+
+@pytest.mark.usefixtures("_forget")
+def test_wrong_declarations_of_what_a_rule_does_not_give_are_found(capsys):
+    assert main(["check-classification", "scipy.special.gammainc"]) == 0
+    assert re.search(r"gammainc +ssc +20 +ok$", capsys.readouterr().out, re.M)
+    classify(scipy.special.gammainc, "2-1", "zsz")
+    assert main(["check-classification", "scipy.special.gammainc"]) == 1
+    assert "wrong: d/dx0, d2/dx0dx0, d2/dx0dx1" in capsys.readouterr().out
+    classify(scipy.special.gammainc, "2-1", "fsc")
+    assert main(["check-classification", "scipy.special.gammainc"]) == 1
+    assert "wrong: d2/dx0dx0" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("_forget")
