@@ -19,7 +19,7 @@ from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.runtime import stop_gradient
 from adcompiler.runtime.records import is_record, record, state_of
 from adcompiler.sparsity.predicates import is_classified
-from adcompiler.sparsity.tracer_arrays import TracerArray, each, for_numbers, made
+from adcompiler.sparsity.tracer_arrays import TracerArray, each, for_numbers, made, unboxed
 from adcompiler.sparsity.tracer_sets import SET_KINDS
 from adcompiler.sparsity.tracers import (
     OVERLOADS, Dual, GradientTracer, HessianTracer, Space, Tracer, apply, blank, primal, tracer,
@@ -64,6 +64,7 @@ class Tracing:
 
     def number(self, value: Any) -> Tracer:
         """Return one number of the input as a tracer with a column of its own."""
+        self.space.saw((value,))
         first = self.space.sets.single(self.columns)
         self.columns += 1
         known = HessianTracer(self.space, first, {}) if self.second else (
@@ -124,7 +125,7 @@ def mapped(change: Callable[[Any], Any], value: Any) -> Any:
 def numbers_in(value: Any) -> Iterator[Any]:
     """Yield the numbers in a result, in order."""
     if isinstance(value, np.ndarray):
-        yield from value.view(np.ndarray).flat
+        yield from map(unboxed, value.view(np.ndarray).flat)
     elif isinstance(value, (Tracer, np.generic, bool, int, float, complex)):
         yield value
     elif isinstance(value, (list, tuple)):

@@ -36,6 +36,12 @@ class TracerArray(np.ndarray[Any, Any]):
         """Call a NumPy function on arrays of tracers."""
         return array_function(func, args, kwargs, super().__array_function__)
 
+    def __setitem__(self, index: Any, value: Any) -> None:
+        """Write numbers; one of an array without axes, not that array as an object."""
+        if isinstance(value, np.ndarray) and value.ndim == 0:
+            value = value[()]
+        super().__setitem__(index, value)
+
     def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Any:
         """Return a copy; as integers or bools it depends on nothing."""
         if np.dtype(dtype).kind in "fcO":
@@ -70,9 +76,20 @@ def made(values: Any) -> Any:
         return values
     if values.dtype != object:
         return values
+    if any(isinstance(value, np.ndarray) for value in values.flat):
+        values = np.frompyfunc(unboxed, 1, 1)(values)
+        if not isinstance(values, np.ndarray):
+            return values
     if any(isinstance(value, Tracer) for value in values.flat):
         return values.view(TracerArray)
     return np.array(values.tolist()).reshape(values.shape) if values.size else values.astype(float)
+
+
+def unboxed(value: Any) -> Any:
+    """Return the number in an array without axes, which NumPy stores as an object in others."""
+    while isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    return value
 
 
 def each(function: Callable[..., Any], *arrays: Any) -> Any:
@@ -325,7 +342,9 @@ def dependent(shown: Any, known: Plain, duals: bool) -> Any:
         items = [dependent(item, known, duals) for item in shown]
         return type(shown)(*items) if hasattr(shown, "_fields") else type(shown)(items)
     if isinstance(shown, np.ndarray):
+        known.space.complex = known.space.complex or shown.dtype.kind == "c"
         return each(lambda v: Dual(v, known) if duals else known, shown)
+    known.space.saw((shown,))
     return Dual(shown, known) if duals else known
 
 

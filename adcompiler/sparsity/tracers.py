@@ -24,6 +24,9 @@ IsZero = Callable[..., bool]
 """Says of one or two arguments whether the derivative in them is zero."""
 
 
+COMPLEX = (complex, np.complexfloating)
+
+
 class Space:
     """What the tracers of one run have in common: how they keep sets, and shared pairs."""
 
@@ -33,6 +36,12 @@ class Space:
         self.pairs: Rows = {}
         self.missing = ""
         """What needed a value that there was none of: code may not go on as if nothing was."""
+        self.complex = False
+        """Whether complex numbers have been seen: then every tracer may be one."""
+
+    def saw(self, values: Any) -> None:
+        """Note whether numbers are complex."""
+        self.complex = self.complex or any(isinstance(v, COMPLEX) for v in values)
 
 
 def missing_primal(value: Tracer, what: str) -> MissingPrimalError:
@@ -308,7 +317,8 @@ def classified(
             value = function(*values)
     if REGISTRY.inactive(function) is not None:
         return value if local else blank(there)
-    outputs = classifications(function, len(args))
+    there.space.saw(values)
+    outputs = classifications(function, len(args), real=not there.space.complex)
     number = len(value) if isinstance(value, tuple) else getattr(function, "nout", len(outputs))
     if number > len(outputs):
         outputs = outputs * number
