@@ -26,7 +26,7 @@ from adcompiler.runtime import (
     same_length, same_shape, same_trailing_shape, seed, stays_real, stop_gradient, store_global,
     zeros_like,
 )
-from adcompiler.runtime.regions import check_cotangent
+from adcompiler.runtime.regions import check_cotangent, check_shape, check_shape_each
 
 DESTRUCTIVE: frozenset[Any] = frozenset({add_at, append, drop_last, put_entry})
 """Functions that write into their first argument, which the emitted code owns, and return it."""
@@ -35,8 +35,8 @@ RUNTIME = "adcompiler.runtime"
 ITERTOOLS = tuple(value for value in vars(itertools).values() if isinstance(value, type))
 CHECKS: frozenset[Any] = frozenset({
     apart, called, check_bound, check_cotangent, check_count, check_items, check_position,
-    check_rebinds, evaluated, holds_once, keeps_shape, same_kind, same_length, same_shape,
-    same_trailing_shape, seed, stays_real,
+    check_rebinds, check_shape, check_shape_each, evaluated, holds_once, keeps_shape, same_kind,
+    same_length, same_shape, same_trailing_shape, seed, stays_real,
 })
 """Functions of the runtime that raise where a value is not what it must be."""
 

@@ -10,6 +10,10 @@ import numpy as np
 from adcompiler.runtime.indexing import own
 
 
+class WrongCotangentError(ValueError):
+    """A rule gave a cotangent that is not of the form of its argument."""
+
+
 def stop_gradient(x: Any) -> Any:
     """Return ``x`` as a value that carries no derivative: a copy, of arrays and containers."""
     return own(x)
@@ -48,7 +52,7 @@ def noted_value(place: list[Any]) -> Any:
 
 
 def check_cotangent(g: Any, x: Any, rule: str) -> None:
-    """Raise ValueError if ``g`` is not of the form of ``x``, naming the rule that it comes from.
+    """Raise WrongCotangentError if ``g`` is not of the form of ``x``, naming its rule.
 
     FloatingPointError, if it is not finite though ``x`` is. Numbers and arrays are looked at.
     """
@@ -67,7 +71,21 @@ def check_cotangent(g: Any, x: Any, rule: str) -> None:
         raise FloatingPointError(f"{rule} gives a cotangent that is not finite: {g!r}, at {x!r}")
     else:
         return
-    raise ValueError(f"{rule} gives a cotangent of {form}, for an argument of {value}")
+    raise WrongCotangentError(f"{rule} gives a cotangent of {form}, for an argument of {value}")
+
+
+def check_shape(g: Any, shape: tuple[int, ...], rule: str) -> None:
+    """Raise WrongCotangentError if a cotangent has another shape than its argument."""
+    if g is not None and np.shape(g) != shape:
+        raise WrongCotangentError(
+            f"{rule} gives a cotangent of shape {np.shape(g)}, for an argument of shape {shape}"
+        )
+
+
+def check_shape_each(g: Any, shape: tuple[int, ...], rule: str) -> None:
+    """Do as ``check_shape`` for cotangents of several seeds, along the first axis of ``g``."""
+    if g is not None and len(g):
+        check_shape(g[0], shape, rule)
 
 
 class passing_on:

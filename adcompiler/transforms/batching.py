@@ -31,6 +31,7 @@ from adcompiler.runtime.batches import (
     as_gradient_each, count_seeds, project_each, repeated, seed_of, stacked, unbroadcast_each,
     zeros_of_each,
 )
+from adcompiler.runtime.regions import check_shape, check_shape_each
 from adcompiler.transforms.writer import Writer
 
 OPERATORS: frozenset[Any] = frozenset({
@@ -168,6 +169,17 @@ class Batcher:
 
     # -- statements ----------------------------------------------------------------------------
 
+    def effect(self, rhs: Rhs) -> Rhs:
+        """Return what is run for all seeds in place of a call that nobody reads the result of."""
+        match rhs:
+            case Call(Const(function), (g, shape, place)) if function is check_shape and (
+                g in self.batched and shape not in self.batched
+            ):
+                return Call(Const(check_shape_each), (g, shape, place))
+        if any(a in self.batched for a in operands(rhs)):
+            raise NotBatchable
+        return rhs
+
     def atom(self, atom: Any) -> Any:
         """Return the atom that holds a value now."""
         if isinstance(atom, Star):
@@ -195,9 +207,7 @@ class Batcher:
                 self.let(target, substitute(rhs, self.mapping), origin)
             case Do(rhs, origin):
                 rhs = substitute(rhs, self.mapping)
-                if any(a in self.batched for a in operands(rhs)):
-                    raise NotBatchable
-                s.out.append(Do(rhs, origin))
+                s.out.append(Do(self.effect(rhs), origin))
             case If(condition, then, orelse, results, origin):
                 if condition in self.batched:
                     raise NotBatchable

@@ -17,12 +17,13 @@ from adcompiler.frontend.functions import lower
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Call, Closure, Const, Do, Format, Function, Origin, Pack, Param, Raise, Star, Var, unstar,
+    NONE, Atom, Call, Closure, Const, Do, Format, Function, Origin, Pack, Param, Raise, Star, Var,
+    unstar,
 )
 from adcompiler.rulekit.problems import name_of, rule_error
 from adcompiler.rulekit.registry import Rule
 from adcompiler.runtime import project
-from adcompiler.runtime.regions import check_cotangent
+from adcompiler.runtime.regions import check_cotangent, check_shape
 from adcompiler.transforms.binding import (
     at_origin, bind, environment, explain_binding, plain_call, rule_default,
 )
@@ -51,23 +52,58 @@ def apply_rule(
     s.unit.rules_used[rule] = None
     apply = apply_partials if rule.definition is None else apply_definition
     applied = apply(s, rule, func, args, kwargs, name, temporary, origin, active)
-    return checked(rule, applied) if s.unit.debug else applied
+    if s.unit.debug:
+        return checked(rule, applied)
+    if not is_foreign(rule):
+        return applied
+    given = [x for x in (*args, *kwargs.values()) if isinstance(x, Var) and active(x)]
+    return checked(rule, applied, shapes_of(s, given, origin))
 
 
-def checked(rule: Rule, applied: Applied) -> Applied:
-    """Return an applied rule whose cotangents are checked when they have been computed."""
+def is_foreign(rule: Rule) -> bool:
+    """Say whether a pullback is somebody else's, who may have got a shape wrong."""
+    module = getattr(rule.definition, "__module__", None) or ""
+    return rule.definition is not None and module.partition(".")[0] != "adcompiler_rules"
+
+
+def shapes_of(s: Specialiser, given: list[Var], origin: Origin) -> dict[Var, Atom]:
+    """Return the shapes of arguments that are numbers or arrays, read before the pullback."""
+    shapes: dict[Var, Atom] = {}
+    for x in given:
+        match s.unit.type(x):
+            case t.Array(ndim=ndim) if ndim != 0:
+                shapes[x] = s.call(Const(np.shape), [x], {}, origin, f"{x.name}_shape")
+            case t.Array() | t.Scalar():
+                shapes[x] = Const(())
+    return shapes
+
+
+def checked(rule: Rule, applied: Applied, shapes: dict[Var, Atom] | None = None) -> Applied:
+    """Return an applied rule whose cotangents are checked when they have been computed.
+
+    Their ``shapes`` are, or everything about them.
+    """
     place = f"the rule of {name_of(rule.function)}"
     code = getattr(rule.definition or next(filter(callable, rule.partials), None), "__code__", None)
-    if code is not None:
+    if code is not None and shapes is None:
         place += f" ({code.co_filename}:{code.co_firstlineno})"
 
     def pull_back(s: Specialiser, dy: Atom, at: Origin) -> list[tuple[Atom, Atom]]:
         pairs = applied.pull_back(s, dy, at)
         for x, g in pairs:
-            s.out.append(Do(Call(Const(check_cotangent), (g, x, Const(place))), at))
+            if shapes is None:
+                s.out.append(Do(Call(Const(check_cotangent), (g, x, Const(place))), at))
+            elif isinstance(x, Var) and x in shapes:
+                write_check(s, g, shapes[x], Const(place), at)
         return pairs
 
     return Applied(applied.result, pull_back)
+
+
+def write_check(s: Specialiser, g: Atom, shape: Atom, place: Atom, at: Origin) -> None:
+    """Write a check of the shape of a cotangent, but of numbers for numbers."""
+    if g != NONE and not (shape == Const(()) and isinstance(s.unit.type(g), t.Scalar)):
+        s.out.append(Do(Call(Const(check_shape), (g, shape, place)), at))
 
 
 def apply_partials(

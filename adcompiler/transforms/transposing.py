@@ -12,27 +12,29 @@ import functools
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from adcompiler.analyses.activity import active_variables, varied_variables
 from adcompiler.analyses.storage import METADATA
+from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Const, If, Item, Let, Loop, Origin, Pack, Rhs, Star, Statement,
-    Try, Var, With, operands, unstar,
+    Atom, Attribute, Block, Call, Const, Do, If, Item, Let, Loop, Origin, Pack, Rhs, Star,
+    Statement, Try, Var, With, operands, unstar,
 )
 from adcompiler.ir.visit import (
     arms_of, defined, direct_uses, substitute_block, walk, with_blocks,
 )
 from adcompiler.rulekit.registry import REGISTRY, Rule, hashable
 from adcompiler.runtime import as_tangent, project, unbroadcast, zeros_like
+from adcompiler.runtime.regions import check_shape
 from adcompiler.runtime.shaping import read_order
 from adcompiler.transforms.binding import at_origin
 from adcompiler.transforms.cotangents import Cotangents, cotangent_type
 from adcompiler.transforms.regions import finish
 from adcompiler.transforms.reverse import Reverser
-from adcompiler.transforms.rules import Applied
+from adcompiler.transforms.rules import Applied, shapes_of, write_check
 from adcompiler.transforms.specialise import Specialiser
 
 SHAPE_ONLY = frozenset({
@@ -43,6 +45,7 @@ SHAPE_ONLY = frozenset({
 
 TEMPLATES = {as_tangent: frozenset({1}), unbroadcast: frozenset({1}), project: frozenset({1})}
 """Positions of arguments of which only the form matters, for functions of the runtime."""
+
 
 def transposed(
     s: Specialiser, rule: Rule, applied: Applied, tangent: Callable[[Atom], Atom | None],
@@ -61,6 +64,8 @@ def transposed(
     found = len(unit.findings)
     with s.writing_to([]) as linear:
         pulled = applied.pull_back(s, dy, origin)
+    checks = [statement for statement in linear if is_check(statement)]
+    linear = [statement for statement in linear if not is_check(statement)]
     seeds = [
         (g, dx) for x, g in pulled if isinstance(g, Var) and (dx := tangent(x)) is not None
     ]
@@ -84,7 +89,18 @@ def transposed(
             if name.endswith("_bar"):
                 unit.names.setdefault(statement.target, f"{name.removesuffix('_bar')}_dot")
     s.out.extend(placed(statement, origin) for statement in body.statements)
+    for statement in checks[:1] if isinstance(unit.type(result), t.Array) else ():
+        place, (shape,) = operands(statement.rhs)[-1], shapes_of(s, [result], origin).values()
+        write_check(s, body.yields[0], shape, place, origin)
     return body.yields[0]
+
+
+def is_check(statement: Statement) -> TypeGuard[Do]:
+    """Say whether a statement checks the shape of a cotangent: forward, that of the tangent is."""
+    match statement:
+        case Do(Call(Const(function))):
+            return function is check_shape
+    return False
 
 
 def refuse_pushforward(s: Specialiser, rule: Rule, origin: Origin, why: str) -> None:

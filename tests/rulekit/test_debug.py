@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from adcompiler import grad, rrule, scalar_rule, vjp
+from adcompiler import grad, hessian, jacrev, jvp, rrule, scalar_rule, source, vjp
 
 
 def scaled(x, y):
@@ -77,3 +77,39 @@ def test_D23_programs_that_write_and_branch(debugging):
     x = np.array([0.2, 1.0])
     np.testing.assert_allclose(f(x), [
         3.0 * np.cos(0.2), 2.0 * np.sin(1.0) + np.cos(1.0)])
+
+
+WRONG_SHAPES = [
+    (lambda dz, x, y: (np.sum(dz * y), dz * x), r"shape \(\), for an argument of shape \(3,\)"),
+    (lambda dz, x, y: (np.outer(dz * y, y), dz * x), r"shape \(3, 3\), for an argument"),
+]
+
+
+@pytest.mark.parametrize(("make", "problem"), WRONG_SHAPES)
+@pytest.mark.parametrize("run", [
+    lambda x, y: grad(use)(x, y),
+    lambda x, y: grad(lambda x, y: use(x * x, y) + np.sum(x))(x, y),
+    lambda x, y: vjp(scaled, x, y)[1](np.ones(3)),
+    lambda x, y: jacrev(scaled)(x, y),
+], ids=["grad", "used twice", "vjp", "many seeds"])
+def test_a_cotangent_of_the_wrong_shape_is_never_accepted(make, problem, run):
+    rule_returning(make)
+    with pytest.raises(match=problem) as caught:
+        run(np.ones(3), np.full(3, 2.0))
+    assert "the rule of scaled" in str(caught.value)
+
+
+def test_right_shapes_cost_one_comparison_and_keep_derivatives_of_many_seeds():
+    rule_returning(lambda dz, x, y: (dz * y, dz * x))
+    x, y = np.array([1.0, 2.0, 3.0]), np.full(3, 2.0)
+    np.testing.assert_array_equal(jacrev(lambda x: scaled(x * x, y)[:2])(x), [
+        [4.0, 0.0, 0.0], [0.0, 8.0, 0.0]])
+    np.testing.assert_array_equal(hessian(lambda x: use(x * x, y))(x), 4.0 * np.eye(3))
+    assert jvp(use, (x, y), (x, y))[1] == 24.0
+    assert "check_shape_each(" in source(lambda x: scaled(x, y), x, mode="vjp", batched=True)
+
+
+def test_an_array_as_the_cotangent_of_a_number():
+    rule_returning(lambda dz, x, y: (np.ones(3), dz * x))
+    with pytest.raises(match=r"shape \(3,\), for an argument of shape \(\)"):
+        grad(lambda x, y: scaled(x, y) * x)(1.0, 2.0)
