@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -322,9 +323,9 @@ class Specialisations:
             run = linearized(entry, rest, wanted)
         if report.get("effects") == ["by call"]:
             run = with_effects(run, self.target.function, self.parameters)
-        if "same_shape(" in text or "same_trailing_shape(" in text:
+        if uses(text, "same_shape", "same_trailing_shape"):
             run = allowing_stretched(run, lambda: self.compile(types_, False, same))
-        if "apart(" in text:
+        if uses(text, "apart"):
             run = allowing_aliases(run, lambda pairs: self.compile(types_, equal_shapes, pairs))
         call = run
         if self.options.mode == "taylor":
@@ -338,6 +339,11 @@ class Specialisations:
             call = run = recomputing(run, wanted)
         tests = guard(self.target.function, facts, self.arguments(types_))
         return Compiled(entry, call, text, path, types_, tests, report, captured, run)
+
+
+def uses(text: str, *names: str) -> bool:
+    """Say whether a module may call one of these functions of the runtime, by whatever name."""
+    return any(re.search(rf"\b{name}\b", text) for name in names)
 
 
 def pair(

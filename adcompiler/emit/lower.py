@@ -33,8 +33,9 @@ class FunctionLowering(ExpressionLowering):
 
     def __init__(
         self, function: Function, unit: Unit, references: References, purity: Purity,
+        keeps_parameters: bool = False,
     ) -> None:
-        super().__init__(function, unit, references, purity)
+        super().__init__(function, unit, references, purity, keeps_parameters)
         self.read_unbound = read_unbound(function.body, self.hands_on)
         self.out: list[ast.stmt] = []
         self.place: tuple[str, int, bool] | None = None
@@ -188,7 +189,7 @@ class FunctionLowering(ExpressionLowering):
         if source not in self.unit.opened or not isinstance(source, Var):
             return 0
         count = self.unit.opened[source]
-        targets: list[ast.expr] = [ast.Name("_", ast.Store()) for _ in range(count)]
+        targets: list[ast.expr] = [self.discard() for _ in range(count)]
         found = 0
         for statement in statements[start:]:
             if not (

@@ -7,6 +7,7 @@ import operator
 from typing import Any
 
 from adcompiler.analyses.purity import Purity
+from adcompiler.emit.free_names import free_name
 from adcompiler.emit.fusion import Fusion
 from adcompiler.emit.naming import Names
 from adcompiler.emit.references import References, literal, names_in
@@ -46,13 +47,15 @@ class ExpressionLowering:
 
     def __init__(
         self, function: Function, unit: Unit, references: References, purity: Purity,
+        keeps_parameters: bool = False,
     ) -> None:
         self.function = function
         self.unit = unit
         self.references = references
         self.tapes = Tapes(function.body, unit)
         self.fusion = Fusion(function, unit, purity)
-        self.names = Names(function, unit, self.tapes, self.fusion, names_in(function.body))
+        self.names = Names(function, unit, self.tapes, self.fusion, names_in(function.body),
+                           keeps_parameters)
         self.uses = self.fusion.uses
         self.waiting: dict[Var, ast.expr] = {}
         self.entries: set[Var] = set()  # tuples that loops take apart in their targets
@@ -61,6 +64,10 @@ class ExpressionLowering:
 
     def store(self, var: Var) -> ast.expr:
         return ast.Name(self.names[var], ast.Store())
+
+    def discard(self) -> ast.expr:
+        """Return the target of what nobody reads."""
+        return ast.Name(self.names.discard, ast.Store())
 
     def load(self, var: Var) -> ast.expr:
         tape = self.tapes.of_collect.get(var)
@@ -74,9 +81,9 @@ class ExpressionLowering:
         if isinstance(atom, Const):
             role = getattr(atom.value, "role", None)
             if role is not None:
-                return ast.Name(atom.value.name, ast.Load())
+                return free_name(atom.value.name)
             if hasattr(atom.value, "recursive") and hasattr(atom.value, "key"):
-                return ast.Name(atom.value.primal_name, ast.Load())
+                return free_name(atom.value.primal_name)
             return self.references.expression(atom.value)
         if atom in self.waiting:
             return as_value(self.waiting.pop(atom))
@@ -231,7 +238,7 @@ class ExpressionLowering:
         read = {v for v, n in self.uses.items() if n}
         targets: list[ast.expr] = [
             self.taken_apart(node, item)
-            or (self.store(item) if item in read else ast.Name("_", ast.Store()))
+            or (self.store(item) if item in read else self.discard())
             for item in node.items
         ]
         shaped = []
@@ -244,9 +251,7 @@ class ExpressionLowering:
         """Return the targets of a tuple that a loop runs over, None if it has a name itself."""
         if item not in self.unit.opened:
             return None
-        targets: list[ast.expr] = [
-            ast.Name("_", ast.Store()) for _ in range(self.unit.opened[item])
-        ]
+        targets: list[ast.expr] = [self.discard() for _ in range(self.unit.opened[item])]
         found = 0
         for statement in node.body.statements:
             match statement:
@@ -277,8 +282,8 @@ class ExpressionLowering:
             args = [parts[1]]
             if not (isinstance(start, Const) and start.value == 0):
                 args.append(self.atom(start))
-            return ast.Call(ast.Name("enumerate", ast.Load()), args, [])
-        return ast.Call(ast.Name("zip", ast.Load()), parts, [])
+            return ast.Call(free_name("enumerate"), args, [])
+        return ast.Call(free_name("zip"), parts, [])
 
 
 def flat(kind: type[ast.boolop], left: ast.expr, right: ast.expr) -> list[ast.expr]:
@@ -307,7 +312,7 @@ def as_value(expression: ast.expr) -> ast.expr:
     if isinstance(expression, ast.Slice):
         parts = [part or ast.Constant(None) for part in (
             expression.lower, expression.upper, expression.step)]
-        return ast.Call(ast.Name("slice", ast.Load()), parts, [])
+        return ast.Call(free_name("slice"), parts, [])
     if isinstance(expression, ast.Tuple) and any(isinstance(e, ast.Slice) for e in expression.elts):
         return ast.Tuple([as_value(e) for e in expression.elts], ast.Load())
     return expression

@@ -25,8 +25,9 @@ def merge(texts: Sequence[str]) -> str:
             if isinstance(node, ast.Import):
                 plain[ast.unparse(node)] = None
             elif isinstance(node, ast.ImportFrom):
-                members.setdefault(node.module or "", set()).update(a.name for a in node.names)
-    taken = {line.split()[-1].partition(".")[0] for line in plain}.union(*members.values())
+                members.setdefault(node.module or "", set()).update(map(ast.unparse, node.names))
+    rows = [*plain, *itertools.chain(*members.values())]
+    taken = {row.split()[-1].partition(".")[0] for row in rows}
     for text in texts:
         add_functions(functions_of(text), written, taken)
     imports = sorted(plain)

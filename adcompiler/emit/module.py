@@ -8,10 +8,12 @@ from inspect import Parameter
 from typing import Any
 
 from adcompiler.analyses.purity import Purity
+from adcompiler.emit.free_names import settle
 from adcompiler.emit.layout import Comment
 from adcompiler.emit.lower import FunctionLowering
 from adcompiler.emit.references import References
 from adcompiler.emit.source import emit_source
+from adcompiler.errors import InternalError
 from adcompiler.frontend.places import lines_below
 from adcompiler.ir.nodes import Origin
 from adcompiler.products import Product
@@ -52,7 +54,10 @@ def module_tree(
     """Return the tree of a module with the functions of ``product``, and its bound values."""
     references = References(unit)
     purity = Purity(unit.type, unit.definition)
-    lowerings = [FunctionLowering(f, unit, references, purity) for f in product.functions]
+    lowerings = [
+        FunctionLowering(f, unit, references, purity, keeps_parameters=f is product.functions[0])
+        for f in product.functions
+    ]
     for lowering in lowerings:
         references.taken |= {lowering.function.name, *lowering.names.names.values()}
     body: list[ast.stmt] = [
@@ -61,9 +66,12 @@ def module_tree(
     if parameters:
         assert isinstance(body[0], ast.FunctionDef)
         own = body[0].args.args
+        names = [arg.arg for arg in own[: len(own) - product.tangents]]
+        if not {p.name for p in parameters} <= set(names):
+            raise InternalError(f"the parameters of {body[0].name} are named {', '.join(names)}")
         body[0].args = user_arguments(parameters, references)
         add_tangents(body[0].args, own[len(own) - product.tangents :])
-    module = ast.Module([*references.imports(), *body], [])
+    module = ast.Module([*settle(references.imports(), body), *body], [])
     return ast.fix_missing_locations(module), dict(references.bound)
 
 

@@ -28,15 +28,19 @@ RESERVED = frozenset({*keyword.kwlist, *dir(builtins), "np", "math"})
 
 
 class Names:
-    """The name of each variable of one function."""
+    """The name of each variable of one function.
+
+    With ``keeps_parameters``, those of parameters stay as they are, also if the code needs a name
+    of the module that they hide. ``discard`` is the name of what nobody reads.
+    """
 
     def __init__(
         self, function: Function, unit: Unit, tapes: Tapes, fusion: Fusion,
-        taken: Iterable[str] = (),
+        taken: Iterable[str] = (), keeps_parameters: bool = False,
     ) -> None:
         self.unit = unit
         self.taken = RESERVED | frozenset(taken)
-        self.written = WRITTEN | frozenset(taken)
+        self.written = frozenset() if keeps_parameters else WRITTEN | frozenset(taken)
         self.params = [p.var for p in function.params]
         lives = Lifetimes(function, unit, tapes, fusion)
         self.order = lives.order
@@ -48,6 +52,9 @@ class Names:
         self.coalesce(lives.links)
         self.names: dict[Var, str] = {}
         self.assign()
+        read = {self.names[self.leader(v)] for v in self.order if fusion.uses.get(v, 0)}
+        read.update(self.names[self.leader(v)] for v in self.params)
+        self.discard = next(name for name in candidates("_") if name not in read)
 
     def __getitem__(self, var: Var) -> str:
         return self.names[self.leader(var)]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 import adcompiler.runtime as runtime
+from adcompiler.emit.free_names import free_name
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir.nodes import Block, Const, Global, Let, Undefined, Update
 from adcompiler.ir.visit import blocks_of, direct_uses, walk
@@ -89,13 +90,13 @@ class References:
         if name is None or "<" in name:
             return None
         if getattr(builtins, name, None) is value:
-            return ast.Name(name, ast.Load())
+            return free_name(name)
         home = getattr(value, "__module__", None) or ""
         if home.startswith("adcompiler.runtime"):
             source = runtime_module(value)
             is_named = getattr(sys.modules.get(home), name, None) is value
             if is_named and self.runtime.setdefault(name, source) == source:
-                return ast.Name(name, ast.Load())
+                return free_name(name)
         if getattr(np, name, None) is value:
             return ast.Attribute(self.module("numpy"), name, ast.Load())
         if getattr(operator, name, None) is value:
@@ -112,7 +113,7 @@ class References:
         """Return a name that the loader binds to ``value``."""
         for name, (other, _) in self.bound.items():
             if other is value:
-                return ast.Name(name, ast.Load())
+                return free_name(name)
         base = getattr(value, "__name__", None) or type(value).__name__
         base = "".join(c if c.isalnum() else "_" for c in str(base)).strip("_") or "value"
         name, number = f"{base}_", 1
@@ -120,7 +121,7 @@ class References:
             number += 1
             name = f"{base}_{number}"
         self.bound[name] = (value, self.unit.paths.get(id(value)))
-        return ast.Name(name, ast.Load())
+        return free_name(name)
 
     def imports(self) -> list[ast.stmt]:
         """Return the import statements."""
@@ -185,14 +186,14 @@ def literal(value: Any) -> ast.expr | None:
         bounds = (value.start, value.stop, value.step)
         parts = [part for part in map(literal, bounds) if part is not None]
         if len(parts) == len(bounds):
-            return ast.Call(ast.Name("slice", ast.Load()), parts, [])
+            return ast.Call(free_name("slice"), parts, [])
     return None
 
 
 def dotted(name: str) -> ast.expr:
     """Return the expression for a dotted name."""
     first, *rest = name.split(".")
-    result: ast.expr = ast.Name(first, ast.Load())
+    result = free_name(first)
     for part in rest:
         result = ast.Attribute(result, part, ast.Load())
     return result

@@ -10,6 +10,7 @@ import pytest
 
 from adcompiler import grad, source, value_and_grad, vjp
 from adcompiler.analyses.purity import Purity
+from adcompiler.emit.free_names import settle
 from adcompiler.emit.lower import FunctionLowering
 from adcompiler.emit.references import References
 from adcompiler.emit.source import emit_source
@@ -319,5 +320,7 @@ def test_expression_is_not_fused_across_a_write_into_what_it_reads():
     purity = Purity(unit.type, unit.definition)
     lowering = FunctionLowering(function, unit, References(unit), purity)
     scope = {"add_at": add_at}
-    exec(emit_source(lowering.lower()), scope)
+    lowered = lowering.lower()
+    settle([], [lowered])
+    exec(emit_source(lowered), scope)
     np.testing.assert_array_equal(scope["f"](np.array([1.0, 5.0])), [4.0, 15.0])
