@@ -43,7 +43,7 @@ class Derivative:
         # A class of its own: Python looks ``__call__`` up there, not on the object.
         self.__class__ = type("Derivative", (Derivative,), {"__doc__": None})
         self._install([])
-        REGISTRY.watchers.add(self)
+        REGISTRY.watch(self)
 
     def _install(self, direct: list[Compiled]) -> None:
         """Give this object a ``__call__`` that tries the compiled forms ``direct`` first."""
@@ -61,6 +61,8 @@ class Derivative:
         values = s.values(bound)
         compiled, is_new = s.find(values)
         compiled.uses += 1
+        if s is not self.specialisations:
+            return s.run(compiled, values)  # a rule was registered meanwhile: for this call only
         if is_new or (compiled not in self._direct and compiled.uses % _PATIENCE == 0):
             others = [c for c in self._direct if c.types != compiled.types]
             self._install([compiled, *others][:MAX_DIRECT])

@@ -109,4 +109,23 @@ class MissingPrimalError(ADError, TypeError):
 
 
 class InternalError(ADError):
-    """A broken invariant inside adcompiler: a bug to report, never the user's fault."""
+    """A broken invariant inside adcompiler: a bug to report, never the user's fault.
+
+    Users see it ``located``: with the line that was being compiled, raised from what went wrong.
+    """
+
+    def __init__(self, message: str, located: bool = False) -> None:
+        self.located = located
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[type[InternalError], tuple[str, bool]]:
+        """Pickle with what ``located`` is, so that the error crosses processes."""
+        return type(self), (str(self), self.located)
+
+
+class ArgumentsError(ADError, TypeError):
+    """Arguments or results of kinds that have no derivative."""
+
+
+class ArgnumsError(ADError, ValueError):
+    """``argnums`` that do not fit the function."""

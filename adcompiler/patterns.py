@@ -22,6 +22,7 @@ from adcompiler.errors import (
 )
 from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
+from adcompiler.ir.failures import reported
 from adcompiler.ir.nodes import Block, Const, Function, Param
 from adcompiler.pipeline import Request, refuse, typed_function
 from adcompiler.rulekit.registry import REGISTRY
@@ -70,7 +71,7 @@ class Patterns:
         self.function = function
         self.forms = Specialisations(function, Options("vjp", argnums))
         self.table: dict[Any, Compiled] = {}
-        REGISTRY.watchers.add(self)
+        REGISTRY.watch(self)
 
     def rules_changed(self) -> None:
         """Forget all programs; called when a rule is registered or removed."""
@@ -95,6 +96,12 @@ class Patterns:
         """Specialise the function and write its pattern program; raises UnsupportedError."""
         target = self.forms.target.function
         request = Request(target, kinds, self.forms.wrt, "vjp", parts=(), single=False)
+        with reported(target):
+            return self.written(request)
+
+    def written(self, request: Request) -> Compiled:
+        """Return the pattern program that is asked for."""
+        target = request.function
         unit, typed = typed_function(Unit(root=target), lower(target), request)
         refuse(unit)
         params = tuple(Param(var, 1) for var in (*typed.params, *unit.captured.values()))
@@ -112,7 +119,7 @@ class Patterns:
             unit, function, program_of(function, unit, inputs), tuple(unit.captured),
             tuple(typed.params.index(it.var) for it in written),
             is_in_place and bool(written),
-            guard(target, unit.facts, self.forms.arguments(kinds)),
+            guard(target, unit.facts, self.forms.arguments(request.types)),
         )
 
     def check_apart(self, compiled: Compiled, values: Sequence[Any]) -> None:

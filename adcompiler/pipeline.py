@@ -15,6 +15,7 @@ from adcompiler.emit.module import emit_module
 from adcompiler.errors import Finding, MissingRuleError, UnsupportedError
 from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
+from adcompiler.ir.failures import reported
 from adcompiler.ir.nodes import Function
 from adcompiler.linearizations import NotSplittable, linearization
 from adcompiler.nested import derive
@@ -101,7 +102,16 @@ Result = tuple[str, Unit, list[Function] | Emitted]
 
 
 def stages(request: Request) -> Iterator[Result]:
-    """Run the stages one by one; raises UnsupportedError or MissingRuleError with all findings."""
+    """Run the stages one by one; raises UnsupportedError or MissingRuleError with all findings.
+
+    An exception that is no refusal is a defect, and comes as InternalError.
+    """
+    with reported(request.function, NotBatchable, NotSplittable):
+        yield from all_stages(request)
+
+
+def all_stages(request: Request) -> Iterator[Result]:
+    """Run the stages; whatever goes wrong in them is raised as it is."""
     unit = request.unit()
     function = lower(request.function)
     yield "parse", unit, [function]

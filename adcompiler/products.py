@@ -12,7 +12,7 @@ from adcompiler.analyses.liveness import live_variables
 from adcompiler.analyses.once import reused_variables
 from adcompiler.analyses.purity import Purity
 from adcompiler.analyses.storage import Sharing, is_mutable, written_operand
-from adcompiler.errors import Finding
+from adcompiler.errors import ArgumentsError, Finding
 from adcompiler.finish import finished_bars, of_many_seeds, own_arrays, python_number
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
@@ -388,7 +388,7 @@ def check_scalar(s: Specialiser, output: Atom, name: str) -> None:
         advice = "return its real part or its absolute value" if type_.kind == "complex" else (
             "return a float"
         )
-        raise TypeError(
+        raise ArgumentsError(
             f"grad needs a real result, but {name} returns a number of type {type_} and shape (); "
             f"{advice}"
         )
@@ -396,7 +396,7 @@ def check_scalar(s: Specialiser, output: Atom, name: str) -> None:
         isinstance(type_, t.Object) and type_.fields
     ):
         shown = "None" if type_ == t.Static(None) else f"a value of type {type_}"
-        raise TypeError(
+        raise ArgumentsError(
             f"grad needs a scalar result, but {name} returns {shown}; return one number, or, with "
             "has_aux=True, a pair of it and other results"
         )
@@ -407,7 +407,7 @@ def check_aux(s: Specialiser, value: Atom, name: str) -> None:
     type_ = s.unit.type(value)
     if isinstance(type_, t.Unknown) or (isinstance(type_, t.Tuple) and len(type_.items) == 2):
         return
-    raise TypeError(
+    raise ArgumentsError(
         f"has_aux=True needs a function that returns (value, aux), but {name} returns a value of "
         f"type {type_}"
     )

@@ -166,7 +166,7 @@ class SparseDerivative:
         self.form = Derivative(function, Options("vjp", self.argnums))
         if any(self.form.specialisations.parts):
             raise TypeError("sparse derivatives are with respect to whole arguments")
-        REGISTRY.watchers.add(self)
+        REGISTRY.watch(self)
 
     def rules_changed(self) -> None:
         """Forget all structures; called when a rule is registered or removed."""

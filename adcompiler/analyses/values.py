@@ -26,7 +26,7 @@ from adcompiler.runtime.fourier import fitted
 from adcompiler.runtime.gathering import permute_adjoint, take_adjoint, take_along_axis_adjoint
 from adcompiler.runtime.joining import split_adjoint
 from adcompiler.runtime.padding import pad_adjoint
-from adcompiler.runtime.records import is_record_class, state_of
+from adcompiler.runtime.records import dict_of, is_record_class, state_of
 from adcompiler.runtime.shaping import (
     diagonal_adjoint, repeat_adjoint, resize_adjoint, tile_adjoint,
 )
@@ -84,10 +84,7 @@ def type_of(value: Any, depth: int = 0, inside: tuple[int, ...] = ()) -> t.Type:
         return t.Static(value)
     if isinstance(value, np.ndarray):
         return t.Object(cls, ())
-    if is_record_class(cls):
-        fields = state_of(value)
-    else:
-        fields = vars(value) if hasattr(value, "__dict__") else {}
+    fields = state_of(value) if is_record_class(cls) else dict_of(value)
     inside = (*inside, id(value))
     return t.Object(cls, tuple(
         (name, type_of(item, depth, inside)) for name, item in list(fields.items())[:MAX_FIELDS]

@@ -74,11 +74,16 @@ def default_directory() -> Path | None:
     chosen = os.environ.get(DIRECTORY_VARIABLE)
     if chosen is not None and chosen.strip().lower() in ("", "off"):
         return None
-    base = Path(chosen or platformdirs.user_cache_dir("adcompiler", appauthor=False))
-    if chosen is None and not base.is_absolute():
-        return None  # a user without a home directory
+    try:
+        base = Path(chosen or platformdirs.user_cache_dir("adcompiler", appauthor=False))
+        if chosen is None and not base.is_absolute():
+            raise RuntimeError("no home directory")  # "~" where there is none
+        base = base.expanduser().absolute()
+    except (RuntimeError, KeyError, OSError) as error:
+        _warn_once(Path(chosen or "~/.cache/adcompiler"), f"cannot be found ({error})")
+        return None
     version = f"{sys.implementation.name}-{sys.version_info[0]}{sys.version_info[1]}"
-    return base.expanduser().absolute() / (sys.implementation.cache_tag or version)
+    return base / (sys.implementation.cache_tag or version)
 
 
 class Store:

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.analyses.foreign import foreign_class, instead_of
+from adcompiler.errors import LIMITATIONS, ArgumentsError
 from adcompiler.runtime.records import carries_derivative, is_record, record, state_of
 
 
@@ -48,6 +50,22 @@ def as_real(value: Any, name: str) -> Any:
                 "a float among its attributes; integers in an instance do not count as floats"
             )
     return value
+
+
+def refuse_foreign(value: Any, name: str, deep: bool) -> None:
+    """Raise ArgumentsError for values of other array libraries, which are never looked into.
+
+    With ``deep``, attributes of instances count as well.
+    """
+    cls = foreign_class(value, deep)
+    if cls is not None:
+        root = cls.__module__.partition(".")[0]
+        where = name if type(value) is cls else f"a part of {name}"
+        raise ArgumentsError(
+            f"the argument {name}: {where} is a {root} {cls.__name__}, and derivatives go through "
+            f"NumPy's arrays and Python's numbers; pass {instead_of(cls)}\n"
+            f"  see {LIMITATIONS}#array-classes"
+        )
 
 
 def real_at(value: Any, steps: Sequence[Any], name: str) -> Any:

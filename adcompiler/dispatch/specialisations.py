@@ -24,24 +24,29 @@ from adcompiler.cache.keys import (
     type_text,
 )
 from adcompiler.cache.store import Entry, Store, default_directory, load_module
-from adcompiler.dispatch.arguments import part_at, real_at
+from adcompiler.dispatch.arguments import part_at, real_at, refuse_foreign
 from adcompiler.dispatch.cotangents import conform, conform_each, outline
 from adcompiler.dispatch.guards import Guard, guard
 from adcompiler.dispatch.linear_maps import Wanted, linearized, recomputing
 from adcompiler.dispatch.targets import find_target
 from adcompiler.frontend.scope import MISSING
 from adcompiler.ir import types as t
+from adcompiler.ir.failures import reported
+from adcompiler.rulekit.forks import across_forks
+from adcompiler.rulekit.registry import REGISTRY
 from adcompiler.runtime import AliasedError, StretchedError, own
 from adcompiler.runtime.batches import count_seeds, seed_of, stacked
 
 MODES = ("grad", "value_and_grad", "vjp", "forward", "taylor", "linearize")
 MAX_KEYS = 256
 MAX_VARIANTS = 4
+MAX_ATTEMPTS = 3
 
 Same = tuple[tuple[int, int], ...]
 """Pairs of positions of arguments that are one object: a later one, and an earlier one."""
 _compiling = threading.RLock()
 """Held while compiling: one function at a time, in whichever thread asks first."""
+across_forks(lambda: [_compiling])
 
 
 def debugging() -> bool:
@@ -154,6 +159,8 @@ class Specialisations:
     def values(self, bound: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the values of all parameters, integers to be differentiated made floats."""
         values = [*self.target.first, *bound]
+        for i, (parameter, value) in enumerate(zip(self.parameters, values, strict=True)):
+            refuse_foreign(value, parameter.name, deep=i in self.wrt)
         for i, steps in zip(self.wrt, self.parts, strict=True):
             values[i] = real_at(values[i], steps, self.parameters[i].name)
         return tuple(values)
@@ -217,7 +224,7 @@ class Specialisations:
         ``equal_shapes`` lets the code expect operands that are not stretched by broadcasting;
         ``same`` pairs positions of arguments with earlier ones that are the same object.
         """
-        with _compiling:
+        with _compiling, reported(self.target.function):
             store = Store(default_directory())
             request = (
                 self.options.mode, self.wrt, self.parts, self.options.has_aux, self.single,
@@ -230,7 +237,12 @@ class Specialisations:
                 loaded = self.load(entry, types_, equal_shapes, same)
                 if loaded is not None:
                     return loaded
-            return self.compile_anew(types_, store, key, equal_shapes, same)
+            for _ in range(MAX_ATTEMPTS):
+                before = REGISTRY.generation
+                compiled = self.compile_anew(types_, store, key, equal_shapes, same)
+                if before == REGISTRY.generation:  # no thread has registered a rule meanwhile
+                    break
+            return compiled
 
     def arguments(self, types_: tuple[t.Type, ...]) -> dict[str, Any]:
         """Return the arguments that are known when compiling: functions, modules and the like."""
@@ -245,6 +257,7 @@ class Specialisations:
         """Run the compiler, and keep what it emits on disk if another process could check it."""
         from adcompiler.pipeline import Request, compile_request  # parses: only when it must
 
+        before = REGISTRY.generation
         emitted = compile_request(Request(
             self.target.function, types_, self.wrt, self.options.mode, self.options.has_aux,
             self.single, equal_shapes, parts=self.parts, same=same, batched=self.options.batched,
@@ -255,7 +268,7 @@ class Specialisations:
         values = {name: value for name, (value, _) in emitted.bound.items()}
         manifest = self.manifest(emitted, self.arguments(types_))
         path = None
-        if manifest is not None:
+        if manifest is not None and before == REGISTRY.generation:
             path = store.write(key, emitted.entry, emitted.text, manifest)
         return self.loaded(
             path, emitted.text, emitted.entry, values, types_, unit.facts, emitted.report,

@@ -16,7 +16,7 @@ from adcompiler.emit.free_names import free_name
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir.nodes import Block, Const, Global, Let, Undefined, Update
 from adcompiler.ir.visit import blocks_of, direct_uses, walk
-from adcompiler.rulekit.homes import public_place, qualified_name
+from adcompiler.rulekit.homes import found_in, public_place, qualified_name
 from adcompiler.transforms.unit import Path, Unit
 
 MODULE_ALIASES = {"numpy": "np"}
@@ -56,6 +56,10 @@ class References:
     def importable(self, value: Any) -> ast.expr | None:
         """Return an expression for ``value`` over literals and imports, None if there is none."""
         simple = literal(value)
+        if simple is None and type(value) is tuple:
+            parts = [self.importable(item) for item in value]
+            return ast.Tuple([part for part in parts if part is not None], ast.Load()) if (
+                None not in parts) else None
         return simple if simple is not None else self.reach(value)
 
     def along(self, path: Path | None) -> ast.expr | None:
@@ -82,6 +86,9 @@ class References:
             self.modules["numpy"] = None
             return dotted(name.replace("numpy", MODULE_ALIASES["numpy"]))
         self.modules[name] = None
+        if is_hidden(name):
+            self.modules["sys"] = None
+            return ast.Subscript(dotted("sys.modules"), ast.Constant(name), ast.Load())
         return dotted(MODULE_ALIASES.get(name, name))
 
     def reach(self, value: Any) -> ast.expr | None:
@@ -133,6 +140,12 @@ class References:
             names = [ast.alias(n) for n in sorted(self.runtime) if self.runtime[n] == module]
             rows.append(ast.ImportFrom(module, names, 0))
         return rows
+
+
+def is_hidden(name: str) -> bool:
+    """Say whether a package has something else under the name of a module in it, as a function."""
+    package, _, rest = name.partition(".")
+    return bool(rest) and name in sys.modules and found_in(package, rest) is not sys.modules[name]
 
 
 def runtime_module(function: Any) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.analyses.derivatives import Wanted
-from adcompiler.errors import ADError
+from adcompiler.errors import ADError, ArgnumsError, ArgumentsError
 from adcompiler.frontend.functions import lower
 from adcompiler.frontend.replacements import REPLACEMENTS
 from adcompiler.frontend.scope import Scope
@@ -131,7 +131,7 @@ def places_of(function: Function, wanted: Wanted) -> list[tuple[int, Steps]]:
     for n, (i, steps) in enumerate(found):
         for j, others in found[:n]:
             if i == j and steps[: len(others)] == others[: len(steps)]:
-                raise ValueError(f"argnums: {wanted.argnums} names an argument twice")
+                raise ArgnumsError(f"argnums: {wanted.argnums} names an argument twice")
     return found
 
 
@@ -145,14 +145,14 @@ def place_of(function: Function, one: int | str) -> tuple[int, Steps]:
             return names.index(name), tuple(steps)
         if 4 in kinds:
             return kinds.index(4), (name, *steps)
-        raise ValueError(
+        raise ArgnumsError(
             f"argnums: {function.name} has no parameter {name!r}; it has {', '.join(names)}"
         )
     if 2 in kinds and one >= kinds.index(2):
         return kinds.index(2), (one - kinds.index(2),)
     count = len(names)
     if not -count <= one < count or (2 in kinds and one < 0):
-        raise ValueError(
+        raise ArgnumsError(
             f"argnums: {function.name} has no argument {one}; it has {count}, counted from 0"
         )
     return one % count, ()
@@ -167,7 +167,7 @@ def made_real(
     """
     type_ = s.unit.type(atom)
     if not t.may_vary(type_) and not has_integers(type_):
-        raise TypeError(
+        raise ArgumentsError(
             f"cannot differentiate with respect to {name}, which is of type {type_}; "
             "argnums chooses other arguments"
         )

@@ -12,6 +12,7 @@ from types import MethodType
 from typing import Any, Protocol
 
 from adcompiler.rulekit.domains import Domain
+from adcompiler.rulekit.forks import across_forks
 from adcompiler.rulekit.homes import home_module, prefixes, rule_packages
 
 logger = logging.getLogger("adcompiler")
@@ -75,7 +76,11 @@ class Watcher(Protocol):
 
 
 class Registry:
-    """Rules, declarations and aliases by callable; package rules load when first asked for."""
+    """Rules, declarations and aliases by callable; package rules load when first asked for.
+
+    Any thread may register while others read: tables are changed, and copied to be gone through,
+    under one lock. ``generation`` counts the changes that watchers are told of.
+    """
 
     def __init__(self) -> None:
         self._rules: dict[Any, list[Rule]] = {}
@@ -88,25 +93,30 @@ class Registry:
         self._loaded: set[str] = set()
         self._all_loaded = False
         self._begun: set[str] = set()
+        self._loader: int | None = None
         self._loading = threading.RLock()
-        self.watchers: weakref.WeakSet[Watcher] = weakref.WeakSet()
+        self._tables = threading.RLock()
+        self._watchers: weakref.WeakSet[Watcher] = weakref.WeakSet()
+        self.generation = 0
 
     def add(self, rule: Rule) -> None:
         """Register ``rule``; it takes precedence over earlier ones for the same types.
 
         A forward rule that stood alone goes with it.
         """
-        rules = self._rules.setdefault(rule.function, [])
-        for other in rules:
-            alone = other.forward is not None and not other.reverses
-            if alone and other.types == rule.types and rule.forward is None:
-                rule = replace(rule, forward=other.forward, domain=rule.domain or other.domain)
-                rules.remove(other)
-                break
-        rules.insert(0, rule)
-        if isinstance(rule.function, MethodType) and not isinstance(rule.function.__self__, type):
-            self._owners.add(id(rule.function.__self__))  # which the rule keeps alive
-        self.log.append(rule)
+        with self._tables:
+            rules = list(self._rules.get(rule.function, ()))
+            for other in rules:
+                alone = other.forward is not None and not other.reverses
+                if alone and other.types == rule.types and rule.forward is None:
+                    rule = replace(rule, forward=other.forward, domain=rule.domain or other.domain)
+                    rules.remove(other)
+                    break
+            self._rules[rule.function] = [rule, *rules]
+            owner = getattr(rule.function, "__self__", None)
+            if isinstance(rule.function, MethodType) and not isinstance(owner, type):
+                self._owners.add(id(owner))  # which the rule keeps alive
+            self.log.append(rule)
         self._changed()
 
     def add_forward(
@@ -115,33 +125,40 @@ class Registry:
     ) -> None:
         """Register a forward rule: with the rule for the same types if there is one, or alone."""
         self._load_for(function)
-        rules = self._rules.setdefault(function, [])
-        for i, rule in enumerate(rules):
-            if rule.types == types:
-                rules[i] = replace(
-                    rule, forward=forward, domain=rule.domain or domain, opted_out=False
-                )
-                self.log.append(rules[i])
-                break
-        else:
-            rules.insert(0, Rule(function, types=types, forward=forward, domain=domain))
-            self.log.append(rules[0])
+        with self._tables:
+            rules = list(self._rules.get(function, ()))
+            for i, rule in enumerate(rules):
+                if rule.types == types:
+                    made = rules[i] = replace(
+                        rule, forward=forward, domain=rule.domain or domain, opted_out=False
+                    )
+                    break
+            else:
+                made = Rule(function, types=types, forward=forward, domain=domain)
+                rules.insert(0, made)
+            self._rules[function] = rules
+            self.log.append(made)
         self._changed()
 
     def replace(self, old: Rule | None, new: Rule) -> None:
         """Register ``new`` in the place of ``old``, which it makes obsolete; None: as a new one."""
-        if old is not None:
-            self._rules[old.function].remove(old)
+        with self._tables:
+            if old is not None:
+                kept = [rule for rule in self._rules[old.function] if rule is not old]
+                self._rules[old.function] = kept
         self.add(new)
 
     def withdraw(self, rule: Rule) -> None:
         """Forget one rule; those that it took precedence over count again."""
-        rules = self._rules.get(rule.function, [])
-        if any(rule is other for other in rules):
-            rules.remove(rule)
-            if not rules:
+        with self._tables:
+            rules = self._rules.get(rule.function, [])
+            kept = [other for other in rules if other is not rule]
+            if len(kept) == len(rules):
+                return
+            self._rules[rule.function] = kept
+            if not kept:
                 del self._rules[rule.function]
-            self._changed()
+        self._changed()
 
     def is_current(self, rule: Rule) -> bool:
         """Say whether a rule that was registered is still there."""
@@ -149,17 +166,20 @@ class Registry:
 
     def add_inactive(self, declaration: Inactive) -> None:
         """Register a declaration that a callable's results carry no derivative."""
-        self._inactive[declaration.function] = declaration
+        with self._tables:
+            self._inactive[declaration.function] = declaration
         self._changed()
 
     def add_alias(self, other: Any, function: Any) -> None:
         """Register ``other`` as another spelling of ``function``."""
-        self._aliases[other] = function
+        with self._tables:
+            self._aliases[other] = function
         self._changed()
 
     def add_replacement(self, rule: Rule) -> None:
         """Register the Python code that is compiled in place of a callable."""
-        self._replacements[rule.function] = rule
+        with self._tables:
+            self._replacements[rule.function] = rule
         self._changed()
 
     def replacement(self, function: Any) -> Rule | None:
@@ -169,8 +189,9 @@ class Registry:
 
     def remove(self, function: Any) -> None:
         """Forget everything registered for ``function`` itself."""
-        for table in (self._rules, self._inactive, self._aliases, self._replacements):
-            table.pop(function, None)
+        with self._tables:
+            for table in (self._rules, self._inactive, self._aliases, self._replacements):
+                table.pop(function, None)
         self._changed()
 
     def resolve(self, function: Any) -> Any:
@@ -220,18 +241,18 @@ class Registry:
     def rules(self) -> Iterator[Rule]:
         """Iterate over every rule of every installed rule package."""
         self.load_all()
-        for rules in self._rules.values():
+        for rules in self._copy(self._rules).values():
             yield from (rule for rule in rules if not rule.opted_out)
 
     def declarations(self) -> Iterator[Inactive]:
         """Iterate over every non-differentiable declaration of every installed rule package."""
         self.load_all()
-        yield from self._inactive.values()
+        yield from self._copy(self._inactive).values()
 
     def aliases(self) -> Iterator[tuple[Any, Any]]:
         """Iterate over ``(other spelling, function)`` pairs of every installed rule package."""
         self.load_all()
-        yield from self._aliases.items()
+        yield from self._copy(self._aliases).items()
 
     def load_all(self) -> None:
         """Load the rules of every installed rule package."""
@@ -240,11 +261,25 @@ class Registry:
                 self._load(module)
             self._all_loaded = True
 
+    def _copy(self, table: dict[Any, Any]) -> dict[Any, Any]:
+        """Return a table as it is now."""
+        with self._tables:
+            return dict(table)
+
+    def watch(self, watcher: Watcher) -> None:
+        """Tell ``watcher`` when rules change, as long as it lives."""
+        with self._tables:
+            self._watchers.add(watcher)
+
     def _changed(self) -> None:
         """Tell the watchers that rules have changed; those of a package only arrive on demand."""
-        if self._begun == self._loaded:
-            for watcher in list(self.watchers):
-                watcher.rules_changed()
+        with self._tables:
+            if self._loader == threading.get_ident():
+                return
+            self.generation += 1
+            watchers = list(self._watchers)
+        for watcher in watchers:
+            watcher.rules_changed()
 
     def _load_for(self, function: Any) -> None:
         for module in prefixes(home_module(function)):
@@ -258,6 +293,7 @@ class Registry:
             if module in self._loaded or module in self._begun:
                 return
             self._begun.add(module)
+            outer, self._loader = self._loader, threading.get_ident()
             for point in rule_packages().get(module, ()):
                 try:
                     point.load()
@@ -266,6 +302,7 @@ class Registry:
                         "the rules of %s for %s could not be loaded", point.value, module
                     )
             self._loaded.add(module)
+            self._loader = outer
         for notified in self.after_loading:
             notified()
 
@@ -281,3 +318,4 @@ def hashable(value: Any) -> bool:
 
 NUMBER = numbers.Number
 REGISTRY = Registry()
+across_forks(lambda: [REGISTRY._loading, REGISTRY._tables])

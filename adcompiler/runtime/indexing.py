@@ -20,6 +20,8 @@ def add_at(buffer: Any, index: Any, g: Any) -> Any:
     if isinstance(buffer, np.generic):  # the sum of 0-d arrays
         buffer = np.array(buffer)
     if isinstance(buffer, np.ndarray):
+        if buffer.dtype.kind == "f" and np.iscomplexobj(g):
+            g = np.real(g)  # what is real has a real cotangent
         if is_basic(index):
             buffer[index] += g
         else:

@@ -84,8 +84,20 @@ def state_of(x: Any) -> dict[str, Any]:
             found[name] = member.__get__(x)
         except AttributeError:
             continue  # not assigned yet
-    found.update(getattr(x, "__dict__", ()))
+    found.update(dict_of(x))
     return found
+
+
+def dict_of(x: Any) -> dict[str, Any]:
+    """Return the ``__dict__`` of an instance, {} if it has none.
+
+    Its class is not asked: ``__getattr__`` may answer to any name, ``__dict__`` among them.
+    """
+    try:
+        found = object.__getattribute__(x, "__dict__")
+    except (AttributeError, TypeError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def part(g: Any, name: str) -> Any:

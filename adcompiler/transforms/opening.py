@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.analyses.foreign import is_foreign
 from adcompiler.analyses.liveness import live_variables
 from adcompiler.analyses.once import reused_variables
 from adcompiler.analyses.values import simple, type_of
@@ -38,9 +39,9 @@ def call_python(
     """Write a call of a function written in Python."""
     in_rule = s.in_rule
     path = None if function in s.unit.emitted else s.unit.path_of(function)
-    if works_on_programs(function) and not any(
+    if is_foreign(function) or (works_on_programs(function) and not any(
         t.may_vary(s.unit.type(unstar(a))) for a in (*args, *kwargs.values())
-    ):
+    )):
         return s.let(plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
     try:
         definition = lower(function)

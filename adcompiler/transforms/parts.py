@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from adcompiler.errors import ArgumentsError
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Const, Origin, Statement, Var
 from adcompiler.runtime.records import is_record_class
@@ -39,7 +40,7 @@ def separate(
         with s.writing_to(entry):
             inner = read(s, value, key, origin)
         if not isinstance(inner, Var):
-            raise TypeError(f"argnums: {key!r} of {value.name} has no derivative")
+            raise ArgumentsError(f"argnums: {key!r} of {value.name} has no derivative")
         for steps, number in below[key]:
             if not steps:
                 found[number] = inner
@@ -70,8 +71,10 @@ def key_of_step(type_: t.Type, step: Any, name: str) -> Any:
     if isinstance(step, str) and step.isdigit() and int(step) in keys:
         return int(step)
     if isinstance(type_, t.List):
-        raise TypeError(f"argnums: {name} is a list; name one item of a tuple, or all of {name}")
-    raise TypeError(
+        raise ArgumentsError(
+            f"argnums: {name} is a list; name one item of a tuple, or all of {name}"
+        )
+    raise ArgumentsError(
         f"argnums: {name} has no part {step!r}; it has {', '.join(map(str, keys)) or 'none'}"
     )
 

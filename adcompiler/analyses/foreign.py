@@ -1,0 +1,49 @@
+"""Values of array libraries other than NumPy, told by their classes; nothing is imported for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adcompiler.runtime.records import is_record, state_of
+
+INSTEAD = {
+    "cupy": "cupy.asnumpy(x)", "dask": "x.compute()", "jax": "np.asarray(x)",
+    "jaxlib": "np.asarray(x)", "mxnet": "x.asnumpy()", "pandas": "x.to_numpy()",
+    "pint": "x.magnitude, in units that are agreed on", "polars": "x.to_numpy()",
+    "tensorflow": "x.numpy()", "torch": "x.detach().numpy()", "unyt": "x.value",
+    "xarray": "x.to_numpy()",
+}
+"""What gives the plain numbers of a value ``x``, by the root module of its class."""
+
+
+def is_foreign(value: Any) -> bool:
+    """Say whether a function, class or module belongs to such a library."""
+    module = getattr(value, "__module__", None) or getattr(value, "__name__", None)
+    return isinstance(module, str) and module.partition(".")[0] in INSTEAD
+
+
+def foreign_class(value: Any, deep: bool = False, around: tuple[int, ...] = ()) -> type | None:
+    """Return the class of a value of such a library, or of one in a container; else None.
+
+    With ``deep``, attributes of instances count as well.
+    """
+    cls = type(value)
+    if cls in (float, int, str, bool, complex) or value is None or id(value) in around:
+        return None
+    if not isinstance(value, type) and any(map(is_foreign, cls.__mro__)):
+        return None if callable(value) and hasattr(cls, "__get__") else cls
+    items: Any = ()
+    if isinstance(value, (tuple, list)):
+        items = value
+    elif isinstance(value, dict):
+        items = value.values()
+    elif deep and is_record(value):
+        items = state_of(value).values()
+    around = (*around, id(value))
+    return next((c for item in items if (c := foreign_class(item, deep, around))), None)
+
+
+def instead_of(cls: type) -> str:
+    """Return what to pass in place of a value of such a class."""
+    roots = (base.__module__.partition(".")[0] for base in cls.__mro__)
+    return next(INSTEAD[root] for root in roots if root in INSTEAD)
