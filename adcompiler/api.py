@@ -38,12 +38,20 @@ class Derivative:
         vars(self).pop(_KEPT, None)
         self.primal: Callable[..., Any] = function
         self.options = options
-        self.specialisations = Specialisations(function, options)
+        self._specialisations: Specialisations | None = Specialisations(function, options)
         self.__signature__ = self.specialisations.target.signature
         # A class of its own: Python looks ``__call__`` up there, not on the object.
         self.__class__ = type("Derivative", (Derivative,), {"__doc__": None})
         self._install([])
         REGISTRY.watch(self)
+
+    @property
+    def specialisations(self) -> Specialisations:
+        """The compiled forms: new ones once rules have changed."""
+        found = self._specialisations
+        if found is None:
+            found = self._specialisations = Specialisations(self.primal, self.options)
+        return found
 
     def _install(self, direct: list[Compiled]) -> None:
         """Give this object a ``__call__`` that tries the compiled forms ``direct`` first."""
@@ -70,8 +78,14 @@ class Derivative:
 
     def rules_changed(self) -> None:
         """Forget all compiled code; called when a rule is registered or removed."""
-        self.specialisations = Specialisations(self.primal, self.options)
-        self._install([])
+
+        def anew(*args: Any, **kwargs: Any) -> Any:
+            self._install([])
+            return self(*args, **kwargs)
+
+        self._specialisations = None
+        self._direct = []
+        type(self).__call__ = staticmethod(anew)  # type: ignore[method-assign]
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """Bind to an instance, as methods do."""
