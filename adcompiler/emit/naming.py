@@ -54,7 +54,9 @@ class Names:
         self.assign()
         read = {self.names[self.leader(v)] for v in self.order if fusion.uses.get(v, 0)}
         read.update(self.names[self.leader(v)] for v in self.params)
-        self.discard = next(name for name in candidates("_") if name not in read)
+        self.discard = "_"
+        while self.discard in read:
+            self.discard += "_"
 
     def __getitem__(self, var: Var) -> str:
         return self.names[self.leader(var)]

@@ -1,4 +1,4 @@
-"""What meets the compiler at its boundary: foreign values, homes without a cache, forks, threads."""
+"""What meets the compiler at its boundary: foreign values, missing homes, forks and threads."""
 
 from __future__ import annotations
 
