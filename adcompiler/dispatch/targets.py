@@ -12,7 +12,6 @@ from typing import Any
 
 from adcompiler.analyses.derivatives import is_derivative
 from adcompiler.errors import ADError
-from adcompiler.frontend.functions import lower
 from adcompiler.frontend.places import stand_for
 from adcompiler.ir.nodes import Origin
 from adcompiler.cache.store import load_module
@@ -94,6 +93,8 @@ def forwarding(function: Callable[..., Any]) -> Target:
 
 def defined_at(function: Any) -> Origin | None:
     """Return where the function is defined that is differentiated in the end, if that is known."""
+    from adcompiler.frontend.functions import lower  # parses: only for what stands for another
+
     while is_derivative(function):
         function = function.primal
     function = inspect.unwrap(getattr(function, "func", function))
