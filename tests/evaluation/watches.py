@@ -59,7 +59,8 @@ class Types(Watch):
     """Raises where a variable has a value that its type does not describe.
 
     None stands for the value of a variable that has none, and goes with every type; in ``sweeps``
-    so does 0.0, the cotangent of such a variable.
+    so does 0.0, the cotangent of such a variable. Outside of these a number is of the very class
+    that its type names, or of one of several.
     """
 
     def __init__(self, unit: Unit, sweeps: bool = False) -> None:
@@ -69,15 +70,19 @@ class Types(Watch):
     def bound(self, var: Var, values: Mapping[Var, Any]) -> None:
         type_, value = self.unit.types.get(var, t.UNKNOWN), values[var]
         nothing = self.sweeps and type(value) is float and value == 0.0
-        if not nothing and not fits(value, type_):
+        if var in self.unit.if_bound:  # what the code carries says whether there is a value
+            type_ = t.BOOL
+        if not nothing and not fits(value, type_, not self.sweeps):
             raise Contradiction(f"{var.name}: {type_} has the value {value!r}")
 
 
-def fits(value: Any, type_: t.Type) -> bool:
-    """Say whether a type describes a value."""
+def fits(value: Any, type_: t.Type, exact: bool = False) -> bool:
+    """Say whether a type describes a value; ``exact``, that numbers are of its very classes."""
     if value is None:
         return True
     match type_:
+        case t.Scalar() if exact:
+            return any(type(value) is class_of_number(one) for one in type_.alternatives)
         case t.Scalar(kind, dtype):
             wanted = np.dtype(PYTHON[kind] if dtype is None else dtype)
             number = isinstance(value, (np.generic, bool, int, float, complex))
@@ -89,13 +94,15 @@ def fits(value: Any, type_: t.Type) -> bool:
         case t.Text():
             return type(value) is str
         case t.Tuple(items, cls):
-            return type(value) is cls and len(value) == len(items) and all(map(fits, value, items))
+            return type(value) is cls and len(value) == len(items) and all(
+                fits(v, item, exact) for v, item in zip(value, items, strict=True))
         case t.List(item):
-            return type(value) is list and all(fits(v, item) for v in value)
+            return type(value) is list and all(fits(v, item, exact) for v in value)
         case t.Dict(keys, items):
             return isinstance(value, dict) and (
-                all(fits(v, items[0]) for v in value.values()) if keys is None else
-                tuple(value) == keys and all(map(fits, value.values(), items))
+                all(fits(v, items[0], exact) for v in value.values()) if keys is None else
+                tuple(value) == keys and all(
+                    fits(v, item, exact) for v, item in zip(value.values(), items, strict=True))
             )
         case t.Range():
             return type(value) is range
@@ -107,10 +114,15 @@ def fits(value: Any, type_: t.Type) -> bool:
             return bool(t.same_static(value, known)) or value == known
         case t.Object(cls, fields):
             return isinstance(value, cls) and all(
-                not hasattr(value, name) or fits(getattr(value, name), item)
+                not hasattr(value, name) or fits(getattr(value, name), item, exact)
                 for name, item in fields
             )
     return True
+
+
+def class_of_number(type_: t.Scalar) -> type:
+    """Return the class of the numbers of an exact type."""
+    return PYTHON[type_.kind] if type_.dtype is None else np.dtype(type_.dtype).type
 
 
 def describes(wanted: np.dtype[Any], found: np.dtype[Any]) -> bool:
