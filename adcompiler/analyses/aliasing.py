@@ -30,7 +30,8 @@ FRESH: frozenset[object] = frozenset({
     np.var, np.max, np.min, np.dot, np.outer, np.inner, np.vdot, np.matmul, np.tensordot, np.kron,
     np.concatenate, np.stack, np.vstack, np.hstack, np.column_stack, np.where, np.cumsum,
     np.cumprod, np.diff, np.sort, np.repeat, np.tile, np.pad, np.roll, np.linspace, np.arange,
-    np.eye, np.identity, np.ndarray.copy, np.ndarray.flatten,
+    np.eye, np.identity, np.ndarray.copy, np.ndarray.flatten, np.cross, np.cov, np.corrcoef,
+    np.roots, np.linalg.eigvals,
 })
 """Functions whose result never shares storage with an argument."""
 

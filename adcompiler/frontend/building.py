@@ -61,6 +61,7 @@ class Builder(ABC):
         self.checked: frozenset[Atom] = frozenset()
         self.captures: dict[str, Var] = {}
         self.itself: Var | None = None
+        self.making: list[str] = []
         self.states: tuple[str, ...] = ()
         self.watches: list[dict[str, set[Atom]]] = []
         self.places: dict[str, Var] = {}

@@ -111,6 +111,11 @@ def total_of_lists(groups: Any, start: Any) -> Any:
     return start + [item for group in groups for item in group]
 
 
+def total_of_tuples(groups: Any, start: Any) -> Any:
+    """``sum(groups, start)`` of tuples."""
+    return start + tuple([item for group in groups for item in group])
+
+
 def flattened(groups: Any) -> list[Any]:
     """``list(itertools.chain.from_iterable(groups))``."""
     return [item for group in groups for item in group]

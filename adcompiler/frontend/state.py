@@ -93,7 +93,11 @@ class State(Builder):
 
     def used_function(self, name: str, recipe: Recipe) -> Atom:
         """Write the making of a function, with what its variables are now."""
+        if name in self.making:
+            return self.reject(recipe.node, rejected.CALL_ONE_ANOTHER, name=name)
+        self.making.append(name)
         captures = tuple(map(self.load, recipe.captures))
+        self.making.pop()
         return self.let(Closure(recipe.function, captures, recipe.defaults), name)
 
     def check_lasting(self, node: Any, recipe: Recipe) -> bool:

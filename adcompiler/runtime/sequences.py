@@ -22,6 +22,16 @@ def like(items: Iterable[Any], x: Any) -> Any:
     return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
 
 
+def joined(x: Any, y: Any) -> Any:
+    """Return ``x + y`` of two tuples or lists, where one of them was not known to be one."""
+    if type(x) is not type(y) and np.ndarray in (type(x), type(y)):
+        raise TypeError(
+            f"+ of {type(x).__name__} and {type(y).__name__}, of which one was not known when "
+            "compiling: write np.asarray around it"
+        )
+    return x + y
+
+
 def spread(g: Any, x: Any) -> Any:
     """Return the cotangent of ``x`` for ``sum(x)``: ``g`` for every item, in the item's shape."""
     return like([g] * len(x), x)

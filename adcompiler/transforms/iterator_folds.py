@@ -178,6 +178,8 @@ def _extremum(function: Any, by: Any, otherwise: Any, by_or: Any, item: Any) -> 
             items = s.pack("tuple", tuple(args), "items", origin)
         elif kwargs:
             return s.call(Const(function), args, {}, origin, name)
+        elif any(isinstance(s.unit.type(arg), (t.Tuple, t.List)) for arg in args):
+            return run(s, item, [s.pack("tuple", tuple(args), "items", origin)], origin, name)
         else:
             return one_of(s, function, args, [s.unit.type(arg) for arg in args], origin, name)
         key = kwargs.get("key", NONE)

@@ -6,13 +6,14 @@ import operator
 from typing import Any
 
 from adcompiler.analyses.storage import is_mutable
-from adcompiler.frontend.iterators import dict_of_pairs, total_of_lists
+from adcompiler.frontend.iterators import dict_of_pairs, total_of_lists, total_of_tuples
 from adcompiler.frontend.replacements import listed
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin, Star, unstar
 from adcompiler.runtime import (
     check_count, dict_of, dict_values, own, same_length, unpack, without_keys, zeros_like,
 )
+from adcompiler.runtime.sequences import joined
 from adcompiler.transforms.folds import FOLDS, Fold, folds
 from adcompiler.transforms.iterator_folds import is_lazy, may_carry, transposed
 from adcompiler.transforms.specialise_types import item_type
@@ -63,11 +64,19 @@ def opened_dict(s: Writer, table: Atom, origin: Origin) -> list[tuple[Atom, Atom
 
 @folds(sum)
 def fold_sum(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
-    """A sum of lists has all their items."""
+    """A sum of lists or of tuples has all their items."""
     start = args[1] if len(args) == 2 else kwargs.get("start")
-    if start is None or not isinstance(s.unit.type(start), t.List):
+    type_ = t.UNKNOWN if start is None else s.unit.type(start)
+    if isinstance(type_, t.List):
+        return s.call(Const(total_of_lists), [args[0], start], {}, origin, name)
+    if not isinstance(type_, t.Tuple):
         return None
-    return s.call(Const(total_of_lists), [args[0], start], {}, origin, name)
+    total, groups = start, s.unit.elements(args[0])
+    if groups is None:
+        return s.call(Const(total_of_tuples), [args[0], start], {}, origin, name)
+    for group in groups:
+        total = s.call(Const(operator.add), [total, group], {}, origin, name)
+    return total
 
 
 @folds(operator.add)
@@ -77,6 +86,9 @@ def fold_add(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str)
     if isinstance(left, t.List) and isinstance(right, t.List) and left != right:
         type_ = t.List(t.join(left.item, right.item))
         return s.let(Call(Const(operator.add), tuple(args)), type_, name, origin)
+    unknown = isinstance(left, t.Unknown) + isinstance(right, t.Unknown)
+    if unknown == 1 and any(isinstance(type_, (t.List, t.Tuple)) for type_ in (left, right)):
+        return s.call(Const(joined), args, {}, origin, name)
     return None
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from adcompiler.rulekit import Call, Domain, alias, call, non_differentiable, rrule, scalar_rule
 from adcompiler.runtime import project
 from adcompiler.runtime.elementwise import log_of_base
-from adcompiler.runtime.sequences import sum_repeats
+from adcompiler.runtime.sequences import joined, sum_repeats
 from adcompiler.runtime.shaping import like
 
 ANY = (-2.0, 2.0)
@@ -242,6 +242,7 @@ def _swapped(domain: Domain) -> Domain:
 @rrule(operator.add, operator.concat, types=(list, list), linear=(0, 1), domain=_sequences(list))
 @rrule(operator.add, operator.concat, types=(tuple, tuple), linear=(0, 1),
        domain=_sequences(tuple))
+@rrule(joined, linear=(0, 1), domain=_sequences(tuple))
 def concatenate(x: Any, y: Any) -> Any:
     """``x + y`` of two lists or two tuples."""
     split = len(x)
