@@ -17,6 +17,7 @@ from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
 from adcompiler.ir.failures import reported
 from adcompiler.ir.nodes import Function
+from adcompiler.ir.verifier import verify, verifying
 from adcompiler.linearizations import NotSplittable, linearization
 from adcompiler.nested import derive
 from adcompiler.optimise.raising import with_raising_kept
@@ -114,24 +115,32 @@ def all_stages(request: Request) -> Iterator[Result]:
     """Run the stages; whatever goes wrong in them is raised as it is."""
     unit = request.unit()
     function = lower(request.function)
-    yield "parse", unit, [function]
+    yield "parse", unit, verified([function])
 
     unit, typed = typed_function(unit, function, request)
     if unit.findings:
         with suppress(Exception):
             differentiate(unit, typed, request)  # to find what lacks a rule, and report all at once
         refuse(unit)
-    yield "types", unit, typed.functions(unit)
+    yield "types", unit, verified(typed.functions(unit), unit)
 
     product = differentiate(unit, typed, request)
     refuse(unit)
-    yield "reverse", unit, product.functions
+    yield "reverse", unit, verified(product.functions, unit)
 
     product = optimised(product, unit)
-    yield "optimise", unit, product.functions
+    yield "optimise", unit, verified(product.functions, unit)
 
     text, bound = emit_module(product, unit, request.parameters)
     yield "source", unit, Emitted(text, product.functions[0].name, unit, product, bound)
+
+
+def verified(functions: list[Function], unit: Unit | None = None) -> list[Function]:
+    """Return what a stage gives, verified if that is asked for."""
+    if verifying():
+        for function in functions:
+            verify(function, None if unit is None else unit.type)
+    return functions
 
 
 def typed_function(unit: Unit, function: Function, request: Request) -> tuple[Unit, Typed]:

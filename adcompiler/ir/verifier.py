@@ -1,12 +1,14 @@
 """The grammar of the IR, executable: what every stage may rely on and must keep.
 
 ``verify`` raises InternalError for a function in which a variable is defined twice or read where
-it is not defined, a region yields a wrong number of values, or something follows the end of a
-block that always raises.
+no definition of it has run, a region yields a wrong number of values, something follows the end of
+a block that always raises, or a variable has a type that contradicts what it is computed of. It
+runs after every stage and pass if ``ADCOMPILER_DEBUG`` or ``ADCOMPILER_VERIFY`` is set.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 
 from adcompiler.errors import InternalError
@@ -14,12 +16,32 @@ from adcompiler.ir.nodes import (
     Atom, Block, Const, Do, Function, If, Let, Loop, Raise, Statement, Try, Unsupported, Var, With,
     operands,
 )
-from adcompiler.ir.visit import arms_of, bound_inside, defined, direct_uses
+from adcompiler.ir.agreement import TypeOf, contradiction, contradictions
+from adcompiler.ir.visit import arms_of, bound_inside, defined, direct_uses, free_variables
 
 
-def verify(function: Function) -> None:
+def verifying() -> bool:
+    """Say whether the IR is to be verified after every stage and pass."""
+    return any(os.environ.get(f"ADCOMPILER_{name}", "0") not in ("", "0")
+               for name in ("DEBUG", "VERIFY"))
+
+
+def verify_block(block: Block, outside: Iterable[Var], type_of: TypeOf, where: str) -> None:
+    """Raise InternalError unless a part of a function is well-formed that reads ``outside``."""
+    verifier = _Verifier(where, type_of)
+    outside = list(outside)
+    verifier.define(outside)
+    verifier.block(block, set(outside))
+
+
+def readable(block: Block) -> list[Var]:
+    """Return the variables that a part of a function takes from outside."""
+    return list(free_variables(block))
+
+
+def verify(function: Function, type_of: TypeOf | None = None) -> None:
     """Raise InternalError unless ``function`` is well-formed."""
-    verifier = _Verifier(function.name)
+    verifier = _Verifier(function.name, type_of)
     params = [p.var for p in function.params]
     verifier.define(params)
     if function.itself is not None:
@@ -30,8 +52,9 @@ def verify(function: Function) -> None:
 
 
 class _Verifier:
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, type_of: TypeOf | None = None) -> None:
         self.name = name
+        self.type_of = type_of
         self.defined: set[Var] = set()
 
     def fail(self, problem: str) -> None:
@@ -67,6 +90,8 @@ class _Verifier:
         match statement:
             case Let(target, rhs, _):
                 self.read(operands(rhs), visible, f"the definition of {target!r}")
+                if self.type_of is not None and (why := contradiction(target, rhs, self.type_of)):
+                    self.fail(why)
             case Do() | Raise() | Unsupported():
                 self.read(direct_uses(statement), visible, "a statement")
             case If():
@@ -80,6 +105,9 @@ class _Verifier:
                 for arm in arms_of(statement):
                     self.arm(arm, statement.results, visible | set(bound))
         self.define(defined(statement))
+        if self.type_of is not None:
+            for why in contradictions(statement, self.type_of):
+                self.fail(why)
 
     def branch(self, node: If, visible: set[Var]) -> None:
         self.read((node.condition,), visible, "a condition")

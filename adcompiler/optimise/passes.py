@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from adcompiler.analyses.purity import Purity
 from adcompiler.ir.nodes import Block
+from adcompiler.ir.verifier import readable, verify_block, verifying
 from adcompiler.optimise.algebra import algebra
 from adcompiler.optimise.branches import join_branches
 from adcompiler.optimise.common_subexpressions import common_subexpressions
@@ -43,7 +44,10 @@ def optimise(block: Block, unit: Unit, join: bool = True) -> Block:
     functions to be emitted apart cannot have.
     """
     purity = Purity(unit.type, unit.definition)
+    outside = readable(block) if verifying() else None
     for name, rewrite in PASSES:
         if join or name != "join_branches":
             block = rewrite(block, unit, purity)
+            if outside is not None:
+                verify_block(block, outside, unit.type, f"what {name} gives")
     return block

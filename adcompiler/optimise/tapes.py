@@ -155,18 +155,20 @@ class _Tapes:
             self.fresh[tape] = joined = Var("tape", True)
             saved = (self.fresh.get(v, v) if isinstance(v, Var) else v for v in kept)
             self.unit.types[joined] = t.List(t.Tuple(tuple(map(self.unit.type, saved))))
-            self.note_type(tape, self.unit.types[joined])
+            self.hold(tape, self.unit.types[joined])
             self.name(joined, first)
 
-    def note_type(self, tape: Var, type_: t.Type) -> None:
-        """Note what a list holds by now for the lists that it is put into, and their entries."""
+    def hold(self, tape: Var, type_: t.Type) -> None:
+        """Let lists that a list is put into, and their entries, be others, of what they hold."""
         outer = self.collected.get(tape)
-        if outer is not None:
-            self.unit.types[outer] = t.List(type_)
-            way = self.way(outer)
-            if way is not None:
-                self.unit.types[way.item] = type_
-            self.note_type(outer, self.unit.types[outer])
+        way = None if outer is None else self.way(outer)
+        if outer is not None and way is not None:
+            for var, held in ((outer, t.List(type_)), (way.item, type_)):
+                self.fresh[var] = new = Var(var.name, var.temporary)
+                self.unit.types[new] = held
+                if var in self.unit.names:
+                    self.unit.names[new] = self.unit.names[var]
+            self.hold(outer, t.List(type_))
 
     def compute_anew(self, loop: Loop, kept: dict[Atom, tuple[Var, Way]]) -> None:
         """Take out of ``kept`` what the reverse loop can compute of the rest at little cost."""
@@ -212,9 +214,9 @@ class _Tapes:
         self.unit.names[tape] = "tape"
         for var in way.names:
             if var in outer:
-                self.unit.names[var] = "tapes"
+                self.unit.names[var] = self.unit.names[self.fresh.get(var, var)] = "tapes"
             elif var not in self.read:
-                self.unit.names[var] = "tape"
+                self.unit.names[var] = self.unit.names[self.fresh.get(var, var)] = "tape"
 
     # -- rewriting -----------------------------------------------------------------------------
 
@@ -275,8 +277,8 @@ class _Tapes:
     def opened(self, item: Var, out: list[Statement], origin: Origin) -> Var:
         """Return what a loop calls an entry; write how that is taken apart if it is a tuple."""
         if item not in self.entries:
-            return item
-        parts = self.entries[item]
+            return self.fresh.get(item, item)
+        parts = [self.fresh.get(part, part) for part in self.entries[item]]
         entry = Var("saved", True)
         self.unit.types[entry] = t.Tuple(tuple(map(self.unit.type, parts)))
         self.unit.opened[entry] = len(parts)

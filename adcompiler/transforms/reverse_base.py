@@ -9,12 +9,14 @@ from typing import TypeGuard, cast
 
 from adcompiler.analyses.versions import Versions
 from adcompiler.ir import types as t
+from adcompiler.ir.agreement import agrees, is_zero
 from adcompiler.ir.nodes import Atom, Block, Origin, Star, Statement, Var
 from adcompiler.ir.visit import substitute_block
 from adcompiler.transforms.cotangents import Cotangents
 from adcompiler.transforms.pairs import Pairs
 from adcompiler.transforms.regions import PendingIf, PendingLoop, PendingRegion, Written
 from adcompiler.transforms.specialise import Specialiser
+from adcompiler.transforms.unit import Unit
 
 Sweep = Callable[[Cotangents], None]
 """Writes the reverse of one statement, given the cotangents so far."""
@@ -170,3 +172,11 @@ def merged_type(type_: t.Type, parts: Iterable[t.Type]) -> t.Type:
     ):
         return t.Scalar("float", "float64")
     return type_
+
+
+def of_one_form(type_: t.Type, atoms: Iterable[Atom], unit: Unit) -> bool:
+    """Say whether what a cotangent is given are numbers, arrays and the like as its type says.
+
+    A variable that is a number here and an array there has such cotangents.
+    """
+    return all(is_zero(atom) or agrees(unit.type(atom), type_) for atom in atoms)

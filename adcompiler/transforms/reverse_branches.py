@@ -13,7 +13,7 @@ from adcompiler.ir.visit import defined, free_variables
 from adcompiler.transforms.cotangents import HAVE_STORAGE, Cotangents, bar
 from adcompiler.transforms.recomputing import Recomputer
 from adcompiler.transforms.regions import PendingIf, hoist_metadata, region_variables, top_level
-from adcompiler.transforms.reverse_base import Sweep, merged_type, rename
+from adcompiler.transforms.reverse_base import Sweep, merged_type, of_one_form, rename
 
 
 class BranchReverser(Recomputer):
@@ -208,9 +208,8 @@ class BranchReverser(Recomputer):
         results = []
         for var, *arms in zip(names, *yields, strict=False):  # what is restored comes after
             result = Var(bar(var), False)
-            unit.types[result] = merged_type(
-                cotangents.type_of_cotangent(var), map(unit.type, arms)
-            )
+            type_ = merged_type(cotangents.type_of_cotangent(var), map(unit.type, arms))
+            unit.types[result] = type_ if of_one_form(type_, arms, unit) else t.UNKNOWN
             unit.shapes[result] = unit.shape_class(cotangents.value(var))
             results.append(result)
         return results

@@ -12,7 +12,7 @@ from adcompiler.ir.visit import defined, walk
 from adcompiler.runtime import add_at
 from adcompiler.transforms.cotangents import HAVE_STORAGE, Cotangents, bar, cotangent_type
 from adcompiler.transforms.regions import PendingLoop, finish, region_variables
-from adcompiler.transforms.reverse_base import Sweep, merged_type
+from adcompiler.transforms.reverse_base import Sweep, merged_type, of_one_form
 from adcompiler.transforms.reverse_checks import reject_instances
 from adcompiler.transforms.reverse_saving import LoopSaver, ReverseLoop
 
@@ -170,10 +170,12 @@ class LoopReverser(LoopSaver):
         unit = self.s.unit
         handed_on = [unit.type(atom) for atom in (*loop.inits, *loop.yields)]
         results = []
-        for param in loop.params:
+        for param, *given in zip(loop.params, loop.inits, loop.yields, strict=True):
             result = Var(param.name, False)
-            type_ = loop.before.get(param, unit.type(param))
-            unit.types[result] = merged_type(type_, handed_on)
+            if not of_one_form(unit.type(param), given, unit):
+                unit.types[param] = t.UNKNOWN
+            type_ = merged_type(loop.before.get(param, unit.type(param)), handed_on)
+            unit.types[result] = type_ if of_one_form(type_, given, unit) else t.UNKNOWN
             unit.shapes[result] = unit.shape_class(param)
             results.append(result)
         self.s.out.append(Loop(

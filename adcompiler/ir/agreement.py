@@ -1,0 +1,117 @@
+"""Which types contradict one another: what a variable is computed of, and what is noted of it.
+
+Nothing is said of types that are not known. A cotangent of what has none, or of a variable without
+a value, is the number 0.0 whatever the type; cotangents of Python numbers may be NumPy's.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    Atom, Call, Const, If, Item, Loop, Pack, Rhs, Star, Statement, Try, Update, Var, With,
+)
+from adcompiler.ir.visit import arms_of
+
+TypeOf = Callable[[Atom], t.Type]
+
+ARITHMETIC: frozenset[Any] = frozenset({
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.pos,
+    np.sin, np.cos, np.tan, np.exp, np.log, np.sqrt, np.tanh, np.conj,
+})
+"""Elementwise functions: of scalars they give scalars, of arrays arrays of as many axes."""
+
+
+def contradiction(target: Var, rhs: Rhs, type_of: TypeOf) -> str:
+    """Return how the type of a variable contradicts its definition, or ""."""
+    type_ = type_of(target)
+    wanted = certain_type(rhs, type_of)
+    if wanted is None or agrees(wanted, type_):
+        return ""
+    return f"{target!r} is {type_}, but is computed as {wanted}"
+
+
+def certain_type(rhs: Rhs, type_of: TypeOf) -> t.Type | None:
+    """Return the type of a right-hand side where that of its operands decides it."""
+    match rhs:
+        case Pack("tuple", items) if not any(isinstance(item, Star) for item in items):
+            return t.Tuple(tuple(type_of(item) for item in items if not isinstance(item, Star)))
+        case Item(obj, Const(int() as i)) if isinstance(whole := type_of(obj), t.Tuple):
+            return whole.items[i] if -len(whole.items) <= i < len(whole.items) else t.BOTTOM
+        case Update(obj, _, _):
+            return whole if isinstance(whole := type_of(obj), t.Array) else None
+        case Call(Const(function), args, ()) if (
+            type(function).__hash__ is not None and is_arithmetic(function)
+        ):
+            return of_operands([type_of(a) for a in args if not isinstance(a, Star)])
+    return None
+
+
+def is_arithmetic(function: Any) -> bool:
+    """Say whether a function, which may be of any class, is one of ``ARITHMETIC``."""
+    return isinstance(function, (type(operator.add), np.ufunc)) and function in ARITHMETIC
+
+
+def of_operands(types: list[t.Type]) -> t.Type | None:
+    """Return the type of an elementwise result, of unknown dtype, where it is certain."""
+    if not types or not all(isinstance(type_, (t.Scalar, t.Array)) for type_ in types):
+        return None
+    ndim = max(type_.ndim if isinstance(type_, t.Array) else 0 for type_ in types)
+    return t.Array("?", ndim) if ndim else t.Scalar("?")
+
+
+def agrees(given: t.Type, noted: t.Type) -> bool:
+    """Say whether a value of one type may be that of a variable of another."""
+    match given, noted:
+        case t.Array(dtype, ndim), t.Array(other, other_ndim):
+            return ndim == other_ndim and (dtype in ("?", other) or dtype == other)
+        case t.Scalar("?"), t.Array(_, ndim):
+            return ndim == 0
+        case (t.Scalar(), t.Array()) | (t.Array(), t.Scalar()):
+            return getattr(given, "ndim", 0) == getattr(noted, "ndim", 0) == 0
+        case t.Tuple(items, _), t.Tuple(others, _):
+            return len(items) == len(others) and all(map(agrees, items, others))
+        case t.List(item), t.List(other_item):
+            return agrees(item, other_item)
+        case (t.Array() | t.Scalar(), t.Tuple() | t.List() | t.Dict() | t.Text()):
+            return False
+        case (t.Tuple() | t.List() | t.Dict() | t.Text(), t.Array() | t.Scalar()):
+            return False
+    return True
+
+
+def contradictions(statement: Statement, type_of: TypeOf) -> Iterator[str]:
+    """Yield how the types of what regions give contradict those of what is handed to them."""
+    for var, atom in handed(statement):
+        given, noted = type_of(atom), type_of(var)
+        if not is_zero(atom) and not agrees(given, noted):
+            yield f"{var!r} is {noted}, but is given {atom!r}, which is {given}"
+    if isinstance(statement, Loop) and not statement.body.diverges:
+        for var, atom in zip(statement.collects, statement.collected(), strict=True):
+            given, noted = t.List(type_of(atom)), type_of(var)
+            if not agrees(given, noted):
+                yield f"{var!r} is {noted}, but collects {given}"
+
+
+def handed(statement: Statement) -> Iterator[tuple[Var, Atom]]:
+    """Yield the variables of a region with each of the atoms that they may be given."""
+    match statement:
+        case If() | With() | Try():
+            for arm in arms_of(statement):
+                if not arm.diverges:
+                    yield from zip(statement.results, arm.yields, strict=True)
+        case Loop(params=params, inits=inits, results=results):
+            for variables in (params, results):
+                yield from zip(variables, inits, strict=True)
+                if not statement.body.diverges:
+                    yield from zip(variables, statement.next_values(), strict=True)
+
+
+def is_zero(atom: Atom) -> bool:
+    """Say whether an atom is the cotangent of what has none."""
+    return isinstance(atom, Const) and type(atom.value) is float and atom.value == 0.0
