@@ -137,9 +137,12 @@ class Cotangents:
         self.table[atom] = total
 
     def trust(self, atom: Var, g: Atom) -> None:
-        """Note that a cotangent has the kind and shape of its primal value: rules promise it."""
+        """Note that a cotangent has the kind and shape of its primal value: rules promise it.
+
+        That of what a branch or loop gives, of types that differ, has another one on each way.
+        """
         unit = self.s.unit
-        if not isinstance(g, Var):
+        if not isinstance(g, Var) or g in unit.of_many_types:
             return
         wanted = cotangent_type(unit.type(atom))
         if isinstance(unit.type(g), t.Unknown):

@@ -170,6 +170,8 @@ class BranchReverser(Recomputer):
         """Write the reverse of an arm from the cotangents ``given`` of the branch's results."""
         for i, g in given:
             if self.is_active(arm.yields[i]):
+                if isinstance(g, Var) and isinstance(self.s.unit.type(g), t.Unknown):
+                    self.s.unit.of_many_types.add(g)
                 inner.accumulate(arm.yields[i], g, at)
         for sweep in reversed(sweeps):
             sweep(inner)

@@ -186,6 +186,7 @@ class Unit:
     merges: set[Any] = field(default_factory=set)
     attempts: set[Any] = field(default_factory=set)
     in_place: set[Var] = field(default_factory=set)
+    of_many_types: set[Var] = field(default_factory=set)
     chosen: frozenset[Any] = frozenset()
     copied_for_writes: set[Var] = field(default_factory=set)
     relies_on_layout: bool = False
