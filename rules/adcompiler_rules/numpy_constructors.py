@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from adcompiler.rulekit import Call, call, rrule
+from scipy.special import i1
+
+from adcompiler.rulekit import Call, call, non_differentiable, rrule
 from adcompiler.runtime import project
 from adcompiler.runtime.shaping import like
 
@@ -108,3 +110,30 @@ def arange_rule(start, stop=None, step=1):
         return project(dstart, start), project(dstep, step)
 
     return y, arange_pullback
+
+
+# --- windows --------------------------------------------------------------------------------------
+
+
+def window_places(M):
+    """Return what a Kaiser window of ``M`` points multiplies its parameter by at each of them."""
+    middle = (M - 1) / 2.0
+    return np.sqrt(1.0 - (np.arange(M) / middle - 1.0) ** 2) if M > 1 else np.ones(max(int(M), 0))
+
+
+non_differentiable(window_places)
+
+
+@rrule(np.kaiser, wrt=("beta",), domain=lambda rng: [
+    call(3, 2.0), call(4, 0.0), call(1, 1.5), call(7, -0.6), call(0, 1.5),
+])
+def kaiser_rule(M, beta):
+    """A quotient of Bessel functions, of ``beta`` times constants and of ``beta``."""
+    y = np.kaiser(M, beta)
+
+    def kaiser_pullback(dy):
+        s = window_places(M)
+        slope = (s * i1(beta * s) - y * i1(beta)) / np.i0(beta)
+        return project(np.sum(dy * slope), beta)
+
+    return y, kaiser_pullback

@@ -10,6 +10,7 @@ import numpy as np
 
 from adcompiler.rulekit import call, rrule
 from adcompiler.runtime.shaping import like
+from adcompiler_rules.orthogonal import completion_adjoint, qr_adjoint_of_any
 
 DEGENERATE = "vectors of equal values do not turn into one another"
 
@@ -175,34 +176,30 @@ def pinv(a, rcond=None, hermitian=False, *, rtol=np._NoValue):
     call(rng.normal(size=(4, 2)), "r"),
     call(_complex(rng, 4, 2)),
     call([[2.5, 0.5], [0.5, 1.5]]),
+    call(rng.normal(size=(2, 4))),
+    call(rng.normal(size=(2, 2, 3)), mode="complete"),
+    call(rng.normal(size=(2, 4)), "r"),
+    call(rng.normal(size=(4, 2)), "complete"),
+    call(rng.normal(size=(2, 4, 3)), mode="complete"),
+    call(_complex(rng, 4, 2), "complete"),
+    call(_complex(rng, 2, 3)),
 ])
 def qr(a, mode="reduced"):
-    """``da = (dq + q m) r^-H``, ``m`` the Hermitian matrix with the lower triangle of
-    ``r dr^H - dq^H q`` (S. F. Walter, L. Lehmann, arXiv:1009.6112, 2010), for tall matrices.
-    """
-    tall = np.shape(a)[-2] >= np.shape(a)[-1]
-    if not tall or (mode == "complete" and np.shape(a)[-2] != np.shape(a)[-1]):
-        raise NotImplementedError(
-            "np.linalg.qr has no derivative rule for wide matrices, nor for mode='complete' of "
-            "rectangular ones"
-        )
+    """The columns that complete those of a tall matrix turn as the reflections do."""
     if mode != "reduced" and mode != "complete" and mode != "r":
         raise NotImplementedError(f"np.linalg.qr has no derivative rule for mode={mode!r}")
-    y = np.linalg.qr(a)
+    y = np.linalg.qr(a, "complete" if mode == "complete" else "reduced")
     q, r = y[0], y[1]
 
     def qr_pullback(dy):
+        n = min(np.shape(a)[-2], np.shape(a)[-1])
+        first, upper = q[..., :n], r[..., :n, :]
         if mode == "r":
-            dq, dr = np.zeros_like(q), np.triu(dy)
-        else:
-            dq, dr = dy[0], np.triu(dy[1])
-        difference = r @ np.conj(np.swapaxes(dr, -1, -2)) - np.conj(np.swapaxes(dq, -1, -2)) @ q
-        lower = np.tril(difference, -1)
-        upper = np.conj(np.swapaxes(lower, -1, -2))
-        eye = np.eye(np.shape(r)[-1], dtype=np.real(r).dtype)
-        m = lower + upper + np.real(difference) * eye
-        turned = np.conj(np.swapaxes(dq + q @ m, -1, -2))
-        return like(np.conj(np.swapaxes(np.linalg.solve(r, turned), -1, -2)), a)
+            return like(qr_adjoint_of_any(first, upper, np.zeros_like(first), dy), a)
+        dq = dy[0]
+        if np.shape(q)[-1] > n:
+            dq = completion_adjoint(q, dq, n)
+        return like(qr_adjoint_of_any(first, upper, dq, dy[1][..., :n, :]), a)
 
     return r if mode == "r" else y, qr_pullback
 

@@ -7,12 +7,12 @@ up to a phase: cotangents are right for what does not depend on it.
 
 import numpy as np
 import scipy.linalg
-from scipy.linalg import solve_triangular
 
 from adcompiler.rulekit import call, rrule
 from adcompiler.runtime.linear_algebra import cofactors
 from adcompiler.runtime.scipy_solvers import mirrored, mirrored_adjoint
 from adcompiler.runtime.shaping import like
+from adcompiler_rules.orthogonal import completion_adjoint, qr_adjoint, qr_adjoint_of_any
 from adcompiler_rules.scipy_samples import BATCHES, complex_normal, regular
 
 RANK = "the rank is taken as constant"
@@ -109,29 +109,6 @@ def pinvh(a, atol=None, rtol=None, lower=True, return_rank=False, check_finite=T
 # --- QR -------------------------------------------------------------------------------------------
 
 
-def qr_adjoint(q, r, dq, dr):
-    """``(dq + q m) r^-H``, ``m`` Hermitian with the lower triangle of ``r dr^H - dq^H q``.
-
-    S. F. Walter, L. Lehmann, arXiv:1009.6112, 2010, for matrices that are not wide.
-    """
-    difference = r @ adjoint(np.triu(dr)) - adjoint(dq) @ q
-    lower = np.tril(difference, -1)
-    eye = np.eye(len(r), dtype=np.real(r).dtype)
-    m = lower + adjoint(lower) + np.real(difference) * eye
-    return adjoint(solve_triangular(r, adjoint(dq + q @ m)))
-
-
-def qr_adjoint_of_any(q, r, dq, dr):
-    """Return the cotangent of ``q r``; the columns behind the square part follow by ``q^H``."""
-    n = len(r)
-    if np.shape(r)[1] == n:
-        return qr_adjoint(q, r, dq, dr)
-    behind = q @ dr[:, n:]
-    turned = dq + q @ (r[:, n:] @ adjoint(dr[:, n:]))
-    first = qr_adjoint(q, r[:, :n], turned, dr[:, :n])
-    return np.concatenate((first, behind), 1)
-
-
 @rrule(scipy.linalg.qr, wrt=("a",), domain=lambda rng: [
     call(rng.normal(size=(3, 3))),
     call(rng.normal(size=(4, 2)), mode="economic"),
@@ -141,25 +118,30 @@ def qr_adjoint_of_any(q, r, dq, dr):
     call(rng.normal(size=(3, 3)), mode="r"),
     call(complex_normal(rng, 4, 2), mode="economic"),
     call([[2.5, 0.5], [0.5, 1.5]]),
+    call(rng.normal(size=(4, 2))),
+    call(rng.normal(size=(4, 2)), mode="r"),
+    call(rng.normal(size=(4, 3)), pivoting=True),
+    call(complex_normal(rng, 3, 2)),
 ])
 def qr(a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check_finite=True):
-    """The columns that complete a tall matrix (``mode="full"``) are arbitrary: refused."""
+    """The columns that complete those of a tall matrix turn as the reflections do."""
     if np.ndim(a) != 2 or mode == "raw" or (mode == "r" and pivoting):
         raise NotImplementedError(
             "scipy.linalg.qr has a rule for single matrices, not for mode='raw', nor for mode='r' "
             "with pivoting"
         )
-    if mode != "economic" and np.shape(a)[0] > np.shape(a)[1]:
-        raise NotImplementedError(
-            "scipy.linalg.qr of a tall matrix has a rule for mode='economic' only"
-        )
     y = scipy.linalg.qr(a, mode="full" if mode == "r" else mode, pivoting=pivoting)
     q, r = y[0], y[1]
 
     def qr_pullback(dy):
+        n = min(np.shape(a)[0], np.shape(a)[1])
+        first, upper = q[:, :n], r[:n]
         if mode == "r":
-            return like(qr_adjoint_of_any(q, r, np.zeros_like(q), dy[0]), a)
-        g = qr_adjoint_of_any(q, r, dy[0], dy[1])
+            return like(qr_adjoint_of_any(first, upper, np.zeros_like(first), dy[0][:n]), a)
+        dq = dy[0]
+        if np.shape(q)[1] > n:
+            dq = completion_adjoint(q, dq, n)
+        g = qr_adjoint_of_any(first, upper, dq, dy[1][:n])
         return like(g[:, np.argsort(y[2])] if pivoting else g, a)
 
     return (r,) if mode == "r" else y, qr_pullback
