@@ -88,6 +88,18 @@ class RuleError(LocatedError):
     """A rule is malformed: raised where it is registered, or when it is first used."""
 
 
+class NotFiniteError(ADError, ArithmeticError):
+    """A derivative is not finite, or cannot be computed, where the value is finite."""
+
+    def __init__(self, place: str, problem: str, hint: str) -> None:
+        self.parts = place, problem, hint
+        super().__init__(f"{place}: {problem}\n  instead: {hint}\n  see {LIMITATIONS}#not-finite")
+
+    def __reduce__(self) -> tuple[type[NotFiniteError], tuple[str, str, str]]:
+        """Pickle by what was said, so that the error crosses processes."""
+        return type(self), self.parts
+
+
 class SourceNotFoundError(ADError):
     """A function's source text is not available, so it cannot be compiled."""
 

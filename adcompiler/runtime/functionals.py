@@ -18,18 +18,22 @@ Pull = Callable[..., tuple[Any, ...]]
 class Halves:
     """A compiled function: ``f(*args)`` is its value, ``linearize`` gives its pullback as well.
 
-    ``active`` says which of its arguments the pullback returns cotangents for.
+    ``active`` says which of its arguments the pullback returns cotangents for, ``wanted`` which of
+    the other operands need one, and ``place`` is the line that is differentiated.
     """
 
     def __init__(
         self, primal: Callable[..., Any], augmented: Callable[..., Any],
-        pullback: Callable[..., Any], active: tuple[bool, ...],
+        pullback: Callable[..., Any], active: tuple[bool, ...], wanted: tuple[bool, ...],
+        place: str,
     ) -> None:
         self.primal = primal
         self.augmented = augmented
         self.pullback = pullback
         self.active = active
         self.count = sum(active)
+        self.wanted = wanted
+        self.place = place
 
     def __call__(self, *args: Any) -> Any:
         """Return the value at ``args``."""
@@ -55,10 +59,10 @@ class Halves:
 
 def halves(
     primal: Callable[..., Any], augmented: Callable[..., Any], pullback: Callable[..., Any],
-    active: tuple[bool, ...],
+    active: tuple[bool, ...], wanted: tuple[bool, ...] = (), place: str = "",
 ) -> Halves:
     """Return the functions of a compiled function as one object."""
-    return Halves(primal, augmented, pullback, active)
+    return Halves(primal, augmented, pullback, active, wanted, place)
 
 
 def closed(function: Callable[..., Any], *rest: Any) -> Callable[..., Any]:

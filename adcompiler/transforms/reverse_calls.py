@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -269,6 +270,7 @@ class CallReverser(ReverserBase):
         pair = self.pair_of(function.value, mask)
         self.check_data(pair.callee, origin)
         refuse_again(s, origin)
+        place = f"{os.path.basename(origin.file)}:{origin.line}"
 
         def sweep(cotangents: Cotangents) -> None:
             at = origin.reversed()
@@ -276,7 +278,8 @@ class CallReverser(ReverserBase):
             if g is None:
                 return
             compiled = s.let(Call(Const(halves), (
-                function, Const(pair.augmented), Const(pair.pullback), Const(mask)
+                function, Const(pair.augmented), Const(pair.pullback), Const(mask),
+                Const(tuple(self.is_active(atom) for atom in given)), Const(place),
             )), t.UNKNOWN, "halves", at)
             packs = [
                 s.pack("tuple", tuple(map(self.value, atoms)), "values", at)

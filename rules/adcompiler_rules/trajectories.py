@@ -12,11 +12,13 @@ What stands here runs in emitted code; see ``implicit``.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from scipy import integrate
 
+from adcompiler.rulekit.problems import NotFiniteError
 from adcompiler.runtime.structure import add
 from adcompiler_rules.implicit import scaled
 
@@ -27,28 +29,69 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(4)
 def integral_pullback(f, g, value, operands, rest):
     """Pull back the cotangent of ``quad(f, a, b)``: ``f`` at the limits, and an integral."""
     a, b, options = operands
-    bars = [scaled(sign * g, float(f(limit, *rest))) if np.isfinite(limit) else 0.0
-            for sign, limit in ((-1.0, a), (1.0, b))]
+    bars = [scaled(sign * g, at_limit(f, limit, rest)) if wanted and np.isfinite(limit) else 0.0
+            for sign, limit, wanted in zip((-1.0, 1.0), (a, b), f.wanted, strict=False)]
     return (*bars, None, *integrated(f, g, a, b, options, rest))
 
 
+def at_limit(f, limit, rest):
+    """Return the integrand at a limit that is differentiated."""
+    try:
+        value = float(f(limit, *rest))
+    except (ArithmeticError, ValueError):
+        value = np.nan
+    if not np.isfinite(value):
+        raise NotFiniteError(
+            f.place, f"the derivative of quad() in a limit is the integrand there, at {limit!r}, "
+            "which is not finite",
+            "keep this limit constant, or write the integral in a variable for which its integrand "
+            "is finite there",
+        )
+    return value
+
+
 def integrated(f, g, a, b, options, rest):
-    """Return the integrals of the cotangents of ``rest``."""
+    """Return the integrals of the cotangents of ``rest``.
+
+    They may be singular where the integrand is not. What vectors cannot be integrated for is tried
+    one by one, with the extrapolation of QUADPACK.
+    """
     zeros = f.zeros(rest)
     if not zeros:
         return []
     start = flat(zeros)
+    if not start.size:
+        return filled(zeros, start)
 
     def slopes(t: Any) -> Any:
-        _, pull = f.linearize(float(t), *rest)
-        return flat(pull(g))
+        try:
+            _, pull = f.linearize(float(t), *rest)
+            return flat(pull(g))
+        except (ArithmeticError, ValueError):
+            f(float(t), *rest)  # its own errors are raised
+            return np.full(start.shape, np.nan)
 
     epsabs, epsrel, limit, points = options
     inner = None if points is None else [p for p in points if min(a, b) < p < max(a, b)]
-    total, _ = integrate.quad_vec(
-        slopes, a, b, epsabs=epsabs, epsrel=epsrel, limit=max(limit, 1), points=inner, norm="max",
-    )
-    return filled(zeros, total if start.size else start)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        total, error = integrate.quad_vec(
+            slopes, a, b, epsabs=epsabs, epsrel=epsrel, limit=max(limit, 1), points=inner,
+            norm="max",
+        )
+        if not (np.all(np.isfinite(total)) and np.isfinite(error)):
+            total = np.array([
+                integrate.quad(lambda t, i=i: slopes(t)[i], a, b, epsabs=epsabs, epsrel=epsrel,
+                               limit=max(limit, 1), points=inner)[0] for i in range(start.size)
+            ])
+    if not np.all(np.isfinite(total)):
+        raise NotFiniteError(
+            f.place, "the derivative of the integrand of quad() cannot be integrated: it is not "
+            "finite within the interval, or its integral is not",
+            "tell quad() by points= where the integrand has a kink or a singularity, or write the "
+            "integral in a variable in which it has none",
+        )
+    return filled(zeros, total)
 
 
 def run_ivp(f, t_span, y0, method, t_eval, tolerances, limits, jac):

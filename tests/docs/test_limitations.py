@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from adcompiler.errors import LocatedError, MissingPrimalError, SourceNotFoundError
+from adcompiler.errors import (
+    LocatedError, MissingPrimalError, NotFiniteError, SourceNotFoundError,
+)
 from adcompiler.runtime import AliasedError
 from tests.docs.test_code_blocks import ROOT, Runner, blocks, error_class
 
@@ -19,7 +21,7 @@ TEXT = LIMITATIONS.read_text(encoding="utf-8")
 SECTIONS = re.findall(r'^<a id="([\w-]+)"></a>\n## ', TEXT, flags=re.M)
 OF_TYPES = {"complex-output", "argument-types"}
 OF_SOURCES = {"lambda-source", "missing-source"}
-OF_VALUES = {"tracers"}
+OF_VALUES = {"tracers", "not-finite"}
 
 
 def section_of(line: int) -> str:
@@ -48,7 +50,7 @@ def test_every_section_raises_the_error_that_it_is_about(
             assert section in OF_SOURCES
         elif isinstance(caught.value, AliasedError):
             assert section == "aliases"
-        elif isinstance(caught.value, MissingPrimalError):
+        elif isinstance(caught.value, (MissingPrimalError, NotFiniteError)):
             assert section in OF_VALUES and f"#{section}" in str(caught.value)
         else:
             assert section in OF_TYPES

@@ -7,7 +7,7 @@ import pytest
 from scipy import integrate
 from scipy.linalg import expm, expm_frechet
 
-from adcompiler import UnsupportedError, grad, vjp
+from adcompiler import ADError, UnsupportedError, grad, vjp
 from tests.language.check import check
 
 MATRIX = np.array([[-0.5, 1.0], [-1.2, -0.3]])
@@ -180,3 +180,48 @@ def test_results_that_are_not_there_are_refused():
     with pytest.raises(UnsupportedError, match="t_events"):
         grad(lambda p: integrate.solve_ivp(
             lambda t, y: -p * y, (0.0, 1.0), [1.0]).t_events[0])(1.0)
+
+
+def test_singular_ends_of_the_integrands_derivative():
+    def quarter(r):
+        return integrate.quad(lambda x: math.sqrt(r * r - x * x), 0, r)[0]
+
+    def quarter_by_args(r):
+        return integrate.quad(lambda x, r: np.sqrt(r * r - x * x), 0, r, args=(r,))[0]
+
+    for f in (quarter, quarter_by_args):
+        assert grad(f)(1.0) == pytest.approx(math.pi / 2.0, abs=1e-9)
+        assert grad(f)(3.0) == pytest.approx(1.5 * math.pi, abs=1e-9)
+
+
+def test_a_constant_limit_where_the_integrand_is_infinite():
+    def scaled(r):
+        return integrate.quad(lambda x: r / math.sqrt(x), 0, 1)[0]
+
+    assert grad(scaled)(3.0) == pytest.approx(2.0, abs=1e-8)
+    assert grad(lambda b: integrate.quad(lambda x: 1 / math.sqrt(x), 0, b)[0])(4.0) == 0.5
+
+
+def test_what_is_not_finite_is_refused_by_name():
+    def from_below(a):
+        return integrate.quad(lambda x: 1 / math.sqrt(x), a, 1)[0]
+
+    def kinked(r, points=None):
+        return integrate.quad(lambda x: math.sqrt(abs(x - r)), 0, 1, points=points)[0]
+
+    with pytest.raises(ADError, match=r"integrals.py:\d+: the derivative of quad\(\) in a"):
+        grad(from_below)(0.0)
+    with pytest.raises(ADError, match="points="):
+        grad(kinked)(0.5)
+    wanted = math.sqrt(0.4) - math.sqrt(0.6)
+    assert grad(kinked)(0.4, points=[0.4]) == pytest.approx(wanted, abs=2e-6)
+
+
+def test_a_right_hand_side_that_returns_a_number():
+    def decayed(k):
+        return integrate.odeint(lambda y, t: -k * y[0], 1.0, np.array([0.0, 0.5, 1.0]))[-1, 0]
+
+    assert grad(decayed)(1.3) == pytest.approx(-math.exp(-1.3), rel=1e-6)
+    assert grad(lambda k: integrate.odeint(lambda y, t: -k, 1.0, [0.0, 2.0])[-1, 0])(1.3) == (
+        pytest.approx(-2.0)
+    )

@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+import scipy.linalg
+
+from adcompiler import grad, jvp
 
 from adcompiler.rulekit import REGISTRY
 from adcompiler.rulekit.testing import rule_function
@@ -51,7 +54,30 @@ def test_complex_svd(shape):
 
 
 def test_what_has_no_derivative_is_refused():
-    with pytest.raises(NotImplementedError, match="wide"):
-        rule_function(REGISTRY.find(np.linalg.qr))(np.ones((2, 3)))
     with pytest.raises(NotImplementedError, match="mode='raw'"):
         rule_function(REGISTRY.find(np.linalg.qr))(np.ones((3, 2)), "raw")
+
+
+def test_kaiser_windows_have_finite_derivatives_at_their_ends():
+    _, along = jvp(lambda beta: np.kaiser(3, beta), (2.0,), (1.0,))
+    step = 1e-6
+    wanted = (np.kaiser(3, 2.0 + step) - np.kaiser(3, 2.0 - step)) / (2.0 * step)
+    np.testing.assert_allclose(along, wanted, atol=1e-9)
+    assert grad(lambda beta: np.sum(np.kaiser(4, beta)))(0.0) == 0.0
+
+
+@pytest.mark.parametrize("split", [np.linalg.qr, scipy.linalg.qr], ids=["numpy", "scipy"])
+@pytest.mark.parametrize("shape", [(4, 2), (2, 4), (3, 3)])
+def test_complete_factors_of_any_shape(split, shape):
+    rng = np.random.default_rng(4)
+    a, v = rng.normal(size=shape), rng.normal(size=shape)
+    mode = "complete" if split is np.linalg.qr else "full"
+    weights = [rng.normal(size=part.shape) for part in split(a, mode=mode)]
+
+    def f(a):
+        q, r = split(a, mode=mode)
+        return np.sum(np.sin(q) * weights[0]) + np.sum(r**2 * weights[1])
+
+    slope = (f(a + 1e-6 * v) - f(a - 1e-6 * v)) / 2e-6
+    assert np.sum(grad(f)(a) * v) == pytest.approx(slope, rel=1e-6)
+    assert jvp(f, (a,), (v,))[1] == pytest.approx(slope, rel=1e-6)
