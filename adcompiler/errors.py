@@ -80,6 +80,10 @@ class UnsupportedError(LocatedError):
     """The function uses forms that adcompiler cannot differentiate (yet)."""
 
 
+class TooLargeError(UnsupportedError):
+    """Compiling would take more than `ADCOMPILER_BUDGET` allows, or is nested too deeply."""
+
+
 class MissingRuleError(LocatedError):
     """A differentiable value reaches a function that has neither a rule nor readable source."""
 

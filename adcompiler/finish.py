@@ -107,17 +107,27 @@ def is_python_number(s: Specialiser, bar: Atom) -> bool:
 
     What went through containers beside NumPy numbers may be one of these, whatever its type says.
     """
-    rhs = s.unit.definition(bar)
-    if isinstance(bar, Const):
-        return True
-    if isinstance(rhs, Call) and isinstance(rhs.func, Const):
-        if rhs.func.value in (float, complex):
-            return True
-        if rhs.func.value in (operator.add, operator.sub) and all(
-            is_python_number(s, unstar(arg)) for arg in rhs.args
+    waiting: list[Atom] = [bar]
+    seen: set[Atom] = {bar}
+    while waiting:
+        atom = waiting.pop()
+        rhs = s.unit.definition(atom)
+        if isinstance(atom, Const):
+            continue
+        if not isinstance(rhs, Call) or not isinstance(rhs.func, Const) or rhs.func.value not in (
+            float, complex, operator.add, operator.sub
         ):
-            return True
-    return not any(
+            return not knows_numpy_values(s)
+        if rhs.func.value in (operator.add, operator.sub):
+            inner = {unstar(arg) for arg in rhs.args} - seen
+            waiting += inner
+            seen |= inner
+    return True
+
+
+def knows_numpy_values(s: Specialiser) -> bool:
+    """Say whether anything in the function is an array or a number of NumPy."""
+    return any(
         isinstance(type_, t.Array) or (isinstance(type_, t.Scalar) and type_.dtype is not None)
         for type_ in s.unit.types.values()
     )

@@ -20,6 +20,7 @@ from adcompiler.errors import (
     Finding, LocatedError, MissingPrimalError, MissingRuleError, SourceNotFoundError,
     UnsupportedError,
 )
+from adcompiler.frontend.depth import compiling
 from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
 from adcompiler.ir.failures import reported
@@ -94,6 +95,10 @@ class Patterns:
 
     def compile(self, kinds: tuple[t.Type, ...]) -> Compiled:
         """Specialise the function and write its pattern program; raises UnsupportedError."""
+        return compiling(self.forms.target.function, lambda: self.compiled_for(kinds))
+
+    def compiled_for(self, kinds: tuple[t.Type, ...]) -> Compiled:
+        """As ``compile``, on the stack at hand."""
         target = self.forms.target.function
         request = Request(target, kinds, self.forms.wrt, "vjp", parts=(), single=False)
         with reported(target):

@@ -11,8 +11,10 @@ from dataclasses import dataclass, field, replace
 from inspect import Parameter
 from typing import Any
 
+from adcompiler.budget import Budget
 from adcompiler.emit.module import emit_module
 from adcompiler.errors import Finding, MissingRuleError, UnsupportedError
+from adcompiler.frontend.depth import compiling
 from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
 from adcompiler.ir.failures import reported
@@ -45,6 +47,7 @@ class Request:
     If ``batched``, cotangents or tangents have a leading axis, one row for each seed; if they are
     ``constant``, what they decide alone is computed by a function of its own.
     With ``parameters`` the emitted function is called as the user's is (keywords, defaults, stars).
+    ``budget`` is what compiling may cost.
     """
 
     function: Any
@@ -61,12 +64,14 @@ class Request:
     constant: bool = False
     strict_primal: bool = False
     debug: bool = False
+    budget: Budget = field(default_factory=Budget.from_environment, compare=False)
 
     def unit(self, chosen: frozenset[Any] = frozenset()) -> Unit:
         """Return the empty tables of a compilation; ``chosen`` are those of ``Unit``."""
         return Unit(
             root=self.function, assume_equal_shapes=self.assume_equal_shapes, chosen=chosen,
             derive=derive, strict_primal=self.strict_primal, debug=self.debug,
+            budget=self.budget,
         )
 
 
@@ -199,7 +204,12 @@ def raising_kept(unit: Unit, typed: Typed) -> Typed:
 
 
 def compile_request(request: Request) -> Emitted:
-    """Run all stages and return what the last one gives.
+    """Run all stages, however deep the program, and return what the last one gives."""
+    return compiling(request.function, lambda: last_stage(request))
+
+
+def last_stage(request: Request) -> Emitted:
+    """Return what the last stage gives.
 
     Code that cannot be written for many seeds at once is that of one seed, and says so; so does
     a pushforward that computes the value again, where a linearization has no two parts.

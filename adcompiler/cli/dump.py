@@ -16,6 +16,7 @@ from adcompiler.emit.merge import merge
 from adcompiler.cli.target import UsageError, load_target
 from adcompiler.dispatch import Options, Specialisations
 from adcompiler.errors import ADError
+from adcompiler.frontend.depth import compiling
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Function
 from adcompiler.ir.printer import Printer
@@ -179,6 +180,11 @@ def type_text(type_: t.Type) -> str:
 
 def up_to(stage: str, request: Request) -> str | Emitted:
     """Return the IR after a stage as text, without running those that follow; or the module."""
+    return compiling(request.function, lambda: result_of(stage, request))
+
+
+def result_of(stage: str, request: Request) -> str | Emitted:
+    """As ``up_to``, on the stack at hand."""
     for name, unit, result in stages(request):
         if name == stage:
             if isinstance(result, Emitted):

@@ -6,12 +6,14 @@ import inspect
 import os
 import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from adcompiler.analyses.values import foreign_array, type_of
+from adcompiler.budget import is_deep
 from adcompiler.cache.keys import (
     fingerprint,
     names_hold,
@@ -29,6 +31,7 @@ from adcompiler.dispatch.cotangents import conform, conform_each, outline
 from adcompiler.dispatch.guards import Guard, guard
 from adcompiler.dispatch.linear_maps import Wanted, linearized, recomputing
 from adcompiler.dispatch.targets import find_target
+from adcompiler.frontend.depth import compiling
 from adcompiler.frontend.scope import MISSING
 from adcompiler.ir import types as t
 from adcompiler.ir.failures import reported
@@ -47,6 +50,16 @@ Same = tuple[tuple[int, int], ...]
 _compiling = threading.RLock()
 """Held while compiling: one function at a time, in whichever thread asks first."""
 across_forks(lambda: [_compiling])
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Hold the lock meanwhile; a thread that compiles for one that holds it goes on at once."""
+    if is_deep():
+        yield
+    else:
+        with _compiling:
+            yield
 
 
 def debugging() -> bool:
@@ -180,7 +193,7 @@ class Specialisations:
         found = self.valid(key)
         if found is not None:
             return found, False
-        with _compiling:
+        with alone():
             found = self.valid(key)  # another thread may have compiled it meanwhile
             if found is not None:
                 return found, False
@@ -224,25 +237,30 @@ class Specialisations:
         ``equal_shapes`` lets the code expect operands that are not stretched by broadcasting;
         ``same`` pairs positions of arguments with earlier ones that are the same object.
         """
-        with _compiling, reported(self.target.function):
-            store = Store(default_directory())
-            request = (
-                self.options.mode, self.wrt, self.parts, self.options.has_aux, self.single,
-                equal_shapes, same, self.options.strict_primal, self.options.batched,
-                self.options.constant, debugging(),
-                *map(type_text, types_), *map(type_text, self.captured_types()),
-            )
-            key = primary_key(self.target.function, request)
-            for entry in store.candidates(key):
-                loaded = self.load(entry, types_, equal_shapes, same)
-                if loaded is not None:
-                    return loaded
-            for _ in range(MAX_ATTEMPTS):
-                before = REGISTRY.generation
-                compiled = self.compile_anew(types_, store, key, equal_shapes, same)
-                if before == REGISTRY.generation:  # no thread has registered a rule meanwhile
-                    break
-            return compiled
+        with alone(), reported(self.target.function):
+            return compiling(
+                self.target.function, lambda: self.kept_or_new(types_, equal_shapes, same))
+
+    def kept_or_new(self, types_: tuple[t.Type, ...], equal_shapes: bool, same: Same) -> Compiled:
+        """As ``compile``, on the stack at hand."""
+        store = Store(default_directory())
+        request = (
+            self.options.mode, self.wrt, self.parts, self.options.has_aux, self.single,
+            equal_shapes, same, self.options.strict_primal, self.options.batched,
+            self.options.constant, debugging(),
+            *map(type_text, types_), *map(type_text, self.captured_types()),
+        )
+        key = primary_key(self.target.function, request)
+        for entry in store.candidates(key):
+            loaded = self.load(entry, types_, equal_shapes, same)
+            if loaded is not None:
+                return loaded
+        for _ in range(MAX_ATTEMPTS):
+            before = REGISTRY.generation
+            compiled = self.compile_anew(types_, store, key, equal_shapes, same)
+            if before == REGISTRY.generation:  # no thread has registered a rule meanwhile
+                break
+        return compiled
 
     def arguments(self, types_: tuple[t.Type, ...]) -> dict[str, Any]:
         """Return the arguments that are known when compiling: functions, modules and the like."""

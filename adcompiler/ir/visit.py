@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -105,10 +106,12 @@ def direct_uses(statement: Statement) -> tuple[Atom, ...]:
 
 def walk(block: Block) -> Iterator[Statement]:
     """Iterate over all statements of a block, inner ones after the statement that holds them."""
-    for statement in block.statements:
+    waiting = list(reversed(block.statements))
+    while waiting:
+        statement = waiting.pop()
         yield statement
-        for inner in blocks_of(statement):
-            yield from walk(inner)
+        for inner in reversed(blocks_of(statement)):
+            waiting.extend(reversed(inner.statements))
 
 
 def definitions(block: Block) -> set[Var]:
@@ -149,10 +152,13 @@ def size(block: Block) -> int:
 
 
 def substitute_statement(statement: Statement, mapping: Mapping[Var, Atom]) -> Statement:
-    """Return ``statement`` with variables replaced everywhere in it."""
+    """Return ``statement`` with variables replaced everywhere in it; itself if none occurs."""
 
     def new(atom: Any) -> Any:
         return mapping.get(atom, atom) if isinstance(atom, Var) else atom
+
+    def block(inner: Block) -> Block:
+        return substitute_block(inner, mapping)
 
     match statement:
         case Let(target, rhs, origin):
@@ -163,46 +169,47 @@ def substitute_statement(statement: Statement, mapping: Mapping[Var, Atom]) -> S
             return statement if changed is rhs else Do(changed, origin)
         case Raise(exception, cause, origin):
             return Raise(new(exception), new(cause), origin)
-        case If():
-            return replace(
-                statement, condition=new(statement.condition),
-                then=substitute_block(statement.then, mapping),
-                orelse=substitute_block(statement.orelse, mapping),
-            )
-        case Loop():
-            test = statement.condition
-            return replace(
-                statement, iterables=tuple(map(new, statement.iterables)),
-                inits=tuple(map(new, statement.inits)),
-                condition=None if test is None else substitute_block(test, mapping),
-                body=substitute_block(statement.body, mapping),
-            )
-        case With():
-            return replace(
-                statement, context=new(statement.context),
-                body=substitute_block(statement.body, mapping),
-            )
-        case Try():
-            return replace(
-                statement, body=substitute_block(statement.body, mapping),
-                handlers=tuple(
-                    replace(h, exception=new(h.exception), body=substitute_block(h.body, mapping))
-                    for h in statement.handlers
-                ),
-            )
+        case If() | Loop() | With() | Try():
+            blocks = {inner: block(inner) for inner in blocks_of(statement)}
+            if all(map(operator.is_, blocks, blocks.values())) and all(
+                new(atom) is atom for atom in direct_uses(statement)
+            ):
+                return statement
+            return with_blocks(with_heads(statement, new), blocks.__getitem__)
     assert isinstance(statement, Unsupported)
     return statement
 
 
+def with_heads(
+    statement: If | Loop | With | Try, new: Callable[[Any], Any]
+) -> Statement:
+    """Return a region with atoms replaced that it reads outside its blocks."""
+    match statement:
+        case If():
+            return replace(statement, condition=new(statement.condition))
+        case Loop():
+            return replace(
+                statement, iterables=tuple(map(new, statement.iterables)),
+                inits=tuple(map(new, statement.inits)),
+            )
+        case With():
+            return replace(statement, context=new(statement.context))
+    return replace(statement, handlers=tuple(
+        replace(handler, exception=new(handler.exception)) for handler in statement.handlers
+    ))
+
+
 def substitute_block(block: Block, mapping: Mapping[Var, Atom]) -> Block:
     """Return ``block`` with variables replaced everywhere in it; itself if none occurs."""
-    if not mapping or not any(var in mapping for var in used(block)):
+    if not mapping:
         return block
-    return Block(
-        tuple(substitute_statement(s, mapping) for s in block.statements),
-        tuple(mapping.get(a, a) if isinstance(a, Var) else a for a in block.yields),
-        block.diverges,
-    )
+    statements = tuple(substitute_statement(s, mapping) for s in block.statements)
+    yields = tuple(mapping.get(a, a) if isinstance(a, Var) else a for a in block.yields)
+    if all(map(operator.is_, statements, block.statements)) and all(
+        map(operator.is_, yields, block.yields)
+    ):
+        return block
+    return Block(statements, yields, block.diverges)
 
 
 def renamed(

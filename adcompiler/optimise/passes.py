@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from adcompiler.analyses.purity import Purity
-from adcompiler.ir.nodes import Block
+from adcompiler.ir.nodes import Block, Unsupported
 from adcompiler.ir.verifier import readable, verify_block, verifying
 from adcompiler.optimise.algebra import algebra
 from adcompiler.optimise.branches import join_branches
@@ -50,4 +50,6 @@ def optimise(block: Block, unit: Unit, join: bool = True) -> Block:
             block = rewrite(block, unit, purity)
             if outside is not None:
                 verify_block(block, outside, unit.type, f"what {name} gives")
+            if block.statements and not isinstance(first := block.statements[0], Unsupported):
+                unit.budget.check(first.origin)
     return block

@@ -27,6 +27,7 @@ from adcompiler.transforms.unit import Callee, Unit
 from adcompiler.transforms.writer import Writer
 
 MAX_DEPTH = 50
+MAX_CALLS = 1000
 MAX_WIDENING = 8
 GIVEN = "given"
 """Marks what stands for a function that is given to another one, and only calls it."""
@@ -67,7 +68,8 @@ def compiled_callee(
     """
     unit = s.unit
     inside = identity in unit.active_calls
-    if len(unit.active_calls) > MAX_DEPTH:
+    calls = unit.active_calls
+    if calls.count(identity) > MAX_DEPTH or len(calls) > MAX_CALLS:
         s.reject(
             origin,
             f"{shown_name(function)}() is called recursively with ever new functions as arguments",

@@ -34,6 +34,21 @@ class Iteration:
     yields: tuple[Atom, ...] | None
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a loop was found to write when it was written last: the first guess of another time.
+
+    A loop inside of another is written once for each guess about the outer one. Without this it
+    would begin anew each time, and the trials of loops inside of one another would multiply.
+    """
+
+    same: set[int]
+    roots: list[Var]
+    content: set[Var]
+    rebound: dict[Var, int]
+    grown: dict[Var, set[int]]
+
+
 @dataclass(eq=False)
 class Stores:
     """The carried values of a loop that stand for written roots."""
@@ -93,10 +108,13 @@ class Carried:
                 ):
                     self.same.add(i)
             if memo is not None:
-                self.same &= memo[0]
-                for root in memo[1]:
+                self.same &= memo.same
+                for root in memo.roots:
                     if self.heap.levels.get(root, 0) <= self.heap.settled_level:
                         self.roots[root] = s.unit.type(self.heap.state.value(root))
+                self.content = memo.content & self.roots.keys()
+                self.rebound = {r: n for r, n in memo.rebound.items() if r in self.roots}
+                self.grown = {r: n for r, n in memo.grown.items() if r in self.roots}
 
     # -- one trial -----------------------------------------------------------------------------
 
@@ -303,7 +321,10 @@ class Carried:
                 self.walked.add(i)
                 stable = False
         stable = self.settle_aliases(heap) and stable
-        s.unit.loops_seen[heap, *self.key] = (set(self.same), list(self.roots))
+        s.unit.loops_seen[heap, *self.key] = Seen(
+            set(self.same), list(self.roots), set(self.content), dict(self.rebound),
+            dict(self.grown),
+        )
         return stable
 
     def settle_variables(self, attempt: Iteration, yields: tuple[Atom, ...]) -> bool:

@@ -23,7 +23,9 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import size, walk, with_blocks
 from adcompiler.transforms.binding import bind, environment, literal, plain_call, shown_name
-from adcompiler.transforms.callees import GIVEN, MAX_DEPTH, call_compiled, parts_of_function
+from adcompiler.transforms.callees import (
+    GIVEN, MAX_CALLS, MAX_DEPTH, call_compiled, parts_of_function,
+)
 from adcompiler.transforms.dead_carries import without_dead_carries
 from adcompiler.transforms.heap import State
 from adcompiler.transforms.libraries import is_library, may_be_tried, works_on_programs
@@ -251,7 +253,7 @@ def apply(
         )
         if result is not None:
             return result
-    if len(unit.active_calls) > MAX_DEPTH:
+    if depth > MAX_DEPTH or len(unit.active_calls) > MAX_CALLS:
         return s.reject(
             origin,
             f"{shown_name(function)}() is called recursively with functions as arguments",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import itertools
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -282,7 +283,7 @@ class Storage:
     def following(self, write: Callable[[], Written]) -> Written:
         """Return what ``write`` does, done with the heap of this rule if it needs one."""
         s, findings = self.s, len(self.s.unit.findings)
-        before = frozenset(s.unit.types)
+        count = len(s.unit.types)
         if self.heap is None:
             s.lacks_heap = False
             with s.writing_to([]) as out:
@@ -294,7 +295,7 @@ class Storage:
             self.heap = Heap(s)
             self.heap.live = live_variables(self.function)
         s.heap = self.heap
-        self.heap.foreign = before
+        self.heap.foreign = frozenset(itertools.islice(s.unit.types, count))
         try:
             with s.writing_to([]) as out:
                 result = write()

@@ -56,6 +56,8 @@ class Specialiser(Loops, Regions, Displays, Access):
     def statement(self, statement: Statement, env: Env, scope: Scope | None) -> bool:
         """Write one statement; return False if control never passes it."""
         self.at = getattr(statement, "origin", self.at)
+        if self.at is not None:
+            self.unit.budget.spend(self.at, self.unit.call_sites)
         match statement:
             case Let(target, rhs, origin):
                 env[target] = self.rhs(rhs, env, scope, origin, target.name, target.temporary)

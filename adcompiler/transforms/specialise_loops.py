@@ -69,6 +69,8 @@ class Loops(Writer):
         self.by_key = outer
         self.check_end(node, flat)
         types = [self.unit.type(init) for init in inits]
+        known = node, tuple(self.unit.call_sites), tuple(types), tuple(item_types)
+        types = self.unit.loop_types.get(known, types) if self.unit.trial else types
         over = [v for v in self.opened_parts(iterables) if not (by_key and self.has_values(v))]
         carried = Carried(self, node, inits, flat, over)
         for trial in range(MAX_TRIALS):
@@ -97,6 +99,7 @@ class Loops(Writer):
                 node.origin, "what shares storage with what in this loop is not known",
                 "use copies, or one name for one array", "aliases",
             )
+        self.unit.loop_types[known] = types
         results, collects = self.loop_results(node, types, inits, attempt)
         carried.guess_shapes(results)
         diverges = attempt.yields is None
@@ -343,6 +346,7 @@ class Loops(Writer):
         rows = []
         start = len(self.out)
         for index in range(count):
+            self.unit.loop_types.clear()  # what one iteration gives is of no use for the next
             item = table[index] if table is not None else self.item(
                 iterable, Const(index), node.origin, node.items[0].name)
             inner = {**env, node.items[0]: item, **dict(zip(node.params, carried, strict=True))}

@@ -32,6 +32,30 @@ class ResultTypes(Writer):
         if function in (int, float) and len(args) == 1 and self.unit.type(args[0]) == t.TEXT:
             return t.INT if function is int else t.FLOAT
 
+        kinds = tuple(map(self.decided_by, args))
+        if not kwargs and None not in kinds:
+            key = (id(function), kinds)
+            if key not in self.unit.typed_calls:
+                found = self.tried(function, args, kwargs)
+                self.unit.typed_calls[key] = function, found  # kept, so that its id stays its own
+            return self.unit.typed_calls[key][1]
+        return self.tried(function, args, kwargs)
+
+    def decided_by(self, atom: Atom) -> Any:
+        """Return what decides the stand-in of a number or array; None for anything else."""
+        if isinstance(atom, Const):
+            plain = type(atom.value) in (bool, int, float, complex, str)
+            return (type(atom.value), repr(atom.value)) if plain else None
+        type_ = self.unit.type(atom)
+        if not isinstance(type_, (t.Scalar, t.Array)):
+            return None
+        if type_ == t.INT and isinstance(self.unit.definition(atom), (Item, Attribute)):
+            return None
+        return type_
+
+    def tried(self, function: Any, args: list[Any], kwargs: Mapping[str, Atom]) -> t.Type:
+        """As ``type_of_call``, by calling the function now."""
+
         def arguments(n: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
             return (
                 tuple(self.stand_in(arg, n) for arg in args),

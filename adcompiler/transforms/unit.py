@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.analyses.values import keeps_its_arguments, type_of_static
+from adcompiler.budget import Budget
 from adcompiler.errors import Finding
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -123,6 +124,7 @@ class Unit:
     those that a method has removed; ``stored_copies``
     maps copies that containers got to what they are copies of; ``rearranged`` tells what lists are
     made of, objects and (if True) the items of others, that are written as sums of parts.
+    ``typed_calls`` keeps what calls give for arguments of one kind.
     ``deferred`` says that the sweep runs some time after the forward pass. ``replacing`` counts the
     calls around for which a replacement is being opened, ``nested`` the derivatives around of which
     the code will be compiled again.
@@ -168,7 +170,8 @@ class Unit:
     global_constants: dict[tuple[int, str], Any] = field(default_factory=dict)
     generators: dict[Var, int | None] = field(default_factory=dict)
     evidence: set[Var] = field(default_factory=set)
-    loops_seen: dict[Any, tuple[set[int], list[Var]]] = field(default_factory=dict)
+    loops_seen: dict[Any, Any] = field(default_factory=dict)
+    loop_types: dict[Any, list[t.Type]] = field(default_factory=dict)
     reshaped: dict[Any, set[int]] = field(default_factory=dict)
     equal_shapes: dict[ShapeClass, ShapeClass] = field(default_factory=dict)
     parts: dict[Var, dict[str, Atom]] = field(default_factory=dict)
@@ -193,6 +196,8 @@ class Unit:
     derive: Callable[..., Atom] | None = None
     derivatives: dict[Any, Any] = field(default_factory=dict)
     emitted: dict[Any, bool] = field(default_factory=dict)
+    typed_calls: dict[Any, tuple[Any, t.Type]] = field(default_factory=dict)
+    budget: Budget = field(default_factory=Budget.from_environment)
 
     def type(self, atom: Atom) -> t.Type:
         """Return what is known of the value of ``atom``."""

@@ -1,0 +1,203 @@
+"""What a compile may cost: how many statements, how many seconds, and how deep a program may be.
+
+``ADCOMPILER_BUDGET`` is ``statements,seconds``, each a number or ``inf``; the second may be left
+out. The compiler's walks follow the nesting of a program, so that it runs on a thread with a stack
+of its own: a sum of a thousand terms is nested a thousand deep.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import math
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Protocol, TypeVar
+
+from adcompiler.errors import ADError, Finding, TooLargeError
+
+T = TypeVar("T")
+
+STATEMENTS, SECONDS = 200_000, 120.0
+VARIABLE = "ADCOMPILER_BUDGET"
+CHECKED_EVERY = 64
+DEPTH = 60_000
+STACKS = tuple(size << 20 for size in (256, 64, 16))
+"""Sizes of the stack to try, largest first; memory is only taken as far as it is used."""
+
+
+class Site(Protocol):
+    """Where a call is: an origin in the user's source."""
+
+    @property
+    def call(self) -> str:
+        """The call as errors show it."""
+
+    def finding(self, problem: str, hint: str = "", anchor: str = "") -> Finding:
+        """Return a finding at this place."""
+
+
+class Budget:
+    """What one compile may spend, and what it has spent for each call that it is inside of."""
+
+    def __init__(self, statements: float = STATEMENTS, seconds: float = SECONDS) -> None:
+        self.statements = statements
+        self.seconds = seconds
+        self.spent = 0
+        self.spent_for: dict[int, tuple[Site, int]] = {}
+        self.started: float | None = None
+
+    @classmethod
+    def from_environment(cls) -> Budget:
+        """Return the budget that ADCOMPILER_BUDGET asks for; raises ADError if it is malformed."""
+        text = os.environ.get(VARIABLE, "")
+        try:
+            numbers = [float(part) for part in text.split(",")] if text.strip() else []
+        except ValueError:
+            numbers = [math.nan]
+        if len(numbers) > 2 or not all(number > 0 for number in numbers):
+            raise ADError(
+                f"{VARIABLE}={text!r} is not `statements` or `statements,seconds`: positive "
+                "numbers, or inf for no bound"
+            )
+        return cls(*numbers)
+
+    def spend(self, here: Site, sites: Sequence[Site]) -> None:
+        """Count one statement at ``here``, reached by the calls at ``sites``, outermost first.
+
+        Raises TooLargeError, which names the call that most was spent for, when too much is spent.
+        """
+        self.spent += 1
+        for site in sites:
+            self.spent_for[id(site)] = site, self.spent_on(site) + 1
+        if self.spent > self.statements:
+            raise self.refusal(here, sites, f"{self.spent:,} statements")
+        if self.spent % CHECKED_EVERY == 0:
+            self.check(here, sites)
+
+    def check(self, here: Site, sites: Sequence[Site] = ()) -> None:
+        """Raise TooLargeError if the time is over, KeyboardInterrupt if nobody waits any longer."""
+        stop = getattr(_worker, "stop", None)
+        if stop is not None and stop.is_set():
+            raise KeyboardInterrupt
+        now = time.monotonic()
+        if self.started is None:
+            self.started = now
+        elif now - self.started > self.seconds:
+            raise self.refusal(here, sites, f"{now - self.started:.0f} seconds")
+
+    def refusal(self, here: Site, sites: Sequence[Site], cost: str) -> TooLargeError:
+        """Return the error that names the innermost call which at least half was spent for."""
+        known = list(sites) or [site for site, _ in self.spent_for.values()]
+        large = [site for site in known if 2 * self.spent_on(site) >= self.spent]
+        outer = known[: known.index(large[-1])] if large and sites else []
+        what = "the call here is too large to compile" if large else (
+            "the function is too large to compile")
+        finding = (large[-1] if large else here).finding(
+            f"{what}: {cost} went into it",
+            "write a rule for the function called (`@adcompiler.rrule`), or allow more: "
+            f"{VARIABLE}=statements,seconds, of which the defaults are {STATEMENTS},{SECONDS:.0f}",
+            "budget",
+        )
+        callers = tuple(dict.fromkeys(site.call for site in reversed(outer)))
+        return TooLargeError([replace(finding, callers=callers)])
+
+    def spent_on(self, site: Site) -> int:
+        """Return how many statements the call at ``site`` has led to."""
+        return self.spent_for.get(id(site), (site, 0))[1]
+
+
+# -- depth -----------------------------------------------------------------------------------------
+
+_worker = threading.local()
+_raised = threading.Lock()
+_limits: list[int] = []
+
+
+def _forget_threads() -> None:
+    """In a child that was forked, no thread is compiling."""
+    global _raised
+    _raised = threading.Lock()
+    _limits.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_threads)
+
+
+def is_deep() -> bool:
+    """Say whether this thread is one that compiles: whoever waits for it holds the lock."""
+    return getattr(_worker, "stop", None) is not None
+
+
+def deeply(work: Callable[[], T]) -> T:
+    """Return ``work()``, called where functions may call one another ``DEPTH`` deep.
+
+    Exceptions are those of ``work``. An interrupt of who waits ends the work too.
+    """
+    if is_deep():
+        return work()
+    results: list[T] = []
+    errors: list[BaseException] = []
+    stop = threading.Event()
+
+    def run() -> None:
+        _worker.stop = stop
+        try:
+            with recursion(DEPTH):
+                results.append(work())
+        except BaseException as error:
+            errors.append(error)
+
+    context = contextvars.copy_context()
+    thread = started(lambda: context.run(run))
+    try:
+        thread.join()
+    except BaseException:
+        stop.set()
+        thread.join()
+        raise
+    if errors:
+        try:
+            raise errors[0]
+        finally:
+            errors.clear()  # else the error and this frame would keep one another
+    return results[0]
+
+
+def started(run: Callable[[], None]) -> threading.Thread:
+    """Return a thread that runs ``run``, with the largest stack that there is room for."""
+    before = threading.stack_size()
+    for size in STACKS:
+        thread = threading.Thread(target=run, name="adcompiler", daemon=True)
+        try:
+            threading.stack_size(size)
+            thread.start()
+        except (RuntimeError, ValueError):
+            continue
+        finally:
+            threading.stack_size(before)
+        return thread
+    thread = threading.Thread(target=run, name="adcompiler", daemon=True)
+    thread.start()
+    return thread
+
+
+@contextmanager
+def recursion(limit: int) -> Iterator[None]:
+    """Let functions call one another ``limit`` deep; the last to leave restores what was."""
+    with _raised:
+        _limits.append(sys.getrecursionlimit())
+        sys.setrecursionlimit(max(limit, _limits[0]))
+    try:
+        yield
+    finally:
+        with _raised:
+            before = _limits[0] if len(_limits) == 1 else None
+            _limits.pop()
+            if before is not None:
+                sys.setrecursionlimit(before)
