@@ -13,7 +13,7 @@ from typing import Any
 from adcompiler.annotations import assumptions, parse_arguments, types_of_parameters
 from adcompiler.api import Derivative
 from adcompiler.emit.merge import merge
-from adcompiler.cli.target import UsageError, load_target
+from adcompiler.cli.target import UsageError, load_target, without_name
 from adcompiler.dispatch import Options, Specialisations
 from adcompiler.errors import ADError
 from adcompiler.frontend.depth import compiling
@@ -156,6 +156,9 @@ def check_importable(emitted: Emitted, name: str) -> None:
     """Refuse code that needs values which no import reaches."""
     problems = [f"`{var}` is a variable of the function around it" for var in emitted.unit.captured]
     problems += [f"{value!r} is not found under its name" for value, _ in emitted.bound.values()]
+    problems += [
+        f"{file} has the name of another module" for file in without_name(emitted.text)
+    ]
     if problems:
         raise ADError(
             f"{name} cannot be written as a module: no import reaches what it uses "

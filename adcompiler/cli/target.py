@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import importlib
+import importlib.util
+import itertools
 import re
 import sys
 import types
@@ -14,6 +17,10 @@ from adcompiler.api import Derivative
 from adcompiler.errors import ADError
 
 _FUNCTION = re.compile(r"(?P<module>.+):(?P<function>[^\W\d]\w*(?:\.[^\W\d]\w*)*)")
+
+
+_ITS_FILE = "__adcompiler_loaded_from__"
+"""What a module has that is loaded from a file because its name is that of another module."""
 
 
 class UsageError(Exception):
@@ -62,26 +69,69 @@ def function_in(module: types.ModuleType, name: str) -> Any:
 
 
 def load_module(where: str) -> types.ModuleType:
-    """Import a module by its name, or by its file, under the name by which others import it."""
+    """Import a module by its name, or by its file, under the name by which others import it.
+
+    The file that is named is the one that is loaded, whatever other module has its name.
+    """
     path = Path(where)
-    if path.suffix == ".py" or path.is_file():
-        if not path.is_file():
-            raise UsageError(f"there is no file {where}")
-        directory, name = import_name(path.resolve())
-    else:
-        directory, name = Path.cwd(), where
+    file = path.resolve() if path.suffix == ".py" or path.is_file() else None
+    if file is not None and not file.is_file():
+        raise UsageError(f"there is no file {where}")
+    directory, name = (Path.cwd(), where) if file is None else import_name(file)
     if str(directory) not in sys.path:
         sys.path.insert(0, str(directory))
     try:
         with contextlib.redirect_stdout(sys.stderr):  # what the module prints is not the dump
-            return importlib.import_module(name)
+            if file is None or is_found_as(file, name):
+                return importlib.import_module(name)
+            return loaded_from(file, name)
     except ModuleNotFoundError as error:
-        if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
+        if file is None and error.name is not None and (
+            name == error.name or name.startswith(error.name + ".")
+        ):
             raise UsageError(f"there is no module {name}") from None
         raise ADError(f"{name} cannot be imported: {error}") from error
     except Exception as error:
         described = f"{type(error).__name__}: {error}"
         raise ADError(f"{name} cannot be imported: {described}") from error
+
+
+def is_found_as(file: Path, name: str) -> bool:
+    """Say whether importing a name gives the module of a file, and no other one."""
+    module = sys.modules.get(name)
+    if module is not None:
+        found = getattr(module, "__file__", None)
+    else:
+        spec = importlib.util.find_spec(name)
+        found = None if spec is None or not spec.has_location else spec.origin
+    return found is not None and Path(found).resolve() == file
+
+
+def loaded_from(file: Path, name: str) -> types.ModuleType:
+    """Run a file as a module of its own, whose name another module has."""
+    if "." in name:
+        raise ADError(
+            f"{file} cannot be imported as {name}, which is another file: start where the package "
+            "is found first"
+        )
+    number = next(n for n in itertools.count(2) if f"{name}_{n}" not in sys.modules)
+    spec = importlib.util.spec_from_file_location(f"{name}_{number}", file)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    vars(module)[_ITS_FILE] = str(file)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def without_name(text: str) -> list[str]:
+    """Return the files of the modules that a dumped module imports and that no import reaches."""
+    names = {
+        alias.name for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Import)
+        for alias in node.names
+    }
+    files = (vars(sys.modules[name]).get(_ITS_FILE) for name in names if name in sys.modules)
+    return sorted(file for file in files if file is not None)
 
 
 def import_name(path: Path) -> tuple[Path, str]:

@@ -93,12 +93,12 @@ def forwarding(function: Callable[..., Any]) -> Target:
 
 def defined_at(function: Any) -> Origin | None:
     """Return where the function is defined that is differentiated in the end, if that is known."""
-    from adcompiler.frontend.functions import lower  # parses: only for what stands for another
-
     while is_derivative(function):
         function = function.primal
     function = inspect.unwrap(getattr(function, "func", function))
     if isinstance(function, types.FunctionType):
+        from adcompiler.frontend.functions import lower  # parses: only for what stands for another
+
         with suppress(ADError):
             return lower(function).origin
     return None

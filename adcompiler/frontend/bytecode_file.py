@@ -28,7 +28,7 @@ def is_from_present_file(live: CodeType, module: dict[str, Any]) -> bool:
         return False
     try:
         content = Path(cached).read_bytes()
-        if not _is_of_source(content[:_HEADER_SIZE], origin):
+        if not _is_of_source(content[:_HEADER_SIZE], origin, os.stat(cached).st_mtime_ns):
             return False
         code = marshal.loads(content[_HEADER_SIZE:])
     except (OSError, ValueError, EOFError, TypeError):
@@ -38,14 +38,18 @@ def is_from_present_file(live: CodeType, module: dict[str, Any]) -> bool:
     )
 
 
-def _is_of_source(header: bytes, origin: str) -> bool:
-    """Whether a header of PEP 552 is that of the source: by its hash, or by its time and size."""
+def _is_of_source(header: bytes, origin: str, written: int) -> bool:
+    """Whether a header of PEP 552 is that of the source: by its hash, or by its time and size.
+
+    The header has whole seconds. A source that was changed in the second in which it was compiled
+    is no older than the bytecode, which was ``written`` at that time in nanoseconds.
+    """
     if len(header) < _HEADER_SIZE or header[:4] != importlib.util.MAGIC_NUMBER:
         return False
     if int.from_bytes(header[4:8], "little") & _HASH_BASED:
         return header[8:] == importlib.util.source_hash(Path(origin).read_bytes())
     status = os.stat(origin)
-    return header[8:] == b"".join(
+    return status.st_mtime_ns < written and header[8:] == b"".join(
         (number & 0xFFFFFFFF).to_bytes(4, "little")
         for number in (int(status.st_mtime), status.st_size)
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import importlib.util
 import inspect
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -223,3 +224,33 @@ def difference(function: Any, x: Any) -> Any:
         return (function(x + 1e-6) - function(x - 1e-6)) / 2e-6
     steps = np.eye(x.size) * 1e-6
     return np.array([(function(x + s) - function(x - s)) / 2e-6 for s in steps])
+
+
+STATISTICS = '''
+def mean(x: float) -> float:
+    return 5.0 * x * x
+
+
+K = 2.0
+
+
+def scaled(x: float) -> float:
+    return K * x
+'''
+
+
+@pytest.mark.parametrize("name", ["statistics", "operator", "colorsys"])
+def test_a_file_is_loaded_by_its_path(name: str, tmp_path: Path) -> None:
+    path = tmp_path / f"{name}.py"
+    path.write_text(STATISTICS, encoding="utf-8")
+    before = sys.path[:]
+    try:
+        module = imported(dump(f"{path}:mean", DumpOptions()), tmp_path)
+        assert module.mean_grad(3.0) == 30.0
+        if name != "colorsys":  # which nobody has imported: the file is what its name means
+            with pytest.raises(ADError, match=f"{name}.py has the name of another module"):
+                dump(f"{path}:scaled", DumpOptions())
+    finally:
+        sys.path[:] = before
+        if getattr(sys.modules.get(name), "__file__", None) == str(path):
+            del sys.modules[name]

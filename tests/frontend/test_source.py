@@ -574,3 +574,23 @@ def test_reading_does_not_import_the_parser(tmp_path: Path) -> None:
     )
     done = run(str(tmp_path / "user.py"))
     assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+def test_an_edit_of_the_same_size_in_the_same_second_is_seen(tmp_path, monkeypatch):
+    path = tmp_path / "edited_at_once.py"
+    path.write_text("def f(x):\n    return 2.0 * x\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    module = importlib.import_module("edited_at_once")
+    second = path.stat().st_mtime_ns // 10**9 * 10**9
+    cached = importlib.util.cache_from_source(str(path))
+    os.utime(path, ns=(second + 10, second + 10))
+    os.utime(cached, ns=(second + 20, second + 20))
+    path.write_text("def f(x):\n    return 9.0 * x\n", encoding="utf-8")
+    os.utime(path, ns=(second + 30, second + 30))
+    del sys.modules["edited_at_once"]
+    linecache.checkcache()
+    module = importlib.import_module("edited_at_once")
+    assert module.f(1.0) == 2.0  # Python trusts the time in whole seconds
+    with pytest.raises(SourceNotFoundError):
+        read_source(module.f)
