@@ -6,6 +6,7 @@ import functools
 import inspect
 import types
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, overload
 
@@ -15,6 +16,7 @@ from adcompiler.cache.keys import unspelled
 from adcompiler.dispatch import (
     MAX_DIRECT, Compiled, Options, Specialisations, differentiated_by_default, make_call, part_at,
 )
+from adcompiler.dispatch.written import as_written, sees_calls
 from adcompiler.errors import ADError
 from adcompiler.explain import Explanation, explain
 from adcompiler.rulekit.registry import REGISTRY
@@ -42,6 +44,8 @@ class Derivative:
         self.__signature__ = self.specialisations.target.signature
         # A class of its own: Python looks ``__call__`` up there, not on the object.
         self.__class__ = type("Derivative", (Derivative,), {"__doc__": None})
+        self._forms: dict[Any, Derivative] | None = {} if sees_calls(function) else None
+        self._last_form: Derivative | None = None
         self._install([])
         REGISTRY.watch(self)
 
@@ -56,9 +60,28 @@ class Derivative:
     def _install(self, direct: list[Compiled]) -> None:
         """Give this object a ``__call__`` that tries the compiled forms ``direct`` first."""
         self._direct = direct
-        type(self).__call__ = staticmethod(  # type: ignore[method-assign]
-            make_call(self.specialisations, self._slow, direct)
-        )
+        if self._forms is not None:
+            call: Callable[..., Any] = self._as_written
+        else:
+            call = make_call(self.specialisations, self._slow, direct)
+        type(self).__call__ = staticmethod(call)  # type: ignore[method-assign]
+
+    def _as_written(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the derivative at the arguments of a function that sees how it is called."""
+        self._last_form = self._form(args, kwargs)
+        return self._last_form(*args, **kwargs)
+
+    def _form(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Derivative:
+        """Return the derivative for calls that are written like this one."""
+        if self._forms is None:
+            return self
+        key = (len(args), *kwargs)
+        found = self._forms.get(key)
+        if found is None:
+            made, argnums = as_written(self.primal, self.options.argnums, len(args), tuple(kwargs))
+            found = Derivative(made, replace(self.options, argnums=argnums))
+            self._forms = {**dict(list(self._forms.items())[-_PATIENCE:]), key: found}
+        return found
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Return the derivative at the arguments; replaced by a generated method."""
@@ -112,11 +135,13 @@ class Derivative:
 
     def explain(self, *args: Any, **kwargs: Any) -> Explanation:
         """Return what is saved, which rules are used and which kinks exist for these arguments."""
+        self = self._form(args, kwargs)
         s = self.specialisations
         return explain(self._compiled(*args, **kwargs), s, s.values(self.bound(*args, **kwargs)))
 
     def differentiated(self, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """Return the arguments, or parts of them, that ``argnums`` names; integers made floats."""
+        self = self._form(args, kwargs)
         s = self.specialisations
         values = s.values(self.bound(*args, **kwargs))
         return tuple(part_at(values[i], steps) for i, steps in zip(s.wrt, s.parts, strict=True))
@@ -132,6 +157,8 @@ class Derivative:
         return self._latest().path
 
     def _latest(self) -> Compiled:
+        if self._last_form is not None:
+            return self._last_form._latest()
         s = self.specialisations
         if s.latest is None:
             s.latest = self._without_call()
@@ -156,6 +183,7 @@ class Derivative:
         return tuple(bound.arguments[name] for name in signature.parameters)
 
     def _compiled(self, *args: Any, **kwargs: Any) -> Compiled:
+        self = self._form(args, kwargs)
         values = self.specialisations.values(self.bound(*args, **kwargs))
         return self.specialisations.find(values)[0]
 

@@ -22,6 +22,7 @@ from adcompiler.directions import jvp
 from adcompiler.dispatch import Options
 from adcompiler.dispatch.arguments import described
 from adcompiler.dispatch.trees import size_of, unit_batches
+from adcompiler.dispatch.written import as_written, sees_calls
 from adcompiler.errors import ADError
 from adcompiler.seeds import seeds_at_once
 
@@ -61,10 +62,17 @@ def hessian(
     if several and out is not None:
         raise ValueError("out is for the Hessian in one argument; argnums names several")
     wanted = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
+    forms: dict[Any, Callable[..., Any]] | None = {} if sees_calls(function) else None
     rows = [Rows(function, wanted, one) for one in ((mode,) if mode else TRIED)]
 
     def hessian_of(*args: Any, **kwargs: Any) -> Any:
         """Return the Hessian at the arguments."""
+        if forms is not None:
+            key = (len(args), *kwargs)
+            if key not in forms:
+                made, names = as_written(function, argnums, len(args), tuple(kwargs))
+                forms[key] = hessian(made, names, mode=mode, out=out)
+            return forms[key](*args, **kwargs)
         given, values = rows[0].arguments(args, kwargs)
         blocks = [[np.empty(x.shape + y.shape, x.dtype) for y in values] for x in values]
         if out is not None:

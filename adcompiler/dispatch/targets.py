@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 import inspect
+import keyword
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -45,12 +46,12 @@ def find_target(function: Callable[..., Any]) -> Target:
             function.__func__, (function.__self__,),
             inspect.signature(function, follow_wrapped=False),
         )
+    call = getattr(type(function), "__call__", None)  # noqa: B004 (its code is wanted)
+    if isinstance(call, types.FunctionType) and not isinstance(function, type):
+        return Target(call, (function,), without_first(code_signature(call)))
     wrapped = getattr(function, "__wrapped__", None)
     if isinstance(wrapped, types.FunctionType) and not isinstance(function, functools.partial):
         return Target(wrapped, (), code_signature(wrapped))
-    call = getattr(type(function), "__call__", None)  # noqa: B004 (its code is wanted)
-    if isinstance(call, types.FunctionType) and not isinstance(function, type):
-        return Target(call, (function,), inspect.signature(function))
     return forwarding(function)
 
 
@@ -76,19 +77,35 @@ def forwarding(function: Callable[..., Any]) -> Target:
         header, arguments = passing_on(function, named)
     else:
         header = arguments = ", ".join([*required_parameters(function), *others(function)])
-    text = f"def {name}_({header}):\n    return wrapped_function({arguments})\n"
-    namespace = load_module(None, text, f"adcompiler_forward_{name}").__dict__
-    namespace["wrapped_function"] = function
-    made = namespace[f"{name}_"]
-    made.__name__ = made.__qualname__ = name
-    place = defined_at(function)
-    if place is not None:
-        stand_for(made.__code__.co_filename, {}, place)
+    parameters = shown_parameters(function) if named is None else named
+    made = named_forward(name, header, arguments, function, [p.name for p in parameters])
     if named is not None:
         given = [p for p in named if p.default is not p.empty]
         made.__defaults__ = tuple(p.default for p in given if p.kind is not p.KEYWORD_ONLY)
         made.__kwdefaults__ = {p.name: p.default for p in given if p.kind is p.KEYWORD_ONLY}
     return Target(made, (), inspect.signature(made))
+
+
+def named_forward(
+    name: str, header: str, arguments: str, function: Any, taken: Sequence[str]
+) -> types.FunctionType:
+    """Return a function of this name and parameter list that calls another with ``arguments``.
+
+    ``taken`` are the names of its parameters.
+    """
+    name = name if name.isidentifier() and not keyword.iskeyword(name) else "function"
+    called = "wrapped_function"
+    while called in taken:
+        called += "_"
+    text = f"def {name}_({header}):\n    return {called}({arguments})\n"
+    namespace = load_module(None, text, f"adcompiler_forward_{name}").__dict__
+    namespace[called] = function
+    made: types.FunctionType = namespace[f"{name}_"]
+    made.__name__ = made.__qualname__ = name
+    place = defined_at(function)
+    if place is not None:
+        stand_for(made.__code__.co_filename, {}, place)
+    return made
 
 
 def defined_at(function: Any) -> Origin | None:
@@ -173,6 +190,11 @@ def code_signature(function: types.FunctionType) -> inspect.Signature:
     )
     bare.__kwdefaults__ = function.__kwdefaults__
     return inspect.signature(bare)
+
+
+def without_first(signature: inspect.Signature) -> inspect.Signature:
+    """Return the signature of a method that is bound."""
+    return signature.replace(parameters=list(signature.parameters.values())[1:])
 
 
 def required_parameters(function: Callable[..., Any]) -> list[str]:

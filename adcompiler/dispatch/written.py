@@ -1,0 +1,79 @@
+"""Calls of functions that see how they are called: arguments reach them as the caller wrote them.
+
+A wrapper that takes ``(*args, **kwargs)`` may do one thing with ``f(x)`` and another one with
+``f(x, y=2.0)``. So there is one function to compile for each way of calling it, which passes on
+what it is given.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any
+
+from adcompiler.analyses.derivatives import is_derivative
+from adcompiler.dispatch.targets import has_own_rule, named_forward, takes_anything
+from adcompiler.errors import ArgumentsError
+
+Argnums = int | str | tuple[int | str, ...]
+STARS = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+def sees_calls(function: Callable[..., Any]) -> bool:
+    """Say whether a function may tell ways of calling it apart that mean the same elsewhere.
+
+    These are wrappers of functions with named parameters, bound ones too, partials, and derivatives
+    of such.
+    """
+    if is_derivative(function):
+        return sees_calls(function.primal)  # type: ignore[attr-defined]
+    if isinstance(function, functools.partial):
+        try:
+            parameters = inspect.signature(function).parameters.values()
+        except (TypeError, ValueError):
+            return False
+        return isinstance(function.func, (types.FunctionType, types.MethodType)) and not any(
+            p.kind in STARS for p in parameters)
+    if isinstance(function, types.MethodType):
+        function = function.__func__
+    return not has_own_rule(function) and takes_anything(function)
+
+
+def as_written(
+    function: Callable[..., Any], argnums: Argnums, count: int, keywords: tuple[str, ...]
+) -> tuple[Callable[..., Any], Argnums]:
+    """Return what is compiled for calls with these arguments, and ``argnums`` as names for it.
+
+    ``count`` arguments are given by position. Raises TypeError if they do not fit, and
+    ArgumentsError if an argument that is to be differentiated is left to its default.
+    """
+    signature = inspect.signature(function)
+    signature.bind(*range(count), **dict.fromkeys(keywords))
+    names = list(signature.parameters)
+    given = [*names[:count], *keywords]
+    shown = str(getattr(getattr(function, "func", function), "__name__", "partial"))
+
+    def named(one: int | str) -> str:
+        if isinstance(one, int):
+            if not -len(names) <= one < len(names):
+                raise ValueError(
+                    f"argnums: {shown} has no argument {one}; it has {len(names)}, counted from 0")
+            one = names[one]
+        name = one.partition(".")[0]
+        if name not in names:
+            raise ValueError(
+                f"argnums: {shown} has no parameter {name!r}; it has {', '.join(names)}")
+        if name not in given:
+            raise ArgumentsError(
+                f"argnums: {name} is to be differentiated, but is not passed, and {shown} sees "
+                f"what it is called with; pass {name}"
+            )
+        return one
+
+    wanted = tuple(map(named, argnums)) if isinstance(argnums, (tuple, list)) else named(argnums)
+    arguments = [*names[:count], *(f"{name}={name}" for name in keywords)]
+    made = named_forward(shown, ", ".join(given), ", ".join(arguments), function, given)
+    return made, wanted
+
