@@ -11,6 +11,7 @@ import pytest
 
 from adcompiler.analyses.purity import Purity
 from adcompiler.analyses.values import type_of
+from adcompiler.emit.free_names import settle
 from adcompiler.emit.lower import FunctionLowering
 from adcompiler.emit.references import References
 from adcompiler.emit.source import emit_source
@@ -42,7 +43,9 @@ def rewritten(
     for name in (*passes, "dead_code"):
         block = REWRITES[name](block, unit, purity)
     made = Function("f", tuple(Param(p, 1) for p in typed.params), block, typed.origin)
-    text = emit_source(FunctionLowering(made, unit, References(unit), purity).lower())
+    lowered = FunctionLowering(made, unit, References(unit), purity).lower()
+    settle([], [lowered])
+    text = emit_source(lowered)
     return [line.strip() for line in text.splitlines()[1:] if not line.strip().startswith("#")]
 
 
