@@ -17,7 +17,7 @@ from adcompiler.dispatch import Options, Specialisations
 from adcompiler.dispatch.arguments import parts_of
 from adcompiler.dispatch.guards import Guard, guard
 from adcompiler.errors import (
-    Finding, LocatedError, MissingPrimalError, MissingRuleError, SourceNotFoundError,
+    ADError, Finding, LocatedError, MissingPrimalError, MissingRuleError, SourceNotFoundError,
     UnsupportedError,
 )
 from adcompiler.frontend.depth import compiling
@@ -348,6 +348,12 @@ def is_without_source(error: Exception) -> bool:
     return True
 
 
+OF_OBJECTS = (
+    "not supported for the input types", "dtype('O')", "object arrays are not supported",
+)
+"""What NumPy and SciPy say where compiled code for numbers is given an array of tracers."""
+
+
 def traced(
     function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any],
     argnums: Argnums | None, detector: Global, second: bool,
@@ -367,8 +373,14 @@ def traced(
     if in_place:
         values[offset] = buffer_of(values[offset])
     bound.arguments.update(zip(names, values[offset:], strict=True))
-    with np.errstate(all="ignore"):
-        result = retold(forms.target.function, {})(*values[:offset], *bound.args, **bound.kwargs)
+    try:
+        with np.errstate(all="ignore"):
+            result = retold(forms.target.function, {})(
+                *values[:offset], *bound.args, **bound.kwargs)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, ADError) or not any(text in str(error) for text in OF_OBJECTS):
+            raise
+        raise MissingPrimalError("a function written in C,") from error
     if run.space.missing:
         raise MissingPrimalError(run.space.missing)
     result = values[offset] if in_place else result

@@ -30,6 +30,9 @@ from adcompiler.runtime.records import dict_of, is_record_class, state_of
 from adcompiler.runtime.shaping import (
     diagonal_adjoint, repeat_adjoint, resize_adjoint, tile_adjoint,
 )
+from adcompiler.runtime.ufunc_methods import (
+    divided_at, hits, largest_at, multiplied_at, smallest_at,
+)
 
 STATIC_CLASSES = (
     python_types.ModuleType, python_types.FunctionType, python_types.BuiltinFunctionType,
@@ -316,6 +319,14 @@ def _of_shape_second(g: Any, shape: Any, *rest: Any, **kwargs: Any) -> Any:
     return np.empty((1,) * len(shape), dtype)
 
 
+def _of_shape_alone(shape: Any, *rest: Any) -> Any:
+    return np.zeros((1,) * len(shape), int)
+
+
+def _like_first(a: Any, *rest: Any) -> Any:
+    return np.array(a)  # the indices have to fit the array, which stand-ins do not
+
+
 def _of_shape_last(g: Any, *rest: Any) -> Any:
     return np.empty((1,) * len(rest[-1]), g.dtype)
 
@@ -347,6 +358,8 @@ TYPED_AS: dict[Any, Callable[..., Any]] = {
         pad_adjoint, diagonal_adjoint, split_adjoint, fitted,
     ), _of_shape_second),
     permute_adjoint: _of_shape_last,
+    **dict.fromkeys((multiplied_at, divided_at, largest_at, smallest_at), _like_first),
+    hits: _of_shape_alone,
     np.reshape: _of_shape_first, np.ndarray.reshape: _of_shape, np.broadcast_to: _of_shape_first,
     np.resize: _of_shape_first, np.split: np.array_split, np.squeeze: _squeezed,
     np.ndarray.squeeze: _squeezed, np.cov: _covariance, np.corrcoef: _covariance,

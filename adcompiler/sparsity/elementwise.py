@@ -314,10 +314,18 @@ def stand_in(d: Dependent, rng: np.random.Generator | None = None) -> Any:
     return made.astype(d.dtype)
 
 
-def stand_in_result(function: Any, args: Any, kwargs: Any) -> Any:
-    """Return the result of a call with ordinary values in place of what depends on the inputs."""
+def stand_in_result(function: Any, args: Any, kwargs: Any, scale: float = 1.0) -> Any:
+    """Return the result of a call with ordinary values in place of what depends on the inputs.
+
+    Numbers among them are multiplied by ``scale``.
+    """
     rng = np.random.default_rng(0)
-    positional, named = map_dependents(lambda d: stand_in(d, rng), (tuple(args), dict(kwargs)))
+
+    def ordinary(d: Dependent) -> Any:
+        value = stand_in(d, rng)
+        return type(value)(value * scale) if d.shape == () and is_float(d.dtype) else value
+
+    positional, named = map_dependents(ordinary, (tuple(args), dict(kwargs)))
     try:
         with np.errstate(all="ignore"):
             return function(*positional, **named)
@@ -335,7 +343,7 @@ def dense(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
     if not run.local and function in COUNTED:
         raise unknown_number(function)
     value = run.value(function, args, kwargs)
-    shown = value if run.local else stand_in_result(function, args, kwargs)
+    shown = value if run.local else of_one_form(function, args, kwargs)
     if first and all(d.shape is not None for d in dependents_in([list(args), dict(kwargs)])):
         for which, *rest in ((LINEARLY, True), (GROUPED,), (LINEARLY, False)):
             found = TRANSFERS[which](run, function, args, kwargs, shown, *rest)
@@ -351,6 +359,28 @@ def dense(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
         if not linear:
             seconds = run.note((), [seconds], [(_alone(first), _alone(first))])
     return everywhere(run, shown, _alone(first), seconds)
+
+
+def of_one_form(function: Any, args: Any, kwargs: Any) -> Any:
+    """Return a result for ordinary values, refused where numbers of another size change its shape.
+    """
+    shown = stand_in_result(function, args, kwargs)
+    if not any(d.shape == () for d in dependents_in([list(args), dict(kwargs)])):
+        return shown
+    try:
+        other = stand_in_result(function, args, kwargs, 29.0)
+    except Refusal:
+        return shown  # outside of the domain
+    if shapes_of(other) != shapes_of(shown):
+        raise unknown_number(function)
+    return shown
+
+
+def shapes_of(value: Any) -> Any:
+    """Return the shapes of the arrays and numbers in a result."""
+    if isinstance(value, (list, tuple)):
+        return tuple(map(shapes_of, value))
+    return value.shape if isinstance(value, np.ndarray) else ()
 
 
 def everywhere(run: Run, shown: Any, first: Relation, second: Relation) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from adcompiler.errors import MissingPrimalError
 from adcompiler.rulekit.classify import DECLARED
 from adcompiler.rulekit.registry import REGISTRY
-from adcompiler.sparsity.elementwise import stand_in
+from adcompiler.sparsity.elementwise import COUNTED, stand_in
 from adcompiler.sparsity.predicates import is_classified
 from adcompiler.sparsity.tracers import (
     ARRAY_FUNCTION, ARRAY_UFUNC, Dual, Plain, Tracer, apply, blank, combined, primal, tracer,
@@ -189,6 +189,10 @@ def for_numbers(function: Any) -> Callable[..., Any]:
     """Return a function written in C, or a classified one, for tracers and arrays of them."""
 
     def knowing(*args: Any) -> Any:
+        if any(isinstance(arg, (list, tuple)) for arg in args) and not any(
+            isinstance(arg, (np.ndarray, Tracer)) for arg in args
+        ) and getattr(function, "__module__", "") == "_operator":
+            return function(*args)  # lists and tuples are put together
         if is_classified(function):
             return called(function, args)
         if tracers_in(args)[1] is None:
@@ -219,6 +223,11 @@ def array_function(func: Any, args: Any, kwargs: Any, itself: Callable[..., Any]
         return func(*map_arrays(primals, args), **map_arrays(primals, kwargs))
     if func.__module__ == "numpy.linalg" and func not in ELEMENT_BY_ELEMENT:
         return dense(func, args, kwargs)
+    if not kwargs and is_classified(func) and REGISTRY.has_rules(func):
+        return called(func, args)  # NumPy's text of it may leave out what is special, as at zero
+    if func in COUNTED and not duals:
+        known.space.missing = func.__name__
+        raise MissingPrimalError(f"{func.__name__}()")
     try:
         return func(*map_arrays(plain_of_tracers, args), **map_arrays(plain_of_tracers, kwargs))\
             if func in ELEMENT_BY_ELEMENT else itself(func, (TracerArray,), args, kwargs)
@@ -292,7 +301,7 @@ def map_arrays(change: Callable[[Any], Any], value: Any) -> Any:
 def primals(value: Any) -> Any:
     """Return a number or array without tracers."""
     if isinstance(value, TracerArray):
-        found = np.frompyfunc(primal, 1, 1)(plain(value))
+        found = np.asarray(np.frompyfunc(primal, 1, 1)(plain(value)))
         return np.array(found.tolist()).reshape(value.shape) if value.size else (
             np.zeros(value.shape))
     return primal(value)

@@ -21,9 +21,10 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import arms_of, substitute_statement, with_head
 from adcompiler.rulekit.registry import hashable
-from adcompiler.runtime import add_at, append, noted_value, record
+from adcompiler.runtime import append, noted_value, record
 from adcompiler.runtime.shaping import reshape_view
 from adcompiler.transforms.attributes import attribute_rule, is_field
+from adcompiler.transforms.destructive import is_call_of, known_write
 from adcompiler.transforms.forward_calls import ForwardCalls, laid_out
 from adcompiler.transforms.libraries import is_namedtuple
 from adcompiler.transforms.objects import NAMESPACE, make_record
@@ -154,6 +155,7 @@ class Forwarder(ForwardCalls):
         if not table.is_active(target):
             self.plain(target, rhs, origin)
             return
+        rhs = known_write(self.s, rhs, origin)
         if isinstance(rhs, Update):
             obj, value = rhs.obj, rhs.value
         else:
@@ -195,10 +197,7 @@ class Forwarder(ForwardCalls):
         """Return what is written into the shadow, None for nothing."""
         table = self.tangents
         if isinstance(rhs, Call):
-            assert isinstance(rhs.func, Const)
-            if rhs.func.value is add_at:
-                return table.get(value)
-            return self.part(value, origin) if rhs.func.value is append else NONE
+            return self.part(value, origin) if is_call_of(append, rhs) else NONE
         assert isinstance(rhs, Update)
         d = table.get(value)
         if rhs.adds:

@@ -34,6 +34,7 @@ from adcompiler.runtime import (
 )
 from adcompiler.runtime.shaping import laid_out_as, reshape_view
 from adcompiler.transforms.cotangents import Cotangents, bar
+from adcompiler.transforms.destructive import is_call_of, known_write
 from adcompiler.transforms.reverse_base import ReverserBase, Sweep, rename
 from adcompiler.transforms.specialise import Specialiser
 
@@ -78,6 +79,7 @@ class WriteReverser(ReverserBase):
     def forward_update(self, target: Var, rhs: Rhs, origin: Origin) -> Sweep:
         """Write an update, and what it overwrites to be saved; return its reverse."""
         s = self.s
+        rhs = known_write(s, rhs, origin)
         new = substitute(rhs, self.env)
         old = self.overwritten(new, origin)
         s.unit.record(target, new, s.unit.type(target))
@@ -104,8 +106,8 @@ class WriteReverser(ReverserBase):
                 return s.let(Call(Const(entry), (table, key)), t.UNKNOWN, "old", origin)
             part = lead(s, new.obj, new.steps, origin)
             return copied(s, part, "old", origin) if self.is_shared(part) else part
-        assert isinstance(new, Call) and isinstance(new.func, Const)
-        if new.func.value is drop_last:
+        if is_call_of(drop_last, new):
+            assert isinstance(new, Call)
             old = s.item(unstar(new.args[0]), Const(-1), origin, "old")
             if isinstance(old, Var):
                 self.stale[old] = False  # the list does not hold it any more
@@ -149,15 +151,13 @@ class WriteReverser(ReverserBase):
                 rhs: Rhs = Call(Const(put_entry), (after, new.steps[0].args[0], old))
             else:
                 rhs = Update(after, new.steps, old)
+        elif is_call_of(append, new):
+            rhs = Call(Const(drop_last), (after,))
+        elif is_call_of(drop_last, new):
+            assert old is not None
+            rhs = Call(Const(append), (after, old))
         else:
-            assert isinstance(new, Call) and isinstance(new.func, Const)
-            if new.func.value is append:
-                rhs = Call(Const(drop_last), (after,))
-            elif new.func.value is drop_last:
-                assert old is not None
-                rhs = Call(Const(append), (after, old))
-            else:
-                return
+            return  # refused
         var = Var(before.name, False)
         s.copy_facts(before, var)
         s.unit.record(var, rhs, s.unit.type(before))
@@ -210,9 +210,9 @@ class WriteReverser(ReverserBase):
                     rest = Call(Const(put_entry), (buffer, steps[0].args[0], zero))
                 buffer = self.write_shadow(rest, buffer, obj, at)
         else:
-            assert isinstance(rhs, Call) and isinstance(rhs.func, Const)
+            assert isinstance(rhs, Call)
             obj = unstar(rhs.args[0])
-            if rhs.func.value is append:
+            if is_call_of(append, rhs):
                 value = unstar(rhs.args[1])
                 if self.is_active(value):
                     cotangents.accumulate(value, s.item(buffer, Const(-1), at, bar(value)), at)
@@ -220,7 +220,7 @@ class WriteReverser(ReverserBase):
                     return
                 buffer = self.write_shadow(Call(Const(drop_last), (buffer,)), buffer, obj, at)
             else:
-                if not self.is_active(obj):
+                if not self.is_active(obj) or not is_call_of(drop_last, rhs):
                     return
                 assert old is not None
                 zero = self.zero_of(old, at)

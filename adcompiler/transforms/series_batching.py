@@ -29,6 +29,7 @@ from adcompiler.runtime.shaping import (
     complex_viewed, copy_as_laid_out, parts_viewed, reshape_view, viewed,
 )
 from adcompiler.transforms.batching import Batcher, NotBatchable, carries, lifted
+from adcompiler.transforms.destructive import is_call_of
 from adcompiler.transforms.pairs import CalleePart
 from adcompiler.transforms.writer import Writer
 
@@ -190,11 +191,6 @@ def is_called(rhs: Rhs) -> bool:
     return isinstance(rhs, Call) and isinstance(rhs.func, Const) and isinstance(
         rhs.func.value, CalleePart
     )
-
-
-def is_call_of(function: Any, rhs: Rhs) -> bool:
-    """Say whether a right-hand side calls a function."""
-    return isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is function
 
 
 def series_block(
