@@ -14,9 +14,9 @@ from adcompiler.higher_order import hessian, hvp, vhp
 from adcompiler.jacobians import fmad, jacfwd, jacobian, jacrev
 from adcompiler.rulekit import (
     NoTangent, PullbackMemory, Signature, ZeroTangent, alias, apply_frule, apply_rrule,
-    augmented_primal, bilinear, clear_new_rule_hooks, frule, intercept, linear, non_differentiable,
-    on_new_rule, opt_out, preprocess, project_to, pullback_at, refresh_rules, rrule, scalar_rule,
-    sensitivity, unionise,
+    augmented_primal, bilinear, clear_new_rule_hooks, facts, frule, intercept, linear,
+    non_differentiable, on_new_rule, opt_out, preprocess, project_to, pullback_at, refresh_rules,
+    rrule, scalar_rule, sensitivity, unionise,
 )
 from adcompiler.runtime import no_grad, stop_gradient
 from adcompiler.runtime.checkpoints import checkpoint, checkpoint_loop
@@ -38,8 +38,8 @@ __all__ = [
     "Signature", "SourceNotFoundError", "UnsupportedError", "ZeroTangent", "alias",
     "apply_frule", "apply_rrule", "augmented_primal", "batched_jvp", "batched_vjp", "bilinear",
     "bump", "checkpoint", "checkpoint_loop", "classify", "clear_new_rule_hooks",
-    "complex_jacobian", "derivative", "elementwise_grad", "external", "fmad", "frule", "grad",
-    "hessian", "hessian_sparsity", "holomorphic_derivative", "hvp", "intercept", "jacfwd",
+    "complex_jacobian", "derivative", "elementwise_grad", "external", "facts", "fmad", "frule",
+    "grad", "hessian", "hessian_sparsity", "holomorphic_derivative", "hvp", "intercept", "jacfwd",
     "jacobian", "jacobian_sparsity", "jacrev", "jet", "jvp", "linear", "linearize", "no_grad",
     "non_differentiable", "nth_derivative", "on_new_rule", "opt_out", "preprocess",
     "project_to", "pullback_at", "refresh_rules", "rrule", "scalar_rule", "sensitivity",

@@ -5,45 +5,23 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from adcompiler.analyses.purity import ALLOCATORS, Purity
+from adcompiler.analyses.purity import Purity
+from adcompiler.analyses.storage import Sharing
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    NONE, Atom, Attribute, Block, Call, Const, Item, Let, Origin, Pack, Rhs, Star, Statement, Var,
-    unstar,
+    NONE, Atom, Attribute, Block, Call, Const, Let, Origin, Pack, Rhs, Star, Statement, Var, unstar,
 )
 from adcompiler.optimise.dead_code import dead_code
 from adcompiler.rulekit.registry import REGISTRY
-from adcompiler.runtime import add_at, as_gradient, project, unbroadcast
-from adcompiler.runtime.gathering import permute_adjoint, take_adjoint, take_along_axis_adjoint
+from adcompiler.runtime import add_at, as_gradient, unbroadcast
 from adcompiler.transforms.batching import batched_block
 from adcompiler.transforms.reverse import Reversed
 from adcompiler.transforms.series_batching import series_block
 from adcompiler.transforms.specialise import Specialiser
 from adcompiler.transforms.unit import Unit
-
-VIEWS: frozenset[Any] = frozenset({
-    unbroadcast, np.reshape, np.ravel, np.transpose, np.swapaxes, np.moveaxis, np.rollaxis,
-    np.expand_dims, np.squeeze, np.broadcast_to, np.flip, np.fliplr, np.flipud, np.rot90,
-    np.diagonal, np.real, np.imag, np.asarray, np.asanyarray, np.ascontiguousarray, np.atleast_1d,
-    np.atleast_2d, np.atleast_3d, np.einsum, np.split, project,
-})
-"""Functions whose result may share the storage of their first argument."""
-
-FRESH_METHODS = frozenset({"copy", "astype", "sum", "mean", "dot", "cumsum", "repeat", "take"})
-"""Methods whose result has storage of its own."""
-
-FRESH = frozenset({
-    operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.matmul,
-    operator.pow, np.sum, np.dot, np.outer, np.where, np.concatenate, np.stack, np.roll, np.take,
-    np.cumsum, np.diff, np.repeat, np.tile, np.kron, np.linalg.solve, np.linalg.inv, np.full,
-    take_adjoint, take_along_axis_adjoint, permute_adjoint,
-})
-"""Functions whose result has storage of its own; so have ``ALLOCATORS`` and elementwise ones."""
-
 
 def finished_bars(
     s: Specialiser, both: Reversed, inputs: list[Var], origin: Origin
@@ -152,10 +130,9 @@ def owns_storage(s: Specialiser, bar: Atom) -> bool:
         return isinstance(method, Attribute) and method.name in ("sum", "copy", "astype")
     if not isinstance(rhs, Call) or not isinstance(rhs.func, Const):
         return False
-    function = REGISTRY.resolve(rhs.func.value)
-    rule = REGISTRY.find(function)
-    return function in ALLOCATORS or function is add_at or function in FRESH or (
-        rule is not None and rule.elementwise
+    function = rhs.func.value
+    return function is add_at or (
+        REGISTRY.facts(function).gives_own_arrays and not getattr(function, "callee", None)
     )
 
 
@@ -169,6 +146,7 @@ def own_arrays(block: Block, unit: Unit, foreign: set[Var], origin: Origin) -> B
     another gradient; the user, who may write into one, must get arrays that nobody else holds.
     """
     made = {st.target: st.rhs for st in block.statements if isinstance(st, Let)}
+    sharing = Sharing(unit.type, made.get)  # type: ignore[arg-type]
     given: set[Var] = set()
     statements = list(block.statements)
 
@@ -192,43 +170,32 @@ def own_arrays(block: Block, unit: Unit, foreign: set[Var], origin: Origin) -> B
             return write(atom.name, Pack("tuple", items), type_)
         if not isinstance(type_, t.Array) or type_.kind not in ("float", "complex"):
             return atom
-        root = root_of_view(atom, made)
-        if root in foreign or root in given:
+        roots = roots_of(atom, made, sharing)
+        if roots & foreign or roots & given:
             return write(atom.name, Call(Const(np.copy), (atom,)), type_)
-        given.add(root)
+        given.update(roots)
         return atom
 
     yields = tuple(map(own, block.yields))
     return replace(block, statements=tuple(statements), yields=yields)
 
 
-def root_of_view(var: Var, made: Mapping[Var, Rhs]) -> Var:
-    """Return the array whose storage ``var`` may share."""
-    while isinstance(inner := viewed(var, made), Var):
-        var = inner
-    return var
-
-
-def viewed(var: Var, made: Mapping[Var, Rhs]) -> Atom | None:
-    """Return what ``var`` may be a view of, None if it has storage of its own."""
-    match made.get(var):
-        case Call(Const(function), args) if args:
-            return unstar(args[0]) if shares_storage(function) else None
-        case Call(Var() as func):
-            method = made.get(func)
-            if isinstance(method, Attribute) and method.name not in FRESH_METHODS:
-                return method.obj
-        case Item(obj) | Attribute(obj):
-            return obj
-    return None
-
-
-def shares_storage(function: Any) -> bool:
-    """Say whether the result of ``function`` may share the storage of its first argument."""
-    try:
-        return function in VIEWS
-    except TypeError:  # it has no hash
-        return False
+def roots_of(var: Var, made: Mapping[Var, Rhs], sharing: Sharing) -> set[Var]:
+    """Return the values, made elsewhere or by an allocation, whose storage ``var`` may share."""
+    roots: set[Var] = set()
+    seen: set[Var] = {var}
+    waiting = [var]
+    while waiting:
+        here = waiting.pop()
+        rhs = made.get(here)
+        shared = set() if rhs is None else {
+            operand for operand, _ in sharing.of(here, rhs) if isinstance(operand, Var)
+        }
+        if not shared:
+            roots.add(here)
+        waiting += shared - seen
+        seen |= shared
+    return roots
 
 
 def of_many_seeds(

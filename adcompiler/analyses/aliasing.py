@@ -7,12 +7,8 @@ a value that a function may return as a view of its argument, or that holds it, 
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable
 
-import numpy as np
-
-from adcompiler.analyses.purity import ALLOCATORS
 from adcompiler.analyses.storage import IN_PLACE
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -24,16 +20,6 @@ from adcompiler.ir.visit import (
 )
 from adcompiler.rulekit.registry import REGISTRY
 from adcompiler.runtime import store_global
-
-FRESH: frozenset[object] = frozenset({
-    *IN_PLACE.values(), operator.neg, operator.invert, abs, np.sum, np.prod, np.mean, np.std,
-    np.var, np.max, np.min, np.dot, np.outer, np.inner, np.vdot, np.matmul, np.tensordot, np.kron,
-    np.concatenate, np.stack, np.vstack, np.hstack, np.column_stack, np.where, np.cumsum,
-    np.cumprod, np.diff, np.sort, np.repeat, np.tile, np.pad, np.roll, np.linspace, np.arange,
-    np.eye, np.identity, np.ndarray.copy, np.ndarray.flatten, np.cross, np.cov, np.corrcoef,
-    np.roots, np.linalg.eigvals,
-})
-"""Functions whose result never shares storage with an argument."""
 
 TypeOf = Callable[[Atom], t.Type]
 
@@ -132,14 +118,7 @@ class _Writes:
     def is_fresh(rhs: Rhs) -> bool:
         if not isinstance(rhs, Call) or not isinstance(rhs.func, Const):
             return False
-        try:
-            function = REGISTRY.resolve(rhs.func.value)
-            if function in FRESH or function in ALLOCATORS:
-                return True
-        except TypeError:
-            return False
-        rule = REGISTRY.find(function)
-        return isinstance(function, np.ufunc) or (rule is not None and rule.elementwise)
+        return REGISTRY.facts(rhs.func.value).gives_own_arrays
 
     # -- what is read later --------------------------------------------------------------------
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import functools
-import itertools
 import operator
 from collections.abc import Callable
 from typing import Any, TypeGuard
@@ -18,35 +15,16 @@ from adcompiler.ir.nodes import (
     Slice, Star, Try, unstar, Update, With,
 )
 from adcompiler.ir.visit import walk
+from adcompiler.ops.basics import CHECKS, EFFECTS, ITERTOOLS, WRITERS
 from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.runtime import (
-    accumulate, add_at, apart, append, called, check_bound, check_count, check_items,
-    check_position, check_rebinds, drop_last, evaluated, give_back, holds_once, keeps_shape,
-    no_grad, note_value, own, passing_on, put_entry, read_global, record, same_kind,
-    same_length, same_shape, same_trailing_shape, seed, stays_real, stop_gradient, store_global,
-    zeros_like,
+    add_at, append, drop_last, no_grad, own, put_entry, record, seed, stop_gradient, zeros_like,
 )
-from adcompiler.runtime.regions import check_cotangent, check_shape, check_shape_each
+
+__all__ = ["CHECKS", "EFFECTS", "ITERTOOLS", "WRITERS", "Purity"]
 
 DESTRUCTIVE: frozenset[Any] = frozenset({add_at, append, drop_last, put_entry})
 """Functions that write into their first argument, which the emitted code owns, and return it."""
-
-RUNTIME = "adcompiler.runtime"
-ITERTOOLS = tuple(value for value in vars(itertools).values() if isinstance(value, type))
-CHECKS: frozenset[Any] = frozenset({
-    apart, called, check_bound, check_cotangent, check_count, check_items, check_position,
-    check_rebinds, check_shape, check_shape_each, evaluated, holds_once, keeps_shape, same_kind,
-    same_length, same_shape, same_trailing_shape, seed, stays_real,
-})
-"""Functions of the runtime that raise where a value is not what it must be."""
-
-WRITERS: frozenset[Any] = frozenset({give_back, accumulate})
-"""Functions of the runtime that write into an argument."""
-EFFECTS: frozenset[Any] = frozenset({
-    store_global, read_global, note_value, passing_on,
-})
-"""Functions of the runtime whose calls keep their order: they write, or read what is written."""
-
 
 class Purity:
     """Answers for one compilation, whose tables of types and definitions it reads."""
@@ -83,16 +61,11 @@ class Purity:
             self.callees[callee] = True
             self.callees[callee] = self.has_no_effect(callee.function.body)
             return self.callees[callee]
-        inactive = REGISTRY.inactive(function)
-        if inactive is not None:
-            return inactive.pure
-        if REGISTRY.has_rules(function) or (hashable(function) and function in MAKERS):
+        if hashable(function) and function in MAKERS:
             return True
         if REGISTRY.has_methods(function):
             return True  # norm(loc, scale) only keeps its arguments
-        if function in CHECKS or function in EFFECTS or function in WRITERS:
-            return False
-        return str(getattr(function, "__module__", "")).startswith(RUNTIME) or function in PURE
+        return REGISTRY.facts(function).is_pure
 
     def may_raise(self, rhs: Rhs) -> bool:
         """Say whether evaluating ``rhs`` may raise, by all that is known of it."""
@@ -138,14 +111,6 @@ TOTAL: frozenset[Any] = frozenset({
     operator.not_,
 })
 """Functions that never raise for Python numbers."""
-
-PURE: frozenset[Any] = frozenset({
-    contextlib.nullcontext, range, len, zip, enumerate, reversed, dict.items, AssertionError,
-    ValueError, TypeError, slice, super, np.zeros_like, np.copy, iter, functools.partial,
-    operator.itemgetter, operator.attrgetter, operator.methodcaller, np.ndenumerate, np.vectorize,
-    np.errstate, *ITERTOOLS,
-})
-
 
 def checks(rhs: Rhs) -> bool:
     """Say whether ``rhs`` does no more than raise if a value is not what it must be."""

@@ -7,80 +7,25 @@ updates, and the check of emitted code. Where nothing is known the answer is ``m
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from adcompiler.analyses.purity import ALLOCATORS, is_destructive
+from adcompiler.analyses.purity import is_destructive
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Call, Const, Item, Pack, Rhs, Star, Step, Update, unstar,
 )
-from adcompiler.rulekit.registry import REGISTRY, hashable
-from adcompiler.runtime import (
-    append, dict_keys, entry, own, put_entry, stop_gradient, zeros_like,
-)
-from adcompiler.runtime.external import call_external, external_call, external_value
-from adcompiler.runtime.functionals import implied, passive
-from adcompiler.runtime.shaping import (
-    complex_viewed, copy_as_laid_out, parts_viewed, reshape_view, viewed,
-)
+from adcompiler.ops.basics import IN_PLACE
+from adcompiler.ops.facts import CONTENTS, HOLDS, ITEMS, LAYOUT, SAME, VIEW, Option, Shares
+from adcompiler.rulekit.registry import REGISTRY
+from adcompiler.runtime import append, put_entry
+from adcompiler.runtime.shaping import reshape_view
 
-IN_PLACE: dict[Any, Any] = {
-    operator.iadd: operator.add, operator.isub: operator.sub, operator.imul: operator.mul,
-    operator.itruediv: operator.truediv, operator.ifloordiv: operator.floordiv,
-    operator.imod: operator.mod, operator.ipow: operator.pow, operator.imatmul: operator.matmul,
-    operator.iand: operator.and_, operator.ior: operator.or_, operator.ixor: operator.xor,
-    operator.ilshift: operator.lshift, operator.irshift: operator.rshift,
-}
-"""Each in-place operator with the one that makes a new value."""
+__all__ = ["IN_PLACE", "Sharing"]
 
-VIEWS: frozenset[Any] = frozenset({
-    np.transpose, np.swapaxes, np.moveaxis, np.rollaxis, np.expand_dims, np.squeeze, np.flip,
-    np.fliplr, np.flipud, np.diagonal, np.broadcast_to, np.real, np.imag, reshape_view,
-    viewed, parts_viewed, complex_viewed,
-})
-"""Functions whose result is always a view of their first argument (or the array itself)."""
-
-MAYBE_VIEWS: frozenset[Any] = frozenset({np.reshape, np.ravel})
-"""Functions whose result is a view where the layout in memory allows, otherwise a copy."""
-
-SAME: frozenset[Any] = frozenset({
-    np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray, np.atleast_1d,
-    np.atleast_2d, np.atleast_3d, np.require, np.asarray_chkfinite,
-})
-"""Functions that return their argument, or a view of it, if it already is what is wanted."""
-
-VIEW_METHODS = frozenset({"transpose", "swapaxes", "squeeze"})
-MAYBE_VIEW_METHODS = frozenset({"reshape", "ravel"})
-FRESH_METHODS = frozenset({
-    "copy", "flatten", "sum", "mean", "prod", "std", "var", "max", "min", "dot", "cumsum",
-    "cumprod", "argmax", "argmin", "argsort", "repeat", "take", "round", "trace", "clip", "ptp",
-    "all", "any", "nonzero", "tolist", "item", "compress", "choose", "searchsorted", "astype",
-    "count", "index", "keys", "tobytes", "__len__",
-})
-"""Methods whose result has storage of its own (``astype`` unless ``copy=False`` is given)."""
-
-MAY_SHARE: frozenset[Any] = frozenset({
-    np.einsum, np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit, np.broadcast_arrays,
-    np.nan_to_num, np.meshgrid, np.diag, np.diff, np.linalg.matrix_power, np.trim_zeros,
-    np.real_if_close, np.rot90, np.lib.stride_tricks.as_strided,
-    np.lib.stride_tricks.sliding_window_view, np.block,
-})
-"""Functions with a rule whose result may share the storage of an argument."""
-
-SELECTORS: frozenset[Any] = frozenset({
-    tuple, list, sorted, reversed, zip, enumerate, dict, min, max, next, iter, getattr, map, filter,
-})
-"""Builtins whose result holds, or is, what their arguments hold."""
-
-COPIES: frozenset[Any] = frozenset({
-    own, entry, np.copy, dict_keys, copy_as_laid_out, stop_gradient, zeros_like,
-})
-"""Functions that copy all that their argument holds, or give what cannot be written."""
-
+BUILTIN_CLASSES = {t.List: list, t.Dict: dict, t.Array: np.ndarray, t.Tuple: tuple}
 ARRAY_ATTRIBUTES = frozenset({"T", "mT", "real", "imag"})
 METADATA = frozenset({"shape", "ndim", "size", "dtype", "itemsize", "nbytes", "strides", "flags"})
 
@@ -221,140 +166,106 @@ class Sharing:
             yield from self.mutable((obj,), "may")
 
     def call(self, target: Atom, rhs: Call) -> Iterator[tuple[Atom, Step | str]]:
-        args = tuple(map(unstar, rhs.args))
-        named = tuple(atom for _, atom in rhs.kwargs)
         if not isinstance(rhs.func, Const):
-            yield from self.method(rhs, (*args, *named))
+            yield from self.method(target, rhs)
             return
         function = rhs.func.value
         if getattr(function, "gives", None) == "fresh":
             return
-        if not hashable(function):
-            yield from self.mutable((*args, *named), "may")
+        args = tuple(rhs.args)
+        known = REGISTRY.facts(function)
+        if known.shares is None and isinstance(function, type):
+            yield from self.mutable(map(unstar, self.given(args, rhs)), "holds")
             return
-        function = REGISTRY.resolve(function)
-        copy = dict(rhs.kwargs).get("copy")
-        if function in COPIES or (
-            function in SAME and isinstance(copy, Const) and copy.value is True
-        ):
+        name = getattr(function, "__name__", "")
+        for shares in known.sharing:
+            step = Step("call", name, tuple(map(unstar, args[1:])), function, named(rhs))
+            yield from self.shared(target, shares, args, rhs, step)
+
+    def method(self, target: Atom, rhs: Call) -> Iterator[tuple[Atom, Step | str]]:
+        made = self.definition(rhs.func)
+        if not isinstance(made, Attribute):
+            yield from self.mutable((*map(unstar, self.given(rhs.args, rhs)), rhs.func), "may")
             return
-        starred = any(isinstance(arg, Star) for arg in rhs.args)
+        type_ = self.type_of(made.obj)
+        if isinstance(type_, (t.Text, t.Scalar, t.Static)):
+            return
+        args = (made.obj, *rhs.args)
+        function = getattr(BUILTIN_CLASSES.get(type(type_)), made.name, None)
+        step = Step("method", made.name, tuple(map(unstar, rhs.args)), None, named(rhs))
+        for shares in REGISTRY.facts(function).sharing:
+            yield from self.shared(target, shares, args, rhs, step)
+
+    def given(self, args: tuple[Any, ...], rhs: Call) -> tuple[Any, ...]:
+        """Return all arguments of a call."""
+        return (*args, *(atom for _, atom in rhs.kwargs))
+
+    def shared(
+        self, target: Atom, shares: Shares, args: tuple[Any, ...], rhs: Call, step: Step
+    ) -> Iterator[tuple[Atom, Step | str]]:
+        """Yield what a result may share storage with by one fact about the function called.
+
+        ``step`` leads from the first argument to the result if that is a view of it.
+        """
+        starred = any(isinstance(arg, Star) for arg in args)
+        if not starred and not self.applies(shares, args, rhs):
+            return
+        concerned = self.given(args, rhs)
+        if shares.of and not starred and len(args) > max(shares.of):
+            concerned = tuple(args[i] for i in shares.of)
+        atoms = tuple(map(unstar, concerned))
         array = bool(args) and not starred and isinstance(self.type_of(args[0]), t.Array)
-        kwargs = tuple((key, atom) for key, atom in rhs.kwargs if key is not None)
-        if array and (function in VIEWS or function in MAYBE_VIEWS):
-            if not self.is_new_part(function, args[0]):
-                yield args[0], Step("call", function.__name__, args[1:], function, kwargs)
-        elif array and function in SAME and len(args) == 1 and not kwargs:
-            yield args[0], self.same_array(function, args[0])
-        elif function in IN_PLACE:
-            yield from self.mutable(args[:1], "same")
-        elif function is implied:
-            yield from self.mutable(args[:1], "may")
-        elif function in SELECTORS:
-            yield from self.contents((*args, *named))
-        elif self.makes_new(function, args, named):
-            return
-        elif function in MAY_SHARE or function in SAME or function in VIEWS or (
-            function in MAYBE_VIEWS
+        if shares.how in (VIEW, LAYOUT) and array:
+            yield args[0], step
+        elif shares.how == SAME and step.function in IN_PLACE:
+            yield from self.mutable(atoms[:1], "same")
+        elif shares.how == SAME and array and (len(args) == 1 or step.kind == "method") and (
+            not rhs.kwargs
         ):
-            yield from self.mutable((*args, *named), "may")
-        elif not self.is_fresh(function):
-            how = "holds" if isinstance(function, type) else "may"
-            yield from self.mutable((*args, *named), how)
-        elif is_container(self.type_of(target)) and not is_of_scipy(function):
-            yield from self.contents((*args, *named))
+            yield args[0], self.same_array(shares, args[0], step)
+        elif shares.how == CONTENTS or (
+            shares.how == ITEMS and is_container(self.type_of(target))
+        ):
+            yield from self.contents(atoms)
+        elif shares.how == HOLDS:
+            yield from self.mutable(atoms, "holds")
+        elif shares.how != ITEMS:
+            yield from self.mutable(atoms, "may")
 
-    def is_new_part(self, function: Any, array: Atom) -> bool:
-        """Say whether a part of an array is one that NumPy makes: zeros as imaginary parts."""
-        type_ = self.type_of(array)
-        return function is np.imag and isinstance(type_, t.Array) and type_.kind != "complex"
+    def applies(self, shares: Shares, args: tuple[Any, ...], rhs: Call) -> bool:
+        """Say whether a call may be one of those that a fact about storage is of."""
+        type_ = self.type_of(args[0]) if args else None
+        if shares.ndim is not None and isinstance(type_, t.Array) and type_.ndim != shares.ndim:
+            return False
+        if shares.kinds and isinstance(type_, t.Array) and type_.kind not in shares.kinds:
+            return False
+        if shares.most is not None and len(args) > shares.most:
+            return False
+        return all(may_be_one_of(option, args, rhs) for option in shares.when)
 
-    def same_array(self, function: Any, array: Atom) -> Step | str:
+    def same_array(self, shares: Shares, array: Atom, step: Step) -> Step | str:
         """Tell how the result of ``np.asarray`` and the like relates to an array."""
         type_ = self.type_of(array)
         assert isinstance(type_, t.Array)
-        least = {np.atleast_1d: 1, np.atleast_2d: 2, np.atleast_3d: 3}.get(function, 0)
-        if least > type_.ndim:
-            return Step("call", function.__name__, (), function)
-        return "same" if least or function in (np.asarray, np.asanyarray) else "may"
-
-    def method(self, rhs: Call, atoms: tuple[Atom, ...]) -> Iterator[tuple[Atom, Step | str]]:
-        made = self.definition(rhs.func)
-        if not isinstance(made, Attribute):
-            yield from self.mutable((*atoms, rhs.func), "may")
-            return
-        obj, name = made.obj, made.name
-        type_ = self.type_of(obj)
-        starred = any(isinstance(arg, Star) for arg in rhs.args)
-        if isinstance(type_, t.Array) and not starred and (
-            name in VIEW_METHODS or name in MAYBE_VIEW_METHODS
-        ):
-            kwargs = tuple((key, atom) for key, atom in rhs.kwargs if key is not None)
-            yield obj, Step("method", name, tuple(map(unstar, rhs.args)), None, kwargs)
-        elif isinstance(type_, t.Array) and name in ("conj", "conjugate") and (
-            type_.kind != "complex"
-        ):
-            yield obj, "same"
-        elif isinstance(type_, (t.Text, t.Scalar, t.Static)):
-            return
-        elif name in FRESH_METHODS and not (name == "astype" and len(rhs.kwargs) > 0):
-            if is_container(type_):
-                yield from self.contents((obj,))
-        else:
-            yield from self.mutable((obj, *atoms), "may")
-
-    def makes_new(self, function: Any, args: tuple[Atom, ...], named: tuple[Atom, ...]) -> bool:
-        """Say whether this call of a function that may give back its argument makes a new array."""
-        if named or not args:
-            return False
-        if function is np.diff:
-            return len(args) == 1 or (isinstance(args[1], Const) and args[1].value != 0)
-        if function is np.linalg.matrix_power:
-            return isinstance(args[1], Const) and args[1].value != 1
-        if function is np.diag:
-            return getattr(self.type_of(args[0]), "ndim", 2) == 1
-        if function is np.einsum:
-            return len(args) > 2
-        return function in (np.nan_to_num, np.meshgrid)
-
-    def is_fresh(self, function: Any) -> bool:
-        """Say whether the result of a function has storage of its own."""
-        if function in ALLOCATORS or isinstance(function, np.ufunc) or (
-            function in IN_PLACE.values() or function in FRESH
-        ) or isinstance(getattr(function, "__self__", None), np.ufunc):
-            return True
-        module = str(getattr(function, "__module__", ""))
-        if module.startswith("adcompiler.runtime"):
-            return is_of_scipy(function)
-        known = REGISTRY.find(function) is not None or REGISTRY.inactive(function) is not None
-        return known and (
-            module.split(".")[0] in ("numpy", "math", "cmath", "builtins", "_operator")
-            or module.startswith("scipy.fft.")
-            or isinstance(function, np.ufunc)
-            or is_of_scipy(function)
-        )
+        return step if shares.least > type_.ndim else "same"
 
 
-def is_of_scipy(function: Any) -> bool:
-    """Say whether ``function`` is one of SciPy's: no class or method, whose results may hold more.
-
-    SciPy's functions with a rule make new arrays, in tuples too; none is asked to overwrite one.
-    So do the functions of the runtime that go with them.
-    """
-    return (
-        str(getattr(function, "__module__", "")).startswith(("scipy.", "adcompiler.runtime.scipy_"))
-        and not isinstance(function, type) and "." not in getattr(function, "__qualname__", ".")
-    )
+def named(rhs: Call) -> tuple[tuple[str, Atom], ...]:
+    """Return the keyword arguments of a call that have a name."""
+    return tuple((key, atom) for key, atom in rhs.kwargs if key is not None)
 
 
-FRESH: frozenset[Any] = frozenset({
-    operator.neg, operator.pos, operator.invert, abs, operator.eq, operator.ne, operator.lt,
-    operator.le, operator.gt, operator.ge, np.where, np.concatenate, np.stack, np.vstack,
-    np.hstack, np.column_stack, np.arange, np.linspace, np.eye, np.identity, np.outer, np.tile,
-    np.repeat, np.roll, np.sort, np.cumsum, np.dot, np.sum, np.array, np.copy, range, passive,
-    call_external, external_call, external_value,
-})
-"""Functions whose result never shares storage with an argument, whatever is registered for them."""
+def may_be_one_of(option: Option, args: tuple[Any, ...], rhs: Call) -> bool:
+    """Say whether an argument may have one of the values with which a result shares storage."""
+    given = dict(rhs.kwargs)
+    if None in given:
+        return True
+    atom = given.get(option.name)
+    if atom is None and option.position is not None and option.position < len(args):
+        atom = args[option.position]
+    if atom is None:
+        return option.default in option.values
+    return not isinstance(atom, Const) or any(atom.value == value for value in option.values)
 
 
 def part_type(type_: t.Type, steps: tuple[Step, ...]) -> t.Type:
@@ -394,18 +305,19 @@ def holds_storage(type_: t.Type) -> bool:
 
 def is_method(type_: t.Type, name: str) -> bool:
     """Say whether an attribute of a value of this type is a method, which holds nothing new."""
-    python = {t.List: list, t.Dict: dict, t.Array: np.ndarray}.get(type(type_))
+    python = BUILTIN_CLASSES.get(type(type_))
     return python is not None and callable(getattr(python, name, None))
 
 
 def checked(step: Step, where: str) -> Step:
     """Return a step that NumPy may make a copy at as one that raises if it does."""
     name, args, kwargs = step.name, step.args, dict(step.kwargs)
-    if step.kind == "method" and name in MAYBE_VIEW_METHODS:
-        pass
-    elif step.kind != "call" or step.function not in MAYBE_VIEWS:
+    function = getattr(np.ndarray, name) if step.kind == "method" else step.function
+    if step.kind not in ("call", "method") or not any(
+        shares.how == LAYOUT for shares in REGISTRY.facts(function).sharing
+    ):
         return step
-    elif step.function is np.reshape:
+    if step.function is np.reshape:
         shape = kwargs.pop("shape", kwargs.pop("newshape", None))
         args = args if shape is None else (shape, *args)
         if len(args) > 1:

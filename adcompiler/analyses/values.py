@@ -39,7 +39,8 @@ STATIC_CLASSES = (
     python_types.MethodType, type, np.ufunc, np.dtype, functools.partial, type(Ellipsis),
     type(NotImplemented), type(np.random.default_rng), python_types.GenericAlias,
     type(np.ndarray.sum), type(np.ndarray.T),
-    type(str.join), type(functools.lru_cache(lambda: 0)), type(np.sum), type(np._NoValue),
+    type(str.join), type(list.__setitem__), type(functools.lru_cache(lambda: 0)), type(np.sum),
+    type(np._NoValue),
     np.vectorize, operator.itemgetter, operator.attrgetter, operator.methodcaller,
 )
 SIZES = ((3, 4), (12, 24))

@@ -25,6 +25,7 @@ from adcompiler.frontend.scope import MISSING, Scope
 from adcompiler.frontend.source import read_source
 from adcompiler.ir import types as t
 from adcompiler.rulekit.homes import home_module, is_same, qualified_name
+from adcompiler.ops.facts import UNKNOWN
 from adcompiler.rulekit.registry import REGISTRY, Rule
 
 PACKAGE = Path(__file__).parent.parent
@@ -269,7 +270,10 @@ def coverage(function: Any, depth: int = 0) -> str:
     rules = (*REGISTRY.rules_of(function), *(() if replacement is None else (replacement,)))
     inactive = REGISTRY.inactive(function)
     found = f" rules {digest(*(rule_digest(rule, depth) for rule in rules))}" if rules else ""
-    return found if inactive is None else f"{found} inactive {inactive.pure}"
+    if inactive is not None:
+        found += f" inactive {inactive.pure}"
+    said = REGISTRY.stated(function)
+    return found if said == UNKNOWN else f"{found} facts {said!r}"
 
 
 def rules_manifest(rules: Iterable[Rule]) -> list[list[str]] | None:

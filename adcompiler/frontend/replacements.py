@@ -173,16 +173,16 @@ def multiply_reduce(
 
 
 def maximum_reduce(
-    array: Any, axis: Any = 0, *, keepdims: bool = False, initial: Any = np._NoValue,
-    where: Any = True,
+    array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
+    initial: Any = np._NoValue, where: Any = True,
 ) -> Any:
     """``np.maximum.reduce``."""
     return np.max(array, axis, keepdims=keepdims, initial=initial, where=where)
 
 
 def minimum_reduce(
-    array: Any, axis: Any = 0, *, keepdims: bool = False, initial: Any = np._NoValue,
-    where: Any = True,
+    array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
+    initial: Any = np._NoValue, where: Any = True,
 ) -> Any:
     """``np.minimum.reduce``."""
     return np.min(array, axis, keepdims=keepdims, initial=initial, where=where)

@@ -1,8 +1,10 @@
 """What a rule author imports."""
 
+from adcompiler.ops.facts import CONTENTS, HOLDS, LAYOUT, MAY, SAME, VIEW, Option, Shares
 from adcompiler.rulekit.application import apply_frule, apply_rrule
 from adcompiler.rulekit.define import (
-    alias, bilinear, frule, linear, non_differentiable, opt_out, replacement, rrule, unionise,
+    alias, bilinear, facts, frule, linear, non_differentiable, opt_out, replacement, rrule,
+    unionise,
 )
 from adcompiler.rulekit.domains import Call, Domain, call
 from adcompiler.rulekit.functionals import function_of, gradient_of, implied, passive, steady, typed
@@ -16,12 +18,20 @@ from adcompiler.rulekit.sensitivities import intercept, preprocess, sensitivity
 from adcompiler.rulekit.tangents import NoTangent, PullbackMemory, ZeroTangent, project_to
 
 __all__ = [
+    "CONTENTS",
+    "HOLDS",
+    "LAYOUT",
+    "MAY",
     "REGISTRY",
+    "SAME",
+    "VIEW",
     "Call",
     "Domain",
     "NoTangent",
+    "Option",
     "PullbackMemory",
     "Rule",
+    "Shares",
     "Signature",
     "ZeroTangent",
     "alias",
@@ -31,6 +41,7 @@ __all__ = [
     "bilinear",
     "call",
     "clear_new_rule_hooks",
+    "facts",
     "frule",
     "function_of",
     "gradient_of",

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from adcompiler.ops.facts import stated
 from adcompiler.rulekit.assemble import function_from, lines, parameters_of, unused
 from adcompiler.rulekit.domains import Domain, as_domain
 from adcompiler.rulekit.problems import name_of, rule_error
@@ -24,6 +25,7 @@ def rrule(
     domain: Domain | Any = None,
     kink: str = "",
     primal_note: str = "",
+    **known: Any,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register the decorated function as the reverse rule of each of ``functions``.
 
@@ -44,13 +46,17 @@ def rrule(
     ``linear`` lists positions in which the function is jointly linear, ``bilinear`` the two
     positions in each of which it is linear. ``domain`` says how the rule is tested, ``kink`` what
     it returns where the derivative does not exist, ``primal_note`` that (and how) the augmented
-    primal differs from the function's own algorithm. Raises RuleError for names in ``wrt`` or
-    ``templates`` that are not parameters.
+    primal differs from the function's own algorithm. ``known`` are facts about the functions, as
+    ``facts`` takes them: ``shares="view"`` says that a result is a view. Raises RuleError for names
+    in ``wrt`` or ``templates`` that are not parameters.
     """
+
+    said = stated(**known)
 
     def register(definition: Callable[..., Any]) -> Callable[..., Any]:
         names = differentiable(definition, wrt)
         check_names(definition, functions, (*names, *templates))
+        REGISTRY.add_facts(functions, said)
         for function in functions:
             REGISTRY.add(Rule(
                 function=function, definition=definition, wrt=names,
@@ -195,12 +201,31 @@ def chosen(part: Any, names: Sequence[str], argnums: Sequence[int]) -> tuple[str
     return tuple(names[i] for i in argnums)
 
 
-def non_differentiable(*functions: Any, pure: bool = True) -> None:
+def facts(*functions: Any, **known: Any) -> None:
+    """State what is known of ``functions``, whether they have rules or not.
+
+    ``pure=True``: a call does nothing but give a value; it may be left out where nobody reads that.
+    ``shares`` tells what the result shares with arguments: ``"none"``, that it has storage of
+    its own; ``"view"``, ``"layout"``, ``"same"``, ``"may"``, ``"holds"``, or a ``Shares``.
+    ``output="out"`` names the parameter that takes an array for the result, ``writes=("work",)``
+    others that are written into, ``writes=()`` that there are none. ``tried=True``: the function
+    checks what it is given, and may be called on small arrays when compiling.
+
+    What is not said is taken to be the worst. Facts given later take the place of earlier ones.
+    Raises TypeError for names of facts that there are not, ValueError for an unknown kind.
+    """
+    REGISTRY.add_facts(functions, stated(**known))
+
+
+def non_differentiable(*functions: Any, pure: bool = True, **known: Any) -> None:
     """Declare that the results of ``functions`` carry no derivative.
 
     ``pure`` functions may be evaluated once for several equal calls, or not at all when nobody
-    reads their result; impure ones (printing, random draws) run exactly where they stand.
+    reads their result; impure ones (printing, random draws) run exactly where they stand. None
+    writes into an argument, unless ``writes=`` or ``output=`` names it. ``known`` are further facts
+    about the functions, as ``facts`` takes them.
     """
+    REGISTRY.add_facts(functions, stated(**known))
     for function in functions:
         REGISTRY.add_inactive(Inactive(function, pure))
 

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import logging
 import numbers
+import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from types import MethodType
+from types import FunctionType, MethodType
 from typing import Any, Protocol
 
+import numpy as np
+
+from adcompiler.ops.basics import BUILTINS, OF_RUNTIME, OF_SCIPY, RUNTIME
+from adcompiler.ops.facts import ELEMENTWISE, OWN, UNKNOWN, Facts, FactTable
+from adcompiler.ops.ufunc_methods import facts_of_ufunc_method
 from adcompiler.rulekit.domains import Domain
 from adcompiler.rulekit.forks import across_forks
-from adcompiler.rulekit.homes import home_module, prefixes, rule_packages
+from adcompiler.rulekit.homes import home_module, prefixes, root_module, rule_packages
 
 logger = logging.getLogger("adcompiler")
 
@@ -87,6 +93,8 @@ class Registry:
         self._inactive: dict[Any, Inactive] = {}
         self._aliases: dict[Any, Any] = {}
         self._replacements: dict[Any, Rule] = {}
+        self._facts = FactTable()
+        self._known: dict[Any, Facts] = {}
         self._owners: set[int] = set()
         self.log: list[Rule] = []
         self.after_loading: list[Callable[[], None]] = []
@@ -192,6 +200,7 @@ class Registry:
         with self._tables:
             for table in (self._rules, self._inactive, self._aliases, self._replacements):
                 table.pop(function, None)
+            self._facts.remove(function)
         self._changed()
 
     def resolve(self, function: Any) -> Any:
@@ -233,10 +242,69 @@ class Registry:
         """Say whether a rule for ``function`` itself is here already, without loading any."""
         return hashable(function) and (function in self._rules or function in self._aliases)
 
+    def is_inactive(self, function: Any) -> bool:
+        """Say whether ``function`` itself is declared without derivative, without loading rules."""
+        return hashable(function) and function in self._inactive
+
     def inactive(self, function: Any) -> Inactive | None:
         """Return the declaration that ``function`` carries no derivative, if there is one."""
         function = self.resolve(function)
         return self._inactive.get(function) if hashable(function) else None
+
+    def add_facts(self, functions: Iterable[Any], facts: Facts) -> None:
+        """Enter what is said of functions."""
+        with self._tables:
+            self._facts.add(functions, facts)
+        if facts != UNKNOWN:
+            self._changed()
+
+    def stated(self, function: Any) -> Facts:
+        """Return what was said of a function, under whichever spelling."""
+        target = self.resolve(function)
+        if not hashable(function):
+            return UNKNOWN
+        return self._facts.get(function).over(self._facts.get(target))
+
+    def facts(self, function: Any) -> Facts:
+        """Return all that is known of a function: what was said, and what its rules imply.
+
+        A rule is that of a function of values: one that is pure, and writes into no argument.
+        """
+        if not hashable(function):
+            return UNKNOWN
+        known = self._known
+        found = known.get(function)
+        if found is None:
+            found = known[function] = self._implied(function)
+        return found
+
+    def _implied(self, function: Any) -> Facts:
+        said, target = self.stated(function), self.resolve(function)
+        module = str(getattr(target, "__module__", ""))
+        if module.startswith(RUNTIME):
+            shares = OWN if module.startswith(OF_SCIPY) else None
+            return said.over(Facts(pure=True, shares=shares, writes=(), tried=True))
+        if isinstance(target, np.ufunc):
+            return said.over(ELEMENTWISE)
+        if isinstance(getattr(target, "__self__", None), np.ufunc):
+            said = said.over(facts_of_ufunc_method(target))
+        inactive = self._inactive.get(target)
+        if inactive is not None:
+            tried = inactive.pure and checks_arguments(target)
+            return said.over(Facts(pure=inactive.pure, writes=(), tried=tried))
+        rules = self._rules.get(target)
+        if not rules:
+            return said
+        if all(rule.elementwise or rule.opted_out for rule in rules):
+            said = said.over(Facts(shares=ELEMENTWISE.shares))
+        return said.over(Facts(pure=True, writes=(), tried=checks_arguments(target)))
+
+    def all_facts(self) -> Iterator[tuple[Any, Facts]]:
+        """Iterate over what was said of functions, in every installed rule package."""
+        self.load_all()
+        with self._tables:
+            known = self._facts.items()
+        yield from known
 
     def rules(self) -> Iterator[Rule]:
         """Iterate over every rule of every installed rule package."""
@@ -273,6 +341,7 @@ class Registry:
 
     def _changed(self) -> None:
         """Tell the watchers that rules have changed; those of a package only arrive on demand."""
+        self._known = {}
         with self._tables:
             if self._loader == threading.get_ident():
                 return
@@ -303,6 +372,7 @@ class Registry:
                     )
             self._loaded.add(module)
             self._loader = outer
+            self._known = {}
         for notified in self.after_loading:
             notified()
 
@@ -316,6 +386,19 @@ def hashable(value: Any) -> bool:
     return True
 
 
+def checks_arguments(function: Any) -> bool:
+    """Say whether a function with a rule may be called on stand-ins unless something else is said.
+
+    Code that is neither Python's nor that of a library of which the rules are known may rely on
+    lengths, or addresses, that nobody checks.
+    """
+    return isinstance(function, (FunctionType, np.ufunc, type)) or (
+        root_module(function) in (*sys.stdlib_module_names, "numpy", "scipy", "adcompiler")
+    )
+
+
 NUMBER = numbers.Number
 REGISTRY = Registry()
 across_forks(lambda: [REGISTRY._loading, REGISTRY._tables])
+for functions, known in (*BUILTINS, *OF_RUNTIME):
+    REGISTRY.add_facts(functions, known)

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Origin, Star, Var
+from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Origin, Star, Var, unstar
 from adcompiler.rulekit.registry import REGISTRY, Rule
 from adcompiler.runtime.records import is_record_class
+from adcompiler.runtime.unknown_calls import call_on_copies
 from adcompiler.transforms.folds import class_of
 from adcompiler.transforms.objects import find_raw
 from adcompiler.transforms.reverse_checks import report_missing
@@ -65,6 +66,8 @@ def called_function(s: Specialiser, call: Call) -> tuple[Any, list[Atom | Star]]
     A method is a function of the object that it belongs to.
     """
     func, args = call.func, list(call.args)
+    if isinstance(func, Const) and func.value is call_on_copies:
+        func, args = unstar(args[0]), args[3:]
     if isinstance(func, Const):
         return func.value, args
     definition = s.unit.definition(func)

@@ -6,18 +6,19 @@ import functools
 import inspect
 import types as python_types
 import typing
+from collections import deque
 from typing import Any
 
 import numpy as np
 
 from adcompiler.analyses.derivatives import ONLY_OUTSIDE, is_derivative
-from adcompiler.analyses.purity import CHECKS
 from adcompiler.analyses.values import simple
 from adcompiler.frontend.replacements import REPLACEMENTS
 from adcompiler.frontend.state import Recipe
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Attribute, Call, Closure, Const, Origin, Star
-from adcompiler.rulekit.homes import root_module
+from adcompiler.ops.basics import VALUES
+from adcompiler.ops.facts import Facts
 from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.runtime import called
 from adcompiler.transforms import (
@@ -32,20 +33,21 @@ from adcompiler.transforms.derivatives import (
     call_derivative, call_made, derivative_of, is_maker, make_derivative,
     refuse_inside,
 )
-from adcompiler.transforms.effects import refused, without_out, without_overwriting
+from adcompiler.transforms.effects import refused, without_overwriting
 from adcompiler.transforms.folds import FOLDS, class_of, fits, fold_constants
 from adcompiler.transforms.functionals import call_replacement
 from adcompiler.transforms.generators import opened_arguments
 from adcompiler.transforms.iterator_folds import GETTERS, call_getter, opened_iterator
 from adcompiler.transforms.libraries import (
-    WRITING, is_compiled, is_namedtuple, is_runtime, pure_library, stays_whole,
+    WRITING, is_compiled, is_namedtuple, is_runtime, makes_sparse_or_spline, stays_whole,
 )
 from adcompiler.transforms.method_calls import call_method, call_object_method
-from adcompiler.transforms.out_arguments import call_with_out
+from adcompiler.transforms.out_arguments import store_result, writes_elsewhere
 from adcompiler.transforms.opening import call_closure, call_python
 from adcompiler.transforms.operator_methods import ITERATING, call_operator, iterated
 from adcompiler.transforms.random_draws import type_of_making
 from adcompiler.transforms.unit import Callee
+from adcompiler.transforms.unknown_calls import call_unknown
 from adcompiler.transforms.vectorize import call_vectorized, vectorized_call, vectorized_value
 from adcompiler.transforms.writer import Writer
 
@@ -55,8 +57,6 @@ FOLD_MODULES = (
     stores,
 )
 """The modules that fill the table of folds when they are imported."""
-
-PURE_ROOTS = frozenset({"numpy", "math", "cmath", "operator", "scipy"})
 
 
 def call(
@@ -157,6 +157,9 @@ def call_value(
         return refuse_inside(s, value, origin)
     if isinstance(value, Callee):
         return s.let(plain_call(func, args, kwargs), value.result, name, origin)
+    if is_method_that_writes(s, value, args):
+        method = s.attribute(args[0], value.__name__, origin, value.__name__)
+        return call(s, method, args[1:], kwargs, origin, name)
     if refused(s, value, args, kwargs, origin, getattr(value, "__name__", name)):
         return UNDEF
     kwargs = without_overwriting(value, kwargs)
@@ -181,10 +184,9 @@ def call_value(
             value in (min, max) and len(args) > 1
         )
         args = args if whole else [iterated(s, arg, origin) for arg in args]
-    if s.heap is not None and ("out" in kwargs or len(args) > 1):
-        rest, named, out = without_out(value, args, kwargs)
-        if out:
-            return call_with_out(s, value, rest, named, out, origin, name)
+    stored = store_result(s, value, args, kwargs, origin, name)
+    if stored is not None:
+        return stored
     if isinstance(value, tuple(GETTERS)):
         made_of: Any = value.__reduce__()
         maker, parts = made_of[:2]
@@ -218,13 +220,15 @@ def call_value(
         if s.in_emitted and is_compiled(value):
             s.unit.emitted.setdefault(value, value in WRITING)
             return call_python(s, func, value, args, kwargs, origin, name)
-        return primitive(s, func, args, kwargs, origin, name, value not in CHECKS)
+        return primitive(s, func, args, kwargs, origin, name)
     if isinstance(getattr(value, "__self__", None), str):
-        return primitive(s, func, args, kwargs, origin, name, True)
+        return primitive(s, func, args, kwargs, origin, name, VALUES)
+    if writes_elsewhere(s, value, args, kwargs, origin):
+        return UNDEF
     rule = REGISTRY.find(value, tuple(class_of(s, a) for a in args if not isinstance(a, Star)))
     inactive = REGISTRY.inactive(value)
     if rule is not None or inactive is not None:
-        return primitive(s, func, args, kwargs, origin, name, inactive is None or inactive.pure)
+        return primitive(s, func, args, kwargs, origin, name)
     if is_namedtuple(value) and not any(isinstance(arg, Star) for arg in args):
         return make_namedtuple(s, func, args, kwargs, origin, name)
     if isinstance(value, python_types.MethodType):
@@ -241,11 +245,51 @@ def call_value(
         value = original
         func = s.unit.static(value, None if path is None else (*path, ("attr", "__wrapped__")))
     if isinstance(value, python_types.FunctionType) and stays_whole(value):
-        return primitive(s, func, args, kwargs, origin, name, True)
+        return primitive(s, func, args, kwargs, origin, name, VALUES)
     if isinstance(value, python_types.FunctionType):
         return call_python(s, func, value, args, kwargs, origin, name)
-    pure = root_module(value) in PURE_ROOTS and pure_library(value)
-    return primitive(s, func, args, kwargs, origin, name, pure)
+    return call_compiled_code(s, func, args, kwargs, origin, name)
+
+
+def call_compiled_code(
+    s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom:
+    """Write a call of what has neither a rule nor source text."""
+    value = func.value
+    known = REGISTRY.facts(value)
+    if isinstance(value, type):
+        known = known.over(VALUES if makes_sparse_or_spline(value) else HOLDER)
+    owner = getattr(value, "__self__", None)
+    if isinstance(owner, MUTABLE):  # a bound method: l.append
+        known = REGISTRY.facts(getattr(type(owner), value.__name__, None))
+        if not known.writes_nothing:
+            return s.reject(
+                origin, f"{value.__name__}(), a method of an object that was there before, may "
+                "change it", "call the method of the object itself, in the code that is compiled",
+                "unknown-calls",
+            )
+    if known.writes_nothing:
+        return primitive(s, func, args, kwargs, origin, name, known)
+    return call_unknown(s, func, args, kwargs, origin, name)
+
+
+def is_method_that_writes(s: Writer, function: Any, args: list[Any]) -> bool:
+    """Say whether a function is a method of a list, dict or array, as its class has it.
+
+    Methods that write nothing are called as they are.
+    """
+    if s.heap is None or not isinstance(function, METHODS) or not args or isinstance(args[0], Star):
+        return False
+    wanted = {list: t.List, dict: t.Dict, np.ndarray: t.Array}.get(function.__objclass__)
+    return wanted is not None and isinstance(s.unit.type(args[0]), wanted) and (
+        not REGISTRY.facts(function).writes_nothing
+    )
+
+
+MUTABLE = (list, dict, set, bytearray, np.ndarray, deque)
+METHODS = (python_types.MethodDescriptorType, python_types.WrapperDescriptorType)
+HOLDER = Facts(pure=False, writes=())
+"""Facts about classes of which nothing was said: a new instance refers to what it is given."""
 
 
 def is_dict(s: Writer, arg: Any) -> bool:
@@ -281,15 +325,17 @@ def make_namedtuple(
 
 def primitive(
     s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin,
-    name: str, pure: bool,
+    name: str, known: Facts | None = None,
 ) -> Atom:
-    """Write a call that stays a call."""
+    """Write a call that stays a call, of a function that writes into none of its arguments."""
+    known = known or REGISTRY.facts(func.value)
+    pure = known.is_pure
     if pure:
         folded = fold_constants(func.value, args, kwargs)
         if folded is not None:
             return folded
     args, kwargs = without_defaults(func.value, args, kwargs)
-    type_ = s.type_of_call(func.value, args, kwargs) if pure else (
+    type_ = s.type_of_call(func.value, args, kwargs) if pure and known.may_be_tried else (
         type_of_making(s, func.value, args, kwargs) or t.UNKNOWN
     )
     if isinstance(type_, t.Static) and pure:

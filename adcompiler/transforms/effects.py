@@ -7,8 +7,6 @@ to use; a call that changes one behind its back would make gradients silently wr
 from __future__ import annotations
 
 import builtins
-import functools
-import inspect
 import operator
 import random
 from collections.abc import Mapping
@@ -91,42 +89,6 @@ def without_overwriting(function: Any, kwargs: dict[str, Atom]) -> dict[str, Ato
         key: Const(False) if key.startswith("overwrite_") else value
         for key, value in kwargs.items() if key != "overwrite_input"
     }
-
-
-def without_out(
-    function: Any, args: list[Any], kwargs: Mapping[str, Atom]
-) -> tuple[list[Any], dict[str, Atom], list[Atom]]:
-    """Return the arguments of a NumPy call without the arrays for its results, and these."""
-    rest, named = list(args), dict(kwargs)
-    given: list[Any] = [named.pop("out")] if "out" in named else []
-    if isinstance(function, np.ufunc):
-        given += rest[function.nin :]
-        del rest[function.nin :]
-    elif len(args) > 1 and str(getattr(function, "__module__", "")).startswith("numpy"):
-        position = out_position(function)
-        if position is not None and position < len(rest):
-            given += rest[position : position + 1]
-            if len(rest) == position + 1:
-                del rest[position]
-    found = [a for a in given if not (isinstance(a, Const) and is_nothing(a.value))]
-    return rest, named, found
-
-
-def is_nothing(value: Any) -> bool:
-    """Say whether a value given for ``out=`` means that there is none."""
-    return value is None or (isinstance(value, tuple) and all(part is None for part in value))
-
-
-@functools.lru_cache(maxsize=1024)
-def out_position(function: Any) -> int | None:
-    """Return the position of the parameter ``out`` of a NumPy function, None without one."""
-    try:
-        parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        return None
-    if "out" not in parameters or parameters["out"].kind is inspect.Parameter.KEYWORD_ONLY:
-        return None
-    return list(parameters).index("out")
 
 
 def _among(function: Any, functions: frozenset[Any]) -> bool:

@@ -118,7 +118,9 @@ class Heap:
 
     ``foreign`` are values that were there before, which are never written into; ``copies`` the
     roots that were copied since, because somebody else held them as well. ``callers`` are roots
-    that are given back to the caller.
+    that are given back to the caller, ``given_away`` what a function of which nothing is known
+    was given, with its name, ``opaque`` what
+    results of such functions may refer to copies of.
     """
 
     def __init__(self, s: Writer) -> None:
@@ -142,6 +144,8 @@ class Heap:
         self.repackings: set[Atom] = set()
         self.globals: dict[tuple[str, str], Var] = {}
         self.prologue: list[Statement] = []
+        self.given_away: dict[tuple[Var, Origin], str] = {}
+        self.opaque: dict[Var, tuple[Var, ...]] = {}
         self.live: frozenset[Var] = frozenset()
         self.foreign: frozenset[Atom] = frozenset()
 
@@ -536,6 +540,14 @@ class Heap:
         where, other = self.state.lost.get(root, (origin, root))
         place = f"line {where.line}"
         name, written = (self.s.unit.names.get(v, v.name) for v in (atom, other))
+        given = self.given_away.get((root, where))
+        if given is not None:
+            return self.s.reject(
+                origin, f"{given}(), called at {place}, may have written into `{name}`; nothing is "
+                "known of what it does",
+                f"say what it writes into, if anything: adcompiler.facts({given}, writes=()); "
+                "or give it a copy", "unknown-calls",
+            )
         if other in self.derived_of.get(root, ()):
             return self.s.reject(
                 origin, f"an iterator that reads `{written}`, which was written into at {place}, "

@@ -298,7 +298,10 @@ def fold_conj(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
         if isinstance(args[0], Const):
             return Const(args[0].value.conjugate())
         return s.call(s.attribute(args[0], "conjugate", origin), [], {}, origin, name)
-    return fold_real(s, args, kwargs, origin, name)
+    found = fold_real(s, args, kwargs, origin, name)
+    if found is not None and s.heap is not None and isinstance(s.unit.type(found), t.Array):
+        return s.call(Const(np.copy), [found], {}, origin, name)  # np.real is a view, this is not
+    return found
 
 
 @folds(np.real)

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sys
 import sysconfig
 import types as python_types
+import weakref
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from adcompiler.ir.nodes import Const
+from adcompiler.rulekit.homes import home_module
 from adcompiler.rulekit.registry import REGISTRY
 from adcompiler.runtime import add_at, append, drop_last, entry, put_entry
 
@@ -39,13 +46,69 @@ def may_be_tried(function: Any, args: tuple[Any, ...]) -> bool:
     """Say whether a function may be called on stand-ins: one of an installed package.
 
     The user's own functions never run when compiling, nor do those of the standard library, many
-    of which write files or messages.
+    of which write files or messages. Others run if a fact says so, or if all that they reach is
+    Python and NumPy: C code of a package need not check what it is given.
     """
     functions = [function, *(
         a.value for a in args
         if isinstance(a, Const) and isinstance(a.value, python_types.FunctionType)
     )]
-    return all(is_within(f, INSTALLED) for f in functions)
+    return all(
+        is_within(f, INSTALLED) and (REGISTRY.facts(f).may_be_tried or is_python_throughout(f))
+        for f in functions
+    )
+
+
+def is_python_throughout(function: Any) -> bool:
+    """Say whether a Python function reaches no compiled code but that of Python and NumPy."""
+    found = REACHED.get(function)
+    if found is None:
+        seen: set[int] = set()
+        found = REACHED[function] = reaches_python_only(function, seen)
+    return found
+
+
+def reaches_python_only(value: Any, seen: set[int]) -> bool:
+    """Say that of any value that a function may name; ``seen`` are those that were looked at."""
+    while hasattr(value, "__wrapped__") and not isinstance(value, python_types.FunctionType):
+        value = value.__wrapped__
+    if isinstance(value, python_types.MethodType):
+        value = value.__func__
+    if not isinstance(value, python_types.FunctionType):
+        return not isinstance(value, COMPILED_FUNCTIONS) or is_known_compiled(value)
+    if id(value) in seen or (is_within(value, STANDARD) and not is_within(value, INSTALLED)):
+        return True
+    seen.add(id(value))
+    if len(seen) > MOST_REACHED:
+        return False
+    return all(reaches_python_only(part, seen) for part in named_by(value))
+
+
+def named_by(function: python_types.FunctionType) -> Iterator[Any]:
+    """Yield what the code of a function names: globals, parts of modules, captured values."""
+    for cell in function.__closure__ or ():
+        with contextlib.suppress(ValueError):  # an empty cell
+            yield cell.cell_contents
+    codes = [function.__code__]
+    while codes:
+        code = codes.pop()
+        codes += [part for part in code.co_consts if isinstance(part, python_types.CodeType)]
+        values = [function.__globals__.get(name) for name in code.co_names]
+        for value in values:
+            if not isinstance(value, python_types.ModuleType):
+                yield value
+            elif root_name(value.__name__) not in KNOWN_ROOTS:
+                yield from (vars(value).get(name) for name in code.co_names)
+
+
+def is_known_compiled(value: Any) -> bool:
+    """Say whether a compiled function is one of Python's or NumPy's, or has facts of its own."""
+    return root_name(home_module(value)) in KNOWN_ROOTS or REGISTRY.facts(value).may_be_tried
+
+
+def root_name(module: str) -> str:
+    """Return the first part of a dotted name."""
+    return module.partition(".")[0]
 
 
 def is_runtime(value: Any) -> bool:
@@ -65,13 +128,9 @@ def is_compiled(value: Any) -> bool:
     )
 
 
-def pure_library(value: Any) -> bool:
-    """Say whether a library function without a rule may be tried on stand-in values."""
-    module = getattr(value, "__module__", "") or ""
-    writes = "_sparsetools" in str(module)  # into arrays whose size it does not check
-    if isinstance(value, type):  # classes whose instances are typed by what they hold
-        return str(module).startswith(("scipy.interpolate.", "scipy.sparse."))
-    return "random" not in str(module) and not writes
+def makes_sparse_or_spline(cls: type) -> bool:
+    """Say whether instances of a class are typed by what they hold: SciPy's arrays and splines."""
+    return str(cls.__module__).startswith(("scipy.interpolate.", "scipy.sparse."))
 
 
 def stays_whole(function: Any) -> bool:
@@ -97,6 +156,14 @@ def directories(*names: str) -> tuple[str, ...]:
     return tuple(str(Path(sysconfig.get_path(name))) + os.sep for name in names)
 
 
+REACHED: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
+MOST_REACHED = 400
+COMPILED_FUNCTIONS = (
+    python_types.BuiltinFunctionType, python_types.MethodDescriptorType, np.ufunc,
+    type(np.random.default_rng), type(np.sum),
+)
+KNOWN_ROOTS = frozenset({*sys.stdlib_module_names, "numpy"})
+"""The packages whose compiled code checks what it is given."""
 STANDARD = directories("stdlib", "platstdlib")
 INSTALLED = directories("purelib", "platlib")
 COMPILED = frozenset({

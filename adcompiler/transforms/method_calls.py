@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from adcompiler.ir import types as t
 from adcompiler.frontend.replacements import REPLACEMENTS
+from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, UNDEF, Atom, Call, Const, Origin, Var
+from adcompiler.ops.basics import IN_PLACE
 from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.runtime import dict_keys, dict_values
 from adcompiler.transforms.binding import plain_call
 from adcompiler.transforms.defaults import without_defaults
-from adcompiler.transforms.effects import NEW_CONTAINER, refused, without_out
+from adcompiler.transforms.effects import NEW_CONTAINER, refused
 from adcompiler.transforms.iterator_folds import get_entry
 from adcompiler.transforms.libraries import is_namedtuple
 from adcompiler.transforms.objects import call_raw, call_super, find_raw
-from adcompiler.transforms.out_arguments import call_with_out
+from adcompiler.transforms.out_arguments import store_result
 from adcompiler.transforms.random_draws import GENERATORS, type_of_draw
 from adcompiler.transforms.stores import call_dict_method, call_list_method
+from adcompiler.transforms.unknown_calls import call_unknown
 from adcompiler.transforms.writer import Writer
 
 LIST_WRITES = frozenset({
@@ -29,6 +33,11 @@ DICT_WRITES = frozenset({"update", "pop", "popitem", "setdefault", "clear"})
 ARRAY_WRITES = frozenset({
     "sort", "fill", "put", "partition", "resize", "setfield", "setflags", "itemset",
 })
+IN_PLACE_METHODS: dict[str, Any] = {
+    **{f"__{function.__name__}__": function for function in IN_PLACE},
+    "__setitem__": operator.setitem, "__delitem__": operator.delitem,
+}
+"""Methods that write into an array, list or dict, with the operators that do the same."""
 POSITIONS = frozenset({list.index, list.count, tuple.index, tuple.count})
 WRITES = LIST_WRITES | DICT_WRITES | ARRAY_WRITES
 BUILTIN_METHODS = frozenset(
@@ -44,6 +53,10 @@ def call_method(
 ) -> Atom:
     """Write the call of a method of a value that is not known when compiling."""
     owner = s.unit.type(obj)
+    if method in IN_PLACE_METHODS and isinstance(owner, (t.Array, t.List, t.Dict)) and not kwargs:
+        return s.call(Const(IN_PLACE_METHODS[method]), [obj, *args], {}, origin, name)
+    if isinstance(owner, t.Object) and owner.cls in GENERATORS and writes_draws(method, kwargs):
+        return call_unknown(s, func, args, kwargs, origin, name)
     if isinstance(owner, t.Object) and owner.cls in GENERATORS:
         found = type_of_draw(s, owner.cls, method, args, kwargs)
         return s.let(plain_call(func, args, kwargs), found, name, origin)
@@ -59,9 +72,9 @@ def call_method(
         replacement = REPLACEMENTS.get(descriptor) if hashable(descriptor) else None
         if replacement is not None and isinstance(owner, t.Array) and s.heap is not None:
             return s.call(Const(replacement), [obj, *args], kwargs, origin, name)
-        rest, named, out = without_out(descriptor, [obj, *args], kwargs)
-        if out and s.heap is not None:
-            return call_with_out(s, descriptor, rest, named, out, origin, name)
+        stored = store_result(s, descriptor, [obj, *args], kwargs, origin, name)
+        if stored is not None:
+            return stored
         _, kwargs = without_defaults(descriptor, [], kwargs)
         rest = [obj, *args]
         found = s.type_of_call(descriptor, rest, kwargs) if isinstance(
@@ -69,6 +82,8 @@ def call_method(
         ) else s.type_of_call(lambda x, *a, **k: getattr(x, method)(*a, **k), rest, kwargs)
         if descriptor in POSITIONS:
             found = t.INT
+        if isinstance(owner, t.Array) and not REGISTRY.facts(descriptor).writes_nothing:
+            return refuse_method(s, owner, method, origin)
         if isinstance(found, t.Static):
             return Const(found.value) if REGISTRY.inactive(descriptor) else s.let(
                 plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
@@ -104,6 +119,17 @@ def call_method(
             origin, f"changing a {'list' if isinstance(owner, t.List) else 'dict'} in place "
             f"(`.{method}`) is not supported yet", NEW_CONTAINER, "in-place-containers",
         )
+    if isinstance(owner, (t.List, t.Dict)) and not REGISTRY.facts(
+        getattr(list if isinstance(owner, t.List) else dict, method, None)
+    ).writes_nothing:
+        return refuse_method(s, owner, method, origin)
+    if isinstance(owner, t.Unknown) and (method in IN_PLACE_METHODS or (
+        fills_argument(method, args, kwargs)
+    )):
+        return s.reject(
+            origin, f"`.{method}()` writes into a value of which the type is not known when "
+            "compiling", "annotate it, or make it where its type can be seen", "unknown-writes",
+        )
     if isinstance(owner, t.Unknown) and method in WRITES:
         return s.reject(
             origin, f"`.{method}()` may write into a value of which the type is not known when "
@@ -119,6 +145,36 @@ def call_method(
         found = s.type_of_call(lambda x, *a, **k: getattr(x, method)(*a, **k), [obj, *args], kwargs)
         return s.let(plain_call(func, args, kwargs), found, name, origin)
     return s.let(plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
+
+
+def refuse_method(s: Writer, owner: t.Type, method: str, origin: Origin) -> Atom:
+    """Report a method of an array or container that may write into it."""
+    if isinstance(owner, t.Array):
+        return s.reject(
+            origin, f".{method}() may write into the array in a way that is not supported",
+            "write x[index] = value", "array-writes",
+        )
+    return s.reject(
+        origin, f".{method}() may change its object in a way that is not supported", NEW_CONTAINER,
+        "in-place-containers",
+    )
+
+
+def writes_draws(method: str, kwargs: Mapping[str, Atom]) -> bool:
+    """Say whether a method of a random generator writes into an argument."""
+    return "out" in kwargs or method == "shuffle"
+
+
+def fills_argument(method: str, args: list[Any], kwargs: Mapping[str, Atom]) -> bool:
+    """Say whether a method is given an array for its result, if its owner is an array."""
+    known = REGISTRY.facts(getattr(np.ndarray, method, None))
+    if known.output is None:
+        return False
+    name, position = known.output
+    given = kwargs.get(name, NONE)
+    if position is not None and position - 1 < len(args):
+        given = args[position - 1]
+    return not (isinstance(given, Const) and given.value is None)
 
 
 def held(s: Writer, obj: Atom) -> bool:

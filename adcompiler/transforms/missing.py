@@ -60,6 +60,16 @@ def may_write(origin: Origin, name: str, function: Any) -> Finding:
     )
 
 
+def may_fill(origin: Origin, name: str, function: Any) -> Finding:
+    """Return the finding that ``function`` may write a differentiable value into an array."""
+    if function is not None:
+        return may_write(origin, name, function)
+    return origin.finding(
+        f"{name} has no rule, and may write into the array or container that it gets",
+        "put the call into a function of your own, and register a rule for that", "array-writes",
+    )
+
+
 def why_not_compiled(function: Any) -> str:
     """Return why the source of ``function`` is not compiled instead."""
     if not isinstance(function, types.FunctionType):

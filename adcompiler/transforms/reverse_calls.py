@@ -18,9 +18,12 @@ from adcompiler.runtime.functionals import halves, implied
 from adcompiler.transforms.attributes import called_function
 from adcompiler.transforms.cotangents import Cotangents, bar, cotangent_type
 from adcompiler.transforms.folds import class_of
+from adcompiler.transforms.missing import may_fill
 from adcompiler.transforms.pairs import Pair
 from adcompiler.transforms.reverse_base import ReverserBase, Sweep
-from adcompiler.transforms.reverse_checks import reject_instances, report_missing
+from adcompiler.transforms.reverse_checks import (
+    fills_buffer, reject_instances, report_at, report_missing,
+)
 from adcompiler.transforms.rules import Applied, apply_rule
 from adcompiler.transforms.unit import Callee, ShapeClass, is_elementwise
 from adcompiler.transforms.writer import Writer
@@ -49,6 +52,11 @@ class CallReverser(ReverserBase):
             shown = getattr(function, "__name__", None) or target.name
             known = {k: v.value for k, v in kwargs.items() if isinstance(v, Const)}
             operands = (func, *map(unstar, args), *kwargs.values())
+            if fills_buffer(self.active, rhs):
+                if function is None:
+                    shown = getattr(unstar(rhs.args[0]), "name", shown)
+                report_at(self.s, may_fill(origin, f"{shown}()", function), origin)
+                return None
             report_missing(self.s, target, operands, f"{shown}()", function, args, known, origin)
         return None
 

@@ -14,6 +14,7 @@ from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Origin, Rhs, Var, 
 from adcompiler.rulekit.registry import REGISTRY
 from adcompiler.runtime import note_value, noted_value, own, store_global
 from adcompiler.runtime.records import is_record_class
+from adcompiler.runtime.unknown_calls import call_on_copies
 from adcompiler.transforms.constructors import assigning_line
 from adcompiler.transforms.libraries import is_standard
 from adcompiler.transforms.missing import may_write, missing_rule
@@ -97,6 +98,12 @@ def check_unseen(s: Specialiser, varied: Collection[Atom], rhs: Rhs, origin: Ori
         check_unseen_method(s, rhs.func, origin)
         return
     function = rhs.func.value
+    if function is call_on_copies:
+        inner = unstar(rhs.args[0])
+        if not isinstance(inner, Const):
+            check_unseen_method(s, inner, origin)
+            return
+        function = inner.value
     if function is store_global:
         check_store(s, varied, rhs, origin)
         return
@@ -116,6 +123,15 @@ def check_unseen(s: Specialiser, varied: Collection[Atom], rhs: Rhs, origin: Ori
         return
     shown = getattr(function, "__name__", "the function")
     report_at(s, may_write(origin, f"{shown}()", function), origin)
+
+
+def fills_buffer(active: Collection[Var], rhs: Call) -> bool:
+    """Say whether a function of which nothing is known gets an array that is not differentiated."""
+    if not isinstance(rhs.func, Const) or rhs.func.value is not call_on_copies:
+        return False
+    _, stored, _, *args = map(unstar, rhs.args)
+    given: dict[Any, Atom] = {**dict(enumerate(args)), **dict(rhs.kwargs)}
+    return isinstance(stored, Const) and any(given[place] not in active for place in stored.value)
 
 
 def check_unseen_method(s: Specialiser, func: Atom, origin: Origin) -> None:

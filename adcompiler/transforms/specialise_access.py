@@ -29,6 +29,8 @@ from adcompiler.transforms.unit import Path
 PYTHON_NUMBERS = {"bool": bool, "int": int, "float": float, "complex": complex}
 READING = frozenset({"index", "count", "copy"})
 """Methods of lists, tuples and dicts that change nothing and are called as they stand."""
+ADDRESSES = frozenset({"ctypes", "data", "__array_interface__", "__array_struct__"})
+"""Attributes of arrays that lead to their memory."""
 MODULE_NAMES = frozenset({"__name__", "__file__", "__doc__", "__package__"})
 
 
@@ -164,6 +166,12 @@ class Access(ResultTypes):
             case t.Array(dtype, ndim):
                 if name == "ndim":
                     return Const(ndim)
+                if name in ADDRESSES and self.heap is not None:
+                    return self.reject(
+                        origin, f"`.{name}` gives away where an array lies in memory; what is "
+                        "written there is not seen", "give the function the array itself, or make "
+                        "it an ExternalFunction", "unknown-calls",
+                    )
                 if name == "dtype" and type_.kind != "other":
                     return Const(np.dtype(dtype))
                 return self.array_attribute(obj, type_, name, origin, hint)

@@ -9,6 +9,7 @@ import adcompiler_rules.numpy_eigenvalues
 import adcompiler_rules.numpy_elementwise
 import adcompiler_rules.numpy_histograms
 import adcompiler_rules.numpy_inactive
+import adcompiler_rules.numpy_facts
 import adcompiler_rules.numpy_fft
 import adcompiler_rules.numpy_indexing
 import adcompiler_rules.numpy_joining

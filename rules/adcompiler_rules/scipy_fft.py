@@ -14,6 +14,7 @@ import numpy as np
 import scipy.fft
 
 from adcompiler.rulekit import Call, call, non_differentiable, rrule
+from adcompiler_rules.scipy_facts import state_facts
 from adcompiler.runtime import project
 from adcompiler.runtime.fourier import (
     cosine_ends,
@@ -362,3 +363,5 @@ def rfftfreq_rule(n, d=1.0):
 non_differentiable(
     scipy.fft.next_fast_len, scipy.fft.prev_fast_len, scipy.fft.fhtoffset, scipy.fft.get_workers
 )
+
+state_facts("scipy.fft")

@@ -9,6 +9,7 @@ from adcompiler.runtime.scipy_integrate import simpson_weights
 from adcompiler.runtime.shaping import like
 from adcompiler_rules import scipy_integrals
 from adcompiler_rules.scipy_samples import complex_normal
+from adcompiler_rules.scipy_facts import state_facts
 
 __all__ = ["scipy_integrals"]
 
@@ -80,3 +81,5 @@ def cumulative_trapezoid(y, x=None, dx=1.0, axis=-1, initial=None):
         return dy, like(np.moveaxis(moved, -1, axis), x), None
 
     return value, cumulative_trapezoid_pullback
+
+state_facts("scipy.integrate")

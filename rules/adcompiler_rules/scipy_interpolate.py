@@ -8,6 +8,7 @@ import numpy as np
 import scipy.interpolate
 
 from adcompiler.rulekit import call, non_differentiable, rrule
+from adcompiler_rules.scipy_facts import state_facts
 from adcompiler.runtime.scipy_interpolate import axes_but, grid_slopes, line_slopes
 from adcompiler.runtime.shaping import like
 
@@ -178,3 +179,5 @@ def line_call(self, x):
         return like(place_adjoint(line_slopes(self, x), dy, np.ndim(x), self.axis), x)
 
     return y, line_call_pullback
+
+state_facts("scipy.interpolate")

@@ -8,3 +8,6 @@ import adcompiler_rules.scipy_matrix_functions
 import adcompiler_rules.scipy_solvers
 import adcompiler_rules.scipy_special_matrices
 import adcompiler_rules.scipy_structured_systems  # noqa: F401
+from adcompiler_rules.scipy_facts import state_facts
+
+state_facts("scipy.linalg")

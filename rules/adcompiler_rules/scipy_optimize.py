@@ -16,6 +16,7 @@ from adcompiler.rulekit import (
     function_of, gradient_of, implied, non_differentiable, passive, replacement, typed,
 )
 from adcompiler_rules.implicit import fixed_point_pullback, interior, root_pullback
+from adcompiler_rules.scipy_facts import state_facts
 
 non_differentiable(root_pullback, fixed_point_pullback)
 RTOL = float(4 * np.finfo(float).eps)
@@ -297,3 +298,5 @@ def least_squares(
         x, residual(x, *given), typed(found.success, True), typed(found.status, 0),
         typed(found.message, ""), typed(found.nfev, 0),
     )
+
+state_facts("scipy.optimize")

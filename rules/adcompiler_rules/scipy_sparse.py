@@ -5,6 +5,7 @@ import scipy.sparse
 import scipy.sparse.linalg
 
 from adcompiler.rulekit import call, non_differentiable, rrule
+from adcompiler_rules.scipy_facts import state_facts
 from adcompiler.runtime.scipy_sparse import adjoint_product, sparse_factors, sparse_solution
 from adcompiler.runtime.shaping import like
 from adcompiler_rules.scipy_samples import complex_normal
@@ -175,3 +176,5 @@ def sparse_solution_rule(factors, b, trans="N"):
         return like(sparse_solution(factors, dy, "H" if trans == "N" else "N"), b)
 
     return sparse_solution(factors, b, trans), sparse_solution_pullback
+
+state_facts("scipy.sparse.linalg")

@@ -5,5 +5,8 @@ from adcompiler_rules import (
     scipy_stats_discrete,
     scipy_stats_summaries,
 )
+from adcompiler_rules.scipy_facts import state_facts
 
 FAMILIES = (scipy_stats_continuous, scipy_stats_discrete, scipy_stats_summaries)
+
+state_facts("scipy.stats")

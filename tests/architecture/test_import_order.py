@@ -11,7 +11,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 ORDER = (
-    "errors", "budget", "runtime", "smooth", "ir", "rulekit", "frontend", "analyses", "transforms",
+    "errors", "budget", "runtime", "smooth", "ir", "ops", "rulekit", "frontend", "analyses",
+    "transforms",
     "optimise", "finish", "products", "hoisting", "pushforwards", "linearizations", "emit",
     "backends", "cache", "sparsity", "tracers", "nested", "pipeline", "dispatch", "annotations",
     "explain", "patterns", "plot", "api", "directions", "seeds", "series", "jacobians",

@@ -1,0 +1,155 @@
+"""Facts about what the compiler itself writes calls of: the runtime, builtins, iterators."""
+
+from __future__ import annotations
+
+import cmath
+import contextlib
+import functools
+import itertools
+import math
+import operator
+import statistics
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from adcompiler.ops.facts import CONTENTS, HOLDS, ITEMS, MAY, OWN, SAME, VIEW, Facts, Shares, stated
+from adcompiler.runtime import (
+    accumulate, add, add_at, append, apart, as_gradient, called, check_bound, check_count,
+    check_items, check_position, check_rebinds, choose, dict_keys, drop_last, entry, evaluated,
+    give_back, holds_once, keeps_shape, last_written, no_grad, note_value, own, passing_on,
+    put_entry, read_global, record, same_kind, same_length, same_shape, same_trailing_shape,
+    scatter, seed, stays_real, stop_gradient, store_global, zeros_like,
+)
+from adcompiler.runtime.external import (
+    call_external, external_adjoint, external_call, external_tangent, external_value,
+)
+from adcompiler.runtime.functionals import implied, passive
+from adcompiler.runtime.gathering import (
+    item_adjoint, permute_adjoint, take_adjoint, take_along_axis_adjoint,
+)
+from adcompiler.runtime.linear_algebra import cofactors
+from adcompiler.runtime.padding import pad_adjoint
+from adcompiler.runtime.products import (
+    cross_adjoint_left, cross_adjoint_right, kron_adjoint_left, kron_adjoint_right,
+)
+from adcompiler.runtime.reductions import (
+    cumprod_adjoint, product_of_others, quantile_adjoint, select_adjoint,
+)
+from adcompiler.runtime.regions import check_cotangent, check_shape, check_shape_each
+from adcompiler.runtime.shaping import (
+    complex_viewed, copy_as_laid_out, diagonal_adjoint, parts_viewed, repeat_adjoint,
+    reshape_view, resize_adjoint, tile_adjoint, viewed,
+)
+from adcompiler.runtime.unknown_calls import call_on_copies
+
+RUNTIME = "adcompiler.runtime"
+OF_SCIPY = "adcompiler.runtime.scipy_"
+ITERTOOLS = tuple(value for value in vars(itertools).values() if isinstance(value, type))
+
+IN_PLACE: dict[Any, Any] = {
+    operator.iadd: operator.add, operator.isub: operator.sub, operator.imul: operator.mul,
+    operator.itruediv: operator.truediv, operator.ifloordiv: operator.floordiv,
+    operator.imod: operator.mod, operator.ipow: operator.pow, operator.imatmul: operator.matmul,
+    operator.iand: operator.and_, operator.ior: operator.or_, operator.ixor: operator.xor,
+    operator.ilshift: operator.lshift, operator.irshift: operator.rshift,
+}
+"""Each in-place operator with the one that makes a new value."""
+
+CHECKS: frozenset[Any] = frozenset({
+    apart, called, check_bound, check_cotangent, check_count, check_items, check_position,
+    check_rebinds, check_shape, check_shape_each, evaluated, holds_once, keeps_shape, same_kind,
+    same_length, same_shape, same_trailing_shape, seed, stays_real,
+})
+"""Functions of the runtime that raise where a value is not what it must be."""
+
+WRITERS: frozenset[Any] = frozenset({give_back, accumulate})
+"""Functions of the runtime that write into an argument."""
+EFFECTS: frozenset[Any] = frozenset({
+    store_global, read_global, note_value, passing_on,
+})
+"""Functions of the runtime whose calls keep their order: they write, or read what is written."""
+
+
+def functions_of(module: Any) -> tuple[Any, ...]:
+    """Return the public functions of a module, which are about numbers."""
+    return tuple(
+        value for name, value in vars(module).items()
+        if not name.startswith("_") and callable(value) and not isinstance(value, type)
+    )
+
+
+Entry = tuple[Iterable[Any], Facts]
+
+VALUES = stated(pure=True, writes=(), tried=True)
+"""Functions that do nothing but give a value."""
+
+BUILTINS: tuple[Entry, ...] = (
+    ((
+        contextlib.nullcontext, range, len, AssertionError, ValueError, TypeError, slice, super,
+        np.errstate, functools.partial, operator.itemgetter, operator.attrgetter,
+        operator.methodcaller, np.vectorize, *ITERTOOLS,
+    ), VALUES),
+    ((
+        tuple, list, sorted, reversed, zip, enumerate, dict, min, max, next, iter, getattr, map,
+        filter,
+    ), stated(shares=CONTENTS, writes=())),
+    ((zip, enumerate, reversed, iter, dict.items), VALUES),
+    ((
+        range, len, str, int, bool, abs, float, complex, divmod, round, slice, all, any, ascii, bin,
+        bytes, callable, chr, format, hasattr, hash, hex, id, isinstance, issubclass, oct, ord,
+        print, repr, type, complex.conjugate, float.conjugate, float.is_integer,
+        operator.contains, operator.countOf, operator.index, operator.indexOf, operator.is_,
+        operator.is_not, operator.length_hint, operator.not_, operator.truth,
+        *functions_of(math), *functions_of(cmath), *functions_of(statistics),
+    ), stated(shares=OWN)),
+    ((sum,), stated(shares=(Shares(MAY, (1,)), Shares(ITEMS)))),
+    ((
+        operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv,
+        operator.mod, operator.pow, operator.matmul, operator.and_, operator.or_, operator.xor,
+        operator.lshift, operator.rshift, operator.neg, operator.pos, operator.invert,
+        operator.concat, operator.eq, operator.ne, operator.lt, operator.le, operator.gt,
+        operator.ge, operator.abs,
+    ), stated(shares=ITEMS)),
+    (IN_PLACE, stated(shares=SAME, writes=("a",))),
+    ((
+        str.join, *(
+            getattr(cls, name) for cls in (list, tuple, dict) for name in (
+                "index", "count", "__len__", "__contains__", "__eq__", "__ne__", "__lt__", "__le__",
+                "__gt__", "__ge__", "__repr__", "__str__", "__format__", "__sizeof__",
+            ) if hasattr(cls, name)
+        ),
+    ), stated(pure=True, shares=OWN, writes=())),
+    (tuple(
+        getattr(cls, name) for cls in (list, tuple, dict) for name in (
+            "copy", "keys", "values", "items", "get", "__getitem__", "__iter__", "__reversed__",
+            "__add__", "__mul__", "__rmul__", "__or__", "__ror__", "_asdict", "_replace",
+        ) if hasattr(cls, name)
+    ), stated(pure=True, shares=CONTENTS, writes=())),
+    ((warnings.warn, set, frozenset, tuple, list, dict, sum), stated(writes=())),
+)
+
+FRESH_RUNTIME = (
+    own, entry, dict_keys, copy_as_laid_out, stop_gradient, zeros_like, seed, no_grad, passive,
+    call_on_copies, call_external, external_call, external_value, external_adjoint,
+    external_tangent,
+    take_adjoint, take_along_axis_adjoint, permute_adjoint, item_adjoint, repeat_adjoint,
+    tile_adjoint, resize_adjoint, diagonal_adjoint, pad_adjoint, cross_adjoint_left,
+    cross_adjoint_right, kron_adjoint_left, kron_adjoint_right, cofactors, product_of_others,
+    cumprod_adjoint, quantile_adjoint, select_adjoint, scatter, last_written, as_gradient,
+)
+"""Functions of the runtime whose results share storage with nothing that they are given."""
+
+OF_RUNTIME: tuple[Entry, ...] = (
+    (CHECKS | WRITERS | EFFECTS | {call_on_copies}, stated(pure=False, tried=False)),
+    (FRESH_RUNTIME, stated(shares=OWN)),
+    ((record,), stated(shares=CONTENTS)),
+    ((reshape_view, viewed, parts_viewed, complex_viewed), stated(shares=VIEW)),
+    ((implied,), stated(shares=Shares(MAY, (0,)))),
+    ((add_at,), stated(shares=Shares(SAME, (0,)))),
+    ((append, drop_last, put_entry), stated(shares=(Shares(SAME, (0,)), Shares(HOLDS)))),
+    ((choose,), stated(shares=Shares(MAY, (1, 2)))),
+    ((add,), stated(shares=MAY)),
+)

@@ -1,0 +1,184 @@
+"""One record of facts for each library function: what a call of it does beside giving a value.
+
+Whatever is not said of a function is taken to be the worst: its calls have effects, it may write
+into all that it is given, its result may share storage with each argument, and it is not called
+when compiling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+VIEW = "view"
+LAYOUT = "layout"
+SAME = "same"
+MAY = "may"
+HOLDS = "holds"
+CONTENTS = "contents"
+ITEMS = "items"
+KINDS = (VIEW, LAYOUT, SAME, MAY, HOLDS, CONTENTS, ITEMS)
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An argument that decides whether a result shares storage: it does for one of ``values``.
+
+    ``default`` is what holds where the argument is not given; ``position`` counts arguments.
+    """
+
+    name: str
+    values: tuple[Any, ...]
+    default: Any = None
+    position: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """How a result, or what is in it, may share storage with arguments.
+
+    - ``"view"``: the result is a view of the first argument, whatever the layout in memory;
+    - ``"layout"``: it is one where the layout allows that, and otherwise a copy;
+    - ``"same"``: it is the first argument, or a view, if that is already what is wanted;
+    - ``"may"``: no more is known than that it may share storage;
+    - ``"holds"``: it is a new object that refers to the arguments themselves;
+    - ``"contents"``: it holds, or is, something that the arguments hold, or are;
+    - ``"items"``: a container holds what containers among the arguments hold; an array has storage
+      of its own.
+
+    ``of`` lists the positions of the arguments concerned, all where it is empty. With ``when`` a
+    result shares storage only where all of these options have one of their values; with ``ndim``
+    only for a first argument of as many axes, or an unknown number; with ``kinds`` only for one
+    whose elements are of these kinds (``"complex"``); with ``most`` only in a call of no more
+    positional arguments. What is ``"same"`` has at least as many axes as ``least``: with fewer, it
+    is a view.
+    """
+
+    how: str
+    of: tuple[int, ...] = ()
+    when: tuple[Option, ...] = ()
+    ndim: int | None = None
+    kinds: tuple[str, ...] = ()
+    most: int | None = None
+    least: int = 0
+
+    def __post_init__(self) -> None:
+        if self.how not in KINDS:
+            raise ValueError(f"shares={self.how!r}: one of {', '.join(map(repr, KINDS))}")
+
+
+OWN: tuple[Shares, ...] = ()
+"""What ``shares`` is for results that have storage of their own."""
+ANYTHING: tuple[Shares, ...] = (Shares(MAY),)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of one function; None where nothing was said.
+
+    ``pure``: a call does nothing but give its value, apart from ``output`` and ``writes``.
+    ``shares``: what the result shares with arguments. ``output`` names the parameter that takes an
+    array for the result, with its position; a call with one is a call without it, whose
+    result is stored there. ``writes`` names other parameters that are written into; those of an
+    empty tuple are none. ``tried``: the function may be called on small made-up arguments when
+    compiling: it is public, and checks what it is given.
+    """
+
+    pure: bool | None = None
+    shares: tuple[Shares, ...] | None = None
+    output: tuple[str, int | None] | None = None
+    writes: tuple[str, ...] | None = None
+    tried: bool | None = None
+
+    def over(self, other: Facts) -> Facts:
+        """Return these facts, with those of ``other`` where nothing is said here."""
+        return Facts(*(
+            getattr(other if getattr(self, name) is None else self, name)
+            for name in Facts.__dataclass_fields__
+        ))
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether calls do nothing but give a value, for sure."""
+        return self.pure is True
+
+    @property
+    def may_be_tried(self) -> bool:
+        """Whether the function may be called on stand-ins."""
+        return self.tried is True
+
+    @property
+    def owns_result(self) -> bool:
+        """Whether results never share storage with an argument."""
+        return self.shares == OWN
+
+    @property
+    def gives_own_arrays(self) -> bool:
+        """Whether results that are arrays never share storage with an argument."""
+        return self.shares is not None and all(shares.how == ITEMS for shares in self.shares)
+
+    @property
+    def sharing(self) -> tuple[Shares, ...]:
+        """How results may share storage with arguments."""
+        return ANYTHING if self.shares is None else self.shares
+
+    @property
+    def writes_nothing(self) -> bool:
+        """Whether no argument is written into, but the array for a result."""
+        return self.writes == () or (self.writes is None and self.is_pure)
+
+
+UNKNOWN = Facts()
+ELEMENTWISE = Facts(pure=True, shares=OWN, writes=(), tried=True)
+"""Facts about ufuncs, and about rules that consist of partial derivatives."""
+
+
+def as_shares(given: Any) -> tuple[Shares, ...] | None:
+    """Return what a rule gives as ``shares``: a kind, None (own storage), a Shares, or several."""
+    if given is None:
+        return None
+    if isinstance(given, str):
+        return OWN if given == "none" else (Shares(given, () if given == MAY else (0,)),)
+    if isinstance(given, Shares):
+        return (given,)
+    return tuple(given)
+
+
+def stated(
+    pure: bool | None = None, shares: Any = None,
+    output: str | tuple[str, int | None] | None = None, writes: Sequence[str] | None = None,
+    tried: bool | None = None,
+) -> Facts:
+    """Return the record of what is said of a function; see ``Facts``."""
+    if isinstance(output, str):
+        output = (output, None)
+    return Facts(
+        pure, as_shares(shares), output, None if writes is None else tuple(writes), tried
+    )
+
+
+class FactTable:
+    """Facts by function."""
+
+    def __init__(self) -> None:
+        self._table: dict[Any, Facts] = {}
+
+    def add(self, functions: Iterable[Any], facts: Facts) -> None:
+        """Enter facts about functions; what was said of one before, and is not now, still holds."""
+        if facts == UNKNOWN:
+            return
+        for function in functions:
+            self._table[function] = facts.over(self._table.get(function, UNKNOWN))
+
+    def get(self, function: Any) -> Facts:
+        """Return what was said of a function itself."""
+        return self._table.get(function, UNKNOWN)
+
+    def items(self) -> list[tuple[Any, Facts]]:
+        """Return all functions of which something was said."""
+        return list(self._table.items())
+
+    def remove(self, function: Any) -> None:
+        """Forget what was said of a function."""
+        self._table.pop(function, None)

@@ -1,0 +1,192 @@
+"""What the results of NumPy's functions share with arguments, and which arguments are written into.
+
+Every function with a rule, or declared to have no derivative, stands in one of these lists; those
+that stand in none may share anything.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from adcompiler.rulekit import LAYOUT, MAY, SAME, VIEW, Option, Shares, facts
+from adcompiler.rulekit.homes import found_in
+
+
+def named(place: str, names: str) -> list[Any]:
+    """Return those of the named functions of a module, or of arrays, that this version has."""
+    module = place.removesuffix(".ndarray")
+    prefix = "ndarray." if place.endswith(".ndarray") else ""
+    found = (found_in(module, prefix + name) for name in names.split())
+    return [function for function in found if function is not None]
+
+
+NEVER = """
+    abs absolute acos acosh add all allclose amax amin angle any append arange arccos arccosh arcsin
+    arcsinh arctan arctan2 arctanh argmax argmin argpartition argsort argwhere around array2string
+    array_equal array_equiv array_repr array_str asin asinh atan atan2 atanh average bartlett
+    bincount blackman block choose clip column_stack compress concat concatenate convolve copy
+    corrcoef correlate count_nonzero cov cross cumprod cumsum cumulative_prod cumulative_sum delete
+    diag_indices diag_indices_from diagflat digitize divmod dot dstack ediff1d empty empty_like
+    extract eye fix flatnonzero full full_like geomspace gradient hamming hanning hstack hypot i0
+    identity in1d indices inner insert interp intersect1d iscomplex iscomplexobj isclose isin
+    isneginf isposinf isreal isrealobj isscalar kaiser kron lexsort linspace logspace mask_indices
+    max mean median min nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin
+    nanpercentile nanprod nanquantile nanstd nansum nanvar ndim nonzero ones ones_like outer
+    packbits pad partition percentile piecewise poly polyadd polyder polydiv polyfit polyint polymul
+    polysub polyval prod ptp quantile ravel_multi_index repeat resize roll roots round searchsorted
+    select setdiff1d setxor1d shape sinc size sort sort_complex stack std sum take take_along_axis
+    tensordot tile trace trapezoid trapz tri tril tril_indices tril_indices_from triu triu_indices
+    triu_indices_from union1d unique unique_all unique_counts unique_inverse unique_values
+    unpackbits unravel_index unwrap vander var vdot vstack where zeros zeros_like result_type
+    can_cast promote_types min_scalar_type common_type broadcast_shapes iterable isfortran isdtype
+    issubdtype shares_memory may_share_memory typename finfo iinfo row_stack base_repr binary_repr
+    format_float_positional format_float_scientific histogram2d nan_to_num
+"""
+"""Functions whose results always have storage of their own, with whatever options."""
+
+OWN_OF_LINALG = """
+    cholesky cond cross det eig eigh eigvals eigvalsh inv lstsq matmul matrix_norm matrix_rank
+    multi_dot norm outer pinv qr slogdet solve svd svdvals tensordot tensorinv tensorsolve trace
+    vecdot vector_norm
+"""
+OWN_OF_FFT = "fft ifft rfft irfft hfft ihfft fftfreq rfftfreq fftshift ifftshift"
+OVER_AXES = "fft2 ifft2 fftn ifftn rfft2 rfftn irfft2 irfftn"
+
+OWN_METHODS = """
+    all any argmax argmin argpartition argsort byteswap choose clip compress copy cumprod cumsum dot
+    dumps flatten item max mean min nonzero prod ptp repeat round searchsorted std sum take tobytes
+    tolist tostring trace var __len__ __add__ __sub__ __mul__ __truediv__ __floordiv__ __mod__
+    __pow__ __matmul__ __neg__ __pos__ __abs__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __and__
+    __or__ __xor__ __invert__ __lshift__ __rshift__ __radd__ __rsub__ __rmul__ __rtruediv__
+    __rfloordiv__ __rmod__ __rpow__ __rmatmul__ __divmod__ __rdivmod__ __contains__ __copy__
+    __deepcopy__ __bool__ __int__ __float__ __complex__ __index__ __str__ __repr__ __format__
+    __sizeof__ __dir__ __hash__ __iter__ __rand__ __ror__ __rxor__ __rlshift__ __rrshift__
+    __reduce__ __reduce_ex__
+"""
+"""Methods of arrays that write nothing, and whose results have storage of their own."""
+
+VIEWS = """
+    transpose swapaxes moveaxis rollaxis expand_dims squeeze flip fliplr flipud diagonal
+    broadcast_to real rot90 matrix_transpose permute_dims
+"""
+"""Functions whose result is a view of the first argument, or that itself."""
+
+MAY_SHARE = """
+    asarray_chkfinite ascontiguousarray asfortranarray array_split broadcast_arrays dsplit hsplit
+    histogram histogram_bin_edges histogramdd ix_ real_if_close require split trim_zeros unstack
+    vsplit apply_along_axis apply_over_axes asmatrix frombuffer
+    lib.stride_tricks.as_strided lib.stride_tricks.sliding_window_view
+"""
+
+VALUES = """
+    corrcoef nanmedian poly polyadd polyder polydiv polyfit polyint polymul polysub kaiser
+    result_type can_cast histogram histogramdd histogram2d histogram_bin_edges ix_ isin in1d
+    broadcast_arrays asmatrix broadcast_shapes require trim_zeros array_split
+    row_stack lib.stride_tricks.as_strided bmat
+"""
+"""Functions that do nothing but give a value, and check what they are given."""
+
+facts(*named("numpy", NEVER), shares="none")
+facts(*named("numpy.linalg", OWN_OF_LINALG), shares="none")
+facts(*named("numpy.fft", OWN_OF_FFT), shares="none")
+facts(
+    *named("numpy.fft", OVER_AXES), shares=Shares(MAY, (0,), (Option("axes", ((), []), None, 2),))
+)
+facts(*named("numpy.ndarray", OWN_METHODS), pure=True, shares="none", writes=(), tried=True)
+facts(*named("numpy", VIEWS), *named("numpy.linalg", "diagonal matrix_transpose"), shares=VIEW)
+facts(*named("numpy", MAY_SHARE), shares=MAY)
+facts(*named("numpy", "reshape ravel"), shares=LAYOUT)
+facts(*named("numpy", VALUES), pure=True, writes=(), tried=True)
+facts(np.imag, shares=Shares(VIEW, (0,), kinds=("complex",)))
+
+facts(np.ndarray.dump, np.ndarray.tofile, shares="none", writes=())
+
+copied = Option("copy", (None, False), None)
+facts(np.asarray, np.asanyarray, shares=Shares(SAME, (0,), (copied,)))
+facts(np.array, shares=Shares(MAY, (0,), (Option("copy", (None, False), True),)))
+facts(np.nan_to_num, shares=Shares(MAY, (0,), (Option("copy", (False,), True, 1),)))
+facts(np.meshgrid, shares=Shares(MAY, (), (Option("copy", (False,), True),)))
+facts(np.atleast_1d, shares=Shares(SAME, least=1))
+facts(np.atleast_2d, shares=Shares(SAME, least=2))
+facts(np.atleast_3d, shares=Shares(SAME, least=3))
+facts(np.diag, shares=Shares(MAY, (0,), ndim=2))
+facts(np.diff, shares=Shares(MAY, (0,), (Option("n", (0,), 1, 1),)))
+facts(np.linalg.matrix_power, shares=Shares(MAY, (0,), (Option("n", (1,), None, 1),)))
+facts(np.einsum, shares=Shares(MAY, (1,), most=2))
+facts(*named("numpy", "float16 float32 float64 complex64 complex128"), shares=MAY)
+facts(*named("numpy", "astype"), shares=Shares(MAY, (0,), (Option("copy", (False,), True),)))
+
+facts(np.ndarray.transpose, np.ndarray.swapaxes, np.ndarray.squeeze, shares=VIEW)
+facts(np.ndarray.reshape, np.ndarray.ravel, shares=LAYOUT)
+facts(
+    np.ndarray.astype, pure=True, writes=(), tried=True,
+    shares=Shares(MAY, (0,), (Option("copy", (False,), True, 5),)),
+)
+facts(
+    np.ndarray.conj, np.ndarray.conjugate, pure=True, writes=(), tried=True,
+    shares=Shares(SAME, (0,), kinds=("bool", "int", "float")),
+)
+facts(
+    np.ndarray.reshape, np.ndarray.ravel, np.ndarray.transpose, np.ndarray.swapaxes,
+    np.ndarray.squeeze, np.ndarray.diagonal, np.ndarray.view, np.ndarray.getfield,
+    np.ndarray.__getitem__, np.ndarray.__array__, pure=True, writes=(), tried=True,
+)
+
+# -- arrays for results ------------------------------------------------------------------------
+
+POSITIONS = {
+    "all": 2, "any": 2, "argmax": 2, "argmin": 2, "choose": None, "clip": 3, "compress": 3,
+    "cumprod": 3, "cumsum": 3, "dot": 2, "max": 2, "mean": 3, "min": 2, "prod": 3, "ptp": 2,
+    "round": 2, "std": 3, "sum": 3, "take": 3, "trace": 5, "var": 3,
+}
+"""Where methods of arrays take ``out``, the array itself counted; None: by its name only."""
+
+
+WITH_OUT = """
+    all amax amin any around argmax argmin choose clip compress concat concatenate cumprod cumsum
+    cumulative_prod cumulative_sum dot einsum fix isneginf isposinf max mean median min nanargmax
+    nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile
+    nanstd nansum nanvar outer percentile prod ptp quantile round stack std sum take trace var
+"""
+
+RANDOM = """
+    beta binomial bytes chisquare choice default_rng dirichlet exponential f gamma geometric
+    get_state gumbel hypergeometric laplace logistic lognormal logseries multinomial
+    multivariate_normal negative_binomial noncentral_chisquare noncentral_f normal pareto
+    permutation poisson power rand randint randn random random_integers random_sample ranf rayleigh
+    sample seed set_state standard_cauchy standard_exponential standard_gamma standard_normal
+    standard_t triangular uniform vonmises wald weibull zipf Generator RandomState
+"""
+"""Functions that draw numbers, and write into none of their arguments."""
+facts(*named("numpy.random", RANDOM), shares="none", writes=())
+
+
+def position(function: Any, name: str) -> int | None:
+    """Return the position of a parameter, None if it can only be given by its name."""
+    parameters = inspect.signature(function).parameters
+    if parameters[name].kind is inspect.Parameter.KEYWORD_ONLY:
+        return None
+    return list(parameters).index(name)
+
+
+def takes(function: Any, name: str) -> bool:
+    """Say whether a function has a parameter of this name."""
+    try:
+        return name in inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+for name, at in POSITIONS.items():
+    facts(*named("numpy.ndarray", name), output=("out", at))
+for function in (
+    *named("numpy", WITH_OUT), *named("numpy.linalg", "multi_dot"),
+    *named("numpy.fft", f"{OWN_OF_FFT} {OVER_AXES}"),
+):
+    if function is np.fft.ifft2 and takes(function, "out"):  # NumPy 2 does not write into it
+        facts(function, writes=("out",))
+    elif takes(function, "out"):
+        facts(function, output=("out", position(function, "out")))

@@ -1,0 +1,62 @@
+"""Facts about SciPy's functions: storage of results, and arrays that are written into."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from adcompiler.rulekit import MAY, REGISTRY, Option, Shares, facts
+from adcompiler_rules.numpy_facts import position, takes
+
+SHARING: dict[str, dict[str, Shares]] = {
+    "scipy.linalg": {
+        "fractional_matrix_power": Shares(MAY, (0,), (Option("t", (1,), None, 1),)),
+    },
+    "scipy.fft": {
+        **{name: Shares(MAY, (0,), (Option("axes", ((), []), None, 2),)) for name in (
+            "fft2", "ifft2", "rfft2", "irfft2", "hfft2", "ihfft2", "fftn", "ifftn", "rfftn",
+            "irfftn", "hfftn", "ihfftn",
+        )},
+        **{name: Shares(MAY, (0,), (Option("axes", ((), []), None, 3),)) for name in (
+            "dctn", "idctn", "dstn", "idstn",
+        )},
+    },
+}
+"""Functions whose results may be an argument; those of others have storage of their own."""
+
+WRITTEN: dict[str, tuple[str, ...]] = {
+    "label": ("output",), "distance_transform_bf": ("distances", "indices"),
+    "distance_transform_cdt": ("distances", "indices"),
+    "distance_transform_edt": ("distances", "indices"),
+    "ordqz": (), "qz": (), "schur": (),
+}
+"""Functions that write into arguments in another way than by storing their result there."""
+
+
+def state_facts(module: str) -> None:
+    """State what is known of those public functions of a module of SciPy that have rules."""
+    place = importlib.import_module(module)
+    sharing = SHARING.get(module, {})
+    for name in public(place):
+        function = getattr(place, name)
+        if REGISTRY.is_registered(function) or REGISTRY.is_inactive(function):
+            facts(function, shares=sharing.get(name, "none"))
+
+
+def state_outputs(module: str) -> None:
+    """State which arguments the public functions of a module write into, with a rule or not."""
+    place = importlib.import_module(module)
+    for name in public(place):
+        function = getattr(place, name)
+        if name in WRITTEN:
+            facts(function, writes=WRITTEN[name])
+        elif takes(function, "output"):
+            facts(function, output=("output", position(function, "output")))
+
+
+def public(place: Any) -> list[str]:
+    """Return the names of the functions that a module exports."""
+    return [
+        name for name in place.__all__
+        if callable(getattr(place, name)) and not isinstance(getattr(place, name), type)
+    ]
