@@ -10,7 +10,9 @@ import math
 import operator
 import statistics
 import warnings
+from collections import ChainMap, Counter, OrderedDict, deque
 from collections.abc import Iterable
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -48,6 +50,10 @@ from adcompiler.runtime.unknown_calls import call_on_copies
 RUNTIME = "adcompiler.runtime"
 OF_SCIPY = "adcompiler.runtime.scipy_"
 ITERTOOLS = tuple(value for value in vars(itertools).values() if isinstance(value, type))
+READ_ONLY_CLASSES: tuple[Any, ...] = (
+    set, frozenset, deque, OrderedDict, ChainMap, Counter, MappingProxyType,
+)
+"""Collections of which the methods named below write nothing."""
 
 IN_PLACE: dict[Any, Any] = {
     operator.iadd: operator.add, operator.isub: operator.sub, operator.imul: operator.mul,
@@ -126,6 +132,19 @@ BUILTINS: tuple[Entry, ...] = (
         getattr(cls, name) for cls in (list, tuple, dict) for name in (
             "copy", "keys", "values", "items", "get", "__getitem__", "__iter__", "__reversed__",
             "__add__", "__mul__", "__rmul__", "__or__", "__ror__", "_asdict", "_replace",
+        ) if hasattr(cls, name)
+    ), stated(pure=True, shares=CONTENTS, writes=())),
+    (tuple(
+        method for cls in (str, bytes, int, float, complex, bool, frozenset, range, slice)
+        for method in vars(cls).values() if callable(method)
+    ), stated(pure=True, writes=())),
+    (tuple(
+        getattr(cls, name) for cls in READ_ONLY_CLASSES for name in (
+            "union", "intersection", "difference", "symmetric_difference", "issubset", "issuperset",
+            "isdisjoint", "copy", "keys", "values", "items", "get", "index", "count",
+            "most_common", "elements", "total", "__len__", "__contains__", "__iter__", "__eq__",
+            "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__and__", "__or__", "__sub__",
+            "__xor__", "__rand__", "__ror__", "__rsub__", "__rxor__", "__getitem__", "__reversed__",
         ) if hasattr(cls, name)
     ), stated(pure=True, shares=CONTENTS, writes=())),
     ((warnings.warn, set, frozenset, tuple, list, dict, sum), stated(writes=())),

@@ -139,7 +139,9 @@ def as_shares(given: Any) -> tuple[Shares, ...] | None:
     if given is None:
         return None
     if isinstance(given, str):
-        return OWN if given == "none" else (Shares(given, () if given == MAY else (0,)),)
+        return OWN if given == "none" else (
+            Shares(given, (0,) if given in (VIEW, LAYOUT, SAME) else ()),
+        )
     if isinstance(given, Shares):
         return (given,)
     return tuple(given)
@@ -169,6 +171,10 @@ class FactTable:
         if facts == UNKNOWN:
             return
         for function in functions:
+            try:
+                hash(function)
+            except TypeError:
+                raise TypeError(f"{function!r} has no hash: facts about it are not found") from None
             self._table[function] = facts.over(self._table.get(function, UNKNOWN))
 
     def get(self, function: Any) -> Facts:

@@ -260,9 +260,9 @@ def call_compiled_code(
     if isinstance(value, type):
         known = known.over(VALUES if makes_sparse_or_spline(value) else HOLDER)
     owner = getattr(value, "__self__", None)
-    if isinstance(owner, MUTABLE):  # a bound method: l.append
-        known = REGISTRY.facts(getattr(type(owner), value.__name__, None))
-        if not known.writes_nothing:
+    if owner is not None and not isinstance(owner, python_types.ModuleType):  # l.append
+        known = known.over(REGISTRY.facts(getattr(type(owner), value.__name__, None)))
+        if isinstance(owner, MUTABLE) and not known.writes_nothing:
             return s.reject(
                 origin, f"{value.__name__}(), a method of an object that was there before, may "
                 "change it", "call the method of the object itself, in the code that is compiled",

@@ -100,7 +100,9 @@ facts(*named("numpy", VIEWS), *named("numpy.linalg", "diagonal matrix_transpose"
 facts(*named("numpy", MAY_SHARE), shares=MAY)
 facts(*named("numpy", "reshape ravel"), shares=LAYOUT)
 facts(*named("numpy", VALUES), pure=True, writes=(), tried=True)
-facts(np.imag, shares=Shares(VIEW, (0,), kinds=("complex",)))
+facts(np.imag, shares=(  # zeros that cannot be written into, where elements are real
+    Shares(VIEW, (0,), kinds=("complex",)), Shares(MAY, (0,), kinds=("bool", "int", "float")),
+))
 
 facts(np.ndarray.dump, np.ndarray.tofile, shares="none", writes=())
 
@@ -115,7 +117,7 @@ facts(np.atleast_3d, shares=Shares(SAME, least=3))
 facts(np.diag, shares=Shares(MAY, (0,), ndim=2))
 facts(np.diff, shares=Shares(MAY, (0,), (Option("n", (0,), 1, 1),)))
 facts(np.linalg.matrix_power, shares=Shares(MAY, (0,), (Option("n", (1,), None, 1),)))
-facts(np.einsum, shares=Shares(MAY, (1,), most=2))
+facts(np.einsum, shares=(Shares(MAY, (1,), most=2), Shares(MAY, (0,), most=3)))
 facts(*named("numpy", "float16 float32 float64 complex64 complex128"), shares=MAY)
 facts(*named("numpy", "astype"), shares=Shares(MAY, (0,), (Option("copy", (False,), True),)))
 
