@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from adcompiler.runtime import append
-from adcompiler.runtime.sequences import sort_order
+from adcompiler.runtime.sequences import place_of_extreme, sort_order
 
 
 # -- the greatest, the least, in order -------------------------------------------------------------
@@ -30,12 +30,12 @@ def least_by(items: Sequence[Any], key: Callable[[Any], Any]) -> Any:
 
 def greatest_item(items: Sequence[Any]) -> Any:
     """``max(items)`` of tuples or lists, which carry a derivative inside."""
-    return items[sort_order(items, True)[0]]
+    return items[place_of_extreme(items, True)[0]]
 
 
 def least_item(items: Sequence[Any]) -> Any:
     """``min(items)`` of tuples or lists, which carry a derivative inside."""
-    return items[sort_order(items)[0]]
+    return items[place_of_extreme(items, False)[0]]
 
 
 def greatest_or(items: Sequence[Any], default: Any) -> Any:

@@ -81,6 +81,12 @@ def sort_order(x: Sequence[Any], reverse: bool = False) -> list[int]:
     return sorted(range(len(x)), key=x.__getitem__, reverse=reverse)
 
 
+def place_of_extreme(x: Sequence[Any], greatest: bool) -> list[int]:
+    """Return, in a list, the position of the item of ``x`` that ``max`` or ``min`` returns."""
+    choose: Any = max if greatest else min
+    return [choose(range(len(x)), key=x.__getitem__)]
+
+
 def unsort(g: Sequence[Any], order: Sequence[int], x: Sequence[Any]) -> Any:
     """Return the cotangent of ``x`` for ``[x[i] for i in order]`` with cotangent ``g``."""
     items: list[Any] = [0.0] * len(x)

@@ -20,7 +20,7 @@ from adcompiler.runtime import (
     unpack,
 )
 from adcompiler.runtime.containers import generated
-from adcompiler.runtime.sequences import sort_order
+from adcompiler.runtime.sequences import place_of_extreme, sort_order
 from adcompiler.runtime.shaping import like
 from adcompiler.sparsity.control import note, truth
 from adcompiler.sparsity.elementwise import applied, dense, elementwise, inactive
@@ -362,7 +362,7 @@ def projected(run: Run, function: Any, g: Any, x: Any, *rest: Any) -> Any:
     return g
 
 
-@transfer(sort_order)
+@transfer(sort_order, place_of_extreme)
 def order(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
     """The order of the items of a list."""
     if run.local:

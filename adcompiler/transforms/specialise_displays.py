@@ -34,11 +34,13 @@ class Displays(Writer):
         for key, atom in kwargs:
             value = self.value(atom, env)
             if key is not None:
+                self.check_new_keyword(key, named, origin)
                 named[key] = value
                 continue
             type_ = self.unit.type(value)
             if isinstance(type_, t.Dict) and type_.keys is not None:
                 for entry in type_.keys:
+                    self.check_new_keyword(entry, named, origin)
                     named[str(entry)] = self.item(value, Const(entry), origin, str(entry))
             else:
                 self.reject(
@@ -46,6 +48,15 @@ class Displays(Writer):
                     "pass the keyword arguments by name, or the dict itself", "star-arguments",
                 )
         return values, named
+
+    def check_new_keyword(self, key: Any, named: dict[str, Atom], origin: Origin) -> None:
+        """Report what Python takes for no keyword: one given twice, or one that is no text."""
+        if not isinstance(key, str) or key in named:
+            problem = "is given twice by keyword" if key in named else "is no keyword"
+            self.reject(
+                origin, f"{key!r} {problem}; Python raises a TypeError", "leave it out",
+                "call-arguments",
+            )
 
     def starred(self, value: Atom, origin: Origin) -> list[Atom | Star]:
         """Return what ``*value`` stands for: its elements if their number is known."""

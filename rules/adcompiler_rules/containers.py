@@ -13,12 +13,12 @@ from adcompiler.runtime import (
     same_length, stop_gradient, unpack,
 )
 from adcompiler.runtime.containers import dict_of_adjoint
-from adcompiler.runtime.sequences import sort_order
+from adcompiler.runtime.sequences import place_of_extreme, sort_order
 from adcompiler_rules import external, functionals
 
 __all__ = ["external", "functionals"]
 
-non_differentiable(dict_keys, sort_order, stop_gradient)
+non_differentiable(dict_keys, place_of_extreme, sort_order, stop_gradient)
 non_differentiable(check_bound, check_rebinds, same_kind, same_length, pure=False)
 
 

@@ -68,6 +68,7 @@ class Writer:
     def statement(self, depth: int, inside: bool) -> None:
         kinds = ["assign"] * 4 + ["augment"] * 2 + ["branch"] * 2 + ["unused", "maybe"]
         if depth < 3:
+            kinds += ["entries", "while_", "array", "walrus", "chain"]
             kinds += ["items", "items", "count", "tuple", "list", "attempt", "early"]
         getattr(self, self.rng.choice(kinds))(depth)
 
@@ -132,6 +133,59 @@ class Writer:
         self.block(depth + 1)
         self.names = before
 
+    def entries(self, depth: int) -> None:
+        key, item = self.fresh("k"), self.fresh("v")
+        self.line(depth, f"for {key}, {item} in d.items():")
+        self.line(depth + 1, f"x = x * {item} + len({key})")
+        before = list(self.names)
+        self.names = [*self.names, item]
+        self.block(depth + 1, 1)
+        self.names = before
+
+    def while_(self, depth: int) -> None:
+        name = self.fresh("c")
+        self.line(depth, f"{name} = {self.rng.choice(['n', '2', 'len(vs)', '3.5'])}")
+        self.line(depth, f"while {name} > 0:")
+        step = self.rng.choice(["-= 1", "-= 1.0", "//= 2", f"= {name} - 0.5"])
+        self.line(depth + 1, f"{name} {step}")
+        if self.rng.random() < 0.3:
+            self.line(depth + 1, f"if {self.test()}:")
+            self.line(depth + 2, self.rng.choice(["break", "continue", "return", "return x"]))
+        self.block(depth + 1, 1)
+        self.names.append(name)
+
+    def array(self, depth: int) -> None:
+        name = self.fresh("a")
+        items = self.rng.choice(["vs", "[x, *vs]", "[n, 2]", "[n, x]"])
+        self.line(depth, f"{name} = np.array({items})")
+        out = self.fresh("y")
+        self.line(depth, f"{out} = " + self.rng.choice([
+            f"{name}.sum() * x", f"np.sum({name} * {self.number(0)})", f"len({name})",
+            "np.zeros(2 ** abs(n)).sum()", f"({name} // 2).sum()",
+            f"float(np.max({name}, initial=0))",
+            f"np.full_like({name}, 2.5).sum()", f"np.zeros_like(vs).sum() + {self.number(0)}",
+        ]))
+        self.names.append(out)
+
+    def walrus(self, depth: int) -> None:
+        name, out = self.fresh("w"), self.fresh("y")
+        key = self.rng.choice("abc")
+        self.line(depth, f"{out} = {self.number(0)}")
+        self.line(depth, f"if ({name} := d.get('{key}')) is not None:")
+        self.line(depth + 1, f"{out} = {name} * x")
+        self.names.append(out)
+
+    def chain(self, depth: int) -> None:
+        """Decide by the class of a value, one class after the other."""
+        name, out = self.rng.choice(self.names), self.fresh("y")
+        classes = self.rng.sample(CLASSES, 3)
+        for word, cls in zip(("if", "elif", "elif"), classes, strict=True):
+            self.line(depth, f"{word} isinstance({name}, {cls}):")
+            self.line(depth + 1, f"{out} = {self.number(1)}")
+        self.line(depth, "else:")
+        self.line(depth + 1, f"{out} = {self.rng.choice(['None', self.number(0)])}")
+        self.line(depth, f"x = x if {out} is None else x + {out}")
+
     def tuple(self, depth: int) -> None:
         name = self.fresh("t")
         self.line(depth, f"{name} = ()")
@@ -173,7 +227,8 @@ class Writer:
         return self.rng.choice([
             f"isinstance({name}, {self.rng.choice(CLASSES)})", f"type({name}) is int",
             f"type({name}) is float", f"{name} > {self.rng.choice(['0', '1', 'n'])}", "len(vs) > 2",
-            "'a' in d", f"{name} == {name} // 1", "n", f"not {name}",
+            "'a' in d", f"0 < {name} <= 2", f"{name} in (1, 2.0)",
+            f"{name} is None", f"{name} == {name} // 1", "n", f"not {name}",
         ])
 
     def number(self, depth: int) -> str:
@@ -194,6 +249,12 @@ class Writer:
             f"np.float64({a})", f"({a}).real", f"bool({a})", f"math.floor({a})", f"-{a}",
             f"max(vs, default={a})", f"sum({v} for {v} in vs)" if (v := self.fresh("w")) else "",
             f"len({text(a, ':.2f')})", f"hash({self.rng.choice(['1', 'n'])})",
+            f"max(({a}, 1), ({b}, 2))[0]", f"sorted([{a}, {b}])[0]", f"len('%s' % ({a},))",
+            f"len('%d' % ({a},))", f"{a} * 1j * 1j",
+            f"next((w for w in vs if w > {a}), {b})", f"vs[{self.rng.choice(['0', '-1', 'n'])}]",
+            f"math.copysign(1, {a})", f"pow({a}, 2)", f"({a} == {b})", f"int({a} > {b})",
+            f"(lambda q: q * q)({a})", f"[{a}, {b}][n]", f"({a}, {b})[n > 0]",
+            "dict(a=1, **d)['a']" if self.rng.random() < 0.2 else f"{{'a': {a}, **d}}['a']",
         ]
         if self.functions:
             forms += [f"{self.rng.choice(self.functions)}({a}, {b})"] * 3
@@ -202,7 +263,8 @@ class Writer:
     def result(self) -> str:
         a, b = self.number(2), self.number(1)
         return self.rng.choice([
-            a, a, a, f"x * {a}", f"({a}, {b})", f"[{a}, {b}]", f"{text(a)} + {text(b)}", f"({a}, None)",
+            a, a, a, f"x * {a}", f"({a}, {b})", f"[{a}, {b}]", f"{text(a)} + {text(b)}",
+            f"({a}, None)",
         ])
 
 
@@ -260,7 +322,7 @@ def check(source: str, args: tuple[Any, ...]) -> str:
     try:
         got = outcome(lambda *a: vjp(f, *a, argnums=0)[0], args)
     except ADError as error:
-        return "refused " + type(error).__name__ + " " + str(error).split(": ", 1)[-1].split("\n")[0]
+        return f"refused {str(error).split(': ', 1)[-1].splitlines()[0]}"
     if got[0] == "raises" and "power of a negative" in got[2]:
         return "discarded"
     if shown(got) != shown(wanted):
@@ -311,7 +373,8 @@ def run(programs: int, seed: int, most: int = 10) -> tuple[Counter[str], list[st
                 counts[check(source, args)] += 1
             except Exception as error:
                 counts["failed"] += 1
-                failures.append(f"# {seed} {number} {args}\n# {type(error).__name__}: {error}\n{source}")
+                why = f"# {type(error).__name__}: {error}"
+                failures.append(f"# {seed} {number} {args}\n{why}\n{source}")
         if len(failures) >= most:
             break
     return counts, failures
