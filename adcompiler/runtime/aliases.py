@@ -107,19 +107,27 @@ def may_share(a: Any, b: Any) -> bool:
         return True
 
 
-def storage(value: Any) -> Iterator[Any]:
-    """Yield the arrays, lists and dicts that a value holds."""
+def storage(value: Any, inside: tuple[int, ...] = ()) -> Iterator[Any]:
+    """Yield the arrays, lists and dicts that a value holds, what holds itself once more.
+
+    ``inside`` are the identities of what the value lies in.
+    """
     if isinstance(value, np.ndarray):
         yield value
-    elif isinstance(value, (list, dict)):
+        return
+    if isinstance(value, (list, dict)):
         yield value
+    if id(value) in inside:
+        return
+    inside = (*inside, id(value))
+    if isinstance(value, (list, dict)):
         for item in value.values() if isinstance(value, dict) else value:
             if not isinstance(item, (int, float, str)):
-                yield from storage(item)
+                yield from storage(item, inside)
     elif isinstance(value, tuple):
         for item in value:
-            yield from storage(item)
+            yield from storage(item, inside)
     elif hasattr(value, "__dict__") and not callable(value) and not isinstance(value, type):
         for item in vars(value).values():
             if isinstance(item, (np.ndarray, list, dict, tuple)):
-                yield from storage(item)
+                yield from storage(item, inside)

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from adcompiler import UnsupportedError, grad, jvp, source, vjp
-from adcompiler.runtime import AliasedError
+from adcompiler.runtime import AliasedError, apart
 
 PROGRAMS: list[Callable[[Any], Any]] = []
 """Functions of a list of arrays, or of an array whose rows they run over."""
@@ -532,3 +532,13 @@ def in_a_try(m: Any) -> Any:
 def test_what_is_not_known_to_be_up_to_date_is_not_read(function: Callable[[Any], Any]) -> None:
     with pytest.raises(UnsupportedError, match="may share storage"):
         grad(function)([np.full(3, 0.5), np.full(3, 0.25), np.full(3, 2.0)])
+
+
+def test_what_holds_itself_is_looked_through_once():
+    x = np.ones(2)
+    table = {"weight": 2.0}
+    table["self"] = table
+    apart(("x", "table"), (0, 1), (0,), x, table)
+    table["part"] = x[1:]
+    with pytest.raises(AliasedError, match="`x` and `table` share memory"):
+        apart(("x", "table"), (0, 1), (0,), x, table)
