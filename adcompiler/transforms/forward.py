@@ -25,6 +25,7 @@ from adcompiler.runtime import append, noted_value, record
 from adcompiler.runtime.shaping import reshape_view
 from adcompiler.transforms.attributes import attribute_rule, is_field
 from adcompiler.transforms.destructive import is_call_of, known_write
+from adcompiler.transforms.disguises import refuse_disguises
 from adcompiler.transforms.forward_calls import ForwardCalls, laid_out
 from adcompiler.transforms.libraries import is_namedtuple
 from adcompiler.transforms.objects import NAMESPACE, make_record
@@ -315,6 +316,7 @@ def push(
     active = active_variables(body, free, [output], s.unit.type, constant)
     varied = varied_variables(body, free, s.unit.type, detached)
     refuse_detached_writes(s, varied)
+    refuse_disguises(s, body, varied)
     tangents = Tangents(s, active, Versions(body))
     tangents.table.update((var, inputs[var]) for var in free if var in active)
     tangents.taken |= set(inputs.values())

@@ -27,6 +27,7 @@ from adcompiler.ir.visit import defined, substitute_statement
 from adcompiler.runtime import noted_value, record
 from adcompiler.transforms.attributes import attribute_rule, is_field
 from adcompiler.transforms.cotangents import Cotangents
+from adcompiler.transforms.disguises import refuse_disguises
 from adcompiler.transforms.libraries import is_namedtuple
 from adcompiler.transforms.pairs import Pairs
 from adcompiler.transforms.regions import finish, hoist_metadata, top_level
@@ -238,6 +239,7 @@ def reverse(
     active = active_variables(body, free, [output], s.unit.type, constant)
     varied = varied_variables(body, free, s.unit.type, detached)
     refuse_detached_writes(s, varied)
+    refuse_disguises(s, body, varied)
     purity = Purity(s.unit.type, s.unit.definition)
     assume = s.unit.assume_equal_shapes and purity.has_no_effect(body)
     reverser = Reverser(s, active, varied, pairs, split, params, assume, apart)

@@ -164,6 +164,11 @@ RANDOM = """
 """
 """Functions that draw numbers, and write into none of their arguments."""
 facts(*named("numpy.random", RANDOM), shares="none", writes=())
+for cls in (np.random.RandomState, np.random.Generator):
+    facts(
+        *(getattr(cls, name) for name in RANDOM.split() if hasattr(cls, name)), shares="none",
+        writes=(),
+    )
 
 
 def position(function: Any, name: str) -> int | None:
