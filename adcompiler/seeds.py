@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from adcompiler.analyses.derivatives import ONLY_OUTSIDE
 from adcompiler.api import Argnums, kept_derivative
 from adcompiler.directions import as_tuple
 
@@ -51,5 +52,8 @@ def seeds_at_once(size: int) -> int:
     """Return how many seeds, of ``size`` numbers each, one sweep may take."""
     return max(1, MAX_NUMBERS // max(size, 1))
 
+
+ONLY_OUTSIDE[batched_vjp] = "vjp, and its pullback for one cotangent after the other, or jacobian"
+ONLY_OUTSIDE[batched_jvp] = "jvp for one tangent after the other, or jacobian"
 
 __all__ = ["batched_jvp", "batched_vjp", "seeds_at_once"]

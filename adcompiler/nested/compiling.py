@@ -191,7 +191,7 @@ def {name}_vjp({params}):
     value, residuals = {name}_augmented({params})
 
     def pullback(cotangent):
-        return {name}_pullback(residuals, as_cotangent(cotangent, value))
+        return {name}_pullback(residuals, {cotangent})
 
     return value, pullback
 """
@@ -240,7 +240,10 @@ def with_second_half(wanted: Wanted, product: Product, text: str) -> tuple[str, 
     params = ", ".join(code.co_varnames[: code.co_argcount])
     name = first.name.rpartition("_")[0]
     if wanted.mode == "vjp":
-        return PULLBACK.format(text=text, name=name, params=params), f"{name}_vjp", 1
+        checked = wanted.option("checked", True)
+        given = "as_cotangent(cotangent, value)" if checked else "cotangent"
+        whole = PULLBACK.format(text=text, name=name, params=params, cotangent=given)
+        return whole, f"{name}_vjp", 1
     code = made[second.name].__code__
     residuals, *tangents = code.co_varnames[: code.co_argcount]
     whole = PUSHFORWARD.format(

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from adcompiler.nested.trees import Form, Leaf, built, leaves_of
-from adcompiler.runtime import as_cotangent, record, seed, zeros_like
+from adcompiler.runtime import as_cotangent, record, seed, unit_vectors, zeros_like
 
 NAMES: dict[str, Any] = {
     "np": np, "record": record, "seed": seed, "zeros_like": zeros_like,
-    "as_cotangent": as_cotangent,
+    "as_cotangent": as_cotangent, "unit_vectors": unit_vectors,
 }
 
 
@@ -30,6 +30,14 @@ def extents(path: str, leaf: Leaf) -> list[str]:
     return [f"{path}.shape[{k}]" for k in range(leaf.ndim)]
 
 
+def joint_shape(path: str, leaf: Leaf, at: str, given: Leaf) -> str:
+    """Return text of the shape of the derivatives of one leaf by another."""
+    behind = shape_text(extents(at, given))
+    if leaf.is_either:
+        return f"np.shape({path}) + {behind}"
+    return shape_text(extents(path, leaf) + extents(at, given))
+
+
 def shape_text(parts: list[str]) -> str:
     """Return text of a shape."""
     return f"({''.join(f'{part}, ' for part in parts)})"
@@ -37,6 +45,8 @@ def shape_text(parts: list[str]) -> str:
 
 def basis(path: str, leaf: Leaf) -> str:
     """Return text of the unit vectors of an array, one behind the other."""
+    if leaf.is_either:
+        return f"unit_vectors({path})"
     eye = f"np.eye({path}.size)" if leaf.kind == "int" else (
         f"np.eye({path}.size, dtype={path}.dtype)"
     )
@@ -60,13 +70,18 @@ def applied(
 
     Of what it returns only what the single one of ``reads`` leads to is kept, if there is one.
     """
-    unit = "unit" if leaf.is_array else "1.0"
+    unit = "unit" if is_several(leaf) else one(chosen, leaf) if leaf.is_array else "1.0"
     given = ", ".join(
         built(form, path, lambda at, one: unit if at == chosen else zero(at, one), names)
         for path, form in trees
     )
     call = f"{linear}({given})" + (reads[0] if len(reads) == 1 else "")
-    return f"[{call} for unit in {basis(chosen, leaf)}]" if leaf.is_array else call
+    return f"[{call} for unit in {basis(chosen, leaf)}]" if is_several(leaf) else call
+
+
+def is_several(leaf: Leaf) -> bool:
+    """Say whether a leaf has any number of elements, not one for sure."""
+    return leaf.is_either or leaf.ndim > 0
 
 
 def rows(value: Form, arguments: list[Form], several: bool, holomorphic: bool) -> tuple[str, Any]:
@@ -87,11 +102,12 @@ def rows(value: Form, arguments: list[Form], several: bool, holomorphic: bool) -
 
     def block(path: str, leaf: Leaf, i: int, at: str, given: Leaf) -> str:
         read = at.replace(inputs[i], f"[{i}]", 1) if len(reads) > 1 else ""
-        if not leaf.is_array:
+        if not is_several(leaf):
             text = f"rows_{number[path]}{read}"
         else:
-            shape = shape_text(extents(path, leaf) + extents(at, given))
+            shape = joint_shape(path, leaf, at, given)
             text = f"np.array([row{read} for row in rows_{number[path]}]).reshape({shape})"
+            text += "[()]" if leaf.is_either and not given.is_array else ""
         return f"np.conj({text})" if holomorphic else text
 
     return finished(lines, value, arguments, several, block, names)
@@ -101,16 +117,18 @@ def columns(value: Form, arguments: list[Form], several: bool) -> tuple[str, Any
     """Return the text of the Jacobian by columns, and what it names."""
     names = dict(NAMES)
     lines = ["def jacobian_columns(value, pushforward{}):"]
+    if isinstance(value, Leaf) and value.is_either:
+        lines.append("    unit_vectors(value)")
     reads = [path.removeprefix("value") for path, _ in leaves_of(value, "value")]
     number = pushed(lines, arguments, names, reads)
 
     def block(path: str, leaf: Leaf, i: int, at: str, given: Leaf) -> str:
         read = path.removeprefix("value") if len(reads) > 1 else ""
-        if not given.is_array:
+        if not is_several(given):
             return f"columns_{number[at]}{read}"
         text = f"np.array([column{read} for column in columns_{number[at]}])"
         text = f"np.moveaxis({text}, 0, -1)" if leaf.is_array else text
-        return f"{text}.reshape({shape_text(extents(path, leaf) + extents(at, given))})"
+        return f"{text}.reshape({joint_shape(path, leaf, at, given)})"
 
     return finished(lines, value, arguments, several, block, names)
 
@@ -125,7 +143,7 @@ def slopes(value: Leaf, arguments: list[Form], several: bool, shown: str) -> tup
     number = pushed(lines, arguments, names, [""])
 
     def block(path: str, leaf: Leaf, i: int, at: str, given: Leaf) -> str:
-        if not given.is_array:
+        if not is_several(given):
             whole = f"columns_{number[at]}"
             return f"np.sum({whole})" if leaf.is_array else whole
         each = "np.sum(column)" if leaf.is_array else "column"

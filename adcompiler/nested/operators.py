@@ -6,11 +6,13 @@ called from outside: what is written is the emitted code of a transform, and a f
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from adcompiler.analyses.derivatives import OPTIONS, Wanted, maker_of
+from adcompiler.errors import Finding
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin
 from adcompiler.nested import entries
@@ -31,11 +33,13 @@ class Asked:
     origin: Origin
     name: str
 
-    def half(self, mode: str, tangents: Tangents | None = None) -> Half | None:
+    def half(
+        self, mode: str, tangents: Tangents | None = None, **options: Any
+    ) -> Half | None:
         """Write a transform of the function; None after a report."""
-        argnums = self.wanted.several
+        wanted = Wanted(mode, self.wanted.several, False, tuple(options.items()))
         return half(
-            self.s, Wanted(mode, argnums), self.func, self.args, self.kwargs, self.origin,
+            self.s, wanted, self.func, self.args, self.kwargs, self.origin,
             self.name, tangents,
         )
 
@@ -56,7 +60,7 @@ class Asked:
 
     def call(self, text: str, names: dict[str, Any], args: Sequence[Atom]) -> Atom:
         """Write a call of a function whose text is given."""
-        function = Const(function_of_text(self.s, text, names))
+        function = Const(function_of_text(self.s, text, names, self.origin))
         return self.s.call(function, list(args), {}, self.origin, self.name)
 
     def derivative(self, mode: str, argnums: Any) -> Atom:
@@ -199,27 +203,55 @@ def jacobian(asked: Asked) -> Atom:
         )
     if mode not in ("auto", "forward", "reverse"):
         return asked.reject(f"jacobian() with mode={mode!r}", "auto, forward or reverse")
+    if mode != "auto":
+        return jacobian_by(asked, mode)
+    first, second = ("forward", "reverse") if of_one_number(asked) else ("reverse", "forward")
+    return first_accepted(asked, [
+        lambda: jacobian_by(asked, first), lambda: jacobian_by(asked, second)])
+
+
+def jacobian_by(asked: Asked, mode: str) -> Atom:
+    """Write a Jacobian by one of the two modes."""
     holomorphic = bool(asked.wanted.option("holomorphic", False))
     several = isinstance(asked.wanted.argnums, tuple)
-    if mode == "auto":
-        mode = "forward" if of_one_number(asked) else "reverse"
     if mode == "reverse":
-        found = asked.half("vjp")
+        found = asked.half("vjp", checked=False)
         linear = None if found is None else asked.item(result_of(found), 1)
     else:
         found, linear = linear_map(asked)
     if found is None or linear is None:
         return UNDEF
     value = value_of(asked, found)
-    form, inputs = form_of(asked.s, value), [form_of(asked.s, x) for x in found.inputs]
+    form = form_of(asked.s, value, True)
+    inputs = [form_of(asked.s, x) for x in found.inputs]
     for one in (form, *inputs):
         for _, leaf in leaves_of(one, ""):
-            if (leaf.kind == "complex") != holomorphic:
+            if not leaf.is_either and (leaf.kind == "complex") != holomorphic:
                 return refuse_kind(asked, leaf, holomorphic)
     text, names = entries.rows(form, inputs, several, holomorphic) if mode == "reverse" else (
         entries.columns(form, inputs, several)
     )
     return asked.call(text, names, [value, linear, *found.inputs])
+
+
+def first_accepted(asked: Asked, ways: Sequence[Callable[[], Atom]]) -> Atom:
+    """Write the first of some ways that is not refused; all refused, tell why the first is."""
+    s, findings = asked.s, asked.s.unit.findings
+    count = len(findings)
+    refused: list[Finding] = []
+    for way in ways:
+        before = None if s.heap is None else (s.heap.state.copy(), dict(s.heap.references))
+        with s.writing_to([]) as out:
+            found = way()
+        if len(findings) == count:
+            s.out.extend(out)
+            return found
+        refused = refused or findings[count:]
+        del findings[count:]
+        if s.heap is not None and before is not None:
+            s.heap.state, s.heap.references = before
+    findings += refused
+    return UNDEF
 
 
 def refuse_kind(asked: Asked, leaf: Leaf, holomorphic: bool) -> Atom:
@@ -246,7 +278,8 @@ def forward_gradient(asked: Asked) -> Atom:
     if found is None or linear is None:
         return UNDEF
     value = value_of(asked, found)
-    form, inputs = form_of(asked.s, value), [form_of(asked.s, x) for x in found.inputs]
+    form = form_of(asked.s, value, True)
+    inputs = [form_of(asked.s, x) for x in found.inputs]
     if not isinstance(form, Leaf):
         return asked.reject(
             "fmad() of a function whose result is no number", "jacobian is for other results")
@@ -311,9 +344,21 @@ def hessian(asked: Asked) -> Atom:
             "a derivative that is written into out=, inside of a function that is compiled",
             "copy what it returns: out[...] = hessian(f)(x)",
         )
-    mode = asked.wanted.option("mode", "fwd_adj")
-    if mode not in ("fwd_adj", "adj_adj", "adj_fwd", "fwd_fwd"):
-        return asked.reject(f"hessian() with mode={mode!r}", "fwd_adj, adj_adj, adj_fwd or fwd_fwd")
+    mode = asked.wanted.option("mode")
+    if mode is None:
+        return first_accepted(asked, [
+            functools.partial(hessian_by, asked, one) for one in COMBINATIONS])
+    if mode not in COMBINATIONS:
+        return asked.reject(f"hessian() with mode={mode!r}", f"one of {', '.join(COMBINATIONS)}")
+    return hessian_by(asked, mode)
+
+
+COMBINATIONS = ("fwd_adj", "adj_fwd", "adj_adj", "fwd_fwd")
+"""How second derivatives are computed, the outer mode first, in the order they are tried in."""
+
+
+def hessian_by(asked: Asked, mode: str) -> Atom:
+    """Write a Hessian by one combination of modes."""
     outer, inner = mode.split("_")
     gradient = asked.derivative("grad" if inner == "adj" else "fmad", asked.wanted.argnums)
     return jacobian(asked.of(gradient, "jacfwd" if outer == "fwd" else "jacrev"))
@@ -323,8 +368,17 @@ def along(asked: Asked) -> Atom:
     """``hvp`` and ``vhp``: the derivative of the gradient along a direction."""
     if len(asked.args) < 2:
         return asked.reject("hvp() without a direction", "hvp(f, x, v)")
-    mode = asked.wanted.option("mode", "fwd_adj")
-    mode = "adj_adj" if asked.wanted.mode == "vhp" else mode
+    mode = "adj_adj" if asked.wanted.mode == "vhp" else asked.wanted.option("mode")
+    if mode is None:
+        return first_accepted(asked, [
+            functools.partial(along_by, asked, one)
+            for one in COMBINATIONS[:3] if one != "adj_fwd" or not asked.kwargs
+        ])
+    return along_by(asked, mode)
+
+
+def along_by(asked: Asked, mode: str) -> Atom:
+    """Write the product of the Hessian with a direction by one combination of modes."""
     x, v, *rest = asked.args
     inner = replace(asked, args=[x, *rest], wanted=Wanted(mode, (0,)))
     if mode == "adj_fwd" and not asked.kwargs:

@@ -9,8 +9,9 @@ from types import FunctionType
 from typing import Any
 
 from adcompiler.cache.store import load_module
+from adcompiler.frontend.places import stand_for
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom
+from adcompiler.ir.nodes import Atom, Origin
 from adcompiler.runtime.records import is_record_class
 from adcompiler.transforms.parts import keys_of
 from adcompiler.transforms.writer import Writer
@@ -22,11 +23,16 @@ class NoStructure(Exception):
 
 @dataclass(frozen=True)
 class Leaf:
-    """A number, or an array with ``ndim`` axes."""
+    """A number, or an array with ``ndim`` axes; it may be either where ``kind`` is ``any``."""
 
     kind: str
     is_array: bool = False
     ndim: int = 0
+
+    @property
+    def is_either(self) -> bool:
+        """Whether it is left to the run whether this is a number or an array."""
+        return self.kind == "any"
 
 
 @dataclass(frozen=True)
@@ -44,8 +50,13 @@ Form = Leaf | Node | None
 NUMBERS = ("int", "float", "complex")
 
 
-def form_of(s: Writer, atom: Atom) -> Form:
-    """Return the structure of a value; raise NoStructure where it is not known."""
+def form_of(s: Writer, atom: Atom, is_result: bool = False) -> Form:
+    """Return the structure of a value; raise NoStructure where it is not known.
+
+    A result of unknown type is taken for a number or array, which is checked when it is there.
+    """
+    if is_result and isinstance(s.unit.type(atom), t.Unknown):
+        return Leaf("any", True)
     type_, elements = s.unit.type(atom), s.unit.elements(atom)
     if isinstance(type_, (t.List, t.Tuple)) and elements is not None:
         return node_of(type_, [form_of(s, element) for element in elements])
@@ -123,10 +134,17 @@ def built(
     return f"{name}({', '.join(texts)})"
 
 
-def function_of_text(s: Writer, text: str, names: dict[str, Any]) -> FunctionType:
-    """Return the function that a text defines, to be opened like emitted code."""
+def function_of_text(
+    s: Writer, text: str, names: dict[str, Any], origin: Origin
+) -> FunctionType:
+    """Return the function that a text defines, to be opened like emitted code.
+
+    It stands for the user's line at ``origin``.
+    """
     name = text[4 : text.index("(")]
-    made = loaded(text, name, tuple(names.items()))
+    place = f"# {origin.file}:{origin.line}:{origin.column}\n"
+    made = loaded(text + place, name, tuple(names.items()))
+    stand_for(made.__code__.co_filename, {}, origin)
     s.unit.emitted[made] = True
     return made
 

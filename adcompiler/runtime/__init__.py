@@ -18,7 +18,9 @@ from adcompiler.runtime.records import record
 from adcompiler.runtime.regions import (
     called, evaluated, no_grad, note_value, noted_value, passing_on, stop_gradient,
 )
-from adcompiler.runtime.structure import add, as_cotangent, as_gradient, seed, zeros_like
+from adcompiler.runtime.structure import (
+    add, as_cotangent, as_gradient, seed, unit_vectors, zeros_like,
+)
 from adcompiler.runtime.tangents import as_tangent
 
 __all__ = [
@@ -32,5 +34,5 @@ __all__ = [
     "noted_value", "own", "paired", "passing_on", "pattern_argument", "positions", "project",
     "put_entry", "read_global", "record", "repack", "same_kind", "same_length", "same_shape",
     "same_trailing_shape", "scatter", "seed", "stays_real", "stop_gradient", "store_global",
-    "unbroadcast", "unpack", "without_keys", "zeros_like",
+    "unbroadcast", "unit_vectors", "unpack", "without_keys", "zeros_like",
 ]

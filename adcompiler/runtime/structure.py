@@ -84,6 +84,20 @@ def seed(value: Any, name: str = "the function") -> Any:
     return 1.0
 
 
+def unit_vectors(value: Any) -> list[Any]:
+    """Return the cotangents of a number or array that are 1 in one place and 0 elsewhere.
+
+    Raises TypeError for other values, and for complex ones.
+    """
+    number = isinstance(value, (np.ndarray, np.generic, int, float)) and not isinstance(value, bool)
+    if not number or np.asarray(value).dtype.kind not in "fiu":
+        raise TypeError(f"a Jacobian needs real numbers and arrays, not {describe(value)}")
+    if not isinstance(value, np.ndarray):
+        return [1.0]
+    dtype = value.dtype if value.dtype.kind == "f" else np.float64
+    return [row.reshape(value.shape) for row in np.eye(value.size, dtype=dtype)]
+
+
 def describe(value: Any) -> str:
     """Return what a value is, for messages: class, dtype and shape."""
     if isinstance(value, np.ndarray):

@@ -105,6 +105,8 @@ def options_of(
     names = OPTIONS[mode]
     options.update(zip(names, args[1:], strict=False))
     found = {key: known(s, unstar(value)) for key, value in options.items()}
+    if found.get("out") is not None:
+        found["out"] = True
     argnums = found.pop("argnums", found.pop("argnum", 0))
     has_aux = found.pop("has_aux", False)
     if len(args) > len(names) + 1 or not usable(argnums) or not isinstance(has_aux, bool):

@@ -10,13 +10,14 @@ import numpy as np
 from adcompiler.rulekit import Call, call, non_differentiable, rrule
 from adcompiler.runtime import (
     add, as_cotangent, as_gradient, last_written, project, repack, scatter, seed, unbroadcast,
-    unpack, zeros_like,
+    unit_vectors, unpack, zeros_like,
 )
 from adcompiler.runtime.containers import dict_of, dict_of_adjoint
 from adcompiler.runtime.shaping import laid_out_as
 
 non_differentiable(zeros_like)
 non_differentiable(seed, pure=False)
+non_differentiable(unit_vectors, pure=False)
 
 
 def _forms(rng: np.random.Generator) -> list[Call]:
