@@ -1,0 +1,125 @@
+"""What is too large, or too deep, is refused by name, and what is only long is compiled."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import Any
+
+import pytest
+
+from adcompiler import ADError, grad
+from adcompiler.budget import deeply, recursion
+from adcompiler.errors import TooLargeError
+
+
+def module(text: str, name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> Any:
+    (tmp_path / f"{name}.py").write_text(f"import numpy as np\n{text}\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return __import__(name)
+
+
+def large(x):
+    s = x
+    for _ in range(3):
+        s = s * x
+        s = s + 1.0
+        s = s * x
+        s = s + 2.0
+        s = s * x
+        s = s + 3.0
+        s = s * x
+        s = s + 4.0
+        s = s * x
+        s = s + 5.0
+        s = s * x
+        s = s + 6.0
+    return s
+
+
+def caller(x):
+    y = x * 2.0
+    return large(y) + 1.0
+
+
+def test_the_refusal_names_the_call_that_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADCOMPILER_BUDGET", "20")
+    with pytest.raises(TooLargeError, match="the call here is too large to compile") as caught:
+        grad(caller)(1.0)
+    (finding,) = caught.value.findings
+    assert finding.text.strip() == "return large(y) + 1.0"
+    assert "ADCOMPILER_BUDGET" in finding.hint and finding.anchor == "budget"
+
+
+def test_the_same_call_passes_with_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADCOMPILER_BUDGET", "inf, 600")
+    step = (caller(1.0 + 1e-7) - caller(1.0 - 1e-7)) / 2e-7
+    assert grad(caller)(1.0) == pytest.approx(step, rel=1e-6)
+
+
+def test_time_is_part_of_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADCOMPILER_BUDGET", "inf,1e-9")
+    with pytest.raises(TooLargeError, match="seconds went into it"):
+        grad(lambda x: large(x) * 3.0)(1.0)
+
+
+@pytest.mark.parametrize("text", ["many", "1,2,3", "0", "-5,3", "nan"])
+def test_a_budget_that_is_none_is_an_error(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADCOMPILER_BUDGET", text)
+    with pytest.raises(ADError, match="is not `statements` or `statements,seconds`"):
+        grad(lambda x: x * 7.0)(1.0)
+
+
+LONG = {
+    "terms": ("def f(x):\n    return " + " + ".join(["x"] * 300), 300.0),
+    "items": (
+        "def f(x):\n    return sum([" + ", ".join(f"x * {k}.0" for k in range(1000)) + "])",
+        499500.0,
+    ),
+    "helpers": (
+        "def h0(x):\n    return x * 2.0\n" + "".join(
+            f"def h{k}(x):\n    return h{k - 1}(x) + x\n" for k in range(1, 60)
+        ) + "def f(x):\n    return h59(x)", 61.0,
+    ),
+    "parentheses": ("def f(x):\n    return " + "(x + " * 80 + "x" + ")" * 80, 81.0),
+}
+
+
+@pytest.mark.parametrize("kind", LONG)
+def test_long_programs_are_compiled(
+    kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    text, wanted = LONG[kind]
+    function = module(text, f"long_{kind}", monkeypatch, tmp_path).f
+    assert grad(function)(1.5) == wanted
+
+
+@pytest.mark.parametrize("terms", [900, 2500, 20000])
+def test_whatever_is_deeper_still_is_compiled_or_refused(
+    terms: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    text = "def f(x):\n    return " + " + ".join(["x"] * terms)
+    try:
+        function = module(text, f"deep_{terms}", monkeypatch, tmp_path).f
+    except (RecursionError, MemoryError):
+        return  # Python itself does not take it
+    try:
+        assert grad(function)(1.0) == terms
+    except ADError as error:
+        assert "too deep" in str(error)
+
+
+def test_the_limit_of_recursion_is_as_before() -> None:
+    before = sys.getrecursionlimit()
+    assert grad(lambda x: x * x * 5.0)(1.0) == 10.0
+    with recursion(before + 500), recursion(before + 300):
+        assert sys.getrecursionlimit() >= before + 300
+    assert sys.getrecursionlimit() == before
+
+
+def test_work_is_done_on_a_thread_whose_exceptions_arrive() -> None:
+    here = threading.current_thread()
+    assert deeply(threading.current_thread) is not here
+    assert deeply(lambda: deeply(threading.current_thread) is threading.current_thread())
+    with pytest.raises(KeyError, match="gone"):
+        deeply(lambda: {}["gone"])
