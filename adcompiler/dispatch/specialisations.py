@@ -38,7 +38,9 @@ from adcompiler.ir.failures import reported
 from adcompiler.rulekit.forks import across_forks
 from adcompiler.rulekit.registry import REGISTRY
 from adcompiler.runtime import AliasedError, StretchedError, own
-from adcompiler.runtime.batches import count_seeds, seed_of, stacked
+from adcompiler.runtime.batches import (
+    count_seeds, no_seeds, none_of, one_zero, seed_of, stacked,
+)
 
 MODES = ("grad", "value_and_grad", "vjp", "forward", "taylor", "linearize")
 MAX_KEYS = 256
@@ -398,6 +400,8 @@ def pair(
         def pullback_of_each(cotangents: Any) -> Any:
             """Return the cotangents of the arguments for those of the value, one for each seed."""
             given = conform_each(cotangents, structure)
+            if no_seeds(given, "the cotangents"):
+                return none_of(pullback_of_each(one_zero(given)))
             if not one_by_one:
                 return backward(residuals, given)
             seeds = range(count_seeds(given))
@@ -433,6 +437,9 @@ def at_point(
                 conform_each(d, form, f"the tangents of {name}")
                 for d, (form, name) in zip(tangents, outlines, strict=True)
             )
+            if no_seeds(given, "the tangents"):
+                value, along = pushforward_of_each(*one_zero(given))
+                return value, none_of(along)
             if not one_by_one:
                 return run(*args, *given)
             kept = [own(args) for _ in range(1, count_seeds(given))]

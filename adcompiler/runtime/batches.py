@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -144,6 +144,41 @@ def seed_of(g: Any, i: int) -> Any:
     if is_record(g):
         return record(**{name: seed_of(item, i) for name, item in state_of(g).items()})
     return g
+
+
+def each_array(change: Callable[[Any], Any], g: Any) -> Any:
+    """Return what ``g`` holds with every array changed."""
+    if isinstance(g, np.ndarray):
+        return change(g)
+    if isinstance(g, tuple) and hasattr(g, "_fields"):
+        return type(g)(*(each_array(change, item) for item in g))
+    if isinstance(g, (tuple, list)):
+        return type(g)(each_array(change, item) for item in g)
+    if isinstance(g, dict):
+        return {key: each_array(change, item) for key, item in g.items()}
+    if is_record(g):
+        return record(**{k: each_array(change, item) for k, item in state_of(g).items()})
+    return g
+
+
+def no_seeds(g: Any, name: str) -> bool:
+    """Say whether arrays of many seeds are of none; raise ValueError if not all of as many."""
+    counts: set[int] = set()
+    each_array(lambda a: counts.add(len(a)), g)
+    if len(counts) > 1:
+        numbers = " and ".join(map(str, sorted(counts)))
+        raise ValueError(f"{name} are of different numbers of seeds: {numbers}")
+    return counts == {0}
+
+
+def one_zero(g: Any) -> Any:
+    """Return one seed of zeros, from no seeds at all."""
+    return each_array(lambda a: np.zeros((1, *a.shape[1:]), a.dtype), g)
+
+
+def none_of(g: Any) -> Any:
+    """Return values for no seed at all, from those for some."""
+    return each_array(lambda a: a[:0].copy(), g)
 
 
 def stacked(found: Sequence[Any]) -> Any:

@@ -14,11 +14,21 @@ def emitted(function, mode, *args):
     return text[text.rindex("def ") :]
 
 
-def check(function, *args, seeds=4):
+def seeds_of_axis(of_each, pullback, cotangents):
+    """Compare pullbacks of many cotangents with those of each."""
+    found = of_each(cotangents)
+    for i, g in enumerate(cotangents):
+        for a, b in zip(found, pullback(g if g.ndim else float(g)), strict=True):
+            assert a[i] == pytest.approx(b, rel=1e-12, abs=1e-12)
+
+
+def check(function, *args, seeds=7):
     """Compare with one seed after another in both modes; return whether it is one sweep."""
     rng = np.random.default_rng(0)
     y, pullback = vjp(function, *args)
     _, of_each = batched_vjp(function, *args)
+    for other in {*np.shape(y), 2} - {0, 1}:  # a number of seeds for each axis
+        seeds_of_axis(of_each, pullback, rng.normal(size=(other, *np.shape(y))))
     cotangents = rng.normal(size=(seeds, *np.shape(y)))
     found = of_each(cotangents)
     for i in range(seeds):
@@ -235,7 +245,7 @@ def test_the_transpose_of_a_vector_is_the_vector():
         return y * z + x.T
 
     for size in (3, 4, 5):
-        check(turned, np.linspace(0.5, 2.0, size), seeds=4)
+        check(turned, np.linspace(0.5, 2.0, size), seeds=5)
 
 
 def test_writes_through_a_transpose():
@@ -245,4 +255,23 @@ def test_writes_through_a_transpose():
         y.T[:, 0] = x
         return y @ x
 
-    check(columns, np.array([0.5, 1.5, 2.0]), seeds=2)
+    check(columns, np.array([0.5, 1.5, 2.0]), seeds=3)
+
+
+@pytest.mark.parametrize("function", [
+    lambda v: v * v.sum(), lambda v: np.linalg.det(np.outer(v, v) + np.eye(4)) * v[:2],
+    lambda v: np.linalg.eigvalsh(np.outer(v, v) + np.eye(4)),
+])
+def test_no_seeds_at_all(function):
+    value, pullback = batched_vjp(function, x)
+    assert pullback(np.zeros((0, *value.shape)))[0].shape == (0, 4)
+    along = batched_jvp(function, (x,), (np.zeros((0, 4)),))[1]
+    assert along.shape == (0, *value.shape)
+
+
+def test_different_numbers_of_seeds_are_refused():
+    _, pullback = batched_vjp(lambda v: (v * 2.0, v.sum()), x)
+    with pytest.raises(ValueError, match="different numbers of seeds: 1 and 3"):
+        pullback((np.ones((3, 4)), np.ones(1)))
+    with pytest.raises(ValueError, match="the tangents are of different numbers of seeds: 2 and 3"):
+        batched_jvp(lambda a, b: a * b, (x, x), (np.ones((3, 4)), np.ones((2, 4))))
