@@ -16,6 +16,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from adcompiler.analyses.derivatives import ONLY_OUTSIDE, Wanted
 from adcompiler.api import Argnums, Derivative
 from adcompiler.dispatch import AtPoint, Compiled, Options
 from adcompiler.patterns import Watched, watched_pattern
@@ -152,7 +153,13 @@ def seeds_of_one_sweep(size: int) -> int:
 class SparseDerivative:
     """Base of sparse Jacobians and Hessians: keeps structures by what they depend on."""
 
+    is_derivative = True
     is_second = False
+
+    @property
+    def options(self) -> Wanted:
+        """What compiled code that calls this asks for."""
+        return Wanted("sparse_hessian" if self.is_second else "sparse_jacobian", self.argnums)
 
     def __init__(
         self, function: Callable[..., Any], argnums: Argnums, kind: str, order: str
@@ -421,6 +428,8 @@ def sparse_hessian(
         raise ValueError(f"kind is one of star, acyclic, column, not {kind!r}")
     return SparseHessian(function, argnums, kind, order)
 
+
+ONLY_OUTSIDE.update({sparse_jacobian: "jacobian", sparse_hessian: "hessian"})
 
 __all__ = [
     "SparseDerivative", "SparseHessian", "SparseJacobian", "Structure", "sparse_hessian",

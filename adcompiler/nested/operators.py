@@ -404,6 +404,13 @@ def along_by(asked: Asked, mode: str) -> Atom:
     return asked.reject(f"hvp() with mode={mode!r}", "fwd_adj, adj_adj or adj_fwd")
 
 
+def refused(asked: Asked) -> Atom:
+    """Report a sparse derivative: its code is for calls from outside."""
+    mode = asked.wanted.mode
+    return asked.reject(
+        f"{mode}() inside of a function that is compiled", mode.removeprefix("sparse_"))
+
+
 OPERATORS: dict[str, Callable[[Asked], Atom]] = {
     "grad": joint,
     "value_and_grad": joint,
@@ -420,6 +427,8 @@ OPERATORS: dict[str, Callable[[Asked], Atom]] = {
     "hessian": hessian,
     "hvp": along,
     "vhp": along,
+    "sparse_jacobian": refused,
+    "sparse_hessian": refused,
 }
 """How each mode is written; ``forward``, which is given its tangents, is written by ``derive``."""
 

@@ -10,7 +10,7 @@ import pytest
 
 from adcompiler import (
     UnsupportedError, batched_vjp, derivative, elementwise_grad, fmad, grad, hessian, hvp, jacfwd,
-    jacobian, jacrev, jet, linearize, nth_derivative, taylor, value_and_grad,
+    jacobian, jacrev, jet, linearize, nth_derivative, sparse_jacobian, taylor, value_and_grad,
 )
 
 X = np.array([0.7, 1.2, 2.1])
@@ -279,6 +279,9 @@ def test_other_results():
 # -- what is refused ------------------------------------------------------------------------------
 
 
+SPARSE = sparse_jacobian(cubes)
+
+
 def problems(call):
     with pytest.raises(UnsupportedError) as caught:
         call()
@@ -295,6 +298,7 @@ def test_what_is_refused_is_told_of_the_line_that_asks_for_it():
         (lambda: grad(lambda a: np.sum(batched_vjp(cubes, a)[1](np.eye(3))[0]))(X), "batched_vjp"),
         (lambda: grad(lambda t: taylor(cubes, (t,), (np.ones(2),))[1][0])(1.0), "taylor"),
         (lambda: grad(lambda a: np.sum(jacobian(cubes, out=X)(a)))(X), "out="),
+        (lambda: grad(lambda a: np.sum(SPARSE(a).data))(X), "sparse_jacobian"),
         (lambda: jacobian(lambda a: derivative(cubes)(a))(X), "derivative() in the argument"),
         (lambda: jacobian(lambda a: hvp(cubes, a, X, mode="fwd_fwd"))(X), "mode='fwd_fwd'"),
         (lambda: jacobian(lambda a: jacobian(np.exp)(a * 1j))(X), "complex numbers"),
