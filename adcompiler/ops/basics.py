@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import binascii
+import bisect
 import cmath
 import contextlib
 import functools
 import itertools
 import math
 import operator
+import pickle
 import statistics
+import struct
+import time
 import warnings
+import zlib
 from collections import ChainMap, Counter, OrderedDict, deque
 from collections.abc import Iterable
 from types import MappingProxyType
@@ -147,6 +153,11 @@ BUILTINS: tuple[Entry, ...] = (
             "__xor__", "__rand__", "__ror__", "__rsub__", "__rxor__", "__getitem__", "__reversed__",
         ) if hasattr(cls, name)
     ), stated(pure=True, shares=CONTENTS, writes=())),
+    ((
+        struct.pack, struct.unpack, struct.unpack_from, struct.calcsize, pickle.dumps, pickle.loads,
+        bisect.bisect_left, bisect.bisect_right, *functions_of(time), *functions_of(binascii),
+        *functions_of(zlib),
+    ), stated(shares=OWN, writes=())),
     ((warnings.warn, set, frozenset, tuple, list, dict, sum), stated(writes=())),
 )
 

@@ -85,7 +85,7 @@ VALUES = """
     corrcoef nanmedian poly polyadd polyder polydiv polyfit polyint polymul polysub kaiser
     result_type can_cast histogram histogramdd histogram2d histogram_bin_edges ix_ isin in1d
     broadcast_arrays asmatrix broadcast_shapes require trim_zeros array_split
-    row_stack lib.stride_tricks.as_strided bmat
+    row_stack lib.stride_tricks.as_strided bmat frombuffer fromiter
 """
 """Functions that do nothing but give a value, and check what they are given."""
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import pickle
 import struct
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import squareform
 
 from adcompiler import ADError, grad, value_and_grad, vjp
 from adcompiler.runtime.unknown_calls import WrittenError
@@ -65,10 +67,27 @@ def read_only(x):
     return len(struct.pack("d", 1.0)) * np.sum(x * TABLE)
 
 
+def bytes_read(x):
+    return np.sum(np.frombuffer(struct.pack("3d", 1.0, 2.0, 3.0)) * x)
+
+
+def copied_by_pickling(x):
+    return np.sum(pickle.loads(pickle.dumps(TABLE)) * TABLE * x)
+
+
 PROGRAMS = (
     filled, filled_later, filled_through_a_view, filled_in_a_loop, filled_in_a_branch, packed,
-    read_only,
+    read_only, bytes_read, copied_by_pickling,
 )
+
+
+def test_a_python_function_around_compiled_code_is_never_tried_on_stand_ins():
+    def f(m):
+        return np.sum(squareform(m) ** 2)
+
+    m = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 3.0], [2.0, 3.0, 0.0]])
+    with pytest.raises(ADError, match="may write into the array"):
+        value_and_grad(f)(m)
 
 
 def differences(f, x):
