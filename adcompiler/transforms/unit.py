@@ -105,13 +105,12 @@ class Unit:
     maps (module, name) to the values that rules read by name while they were opened;
     ``inside_rules`` holds the functions among them, whose own names are of that kind too.
     ``parts`` maps parameters that are instances to the variables that hold their attributes.
-    ``one_shot`` holds the values that stand for iterators, which Python runs over only once;
+    ``one_shot`` holds values that stand for iterators, which Python runs over only once;
     ``reused`` the variables of the functions being read that may be read more than once.
     ``derive`` compiles a derivative that the code asks for, ``derivatives`` holds those compiled by
     what they were specialised on, ``emitted`` their functions, and which of them are opened.
-    ``spared`` holds what a write computes by itself, if nothing else reads it. ``if_bound`` has the
-    variables of the program that hold one value, known here, or nothing; what the code carries for
-    them is True, or nothing.
+    ``spared`` holds what a write computes itself. ``if_bound`` has variables of the program that
+    hold one known value or none: the code carries True or nothing for them.
     ``detached`` are the variables defined inside ``with no_grad()``, ``detached_writes`` the values
     of outer storage that is written into there.
     ``merges`` are the places where a variable is one of two arrays; at those in ``chosen`` it is
