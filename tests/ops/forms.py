@@ -76,7 +76,7 @@ def forms_with_out() -> Iterator[str]:
         if hasattr(np.ndarray, name):
             yield form.format(out=ROOM.get(name, "y"))
     for module, spelled in ((np, "np"), (np.linalg, "np.linalg"), (np.fft, "np.fft")):
-        for name in module.__all__:
+        for name in sorted(module.__all__):
             yield from forms_of(getattr(module, name), f"{spelled}.{name}", name)
     for name in ("add", "multiply", "maximum", "minimum", "hypot"):
         yield f"np.{name}.reduce(a, 0, None, y)"
