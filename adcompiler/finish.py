@@ -12,11 +12,12 @@ from adcompiler.analyses.purity import Purity
 from adcompiler.analyses.storage import Sharing
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    NONE, Atom, Attribute, Block, Call, Const, Let, Origin, Pack, Rhs, Star, Statement, Var, unstar,
+    NONE, Atom, Attribute, Block, Call, Const, Global, Item, Let, Origin, Pack, Rhs, Star,
+    Statement, Var, unstar,
 )
 from adcompiler.optimise.dead_code import dead_code
 from adcompiler.rulekit.registry import REGISTRY
-from adcompiler.runtime import add_at, as_gradient, unbroadcast
+from adcompiler.runtime import add_at, as_gradient, read_global, unbroadcast
 from adcompiler.transforms.batching import batched_block
 from adcompiler.transforms.reverse import Reversed
 from adcompiler.transforms.series_batching import series_block
@@ -171,13 +172,24 @@ def own_arrays(block: Block, unit: Unit, foreign: set[Var], origin: Origin) -> B
         if not isinstance(type_, t.Array) or type_.kind not in ("float", "complex"):
             return atom
         roots = roots_of(atom, made, sharing)
-        if roots & foreign or roots & given:
+        from_outside = any(is_global(made.get(root)) for root in roots)
+        if roots & foreign or roots & given or from_outside:
             return write(atom.name, Call(Const(np.copy), (atom,)), type_)
         given.update(roots)
         return atom
 
     yields = tuple(map(own, block.yields))
     return replace(block, statements=tuple(statements), yields=yields)
+
+
+def is_global(rhs: Rhs | None) -> bool:
+    """Say whether a value is read from a module or another object that is there already."""
+    match rhs:
+        case Global() | Attribute(Const()) | Item(Const()):
+            return True
+        case Call(Const(function)):
+            return function is read_global
+    return False
 
 
 def roots_of(var: Var, made: Mapping[Var, Rhs], sharing: Sharing) -> set[Var]:

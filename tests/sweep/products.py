@@ -1,0 +1,258 @@
+"""One cell in every product: value, effects, gradient, tangent, Jacobian, pattern, module."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import itertools
+import linecache
+import signal
+import sys
+import types
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from adcompiler import ADError, jacobian_sparsity, jacrev, jvp, source, value_and_grad, vjp
+from tests.sweep.cells import METHODS, Cell, leaves, quiet
+
+SECONDS = 25
+TOLERANCE = 2e-5
+_numbers = itertools.count()
+
+
+class TookTooLong(Exception):
+    """A cell that did not end."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a cell: right, refused, raw (another error), wrong, slow or skipped."""
+
+    status: str
+    detail: str = ""
+
+
+@contextmanager
+def limited(seconds: int) -> Iterator[None]:
+    """Stop what takes longer."""
+
+    def stop(*_: Any) -> None:
+        raise TookTooLong
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+class Program:
+    """A small function that makes the call, and the arguments that it takes."""
+
+    def __init__(self, cell: Cell, y: Any) -> None:
+        self.space: dict[str, Any] = {"np": np}
+        self.values: list[Any] = []
+        self.names: list[str] = []
+        args = [self.parameter(x) for x in cell.args]
+        given = [*args, *(f"{k}={self.constant(k, x)}" for k, x in cell.kwargs.items())]
+        found = list(leaves(y))
+        rows = []
+        if cell.buffer:
+            self.space["SHAPE"] = np.shape(y)
+            rows.append("    y = np.zeros(SHAPE)")
+            given.insert(len(args) if cell.buffer == "positional" else len(given),
+                         "y" if cell.buffer == "positional" else f"{cell.buffer}=y")
+            rows.append(f"    {self.called(cell, given)}")
+        else:
+            rows.append(f"    y = {self.called(cell, given)}")
+        terms = []
+        for i, (path, leaf) in enumerate(found):
+            weights = np.cos(1.0 + i + np.arange(leaf.size)).reshape(leaf.shape)
+            self.space[f"W{i}"] = weights if leaf.ndim else float(weights)
+            part = f"np.real({path}) + 0.7 * np.imag({path})" if leaf.dtype.kind == "c" else path
+            terms.append(f"np.sum(({part}) * W{i})")
+        head = f"def program({', '.join(self.names)}):\n"
+        text = head + "\n".join(rows) + f"\n    return {' + '.join(terms)}\n"
+        direct = head + "\n".join(rows) + f"\n    return np.ravel({found[0][0]})\n"
+        if found[0][1].dtype.kind == "c":
+            direct = direct.replace(f"np.ravel({found[0][0]})", f"np.ravel(np.real({found[0][0]}))")
+        self.text = text
+        self.function = self.made(text, "program")
+        self.vector = self.made(direct, "program")
+
+    def called(self, cell: Cell, given: list[str]) -> str:
+        if cell.module == METHODS:
+            first, *others = given
+            return f"{first}.{cell.name}({', '.join(others)})"
+        root = cell.module.partition(".")[0]
+        self.space[root] = importlib.import_module(root)
+        importlib.import_module(cell.module)
+        return f"{cell.module}.{cell.name}({', '.join(given)})"
+
+    def parameter(self, x: Any) -> str:
+        """Return the text of an argument: arrays and numbers are parameters of the program."""
+        if isinstance(x, (np.ndarray, float)):
+            self.names.append("xuvwz"[len(self.names)])
+            self.values.append(x.copy() if isinstance(x, np.ndarray) else x)
+            return self.names[-1]
+        if isinstance(x, (list, tuple)) and any(isinstance(i, np.ndarray) for i in x):
+            inner = ", ".join(map(self.parameter, x))
+            return f"[{inner}]" if isinstance(x, list) else f"({inner},)"
+        return repr(x)
+
+    def constant(self, key: str, x: Any) -> str:
+        if isinstance(x, (np.ndarray, type)) or x is np.inf:
+            self.space[f"OPTION_{key}"] = x
+            return f"OPTION_{key}"
+        return repr(x)
+
+    def made(self, text: str, name: str) -> Callable[..., Any]:
+        file = f"<sweep {next(_numbers)}>"
+        linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+        module = types.ModuleType(f"sweep_{next(_numbers)}")
+        module.__dict__.update(self.space)
+        sys.modules[module.__name__] = module
+        exec(compile(text, file, "exec"), module.__dict__)
+        made: Callable[..., Any] = getattr(module, name)
+        return made
+
+
+def moved(values: list[Any], i: int, by: Any) -> list[Any]:
+    """Return copies of arguments with one of them moved."""
+    found = copy.deepcopy(values)
+    found[i] = found[i] + by
+    return found
+
+
+def same(a: Any, b: Any, tolerance: float = 1e-12) -> bool:
+    """Say whether two numbers or arrays agree, nan with nan."""
+    a, b = np.asarray(a), np.asarray(b)
+    if a.shape != b.shape:
+        return False
+    size = float(np.max(np.abs(b), initial=1.0, where=np.isfinite(b)))
+    return bool(np.allclose(a, b, rtol=tolerance, atol=tolerance * size, equal_nan=True))
+
+
+def slope(f: Callable[..., Any], values: list[Any], i: int, v: Any) -> Any:
+    """Return central differences, None where two steps do not agree: at a kink."""
+    found = []
+    for h in (1e-5, 3e-6):
+        above, below = f(*moved(values, i, h * v)), f(*moved(values, i, -h * v))
+        found.append((np.asarray(above) - np.asarray(below)) / (2.0 * h))
+    if not np.all(np.isfinite(found[0])) or not same(found[0], found[1], 1e-5):
+        return None
+    return found[1]
+
+
+def check(cell: Cell) -> Outcome:
+    """Run a cell in every product; the first thing that differs from plain Python is told."""
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"), limited(SECONDS):
+            warnings.simplefilter("ignore")
+            return compared(cell)
+    except TookTooLong:
+        return Outcome("slow")
+    except ADError as error:
+        return Outcome("refused", type(error).__name__)
+    except Exception as error:
+        return Outcome("raw", f"{type(error).__name__}: {str(error)[:200]}")
+
+
+def compared(cell: Cell) -> Outcome:
+    buffered = cell if not cell.buffer else Cell(cell.module, cell.name, cell.args, cell.kwargs)
+    y = quiet(buffered.function, *cell.args, **cell.kwargs)
+    if cell.buffer and y is None:
+        return Outcome("skipped")
+    program = Program(cell, y)
+    i = next((k for k, x in enumerate(program.values)
+              if isinstance(x, float) or x.dtype.kind == "f"), None)
+    plain = copy.deepcopy(program.values)
+    try:
+        wanted = program.function(*plain)
+    except Exception:
+        return Outcome("skipped")
+    if i is None or not np.isfinite(wanted):
+        return Outcome("skipped")
+    given = copy.deepcopy(program.values)
+    value, pullback = vjp(program.function, *given, argnums=i)
+    if not same(value, wanted):
+        return Outcome("wrong", f"value {value!r}, not {wanted!r}")
+    for name, after, right in zip(program.names, given, plain, strict=True):
+        if not same(after, right):
+            return Outcome("wrong", f"the argument {name} is left otherwise")
+    x = program.values[i]
+    v = np.sin(1.0 + np.arange(np.size(x))).reshape(np.shape(x)) if np.ndim(x) else 0.7
+    along = slope(program.function, program.values, i, v)
+    if along is None:
+        return Outcome("skipped", "kink")
+    return derivatives(cell, program, i, v, along, pullback(1.0))
+
+
+def derivatives(
+    cell: Cell, program: Program, i: int, v: Any, along: Any, pulled: Any
+) -> Outcome:
+    """Compare the derivatives of a program with differences along a direction."""
+    values, f = program.values, program.function
+    found = np.sum(pulled * v)
+    if not same(found, along, TOLERANCE):
+        return Outcome("wrong", f"vjp {found!r}, differences {along!r}")
+    given = copy.deepcopy(values)
+    value, g = value_and_grad(f, argnums=i)(*given)
+    if not same(np.sum(g * v), along, TOLERANCE) or not same(value, f(*copy.deepcopy(values))):
+        return Outcome("wrong", f"value_and_grad {value!r}, {np.sum(g * v)!r} not {along!r}")
+    if any(not same(a, b) for a, b in zip(given, values, strict=True)):
+        return Outcome("wrong", "value_and_grad changes an argument")
+    before = copy.deepcopy(values)
+    g *= 0
+    if any(not same(a, b) for a, b in zip(given, before, strict=True)):
+        return Outcome("wrong", "the gradient shares memory with an argument")
+    late = []
+    for name, compute in {
+        "jvp": lambda: jvp(f, tuple(copy.deepcopy(values)), (v,), argnums=(i,))[1],
+        "jacobian": lambda: along_jacobian(program, i, v, along),
+        "dump": lambda: dumped(f, values, i, v),
+    }.items():
+        try:
+            other = compute()
+        except ADError:
+            late.append(name)
+            continue
+        if not same(other, along, TOLERANCE):
+            return Outcome("wrong", f"{name} {other!r}, differences {along!r}")
+    return Outcome("right", ", ".join(f"{name} refused" for name in late))
+
+
+def along_jacobian(program: Program, i: int, v: Any, along: Any) -> Any:
+    """Return ``along``, or what tells that the Jacobian of many seeds or its pattern is wrong."""
+    g, values = program.vector, program.values
+    wanted = slope(g, values, i, v)
+    if wanted is None:
+        return along
+    jacobian = jacrev(g, argnums=i)(*copy.deepcopy(values))
+    product = np.tensordot(jacobian, v, np.ndim(v)) if np.ndim(v) else jacobian * v
+    if not same(product, wanted, TOLERANCE):
+        return f"jacrev: {product!r}, not {wanted!r}"
+    if np.ndim(v):
+        try:
+            pattern = jacobian_sparsity(g, *copy.deepcopy(values), argnums=i).toarray()
+        except ADError:
+            return along
+        flat = np.reshape(jacobian, (np.size(wanted), -1))
+        if np.any((np.abs(flat) > 1e-12) & ~np.reshape(pattern, flat.shape)):
+            return "the pattern lacks entries"
+    return along
+
+
+def dumped(f: Callable[..., Any], values: list[Any], i: int, v: Any) -> Any:
+    """Return the derivative along a direction by the emitted module, run as a text."""
+    text = source(f, *copy.deepcopy(values), mode="value_and_grad", argnums=i)
+    space: dict[str, Any] = {"__name__": "dumped"}
+    exec(compile(text, "<dumped>", "exec"), space)
+    return np.sum(space["program_value_and_grad"](*copy.deepcopy(values))[1] * v)

@@ -1,0 +1,37 @@
+"""A few functions of the sweep; a whole slice with ``ADCOMPILER_SWEEP=3/20``."""
+
+import os
+
+import pytest
+
+from tests.sweep.cells import Cell, cells_of, functions
+from tests.sweep.listed import reason
+from tests.sweep.products import Outcome, check
+
+PART = os.environ.get("ADCOMPILER_SWEEP", "")
+ALWAYS = [("numpy", "conjugate"), ("numpy", "hypot"), ("scipy.ndimage", "shift")]
+
+
+def chosen():
+    """Return the functions of this run."""
+    if not PART:
+        return ALWAYS
+    part, parts = map(int, PART.split("/"))
+    return functions()[part - 1 :: parts]
+
+
+@pytest.mark.parametrize(("module", "name"), chosen())
+def test_every_cell_is_right_or_refused(module, name):
+    cells = list(cells_of(module, name))[: None if PART else 1]
+    found = {cell.shown: check(cell) for cell in cells if not reason(cell)}
+    bad = {k: o for k, o in found.items() if o.status in ("wrong", "raw")}
+    assert bad == {}
+    if not PART:
+        assert any(o.status == "right" for o in found.values())
+
+
+def test_a_wrong_value_is_found(monkeypatch):
+    cell = Cell("numpy", "sin", (0.6,))
+    monkeypatch.setattr("tests.sweep.products.slope", lambda *args: 7.0)
+    assert check(cell).status == "wrong"
+    assert isinstance(check(cell), Outcome)
