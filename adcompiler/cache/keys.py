@@ -8,6 +8,7 @@ and the names that those rules read.
 
 from __future__ import annotations
 
+import builtins
 import functools
 import hashlib
 import importlib
@@ -24,12 +25,14 @@ from adcompiler.analyses.values import type_of
 from adcompiler.frontend.scope import MISSING, Scope
 from adcompiler.frontend.source import read_source
 from adcompiler.ir import types as t
-from adcompiler.rulekit.homes import home_module, is_same, qualified_name
 from adcompiler.ops.facts import UNKNOWN
+from adcompiler.rulekit.homes import home_module, instance_name, is_same, qualified_name
 from adcompiler.rulekit.registry import REGISTRY, Rule
 
 PACKAGE = Path(__file__).parent.parent
 MAX_DEPTH = 6
+UNTOLD = "<unknown>"
+"""Stands for what is not told apart from other values: what relies on it is not kept on disk."""
 
 
 def digest(*parts: object) -> str:
@@ -117,7 +120,7 @@ def fingerprint(value: Any, lines: bool = True, depth: int = 0) -> str:
     with ``lines``, also by where they stand, which comments in emitted code mention.
     """
     if depth > MAX_DEPTH:
-        return "deep"
+        return UNTOLD
     if isinstance(value, types.ModuleType):
         return f"module {value.__name__}"
     if isinstance(value, types.FunctionType):
@@ -138,9 +141,52 @@ def fingerprint(value: Any, lines: bool = True, depth: int = 0) -> str:
     type_ = type_of(value)
     if not isinstance(type_, t.Static):
         return f"type {type_text(type_, lines, depth)}"
-    name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
-    module = home_module(value)
-    return f"{class_name(type(value))} {module}.{name}{coverage(value, depth)}"
+    return f"{class_name(type(value))} {identity(value, lines, depth)}{coverage(value, depth)}"
+
+
+def identity(value: Any, lines: bool, depth: int) -> str:
+    """Return text that tells a constant object from others of its class, ``UNTOLD`` if none does.
+
+    That is the name by which it is imported, or what it holds: the compiler may have read it.
+    """
+    wrapped = getattr(value, "__wrapped__", None)
+    if isinstance(wrapped, types.FunctionType):
+        return fingerprint(wrapped, lines, depth + 1)
+    name = spelled(value)
+    if name is None and instance_name(value) is not None:
+        name = f"{type(value).__module__}:{instance_name(value)}"
+    if name is not None:
+        return name
+    try:
+        reduced = value.__reduce_ex__(2)
+    except Exception:
+        return UNTOLD
+    if isinstance(reduced, str):
+        return reduced if getattr(builtins, reduced, None) is value else UNTOLD
+    return content(tuple(reduced), lines, depth + 1)
+
+
+def content(value: Any, lines: bool, depth: int) -> str:
+    """Return text that tells values apart by all that they hold."""
+    if depth > MAX_DEPTH:
+        return UNTOLD
+    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+        return f"array {value.dtype} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
+    if type(value) in (bool, int, float, complex, str, bytes) or value is None:
+        return f"{type(value).__name__} {value!r}"
+    if isinstance(value, slice):
+        return f"slice {value!r}"
+    parts = tuple(value.items()) if isinstance(value, dict) else value
+    if isinstance(parts, (tuple, list)):
+        inner = ", ".join(content(part, lines, depth + 1) for part in parts)
+        return f"{class_name(type(value))}({inner})"
+    found = fingerprint(value, lines, depth)
+    return UNTOLD if found.startswith("type ") else found
+
+
+def is_unknown(text: str) -> bool:
+    """Say whether the text of a value may be that of another one."""
+    return UNTOLD in text
 
 
 def type_text(type_: t.Type, lines: bool = True, depth: int = 0) -> str:
@@ -165,9 +211,10 @@ def type_text(type_: t.Type, lines: bool = True, depth: int = 0) -> str:
 
 
 def class_name(cls: type) -> str:
-    """Return the full name of a class, with the fields of a namedtuple."""
-    fields = getattr(cls, "_fields", "")
-    return f"{cls.__module__}.{cls.__qualname__}{fields if isinstance(fields, tuple) else ''}"
+    """Return the full name of a class, with the names of fields, in their order."""
+    fields = [getattr(cls, name, None) for name in ("_fields", "__match_args__")]
+    shown = "".join(str(names) for names in fields if isinstance(names, tuple) and names)
+    return f"{cls.__module__}.{cls.__qualname__}{shown}"
 
 
 # -- paths -----------------------------------------------------------------------------------------

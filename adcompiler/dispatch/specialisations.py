@@ -16,6 +16,7 @@ from adcompiler.analyses.values import foreign_array, type_of
 from adcompiler.budget import is_deep
 from adcompiler.cache.keys import (
     fingerprint,
+    is_unknown,
     names_hold,
     names_manifest,
     primary_key,
@@ -245,12 +246,13 @@ class Specialisations:
 
     def kept_or_new(self, types_: tuple[t.Type, ...], equal_shapes: bool, same: Same) -> Compiled:
         """As ``compile``, on the stack at hand."""
-        store = Store(default_directory())
+        texts = [*map(type_text, types_), *map(type_text, self.captured_types())]
+        store = Store(None if any(map(is_unknown, texts)) else default_directory())
         request = (
             self.options.mode, self.wrt, self.parts, self.options.has_aux, self.single,
             equal_shapes, same, self.options.strict_primal, self.options.batched,
             self.options.constant, debugging(),
-            *map(type_text, types_), *map(type_text, self.captured_types()),
+            *texts,
         )
         key = primary_key(self.target.function, request)
         for entry in store.candidates(key):
@@ -305,7 +307,9 @@ class Specialisations:
             bound[name] = None if path is None else storable(path)
             if path is None or resolve(self.target.function, path, arguments) is not value:
                 return None
-        if rules is None or None in bound.values() or any(path is None for path, _ in facts):
+        if rules is None or None in bound.values() or any(
+            path is None or is_unknown(text) for path, text in facts
+        ):
             return None
         return {
             "entry": emitted.entry, "facts": facts, "rules": rules, "bound": bound,
