@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import types
@@ -179,8 +180,14 @@ class Derivative:
         """Return the values of all parameters, defaults among them."""
         signature = self.specialisations.target.signature
         bound = signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        return tuple(bound.arguments[name] for name in signature.parameters)
+        target, given = self.specialisations.target, bound.arguments
+        empty: dict[Any, Any] = {inspect.Parameter.VAR_POSITIONAL: (),
+                                 inspect.Parameter.VAR_KEYWORD: {}}
+        return tuple(
+            given[name] if name in given else
+            copy.copy(empty[p.kind]) if p.kind in empty else target.default(name)
+            for name, p in signature.parameters.items()
+        )
 
     def _compiled(self, *args: Any, **kwargs: Any) -> Compiled:
         self = self._form(args, kwargs)

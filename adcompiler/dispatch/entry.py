@@ -12,6 +12,8 @@ from adcompiler.dispatch.specialisations import Compiled, Specialisations
 
 MAX_DIRECT = 4
 KINDS = inspect.Parameter
+LEFT_OUT = object()
+"""Stands for an argument that is not passed."""
 
 
 def make_call(
@@ -29,6 +31,9 @@ def make_call(
     called = s.target.function.__name__
     called = called if called.isidentifier() and not keyword.iskeyword(called) else "derivative"
     rows = [f"def {called}({header(parameters, namespace)}):"]
+    for name in (p.name for p in parameters if p.default is not p.empty):
+        default = f"{namespace.name(s.target.default)}({name!r})"
+        rows += [f"    if {name} is {namespace.name(LEFT_OUT)}:", f"        {name} = {default}"]
     for compiled in direct[:MAX_DIRECT]:
         rows += direct_call(s, compiled, names, namespace)
     arguments = "".join(f"{name}, " for name in names)
@@ -39,7 +44,7 @@ def make_call(
 
 
 def header(parameters: Sequence[inspect.Parameter], namespace: Namespace) -> str:
-    """Return the parameter list of the user's function, with its default values."""
+    """Return the parameter list of the user's function; defaults are looked up when called."""
     parts = []
     previous = None
     for p in parameters:
@@ -48,7 +53,7 @@ def header(parameters: Sequence[inspect.Parameter], namespace: Namespace) -> str
         if p.kind is KINDS.KEYWORD_ONLY and previous not in (p.kind, KINDS.VAR_POSITIONAL):
             parts.append("*")
         stars = "*" * (p.kind is KINDS.VAR_POSITIONAL) + "**" * (p.kind is KINDS.VAR_KEYWORD)
-        default = "" if p.default is p.empty else f"={namespace.name(p.default)}"
+        default = "" if p.default is p.empty else f"={namespace.name(LEFT_OUT)}"
         parts.append(f"{stars}{p.name}{default}")
         previous = p.kind
     if previous is KINDS.POSITIONAL_ONLY:

@@ -122,12 +122,19 @@ def fact_test(
 
 def code_test(function: types.FunctionType) -> Test:
     """Return a test that a function's code and defaults were not exchanged (as on reloading)."""
-    code, defaults = function.__code__, function.__defaults__
+    code, defaults, named = function.__code__, function.__defaults__, function.__kwdefaults__
+    held = dict(named or {})
 
     def test(namespace: Namespace) -> str:
         name = namespace.name(function)
-        text = f"{name}.__code__ is {namespace.name(code)}"
-        return f"{text} and {name}.__defaults__ is {namespace.name(defaults)}" if defaults else text
+        tests = [f"{name}.__code__ is {namespace.name(code)}",
+                 f"{name}.__defaults__ is {namespace.name(defaults)}",
+                 f"{name}.__kwdefaults__ is {namespace.name(named)}"]
+        tests += [
+            f"{namespace.name(named)}.get({key!r}) is {namespace.name(value)}"
+            for key, value in held.items()
+        ]
+        return " and ".join(tests)
 
     return test
 

@@ -28,6 +28,18 @@ class Target:
     first: tuple[Any, ...]
     signature: inspect.Signature
 
+    def default(self, name: str) -> Any:
+        """Return the default of a parameter as it is now; TypeError if it has none any more."""
+        function, code = self.function, self.function.__code__
+        named = function.__kwdefaults__ or {}
+        if name in named:
+            return named[name]
+        names, values = code.co_varnames[: code.co_argcount], function.__defaults__ or ()
+        place = names.index(name) - len(names) + len(values) if name in names else -1
+        if place < 0:
+            raise TypeError(f"{self.shown}() missing argument: {name!r}")
+        return values[place]
+
     @property
     def shown(self) -> str:
         """What messages call the function."""
