@@ -10,6 +10,7 @@ from typing import cast
 
 from adcompiler.analyses.purity import Purity, is_destructive
 from adcompiler.analyses.storage import part_type
+from adcompiler.emit.depth import shallow
 from adcompiler.emit.layout import BlankLine, Comment
 from adcompiler.emit.lower_expressions import ExpressionLowering, as_value, negated
 from adcompiler.emit.references import References
@@ -48,7 +49,7 @@ class FunctionLowering(ExpressionLowering):
         if doc:
             self.out.append(ast.Expr(ast.Constant(doc)))
         self.tail(self.function.body)
-        body = self.out or [ast.Pass()]
+        body = shallow(self.out or [ast.Pass()], set(self.names.names.values()))
         node = ast.FunctionDef(self.function.name, arguments, body, [], None, None)
         if "type_params" in ast.FunctionDef._fields:
             node.type_params = []  # type: ignore[attr-defined, unused-ignore]

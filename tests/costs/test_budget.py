@@ -81,6 +81,11 @@ LONG = {
             f"def h{k}(x):\n    return h{k - 1}(x) + x\n" for k in range(1, 60)
         ) + "def f(x):\n    return h59(x)", 61.0,
     ),
+    "branches": (
+        "def f(x, n=117):\n    if n == 0:\n        return x\n" + "".join(
+            f"    elif n == {k}:\n        s = x * {k}.0\n" for k in range(1, 120)
+        ) + "    else:\n        s = 0.0\n    return s", 117.0,
+    ),
     "parentheses": ("def f(x):\n    return " + "(x + " * 80 + "x" + ")" * 80, 81.0),
 }
 
