@@ -303,7 +303,7 @@ class Registry:
         """Iterate over what was said of functions, in every installed rule package."""
         self.load_all()
         with self._tables:
-            known = self._facts.items()
+            known = list(self._facts.items())
         yield from known
 
     def rules(self) -> Iterator[Rule]:

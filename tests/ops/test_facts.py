@@ -85,7 +85,8 @@ def functions() -> dict[str, Any]:
     """Return every function that has a rule or of which something is said, by name."""
     found = {rule.function: None for rule in REGISTRY.rules()}
     found.update(dict.fromkeys(function for function, _ in REGISTRY.all_facts()))
-    return {display_name(function): function for function in found}
+    named = {display_name(function): function for function in found}
+    return {name: named[name] for name in sorted(named)}
 
 
 FUNCTIONS = functions()
