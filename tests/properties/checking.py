@@ -24,6 +24,7 @@ from adcompiler.runtime.aliases import AliasedError
 from adcompiler.runtime.containers import RebindError
 from adcompiler.runtime.shaping import CopiedError
 from tests.properties.features import WRITES
+from tests.properties.more_checks import check_more
 from tests.properties.programs import Program
 
 STEEPEST = 1e9
@@ -211,6 +212,8 @@ def derivative(
         check_text(function, copy.deepcopy(program.args), argnums, mode,
                    bool(program.features & WRITES))
     compare(function, program, kept, seed, 2e-4 if near > 1e-6 else 1e-6)
+    with limited(RUNAWAY):
+        check_more(function, program, seed, kept, near)
     return took
 
 

@@ -47,7 +47,13 @@ WRITING: Weights = {
     "branch": 4, "for_loop": 6, "while_loop": 2, "closure": 2, "attempt": 3,
 }
 
-WRITES = frozenset({*STORES, *VIEWS, *ALIASES, *CONTAINERS, *PROCEDURES})
+EVERYDAY: Weights = {
+    "output_argument": 4, "several_outputs": 2, "mixed_numbers": 2, "growing_tuple": 2,
+    "called_by_one_another": 1, "default_axes": 1,
+}
+EVERYTHING: Weights = {**WRITING, **{name: 4 * weight for name, weight in EVERYDAY.items()}}
+
+WRITES = frozenset({"output_argument", *STORES, *VIEWS, *ALIASES, *CONTAINERS, *PROCEDURES})
 COMPOUND = frozenset({*CONTROL, "attempt", "recurrence", "double_buffer", "branch_alias",
                       "collected", "writing_closure", "push_closure", "stack_machine",
                       "array_stack", "lazy", "entries"})

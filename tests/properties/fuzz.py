@@ -23,10 +23,10 @@ from dataclasses import dataclass, field
 from tests.properties.checking import AND, Refused, Skip, check, check_plainly
 from tests.properties.features import WRITES
 from tests.properties.minimise import minimise
-from tests.properties.programs import WRITING, Program, random_program
+from tests.properties.programs import EVERYTHING, WRITING, Program, random_program
 
 CHUNK = 40
-KINDS = ("all", "writing", "write-free")
+KINDS = ("long", "all", "everyday", "writing", "write-free")
 
 
 @dataclass
@@ -66,8 +66,13 @@ class Tally:
 
 
 def program_of(seed: int, kinds: str = "all") -> Program:
-    """Return the program of a seed: one in four without writes, if ``kinds`` is "all"."""
-    if kinds == "write-free" or (kinds == "all" and seed % 4 == 0):
+    """Return the program of a seed: one in four without writes, if ``kinds`` is "all".
+
+    Of the others every second one holds statements of everyday code too, in long runs.
+    """
+    if kinds == "everyday" or (kinds == "long" and seed % 4 in (1, 3)):
+        return random_program(seed, 9, EVERYTHING)
+    if kinds == "write-free" or (kinds in ("all", "long") and seed % 4 == 0):
         return random_program(seed, 6)
     return random_program(seed, 9, WRITING)
 
@@ -156,7 +161,7 @@ def main() -> int:
     parser.add_argument("count", type=int)
     parser.add_argument("--seed", type=int, default=time.time_ns() // 10**6)
     parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--kinds", choices=KINDS, default="all")
+    parser.add_argument("--kinds", choices=KINDS, default="long")
     parser.add_argument("--plain", action="store_true", help="do not compile the programs")
     parser.add_argument("--most-refused", type=float, default=1.0, help="share that may be refused")
     parser.add_argument("--minimise", type=int, default=5, help="how many kinds of failure")
