@@ -213,7 +213,8 @@ def type_text(type_: t.Type, lines: bool = True, depth: int = 0) -> str:
 def class_name(cls: type) -> str:
     """Return the full name of a class, with the names of fields, in their order."""
     fields = [getattr(cls, name, None) for name in ("_fields", "__match_args__")]
-    shown = "".join(str(names) for names in fields if isinstance(names, tuple) and names)
+    given = dict.fromkeys(names for names in fields if isinstance(names, tuple) and names)
+    shown = "".join(map(str, given))
     return f"{cls.__module__}.{cls.__qualname__}{shown}"
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 # NumPy 1 takes b in solve(a, b) for vectors where it has one axis less than a; NumPy 2 where it
 # has one axis.
-VECTORS_BY_RANK = np.lib.NumpyVersion(np.__version__) < "2.0.0"
+VECTORS_BY_RANK = int(np.__version__.partition(".")[0]) < 2
 
 
 def cofactors(a: Any) -> Any:

@@ -151,7 +151,7 @@ CHANGES: dict[str, tuple[str, object, object]] = {
 }
 
 REFUSED = {"list_func", "getattr_name", "singledispatch", "dunder_call_cls", "partialmethod",
-           "typing_newtype", "cmp_key"}
+           "typing_newtype"}
 
 
 def filled(text: str, variant: object) -> str:
