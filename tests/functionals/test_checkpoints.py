@@ -332,7 +332,7 @@ def test_revolve_runs_the_fewest_steps_in_its_slots(n, slots, monkeypatch):
 
     monkeypatch.setattr(checkpoints, "advance", watched)
     step = Counting()
-    halves = Halves(step.primal, step.augmented, step.pullback, (True, False))
+    halves = Halves(step.primal, step.augmented, step.pullback, (True, False), (), "")
     bars = checkpoints.revolve_pullback(halves, n, n, (0, n, [(0, 0)], slots), ())
     assert bars[0] == 0 and step.pulled == n
     assert most <= slots
