@@ -318,14 +318,14 @@ def vjp(
     with a rule that gives none there (a shape, an axis, a text). It may be called any number of
     times, from any thread. ``strict_primal`` is that of ``grad``.
     """
-    default = differentiated_by_default(function, args) if argnums is None else ()
+    default = differentiated_by_default(function, args) if argnums is None else None
     if argnums is None:
         argnums = default
     elif isinstance(argnums, list):
         argnums = tuple(argnums)
     pair = kept_derivative(function, "vjp", argnums, strict_primal)
     value, pullback = pair(*args, **kwargs)
-    if argnums is default and len(default) < len(args):
+    if default is not None and len(default) < len(args):
         return value, with_none(pullback, default, len(args))
     return value, pullback
 

@@ -21,14 +21,14 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import walk, with_blocks
 from adcompiler.optimise.dead_code import dead_code
 from adcompiler.rulekit.registry import hashable
-from adcompiler.runtime import evaluated
+from adcompiler.runtime import evaluated, no_grad
 from adcompiler.transforms.specialise_types import is_function
 from adcompiler.transforms.unit import Unit
 
 QUIET: frozenset[Any] = frozenset({
     len, range, zip, enumerate, reversed, iter, list, tuple, dict, dict.items, isinstance, type,
     bool, str, repr, np.shape, np.ndim, np.size, np.copy, np.zeros_like, np.ones_like,
-    np.empty_like, operator.is_, operator.is_not, operator.not_,
+    np.empty_like, operator.is_, operator.is_not, operator.not_, no_grad,
 })
 """Functions that do not raise for values of known types."""
 
@@ -106,7 +106,9 @@ class _Raising:
                 return isinstance(type_, t.Object) and type_.field(name) is None
             case Call(Const(function), args, ()) if hashable(function):
                 given = [type_of(unstar(arg)) for arg in args]
-                if function in QUIET and given and t.UNKNOWN not in given:
+                if function in QUIET and (given or function is no_grad) and (
+                    t.UNKNOWN not in given
+                ):
                     return any(isinstance(arg, Star) for arg in args)
                 if function in ALIKE and all(isinstance(type_, t.Array) for type_ in given):
                     return any(type_.kind == "other" for type_ in given if isinstance(

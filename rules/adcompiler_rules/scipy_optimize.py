@@ -207,7 +207,7 @@ def root(fun, x0, args=(), method="hybr", jac=None, tol=None, *, options=None):
     )
     x = implied(root_pullback, residual, (start,), given, typed(found.x, start))
     return Solution(
-        x, residual(x, *given), typed(found.success, True), typed(found.status, 0),
+        x, residual(x, *given), typed(found.success, True), typed(getattr(found, "status", 0), 0),
         typed(found.message, ""), typed(found.nfev, 0),
     )
 
@@ -248,7 +248,7 @@ def minimize(
     )
     x = stationary(objective, given, typed(found.x, start))
     return Solution(
-        x, objective(x, *given), typed(found.success, True), typed(found.status, 0),
+        x, objective(x, *given), typed(found.success, True), typed(getattr(found, "status", 0), 0),
         typed(found.message, ""), typed(found.nfev, 0),
     )
 
@@ -295,7 +295,7 @@ def least_squares(
     )
     x = stationary(half_squares, given, typed(found.x, start))
     return Solution(
-        x, residual(x, *given), typed(found.success, True), typed(found.status, 0),
+        x, residual(x, *given), typed(found.success, True), typed(getattr(found, "status", 0), 0),
         typed(found.message, ""), typed(found.nfev, 0),
     )
 

@@ -90,7 +90,6 @@ def halves(c):
     return c[:2]
 
 
-@rrule(halves)
 def halves_rule(c):
     def halves_pullback(dy):
         return np.concatenate([dy, np.zeros(2)])
@@ -102,7 +101,6 @@ def as_given(c):
     return c
 
 
-@rrule(as_given, shares="same")
 def as_given_rule(c):
     def as_given_pullback(dy):
         return dy
@@ -110,7 +108,17 @@ def as_given_rule(c):
     return as_given(c), as_given_pullback
 
 
+@pytest.fixture
+def rules_of_a_third_party():
+    rrule(halves)(halves_rule)
+    rrule(as_given, shares="same")(as_given_rule)
+    yield
+    REGISTRY.remove(halves)
+    REGISTRY.remove(as_given)
+
+
 @pytest.mark.parametrize("function", [halves, as_given])
+@pytest.mark.usefixtures("rules_of_a_third_party")
 def test_a_third_party_s_rule_may_give_a_view(function):
     def weighted(x, c):
         return np.sum(x * function(c))
