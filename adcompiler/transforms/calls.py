@@ -18,7 +18,7 @@ from adcompiler.frontend.state import Recipe
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Attribute, Call, Closure, Const, Origin, Star
 from adcompiler.ops.basics import VALUES
-from adcompiler.ops.facts import Facts
+from adcompiler.ops.facts import HOLDS, Facts, Shares
 from adcompiler.rulekit.registry import REGISTRY, hashable
 from adcompiler.runtime import called
 from adcompiler.transforms import (
@@ -259,6 +259,8 @@ def call_compiled_code(
     known = REGISTRY.facts(value)
     if isinstance(value, type):
         known = known.over(VALUES if makes_sparse_or_spline(value) else HOLDER)
+    elif REGISTRY.has_methods(value):
+        known = known.over(FROZEN)
     owner = getattr(value, "__self__", None)
     if owner is not None and not isinstance(owner, python_types.ModuleType):  # l.append
         known = known.over(REGISTRY.facts(getattr(type(owner), value.__name__, None)))
@@ -288,6 +290,8 @@ def is_method_that_writes(s: Writer, function: Any, args: list[Any]) -> bool:
 
 MUTABLE = (list, dict, set, bytearray, np.ndarray, deque)
 METHODS = (python_types.MethodDescriptorType, python_types.WrapperDescriptorType)
+FROZEN = Facts(pure=True, shares=(Shares(HOLDS),), writes=(), tried=True)
+"""Facts about calls of distributions, which keep their arguments for the methods."""
 HOLDER = Facts(pure=False, writes=())
 """Facts about classes of which nothing was said: a new instance refers to what it is given."""
 

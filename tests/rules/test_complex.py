@@ -39,7 +39,7 @@ OF_ONE_KIND = ("item_adjoint", "tolist_adjoint")
 
 REAL_ONLY = (
     "scipy.special._basic.zeta", "scipy.stats.", "scipy.signal._savitzky_golay.savgol_filter",
-    "scipy.integrate._quadrature.simpson",
+    "scipy.integrate._quadrature.simpson", "numpy.kaiser",
 )
 """Rules that say that they are for real numbers, of functions that take complex ones too."""
 
@@ -51,7 +51,8 @@ OF_REAL_VALUES = (
 statistics, of views of real arrays, and of filters, whose coefficients and edges are real."""
 
 MAYBE_COMPLEX = pytest.mark.filterwarnings(
-    "ignore:Casting complex values to real", "ignore:invalid value encountered"
+    "ignore:Casting complex values to real", "ignore:invalid value encountered",
+    "ignore:promoting specified output dtype to complex",
 )
 
 
