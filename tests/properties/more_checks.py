@@ -95,8 +95,9 @@ def imported_module(
 
 def needs_binding(error: NameError, function: Callable[..., Any]) -> bool:
     """Say whether a module lacks what only the program in memory has, such as its classes."""
-    name = str(error.name or "").rstrip("_0123456789")
-    return name in {*vars(function).keys(), *function.__globals__.keys(), function.__name__}
+    name = str(error.name or "")
+    return not {name, name.rstrip("_"), name.rstrip("_0123456789")}.isdisjoint(
+        {*vars(function).keys(), *function.__globals__.keys(), function.__name__})
 
 
 def written_gradient(

@@ -45,10 +45,11 @@ REAL_ONLY = (
 
 OF_REAL_VALUES = (
     "share_adjoint", "at_ranks_adjoint", "deviations", "complex_viewed",
-    "call_external", "correlate_adjoints", "sosfiltfilt_adjoint",
+    "call_external", "correlate_adjoints", "sosfiltfilt_adjoint", "affine_moved",
 )
 """Helpers that rules call with real numbers where these variants have complex ones: of orders and
-statistics, of views of real arrays, and of filters, whose coefficients and edges are real."""
+statistics, of views of real arrays, of filters, whose coefficients and edges are real, and of maps
+between places."""
 
 MAYBE_COMPLEX = pytest.mark.filterwarnings(
     "ignore:Casting complex values to real", "ignore:invalid value encountered",
