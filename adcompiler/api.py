@@ -318,9 +318,9 @@ def vjp(
     with a rule that gives none there (a shape, an axis, a text). It may be called any number of
     times, from any thread. ``strict_primal`` is that of ``grad``.
     """
-    default = differentiated_by_default(function, args) if argnums is None else None
+    default = None
     if argnums is None:
-        argnums = default
+        argnums = default = differentiated_by_default(function, args)
     elif isinstance(argnums, list):
         argnums = tuple(argnums)
     pair = kept_derivative(function, "vjp", argnums, strict_primal)

@@ -76,7 +76,8 @@ def test_programs_run_and_are_smooth() -> None:
     for tally in run(400, 0, kinds="writing", plain=True):  # noqa: B007
         pass
     assert tally.counts["clean"] >= 370, str(tally)
-    assert tally.features.keys() >= WRITES, WRITES - tally.features.keys()
+    written = WRITES - {"output_argument"}  # one of the programs of every day
+    assert tally.features.keys() >= written, written - tally.features.keys()
 
 
 @pytest.mark.parametrize("seed", range(20))
