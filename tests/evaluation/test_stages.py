@@ -1,6 +1,6 @@
 """The IR of every stage gives what Python gives, for programs of the corpus and random ones.
 
-A quarter of the corpus is run, another one each day; ``ADCOMPILER_ALL_STAGES=1`` runs all of it, in
+A quarter of the corpus is run (``ADCOMPILER_STAGES_PART`` chooses it); ``ADCOMPILER_ALL_STAGES=1`` runs all of it, in
 all modes.
 """
 
