@@ -1,7 +1,7 @@
 """The IR of every stage gives what Python gives, for programs of the corpus and random ones.
 
-A quarter of the corpus is run, which ``ADCOMPILER_STAGES_PART`` chooses; ``ADCOMPILER_ALL_STAGES=1``
-runs all of it, in all modes.
+A quarter of the corpus is run, which ``ADCOMPILER_STAGES_PART`` chooses;
+``ADCOMPILER_ALL_STAGES=1`` runs all of it, in all modes.
 """
 
 from __future__ import annotations
