@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import inspect
 import types
@@ -178,16 +177,7 @@ class Derivative:
 
     def bound(self, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """Return the values of all parameters, defaults among them."""
-        signature = self.specialisations.target.signature
-        bound = signature.bind(*args, **kwargs)
-        target, given = self.specialisations.target, bound.arguments
-        empty: dict[Any, Any] = {inspect.Parameter.VAR_POSITIONAL: (),
-                                 inspect.Parameter.VAR_KEYWORD: {}}
-        return tuple(
-            given[name] if name in given else
-            copy.copy(empty[p.kind]) if p.kind in empty else target.default(name)
-            for name, p in signature.parameters.items()
-        )
+        return self.specialisations.target.bound(args, kwargs)
 
     def _compiled(self, *args: Any, **kwargs: Any) -> Compiled:
         self = self._form(args, kwargs)

@@ -16,6 +16,7 @@ from adcompiler.analyses.values import type_of
 from adcompiler.dispatch import Options, Specialisations
 from adcompiler.dispatch.arguments import parts_of
 from adcompiler.dispatch.guards import Guard, guard
+from adcompiler.dispatch.written import as_written, sees_calls
 from adcompiler.errors import (
     ADError, Finding, LocatedError, MissingPrimalError, MissingRuleError, SourceNotFoundError,
     UnsupportedError,
@@ -80,10 +81,7 @@ class Patterns:
 
     def values(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """Return the values of all parameters, integers to be differentiated made floats."""
-        signature = self.forms.target.signature
-        bound = signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        return self.forms.values(tuple(bound.arguments[name] for name in signature.parameters))
+        return self.forms.values(self.forms.target.bound(args, kwargs))
 
     def compiled(self, values: Sequence[Any]) -> Compiled:
         """Return the pattern program for arguments of these types."""
@@ -233,6 +231,17 @@ def patterns_of(function: Callable[..., Any], argnums: Argnums) -> Patterns:
     return made
 
 
+def as_called(
+    function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], argnums: Any
+) -> tuple[Callable[..., Any], Any]:
+    """Return what is compiled for a call with these arguments, and ``argnums`` for it."""
+    if not sees_calls(function):
+        return function, argnums
+    made, wanted = as_written(
+        function, 0 if argnums is None else argnums, len(args), tuple(kwargs))
+    return made, None if argnums is None else wanted
+
+
 def jacobian_sparsity(
     function: Callable[..., Any], *args: Any, argnums: Argnums | None = None,
     mode: str = "global", detector: Global | None = None, **kwargs: Any,
@@ -253,6 +262,7 @@ def jacobian_sparsity(
     Raises UnsupportedError for code that cannot be followed, TypeError for arguments that carry no
     derivative, ValueError for an unknown mode.
     """
+    function, argnums = as_called(function, args, kwargs, argnums)
     if detector is not None:
         return detected(
             lambda: jacobian_sparsity(
@@ -274,6 +284,7 @@ def hessian_sparsity(
     ``argnums``; ``mode`` and ``detector`` are those of ``jacobian_sparsity``. With ``shared``
     all nonlinear operations count, even those that the result does not depend on.
     """
+    function, argnums = as_called(function, args, kwargs, argnums)
     if detector is not None:
         return detected(
             lambda: hessian_sparsity(
@@ -365,7 +376,7 @@ def traced(
     bound = forms.target.signature.bind(*args, **kwargs)
     bound.apply_defaults()
     names = list(forms.target.signature.parameters)
-    values = list(forms.values(tuple(bound.arguments[name] for name in names)))
+    values = list(forms.values(forms.target.bound(args, kwargs)))
     run = Tracing(detector, second, columns_of(values))
     for i, steps in zip(forms.wrt, forms.parts, strict=True):
         values[i] = at_steps(values[i], steps, run.traced)

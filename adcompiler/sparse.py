@@ -19,6 +19,7 @@ import numpy as np
 from adcompiler.analyses.derivatives import ONLY_OUTSIDE, Wanted
 from adcompiler.api import Argnums, Derivative
 from adcompiler.dispatch import AtPoint, Compiled, Options
+from adcompiler.dispatch.written import as_written, sees_calls
 from adcompiler.patterns import Watched, watched_pattern
 from adcompiler.rulekit.registry import REGISTRY
 from adcompiler.runtime import AliasedError, StretchedError
@@ -173,7 +174,18 @@ class SparseDerivative:
         self.form = Derivative(function, Options("vjp", self.argnums))
         if any(self.form.specialisations.parts):
             raise TypeError("sparse derivatives are with respect to whole arguments")
+        self.written: dict[Any, Self] | None = {} if sees_calls(function) else None
         REGISTRY.watch(self)
+
+    def as_called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Self:
+        """Return the derivative for calls that are written like this one."""
+        if self.written is None:
+            return self
+        key = (len(args), *kwargs)
+        if key not in self.written:
+            made, argnums = as_written(self.primal, self.argnums, len(args), tuple(kwargs))
+            self.written[key] = type(self)(made, argnums, self.kind, self.order)
+        return self.written[key]
 
     def rules_changed(self) -> None:
         """Forget all structures; called when a rule is registered or removed."""
@@ -185,6 +197,7 @@ class SparseDerivative:
         They depend on the shapes of what is differentiated, and on the values of everything else:
         other arguments, captured and global variables.
         """
+        self = self.as_called(args, kwargs)
         return self.structure_for(*self.arguments(args, kwargs), args, kwargs)
 
     def structure_for(
@@ -232,6 +245,7 @@ class SparseDerivative:
         It holds for arguments of these shapes, and these values of what else the pattern depends
         on. Raises ADError for a function that uses what no import reaches.
         """
+        self = self.as_called(args, kwargs)
         values, wanted = self.arguments(args, kwargs)
         found = self.structure_for(values, wanted, args, kwargs)
         module = SparseModule(
@@ -290,6 +304,7 @@ class SparseJacobian(SparseDerivative):
 
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         """Return the Jacobian at the arguments, a CSR array, written into ``out`` if given."""
+        self = self.as_called(args, kwargs)
         values, wanted = self.arguments(args, kwargs)
         dtype = real_dtype(wanted, is_column)
         found = self.structure_for(values, wanted, args, kwargs)
@@ -362,6 +377,7 @@ class SparseHessian(SparseDerivative):
 
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         """Return the Hessian at the arguments, a CSR array, written into ``out`` if given."""
+        self = self.as_called(args, kwargs)
         values, wanted = self.arguments(args, kwargs)
         dtype = real_dtype(wanted, is_column)
         found = self.structure_for(values, wanted, args, kwargs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import keyword
@@ -39,6 +40,17 @@ class Target:
         if place < 0:
             raise TypeError(f"{self.shown}() missing argument: {name!r}")
         return values[place]
+
+    def bound(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """Return the values of all parameters, defaults as they are now among them."""
+        given = self.signature.bind(*args, **kwargs).arguments
+        empty: dict[Any, Any] = {inspect.Parameter.VAR_POSITIONAL: (),
+                                 inspect.Parameter.VAR_KEYWORD: {}}
+        return tuple(
+            given[name] if name in given else
+            copy.copy(empty[p.kind]) if p.kind in empty else self.default(name)
+            for name, p in self.signature.parameters.items()
+        )
 
     @property
     def shown(self) -> str:
