@@ -65,6 +65,9 @@ class Builder(ABC):
         self.states: tuple[str, ...] = ()
         self.watches: list[dict[str, set[Atom]]] = []
         self.places: dict[str, Var] = {}
+        self.noted_names: dict[tuple[int, ...], list[str]] = (
+            {} if parent is None else parent.noted_names
+        )
         self.attempts: tuple[Any, ...] = ()
         self.cleanups = 0
         self.stateful: dict[str, tuple[str, ...]] = {}

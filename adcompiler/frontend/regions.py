@@ -176,14 +176,20 @@ class Regions(Attempts):
         )
 
     def caught_whole(self, node: Any, body: Sequence[Any], handlers: Handlers) -> End:
-        """Lower a body with handlers to one region."""
+        """Lower a body with handlers to one region.
+
+        The body is lowered with notes of what handlers read of it the last time that it was lowered
+        as part of another, and again if they read something else.
+        """
         origin = self.locate(node)
         changed = [
             n for step in body for n in (*assigned_names(step), *self.changed_names([step]))
         ]
         watch: dict[str, set[Atom]] = {n: set() for n in changed if n in self.locals}
+        known = self.noted_names.get(place_of(node), [])
+        start = len(self.statements)
         self.watches.append(watch)
-        lowered = self.region(lambda: self.sequence(body, False))
+        lowered, places = self.noting(known, body)
         self.watches.pop()
         seen: dict[str, Var] = {}
         before = self.env
@@ -202,14 +208,14 @@ class Regions(Attempts):
             }
             read |= needed(statements, {*wanted, end.code, end.value})
         noted = [name for name, var in seen.items() if var in read]
+        if noted != known:
+            del self.statements[start:]
+            self.noted_names[place_of(node)] = noted
+            lowered, places = self.noting(noted, body)
         for name in self.changed_names(body):
             if name in noted:
                 self.reject(node, rejected.CHANGED_BEFORE_EXCEPTION, name=name)
         if noted:
-            outer = self.places
-            self.places = {**outer, **{name: self.place(name) for name in noted}}
-            lowered = self.region(lambda: self.sequence(body, False))
-            places, self.places = self.places, outer
             caught = [
                 (error, (self.with_noted(noted, places, seen, arm[0], origin), *arm[1:]))
                 for error, arm in caught
@@ -227,6 +233,14 @@ class Regions(Attempts):
             for (kind, _, _), (error, _), block in zip(handlers, caught, blocks[1:], strict=True)
         ), results, origin))
         return end
+
+    def noting(self, names: Sequence[str], body: Sequence[Any]) -> tuple[Arm, dict[str, Var]]:
+        """Lower a body that notes the values of variables; return it, and where they are noted."""
+        outer = self.places
+        self.places = {**outer, **{name: self.place(name) for name in names}}
+        lowered = self.region(lambda: self.sequence(body, False))
+        places, self.places = self.places, outer
+        return lowered, places
 
     def catch(self, error: Var | None, name: str | None, lower: Callable[[], End]) -> End:
         """Lower what a handler does; the name of the exception is unbound after it."""
@@ -364,6 +378,12 @@ def with_else_after(node: Any, completed: str) -> list[Any]:
             if getattr(inner, "lineno", None) is None:
                 gast.copy_location(inner, node)
     return rows
+
+
+def place_of(node: Any) -> tuple[int, ...]:
+    """Return what tells a ``try`` or ``with`` of a function from others in every lowering of it."""
+    rows = (getattr(node, field, ()) for field in ("items", "handlers", "finalbody"))
+    return node.lineno, node.col_offset, *map(len, rows)
 
 
 def size(body: Sequence[Any]) -> int:

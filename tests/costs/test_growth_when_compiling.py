@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from adcompiler import value_and_grad
+from adcompiler.frontend.regions import Regions
 
 
 def nested(head: str) -> Callable[[int], str]:
@@ -106,3 +107,33 @@ def test_one_region_more_inside_takes_little_more(
     less = steps(text(n), f"less_deep_{kind}", monkeypatch, tmp_path)
     more = steps(text(n + 1), f"more_deep_{kind}", monkeypatch, tmp_path)
     assert more <= 1.4 * less
+
+
+def caught(n: int) -> str:
+    """Return ``n`` nested ``try`` whose handlers read what the bodies assign."""
+    lines = ["def f(x, n):", "    s = x"]
+    for k in range(n):
+        lines += ["    " * (k + 1) + "try:", "    " * (k + 2) + f"s = s * x + 1 / (n + {k})"]
+    for k in reversed(range(n)):
+        pad = "    " * (k + 1)
+        lines += [f"{pad}    s = s + 1 / (n - 2)", f"{pad}except ZeroDivisionError:",
+                  f"{pad}    s = s * 0.5"]
+    return "\n".join([*lines, "    return s"])
+
+
+def test_bodies_of_try_inside_of_one_another_are_not_lowered_twice_each(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    lowered = 0
+    whole = Regions.caught_whole
+
+    def counting(*args: Any) -> Any:
+        nonlocal lowered
+        lowered += 1
+        return whole(*args)
+
+    monkeypatch.setattr(Regions, "caught_whole", counting)
+    steps(caught(3), "caught_3", monkeypatch, tmp_path)
+    less, lowered = lowered, 0
+    steps(caught(6), "caught_6", monkeypatch, tmp_path)
+    assert 0 < lowered <= 4 * less
