@@ -178,7 +178,7 @@ def typed_function(unit: Unit, function: Function, request: Request) -> tuple[Un
 
 def differentiate(unit: Unit, typed: Typed, request: Request) -> Product:
     """Return the product wanted: a split pair, the pushforward, or the joint function."""
-    if request.mode in RETURN_VALUE:
+    if request.mode in RETURN_VALUE or (request.mode == "forward" and not request.batched):  # jvp
         typed = raising_kept(unit, typed)
     if request.mode == "vjp":
         return split(unit, typed, request.single, request.batched)
