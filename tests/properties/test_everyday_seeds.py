@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from tests.properties.everyday import everyday
+from tests.properties.everyday_functions import everyday
 from tests.properties.seeds_checking import check
 from tests.properties.values import load
 
