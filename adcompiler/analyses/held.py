@@ -48,13 +48,17 @@ class Held:
         self.type_of = sharing.type_of
         self.near, self.same = Classes(), Classes()
         self.entered: list[Atom] = []
-        written: list[Atom] = []
+        written: list[Atom] = [
+            statement.target for statement in walk(body)
+            if isinstance(statement, Let) and is_written_inside(statement.rhs, self.type_of)
+        ]
+        self.overwritten: frozenset[Var] = frozenset()
+        if not written:
+            return  # most functions: what they hold stays as it is
         for statement in walk(body):
             match statement:
                 case Let(target, rhs, _):
                     self.enter(target, rhs, sharing)
-                    if is_written_inside(rhs, self.type_of):
-                        written.append(target)
                 case If(results=results) | With(results=results) | Try(results=results):
                     for arm in arms_of(statement):
                         self.hand(zip(results, arm.yields, strict=False))

@@ -95,11 +95,10 @@ class Store:
     def candidates(self, key: str) -> Iterator[Entry]:
         """Yield the sound entries of the key: variants, of which the caller picks a valid one."""
         marker = f"_{_checked(key)[:16]}_"
-        for path in self._paths():
-            if marker in path.name:
-                entry = _read(path, key)
-                if entry is not None:
-                    yield entry
+        for path in self._paths(marker):
+            entry = _read(path, key)
+            if entry is not None:
+                yield entry
 
     def write(self, key: str, stem: str, text: str, manifest: dict[str, Any]) -> Path | None:
         """Write an entry and return its path, or None when it cannot be kept on disk.
@@ -143,8 +142,8 @@ class Store:
                 path.unlink()
         return removed
 
-    def _paths(self, *, temporary: bool = False) -> list[Path]:
-        """Return the files of the directory that are entries by name, in a stable order."""
+    def _paths(self, marker: str = "", *, temporary: bool = False) -> list[Path]:
+        """Return the entries of the directory with ``marker`` in their names, in a stable order."""
         if self.directory is None:
             return []
         try:
@@ -157,7 +156,9 @@ class Store:
         if problem:
             _warn_once(self.directory, problem)
         wanted = _is_temporary if temporary else _NAME.fullmatch
-        return [self.directory / name for name in sorted(names) if wanted(name)]
+        # The directory may hold thousands, of which one is looked for at each first call.
+        found = sorted(name for name in names if marker in name and wanted(name))
+        return [self.directory / name for name in found]
 
 
 def load_module(path: Path | None, text: str, module_name: str) -> types.ModuleType:

@@ -363,26 +363,31 @@ class Function:
 
 def operands(rhs: Rhs) -> tuple[Atom, ...]:
     """Return the atoms that ``rhs`` reads, in evaluation order."""
-    match rhs:
-        case Call(func, args, kwargs):
-            return (func, *map(unstar, args), *(atom for _, atom in kwargs))
-        case Pack(_, items, keys):
-            return (*(key for key in keys if key is not None), *map(unstar, items))
-        case Item(obj, index):
-            return (obj, index)
-        case Slice(lower, upper, step):
-            return (lower, upper, step)
-        case Attribute(obj, _):
-            return (obj,)
-        case Update(obj, steps, value):
-            return (obj, *(atom for step in steps for atom in step.atoms), value)
-        case Closure(_, captures, defaults):
-            return (*captures, *defaults)
-        case Format(parts):
-            return tuple(
-                atom for part in parts if not isinstance(part, str) for atom in (part[0], part[2])
-            )
-    return ()
+    # Asked more often than anything else: calls, which are most of what is asked for, come first.
+    if isinstance(rhs, Call):
+        if rhs.kwargs:
+            return (rhs.func, *map(unstar, rhs.args), *(atom for _, atom in rhs.kwargs))
+        return (rhs.func, *map(unstar, rhs.args))
+    of = _OPERANDS.get(type(rhs))
+    return () if of is None else of(rhs)
+
+
+_OPERANDS: dict[type, Callable[[Any], tuple[Atom, ...]]] = {
+    Pack: lambda pack: (
+        *(key for key in pack.keys if key is not None), *map(unstar, pack.items),
+    ),
+    Item: lambda item: (item.obj, item.index),
+    Slice: lambda part: (part.lower, part.upper, part.step),
+    Attribute: lambda attribute: (attribute.obj,),
+    Update: lambda update: (
+        update.obj, *(atom for step in update.steps for atom in step.atoms), update.value,
+    ),
+    Closure: lambda closure: (*closure.captures, *closure.defaults),
+    Format: lambda text: tuple(
+        atom for part in text.parts if not isinstance(part, str) for atom in (part[0], part[2])
+    ),
+}
+"""The atoms of each kind of right-hand side but a call; one without atoms has no entry."""
 
 
 def substitute(rhs: Rhs, mapping: Mapping[Var, Atom]) -> Rhs:

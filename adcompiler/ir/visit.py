@@ -15,6 +15,8 @@ from adcompiler.ir.nodes import (
 
 def blocks_of(statement: Statement) -> tuple[Block, ...]:
     """Return the blocks inside a statement."""
+    if isinstance(statement, (Let, Do)):
+        return ()  # most statements
     match statement:
         case If(then=then, orelse=orelse):
             return (then, orelse)
@@ -88,9 +90,9 @@ def bound_inside(statement: Statement) -> tuple[Var, ...]:
 
 def direct_uses(statement: Statement) -> tuple[Atom, ...]:
     """Return the atoms that a statement reads outside its blocks."""
+    if isinstance(statement, (Let, Do)):
+        return operands(statement.rhs)
     match statement:
-        case Let(rhs=rhs) | Do(rhs=rhs):
-            return operands(rhs)
         case Raise(exception=exception, cause=cause):
             return (exception, cause)
         case If(condition=condition):
@@ -110,6 +112,8 @@ def walk(block: Block) -> Iterator[Statement]:
     while waiting:
         statement = waiting.pop()
         yield statement
+        if isinstance(statement, (Let, Do)):
+            continue  # most statements: there is nothing inside
         for inner in reversed(blocks_of(statement)):
             waiting.extend(reversed(inner.statements))
 
