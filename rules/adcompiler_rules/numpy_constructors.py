@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-
-from scipy.special import i1
+import scipy  # its subpackages are imported when they are first asked for
 
 from adcompiler.rulekit import Call, call, non_differentiable, rrule
 from adcompiler.runtime import project
@@ -133,7 +132,7 @@ def kaiser_rule(M, beta):
 
     def kaiser_pullback(dy):
         s = window_places(M)
-        slope = (s * i1(beta * s) - y * i1(beta)) / np.i0(beta)
+        slope = (s * scipy.special.i1(beta * s) - y * scipy.special.i1(beta)) / np.i0(beta)
         return project(np.sum(dy * slope), beta)
 
     return y, kaiser_pullback

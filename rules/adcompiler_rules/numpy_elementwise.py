@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import i1
+import scipy  # its subpackages are imported when they are first asked for
 
 from adcompiler.rulekit import Call, Domain, alias, call, rrule, scalar_rule
 from adcompiler.runtime import project
@@ -246,7 +246,7 @@ scalar_rule(np.sinc, lambda x: sinc_derivative(x, 1),
 scalar_rule(sinc_derivative, lambda x, order: sinc_derivative(x, order + 1), None,
             domain=lambda rng: [call(np.array([0.0, 1.0, -0.5, 1e-5, 2.7]), 1), call(0.3, 2),
                                 call(1.7, 3)])
-scalar_rule(np.i0, lambda x: i1(x),
+scalar_rule(np.i0, lambda x: scipy.special.i1(x),
             domain=lambda rng: [call(np.array([0.0, 0.3, -2.5, 7.9, 8.1, -20.0])), call(1.5),
                                 call(np.array([[0.7], [-12.0]]))])
 

@@ -11,7 +11,7 @@ import sys
 from typing import Any
 
 import numpy as np
-from scipy.special import digamma
+import scipy  # its subpackages are imported when they are first asked for
 
 from adcompiler.rulekit import Call, call, non_differentiable, rrule, scalar_rule
 from adcompiler.runtime import project
@@ -209,8 +209,8 @@ def _gamma_calls(rng: np.random.Generator) -> list[Call]:
 
 scalar_rule(math.erf, lambda x: TWO_OVER_ROOT_PI * math.exp(-x * x), domain=ANY)
 scalar_rule(math.erfc, lambda x: -TWO_OVER_ROOT_PI * math.exp(-x * x), domain=ANY)
-scalar_rule(math.gamma, lambda x, y: y * float(digamma(x)), domain=_gamma_calls)
-scalar_rule(math.lgamma, lambda x: float(digamma(x)), domain=_gamma_calls)
+scalar_rule(math.gamma, lambda x, y: y * float(scipy.special.digamma(x)), domain=_gamma_calls)
+scalar_rule(math.lgamma, lambda x: float(scipy.special.digamma(x)), domain=_gamma_calls)
 
 # --- sums and products of sequences --------------------------------------------------------------
 

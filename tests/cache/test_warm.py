@@ -85,6 +85,20 @@ def test_the_second_process_does_not_parse(tmp_path: Path, python: Python, call:
     assert warm == cold
 
 
+def test_rules_of_python_and_numpy_import_no_part_of_scipy(python: Python, tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(
+        "import math\nimport sys\nimport numpy as np\nfrom adcompiler import grad\n"
+        "def f(x):\n    return math.sin(2.0) * np.sum(np.tanh(x) ** 2)\n"
+        "def g(x):\n    return math.lgamma(x)\n"
+        "def parts():\n    return [m for m in sys.modules if m.startswith('scipy.special')]\n",
+        encoding="utf-8",
+    )
+    for _ in range(2):  # compiled, and kept
+        values = python("from model import *\nprint(grad(f)(np.zeros(2)), parts())")
+        assert values == "[0. 0.] []\n"
+    assert python("from model import *\nprint(round(grad(g)(2.0), 9))") == "0.422784335\n"
+
+
 def test_unchanged_entries_do_not_pile_up(tmp_path: Path, python: Python) -> None:
     (tmp_path / "model.py").write_text(MODEL, encoding="utf-8")
     text = "from model import *\n\ndef call():\n    return grad(make(1.0, np.sin))(1.0)\n"
