@@ -99,6 +99,7 @@ class Registry:
         self.log: list[Rule] = []
         self.after_loading: list[Callable[[], None]] = []
         self._loaded: set[str] = set()
+        self._covered: set[str] = set()
         self._all_loaded = False
         self._begun: set[str] = set()
         self._loader: int | None = None
@@ -351,9 +352,15 @@ class Registry:
             watcher.rules_changed()
 
     def _load_for(self, function: Any) -> None:
-        for module in prefixes(home_module(function)):
-            if module and module not in self._loaded:
+        home = home_module(function)
+        if home in self._covered:
+            return
+        places = [module for module in prefixes(home) if module]
+        for module in places:
+            if module not in self._loaded:
                 self._load(module)
+        if self._loaded.issuperset(places):  # not so while one of them is being loaded
+            self._covered.add(home)
 
     def _load(self, module: str) -> None:
         # Another thread must not find the rules half loaded; a rule package that asks for rules of
