@@ -20,6 +20,7 @@ from adcompiler.dispatch.written import as_written, sees_calls
 from adcompiler.errors import ADError
 from adcompiler.explain import Explanation, explain
 from adcompiler.rulekit.registry import REGISTRY
+from adcompiler.runtime.native import has_compiler, runs_plain
 
 _KEPT = "__adcompiler_kept__"
 _PATIENCE = 64  # a form that was looked up this often the long way is tried directly again
@@ -234,16 +235,16 @@ def made_again(maker: Callable[..., Any], function: Any, given: dict[str, Any]) 
 @overload
 def grad(
     function: None = None, *, argnums: Argnums = 0, has_aux: bool = False,
-    strict_primal: bool = False,
+    strict_primal: bool = False, backend: str = "python",
 ) -> Callable[[Callable[..., Any]], Derivative]: ...
 @overload
 def grad(
     function: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False,
-    strict_primal: bool = False,
+    strict_primal: bool = False, backend: str = "python",
 ) -> Derivative: ...
 def grad(
     function: Callable[..., Any] | None = None, argnums: Argnums = 0, *, has_aux: bool = False,
-    strict_primal: bool = False,
+    strict_primal: bool = False, backend: str = "python",
 ) -> Any:
     """Return a function that computes the gradient of ``function``.
 
@@ -256,40 +257,49 @@ def grad(
     algorithm than the function, which may differ in rounding (``explain`` lists them); with
     ``strict_primal`` the function itself gives the value.
 
+    With ``backend="native"`` the code is compiled to machine loops by numba, which the extra
+    ``native`` installs; what there are no such loops for is refused. ``"auto"`` keeps that in
+    Python, as it does everything where numba is missing.
+
     Can be used as a decorator, with or without arguments. Raises UnsupportedError or
     MissingRuleError at the first call, before anything runs, for code that cannot be
     differentiated, and TypeError for results that are not real scalars.
     """
-    return _derivative("grad", function, argnums, has_aux, strict_primal)
+    return _derivative("grad", function, argnums, has_aux, strict_primal, backend)
 
 
 @overload
 def value_and_grad(
     function: None = None, *, argnums: Argnums = 0, has_aux: bool = False,
-    strict_primal: bool = False,
+    strict_primal: bool = False, backend: str = "python",
 ) -> Callable[[Callable[..., Any]], Derivative]: ...
 @overload
 def value_and_grad(
     function: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False,
-    strict_primal: bool = False,
+    strict_primal: bool = False, backend: str = "python",
 ) -> Derivative: ...
 def value_and_grad(
     function: Callable[..., Any] | None = None, argnums: Argnums = 0, *, has_aux: bool = False,
-    strict_primal: bool = False,
+    strict_primal: bool = False, backend: str = "python",
 ) -> Any:
     """Return a function that computes the value of ``function`` and its gradient, as a pair.
 
     As ``grad``; with ``has_aux`` the result is ``((value, aux), gradient)``.
     """
-    return _derivative("value_and_grad", function, argnums, has_aux, strict_primal)
+    return _derivative("value_and_grad", function, argnums, has_aux, strict_primal, backend)
 
 
 def _derivative(
     mode: str, function: Callable[..., Any] | None, argnums: Argnums, has_aux: bool,
-    strict_primal: bool,
+    strict_primal: bool, backend: str,
 ) -> Any:
     argnums = tuple(argnums) if isinstance(argnums, list) else argnums
-    options = Options(mode, argnums, has_aux, strict_primal)
+    options = Options(mode, argnums, has_aux, strict_primal, backend=backend)
+    if backend == "native" and not has_compiler() and not runs_plain():
+        raise ADError(
+            'backend="native" needs numba: pip install "adcompiler[native]"; backend="auto" takes '
+            "what there is"
+        )
     if function is None:
         return lambda f: Derivative(f, options)
     return Derivative(function, options)

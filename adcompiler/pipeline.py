@@ -9,9 +9,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from inspect import Parameter
+from pathlib import PurePath
 from typing import Any
 
 from adcompiler.budget import Budget
+from adcompiler.backends.native.product import with_native
+from adcompiler.backends.native.values import Declined
 from adcompiler.emit.module import emit_module
 from adcompiler.errors import Finding, MissingRuleError, UnsupportedError
 from adcompiler.frontend.depth import compiling
@@ -26,6 +29,7 @@ from adcompiler.optimise.raising import with_raising_kept
 from adcompiler.products import Product, Typed, gradient, optimised, specialise, split
 from adcompiler.pushforwards import pushforward
 from adcompiler.rulekit.homes import display_name
+from adcompiler.runtime.native import has_compiler
 from adcompiler.transforms.batching import NotBatchable
 from adcompiler.transforms.unit import Unit
 
@@ -47,6 +51,8 @@ class Request:
     If ``batched``, cotangents or tangents have a leading axis, one row for each seed; if they are
     ``constant``, what they decide alone is computed by a function of its own.
     With ``parameters`` the emitted function is called as the user's is (keywords, defaults, stars).
+    ``backend`` is ``native`` for loops of machine numbers beside the Python code (refused where
+    there is nothing for a form), ``auto`` for such loops where that can be.
     ``budget`` is what compiling may cost.
     """
 
@@ -64,6 +70,7 @@ class Request:
     constant: bool = False
     strict_primal: bool = False
     debug: bool = False
+    backend: str = "python"
     budget: Budget = field(default_factory=Budget.from_environment, compare=False)
 
     def unit(self, chosen: frozenset[Any] = frozenset()) -> Unit:
@@ -86,6 +93,7 @@ class Emitted:
     bound: dict[str, Any] = field(default_factory=dict)
     one_by_one: bool = False
     recomputes: bool = False
+    native: tuple[str, ...] = ()
 
     @property
     def report(self) -> dict[str, list[str]]:
@@ -99,7 +107,7 @@ class Emitted:
             "residuals": self.product.residuals, "effects": [self.product.effects],
             "seeds": ["one by one"] if self.one_by_one else [],
             "constants": list(self.product.constants),
-            "primal": ["in each call"] if self.recomputes else [],
+            "primal": ["in each call"] if self.recomputes else [], "native": list(self.native),
         }
 
 
@@ -137,7 +145,36 @@ def all_stages(request: Request) -> Iterator[Result]:
     yield "optimise", unit, verified(product.functions, unit)
 
     text, bound = emit_module(product, unit, request.parameters)
-    yield "source", unit, Emitted(text, product.functions[0].name, unit, product, bound)
+    text, native = with_loops(request, product, unit, text)
+    entry = product.functions[0].name
+    yield "source", unit, Emitted(text, entry, unit, product, bound, native=native)
+
+
+def with_loops(
+    request: Request, product: Product, unit: Unit, text: str
+) -> tuple[str, tuple[str, ...]]:
+    """Return a module with loops of machine numbers behind it, and what calls them.
+
+    Where there are none, that is empty under ``python``, and tells why under ``auto``.
+    """
+    if request.backend == "python":
+        return text, ()
+    try:
+        if request.mode not in ("grad", "value_and_grad") or request.has_aux:
+            raise Declined("there are loops for grad and value_and_grad without aux only")
+        if request.backend == "auto" and not has_compiler():
+            return text, ("", "stays in Python: numba is not installed")
+        return with_native(text, product, unit)
+    except Declined as declined:
+        origin = declined.origin or product.functions[0].origin
+        finding = origin.finding(
+            f"the native backend has nothing for this: {declined.problem}",
+            'use backend="auto", which keeps such functions in Python', "native",
+        )
+        if request.backend == "native":
+            raise UnsupportedError([finding]) from None
+        place = f"{PurePath(origin.file).name}:{origin.line}"
+        return text, ("", f"stays in Python: {declined.problem} ({place})")
 
 
 def verified(functions: list[Function], unit: Unit | None = None) -> list[Function]:

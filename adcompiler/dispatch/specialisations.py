@@ -42,8 +42,10 @@ from adcompiler.runtime import AliasedError, StretchedError, own
 from adcompiler.runtime.batches import (
     count_seeds, no_seeds, none_of, one_zero, seed_of, stacked,
 )
+from adcompiler.runtime.native import has_compiler
 
 MODES = ("grad", "value_and_grad", "vjp", "forward", "taylor", "linearize")
+BACKENDS = ("python", "native", "auto")
 MAX_KEYS = 256
 MAX_VARIANTS = 4
 MAX_ATTEMPTS = 3
@@ -70,6 +72,11 @@ def debugging() -> bool:
     return os.environ.get("ADCOMPILER_DEBUG", "0") not in ("", "0")
 
 
+def backend_key(backend: str) -> tuple[str, ...]:
+    """Return what tells code of a backend from that of others."""
+    return () if backend == "python" else (backend, "compiled" if has_compiler() else "plain")
+
+
 @dataclass(frozen=True)
 class Options:
     """What is asked of the compiler for one function."""
@@ -80,10 +87,13 @@ class Options:
     strict_primal: bool = False
     batched: bool = False
     constant: bool = False
+    backend: str = "python"
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
             raise ValueError(f"mode {self.mode!r} is not one of {', '.join(MODES)}")
+        if self.backend not in BACKENDS:
+            raise ValueError(f"backend {self.backend!r} is not one of {', '.join(BACKENDS)}")
 
 
 @dataclass(eq=False)
@@ -251,7 +261,7 @@ class Specialisations:
         request = (
             self.options.mode, self.wrt, self.parts, self.options.has_aux, self.single,
             equal_shapes, same, self.options.strict_primal, self.options.batched,
-            self.options.constant, debugging(),
+            self.options.constant, debugging(), *backend_key(self.options.backend),
             *texts,
         )
         key = primary_key(self.target.function, request)
@@ -284,7 +294,7 @@ class Specialisations:
             self.target.function, types_, self.wrt, self.options.mode, self.options.has_aux,
             self.single, equal_shapes, parts=self.parts, same=same, batched=self.options.batched,
             constant=self.options.constant, strict_primal=self.options.strict_primal,
-            debug=debugging(),
+            debug=debugging(), backend=self.options.backend,
         ))
         unit = emitted.unit
         values = {name: value for name, (value, _) in emitted.bound.items()}
@@ -350,6 +360,8 @@ class Specialisations:
         vars(module).update(bound)
         entry = getattr(module, name)
         run = entry
+        if any(report.get("native") or ()):
+            run = getattr(module, report["native"][0], entry)
         if self.options.mode == "vjp":
             back = getattr(module, name.removesuffix("_augmented") + "_pullback")
             run = pair(entry, back, self.options.batched, bool(report.get("seeds")))

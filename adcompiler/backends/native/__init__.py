@@ -1,0 +1,1 @@
+"""The native backend: derivatives as loops over machine numbers."""

@@ -1,0 +1,159 @@
+"""Statements about whole arrays as loop nests: new arrays, element by element, sums."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from adcompiler.backends.native.loops import (
+    BOOL, FLOAT, INT, Binary, Element, Expr, Make, Name, Number, Store, Total,
+)
+from adcompiler.backends.native.scalars import TABLE
+from adcompiler.backends.native.values import (
+    LENGTH, Buffer, Declined, Known, Method, Num, Several,
+)
+from adcompiler.backends.native.writer import Writer
+from adcompiler.ir import types as t
+from adcompiler.runtime import zeros_like
+
+MACHINE = (FLOAT, INT, BOOL)
+PREFIXES = {np.zeros: 0, np.ones: 1, np.empty: None, np.full: "given"}
+LIKE = {np.zeros_like: 0, zeros_like: 0, np.ones_like: 1, np.empty_like: None,
+        np.full_like: "given"}
+
+
+class Arrays:
+    """Writes what makes arrays."""
+
+    def __init__(self, w: Writer) -> None:
+        self.w = w
+        self.hint = "array"
+        self.makers = {*PREFIXES, *LIKE, np.copy, np.array, np.asarray, np.sum}
+
+    def made(self, function: Any, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
+        """Return what a function that makes an array, or sums one, gives."""
+        name = function.__name__
+        if set(named) - {"dtype"}:
+            raise Declined(f"`{name}` with options")
+        if function is np.sum:
+            if len(args) != 1 or named or not isinstance(args[0], Buffer):
+                raise Declined("`sum` with options, or of what is no array")
+            return self.total(args[0])
+        if function in (np.copy, np.array, np.asarray):
+            if len(args) != 1 or named or not isinstance(args[0], Buffer):
+                raise Declined(f"`{name}` with options, or of what is no array")
+            return args[0] if function is np.asarray else self.copy(args[0])
+        fill = {**PREFIXES, **LIKE}[function]
+        if function is zeros_like and isinstance(args[0], Num):
+            return Num(Number(0.0), FLOAT)
+        if len(args) != (2 if fill == "given" else 1) or not isinstance(type_, t.Array):
+            raise Declined(f"`{name}` with options, or of what is no array")
+        if function in LIKE:
+            if not isinstance(args[0], Buffer):
+                raise Declined(f"`{name}` of what is no array")
+            shape = args[0].shape
+        else:
+            shape = self.lengths(args[0])
+        if len(shape) != type_.ndim:
+            raise Declined(f"`{name}` of a shape that is not known")
+        value = args[1] if fill == "given" else None if fill is None else Num(Number(fill), INT, 1)
+        return self.new(shape, type_.dtype, value)
+
+    def new(self, shape: Sequence[Expr], dtype: str, fill: Num | None) -> Buffer:
+        """Return a new array."""
+        if dtype not in MACHINE:
+            raise Declined(f"an array of {dtype}")
+        expr = None
+        if fill is not None:
+            if not isinstance(fill, Num):
+                raise Declined("an array filled with what is no number")
+            if dtype == FLOAT:
+                expr = self.w.as_float(fill).expr
+            elif isinstance(fill.expr, Number):
+                expr = Number(int(fill.expr.value) if dtype == INT else bool(fill.expr.value))
+            else:
+                raise Declined("an array of integers filled with a number")
+        buffer = Buffer(self.w.fresh(self.hint), dtype, tuple(shape))
+        self.w.write(Make(buffer.name, buffer.shape, dtype, expr))
+        return buffer
+
+    def lengths(self, shape: Any) -> tuple[Expr, ...]:
+        """Return the lengths of axes that a shape tells, none of them negative."""
+        parts = shape.items if isinstance(shape, Several) else (shape,)
+        lengths = []
+        for part in parts:
+            if not isinstance(part, Num) or part.dtype != INT:
+                raise Declined("a shape of what are no integers")
+            expr = self.w.named("length", self.w.narrowed(part, LENGTH).expr)
+            least = self.w.least(expr)
+            if least is None or least < 0:
+                self.w.leave_if(Binary("<", expr, Number(0)))
+            lengths.append(expr)
+        return tuple(lengths)
+
+    def copy(self, of: Buffer) -> Buffer:
+        """Return a copy of an array."""
+        new = self.new(of.shape, of.dtype, None)
+        with self.w.over(of.shape) as places:
+            self.w.write(Store(new.name, places, Element(of.name, places)))
+        return new
+
+    def total(self, of: Buffer) -> Num:
+        """Return the sum of all elements, added in the order that NumPy adds them."""
+        if of.dtype != FLOAT:
+            raise Declined(f"the sum of an array of {of.dtype}")
+        name = self.w.fresh(self.hint)
+        self.w.write(Total(name, of.name))
+        return Num(Name(name), FLOAT)
+
+    def gradient(self, bar: Any, var: Buffer) -> Buffer:
+        """Return a cotangent as the gradient of an array, which nobody else holds."""
+        if isinstance(bar, Known) and bar.value is None:
+            return self.new(var.shape, FLOAT, Num(Number(0.0), FLOAT))
+        if not isinstance(bar, Buffer) or bar.ndim != var.ndim or bar.dtype != FLOAT:
+            raise Declined("a gradient that is to be spread over an array")
+        self.agree(bar, var.shape)
+        return self.copy(bar)
+
+    def agree(self, buffer: Buffer, shape: Sequence[Expr]) -> None:
+        """Leave shapes that NumPy would stretch, or refuse, to Python."""
+        for mine, wanted in zip(reversed(buffer.shape), reversed(shape), strict=False):
+            if not self.w.same_length(mine, wanted):
+                self.w.leave_if(Binary("!=", mine, wanted))
+
+    def method(self, method: Method, args: list[Any], named: dict[str, Any]) -> Any:
+        """Return what a method of an array gives."""
+        if not args and not named:
+            if method.name == "copy":
+                return self.copy(method.of)
+            if method.name == "sum":
+                return self.total(method.of)
+        raise Declined(f"the method {method.name} of an array")
+
+    def elementwise(self, function: Callable[..., Any], args: list[Any], type_: t.Type) -> Buffer:
+        """Return what a function of numbers makes of arrays, element by element."""
+        buffers = [arg for arg in args if isinstance(arg, Buffer)]
+        if not all(isinstance(arg, (Buffer, Num)) for arg in args):
+            raise Declined("an array and what is no array or number")
+        if not isinstance(type_, t.Array) or type_.ndim != max(b.ndim for b in buffers):
+            raise Declined("an operation whose result is not known to be an array")
+        if function in (min, max, float, int, bool):
+            raise Declined(f"`{function.__name__}` of an array")
+        widest = max(buffers, key=lambda buffer: buffer.ndim)
+        for buffer in buffers:
+            self.agree(buffer, widest.shape)
+        w = self.w
+        numbers = [
+            Num(w.named("number", arg.expr), arg.dtype, arg.bound) if isinstance(arg, Num) else arg
+            for arg in args
+        ]
+        new = self.new(widest.shape, type_.dtype, None)
+        with w.over(widest.shape) as places:
+            parts = [
+                Num(w.assign("item", Element(arg.name, places[len(places) - arg.ndim :])), arg.dtype)
+                if isinstance(arg, Buffer) else arg for arg in numbers
+            ]
+            w.store(new, places, TABLE[function](w, *parts), adds=False)
+        return new

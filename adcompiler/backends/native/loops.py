@@ -1,0 +1,254 @@
+"""The loop IR: numbers of machine types, buffers, loops over positions, stores.
+
+Every expression is of a number; arrays are names of buffers. What Python would do in a way of its
+own (raise, take integers of any size, return a complex number) is one statement here, ``Leave``:
+the loops give up, and the Python product runs in their place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+FLOAT, INT, BOOL = "float64", "int64", "bool"
+KINDS = {"float": FLOAT, "int": INT, "bool": BOOL}
+"""The machine type of the numbers of each kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A number that was assigned to."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A literal."""
+
+    value: float | int | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """An arithmetic operator, a comparison, ``and`` or ``or``."""
+
+    operator: str
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """``-`` or ``not``."""
+
+    operator: str
+    operand: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """A function of the C library, or a conversion: ``float``, ``int``."""
+
+    function: str
+    args: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """``then`` where the test holds, else ``orelse``."""
+
+    test: Expr
+    then: Expr
+    orelse: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """An element of a buffer; negative indices count from the end."""
+
+    buffer: str
+    indices: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """The length of an axis of a buffer."""
+
+    buffer: str
+    axis: int
+
+
+Expr = Name | Number | Binary | Unary | Apply | Choose | Element | Extent
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """``name = value``."""
+
+    name: str
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    """Another name for a buffer."""
+
+    name: str
+    buffer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Make:
+    """A new buffer; ``fill`` is its value everywhere, None leaves it unset."""
+
+    name: str
+    shape: tuple[Expr, ...]
+    dtype: str
+    fill: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """``buffer[indices] = value``, or ``+=`` with ``adds``."""
+
+    buffer: str
+    indices: tuple[Expr, ...]
+    value: Expr
+    adds: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """The sum of a buffer of float64, added as NumPy does."""
+
+    name: str
+    buffer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reserve:
+    """Makes a flat buffer at least ``size`` long, keeping what is in it."""
+
+    buffer: str
+    size: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """Gives up: the Python product runs from the start. With a test, only where it holds."""
+
+    test: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """Ends the innermost loop where the test holds."""
+
+    test: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A comment: a line of the user's."""
+
+    text: str
+
+
+@dataclass(slots=True)
+class Body:
+    """Statements in order."""
+
+    rows: list[Row] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """A branch."""
+
+    test: Expr
+    then: Body
+    orelse: Body
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """A loop of ``name`` from ``start`` to before ``stop``; backwards with ``down``."""
+
+    name: str
+    start: Expr
+    stop: Expr
+    body: Body
+    down: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Forever:
+    """A loop that only ``Break`` and ``Leave`` end."""
+
+    body: Body
+
+
+Row = (
+    Assign | Bind | Make | Store | Total | Reserve | Leave | Break | Note | When | For | Forever
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter: a number (``ndim`` None) or a buffer, and its position among the user's."""
+
+    name: str
+    dtype: str
+    ndim: int | None
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What is returned: a buffer or a number, and the class that a number has in Python."""
+
+    value: Expr | str
+    dtype: str
+    ndim: int | None = None
+    numpy: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LoopFunction:
+    """A function of machine loops; it returns whether it came to the end, then its outputs.
+
+    ``single`` tells that Python's function returns the only output itself and no tuple.
+    """
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    body: Body
+    outputs: tuple[Output, ...]
+    single: bool
+
+
+def children(expr: Expr) -> tuple[Expr, ...]:
+    """Return the expressions inside one."""
+    match expr:
+        case Binary(_, left, right):
+            return (left, right)
+        case Unary(_, operand):
+            return (operand,)
+        case Apply(_, args) | Element(_, args):
+            return args
+        case Choose(test, then, orelse):
+            return (test, then, orelse)
+    return ()
+
+
+def rows_of(body: Body) -> Iterator[Row]:
+    """Yield every statement of a body, inner ones after what holds them."""
+    for row in body.rows:
+        yield row
+        match row:
+            case When(_, then, orelse):
+                yield from rows_of(then)
+                yield from rows_of(orelse)
+            case For(body=inner) | Forever(inner):
+                yield from rows_of(inner)

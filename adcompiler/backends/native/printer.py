@@ -1,0 +1,263 @@
+"""Prints the loop IR as Python that numba compiles, and that also runs as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from adcompiler.backends.native.loops import (
+    BOOL, FLOAT, INT, Apply, Assign, Binary, Bind, Body, Break, Choose, Element, Expr, Extent, For,
+    Forever, Leave, LoopFunction, Make, Name, Note, Number, Output, Reserve, Row, Store, Total,
+    Unary, When, rows_of,
+)
+
+DTYPES = {FLOAT: "np.float64", INT: "np.int64", BOOL: "np.bool_"}
+BUILTIN = ("float", "int")
+LEVELS = {
+    "or": 1, "and": 2, "not": 3, "<": 4, "<=": 4, ">": 4, ">=": 4, "==": 4, "!=": 4,
+    "+": 5, "-": 5, "*": 6, "/": 6, "//": 6, "%": 6,
+}
+UNARY, ATOM = 7, 9
+CONDITIONAL = 0
+
+RESERVED = '''
+@compiled
+def reserved(tape, size):
+    """Return a tape with room for `size` numbers, and what was on it."""
+    longer = np.empty(max(size, 2 * tape.size), tape.dtype)
+    longer[: tape.size] = tape
+    return longer
+'''
+PAIRWISE = '''
+@compiled
+def block_sum(values, start, stop):
+    """Return the sum of at most 128 numbers, added in the order in which NumPy adds."""
+    last = stop - (stop - start) % 8
+    total = -0.0
+    if last > start:
+        r0, r1, r2, r3 = values[start], values[start + 1], values[start + 2], values[start + 3]
+        r4, r5, r6, r7 = values[start + 4], values[start + 5], values[start + 6], values[start + 7]
+        for i in range(start + 8, last, 8):
+            r0 += values[i]
+            r1 += values[i + 1]
+            r2 += values[i + 2]
+            r3 += values[i + 3]
+            r4 += values[i + 4]
+            r5 += values[i + 5]
+            r6 += values[i + 6]
+            r7 += values[i + 7]
+        total = ((r0 + r1) + (r2 + r3)) + ((r4 + r5) + (r6 + r7))
+    for i in range(last, stop):
+        total += values[i]
+    return total
+
+
+@compiled
+def pairwise_sum(values):
+    """Return the sum of a flat array: halves of it are summed apart, as NumPy does."""
+    starts, sizes = np.zeros(64, np.int64), np.zeros(64, np.int64)
+    lefts, has_left = np.zeros(64), np.zeros(64, np.bool_)
+    sizes[0] = values.size
+    top, total = 1, 0.0
+    while top > 0:
+        here = top - 1
+        start, size = starts[here], sizes[here]
+        if size > 128:
+            has_left[here] = False
+            starts[top], sizes[top] = start, size // 2 - size // 2 % 8
+            top += 1
+            continue
+        total = block_sum(values, start, start + size)
+        top -= 1
+        while top > 0 and has_left[top - 1]:
+            total = lefts[top - 1] + total
+            top -= 1
+        if top > 0:
+            here = top - 1
+            lefts[here], has_left[here] = total, True
+            half = sizes[here] // 2 - sizes[here] // 2 % 8
+            starts[top], sizes[top] = starts[here] + half, sizes[here] - half
+            top += 1
+    return 0.0 + total
+'''
+
+
+def printed(function: LoopFunction, doc: str) -> str:
+    """Return the text of a function of loops, and of the helpers that it calls."""
+    rows = list(rows_of(function.body))
+    helpers = RESERVED * any(isinstance(row, Reserve) for row in rows)
+    helpers += PAIRWISE * any(isinstance(row, Total) for row in rows)
+    names = ", ".join(parameter.name for parameter in function.parameters)
+    given_up = ", ".join(["False", *map(nothing, function.outputs)])
+    lines = [*unset(function.outputs), *body(function.body, 1, given_up)]
+    ends = ", ".join(["True", *(result(output) for output in function.outputs)])
+    head = ["", "", "@compiled", f"def {function.name}({names}):", f'    """{doc}"""']
+    text = "\n".join([*head, *lines, f"    return {ends}", ""])
+    return "".join("\n" + helper for helper in split(helpers)) + text
+
+
+def split(helpers: str) -> list[str]:
+    """Return the helpers one by one."""
+    return ["\n@compiled" + part.rstrip() + "\n" for part in helpers.split("\n@compiled")[1:]]
+
+
+def unset(outputs: tuple[Output, ...]) -> Iterator[str]:
+    """Yield the lines that make what loops that give up return in place of arrays."""
+    kinds = {(output.ndim, output.dtype) for output in outputs if output.ndim is not None}
+    for ndim, dtype in sorted(kinds):
+        shape = "0" if ndim == 1 else f"({', '.join('0' * ndim)})"
+        rest = "" if dtype == FLOAT else f", {DTYPES[dtype]}"
+        yield f"    {no_array(ndim, dtype)} = np.empty({shape}{rest})"
+
+
+def no_array(ndim: int, dtype: str) -> str:
+    """Return the name of an array that stands for none."""
+    return f"no_{dtype}_{ndim}d"
+
+
+def nothing(output: Output) -> str:
+    """Return what is returned in place of an output by loops that give up."""
+    if output.ndim is not None:
+        return no_array(output.ndim, output.dtype)
+    return {FLOAT: "0.0", INT: "0", BOOL: "False"}[output.dtype]
+
+
+def result(output: Output) -> str:
+    """Return the text of an output."""
+    return output.value if isinstance(output.value, str) else expression(output.value)
+
+
+def body(block: Body, depth: int, given_up: str) -> Iterator[str]:
+    """Yield the lines of statements."""
+    if not any(not isinstance(row, Note) for row in block.rows):
+        yield "    " * depth + "pass"
+        return
+    for row in block.rows:
+        yield from statement(row, depth, given_up)
+
+
+def statement(row: Row, depth: int, given_up: str) -> Iterator[str]:
+    """Yield the lines of a statement."""
+    pad = "    " * depth
+    match row:
+        case Note(text):
+            yield f"{pad}# {text}"
+        case Assign(name, value):
+            yield f"{pad}{name} = {expression(value)}"
+        case Bind(name, buffer):
+            yield f"{pad}{name} = {buffer}"
+        case Make():
+            yield pad + make(row)
+        case Store(buffer, indices, value, adds):
+            place = f"{buffer}[{', '.join(map(expression, indices))}]"
+            yield f"{pad}{place} {'+=' if adds else '='} {expression(value)}"
+        case Total(name, buffer):
+            yield f"{pad}{name} = pairwise_sum({buffer}.ravel())"
+        case Reserve(buffer, size):
+            yield f"{pad}if {buffer}.size < {expression(size)}:"
+            yield f"{pad}    {buffer} = reserved({buffer}, {expression(size)})"
+        case Leave(None):
+            yield f"{pad}return {given_up}"
+        case Leave(test):
+            assert test is not None
+            yield f"{pad}if {expression(test)}:"
+            yield f"{pad}    return {given_up}"
+        case Break(test):
+            yield f"{pad}if {expression(test)}:"
+            yield f"{pad}    break"
+        case When():
+            yield from branch(row, depth, given_up)
+        case For():
+            yield pad + head(row)
+            yield from body(row.body, depth + 1, given_up)
+        case Forever(inner):
+            yield f"{pad}while True:"
+            yield from body(inner, depth + 1, given_up)
+
+
+def branch(row: When, depth: int, given_up: str) -> Iterator[str]:
+    """Yield the lines of a branch; an arm without statements is left out."""
+    pad = "    " * depth
+    if not row.then.rows and not row.orelse.rows:
+        return
+    test, then, orelse = row.test, row.then, row.orelse
+    if not then.rows:
+        test, then, orelse = Unary("not", test), orelse, then
+    yield f"{pad}if {expression(test)}:"
+    yield from body(then, depth + 1, given_up)
+    if orelse.rows:
+        yield f"{pad}else:"
+        yield from body(orelse, depth + 1, given_up)
+
+
+def make(row: Make) -> str:
+    """Return the statement that makes a buffer."""
+    lengths = [expression(length) for length in row.shape]
+    shape = lengths[0] if len(lengths) == 1 else f"({', '.join(lengths)})"
+    dtype = "" if row.dtype == FLOAT else f", {DTYPES[row.dtype]}"
+    if row.fill is None:
+        return f"{row.name} = np.empty({shape}{dtype})"
+    if row.fill == Number(0.0):
+        return f"{row.name} = np.zeros({shape}{dtype})"
+    return f"{row.name} = np.full({shape}, {expression(row.fill)}{dtype})"
+
+
+def head(row: For) -> str:
+    """Return the first line of a loop."""
+    start, stop = expression(row.start), expression(row.stop)
+    if row.down:
+        first = before(row.stop)
+        last = before(row.start)
+        return f"for {row.name} in range({first}, {last}, -1):"
+    return f"for {row.name} in range({stop if start == '0' else f'{start}, {stop}'}):"
+
+
+def before(expr: Expr) -> str:
+    """Return the text of an integer less one."""
+    if isinstance(expr, Number):
+        return str(int(expr.value) - 1)
+    return expression(Binary("-", expr, Number(1)))
+
+
+def expression(expr: Expr, level: int = CONDITIONAL) -> str:
+    """Return the text of an expression, in parentheses if it binds less than ``level``."""
+    text, mine = plain(expr)
+    return f"({text})" if mine < level else text
+
+
+def plain(expr: Expr) -> tuple[str, int]:
+    """Return the text of an expression, and how closely it binds."""
+    match expr:
+        case Name(name):
+            return name, ATOM
+        case Number(value):
+            return number(value)
+        case Binary(sign, left, right):
+            mine = LEVELS[sign]
+            strict = mine == LEVELS["<"]
+            return (f"{expression(left, mine + strict)} {sign} {expression(right, mine + 1)}", mine)
+        case Unary("not", operand):
+            return f"not {expression(operand, LEVELS['not'])}", LEVELS["not"]
+        case Unary(sign, operand):
+            return f"{sign}{expression(operand, UNARY)}", UNARY
+        case Apply(function, args):
+            called = function if function in BUILTIN else f"math.{function}"
+            return f"{called}({', '.join(map(expression, args))})", ATOM
+        case Choose(test, then, orelse):
+            return (f"{expression(then, 1)} if {expression(test, 1)} else {expression(orelse, 1)}",
+                    CONDITIONAL)
+        case Element(buffer, indices):
+            return f"{buffer}[{', '.join(map(expression, indices))}]", ATOM
+        case Extent(buffer, axis):
+            return f"{buffer}.shape[{axis}]", ATOM
+    raise AssertionError(expr)
+
+
+def number(value: float | int | bool) -> tuple[str, int]:
+    """Return the text of a literal, and how closely it binds."""
+    if isinstance(value, float):
+        if value != value:
+            return "math.nan", ATOM
+        if value in (float("inf"), float("-inf")):
+            return ("math.inf", ATOM) if value > 0 else ("-math.inf", UNARY)
+    text = repr(value)
+    return text, UNARY if text.startswith("-") else ATOM

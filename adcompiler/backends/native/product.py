@@ -1,0 +1,147 @@
+"""The native form of a product: the text of its loops, and of the function that calls them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adcompiler.backends.native.loops import (
+    FLOAT, KINDS, Binary, Extent, Leave, LoopFunction, Name, Number, Output, Parameter,
+)
+from adcompiler.backends.native.lowering import Lowering
+from adcompiler.backends.native.printer import printed
+from adcompiler.backends.native.values import (
+    LENGTH, WIDE, Buffer, Declined, Num, Several,
+)
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import Function, Var
+from adcompiler.ir.visit import used
+from adcompiler.products import Product
+from adcompiler.transforms.unit import Unit
+
+
+HEAD = """import math
+
+import numpy as np
+
+from adcompiler.runtime.native import compiled, stays_in_python
+"""
+
+
+def with_native(text: str, product: Product, unit: Unit) -> tuple[str, tuple[str, ...]]:
+    """Return the text of a product's module with its loops, and the function that calls them.
+
+    That function takes what the product's takes, and stands last. Raises Declined.
+    """
+    function = product.functions[0]
+    if len(product.functions) > 1:
+        apart = ", ".join(f"`{other.name}`" for other in product.functions[1:])
+        raise Declined(f"it calls functions that are compiled apart: {apart}", function.origin)
+    if product.effects != "written":
+        raise Declined("it has effects", function.origin)
+    loops = lowered(function, unit)
+    names = [param.var.name for param in function.params]
+    added = printed(loops, f"Compute `{function.name}`; return False first where Python has to.")
+    added += caller(function.name, loops, names)
+    return f"{text.rstrip()}\n\n\n{HEAD}{added}", (f"{function.name}_native",)
+
+
+def lowered(function: Function, unit: Unit) -> LoopFunction:
+    """Return the loops of a function. Raises Declined."""
+    low = Lowering(unit, function.body)
+    parameters = []
+    for position, param in enumerate(function.params):
+        if param.var in used(function.body):
+            parameters.append(parameter(low, param.var, position, unit.type(param.var)))
+    for param in parameters:
+        if param.ndim:
+            w = low.w
+            for axis in range(param.ndim):
+                w.write(Leave(Binary(">", Extent(param.name, axis), Number(LENGTH))))
+    rows = low.w.body
+    opening = low.tapes.opening
+    low.block(function.body)
+    if function.body.diverges:
+        raise Declined("it always raises", function.origin)
+    yields = function.body.yields
+    items, types_ = [low.read(atom) for atom in yields], [unit.type(atom) for atom in yields]
+    single = len(items) == 1 and not isinstance(items[0], Several)
+    if len(items) == 1 and not single:
+        items = list(items[0].items)
+        types_ = items_of(types_[0], len(items))
+    try:
+        outputs = tuple(output(low, item, type_) for item, type_ in zip(items, types_, strict=True))
+    except Declined as declined:
+        declined.origin = declined.origin or function.origin
+        raise
+    rows.rows[:0] = opening.rows
+    return LoopFunction(f"{function.name}_loops", tuple(parameters), rows, outputs, single)
+
+
+def items_of(type_: t.Type, count: int) -> list[t.Type]:
+    """Return the types of a tuple's items."""
+    if isinstance(type_, t.Tuple) and type_.cls is tuple and len(type_.items) == count:
+        return list(type_.items)
+    raise Declined("what it returns is not known to be a tuple")
+
+
+def parameter(low: Lowering, var: Var, position: int, type_: t.Type) -> Parameter:
+    """Return a parameter, known to ``low`` by its variable."""
+    name = low.w.fresh(var.name)
+    match type_:
+        case t.Scalar(kind, dtype, ()) if kind in KINDS and dtype in (None, KINDS[kind]):
+            low.values[var] = Num(Name(name), KINDS[kind], WIDE)
+            return Parameter(name, KINDS[kind], None, position)
+        case t.Array(dtype, ndim) if dtype in KINDS.values() and ndim:
+            shape = tuple(Extent(name, axis) for axis in range(ndim))
+            low.values[var] = Buffer(name, dtype, shape)
+            return Parameter(name, dtype, ndim, position)
+    raise Declined(f"the argument {var.name} is a {type_}")
+
+
+def output(low: Lowering, value: Any, type_: t.Type) -> Output:
+    """Return what is returned of one result."""
+    match value:
+        case Num(expr, dtype) if isinstance(type_, t.Scalar):
+            if KINDS.get(type_.kind) != dtype:
+                if dtype != "int64" or type_.kind != "float":
+                    raise Declined("a result is a number of another kind than is known")
+                expr, dtype = low.w.as_float(value).expr, FLOAT
+            if type_.dtype not in (None, dtype):
+                raise Declined(f"a result is a {type_}")
+            return Output(expr, dtype, None, type_.dtype is not None)
+        case Buffer(name, dtype) if isinstance(type_, t.Array) and type_.dtype == dtype:
+            return Output(name, dtype, value.ndim)
+    raise Declined("a result is neither a number nor an array")
+
+
+def caller(name: str, loops: LoopFunction, names: list[str]) -> str:
+    """Return the text of the function that calls the loops, or Python's product."""
+    taken = {*names, "done", name}
+    results = []
+    for i, _ in enumerate(loops.outputs):
+        result = f"result_{i}" if len(loops.outputs) > 1 else "result"
+        while result in taken:
+            result += "_"
+        results.append(result)
+    classes = {"float64": "np.float64", "int64": "np.int64", "bool": "np.bool_"}
+    values = [
+        f"{classes[output.dtype]}({result})" if output.numpy and output.ndim is None else result
+        for output, result in zip(loops.outputs, results, strict=True)
+    ]
+    given = ", ".join(names[p.position] for p in loops.parameters)
+    all_names = ", ".join(names)
+    returned = values[0] if loops.single else f"({', '.join(values)}{',' * (len(values) == 1)})"
+    return f'''
+
+def {name}_native({all_names}):
+    """Return what `{name}` returns, computed by compiled loops if they come to their end."""
+    if stays_in_python():
+        return {name}({all_names})
+    try:
+        done, {', '.join(results)} = {loops.name}({given})
+    except Exception:  # numba refuses, or memory is short: Python tells what is wrong
+        done = False
+    if not done:
+        return {name}({all_names})
+    return {returned}
+'''

@@ -1,0 +1,455 @@
+"""Lowers branches and loops: what arms and iterations hand on, over what a loop runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from adcompiler.backends.native.loops import (
+    FLOAT, INT, KINDS, Assign, Binary, Bind, Body, Break, Choose, Expr, Extent, For, Forever,
+    Leave, Name, Number, Unary, When,
+)
+from adcompiler.backends.native.scalars import truth
+from adcompiler.backends.native.tapes import is_placeholder, tapes_in
+from adcompiler.backends.native.values import (
+    EXACT, LENGTH, UNSET, Backwards, Buffer, Declined, Kept, Num, POSITION, Several, Span, Tape, Together,
+    zero,
+)
+from adcompiler.backends.native.writer import Writer
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import Atom, Call, Const, If, Let, Loop, Update, Var
+from adcompiler.runtime import add_at
+
+ZERO, ONE = Number(0), Number(1)
+
+
+class Regions:
+    """Writes the regions of a function that ``low`` lowers."""
+
+    def __init__(self, low: Any) -> None:
+        self.low = low
+        self.w: Writer = low.w
+
+    # -- branches ------------------------------------------------------------------------------
+
+    def branch(self, node: If) -> None:
+        """Write a branch; values that its arms give differently get names that both assign."""
+        low, w = self.low, self.w
+        test = truth(w, low.number(node.condition))
+        arms: list[tuple[Body, list[Any] | None]] = []
+        for block in (node.then, node.orelse):
+            with w.inside(Body()) as body:
+                low.block(block)
+                values = None if block.diverges else [low.value(atom) for atom in block.yields]
+                if block.diverges:
+                    w.write(Leave())
+            arms.append((body, values))
+        (then, left), (orelse, right) = arms
+        w.write(When(test, then, orelse))
+        if left is None or right is None:
+            given = left if right is None else right
+            for var, value in zip(node.results, given or [], strict=False):
+                low.values[var] = value
+            return
+        for var, a, b in zip(node.results, left, right, strict=True):
+            hint = low.unit.names.get(var, var.name)
+            low.values[var] = self.merged(hint, low.unit.type(var), (then, a), (orelse, b))
+
+    def merged(
+        self, hint: str, type_: t.Type, left: tuple[Body, Any], right: tuple[Body, Any]
+    ) -> Any:
+        """Return one value for what two arms give."""
+        (then, a), (orelse, b) = left, right
+        if a == b:
+            return a
+        if is_placeholder(a) and is_placeholder(b):
+            return UNSET if UNSET in (a, b) else a
+        pattern = b if is_placeholder(a) else a
+        match pattern:
+            case Num():
+                return self.merged_numbers(hint, type_, left, right)
+            case Several(items):
+                pairs = [self.parts(value, len(items)) for value in (a, b)]
+                types_ = type_.items if isinstance(type_, t.Tuple) else (t.UNKNOWN,) * len(items)
+                return Several(tuple(
+                    self.merged(hint, inner, (then, x), (orelse, y))
+                    for inner, x, y in zip(types_, *pairs, strict=True)
+                ))
+            case Kept(tape):
+                return self.merged_tapes(hint, tape, left, right)
+            case Buffer() if isinstance(a, Buffer) and isinstance(b, Buffer):
+                return self.merged_buffers(hint, left, right)
+        raise Declined("the arms of a branch give what is of different kinds")
+
+    def parts(self, value: Any, count: int) -> list[Any]:
+        """Return the items of a tuple, or as many placeholders."""
+        if is_placeholder(value):
+            return [value] * count
+        if not isinstance(value, Several) or len(value.items) != count:
+            raise Declined("the arms of a branch give tuples of different lengths")
+        return list(value.items)
+
+    def merged_numbers(
+        self, hint: str, type_: t.Type, left: tuple[Body, Any], right: tuple[Body, Any]
+    ) -> Num:
+        """Return a number that both arms assign."""
+        given = [value for _, value in (left, right)]
+        dtypes = {value.dtype for value in given if isinstance(value, Num)}
+        dtype = common(dtypes, type_)
+        name = self.w.fresh(hint)
+        numbers = []
+        for body, value in (left, right):
+            with self.w.inside(body):
+                numbers.append(self.as_number(value, dtype))
+                self.w.write(Assign(name, numbers[-1].expr))
+        bound = max(number.bound for number in numbers)
+        if all(number.isset is None for number in numbers):
+            return Num(Name(name), dtype, bound)
+        flag = self.w.fresh(f"{hint}_is_set")
+        for (body, _), number in zip((left, right), numbers, strict=True):
+            body.rows.append(Assign(flag, is_set(number)))
+        return Num(Name(name), dtype, bound, Name(flag))
+
+    def as_number(self, value: Any, dtype: str) -> Num:
+        """Return a value as a number of a machine type; what is never read as zero."""
+        if is_placeholder(value):
+            held = zero(dtype)
+            return replace(held, isset=Number(False)) if value is UNSET else held
+        if not isinstance(value, Num):
+            raise Declined("a variable is a number at times, and something else at others")
+        if dtype == FLOAT and value.dtype == INT:
+            return replace(self.w.as_float(value), isset=value.isset)
+        if value.dtype != dtype:
+            raise Declined("a variable is a number of different kinds")
+        return value
+
+    def merged_tapes(
+        self, hint: str, tape: Tape, left: tuple[Body, Any], right: tuple[Body, Any]
+    ) -> Kept:
+        """Return a list that one arm collected, empty in the other."""
+        start, length = self.w.fresh(f"{hint}_start"), self.w.fresh(f"{hint}_length")
+        for body, value in (left, right):
+            if isinstance(value, Kept) and value.tape is not tape:
+                raise Declined("two loops collect the same list")
+            if not isinstance(value, Kept) and not is_placeholder(value):
+                raise Declined("a list that no loop collected")
+            kept = value if isinstance(value, Kept) else Kept(tape, ZERO, ZERO)
+            with self.w.inside(body):
+                self.w.write(Assign(start, kept.start))
+                self.w.write(Assign(length, kept.length))
+        return Kept(tape, Name(start), Name(length))
+
+    def merged_buffers(
+        self, hint: str, left: tuple[Body, Any], right: tuple[Body, Any]
+    ) -> Buffer:
+        """Return a name for the array that one of two arms gives."""
+        (then, a), (orelse, b) = left, right
+        if a.dtype != b.dtype or a.ndim != b.ndim:
+            raise Declined("a variable is an array of different kinds")
+        name = self.w.fresh(hint)
+        then.rows.append(Bind(name, a.name))
+        orelse.rows.append(Bind(name, b.name))
+        return renamed(name, a)
+
+    # -- loops ---------------------------------------------------------------------------------
+
+    def loop(self, node: Loop) -> None:
+        """Write a loop: its rows first, so that what it collects is known in front of it."""
+        low, w = self.low, self.w
+        inits = [low.value(atom) for atom in node.inits]
+        for param, init in zip(node.params, inits, strict=True):
+            low.values[param] = self.carried(node, param, init)
+        carried = [low.values[param] for param in node.params]
+        before = set(self.low.tapes.all)
+        outer = w.body
+        with w.inside(Body()) as body:
+            if node.condition is not None:
+                low.block(node.condition)
+                test = truth(w, low.number(node.condition.yields[0]))
+                w.write(Break(Unary("not", test)))
+                source = None
+            else:
+                source = self.source(node)
+                outer.rows += source.outside.rows
+                for var, item in zip(node.items, source.items, strict=True):
+                    low.values[var] = item
+            low.block(node.body)
+            tapes = self.end(node, carried, before)
+        rows = body
+        self.marks(node, rows, before, tapes)
+        starts = {tape: w.assign(f"{tape.top}_start".replace("_top", ""), Name(tape.top))
+                  for tape in tapes}
+        known = source is not None and not node.stops
+        for tape in tapes:
+            if known:
+                low.tapes.reserve(tape, source.count)
+        if source is None:
+            w.write(Forever(rows))
+        else:
+            w.write(For(source.name, source.start, source.stop, rows, source.down))
+        for var, tape in zip(node.collects, tapes, strict=True):
+            length = source.count if known and source is not None else w.assign(
+                "length", Binary("-", Name(tape.top), starts[tape]))
+            low.values[var] = Kept(tape, starts[tape], length)
+        for var, value in zip(node.results, carried, strict=True):
+            low.values[var] = value
+
+    def carried(self, node: Loop, param: Var, init: Any) -> Any:
+        """Return what a carried value is inside a loop, having written its first value."""
+        low = self.low
+        hint = low.unit.names.get(param, param.name)
+        if isinstance(init, Buffer) and self.stays(node, param):
+            return init
+        return self.opened(hint, low.unit.type(param), init)
+
+    def opened(self, hint: str, type_: t.Type, init: Any) -> Any:
+        """Return a value under names of its own, which iterations assign to."""
+        w = self.w
+        if isinstance(type_, t.Scalar) and (isinstance(init, Num) or is_placeholder(init)):
+            dtype = FLOAT if type_.kind == "float" else KINDS.get(type_.kind)
+            if dtype is None:
+                raise Declined(f"a {type_.kind} is carried round a loop")
+            number = w.narrowed(self.as_number(init, dtype), EXACT)
+            name = w.fresh(hint)
+            w.write(Assign(name, number.expr))
+            isset = number.isset
+            if isset is not None:
+                flag = w.fresh(f"{hint}_is_set")
+                w.write(Assign(flag, isset))
+                isset = Name(flag)
+            return Num(Name(name), dtype, EXACT, isset)
+        match init:
+            case Several(items) if isinstance(type_, t.Tuple):
+                return Several(tuple(
+                    self.opened(hint, inner, item)
+                    for inner, item in zip(type_.items, items, strict=True)
+                ))
+            case Buffer():
+                name = w.fresh(hint)
+                w.write(Bind(name, init.name))
+                return renamed(name, init)
+        raise Declined("what a loop carries is neither a number nor an array")
+
+    def end(self, node: Loop, carried: list[Any], before: set[Tape]) -> list[Tape]:
+        """Write the end of an iteration: what is collected, the next values, the test to stop."""
+        low, w = self.low, self.w
+        if node.body.diverges:
+            w.write(Leave())
+            if node.collects:
+                raise Declined("a loop that raises in its first iteration")
+            return []
+        tapes = []
+        for var, atom in zip(node.collects, node.collected(), strict=True):
+            value = low.value(atom)
+            tape = low.tapes.tape(low.unit.names.get(var, var.name), value)
+            if node.stops or node.condition is not None:
+                low.tapes.reserve(tape, ONE)
+            low.tapes.push(tape, value)
+            tapes.append(tape)
+        stop = node.stop()
+        test = None if stop is None else w.named("stop", truth(w, low.number(stop)))
+        nexts = [low.value(atom) for atom in node.next_values()]
+        self.hand_on(carried, nexts)
+        if test is not None:
+            w.write(Break(test))
+        return tapes
+
+    def hand_on(self, carried: list[Any], nexts: list[Any]) -> None:
+        """Assign the values of the next iteration, all at once if they cross."""
+        pairs: list[tuple[str, Expr]] = []
+        binds: list[Bind] = []
+        for old, new in zip(carried, nexts, strict=True):
+            self.next_value(old, new, pairs, binds)
+        w = self.w
+        if len(pairs) > 1:
+            pairs = [(name, w.named("next", expr) if not isinstance(expr, Number) else expr)
+                     for name, expr in pairs]
+            taken = {name for name, _ in pairs}
+            pairs = [
+                (name, w.assign("next", expr))
+                if isinstance(expr, Name) and expr.name in taken else (name, expr)
+                for name, expr in pairs
+            ]
+        for name, expr in pairs:
+            w.write(Assign(name, expr))
+        if len(binds) > 1:
+            raise Declined("a loop carries several arrays that are exchanged")
+        for bind in binds:
+            w.write(bind)
+
+    def next_value(
+        self, old: Any, new: Any, pairs: list[tuple[str, Expr]], binds: list[Bind]
+    ) -> None:
+        """Note what is to be assigned for the next iteration."""
+        if old == new:
+            return
+        match old:
+            case Num(Name(name), dtype, _, isset):
+                number = self.w.narrowed(self.as_number(new, dtype), EXACT)
+                if isinstance(isset, Name):
+                    pairs.append((isset.name, is_set(number)))
+                elif number.isset is not None:
+                    raise Declined("a variable may lose its value in a loop")
+                pairs.append((name, number.expr))
+            case Several(items):
+                if not isinstance(new, Several) or len(new.items) != len(items):
+                    raise Declined("a loop carries tuples of different lengths")
+                for one, other in zip(items, new.items, strict=True):
+                    self.next_value(one, other, pairs, binds)
+            case Buffer(name, dtype):
+                if not isinstance(new, Buffer) or (new.dtype, new.ndim) != (dtype, old.ndim):
+                    raise Declined("a loop carries arrays of different kinds")
+                binds.append(Bind(name, new.name))
+            case _:
+                raise Declined("what a loop carries is neither a number nor an array")
+
+    def marks(self, node: Loop, rows: Body, before: set[Tape], tapes: list[Tape]) -> None:
+        """Let each iteration begin where the one before did on tapes that only it reads."""
+        kept = {inner for tape in tapes for inner in (tape, *tapes_in(tape.layout))}
+        for tape in self.low.tapes.all:
+            if tape not in before and tape not in kept:
+                mark = self.w.assign("mark", Name(tape.top))
+                rows.rows.insert(0, Assign(tape.top, mark))
+
+    def stays(self, node: Loop, param: Var) -> bool:
+        """Say whether a carried array is in the same storage after each iteration."""
+        index = node.params.index(param)
+        return not node.body.diverges and self.leads(node.next_values()[index], param)
+
+    def leads(self, atom: Atom, goal: Var) -> bool:
+        """Say whether an array is in the storage of ``goal``, written into or not."""
+        if atom is goal:
+            return True
+        made = self.low.makers.get(atom)
+        match made:
+            case (Let(rhs=Update(obj=obj)), _):
+                return self.leads(obj, goal)
+            case (Let(rhs=Call(func=Const(function), args=args)), _) if function is add_at:
+                return self.leads(args[0], goal)
+            case (Loop() as loop, i):
+                return self.stays(loop, loop.params[i]) and self.leads(loop.inits[i], goal)
+            case (If() as node, i):
+                return all(
+                    block.diverges or self.leads(block.yields[i], goal)
+                    for block in (node.then, node.orelse)
+                )
+        return False
+
+    def source(self, node: Loop) -> Source:
+        """Return what a ``for`` runs over, and its items at a position."""
+        given = [self.low.read(atom) for atom in node.iterables]
+        down = all(isinstance(one, Backwards) for one in given)
+        if down:
+            given = [one.of for one in given]
+        return Source(self.low, given, down, [
+            self.low.unit.names.get(var, var.name) for var in node.items
+        ])
+
+
+class Source:
+    """Over what a ``for`` runs: positions from ``start`` to ``stop``, and items at each."""
+
+    def __init__(self, low: Any, given: list[Any], down: bool, hints: list[str]) -> None:
+        self.low, self.down = low, down
+        w: Writer = low.w
+        body = w.body
+        first = next((one for one in given if isinstance(one, Span) and one.step == 1), None)
+        outside = Body()
+        w.body = outside
+        lengths = [length for one in given for length in self.lengths(one)]
+        if not lengths:
+            raise Declined("a loop over what is neither a range, an array nor a tape")
+        self.count = lengths[0]
+        for length in lengths[1:]:
+            if not w.same_length(length, self.count):
+                w.leave_if(Binary("!=", length, self.count))
+        w.body = body
+        self.outside = outside
+        if first is not None:
+            self.start, self.stop = first.start.expr, first.stop.expr
+            self.name = w.fresh(hints[given.index(first)])
+        else:
+            self.start, self.stop = ZERO, self.count
+            self.name = w.fresh("at")
+        w.spans[self.name] = (self.start, self.stop)
+        here: Expr = Name(self.name)
+        if self.start != ZERO and any(one is not first for one in given):
+            here = w.assign("at", Binary("-", here, self.start))
+        self.items = [
+            Num(Name(self.name), INT, max(first.start.bound, first.stop.bound))
+            if one is first and first is not None else self.item(one, here, hint)
+            for one, hint in zip(given, hints, strict=True)
+        ]
+
+    def lengths(self, one: Any) -> list[Expr]:
+        """Return how many items there are, once for each part of what is run over together."""
+        w = self.low.w
+        match one:
+            case Backwards(of):
+                return self.lengths(of)
+            case Span(start, stop, 1):
+                if start.expr == ZERO and w.least(stop.expr) is not None:
+                    least = w.least(stop.expr)
+                    if least is not None and least >= 0:
+                        return [stop.expr]
+                size: Expr = stop.expr
+                if start.expr != ZERO:
+                    size = Binary("-", stop.expr, start.expr)
+                return [w.assign("count", Choose(Binary(">", size, ZERO), size, ZERO))]
+            case Span(start, stop, step):
+                low, high = (start, stop) if step > 0 else (stop, start)
+                size = w.assign("count", Binary("//", Binary(
+                    "+", Binary("-", high.expr, low.expr), Number(abs(step) - 1)),
+                    Number(abs(step))))
+                return [w.assign("count", Choose(Binary(">", size, ZERO), size, ZERO))]
+            case Kept(_, _, length):
+                return [length]
+            case Buffer() if one.ndim == 1:
+                return [one.shape[0]]
+            case Together(parts):
+                return [length for part in parts if part is not None
+                        for length in self.lengths(part)]
+        raise Declined("a loop over what is neither a range, an array nor a tape")
+
+    def item(self, one: Any, here: Expr, hint: str) -> Any:
+        """Return the item at a position."""
+        low = self.low
+        w: Writer = low.w
+        match one:
+            case None:
+                return Num(here, INT, LENGTH)
+            case Backwards(of):
+                turned = w.assign("at", Binary("-", Binary("-", self.count, ONE), here))
+                return self.item(of, turned, hint)
+            case Span(start, _, step):
+                scaled = here if step == 1 else Binary("*", here, Number(step))
+                sum_ = scaled if start.expr == ZERO else Binary("+", start.expr, scaled)
+                return Num(w.named(hint, sum_), INT, POSITION)
+            case Kept(tape, start, _):
+                place = w.named("at", here if start == ZERO else Binary("+", start, here))
+                return low.tapes.item(tape.layout, place, hint)
+            case Buffer():
+                return w.element(one, [Num(here, INT, LENGTH)], hint)
+            case Together(parts):
+                return Several(tuple(self.item(part, here, hint) for part in parts))
+        raise Declined("a loop over what is neither a range, an array nor a tape")
+
+
+def is_set(number: Num) -> Expr:
+    """Return a test of whether a number was assigned to."""
+    return Number(True) if number.isset is None else number.isset
+
+
+def common(dtypes: set[str], type_: t.Type) -> str:
+    """Return the machine type of a number that is of one of these."""
+    if len(dtypes) == 1:
+        return next(iter(dtypes))
+    if dtypes == {FLOAT, INT} and isinstance(type_, t.Scalar):
+        return FLOAT
+    raise Declined("a variable is a number of different kinds")
+
+
+def renamed(name: str, like: Buffer) -> Buffer:
+    """Return an array under another name, of which only its lengths now are known."""
+    return Buffer(name, like.dtype, tuple(Extent(name, axis) for axis in range(like.ndim)))
+

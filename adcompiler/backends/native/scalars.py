@@ -1,0 +1,305 @@
+"""What the loop IR does with functions of numbers: the table, and how each one is written.
+
+A function that is not here stays in Python. Where Python would raise, warn of a division by zero, or
+return a number that machines do not have, a check in front leaves the call to Python.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from adcompiler.backends.native.loops import (
+    BOOL, FLOAT, INT, Apply, Binary, Choose, Expr, Number, Unary,
+)
+from adcompiler.backends.native.values import EXACT, WIDE, Declined, Num, Several
+from adcompiler.backends.native.writer import Writer
+from adcompiler.runtime.sequences import share
+
+ONE = Number(1.0)
+SQUARE_ROOT_OF_WIDE = 2**31
+
+COMPARISONS = {
+    operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">=",
+    operator.eq: "==", operator.ne: "!=",
+    np.less: "<", np.less_equal: "<=", np.greater: ">", np.greater_equal: ">=",
+    np.equal: "==", np.not_equal: "!=",
+}
+C_FUNCTIONS: dict[Any, str] = {
+    getattr(math, name): name for name in (
+        "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh",
+        "atanh", "exp", "expm1", "log", "log1p", "log10", "sqrt", "atan2", "pow", "copysign",
+        "erf", "erfc",
+    )
+} | {
+    getattr(np, name): c for name, c in {
+        "sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin", "arccos": "acos",
+        "arctan": "atan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "arcsinh": "asinh",
+        "arccosh": "acosh", "arctanh": "atanh", "exp": "exp", "expm1": "expm1", "log": "log",
+        "log1p": "log1p", "log10": "log10", "sqrt": "sqrt", "arctan2": "atan2",
+        "copysign": "copysign",
+    }.items()
+}
+"""Functions of the C library, by the Python functions that call them."""
+TWO = ("atan2", "pow", "copysign")
+
+
+def arithmetic(sign: str) -> Callable[[Writer, Num, Num], Num]:
+    """Return what writes ``+`` or ``-``."""
+
+    def write(w: Writer, a: Num, b: Num) -> Num:
+        if a.dtype == b.dtype == INT:
+            if a.bound + b.bound >= WIDE:
+                a, b = w.narrowed(a, WIDE // 4), w.narrowed(b, WIDE // 4)
+            return Num(Binary(sign, a.expr, b.expr), INT, a.bound + b.bound)
+        return Num(Binary(sign, w.as_float(a).expr, w.as_float(b).expr), FLOAT)
+
+    return write
+
+
+def product(w: Writer, a: Num, b: Num) -> Num:
+    """Write ``a * b``."""
+    if a.dtype == b.dtype == INT:
+        if a.bound * b.bound >= WIDE:
+            if min(a.bound, b.bound) < SQUARE_ROOT_OF_WIDE:
+                most = (WIDE - 1) // max(min(a.bound, b.bound), 1)
+            else:
+                most = SQUARE_ROOT_OF_WIDE
+            a, b = w.narrowed(a, most), w.narrowed(b, most)
+        return Num(Binary("*", a.expr, b.expr), INT, a.bound * b.bound)
+    return Num(Binary("*", w.as_float(a).expr, w.as_float(b).expr), FLOAT)
+
+
+def divisor(w: Writer, b: Num) -> Num:
+    """Return a divisor that is not zero: Python raises, NumPy warns."""
+    if isinstance(b.expr, Number) and b.expr.value != 0:
+        return b
+    named = Num(w.named("divisor", b.expr), b.dtype, b.bound)
+    w.leave_if(Binary("==", named.expr, Number(0.0 if b.dtype == FLOAT else 0)))
+    return named
+
+
+def quotient(w: Writer, a: Num, b: Num) -> Num:
+    """Write ``a / b``."""
+    b = divisor(w, b)
+    return Num(Binary("/", w.as_float(a).expr, w.as_float(b).expr), FLOAT)
+
+
+def whole_quotient(sign: str) -> Callable[[Writer, Num, Num], Num]:
+    """Return what writes ``//`` or ``%`` of integers."""
+
+    def write(w: Writer, a: Num, b: Num) -> Num:
+        if not a.dtype == b.dtype == INT:
+            raise Declined(f"`{sign}` of numbers that are no integers")
+        a, b = w.narrowed(a, WIDE - 1), divisor(w, w.narrowed(b, WIDE - 1))
+        return Num(Binary(sign, a.expr, b.expr), INT, a.bound if sign == "//" else b.bound)
+
+    return write
+
+
+def power(w: Writer, a: Num, b: Num) -> Num:
+    """Write ``a ** b``; where the result is not finite Python raises, or it is complex."""
+    constant = b.expr.value if isinstance(b.expr, Number) else None
+    if a.dtype == INT and b.dtype == INT:
+        if constant == 2:
+            named = Num(w.named("base", a.expr), INT, a.bound)
+            return product(w, named, named)
+        raise Declined("a power of integers")
+    a, b = w.as_float(a), w.as_float(b)
+    if constant == 1:
+        return a
+    if constant == 2:
+        base = w.named("base", a.expr)
+        return w.finite("square", Binary("*", base, base))
+    return w.finite("power", Apply("pow", (a.expr, b.expr)))
+
+
+def negative(w: Writer, a: Num) -> Num:
+    """Write ``-a``."""
+    if a.dtype == BOOL:
+        raise Declined("a truth value is used as a number")
+    a = w.narrowed(a, WIDE - 1)
+    return Num(Unary("-", a.expr), a.dtype, a.bound)
+
+
+def absolute(w: Writer, a: Num) -> Num:
+    """Write ``abs(a)``."""
+    if a.dtype == INT:
+        a = w.narrowed(a, WIDE - 1)
+        named = w.named("whole", a.expr)
+        return Num(Choose(Binary("<", named, Number(0)), Unary("-", named), named), INT, a.bound)
+    return Num(Apply("fabs", (w.as_float(a).expr,)), FLOAT)
+
+
+def float_size(w: Writer, a: Num) -> Num:
+    """Write ``math.fabs(a)``."""
+    return absolute(w, w.as_float(a))
+
+
+def square(w: Writer, a: Num) -> Num:
+    """Write ``a * a``."""
+    named = Num(w.named("base", a.expr), a.dtype, a.bound)
+    return product(w, named, named)
+
+
+def truth(w: Writer, a: Num) -> Expr:
+    """Return a test of whether a number is true."""
+    if a.dtype == BOOL:
+        return a.expr
+    return Binary("!=", a.expr, Number(0.0 if a.dtype == FLOAT else 0))
+
+
+def negation(w: Writer, a: Num) -> Num:
+    """Write ``not a``."""
+    return Num(Unary("not", truth(w, a)), BOOL)
+
+
+def comparison(sign: str) -> Callable[[Writer, Num, Num], Num]:
+    """Return what compares two numbers."""
+
+    def write(w: Writer, a: Num, b: Num) -> Num:
+        if a.dtype != b.dtype:
+            a, b = w.as_float(a), w.as_float(b)
+        return Num(Binary(sign, a.expr, b.expr), BOOL)
+
+    return write
+
+
+def logical(sign: str) -> Callable[[Writer, Num, Num], Num]:
+    """Return what writes ``&`` or ``|`` of truth values."""
+
+    def write(w: Writer, a: Num, b: Num) -> Num:
+        if not a.dtype == b.dtype == BOOL:
+            raise Declined("an operator on the bits of integers")
+        return Num(Binary(sign, a.expr, b.expr), BOOL)
+
+    return write
+
+
+def alike(w: Writer, numbers: Sequence[Num]) -> list[Num]:
+    """Return numbers as ones of one machine type, each with a name."""
+    if len({number.dtype for number in numbers}) > 1:
+        numbers = [w.as_float(number) for number in numbers]
+    return [Num(w.named("item", n.expr), n.dtype, n.bound) for n in numbers]
+
+
+def extreme(sign: str) -> Callable[..., Num]:
+    """Return what writes ``min`` or ``max`` of several numbers: the first of equal ones."""
+
+    def write(w: Writer, *given: Any) -> Num:
+        items = given[0].items if len(given) == 1 and isinstance(given[0], Several) else given
+        if len(items) < 2 or not all(isinstance(item, Num) for item in items):
+            raise Declined("min or max of what is no few numbers")
+        first, *rest = alike(w, items)
+        best = first.expr
+        for item in rest:
+            best = w.assign("best", Choose(Binary(sign, item.expr, best), item.expr, best))
+        return Num(best, first.dtype, max(item.bound for item in items))
+
+    return write
+
+
+def elementwise_extreme(sign: str) -> Callable[[Writer, Num, Num], Num]:
+    """Return what writes ``np.minimum`` or ``np.maximum``: not a number wins."""
+
+    def write(w: Writer, a: Num, b: Num) -> Num:
+        a, b = alike(w, (a, b))
+        wins = Binary(sign, a.expr, b.expr)
+        if a.dtype == FLOAT:
+            wins = Binary("or", wins, Binary("!=", a.expr, a.expr))
+        return Num(Choose(wins, a.expr, b.expr), a.dtype, max(a.bound, b.bound))
+
+    return write
+
+
+def shares(w: Writer, g: Num, items: Any, y: Num) -> Several:
+    """Write the cotangents of the items of ``max`` or ``min``: ties share ``g`` evenly."""
+    if not isinstance(items, Several):
+        raise Declined("min or max of what is no few numbers")
+    g, y = w.as_float(g), w.as_float(y)
+    reached = w.named("extreme", y.expr)
+    ties = [
+        w.assign("tie", Binary("==", w.as_float(item).expr, reached)) for item in items.items
+    ]
+    count: Expr = Number(0.0)
+    for tie in ties:
+        count = Binary("+", count, Choose(tie, ONE, Number(0.0)))
+    count = w.assign("ties", count)
+    part = w.assign("part", Binary("/", g.expr, Choose(Binary(">", count, ONE), count, ONE)))
+    return Several(tuple(Num(Choose(tie, part, Number(0.0)), FLOAT) for tie in ties))
+
+
+def library(name: str) -> Callable[..., Num]:
+    """Return what calls a function of the C library."""
+
+    def write(w: Writer, *args: Num) -> Num:
+        if len(args) != (2 if name in TWO else 1):
+            raise Declined(f"`{name}` with {len(args)} arguments")
+        floats = tuple(w.as_float(arg).expr for arg in args)
+        return w.finite(name, Apply(name, floats))
+
+    return write
+
+
+def as_integer(rounding: str) -> Callable[[Writer, Num], Num]:
+    """Return what writes ``int``, ``math.floor`` or ``math.ceil``."""
+
+    def write(w: Writer, a: Num) -> Num:
+        if a.dtype == INT:
+            return a
+        if a.dtype == BOOL:
+            raise Declined("a truth value is used as a number")
+        named = w.named("value", a.expr)
+        inside = Binary("<", Apply("fabs", (named,)), Number(float(EXACT)))
+        w.leave_if(Unary("not", inside))
+        rounded = named if rounding == "int" else Apply(rounding, (named,))
+        return Num(Apply("int", (rounded,)), INT, EXACT)
+
+    return write
+
+
+def identity(w: Writer, a: Num) -> Num:
+    """Write ``+a``."""
+    return a
+
+
+def one_number(w: Writer, *args: Num) -> Num:
+    """Write ``float(a)``."""
+    return w.as_float(args[0]) if args else Num(Number(0.0), FLOAT)
+
+
+def as_truth(w: Writer, a: Num) -> Num:
+    """Write ``bool(a)``."""
+    return Num(truth(w, a), BOOL)
+
+
+TABLE: dict[Any, Callable[..., Any]] = {
+    **{function: comparison(sign) for function, sign in COMPARISONS.items()},
+    **{function: library(name) for function, name in C_FUNCTIONS.items()},
+    operator.add: arithmetic("+"), np.add: arithmetic("+"),
+    operator.sub: arithmetic("-"), np.subtract: arithmetic("-"),
+    operator.mul: product, np.multiply: product,
+    operator.truediv: quotient, np.divide: quotient, np.true_divide: quotient,
+    operator.floordiv: whole_quotient("//"), operator.mod: whole_quotient("%"),
+    operator.pow: power, builtins.pow: power,
+    operator.neg: negative, np.negative: negative, operator.pos: identity,
+    operator.abs: absolute, builtins.abs: absolute, np.absolute: absolute,
+    math.fabs: float_size,
+    np.square: square, operator.not_: negation, operator.truth: as_truth, bool: as_truth,
+    operator.and_: logical("and"), operator.or_: logical("or"),
+    builtins.min: extreme("<"), builtins.max: extreme(">"),
+    np.minimum: elementwise_extreme("<="), np.maximum: elementwise_extreme(">="),
+    share: shares, float: one_number, int: as_integer("int"),
+    math.floor: as_integer("floor"), math.ceil: as_integer("ceil"),
+}
+"""What is written for each function of numbers."""
+IN_PLACE = {
+    operator.iadd: operator.add, operator.isub: operator.sub, operator.imul: operator.mul,
+    operator.itruediv: operator.truediv,
+}
+TABLE |= {inplace: TABLE[plain] for inplace, plain in IN_PLACE.items()}

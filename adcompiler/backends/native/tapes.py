@@ -1,0 +1,125 @@
+"""What loops collect, flat: a buffer for each number, filled as far as ``top``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from adcompiler.backends.native.loops import (
+    BOOL, INT, Assign, Binary, Body, Element, Expr, Make, Name, Number, Reserve, Store,
+)
+from adcompiler.backends.native.values import (
+    LENGTH, UNSET, Declined, Inner, Kept, Known, Num, Several, Slot, Tape, literal,
+)
+from adcompiler.backends.native.writer import Writer
+
+ZERO, ONE = Number(0), Number(1)
+
+
+class Tapes:
+    """Makes tapes; ``opening`` are the rows at the start of the function that create them."""
+
+    def __init__(self, w: Writer) -> None:
+        self.w = w
+        self.opening = Body()
+        self.all: list[Tape] = []
+
+    def tape(self, hint: str, value: Any) -> Tape:
+        """Return a new tape for values like ``value``, which a loop's body ends with."""
+        tape = Tape(self.w.fresh(f"{hint}_top"))
+        self.opening.rows.append(Assign(tape.top, ZERO))
+        tape.layout = self.layout(tape, hint, value)
+        self.all.append(tape)
+        return tape
+
+    def layout(self, tape: Tape, hint: str, value: Any) -> Any:
+        """Return where the parts of a value go; what is known for all iterations goes nowhere."""
+        match value:
+            case Num(Number()):
+                return value
+            case Num(_, dtype, bound, None):
+                return self.slot(tape, hint, dtype, bound)
+            case Num(_, dtype, bound, _):
+                flag = self.slot(tape, f"{hint}_is_set", BOOL, 1)
+                return replace(self.slot(tape, hint, dtype, bound), isset=flag)
+            case Several(items):
+                return Several(tuple(self.layout(tape, hint, item) for item in items))
+            case Kept(inner, _, _):
+                return Inner(inner, self.slot(tape, f"{hint}_start", INT, LENGTH),
+                             self.slot(tape, f"{hint}_length", INT, LENGTH))
+            case Known():
+                return value
+        raise Declined("an array, or what is no number, is kept for each iteration of a loop")
+
+    def slot(self, tape: Tape, hint: str, dtype: str, bound: int) -> Slot:
+        """Return a new buffer of a tape."""
+        slot = Slot(self.w.fresh(hint), dtype, bound)
+        tape.slots.append(slot)
+        self.opening.rows.append(Make(slot.buffer, (ZERO,), dtype))
+        return slot
+
+    def reserve(self, tape: Tape, count: Expr) -> None:
+        """Make room for so many more items."""
+        size = Binary("+", Name(tape.top), count)
+        for slot in tape.slots:
+            self.w.write(Reserve(slot.buffer, size))
+
+    def push(self, tape: Tape, value: Any) -> None:
+        """Append a value."""
+        self.put(tape, tape.layout, value)
+        self.w.write(Assign(tape.top, Binary("+", Name(tape.top), ONE)))
+
+    def put(self, tape: Tape, layout: Any, value: Any) -> None:
+        """Store the parts of a value at the top."""
+        match layout, value:
+            case Slot(buffer), Num(expr):
+                self.w.write(Store(buffer, (Name(tape.top),), expr))
+                if layout.isset is not None:
+                    flag = Number(True) if value.isset is None else value.isset
+                    self.w.write(Store(layout.isset.buffer, (Name(tape.top),), flag))
+            case Several(slots), Several(items):
+                for slot, item in zip(slots, items, strict=True):
+                    self.put(tape, slot, item)
+            case Inner(_, start, length), Kept():
+                self.w.write(Store(start.buffer, (Name(tape.top),), value.start))
+                self.w.write(Store(length.buffer, (Name(tape.top),), value.length))
+
+    def item(self, layout: Any, position: Expr, hint: str) -> Any:
+        """Return the item that a tape keeps at a position; the parts of it are read now."""
+        w = self.w
+        match layout:
+            case Slot(buffer, dtype, bound, flag):
+                isset = None
+                if flag is not None:
+                    isset = w.assign(flag.buffer, Element(flag.buffer, (position,)))
+                return Num(w.assign(hint, Element(buffer, (position,))), dtype, bound, isset)
+            case Several(slots):
+                return Several(tuple(self.item(slot, position, hint) for slot in slots))
+            case Inner(tape, start, length):
+                first = w.assign("start", Element(start.buffer, (position,)))
+                count = w.assign("length", Element(length.buffer, (position,)))
+                return Kept(tape, first, count)
+        return layout
+
+
+def tapes_in(value: Any) -> set[Tape]:
+    """Return the tapes that a value is kept on, those of lists in lists too."""
+    match value:
+        case Kept(tape, _, _) | Inner(tape, _, _):
+            return {tape} | tapes_in(tape.layout)
+        case Several(items):
+            return {tape for item in items for tape in tapes_in(item)}
+    return set()
+
+
+def is_placeholder(value: Any) -> bool:
+    """Say whether a value stands for nothing: None, or a variable not assigned to."""
+    return isinstance(value, Known) and (value is UNSET or value.value is None)
+
+
+def constant(value: Any) -> Any:
+    """Return a Python value as a value of the loop IR: a literal, a tuple of such, or known."""
+    if isinstance(value, tuple) and type(value) is tuple:
+        return Several(tuple(map(constant, value)))
+    found = literal(value)
+    return Known(value) if found is None else found

@@ -1,0 +1,165 @@
+"""What variables of the typed IR are in loops: numbers, buffers, and what is taken apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from adcompiler.backends.native.loops import BOOL, FLOAT, INT, Expr, Name, Number
+from adcompiler.ir.nodes import Origin
+
+WIDE = 2**63
+"""No int64 is larger than this."""
+EXACT = 2**53
+"""Integers up to this are numbers of float64."""
+LENGTH = 2**47
+"""Axes are at most this long: longer ones are left to Python."""
+POSITION = 2**61
+"""Subscripts and the ends of ranges are at most this large."""
+
+
+class Declined(Exception):
+    """The loop IR has nothing for a form; ``problem`` says for which one, ``origin`` where."""
+
+    def __init__(self, problem: str, origin: Origin | None = None) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.origin = origin
+
+
+@dataclass(frozen=True, slots=True)
+class Num:
+    """A number; an integer is at most ``bound`` in size.
+
+    ``isset`` is a test of whether any assignment has reached it; None for sure. Until then it may
+    be handed on and kept, but not computed with.
+    """
+
+    expr: Expr
+    dtype: str
+    bound: int = WIDE
+    isset: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """An array: the name of its buffer, and the lengths of its axes."""
+
+    name: str
+    dtype: str
+    shape: tuple[Expr, ...]
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """A tuple: nothing but what is in it."""
+
+    items: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A range with steps of 1 or another constant."""
+
+    start: Num
+    stop: Num
+    step: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Backwards:
+    """``reversed(of)``."""
+
+    of: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """``zip(parts)``; ``enumerate(x)`` is one with None, which stands for the position."""
+
+    parts: tuple[Any, ...]
+    first: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Where a part of what a tape keeps stands: a flat buffer of numbers."""
+
+    buffer: str
+    dtype: str
+    bound: int
+    isset: Slot | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Tape:
+    """What a loop collects, flat: one buffer for each number, all filled up to ``top``.
+
+    ``layout`` has the structure of what is collected, with slots for numbers.
+    """
+
+    top: str
+    slots: list[Slot] = field(default_factory=list)
+    layout: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A list that a loop collected: so many items of its tape, from ``start`` on."""
+
+    tape: Tape
+    start: Expr
+    length: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Inner:
+    """The layout of a list within what is collected: where it starts, and how long it is."""
+
+    tape: Tape
+    start: Slot
+    length: Slot
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method of an array, not called yet."""
+
+    of: Buffer
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A value known to the compiler that is no number."""
+
+    value: Any
+
+
+UNSET = Known("a variable that was not assigned to")
+
+
+def literal(value: Any) -> Num | None:
+    """Return a Python number as a literal; None if it is none that machines have."""
+    if type(value) is bool:
+        return Num(Number(value), BOOL)
+    if type(value) is int and abs(value) < WIDE:
+        return Num(Number(value), INT, abs(value))
+    if type(value) is float:
+        return Num(Number(value), FLOAT)
+    return None
+
+
+def zero(dtype: str) -> Num:
+    """Return what stands for a value that is never read."""
+    return Num(Number({FLOAT: 0.0, INT: 0, BOOL: False}[dtype]), dtype, 0)
+
+
+def is_simple(expr: Expr) -> bool:
+    """Say whether an expression costs nothing to write twice."""
+    return isinstance(expr, (Name, Number))

@@ -1,0 +1,230 @@
+"""Writes rows of the loop IR: fresh names, checks, and what is known of integers."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from adcompiler.backends.native.loops import (
+    BOOL, FLOAT, INT, Apply, Assign, Binary, Body, Choose, Element, Expr, Extent, For, Leave, Name,
+    Note, Number, Row, Store, Unary,
+)
+from adcompiler.backends.native.values import (
+    EXACT, POSITION, WIDE, Buffer, Declined, Num, is_simple,
+)
+
+RESERVED = frozenset({
+    "range", "float", "int", "max", "len", "Exception", "math", "np", "compiled", "reserved", "pairwise_sum", "stays_in_python",
+})
+ZERO, ONE = Number(0), Number(1)
+
+
+class Writer:
+    """The rows written so far, the names taken, and what names of integers stand for."""
+
+    def __init__(self) -> None:
+        self.body = Body()
+        self.taken: set[str] = set(RESERVED)
+        self.defined: dict[str, Expr] = {}
+        self.spans: dict[str, tuple[Expr, Expr]] = {}
+        self.noted = ""
+
+    def fresh(self, hint: str) -> str:
+        """Return a name like ``hint`` that nothing has yet."""
+        base = re.sub(r"\W", "_", hint, flags=re.ASCII).rstrip("_") or "value"
+        if base[0].isdigit() or keyword.iskeyword(base):
+            base = f"_{base}"
+        name, number = base, 1
+        while name in self.taken:
+            number += 1
+            name = f"{base}_{number}"
+        self.taken.add(name)
+        return name
+
+    def write(self, row: Row) -> None:
+        """Append a row."""
+        self.body.rows.append(row)
+
+    def note(self, text: str) -> None:
+        """Write a comment, once for what follows."""
+        if text != self.noted:
+            self.noted = text
+            self.write(Note(text))
+
+    @contextmanager
+    def inside(self, body: Body) -> Iterator[Body]:
+        """Write into ``body`` meanwhile."""
+        outer, noted = self.body, self.noted
+        self.body = body
+        try:
+            yield body
+        finally:
+            self.body, self.noted = outer, noted
+
+    def assign(self, hint: str, expr: Expr) -> Name:
+        """Give an expression a name of its own."""
+        name = self.fresh(hint)
+        self.defined[name] = expr
+        self.write(Assign(name, expr))
+        return Name(name)
+
+    def named(self, hint: str, expr: Expr) -> Expr:
+        """Give an expression a name unless it costs nothing to write twice."""
+        return expr if is_simple(expr) else self.assign(hint, expr)
+
+    def leave_if(self, test: Expr) -> None:
+        """Leave the rest to Python where the test holds."""
+        self.write(Leave(test))
+
+    def narrowed(self, number: Num, bound: int) -> Num:
+        """Return an integer that is at most ``bound`` in size, else Python's integers take over."""
+        if number.dtype != INT or number.bound <= bound:
+            return number
+        expr = self.named("whole", number.expr)
+        self.leave_if(Binary("or", Binary("<", expr, Number(-bound)),
+                             Binary(">", expr, Number(bound))))
+        return Num(expr, INT, bound)
+
+    def as_float(self, number: Num) -> Num:
+        """Return a number as float64, exactly."""
+        if number.dtype == FLOAT:
+            return number
+        if number.dtype == BOOL:
+            raise Declined("a truth value is used as a number")
+        number = self.narrowed(number, EXACT)
+        if isinstance(number.expr, Number):
+            return Num(Number(float(number.expr.value)), FLOAT)
+        return Num(Apply("float", (number.expr,)), FLOAT)
+
+    def finite(self, hint: str, expr: Expr) -> Num:
+        """Return the value of a function; where it is not finite Python tells what happens."""
+        name = self.assign(hint, expr)
+        self.leave_if(Unary("not", Apply("isfinite", (name,))))
+        return Num(name, FLOAT)
+
+    # -- integers ------------------------------------------------------------------------------
+
+    def least(self, expr: Expr) -> int | None:
+        """Return what an integer is at least, if that is known."""
+        match expr:
+            case Number(int() as value):
+                return value
+            case Extent():
+                return 0
+            case Name(name) if name in self.spans:
+                return self.least(self.spans[name][0])
+            case Name(name) if name in self.defined:
+                return self.least(self.defined[name])
+            case Binary("+", left, right):
+                a, b = self.least(left), self.least(right)
+                return None if a is None or b is None else a + b
+            case Binary("-", left, Number(int() as value)):
+                a = self.least(left)
+                return None if a is None else a - value
+        return None
+
+    def affine(self, expr: Expr) -> tuple[Expr | None, int]:
+        """Return an integer as something and a constant added to it."""
+        match expr:
+            case Number(int() as value):
+                return None, value
+            case Name(name) if name in self.defined and isinstance(
+                self.defined[name], (Name, Number, Extent, Binary, Choose)
+            ):
+                return self.affine(self.defined[name])
+            case Binary("+", left, Number(int() as value)):
+                base, constant = self.affine(left)
+                return base, constant + value
+            case Binary("+", Number(int() as value), right):
+                base, constant = self.affine(right)
+                return base, constant + value
+            case Binary("-", left, Number(int() as value)):
+                base, constant = self.affine(left)
+                return base, constant - value
+        return expr, 0
+
+    def is_below(self, expr: Expr, limit: Expr) -> bool:
+        """Say whether an integer is less than another one for sure."""
+        end, most = self.affine(limit)
+        base, constant = self.affine(expr)
+        for _ in range(16):
+            if base == end:
+                return constant < most
+            if base is None and end is not None:
+                least = self.least(end)
+                return least is not None and constant < least + most
+            if not isinstance(base, Name) or base.name not in self.spans:
+                return False
+            base, more = self.affine(self.spans[base.name][1])
+            constant += more - 1
+        return False
+
+    def same_length(self, a: Expr, b: Expr) -> bool:
+        """Say whether two lengths are the same for sure."""
+        return self.affine(a) == self.affine(b)
+
+    def position(self, index: Num, length: Expr) -> Expr:
+        """Return an index as a position on an axis, as Python counts, within its bounds."""
+        if index.dtype != INT:
+            raise Declined("a subscript is no integer")
+        index = self.narrowed(index, POSITION)
+        expr = index.expr
+        least = self.least(expr)
+        if least is None or least < 0:
+            if least is not None and isinstance(expr, Number):
+                expr = Binary("-", length, Number(-least))
+            else:
+                given = self.named("index", expr)
+                expr = Choose(Binary("<", given, ZERO), Binary("+", given, length), given)
+            expr = self.named("index", expr)
+            self.leave_if(Binary("or", Binary("<", expr, ZERO), Binary(">=", expr, length)))
+        elif not self.is_below(expr, length):
+            expr = self.named("index", expr)
+            self.leave_if(Binary(">=", expr, length))
+        return expr
+
+    # -- buffers -------------------------------------------------------------------------------
+
+    def element(self, buffer: Buffer, indices: Sequence[Num], hint: str) -> Num:
+        """Read an element, now."""
+        return Num(self.assign(hint, Element(buffer.name, self.places(buffer, indices))),
+                   buffer.dtype)
+
+    def places(self, buffer: Buffer, indices: Sequence[Num]) -> tuple[Expr, ...]:
+        """Return indices as positions, one for each axis."""
+        return tuple(
+            self.position(index, length)
+            for index, length in zip(indices, buffer.shape, strict=True)
+        )
+
+    def store(self, buffer: Buffer, places: tuple[Expr, ...], value: Num, adds: bool) -> None:
+        """Write into an element, as arrays convert what is put into them."""
+        if buffer.dtype == FLOAT:
+            value = self.as_float(value)
+        elif buffer.dtype != value.dtype or (adds and buffer.dtype != FLOAT):
+            raise Declined(f"a {value.dtype} is put into an array of {buffer.dtype}")
+        self.write(Store(buffer.name, places, value.expr, adds))
+
+    @contextmanager
+    def over(self, shape: Sequence[Expr]) -> Iterator[tuple[Expr, ...]]:
+        """Write a nest of loops over all positions of ``shape`` around what is written meanwhile."""
+        places: list[Expr] = []
+        outer = self.body
+        for letter, length in zip("ijklmn", shape, strict=False):
+            name = self.fresh(f"at_{letter}")
+            self.spans[name] = (ZERO, length)
+            inner = Body()
+            self.write(For(name, ZERO, length, inner))
+            self.body = inner
+            places.append(Name(name))
+        try:
+            yield tuple(places)
+        finally:
+            self.body = outer
+
+
+def whole(expr: Expr, bound: int = WIDE) -> Num:
+    """Return an integer."""
+    return Num(expr, INT, bound)

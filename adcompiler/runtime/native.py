@@ -1,0 +1,41 @@
+"""What emitted loops are compiled by: numba where it is installed, nobody where it is not."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+VARIABLE = "ADCOMPILER_NATIVE"
+
+
+def runs_plain() -> bool:
+    """Say whether loops are to run as the Python that they are: ADCOMPILER_NATIVE is ``plain``."""
+    return os.environ.get(VARIABLE) == "plain"
+
+
+def has_compiler() -> bool:
+    """Say whether loops are compiled: numba is installed, and they are not to run as they are."""
+    return not runs_plain() and importlib.util.find_spec("numba") is not None
+
+
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``function`` compiled at its first call, the machine code kept beside its file.
+
+    Without a compiler it is the function itself, which gives the same, slowly.
+    """
+    if not has_compiler():
+        return function
+    import numba
+
+    in_file = os.path.exists(function.__code__.co_filename)
+    made: Callable[..., Any] = numba.njit(error_model="numpy", cache=in_file)(function)
+    return made
+
+
+def stays_in_python() -> bool:
+    """Say whether NumPy is to raise, or to call something, where numbers overflow or are invalid."""
+    return any(how in ("raise", "call", "log") for how in np.geterr().values())
