@@ -20,7 +20,6 @@ from adcompiler.dispatch.written import as_written, sees_calls
 from adcompiler.errors import ADError
 from adcompiler.explain import Explanation, explain
 from adcompiler.rulekit.registry import REGISTRY
-from adcompiler.runtime.native import has_compiler, runs_plain
 
 _KEPT = "__adcompiler_kept__"
 _PATIENCE = 64  # a form that was looked up this often the long way is tried directly again
@@ -295,11 +294,6 @@ def _derivative(
 ) -> Any:
     argnums = tuple(argnums) if isinstance(argnums, list) else argnums
     options = Options(mode, argnums, has_aux, strict_primal, backend=backend)
-    if backend == "native" and not has_compiler() and not runs_plain():
-        raise ADError(
-            'backend="native" needs numba: pip install "adcompiler[native]"; backend="auto" takes '
-            "what there is"
-        )
     if function is None:
         return lambda f: Derivative(f, options)
     return Derivative(function, options)

@@ -20,7 +20,7 @@ class Explanation:
     ``rules`` lists the functions whose rules are used, ``changed`` those of them whose primal is
     computed by another algorithm, with the reason, ``kinks`` those with points where no derivative
     exists, with what is returned there. ``ops`` is the number of operators and calls that the
-    emitted code is written with.
+    emitted code is written with; ``backend`` tells what runs it, and why that is Python.
     """
 
     residuals: tuple[str, ...]
@@ -30,6 +30,7 @@ class Explanation:
     kinks: tuple[str, ...]
     source: str
     ops: int
+    backend: str = "Python"
 
     def __str__(self) -> str:
         rows = [
@@ -39,6 +40,7 @@ class Explanation:
         ]
         rows += [f"changed     {text}" for text in self.changed]
         rows += [f"kink        {text}" for text in self.kinks]
+        rows += [f"backend     {self.backend}"] if self.backend != "Python" else []
         return "\n".join(rows)
 
 
@@ -55,8 +57,18 @@ def explain(compiled: Compiled, s: Specialisations, values: tuple[Any, ...]) -> 
     return Explanation(
         tuple(split.report["residuals"]), size_in_bytes(residuals), tuple(report["rules"]),
         tuple(report["changed"]), tuple(report["kinks"]), compiled.text,
-        operations(compiled.text),
+        operations(compiled.text), backend_of(report),
     )
+
+
+def backend_of(report: dict[str, list[str]]) -> str:
+    """Return what runs a derivative: machine loops, or Python, with the reason."""
+    match report.get("native", []):
+        case [entry] if entry:
+            return "native loops"
+        case ["", reason]:
+            return reason
+    return "Python"
 
 
 def operations(text: str) -> int:

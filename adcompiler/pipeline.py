@@ -29,7 +29,7 @@ from adcompiler.optimise.raising import with_raising_kept
 from adcompiler.products import Product, Typed, gradient, optimised, specialise, split
 from adcompiler.pushforwards import pushforward
 from adcompiler.rulekit.homes import display_name
-from adcompiler.runtime.native import has_compiler
+from adcompiler.runtime.native import has_compiler, runs_plain
 from adcompiler.transforms.batching import NotBatchable
 from adcompiler.transforms.unit import Unit
 
@@ -164,7 +164,7 @@ def with_loops(
             raise Declined("there are loops for grad and value_and_grad without aux only")
         if request.backend == "auto" and not has_compiler():
             return text, ("", "stays in Python: numba is not installed")
-        return with_native(text, product, unit)
+        text, native = with_native(text, product, unit)
     except Declined as declined:
         origin = declined.origin or product.functions[0].origin
         finding = origin.finding(
@@ -175,6 +175,12 @@ def with_loops(
             raise UnsupportedError([finding]) from None
         place = f"{PurePath(origin.file).name}:{origin.line}"
         return text, ("", f"stays in Python: {declined.problem} ({place})")
+    if not has_compiler() and not runs_plain():
+        raise UnsupportedError([product.functions[0].origin.finding(
+            'backend="native" needs numba, which is not installed',
+            'pip install "adcompiler[native]", or use backend="auto"', "native",
+        )])
+    return text, native
 
 
 def verified(functions: list[Function], unit: Unit | None = None) -> list[Function]:

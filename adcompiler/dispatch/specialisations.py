@@ -42,7 +42,7 @@ from adcompiler.runtime import AliasedError, StretchedError, own
 from adcompiler.runtime.batches import (
     count_seeds, no_seeds, none_of, one_zero, seed_of, stacked,
 )
-from adcompiler.runtime.native import has_compiler
+from adcompiler.runtime.native import has_compiler, runs_plain
 
 MODES = ("grad", "value_and_grad", "vjp", "forward", "taylor", "linearize")
 BACKENDS = ("python", "native", "auto")
@@ -74,7 +74,9 @@ def debugging() -> bool:
 
 def backend_key(backend: str) -> tuple[str, ...]:
     """Return what tells code of a backend from that of others."""
-    return () if backend == "python" else (backend, "compiled" if has_compiler() else "plain")
+    if backend == "python":
+        return ()
+    return (backend, "compiled" if has_compiler() else "plain" if runs_plain() else "nothing")
 
 
 @dataclass(frozen=True)

@@ -37,5 +37,5 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def stays_in_python() -> bool:
-    """Say whether NumPy is to raise, or to call something, where numbers overflow or are invalid."""
+    """Say whether NumPy is to raise or to call something where numbers overflow."""
     return any(how in ("raise", "call", "log") for how in np.geterr().values())

@@ -24,6 +24,9 @@ RUNTIME_MAY_IMPORT = ("adcompiler.runtime", "numpy")
 FOR_SCIPY = "adcompiler.runtime.scipy_"
 """What emitted code calls where it calls SciPy: the other modules know NumPy only."""
 
+FOR_NUMBA = "adcompiler.runtime.native"
+"""What emitted loops are compiled by, where numba is installed."""
+
 
 def imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """Yield ``(line, dotted name)`` of every import, those inside functions included.
@@ -79,6 +82,7 @@ def complaints(module: str, text: str) -> list[str]:
         elif within(module, ("adcompiler.runtime",)):
             allowed = root in sys.stdlib_module_names or within(name, RUNTIME_MAY_IMPORT)
             allowed = allowed or (root == "scipy" and module.startswith(FOR_SCIPY))
+            allowed = allowed or (root == "numba" and module == FOR_NUMBA)
             problem = "" if allowed else "is neither NumPy nor the standard library"
         elif root == "adcompiler" and rank(name) > rank(module):
             problem = f"runs against the order: {stage(module)} comes before {stage(name)}"

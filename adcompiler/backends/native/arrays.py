@@ -19,9 +19,10 @@ from adcompiler.ir import types as t
 from adcompiler.runtime import zeros_like
 
 MACHINE = (FLOAT, INT, BOOL)
-PREFIXES = {np.zeros: 0, np.ones: 1, np.empty: None, np.full: "given"}
-LIKE = {np.zeros_like: 0, zeros_like: 0, np.ones_like: 1, np.empty_like: None,
-        np.full_like: "given"}
+GIVEN = "given"
+PREFIXES: dict[Any, Any] = {np.zeros: 0, np.ones: 1, np.empty: None, np.full: GIVEN}
+LIKE: dict[Any, Any] = {np.zeros_like: 0, zeros_like: 0, np.ones_like: 1, np.empty_like: None,
+        np.full_like: GIVEN}
 
 
 class Arrays:
@@ -48,7 +49,7 @@ class Arrays:
         fill = {**PREFIXES, **LIKE}[function]
         if function is zeros_like and isinstance(args[0], Num):
             return Num(Number(0.0), FLOAT)
-        if len(args) != (2 if fill == "given" else 1) or not isinstance(type_, t.Array):
+        if len(args) != (2 if fill == GIVEN else 1) or not isinstance(type_, t.Array):
             raise Declined(f"`{name}` with options, or of what is no array")
         if function in LIKE:
             if not isinstance(args[0], Buffer):
@@ -58,7 +59,7 @@ class Arrays:
             shape = self.lengths(args[0])
         if len(shape) != type_.ndim:
             raise Declined(f"`{name}` of a shape that is not known")
-        value = args[1] if fill == "given" else None if fill is None else Num(Number(fill), INT, 1)
+        value = args[1] if fill == GIVEN else None if fill is None else Num(Number(fill), INT, 1)
         return self.new(shape, type_.dtype, value)
 
     def new(self, shape: Sequence[Expr], dtype: str, fill: Num | None) -> Buffer:
@@ -151,9 +152,11 @@ class Arrays:
         ]
         new = self.new(widest.shape, type_.dtype, None)
         with w.over(widest.shape) as places:
-            parts = [
-                Num(w.assign("item", Element(arg.name, places[len(places) - arg.ndim :])), arg.dtype)
-                if isinstance(arg, Buffer) else arg for arg in numbers
-            ]
+            parts = []
+            for arg in numbers:
+                if isinstance(arg, Buffer):
+                    place = places[len(places) - arg.ndim :]
+                    arg = Num(w.assign("item", Element(arg.name, place)), arg.dtype)
+                parts.append(arg)
             w.store(new, places, TABLE[function](w, *parts), adds=False)
         return new

@@ -127,6 +127,16 @@ class Total:
 
 
 @dataclass(frozen=True, slots=True)
+class View:
+    """A part of a flat buffer, from ``start`` on, as an array of so many axes."""
+
+    name: str
+    buffer: str
+    start: Expr
+    shape: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Reserve:
     """Makes a flat buffer at least ``size`` long, keeping what is in it."""
 
@@ -190,7 +200,8 @@ class Forever:
 
 
 Row = (
-    Assign | Bind | Make | Store | Total | Reserve | Leave | Break | Note | When | For | Forever
+    Assign | Bind | Make | View | Store | Total | Reserve | Leave | Break | Note | When | For
+    | Forever
 )
 
 
@@ -214,18 +225,21 @@ class Output:
     numpy: bool = False
 
 
+Form = int | tuple["Form", ...]
+
+
 @dataclass(frozen=True, slots=True)
 class LoopFunction:
     """A function of machine loops; it returns whether it came to the end, then its outputs.
 
-    ``single`` tells that Python's function returns the only output itself and no tuple.
+    ``form`` is what Python's function returns: the position of an output, or a tuple of forms.
     """
 
     name: str
     parameters: tuple[Parameter, ...]
     body: Body
     outputs: tuple[Output, ...]
-    single: bool
+    form: Form
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,16 +17,16 @@ from adcompiler.backends.native.loops import Binary, Leave, Number, Unary
 from adcompiler.backends.native.scalars import TABLE, product
 from adcompiler.backends.native.tapes import Tapes, constant
 from adcompiler.backends.native.values import (
-    LENGTH, POSITION, UNSET, Backwards, Buffer, Declined, Kept, Known, Method, Num, Several, Span, Together,
-    literal,
+    LENGTH, POSITION, UNSET, Backwards, Buffer, Declined, Endless, Kept, Known, Method, Num,
+    Several, Span, Together, literal,
 )
 from adcompiler.backends.native.writer import Writer
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Block, Call, Const, Do, Global, If, Item, Let, Loop, Origin, Pack,
-    Raise, Rhs, Star, Statement, Update, Var,
+    Raise, Rhs, Star, Statement, Update, Var, unstar,
 )
 from adcompiler.ir.visit import blocks_of, direct_uses, walk
-from adcompiler.runtime import add_at, as_gradient
+from adcompiler.runtime import add_at, as_gradient, check_bound
 from adcompiler.transforms.unit import Unit
 
 SETTLED = {"math": math, "numpy": np}
@@ -100,6 +101,11 @@ class Lowering:
                 self.regions.loop(statement)
             case Raise():
                 self.w.write(Leave())
+            case Do(Call(Const(function), args), _) if function is check_bound:
+                self.read(unstar(args[0]))
+            case Do(Call(Const(function)) as call, origin) if is_known(function):
+                self.note(origin)
+                self.call(Var("unused"), call.func, call.args, dict(call.kwargs))
             case Do():
                 raise Declined("a call is made for what it does")
             case _:
@@ -259,9 +265,9 @@ def after(w: Writer, number: Num) -> Num:
 
 def backwards(low: Lowering, of: Any) -> Any:
     """Return ``reversed(of)``."""
-    if isinstance(of, Backwards):
-        raise Declined("reversed of what is reversed")
-    return Backwards(of)
+    if isinstance(of, Endless):
+        raise Declined("reversed of what has no end")
+    return of.of if isinstance(of, Backwards) else Backwards(of)
 
 
 def length(low: Lowering, of: Any) -> Num:
@@ -283,6 +289,15 @@ def together(low: Lowering, *parts: Any) -> Together:
 def counted(low: Lowering, of: Any) -> Together:
     """Return ``enumerate(of)``."""
     return Together((None, of))
+
+
+def endless(low: Lowering, *args: Any) -> Endless:
+    """Return ``itertools.count(start)``."""
+    start = args[0] if args else literal(0)
+    if len(args) > 1 or not isinstance(start, Num) or start.dtype != "int64":
+        raise Declined("a count in steps, or of what are no integers")
+    start = low.w.narrowed(start, POSITION)
+    return Endless(replace(start, expr=low.w.named("first", start.expr)))
 
 
 def added_at(low: Lowering, buffer: Any, index: Any, value: Any) -> Any:
@@ -311,7 +326,7 @@ def finished(low: Lowering, bar: Any, var: Any) -> Any:
 
 STRUCTURE: dict[Any, Callable[..., Any]] = {
     range: span, reversed: backwards, len: length, zip: together, enumerate: counted,
-    tuple: as_given, add_at: added_at, as_gradient: finished,
+    itertools.count: endless, tuple: as_given, add_at: added_at, as_gradient: finished,
 }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from adcompiler.backends.native.loops import (
     BOOL, FLOAT, INT, Apply, Assign, Binary, Bind, Body, Break, Choose, Element, Expr, Extent, For,
     Forever, Leave, LoopFunction, Make, Name, Note, Number, Output, Reserve, Row, Store, Total,
-    Unary, When, rows_of,
+    Unary, View, When, rows_of,
 )
 
 DTYPES = {FLOAT: "np.float64", INT: "np.int64", BOOL: "np.bool_"}
@@ -150,6 +150,8 @@ def statement(row: Row, depth: int, given_up: str) -> Iterator[str]:
         case Store(buffer, indices, value, adds):
             place = f"{buffer}[{', '.join(map(expression, indices))}]"
             yield f"{pad}{place} {'+=' if adds else '='} {expression(value)}"
+        case View(name, buffer, start, shape):
+            yield from view(name, buffer, start, shape, pad)
         case Total(name, buffer):
             yield f"{pad}{name} = pairwise_sum({buffer}.ravel())"
         case Reserve(buffer, size):
@@ -172,6 +174,21 @@ def statement(row: Row, depth: int, given_up: str) -> Iterator[str]:
         case Forever(inner):
             yield f"{pad}while True:"
             yield from body(inner, depth + 1, given_up)
+
+
+def view(
+    name: str, buffer: str, start: Expr, shape: tuple[Expr, ...], pad: str
+) -> Iterator[str]:
+    """Yield the line that takes an array out of a flat buffer."""
+    size = Binary("+", start, shape[0])
+    if len(shape) > 1:
+        product = shape[0]
+        for length in shape[1:]:
+            product = Binary("*", product, length)
+        size = Binary("+", start, product)
+    part = f"{buffer}[{expression(start)} : {expression(size)}]"
+    lengths = ", ".join(map(expression, shape))
+    yield f"{pad}{name} = {part}" + (f".reshape(({lengths}))" if len(shape) > 1 else "")
 
 
 def branch(row: When, depth: int, given_up: str) -> Iterator[str]:

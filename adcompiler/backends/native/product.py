@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from adcompiler.backends.native.loops import (
-    FLOAT, KINDS, Binary, Extent, Leave, LoopFunction, Name, Number, Output, Parameter,
+    FLOAT, KINDS, Binary, Extent, Form, Leave, LoopFunction, Name, Number, Output, Parameter,
 )
 from adcompiler.backends.native.lowering import Lowering
 from adcompiler.backends.native.printer import printed
@@ -13,12 +13,16 @@ from adcompiler.backends.native.values import (
     LENGTH, WIDE, Buffer, Declined, Num, Several,
 )
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Function, Var
+from adcompiler.ir.nodes import Atom, Function, Let, Pack, Var, unstar
 from adcompiler.ir.visit import used
 from adcompiler.products import Product
 from adcompiler.transforms.unit import Unit
 
 
+CLASSES = {
+    "float64": ("float", "np.float64"), "int64": ("int", "np.int64"), "bool": ("bool", "np.bool_"),
+}
+"""What numbers of a machine type are called in Python, and in NumPy."""
 HEAD = """import math
 
 import numpy as np
@@ -48,33 +52,51 @@ def with_native(text: str, product: Product, unit: Unit) -> tuple[str, tuple[str
 def lowered(function: Function, unit: Unit) -> LoopFunction:
     """Return the loops of a function. Raises Declined."""
     low = Lowering(unit, function.body)
-    parameters = []
-    for position, param in enumerate(function.params):
-        if param.var in used(function.body):
-            parameters.append(parameter(low, param.var, position, unit.type(param.var)))
-    for param in parameters:
-        if param.ndim:
-            w = low.w
-            for axis in range(param.ndim):
-                w.write(Leave(Binary(">", Extent(param.name, axis), Number(LENGTH))))
+    read = used(function.body)
+    parameters = [
+        parameter(low, param.var, position, unit.type(param.var))
+        for position, param in enumerate(function.params) if param.var in read
+    ]
+    for given in parameters:
+        for axis in range(given.ndim or 0):
+            low.w.write(Leave(Binary(">", Extent(given.name, axis), Number(LENGTH))))
     rows = low.w.body
     opening = low.tapes.opening
     low.block(function.body)
     if function.body.diverges:
         raise Declined("it always raises", function.origin)
-    yields = function.body.yields
-    items, types_ = [low.read(atom) for atom in yields], [unit.type(atom) for atom in yields]
-    single = len(items) == 1 and not isinstance(items[0], Several)
-    if len(items) == 1 and not single:
-        items = list(items[0].items)
-        types_ = items_of(types_[0], len(items))
+    outputs: list[Output] = []
     try:
-        outputs = tuple(output(low, item, type_) for item, type_ in zip(items, types_, strict=True))
+        forms = tuple(
+            returned(low, atom, low.read(atom), unit.type(atom), outputs)
+            for atom in function.body.yields
+        )
     except Declined as declined:
         declined.origin = declined.origin or function.origin
         raise
     rows.rows[:0] = opening.rows
-    return LoopFunction(f"{function.name}_loops", tuple(parameters), rows, outputs, single)
+    form = forms[0] if len(forms) == 1 else forms
+    return LoopFunction(f"{function.name}_loops", tuple(parameters), rows, tuple(outputs), form)
+
+
+def returned(
+    low: Lowering, atom: Atom | None, value: Any, type_: t.Type, outputs: list[Output]
+) -> Form:
+    """Return the form of a result, its numbers and arrays appended to ``outputs``."""
+    if isinstance(value, Several):
+        match low.makers.get(atom) if isinstance(atom, Var) else None:
+            case (Let(rhs=Pack("tuple", atoms)), _):
+                inner: list[tuple[Atom | None, t.Type]] = [
+                    (one, low.unit.type(one)) for one in map(unstar, atoms)
+                ]
+            case _:
+                inner = [(None, one) for one in items_of(type_, len(value.items))]
+        return tuple(
+            returned(low, one, item, item_type, outputs)
+            for item, (one, item_type) in zip(value.items, inner, strict=True)
+        )
+    outputs.append(output(low, value, type_))
+    return len(outputs) - 1
 
 
 def items_of(type_: t.Type, count: int) -> list[t.Type]:
@@ -123,14 +145,12 @@ def caller(name: str, loops: LoopFunction, names: list[str]) -> str:
         while result in taken:
             result += "_"
         results.append(result)
-    classes = {"float64": "np.float64", "int64": "np.int64", "bool": "np.bool_"}
     values = [
-        f"{classes[output.dtype]}({result})" if output.numpy and output.ndim is None else result
+        f"{CLASSES[output.dtype][output.numpy]}({result})" if output.ndim is None else result
         for output, result in zip(loops.outputs, results, strict=True)
     ]
     given = ", ".join(names[p.position] for p in loops.parameters)
     all_names = ", ".join(names)
-    returned = values[0] if loops.single else f"({', '.join(values)}{',' * (len(values) == 1)})"
     return f'''
 
 def {name}_native({all_names}):
@@ -143,5 +163,13 @@ def {name}_native({all_names}):
         done = False
     if not done:
         return {name}({all_names})
-    return {returned}
+    return {written(loops.form, values)}
 '''
+
+
+def written(form: Form, values: list[str]) -> str:
+    """Return the text of what is returned."""
+    if isinstance(form, int):
+        return values[form]
+    items = [written(one, values) for one in form]
+    return f"({', '.join(items)}{',' * (len(items) == 1)})"

@@ -12,12 +12,12 @@ from adcompiler.backends.native.loops import (
 from adcompiler.backends.native.scalars import truth
 from adcompiler.backends.native.tapes import is_placeholder, tapes_in
 from adcompiler.backends.native.values import (
-    EXACT, LENGTH, UNSET, Backwards, Buffer, Declined, Kept, Num, POSITION, Several, Span, Tape, Together,
-    zero,
+    EXACT, LENGTH, POSITION, UNSET, Backwards, Buffer, Declined, Endless, Kept, Num, Several, Span,
+    Tape, Together, zero,
 )
 from adcompiler.backends.native.writer import Writer
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Call, Const, If, Let, Loop, Update, Var
+from adcompiler.ir.nodes import Atom, Call, Const, If, Let, Loop, Update, Var, unstar
 from adcompiler.runtime import add_at
 
 ZERO, ONE = Number(0), Number(1)
@@ -39,10 +39,12 @@ class Regions:
         arms: list[tuple[Body, list[Any] | None]] = []
         for block in (node.then, node.orelse):
             with w.inside(Body()) as body:
-                low.block(block)
-                values = None if block.diverges else [low.value(atom) for atom in block.yields]
+                values = None
                 if block.diverges:
                     w.write(Leave())
+                else:
+                    low.block(block)
+                    values = [low.value(atom) for atom in block.yields]
             arms.append((body, values))
         (then, left), (orelse, right) = arms
         w.write(When(test, then, orelse))
@@ -181,7 +183,7 @@ class Regions:
                   for tape in tapes}
         known = source is not None and not node.stops
         for tape in tapes:
-            if known:
+            if known and source is not None:
                 low.tapes.reserve(tape, source.count)
         if source is None:
             w.write(Forever(rows))
@@ -272,7 +274,7 @@ class Regions:
             ]
         for name, expr in pairs:
             w.write(Assign(name, expr))
-        if len(binds) > 1:
+        if len(binds) > 1 and {bind.name for bind in binds} & {bind.buffer for bind in binds}:
             raise Declined("a loop carries several arrays that are exchanged")
         for bind in binds:
             w.write(bind)
@@ -325,7 +327,7 @@ class Regions:
             case (Let(rhs=Update(obj=obj)), _):
                 return self.leads(obj, goal)
             case (Let(rhs=Call(func=Const(function), args=args)), _) if function is add_at:
-                return self.leads(args[0], goal)
+                return self.leads(unstar(args[0]), goal)
             case (Loop() as loop, i):
                 return self.stays(loop, loop.params[i]) and self.leads(loop.inits[i], goal)
             case (If() as node, i):
@@ -404,6 +406,8 @@ class Source:
                 return [w.assign("count", Choose(Binary(">", size, ZERO), size, ZERO))]
             case Kept(_, _, length):
                 return [length]
+            case Endless():
+                return []
             case Buffer() if one.ndim == 1:
                 return [one.shape[0]]
             case Together(parts):
@@ -425,6 +429,8 @@ class Source:
                 scaled = here if step == 1 else Binary("*", here, Number(step))
                 sum_ = scaled if start.expr == ZERO else Binary("+", start.expr, scaled)
                 return Num(w.named(hint, sum_), INT, POSITION)
+            case Endless(start):
+                return Num(w.named(hint, Binary("+", start.expr, here)), INT, POSITION + LENGTH)
             case Kept(tape, start, _):
                 place = w.named("at", here if start == ZERO else Binary("+", start, here))
                 return low.tapes.item(tape.layout, place, hint)

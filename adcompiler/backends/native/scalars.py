@@ -1,7 +1,7 @@
 """What the loop IR does with functions of numbers: the table, and how each one is written.
 
-A function that is not here stays in Python. Where Python would raise, warn of a division by zero, or
-return a number that machines do not have, a check in front leaves the call to Python.
+A function that is not here stays in Python. Where Python would raise, warn of a division by zero,
+or return a number that machines do not have, a check in front leaves the call to Python.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from adcompiler.backends.native.loops import (
 )
 from adcompiler.backends.native.values import EXACT, WIDE, Declined, Num, Several
 from adcompiler.backends.native.writer import Writer
+from adcompiler.runtime import stays_real
 from adcompiler.runtime.sequences import share
 
 ONE = Number(1.0)
@@ -34,7 +35,7 @@ C_FUNCTIONS: dict[Any, str] = {
     getattr(math, name): name for name in (
         "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh",
         "atanh", "exp", "expm1", "log", "log1p", "log10", "sqrt", "atan2", "pow", "copysign",
-        "erf", "erfc",
+        "erf", "erfc", "hypot",
     )
 } | {
     getattr(np, name): c for name, c in {
@@ -42,11 +43,11 @@ C_FUNCTIONS: dict[Any, str] = {
         "arctan": "atan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "arcsinh": "asinh",
         "arccosh": "acosh", "arctanh": "atanh", "exp": "exp", "expm1": "expm1", "log": "log",
         "log1p": "log1p", "log10": "log10", "sqrt": "sqrt", "arctan2": "atan2",
-        "copysign": "copysign",
+        "copysign": "copysign", "hypot": "hypot",
     }.items()
 }
 """Functions of the C library, by the Python functions that call them."""
-TWO = ("atan2", "pow", "copysign")
+TWO = ("atan2", "pow", "copysign", "hypot")
 
 
 def arithmetic(sign: str) -> Callable[[Writer, Num, Num], Num]:
@@ -117,6 +118,13 @@ def power(w: Writer, a: Num, b: Num) -> Num:
         base = w.named("base", a.expr)
         return w.finite("square", Binary("*", base, base))
     return w.finite("power", Apply("pow", (a.expr, b.expr)))
+
+
+def real_power(w: Writer, a: Num, b: Num) -> Num:
+    """Leave powers of negative numbers to Python, which may have complex ones."""
+    named = Num(w.named("base", w.as_float(a).expr), FLOAT)
+    w.leave_if(Binary("<", named.expr, Number(0.0)))
+    return named
 
 
 def negative(w: Writer, a: Num) -> Num:
@@ -294,7 +302,7 @@ TABLE: dict[Any, Callable[..., Any]] = {
     operator.and_: logical("and"), operator.or_: logical("or"),
     builtins.min: extreme("<"), builtins.max: extreme(">"),
     np.minimum: elementwise_extreme("<="), np.maximum: elementwise_extreme(">="),
-    share: shares, float: one_number, int: as_integer("int"),
+    share: shares, stays_real: real_power, float: one_number, int: as_integer("int"),
     math.floor: as_integer("floor"), math.ceil: as_integer("ceil"),
 }
 """What is written for each function of numbers."""

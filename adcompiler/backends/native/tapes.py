@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 from typing import Any
 
 from adcompiler.backends.native.loops import (
-    BOOL, INT, Assign, Binary, Body, Element, Expr, Make, Name, Number, Reserve, Store,
+    BOOL, INT, Assign, Binary, Body, Element, Expr, Make, Name, Number, Reserve, Store, View,
 )
 from adcompiler.backends.native.values import (
-    LENGTH, UNSET, Declined, Inner, Kept, Known, Num, Several, Slot, Tape, literal,
+    LENGTH, UNSET, WIDE, Buffer, Declined, Flattened, Inner, Kept, Known, Num, Several, Slot, Span,
+    Tape, literal,
 )
 from adcompiler.backends.native.writer import Writer
 
@@ -49,7 +51,17 @@ class Tapes:
                              self.slot(tape, f"{hint}_length", INT, LENGTH))
             case Known():
                 return value
-        raise Declined("an array, or what is no number, is kept for each iteration of a loop")
+            case Span(start, stop, step):
+                return Span(self.layout(tape, hint, start), self.layout(tape, hint, stop), step)
+            case Buffer(_, dtype, shape):
+                data = Tape(self.w.fresh(f"{hint}_elements_top"))
+                self.opening.rows.append(Assign(data.top, ZERO))
+                self.slot(data, f"{hint}_elements", dtype, WIDE)
+                self.all.append(data)
+                return Flattened(data, self.slot(tape, f"{hint}_start", INT, LENGTH), tuple(
+                    self.slot(tape, f"{hint}_length", INT, LENGTH) for _ in shape
+                ))
+        raise Declined("what is no number or array is kept for each iteration of a loop")
 
     def slot(self, tape: Tape, hint: str, dtype: str, bound: int) -> Slot:
         """Return a new buffer of a tape."""
@@ -80,9 +92,28 @@ class Tapes:
             case Several(slots), Several(items):
                 for slot, item in zip(slots, items, strict=True):
                     self.put(tape, slot, item)
+            case Span(start, stop), Span():
+                self.put(tape, start, value.start)
+                self.put(tape, stop, value.stop)
+            case Flattened(), Buffer():
+                self.put_elements(tape, layout, value)
             case Inner(_, start, length), Kept():
                 self.w.write(Store(start.buffer, (Name(tape.top),), value.start))
                 self.w.write(Store(length.buffer, (Name(tape.top),), value.length))
+
+    def put_elements(self, tape: Tape, layout: Flattened, value: Buffer) -> None:
+        """Append the elements of an array, and store where they start."""
+        w, data = self.w, layout.data
+        (slot,) = data.slots
+        here = (Name(tape.top),)
+        w.write(Store(layout.start.buffer, here, Name(data.top)))
+        for length_slot, length in zip(layout.shape, value.shape, strict=True):
+            w.write(Store(length_slot.buffer, here, length))
+        size = functools.reduce(lambda a, b: Binary("*", a, b), value.shape)
+        self.reserve(data, size)
+        with w.over(value.shape) as places:
+            w.write(Store(slot.buffer, (Name(data.top),), Element(value.name, places)))
+            w.write(Assign(data.top, Binary("+", Name(data.top), ONE)))
 
     def item(self, layout: Any, position: Expr, hint: str) -> Any:
         """Return the item that a tape keeps at a position; the parts of it are read now."""
@@ -95,6 +126,20 @@ class Tapes:
                 return Num(w.assign(hint, Element(buffer, (position,))), dtype, bound, isset)
             case Several(slots):
                 return Several(tuple(self.item(slot, position, hint) for slot in slots))
+            case Span(start, stop, step):
+                return Span(self.item(start, position, hint), self.item(stop, position, hint), step)
+            case Flattened(data, start, shape):
+                first = w.assign("start", Element(start.buffer, (position,)))
+                lengths = tuple(
+                    w.assign("length", Element(slot.buffer, (position,))) for slot in shape
+                )
+                slot = data.slots[0]
+                part, name = w.fresh(f"{hint}_part"), w.fresh(hint)
+                w.write(View(part, slot.buffer, first, lengths))
+                w.write(Make(name, lengths, slot.dtype))  # the tape may be filled anew meanwhile
+                with w.over(lengths) as places:
+                    w.write(Store(name, places, Element(part, places)))
+                return Buffer(name, slot.dtype, lengths)
             case Inner(tape, start, length):
                 first = w.assign("start", Element(start.buffer, (position,)))
                 count = w.assign("length", Element(length.buffer, (position,)))
@@ -107,6 +152,10 @@ def tapes_in(value: Any) -> set[Tape]:
     match value:
         case Kept(tape, _, _) | Inner(tape, _, _):
             return {tape} | tapes_in(tape.layout)
+        case Flattened(data):
+            return {data}
+        case Span(start, stop):
+            return tapes_in(start) | tapes_in(stop)
         case Several(items):
             return {tape for item in items for tape in tapes_in(item)}
     return set()

@@ -79,6 +79,13 @@ class Backwards:
 
 
 @dataclass(frozen=True, slots=True)
+class Endless:
+    """The integers from ``start`` on."""
+
+    start: Num
+
+
+@dataclass(frozen=True, slots=True)
 class Together:
     """``zip(parts)``; ``enumerate(x)`` is one with None, which stands for the position."""
 
@@ -124,6 +131,15 @@ class Inner:
     tape: Tape
     start: Slot
     length: Slot
+
+
+@dataclass(frozen=True, slots=True)
+class Flattened:
+    """The layout of an array within what is collected: its elements are on a tape of their own."""
+
+    data: Tape
+    start: Slot
+    shape: tuple[Slot, ...]
 
 
 @dataclass(frozen=True, slots=True)

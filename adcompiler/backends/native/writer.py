@@ -16,7 +16,8 @@ from adcompiler.backends.native.values import (
 )
 
 RESERVED = frozenset({
-    "range", "float", "int", "max", "len", "Exception", "math", "np", "compiled", "reserved", "pairwise_sum", "stays_in_python",
+    "range", "float", "int", "max", "len", "Exception", "math", "np", "compiled", "reserved",
+    "block_sum", "pairwise_sum", "stays_in_python",
 })
 ZERO, ONE = Number(0), Number(1)
 
@@ -209,7 +210,7 @@ class Writer:
 
     @contextmanager
     def over(self, shape: Sequence[Expr]) -> Iterator[tuple[Expr, ...]]:
-        """Write a nest of loops over all positions of ``shape`` around what is written meanwhile."""
+        """Write loops over all positions of ``shape`` around what is written meanwhile."""
         places: list[Expr] = []
         outer = self.body
         for letter, length in zip("ijklmn", shape, strict=False):

@@ -1,0 +1,78 @@
+"""Which backend runs a function, and what is said of one that is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from adcompiler import grad, value_and_grad
+from adcompiler.errors import UnsupportedError
+from tests.native.programs import PROGRAMS, rosenbrock
+
+
+def with_solve(A):
+    total = 0.0
+    for i in range(A.shape[0]):
+        total += A[i, i]
+    return total + np.linalg.solve(A, np.ones(2))[0]
+
+
+MATRIX = np.array([[2.0, 1.0], [0.0, 3.0]])
+
+
+def test_a_form_without_loops_is_refused_with_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADCOMPILER_NATIVE", "plain")
+    with pytest.raises(UnsupportedError) as raised:
+        grad(with_solve, backend="native")(MATRIX)
+    assert "np.linalg.solve(A, np.ones(2))" in str(raised.value)
+    assert "the native backend has nothing for this" in str(raised.value)
+    assert "limitations.md#native" in str(raised.value)
+
+
+def test_auto_keeps_it_in_python_and_tells_why() -> None:
+    derivative = grad(with_solve, backend="auto")
+    assert np.array_equal(derivative(MATRIX), grad(with_solve)(MATRIX))
+    assert derivative.explain(MATRIX).backend.startswith("stays in Python: ")
+
+
+def test_python_is_what_runs_unless_asked() -> None:
+    assert grad(rosenbrock).explain(np.ones(3)).backend == "Python"
+    assert "_loops" not in grad(rosenbrock).source_for(np.ones(3))
+
+
+def test_native_without_a_compiler_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.delenv("ADCOMPILER_NATIVE", raising=False)
+    with pytest.raises(UnsupportedError, match="needs numba"):
+        grad(rosenbrock, backend="native")(np.ones(3))
+
+
+def test_unknown_backends_are_refused() -> None:
+    with pytest.raises(ValueError, match="backend 'fast' is not one of"):
+        grad(rosenbrock, backend="fast")
+
+
+def test_other_types_go_to_code_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADCOMPILER_NATIVE", "plain")
+    derivative = grad(rosenbrock, backend="auto")
+    for x in (np.ones(3), np.ones(3, np.float32), [1.0, 2.0, 3.0]):
+        got, expected = derivative(x), grad(rosenbrock)(x)
+        assert type(got) is type(expected)
+        assert np.array_equal(got, expected)
+
+
+@pytest.mark.parametrize("program", list(PROGRAMS)[:4], ids=lambda program: program.__name__)
+def test_compiled_loops_give_what_python_gives(program, tmp_path, monkeypatch) -> None:
+    pytest.importorskip("numba")
+    monkeypatch.setenv("ADCOMPILER_CACHE_DIR", str(tmp_path))
+    args = PROGRAMS[program]
+    native = value_and_grad(program, backend="native")
+    value, gradient = native(*args)
+    expected_value, expected = value_and_grad(program)(*args)
+    assert value == expected_value
+    assert np.array_equal(gradient, expected)
+    assert native.explain(*args).backend == "native loops"
+    found = native.compiled_for(*args).__globals__[f"{program.__name__}_value_and_grad_loops"]
+    assert found.signatures
+    assert found(*args)[0]
+    assert list(tmp_path.rglob("*.nbi"))
