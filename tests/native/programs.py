@@ -192,6 +192,36 @@ def random_walk(x, steps):
     return total
 
 
+def lu_by_slices(A):
+    A = A.copy()
+    n = A.shape[0]
+    for i in range(n):
+        for j in range(i):
+            A[i, j] -= np.sum(A[i, :j] * A[:j, j])
+            A[i, j] /= A[j, j]
+        for j in range(i, n):
+            A[i, j] -= np.sum(A[i, :i] * A[:i, j])
+    return np.sum(A * A)
+
+
+def shifted(x, steps):
+    u = x.copy()
+    for _ in range(steps):
+        u[1:-1] = u[1:-1] + 0.1 * (u[2:] - 2.0 * u[1:-1] + u[:-2])
+        u[1:] = u[:-1]
+    return np.sum(u * np.sin(u))
+
+
+def rows(A):
+    total = 0.0
+    for i in range(A.shape[0]):
+        row = A[i]
+        total += row[0] * row[-1] + np.sum(A[i] ** 2)
+        B = A[i, 1:] * 2.0
+        total += B[0]
+    return total
+
+
 _rng = np.random.default_rng(3)
 _dominant = 8.0 * np.eye(7) + _rng.normal(size=(7, 7))
 PROGRAMS = {
@@ -206,6 +236,8 @@ PROGRAMS = {
     gathered: (_rng.normal(size=6), np.array([0, 3, 3, -2])), every_second: (_rng.normal(size=9),),
     many_functions: (_rng.normal(size=6),), last_index: (_rng.normal(size=4),),
     nested_while: (_rng.normal(size=6),), swapped: (_rng.normal(size=2), 7),
+    lu_by_slices: (_dominant,),
+    shifted: (_rng.normal(size=9), 3), rows: (_rng.normal(size=(4, 3)),),
     arrays_carried: (_rng.normal(size=8), 3), random_walk: (_rng.normal(size=5), 9),
 }
 """Each program, and arguments for it."""

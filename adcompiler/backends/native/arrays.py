@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from adcompiler.backends.native.loops import (
-    BOOL, FLOAT, INT, Binary, Element, Expr, Make, Name, Number, Store, Total,
+    BOOL, FLOAT, INT, Assign, Binary, Element, Expr, Extent, Make, Name, Number, Part, Store, Total,
 )
 from adcompiler.backends.native.scalars import TABLE
 from adcompiler.backends.native.values import (
@@ -23,6 +24,7 @@ GIVEN = "given"
 PREFIXES: dict[Any, Any] = {np.zeros: 0, np.ones: 1, np.empty: None, np.full: GIVEN}
 LIKE: dict[Any, Any] = {np.zeros_like: 0, zeros_like: 0, np.ones_like: 1, np.empty_like: None,
         np.full_like: GIVEN}
+PRODUCTS = (operator.matmul, np.matmul, np.dot)
 
 
 class Arrays:
@@ -31,7 +33,9 @@ class Arrays:
     def __init__(self, w: Writer) -> None:
         self.w = w
         self.hint = "array"
-        self.makers = {*PREFIXES, *LIKE, np.copy, np.array, np.asarray, np.sum}
+        self.makers = {
+            *PREFIXES, *LIKE, *PRODUCTS, np.broadcast_to, np.copy, np.array, np.asarray, np.sum,
+        }
 
     def made(self, function: Any, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
         """Return what a function that makes an array, or sums one, gives."""
@@ -42,6 +46,14 @@ class Arrays:
             if len(args) != 1 or named or not isinstance(args[0], Buffer):
                 raise Declined("`sum` with options, or of what is no array")
             return self.total(args[0])
+        if function is np.broadcast_to:
+            if len(args) != 2 or named or not isinstance(args[0], Num):
+                raise Declined("an array is stretched")
+            return self.new(self.lengths(args[1]), args[0].dtype, args[0])
+        if function in PRODUCTS:
+            if named or len(args) != 2 or not all(isinstance(arg, Buffer) for arg in args):
+                raise Declined("a product with options, or of what are no arrays")
+            return self.dot(*args)
         if function in (np.copy, np.array, np.asarray):
             if len(args) != 1 or named or not isinstance(args[0], Buffer):
                 raise Declined(f"`{name}` with options, or of what is no array")
@@ -93,6 +105,66 @@ class Arrays:
                 self.w.leave_if(Binary("<", expr, Number(0)))
             lengths.append(expr)
         return tuple(lengths)
+
+    def part(self, of: Buffer, parts: Sequence[Any], hint: str) -> Buffer:
+        """Return a part of an array, which shares its storage."""
+        places: list[Any] = []
+        for part, length in zip(parts, of.shape, strict=False):
+            if isinstance(part, Num):
+                places.append(self.w.position(part, length))
+            else:
+                ends = (part.lower, part.upper)
+                places.append(tuple(None if end is None else end.expr for end in ends))
+        name = self.w.fresh(hint)
+        self.w.write(Part(name, of.name, tuple(places)))
+        axes = [axis for axis, place in enumerate(places) if isinstance(place, tuple)]
+        axes += range(len(places), of.ndim)
+        return Buffer(name, of.dtype, tuple(
+            of.shape[axis] if axis >= len(places) or places[axis] == (None, None)
+            else Extent(name, i) for i, axis in enumerate(axes)
+        ))
+
+    def fill(self, of: Buffer, value: Any, adds: bool, apart: bool) -> None:
+        """Write a number, or an array, into all of an array.
+
+        ``apart`` tells that they share no storage for sure.
+        """
+        w = self.w
+        if isinstance(value, Num):
+            value = Num(w.named("number", value.expr), value.dtype, value.bound)
+        else:
+            if value.ndim > of.ndim:
+                raise Declined("an array is put into one of fewer axes")
+            self.agree(value, of.shape)
+            if not apart:
+                value = self.copy(value)
+        with w.over(of.shape) as places:
+            item = value
+            if isinstance(value, Buffer):
+                place = places[len(places) - value.ndim :]
+                item = Num(w.assign("item", Element(value.name, place)), value.dtype)
+            w.store(of, places, item, adds)
+
+    def dot(self, a: Buffer, b: Buffer) -> Any:
+        """Return a product in which at most one factor is a matrix; terms are added in order."""
+        if sorted((a.ndim, b.ndim)) not in ([1, 1], [1, 2]) or not a.dtype == b.dtype == FLOAT:
+            raise Declined("a product of matrices")
+        w = self.w
+        inner = a.shape[-1]
+        if not w.same_length(inner, b.shape[0]):
+            w.leave_if(Binary("!=", inner, b.shape[0]))
+        outer = (*a.shape[:-1], *b.shape[1:])
+        new = self.new(outer, FLOAT, None) if outer else None
+        total = w.fresh("dot")
+        with w.over(outer) as places:
+            w.write(Assign(total, Number(0.0)))
+            with w.over((inner,)) as (k,):
+                left = Element(a.name, (*places, k) if a.ndim == 2 else (k,))
+                right = Element(b.name, (k, *places) if b.ndim == 2 else (k,))
+                w.write(Assign(total, Binary("+", Name(total), Binary("*", left, right))))
+            if new is not None:
+                w.write(Store(new.name, places, Name(total)))
+        return Num(Name(total), FLOAT) if new is None else new
 
     def copy(self, of: Buffer) -> Buffer:
         """Return a copy of an array."""

@@ -127,6 +127,15 @@ class Total:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a buffer that shares its storage: a position, or a pair of ends, for each axis."""
+
+    name: str
+    buffer: str
+    places: tuple[Expr | tuple[Expr | None, Expr | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class View:
     """A part of a flat buffer, from ``start`` on, as an array of so many axes."""
 
@@ -200,8 +209,8 @@ class Forever:
 
 
 Row = (
-    Assign | Bind | Make | View | Store | Total | Reserve | Leave | Break | Note | When | For
-    | Forever
+    Assign | Bind | Make | Part | View | Store | Total | Reserve | Leave | Break | Note | When
+    | For | Forever
 )
 
 

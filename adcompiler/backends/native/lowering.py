@@ -17,19 +17,24 @@ from adcompiler.backends.native.loops import Binary, Leave, Number, Unary
 from adcompiler.backends.native.scalars import TABLE, product
 from adcompiler.backends.native.tapes import Tapes, constant
 from adcompiler.backends.native.values import (
-    LENGTH, POSITION, UNSET, Backwards, Buffer, Declined, Endless, Kept, Known, Method, Num,
+    LENGTH, POSITION, UNSET, Backwards, Buffer, Cut, Declined, Endless, Kept, Known, Method, Num,
     Several, Span, Together, literal,
 )
 from adcompiler.backends.native.writer import Writer
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Block, Call, Const, Do, Global, If, Item, Let, Loop, Origin, Pack,
-    Raise, Rhs, Star, Statement, Update, Var, unstar,
+    Raise, Rhs, Slice, Star, Statement, Update, Var, unstar,
 )
 from adcompiler.ir.visit import blocks_of, direct_uses, walk
-from adcompiler.runtime import add_at, as_gradient, check_bound
+from adcompiler.runtime import (
+    add_at, as_gradient, check_bound, evaluated, keeps_shape, same_shape, same_trailing_shape,
+    unbroadcast,
+)
 from adcompiler.transforms.unit import Unit
 
 SETTLED = {"math": math, "numpy": np}
+CHECKS = (same_shape, same_trailing_shape, keeps_shape)
+"""Functions that raise where shapes are not as expected."""
 
 
 class Lowering:
@@ -101,11 +106,16 @@ class Lowering:
                 self.regions.loop(statement)
             case Raise():
                 self.w.write(Leave())
-            case Do(Call(Const(function), args), _) if function is check_bound:
+            case Do(Call(Const(function), args), _) if function in (check_bound, evaluated):
                 self.read(unstar(args[0]))
-            case Do(Call(Const(function)) as call, origin) if is_known(function):
+            case Do(Call(Const(function)) as call, origin) if (
+                is_known(function) or function in CHECKS
+            ):
                 self.note(origin)
                 self.call(Var("unused"), call.func, call.args, dict(call.kwargs))
+            case Do(Call(Const(function))):
+                name = getattr(function, "__name__", str(function))
+                raise Declined(f"`{name}` is called for what it does")
             case Do():
                 raise Declined("a call is made for what it does")
             case _:
@@ -142,15 +152,18 @@ class Lowering:
                 if any(isinstance(item, Star) for item in items):
                     raise Declined("a starred item")
                 return Several(tuple(map(self.value, items)))  # type: ignore[arg-type]
+            case Slice(lower, upper, step):
+                return cut(self, *map(self.value, (lower, upper, step)))
             case Item(obj, index):
                 return self.item(target, self.read(obj), self.value(index))
             case Attribute(obj, name):
                 return self.attribute(self.read(obj), name)
             case Update(obj, steps, value, adds):
-                if len(steps) != 1 or steps[0].kind != "item":
+                if any(step.kind != "item" for step in steps):
                     raise Declined("a write through a view")
-                return self.stored(self.read(obj), self.value(steps[0].args[0]),
-                                   self.read(value), adds)
+                places = [self.value(step.args[0]) for step in steps]
+                return self.stored(self.read(obj), one_index(places), self.read(value), adds,
+                                   self.is_temporary(value))
             case Global(module, path) if module in SETTLED:
                 found = literal(getattr(SETTLED[module], path, None))
                 if found is not None:
@@ -170,6 +183,10 @@ class Lowering:
                                       {k: self.value(a) for k, a in kwargs.items()})
         function = func.value
         name = getattr(function, "__name__", str(function))
+        if function is add_at and len(args) == 3 and not kwargs:
+            buffer, index, value = args
+            return self.stored(self.read(buffer), self.value(index), self.read(value), True,
+                               self.is_temporary(value))
         given = [self.value(arg) if is_none(arg) else self.read(arg) for arg in args]
         if function in STRUCTURE and not kwargs:
             return STRUCTURE[function](self, *given)
@@ -193,21 +210,44 @@ class Lowering:
         if not isinstance(obj, Buffer):
             raise Declined("a subscript of what is no array")
         hint = self.unit.names.get(target, target.name)
-        return self.w.element(obj, self.indices(obj, index), hint)
+        parts = self.indices(obj, index)
+        if is_element(obj, parts):
+            return self.w.element(obj, parts, hint)
+        return self.arrays.part(obj, parts, hint)
 
-    def indices(self, buffer: Buffer, index: Any) -> list[Num]:
-        """Return the subscripts of one element."""
+    def indices(self, buffer: Buffer, index: Any) -> list[Any]:
+        """Return the subscripts of leading axes: integers and slices."""
         parts = list(index.items) if isinstance(index, Several) else [index]
-        if len(parts) != buffer.ndim or not all(isinstance(part, Num) for part in parts):
-            raise Declined("a part of an array that is no single element")
+        parts = [
+            cut(self, *map(constant, (part.value.start, part.value.stop, part.value.step)))
+            if isinstance(part, Known) and isinstance(part.value, slice) else part
+            for part in parts
+        ]
+        if len(parts) > buffer.ndim or not all(isinstance(part, (Num, Cut)) for part in parts):
+            raise Declined("a subscript that is neither integers nor slices")
         return [self.ready(part) for part in parts]
 
-    def stored(self, obj: Any, index: Any, value: Any, adds: bool) -> Any:
-        """Write into an element; the array is the same."""
-        if not isinstance(obj, Buffer) or not isinstance(value, Num):
+    def is_temporary(self, atom: Atom) -> bool:
+        """Say whether an array was made by an operation, for one place that reads it."""
+        match self.makers.get(atom) if isinstance(atom, Var) else None:
+            case (Let(rhs=Call(Const(function))), _):
+                return atom in self.used_once and is_known(function)
+        return False
+
+    def stored(self, obj: Any, index: Any, value: Any, adds: bool, apart: bool = False) -> Any:
+        """Write into an element or a part; the array is the same.
+
+        ``apart`` tells that the value shares no storage with it.
+        """
+        if not isinstance(obj, Buffer) or not isinstance(value, (Num, Buffer)):
             raise Declined("a write of what is no number, or into what is no array")
-        places = self.w.places(obj, self.indices(obj, index))
-        self.w.store(obj, places, value, adds)
+        parts = self.indices(obj, index)
+        if not is_element(obj, parts):
+            self.arrays.fill(self.arrays.part(obj, parts, "part"), value, adds, apart)
+        elif isinstance(value, Num):
+            self.w.store(obj, self.w.places(obj, parts), value, adds)
+        else:
+            raise Declined("an array is put into an element")
         return obj
 
     def attribute(self, obj: Any, name: str) -> Any:
@@ -235,6 +275,21 @@ def is_known(function: Any) -> bool:
 def is_none(atom: Any) -> bool:
     """Say whether an argument is None."""
     return isinstance(atom, Const) and atom.value is None
+
+
+def is_element(buffer: Buffer, parts: list[Any]) -> bool:
+    """Say whether subscripts lead to one element."""
+    return len(parts) == buffer.ndim and all(isinstance(part, Num) for part in parts)
+
+
+def one_index(places: list[Any]) -> Any:
+    """Return the subscripts of subscripts, ``[i][j]``, as one: ``[i, j]``."""
+    *outer, last = [
+        list(place.items) if isinstance(place, Several) else [place] for place in places
+    ]
+    if any(not isinstance(part, Num) for parts in outer for part in parts):
+        raise Declined("a write through a view")
+    return Several((*(part for parts in outer for part in parts), *last))
 
 
 # -- functions that only arrange ----------------------------------------------------------------
@@ -281,6 +336,25 @@ def length(low: Lowering, of: Any) -> Num:
     raise Declined("the length of what is no array")
 
 
+def cut(low: Lowering, *ends: Any) -> Cut:
+    """Return a slice without a step."""
+    before = [Known(None)] * (2 - len(ends))
+    lower, upper, step = ends if len(ends) == 3 else (*before, *ends, None)
+    if (isinstance(step, Num) and step.expr != Number(1)) or isinstance(step, Buffer):
+        raise Declined("a slice in steps")
+    found: list[Num | None] = []
+    for end in (lower, upper):
+        if isinstance(end, Known) and end.value is None:
+            found.append(None)
+            continue
+        end = low.ready(end)
+        if not isinstance(end, Num) or end.dtype != "int64":
+            raise Declined("a slice of which an end is no integer")
+        narrow = low.w.narrowed(end, POSITION)
+        found.append(replace(narrow, expr=low.w.named("end", narrow.expr)))
+    return Cut(*found)
+
+
 def together(low: Lowering, *parts: Any) -> Together:
     """Return ``zip(*parts)``."""
     return Together(parts)
@@ -300,9 +374,31 @@ def endless(low: Lowering, *args: Any) -> Endless:
     return Endless(replace(start, expr=low.w.named("first", start.expr)))
 
 
-def added_at(low: Lowering, buffer: Any, index: Any, value: Any) -> Any:
-    """Write ``buffer[index] += value``."""
-    return low.stored(buffer, index, value, adds=True)
+def equal_shapes(low: Lowering, a: Any, b: Any) -> Known:
+    """Leave shapes to Python that differ where code was compiled for equal ones."""
+    if isinstance(a, Several) and isinstance(b, Several) and len(a.items) != len(b.items):
+        raise Declined("arrays of different numbers of axes are expected to have one shape")
+    return equal_ends(low, a, b)
+
+
+def equal_ends(low: Lowering, a: Any, b: Any) -> Known:
+    """Leave shapes to Python of which one does not end in the other where that was expected."""
+    if not isinstance(a, Several) or not isinstance(b, Several) or len(a.items) < len(b.items):
+        raise Declined("shapes that are not known")
+    for mine, other in zip(a.items[len(a.items) - len(b.items) :], b.items, strict=True):
+        if not low.w.same_length(mine.expr, other.expr):
+            low.w.leave_if(Binary("!=", mine.expr, other.expr))
+    return Known(None)
+
+
+def unstretched(low: Lowering, g: Any, shape: Any) -> Any:
+    """Return a cotangent of an array that was not stretched: the others are left to Python."""
+    if isinstance(g, Num) and shape == Several(()):
+        return g
+    if not isinstance(g, Buffer) or not isinstance(shape, Several) or g.ndim != len(shape.items):
+        raise Declined("a cotangent is summed over axes")
+    low.arrays.agree(g, [length.expr for length in shape.items])
+    return g
 
 
 def as_given(low: Lowering, of: Any) -> Any:
@@ -326,7 +422,9 @@ def finished(low: Lowering, bar: Any, var: Any) -> Any:
 
 STRUCTURE: dict[Any, Callable[..., Any]] = {
     range: span, reversed: backwards, len: length, zip: together, enumerate: counted,
-    itertools.count: endless, tuple: as_given, add_at: added_at, as_gradient: finished,
+    slice: cut, itertools.count: endless, tuple: as_given, as_gradient: finished,
+    unbroadcast: unstretched,
+    same_shape: equal_shapes, same_trailing_shape: equal_ends, keeps_shape: equal_shapes,
 }
 
 

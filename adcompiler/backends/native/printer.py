@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from adcompiler.backends.native.loops import (
     BOOL, FLOAT, INT, Apply, Assign, Binary, Bind, Body, Break, Choose, Element, Expr, Extent, For,
-    Forever, Leave, LoopFunction, Make, Name, Note, Number, Output, Reserve, Row, Store, Total,
-    Unary, View, When, rows_of,
+    Forever, Leave, LoopFunction, Make, Name, Note, Number, Output, Part, Reserve, Row, Store,
+    Total, Unary, View, When, rows_of,
 )
 
 DTYPES = {FLOAT: "np.float64", INT: "np.int64", BOOL: "np.bool_"}
@@ -150,6 +150,8 @@ def statement(row: Row, depth: int, given_up: str) -> Iterator[str]:
         case Store(buffer, indices, value, adds):
             place = f"{buffer}[{', '.join(map(expression, indices))}]"
             yield f"{pad}{place} {'+=' if adds else '='} {expression(value)}"
+        case Part(name, buffer, places):
+            yield f"{pad}{name} = {buffer}[{', '.join(map(subscript, places))}]"
         case View(name, buffer, start, shape):
             yield from view(name, buffer, start, shape, pad)
         case Total(name, buffer):
@@ -174,6 +176,14 @@ def statement(row: Row, depth: int, given_up: str) -> Iterator[str]:
         case Forever(inner):
             yield f"{pad}while True:"
             yield from body(inner, depth + 1, given_up)
+
+
+def subscript(where: Expr | tuple[Expr | None, Expr | None]) -> str:
+    """Return the text of a subscript of one axis."""
+    if not isinstance(where, tuple):
+        return expression(where)
+    lower, upper = ("" if end is None else expression(end) for end in where)
+    return f"{lower}:{upper}"
 
 
 def view(

@@ -189,6 +189,12 @@ def logical(sign: str) -> Callable[[Writer, Num, Num], Num]:
     return write
 
 
+def where(w: Writer, test: Num, a: Num, b: Num) -> Num:
+    """Write ``np.where(test, a, b)``."""
+    a, b = alike(w, (a, b))
+    return Num(Choose(truth(w, test), a.expr, b.expr), a.dtype, max(a.bound, b.bound))
+
+
 def alike(w: Writer, numbers: Sequence[Num]) -> list[Num]:
     """Return numbers as ones of one machine type, each with a name."""
     if len({number.dtype for number in numbers}) > 1:
@@ -301,7 +307,7 @@ TABLE: dict[Any, Callable[..., Any]] = {
     np.square: square, operator.not_: negation, operator.truth: as_truth, bool: as_truth,
     operator.and_: logical("and"), operator.or_: logical("or"),
     builtins.min: extreme("<"), builtins.max: extreme(">"),
-    np.minimum: elementwise_extreme("<="), np.maximum: elementwise_extreme(">="),
+    np.where: where, np.minimum: elementwise_extreme("<="), np.maximum: elementwise_extreme(">="),
     share: shares, stays_real: real_power, float: one_number, int: as_integer("int"),
     math.floor: as_integer("floor"), math.ceil: as_integer("ceil"),
 }

@@ -79,6 +79,14 @@ class Backwards:
 
 
 @dataclass(frozen=True, slots=True)
+class Cut:
+    """``lower:upper`` in a subscript; None where an end is left out."""
+
+    lower: Num | None
+    upper: Num | None
+
+
+@dataclass(frozen=True, slots=True)
 class Endless:
     """The integers from ``start`` on."""
 

@@ -1,0 +1,54 @@
+"""Programs of the corpus and random ones: loops give what Python gives, or are declined."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+
+from adcompiler import value_and_grad
+from adcompiler.errors import UnsupportedError
+from tests.corpus.test_corpus import PROGRAMS
+from tests.native.test_backends_agree import loops, same
+from tests.properties.programs import random_program
+
+LEAST = 40
+"""So many programs of the corpus are compiled to loops, at least."""
+
+
+def agrees(function: Any, args: tuple[Any, ...], argnums: Any) -> bool:
+    """Check that both backends agree, and return whether loops ran."""
+    native = value_and_grad(function, argnums=argnums, backend="native")
+    try:
+        native.compiled_for(*copy.deepcopy(args))
+    except UnsupportedError as error:
+        assert {finding.anchor for finding in error.findings} == {"native"}
+        return False
+    finite = loops(native, *args)(*(x for x in copy.deepcopy(args)))[0]
+    expected = value_and_grad(function, argnums=argnums)(*copy.deepcopy(args))
+    got = native(*copy.deepcopy(args))
+    assert float(got[0]) == float(expected[0])
+    assert same(got[1], expected[1])
+    return bool(finite)
+
+
+def test_programs_of_the_corpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADCOMPILER_NATIVE", "plain")
+    ran = 0
+    for program in PROGRAMS:
+        args = program.samples(np.random.default_rng(0))
+        value = program.function(*copy.deepcopy(args))
+        if isinstance(value, (float, int, np.floating)):
+            ran += agrees(program.function, args, program.argnums)
+    assert ran >= LEAST
+
+
+@pytest.mark.parametrize("first", [0, 1000])
+def test_random_programs(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADCOMPILER_NATIVE", "plain")
+    for seed in range(first, first + 8):
+        program = random_program(seed, size=3)
+        if program.scalar:
+            agrees(program.function(), program.args, program.argnums)
