@@ -11,7 +11,7 @@ import pytest
 from adcompiler import value_and_grad
 from adcompiler.errors import UnsupportedError
 from tests.corpus.test_corpus import PROGRAMS
-from tests.native.test_backends_agree import loops, same
+from tests.native.test_backends_agree import same, watched
 from tests.properties.programs import random_program
 
 LEAST = 40
@@ -26,12 +26,13 @@ def agrees(function: Any, args: tuple[Any, ...], argnums: Any) -> bool:
     except UnsupportedError as error:
         assert {finding.anchor for finding in error.findings} == {"native"}
         return False
-    finite = loops(native, *args)(*(x for x in copy.deepcopy(args)))[0]
+    came = watched(native, *copy.deepcopy(args))
     expected = value_and_grad(function, argnums=argnums)(*copy.deepcopy(args))
     got = native(*copy.deepcopy(args))
     assert float(got[0]) == float(expected[0])
     assert same(got[1], expected[1])
-    return bool(finite)
+    assert all(isinstance(one, (bool, np.bool_)) for one in came), came
+    return came[0]
 
 
 def test_programs_of_the_corpus(monkeypatch: pytest.MonkeyPatch) -> None:
