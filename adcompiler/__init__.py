@@ -3,15 +3,17 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from adcompiler.api import Derivative, grad, source, value_and_grad, vjp
-from adcompiler.complex_derivatives import complex_jacobian, holomorphic_derivative
-from adcompiler.directions import derivative, elementwise_grad, jvp, linearize
+from adcompiler.api.complex import complex_jacobian, holomorphic_derivative
+from adcompiler.api.forward import derivative, elementwise_grad, jvp, linearize
+from adcompiler.api.grad import Derivative, grad, source, value_and_grad, vjp
+from adcompiler.api.hessians import hessian, hvp, vhp
+from adcompiler.api.jacobians import fmad, jacfwd, jacobian, jacrev
+from adcompiler.api.seeds import batched_jvp, batched_vjp
+from adcompiler.api.taylor import jet, nth_derivative, taylor
 from adcompiler.errors import (
     ADError, InternalError, MissingPrimalError, MissingRuleError, RuleError, SourceNotFoundError,
     UnsupportedError,
 )
-from adcompiler.higher_order import hessian, hvp, vhp
-from adcompiler.jacobians import fmad, jacfwd, jacobian, jacrev
 from adcompiler.rulekit import (
     NoTangent, PullbackMemory, Signature, ZeroTangent, alias, apply_frule, apply_rrule,
     augmented_primal, bilinear, clear_new_rule_hooks, facts, frule, intercept, linear,
@@ -21,14 +23,12 @@ from adcompiler.rulekit import (
 from adcompiler.runtime import no_grad, stop_gradient
 from adcompiler.runtime.checkpoints import checkpoint, checkpoint_loop
 from adcompiler.runtime.external import ExternalFunction, bump, external
-from adcompiler.seeds import batched_jvp, batched_vjp
-from adcompiler.series import jet, nth_derivative, taylor
 
 if TYPE_CHECKING:
-    from adcompiler.patterns import hessian_sparsity, jacobian_sparsity
-    from adcompiler.rulekit.classify import classify
-    from adcompiler.sparse import sparse_hessian, sparse_jacobian
-    from adcompiler.sparsity.detectors import Global, Local
+    from adcompiler.api.patterns import hessian_sparsity, jacobian_sparsity
+    from adcompiler.ops.classify import classify
+    from adcompiler.api.sparse import sparse_hessian, sparse_jacobian
+    from adcompiler.sparsity.tracing.detectors import Global, Local
 
 __version__ = "0.1.0"
 
@@ -48,13 +48,13 @@ __all__ = [
 ]
 
 _ON_DEMAND = {
-    "Global": "sparsity.detectors",
-    "Local": "sparsity.detectors",
-    "classify": "rulekit.classify",
-    "hessian_sparsity": "patterns",
-    "jacobian_sparsity": "patterns",
-    "sparse_hessian": "sparse",
-    "sparse_jacobian": "sparse",
+    "Global": "sparsity.tracing.detectors",
+    "Local": "sparsity.tracing.detectors",
+    "classify": "ops.classify",
+    "hessian_sparsity": "api.patterns",
+    "jacobian_sparsity": "api.patterns",
+    "sparse_hessian": "api.sparse",
+    "sparse_jacobian": "api.sparse",
 }
 """What needs the whole compiler, and SciPy's matrices: loaded when it is first asked for."""
 

@@ -145,3 +145,7 @@ class ArgumentsError(ADError, TypeError):
 
 class ArgnumsError(ADError, ValueError):
     """``argnums`` that do not fit the function."""
+
+
+class NotBatchable(Exception):
+    """Code that has to be run for one seed after another."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.api import vjp
+from adcompiler.api.grad import vjp
 from adcompiler.rulekit.comparison import inner, map_leaves, short
 from adcompiler.rulekit.containers import one_like, randn_like, zero_like
 from adcompiler.rulekit.probing import domain1, domain2, in_domain

@@ -19,7 +19,7 @@ from scipy.optimize._numdiff import approx_derivative, group_columns
 from timing import Growth, Measurement, growth, measure
 
 from adcompiler import hessian_sparsity, jacobian_sparsity, sparse_hessian, sparse_jacobian
-from adcompiler.sparsity.coloring import color
+from adcompiler.sparsity.coloring.coloring import color
 
 Array = npt.NDArray[np.float64]
 GRIDS = (6, 25, 100)

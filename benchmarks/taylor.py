@@ -14,7 +14,7 @@ import numpy as np
 from timing import Measurement, measure
 
 from adcompiler import jet
-from adcompiler.series import nested
+from adcompiler.api.taylor import nested
 
 ORDERS = (2, 4, 6, 8)
 

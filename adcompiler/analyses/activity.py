@@ -11,7 +11,7 @@ from adcompiler.ir.nodes import (
     Rhs, Slice, Statement, Try, unstar, Update, Var, With,
 )
 from adcompiler.ir.visit import arms_of, used
-from adcompiler.rulekit.registry import REGISTRY
+from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import note_value
 
 

@@ -18,7 +18,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import (
     arms_of, blocks_of, bound_inside, defined, direct_uses, free_variables,
 )
-from adcompiler.rulekit.registry import REGISTRY
+from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import store_global
 
 TypeOf = Callable[[Atom], t.Type]

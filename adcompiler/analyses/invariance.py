@@ -19,7 +19,7 @@ from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Const, Item, Let, Rhs, Star, Statement, Var, operands,
 )
 from adcompiler.ir.visit import defined, free_variables
-from adcompiler.rulekit.registry import REGISTRY
+from adcompiler.ops.registry import REGISTRY
 
 MAXIMA = frozenset({np.max, np.amax, max})
 SUMS = frozenset({np.sum, np.mean})

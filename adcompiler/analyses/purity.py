@@ -8,7 +8,6 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from adcompiler.analyses.derivatives import MAKERS
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Closure, Const, Do, Format, Global, Let, Pack, Raise, Rhs,
@@ -16,10 +15,11 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import walk
 from adcompiler.ops.basics import CHECKS, EFFECTS, ITERTOOLS, WRITERS
-from adcompiler.rulekit.registry import REGISTRY, hashable
+from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime import (
     add_at, append, drop_last, no_grad, own, put_entry, record, seed, stop_gradient, zeros_like,
 )
+from adcompiler.typed.derivatives import MAKERS
 
 __all__ = ["CHECKS", "EFFECTS", "ITERTOOLS", "WRITERS", "Purity"]
 

@@ -19,7 +19,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ops.basics import IN_PLACE
 from adcompiler.ops.facts import CONTENTS, HOLDS, ITEMS, LAYOUT, SAME, VIEW, Option, Shares
-from adcompiler.rulekit.registry import REGISTRY
+from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import append, put_entry
 from adcompiler.runtime.shaping import reshape_view
 

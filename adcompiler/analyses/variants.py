@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.analyses.values import CannotStandInError, stand_in, type_of
 from adcompiler.ir import types as t
+from adcompiler.typed.values import CannotStandInError, stand_in, type_of
 
 VALUES: dict[str, tuple[Any, ...]] = {
     "bool": (True, False), "int": (1, 0, -1, 2), "float": (0.5, 0.0, -0.5, 2.0),

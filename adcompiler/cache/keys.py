@@ -20,14 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.analyses.derivatives import is_derivative
-from adcompiler.analyses.values import type_of
 from adcompiler.frontend.scope import MISSING, Scope
 from adcompiler.frontend.source import read_source
 from adcompiler.ir import types as t
 from adcompiler.ops.facts import UNKNOWN
-from adcompiler.rulekit.homes import home_module, instance_name, is_same, qualified_name
-from adcompiler.rulekit.registry import REGISTRY, Rule
+from adcompiler.ops.homes import home_module, instance_name, is_same, qualified_name
+from adcompiler.ops.registry import REGISTRY, Rule
+from adcompiler.typed.derivatives import is_derivative
+from adcompiler.typed.values import type_of
 
 PACKAGE = Path(__file__).parent.parent
 MAX_DEPTH = 6

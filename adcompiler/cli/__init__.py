@@ -18,8 +18,8 @@ from adcompiler.cli.output import show_source
 from adcompiler.cli.rules import describe_rule, list_rules
 from adcompiler.cli.sparsity import SPARSE, add_sparsity, dump_sparse
 from adcompiler.cli.target import UsageError
+from adcompiler.compile.pipeline import STAGES
 from adcompiler.errors import ADError
-from adcompiler.pipeline import STAGES
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -11,18 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.api import vjp
+from adcompiler.api.grad import vjp
+from adcompiler.api.second_order import differentiated
 from adcompiler.cache.store import load_module
 from adcompiler.cli.output import show_table
 from adcompiler.cli.rules import function_named
 from adcompiler.cli.target import UsageError
 from adcompiler.errors import ADError
-from adcompiler.rulekit.classify import DECLARED, Classification, letters_of
-from adcompiler.rulekit.homes import display_name
-from adcompiler.rulekit.registry import REGISTRY, Rule
+from adcompiler.ops.classify import DECLARED, Classification, letters_of
+from adcompiler.ops.homes import display_name
+from adcompiler.ops.registry import REGISTRY, Rule
 from adcompiler.rulekit.samples import sample_calls
-from adcompiler.second_order import differentiated
-from adcompiler.sparsity.classification import classifications
+from adcompiler.sparsity.transfers.classification import classifications
 
 POINTS = 20
 DRAWS = 40

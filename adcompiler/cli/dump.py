@@ -10,18 +10,18 @@ from importlib.metadata import version
 from inspect import Parameter
 from typing import Any
 
-from adcompiler.annotations import assumptions, parse_arguments, types_of_parameters
-from adcompiler.api import Derivative
-from adcompiler.emit.merge import merge
+from adcompiler.api.grad import Derivative
+from adcompiler.backends.python.printer.merge import merge
 from adcompiler.cli.target import UsageError, load_target, without_name
+from adcompiler.compile.pipeline import Emitted, Request, stages
 from adcompiler.dispatch import Options, Specialisations
+from adcompiler.dispatch.annotations import assumptions, parse_arguments, types_of_parameters
 from adcompiler.errors import ADError
 from adcompiler.frontend.depth import compiling
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Function
 from adcompiler.ir.printer import Printer
-from adcompiler.pipeline import Emitted, Request, stages
-from adcompiler.transforms.unit import Unit
+from adcompiler.typed.unit import Unit
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from adcompiler.errors import ADError
 from adcompiler.frontend.source import read_source
-from adcompiler.rulekit.classify import DECLARED, letters_of
-from adcompiler.rulekit.registry import Rule
-from adcompiler.sparsity.classification import classifications
+from adcompiler.ops.classify import DECLARED, letters_of
+from adcompiler.ops.registry import Rule
+from adcompiler.sparsity.transfers.classification import classifications
 
 HEAD = ("reverse", "forward", "second order", "classification")
 

@@ -13,8 +13,8 @@ from adcompiler.cli.output import show_table
 from adcompiler.cli.rule_columns import HEAD, columns
 from adcompiler.errors import SourceNotFoundError
 from adcompiler.frontend.source import read_source
-from adcompiler.rulekit.homes import display_name
-from adcompiler.rulekit.registry import REGISTRY, Rule
+from adcompiler.ops.homes import display_name
+from adcompiler.ops.registry import REGISTRY, Rule
 
 SHORT = {"np": "numpy"}
 TITLES = {"classification": "vanishing"}

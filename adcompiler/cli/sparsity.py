@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.api import Derivative
+from adcompiler.api.grad import Derivative
+from adcompiler.api.patterns import hessian_sparsity, jacobian_sparsity
+from adcompiler.api.sparse import SparseDerivative, sparse_hessian, sparse_jacobian
 from adcompiler.cli.dump import parse_argnums
 from adcompiler.cli.target import UsageError, load_target
-from adcompiler.patterns import hessian_sparsity, jacobian_sparsity
 from adcompiler.plot import save
-from adcompiler.sparse import SparseDerivative, sparse_hessian, sparse_jacobian
 
 SPARSE: dict[str, Any] = {"sparse-jacobian": sparse_jacobian, "sparse-hessian": sparse_hessian}
 """Modes of ``dump`` that write sparse derivatives."""

@@ -13,7 +13,7 @@ import types
 from pathlib import Path
 from typing import Any
 
-from adcompiler.api import Derivative
+from adcompiler.api.grad import Derivative
 from adcompiler.errors import ADError
 
 _FUNCTION = re.compile(r"(?P<module>.+):(?P<function>[^\W\d]\w*(?:\.[^\W\d]\w*)*)")

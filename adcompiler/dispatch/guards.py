@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.analyses.values import type_of
 from adcompiler.cache.keys import resolve
 from adcompiler.frontend.scope import MISSING
 from adcompiler.ir import types as t
-from adcompiler.rulekit.homes import root_module
+from adcompiler.ops.homes import root_module
+from adcompiler.typed.values import type_of
 
 SETTLED = frozenset({
     "abc", "builtins", "cmath", "collections", "copy", "dataclasses", "enum", "functools",

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from adcompiler.analyses.values import foreign_array, type_of
 from adcompiler.budget import is_deep
 from adcompiler.cache.keys import (
     fingerprint,
@@ -36,13 +35,14 @@ from adcompiler.frontend.depth import compiling
 from adcompiler.frontend.scope import MISSING
 from adcompiler.ir import types as t
 from adcompiler.ir.failures import reported
-from adcompiler.rulekit.forks import across_forks
-from adcompiler.rulekit.registry import REGISTRY
+from adcompiler.ops.forks import across_forks
+from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import AliasedError, StretchedError, own
 from adcompiler.runtime.batches import (
     count_seeds, no_seeds, none_of, one_zero, seed_of, stacked,
 )
 from adcompiler.runtime.native import has_compiler, runs_plain
+from adcompiler.typed.values import foreign_array, type_of
 
 MODES = ("grad", "value_and_grad", "vjp", "forward", "taylor", "linearize")
 BACKENDS = ("python", "native", "auto")
@@ -289,7 +289,7 @@ class Specialisations:
         self, types_: tuple[t.Type, ...], store: Store, key: str, equal_shapes: bool, same: Same
     ) -> Compiled:
         """Run the compiler, and keep what it emits on disk if another process could check it."""
-        from adcompiler.pipeline import Request, compile_request  # parses: only when it must
+        from adcompiler.compile.pipeline import Request, compile_request  # parses
 
         before = REGISTRY.generation
         emitted = compile_request(Request(

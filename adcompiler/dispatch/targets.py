@@ -12,13 +12,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from adcompiler.analyses.derivatives import is_derivative
+from adcompiler.cache.store import load_module
 from adcompiler.errors import ADError
 from adcompiler.frontend.places import stand_for
 from adcompiler.ir.nodes import Origin
-from adcompiler.cache.store import load_module
-from adcompiler.rulekit.registry import REGISTRY
-from adcompiler.transforms.libraries import is_library
+from adcompiler.ops.registry import REGISTRY
+from adcompiler.specialise.calls.libraries import is_library
+from adcompiler.typed.derivatives import is_derivative
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from adcompiler.analyses.derivatives import is_derivative
 from adcompiler.dispatch.targets import has_own_rule, named_forward, takes_anything
 from adcompiler.errors import ArgumentsError
+from adcompiler.typed.derivatives import is_derivative
 
 Argnums = int | str | tuple[int | str, ...]
 STARS = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)

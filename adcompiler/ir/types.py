@@ -231,6 +231,13 @@ def is_number(type_: Type) -> bool:
     return isinstance(type_, (Scalar, Array))
 
 
+def is_function(type_: Type) -> bool:
+    """Say whether values of this type are functions."""
+    return isinstance(type_, (FunctionType, Method)) or (
+        isinstance(type_, Static) and callable(type_.value)
+    )
+
+
 def may_vary(type_: Type) -> bool:
     """Say whether a value of this type may carry a derivative."""
     match type_:

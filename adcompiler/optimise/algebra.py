@@ -15,7 +15,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Block, Call, Const, Rhs, Var
 from adcompiler.optimise.rewriter import is_number, plain
 from adcompiler.optimise.spreads import Spreads
-from adcompiler.transforms.unit import Unit
+from adcompiler.typed.unit import Unit
 
 ELEMENTWISE = (operator.add, operator.sub, operator.mul, operator.truediv)
 

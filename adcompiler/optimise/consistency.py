@@ -5,11 +5,11 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from adcompiler.analyses.values import type_of_arithmetic
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Block, Call, Const, Let, Star
 from adcompiler.ir.visit import walk
-from adcompiler.transforms.unit import Unit
+from adcompiler.typed.unit import Unit
+from adcompiler.typed.values import type_of_arithmetic
 
 ARITHMETIC: frozenset[Any] = frozenset({
     operator.add, operator.sub, operator.mul, operator.truediv, operator.neg,

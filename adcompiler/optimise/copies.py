@@ -24,7 +24,7 @@ from adcompiler.ir.visit import (
 )
 from adcompiler.optimise.stores import is_zero
 from adcompiler.runtime import add_at, unbroadcast
-from adcompiler.transforms.unit import Unit
+from adcompiler.typed.unit import Unit
 
 
 def needless_copies(block: Block, unit: Unit, purity: Purity) -> Block:

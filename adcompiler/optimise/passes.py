@@ -16,7 +16,7 @@ from adcompiler.optimise.scatters import late_scatters
 from adcompiler.optimise.stores import direct_stores
 from adcompiler.optimise.subscripts import sink_subscripts
 from adcompiler.optimise.tapes import join_tapes
-from adcompiler.transforms.unit import Unit
+from adcompiler.typed.unit import Unit
 
 Pass = Callable[[Block, Unit, Purity], Block]
 

@@ -19,11 +19,10 @@ from adcompiler.ir.nodes import (
     operands, unstar,
 )
 from adcompiler.ir.visit import walk, with_blocks
+from adcompiler.ops.registry import hashable
 from adcompiler.optimise.dead_code import dead_code
-from adcompiler.rulekit.registry import hashable
 from adcompiler.runtime import evaluated, no_grad
-from adcompiler.transforms.specialise_types import is_function
-from adcompiler.transforms.unit import Unit
+from adcompiler.typed.unit import Unit
 
 QUIET: frozenset[Any] = frozenset({
     len, range, zip, enumerate, reversed, iter, list, tuple, dict, dict.items, isinstance, type,
@@ -84,7 +83,7 @@ class _Raising:
         if target in unit.one_shot or target in unit.generators or target in unit.spared:
             return False
         types = [unit.type(atom) for atom in (target, *operands(rhs)[1:])]
-        if any(is_function(type_) and not is_class(type_) for type_ in types):
+        if any(t.is_function(type_) and not is_class(type_) for type_ in types):
             return False
         return self.purity.is_pure(rhs) and self.may_raise(rhs)
 

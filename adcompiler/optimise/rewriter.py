@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from adcompiler.analyses.storage import Sharing
-from adcompiler.analyses.values import type_of_arithmetic
 from adcompiler.analyses.versions import exposed_values
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -19,7 +18,8 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import (
     count_uses, direct_uses, substitute_statement, with_blocks, with_head,
 )
-from adcompiler.transforms.unit import Unit
+from adcompiler.typed.unit import Unit
+from adcompiler.typed.values import type_of_arithmetic
 
 
 class Rewriter:

@@ -18,7 +18,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Block, Call, Const, If, Let, Loop, Statement, Var, unstar
 from adcompiler.ir.visit import count_uses, with_blocks
 from adcompiler.runtime import add_at
-from adcompiler.transforms.unit import Unit
+from adcompiler.typed.unit import Unit
 
 ARITHMETIC = (operator.add, operator.sub, operator.mul, operator.truediv, operator.neg,
               operator.matmul)

@@ -14,7 +14,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Block, Call, Const, Item, Rhs, Var
 from adcompiler.optimise.rewriter import Rewriter, plain
 from adcompiler.runtime import add_at
-from adcompiler.transforms.unit import Unit
+from adcompiler.typed.unit import Unit
 
 REDUCTIONS = (np.sum, np.mean, np.max, np.min, np.prod)
 

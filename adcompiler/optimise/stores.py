@@ -19,7 +19,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import count_uses, substitute_statement, walk, with_blocks
 from adcompiler.runtime import add_at
-from adcompiler.transforms.unit import Unit
+from adcompiler.typed.unit import Unit
 
 
 def direct_stores(block: Block, unit: Unit) -> Block:

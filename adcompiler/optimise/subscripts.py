@@ -13,7 +13,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import walk, with_blocks
 from adcompiler.runtime import add_at
-from adcompiler.transforms.unit import Unit
+from adcompiler.typed.unit import Unit
 
 
 def sink_subscripts(block: Block, unit: Unit) -> Block:

@@ -26,7 +26,7 @@ from adcompiler.ir.visit import (
 )
 from adcompiler.optimise.common_subexpressions import common_subexpressions
 from adcompiler.optimise.dead_code import dead_code
-from adcompiler.transforms.unit import Unit
+from adcompiler.typed.unit import Unit
 
 
 CHEAP = frozenset({operator.add, operator.sub, operator.mul, operator.neg})

@@ -1,18 +1,18 @@
 """What a rule author imports."""
 
+from adcompiler.ops.domains import Call, Domain, call
 from adcompiler.ops.facts import CONTENTS, HOLDS, LAYOUT, MAY, SAME, VIEW, Option, Shares
+from adcompiler.ops.registry import REGISTRY, Rule
 from adcompiler.rulekit.application import apply_frule, apply_rrule
 from adcompiler.rulekit.define import (
     alias, bilinear, facts, frule, linear, non_differentiable, opt_out, replacement, rrule,
     unionise,
 )
-from adcompiler.rulekit.domains import Call, Domain, call
 from adcompiler.rulekit.functionals import function_of, gradient_of, implied, passive, steady, typed
 from adcompiler.rulekit.hooks import (
     Signature, clear_new_rule_hooks, on_new_rule, refresh_rules,
 )
 from adcompiler.rulekit.memory import augmented_primal, pullback_at
-from adcompiler.rulekit.registry import REGISTRY, Rule
 from adcompiler.rulekit.scalar import scalar_rule
 from adcompiler.rulekit.sensitivities import intercept, preprocess, sensitivity
 from adcompiler.rulekit.tangents import NoTangent, PullbackMemory, ZeroTangent, project_to

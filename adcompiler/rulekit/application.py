@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.ops.registry import REGISTRY, Rule
 from adcompiler.rulekit.problems import name_of, rule_error
-from adcompiler.rulekit.registry import REGISTRY, Rule
 from adcompiler.runtime import project, zeros_like
 
 Pulled = tuple[Any, ...]

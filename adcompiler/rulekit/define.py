@@ -6,11 +6,11 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from adcompiler.ops.domains import Domain, as_domain
 from adcompiler.ops.facts import stated
+from adcompiler.ops.registry import REGISTRY, Inactive, Rule
 from adcompiler.rulekit.assemble import function_from, lines, parameters_of, unused
-from adcompiler.rulekit.domains import Domain, as_domain
 from adcompiler.rulekit.problems import name_of, rule_error
-from adcompiler.rulekit.registry import REGISTRY, Inactive, Rule
 
 AnyFunction = TypeVar("AnyFunction", bound=Callable[..., Any])
 

@@ -14,10 +14,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from adcompiler.ops.registry import REGISTRY, Rule
 from adcompiler.rulekit.application import has_forward
 from adcompiler.rulekit.define import rrule
 from adcompiler.rulekit.problems import name_of
-from adcompiler.rulekit.registry import REGISTRY, Rule
 
 logger = logging.getLogger("adcompiler")
 

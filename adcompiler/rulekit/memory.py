@@ -6,10 +6,10 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from adcompiler.ops.registry import hashable
 from adcompiler.rulekit.assemble import function_from, lines, parameters_of, unused
 from adcompiler.rulekit.define import AnyFunction, rrule
 from adcompiler.rulekit.problems import name_of, rule_error
-from adcompiler.rulekit.registry import hashable
 
 _augmented: dict[Any, Callable[..., Any]] = {}
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.rulekit.domains import Interval
+from adcompiler.ops.domains import Interval
 
 MARGIN = 0.1
 POINTS = (

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.rulekit.domains import Call, Domain, Interval
-from adcompiler.rulekit.homes import qualified_name, ufunc_module
+from adcompiler.ops.domains import Call, Domain, Interval
+from adcompiler.ops.homes import qualified_name, ufunc_module
+from adcompiler.ops.registry import Rule
 from adcompiler.rulekit.probing import domain1, domain2
-from adcompiler.rulekit.registry import Rule
 
 SCALAR_MODULES = ("math", "cmath")
 ARRAYS_REFUSED = (TypeError, ValueError, AttributeError)

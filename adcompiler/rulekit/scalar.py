@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from adcompiler.errors import Finding, RuleError
+from adcompiler.ops.domains import Domain, as_domain
+from adcompiler.ops.registry import REGISTRY, Rule
 from adcompiler.rulekit.assemble import function_from, lines, unused
 from adcompiler.rulekit.define import rrule
-from adcompiler.rulekit.domains import Domain, as_domain
 from adcompiler.rulekit.problems import name_of, rule_error
-from adcompiler.rulekit.registry import REGISTRY, Rule
 from adcompiler.runtime import project
 
 Partial = Callable[..., Any] | int | float | complex | str | None

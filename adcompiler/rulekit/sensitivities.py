@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from adcompiler.ops.registry import REGISTRY, Rule
 from adcompiler.rulekit.assemble import Parameters, function_from, lines, parameters_of, unused
 from adcompiler.rulekit.define import AnyFunction
 from adcompiler.rulekit.problems import name_of, rule_error
-from adcompiler.rulekit.registry import REGISTRY, Rule
 from adcompiler.runtime import zeros_like
 
 LOCALS = ("y", "y_bar", "p", "x_bar")

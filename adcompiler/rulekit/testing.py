@@ -18,6 +18,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from adcompiler.errors import RuleError
+from adcompiler.ops.domains import Call
+from adcompiler.ops.registry import Rule
 from adcompiler.rulekit.application import cotangents, rule_function
 from adcompiler.rulekit.comparison import (
     inner,
@@ -28,8 +30,6 @@ from adcompiler.rulekit.comparison import (
     short,
     value_difference,
 )
-from adcompiler.rulekit.domains import Call
-from adcompiler.rulekit.registry import Rule
 from adcompiler.rulekit.samples import rule_name, sample_calls
 
 __all__ = ["check_rule", "rule_function", "rule_name", "sample_calls"]

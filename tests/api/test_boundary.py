@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import adcompiler.pipeline
+import adcompiler.compile.pipeline
 from adcompiler import ADError, grad, jacobian, jvp, value_and_grad, vjp
 from adcompiler.errors import ArgumentsError, InternalError
+from adcompiler.ops.registry import REGISTRY
 from adcompiler.rulekit import rrule
-from adcompiler.rulekit.registry import REGISTRY
 
 
 def foreign(root: str, name: str) -> type:
@@ -158,7 +158,7 @@ def test_a_child_does_not_wait_for_threads_of_its_parent(tmp_path: Path) -> None
         import os, signal, threading, time, warnings
         warnings.simplefilter("ignore", DeprecationWarning)
         from adcompiler import grad
-        import adcompiler.pipeline as pipeline
+        import adcompiler.compile.pipeline as pipeline
         real = pipeline.compile_request
         begun = threading.Event()
         def slow(request):
@@ -225,7 +225,7 @@ def test_a_rule_registered_meanwhile_is_used(monkeypatch: pytest.MonkeyPatch) ->
     def outer(x: float) -> float:
         return inner(x) + x
 
-    real = adcompiler.pipeline.compile_request
+    real = adcompiler.compile.pipeline.compile_request
     done = []
 
     def meanwhile(request: Any) -> Any:
@@ -239,7 +239,7 @@ def test_a_rule_registered_meanwhile_is_used(monkeypatch: pytest.MonkeyPatch) ->
 
         return emitted
 
-    monkeypatch.setattr(adcompiler.pipeline, "compile_request", meanwhile)
+    monkeypatch.setattr(adcompiler.compile.pipeline, "compile_request", meanwhile)
     try:
         found = grad(outer)
         assert [found(3.0), found(3.0)] == [8.0, 8.0]
@@ -259,7 +259,7 @@ def test_a_failure_of_the_compiler_is_one_error_with_a_line(
     def broken(*args: Any, **kwargs: Any) -> Any:
         raise KeyError("lost")
 
-    monkeypatch.setattr(adcompiler.pipeline, place, broken)
+    monkeypatch.setattr(adcompiler.compile.pipeline, place, broken)
     monkeypatch.setenv("ADCOMPILER_CACHE_DIR", "off")
     with pytest.raises(InternalError) as caught:
         grad(failing)(3.0)
@@ -271,7 +271,7 @@ def test_a_failure_of_the_compiler_is_one_error_with_a_line(
 
 
 def test_the_line_is_that_which_was_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    from adcompiler.transforms.specialise import Specialiser
+    from adcompiler.specialise.evaluator import Specialiser
 
     real = Specialiser.call
 

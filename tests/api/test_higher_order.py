@@ -8,9 +8,10 @@ import pytest
 import scipy.optimize
 
 from adcompiler import (
-    UnsupportedError, grad, hessian, hvp, jet, nth_derivative, seeds, value_and_grad, vhp,
+    UnsupportedError, grad, hessian, hvp, jet, nth_derivative, value_and_grad, vhp,
 )
-from adcompiler.higher_order import COMBINATIONS
+from adcompiler.api.grad import seeds
+from adcompiler.api.hessians import COMBINATIONS
 
 POINT = (1.0, 1.5, 1.3, 1.2)
 SECOND_POINT = np.array([1.0, 1.5, 1.3, 1.2])

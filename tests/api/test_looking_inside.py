@@ -12,8 +12,8 @@ import numpy.typing as npt
 import pytest
 
 from adcompiler import MissingRuleError, UnsupportedError, grad, source, value_and_grad, vjp
-from adcompiler.annotations import parse_arguments, parse_type, type_of_annotation
 from adcompiler.dispatch import Options, Specialisations
+from adcompiler.dispatch.annotations import parse_arguments, parse_type, type_of_annotation
 from adcompiler.ir import types as t
 
 
@@ -291,7 +291,7 @@ def test_a_stray_annotation_of_variable_arguments_says_nothing() -> None:
     def f(x: float, *more: float, **named: float) -> float:
         return x
 
-    from adcompiler.annotations import types_of_parameters
+    from adcompiler.dispatch.annotations import types_of_parameters
 
     s = Specialisations(f, Options("grad", 0))
     assert types_of_parameters(s) == (t.FLOAT, t.UNKNOWN, t.UNKNOWN)

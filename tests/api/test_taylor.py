@@ -12,7 +12,7 @@ import scipy.integrate
 import scipy.special
 
 from adcompiler import UnsupportedError, jet, nth_derivative, source, taylor
-from adcompiler.series import nested
+from adcompiler.api.taylor import nested
 
 ORDER = 24
 

@@ -11,13 +11,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 ORDER = (
-    "errors", "budget", "runtime", "smooth", "ir", "ops", "rulekit", "frontend", "analyses",
-    "transforms",
-    "optimise", "finish", "products", "hoisting", "pushforwards", "linearizations", "emit",
-    "backends", "cache", "sparsity", "tracers", "nested", "pipeline", "dispatch", "annotations",
-    "explain", "patterns", "plot", "api", "directions", "seeds", "series", "jacobians",
-    "higher_order", "second_order", "complex_derivatives",
-    "sparse_source", "sparse", "testing", "cli",
+    "errors", "budget", "runtime", "smooth", "ir", "ops", "rulekit", "typed", "frontend",
+    "analyses", "optimise", "specialise", "derive", "batching", "products", "backends", "cache",
+    "sparsity", "tracers", "compile", "dispatch", "plot", "api", "testing", "cli",
 )  # fmt: skip
 RULES_MAY_IMPORT = ("adcompiler.rulekit", "adcompiler.runtime", "adcompiler_rules")
 RUNTIME_MAY_IMPORT = ("adcompiler.runtime", "numpy")
@@ -116,15 +112,15 @@ def test_every_module_of_the_compiler_has_a_place_in_the_order() -> None:
 @pytest.mark.parametrize(
     ("module", "text", "complaint"),
     [
-        ("adcompiler.ir.nodes", "import adcompiler.api", "ir comes before api"),
+        ("adcompiler.ir.nodes", "import adcompiler.api.grad", "ir comes before api"),
         ("adcompiler.ir.nodes", "from adcompiler import emit", "ir comes before emit"),
         ("adcompiler.ir.nodes", "import adcompiler", "ir comes before __init__"),
         ("adcompiler.ir", "def f():\n    from adcompiler.cli import main", "ir:2: "),
         ("adcompiler.errors", "from adcompiler.runtime import add", "errors comes before runtime"),
-        ("adcompiler.emit.x", "import_module('adcompiler.cache')", "emit comes before cache"),
+        ("adcompiler.backends", "import_module('adcompiler.cache')", "backends comes before cache"),
         ("adcompiler.ir.nodes", "from . import types", "is relative"),
         ("adcompiler.ir.nodes", "from adcompiler.errors import *", "is a star import"),
-        ("adcompiler.api", "import adcompiler_rules.operators", "arrive by entry points"),
+        ("adcompiler.api.grad", "import adcompiler_rules.operators", "arrive by entry points"),
         ("adcompiler.runtime.tapes", "import scipy.special", "neither NumPy nor the standard"),
         ("adcompiler.runtime.scipy_linalg", "import adcompiler.errors", "neither NumPy nor"),
         ("adcompiler.runtime.tapes", "import adcompiler.errors", "neither NumPy nor the standard"),
@@ -140,9 +136,9 @@ def test_a_violation_is_found(module: str, text: str, complaint: str) -> None:
 @pytest.mark.parametrize(
     ("module", "text"),
     [
-        ("adcompiler.emit.lower", "from adcompiler.emit.layout import x\nimport gast, ast"),
-        ("adcompiler.cli", "import adcompiler.errors, adcompiler.api, rich"),
-        ("adcompiler", "from adcompiler.api import grad"),
+        ("adcompiler.backends.lower", "from adcompiler.backends.layout import x\nimport ast"),
+        ("adcompiler.cli", "import adcompiler.errors, adcompiler.api.grad, rich"),
+        ("adcompiler", "from adcompiler.api.grad import grad"),
         ("adcompiler.runtime.tapes", "import numpy as np\nfrom numpy.lib import x\nimport math"),
         ("adcompiler.runtime.scipy_linalg", "from scipy.linalg import lu_factor"),
         (

@@ -48,7 +48,7 @@ from model import f
 from shapes import Point
 bar = f(Point(1.0), 2.0)
 print(bar.x, bar.y, bar.k)
-print("adcompiler.pipeline" in sys.modules)
+print("adcompiler.compile.pipeline" in sys.modules)
 '''
 
 

@@ -76,7 +76,7 @@ PROGRAM = """
     import sys
     import model
     print(float(model.gradient(1.0)), {after})
-    print(*sorted(name for name in sys.modules if name == "adcompiler.pipeline"))
+    print(*sorted(name for name in sys.modules if name == "adcompiler.compile.pipeline"))
 """
 
 

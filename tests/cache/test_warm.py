@@ -61,7 +61,8 @@ CALLS = {
     "rosen": "grad(__import__('scipy.optimize').optimize.rosen)(np.ones(3)).tolist()",
 }
 PARSERS = (
-    "gast", "astunparse", "adcompiler.frontend.parser", "adcompiler.emit", "adcompiler.pipeline",
+    "gast", "astunparse", "adcompiler.frontend.parser", "adcompiler.backends.python",
+    "adcompiler.compile.pipeline",
 )
 
 

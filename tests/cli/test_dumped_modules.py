@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 
 from adcompiler import value_and_grad, vjp
-from adcompiler.analyses.values import type_of
 from adcompiler.cli.dump import DumpOptions, check_importable, dump, left_open, requests_for
+from adcompiler.compile.pipeline import compile_request
 from adcompiler.errors import ADError
 from adcompiler.ir import types as t
-from adcompiler.pipeline import compile_request
 from adcompiler.runtime import StretchedError
+from adcompiler.typed.values import type_of
 from tests.corpus.program import Program, is_scalar
 from tests.corpus.test_corpus import PROGRAMS
 from tests.golden.test_emitted import PROGRAMS as GOLDEN

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adcompiler.emit.merge import merge, renamed
+from adcompiler.backends.python.printer.merge import merge, renamed
 from adcompiler.errors import InternalError
 
 HELPER = "def h_augmented(x):\n    # a.py:1  return x\n    return x, (x,)"

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from adcompiler import ADError, vjp
-from adcompiler.api import Derivative
+from adcompiler.api.grad import Derivative
+from adcompiler.api.hessians import directional
 from adcompiler.cache.store import load_module
 from adcompiler.dispatch import Options
-from adcompiler.higher_order import directional
 from tests.corpus.program import flat
 from tests.corpus.test_corpus import PROGRAMS
 from tests.language.check import inner, move

@@ -7,9 +7,9 @@ import zlib
 import numpy as np
 import pytest
 from adcompiler import jvp, vjp
+from adcompiler.api.seeds import batched_jvp, batched_vjp
 from adcompiler.dispatch.trees import leaves
 from adcompiler.runtime.batches import seed_of, stacked
-from adcompiler.seeds import batched_jvp, batched_vjp
 
 from tests.corpus.program import is_scalar, random_like
 from tests.corpus.test_corpus import PROGRAMS

@@ -12,8 +12,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
+from adcompiler.ops.homes import display_name
 from adcompiler.rulekit import REGISTRY, Rule
-from adcompiler.rulekit.homes import display_name
 from adcompiler.rulekit.samples import rule_name
 from tests.docs.test_code_blocks import ROOT
 from tests.rules.refused import FORWARD, TWICE, UNTRIED

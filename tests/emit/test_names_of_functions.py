@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from adcompiler import grad
-from adcompiler.emit.references import names_in
+from adcompiler.backends.python.references import names_in
 from adcompiler.ir.nodes import Block, Const, Let, Origin, Step, Update, Var
 from adcompiler.runtime.shaping import reshape_view
 

@@ -10,13 +10,13 @@ import pytest
 
 from adcompiler import grad, source, value_and_grad, vjp
 from adcompiler.analyses.purity import Purity
-from adcompiler.emit.free_names import settle
-from adcompiler.emit.lower import FunctionLowering
-from adcompiler.emit.references import References
-from adcompiler.emit.source import emit_source
+from adcompiler.backends.python.free_names import settle
+from adcompiler.backends.python.lower import FunctionLowering
+from adcompiler.backends.python.printer.source import emit_source
+from adcompiler.backends.python.references import References
 from adcompiler.ir.nodes import Block, Call, Const, Function, Let, Origin, Param, Var
 from adcompiler.runtime import add_at
-from adcompiler.transforms.unit import Unit
+from adcompiler.typed.unit import Unit
 
 V = np.array([0.5, -1.5, 2.0])
 M = np.array([[0.5, -1.0, 2.0], [0.25, 1.5, -0.75]])

@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from adcompiler.emit.source import (
+from adcompiler.backends.python.printer.source import (
     BlankLine,
     Comment,
     check_round_trip,

@@ -18,7 +18,7 @@ import scipy.optimize
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from adcompiler.emit.source import emit_expression, emit_source
+from adcompiler.backends.python.printer.source import emit_expression, emit_source
 
 LOAD, STORE = ast.Load(), ast.Store()
 MODULES = [statistics, random, fractions, dataclasses, ast, typing, functools, string]

@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.analyses.values import type_of
-from adcompiler.api import Derivative
+from adcompiler.api.grad import Derivative
+from adcompiler.batching.batcher import NotBatchable
+from adcompiler.compile.pipeline import Emitted, Request, Result, stages
 from adcompiler.dispatch.specialisations import Options, at_point, pair
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir.evaluate import Evaluator, Watch
-from adcompiler.pipeline import Emitted, Request, Result, stages
 from adcompiler.runtime.broadcasting import StretchedError
-from adcompiler.transforms.batching import NotBatchable
-from adcompiler.transforms.unit import Unit
+from adcompiler.typed.unit import Unit
+from adcompiler.typed.values import type_of
 
 Watching = Callable[[str, Unit], Watch]
 TOLERANCE = 1e-9

@@ -18,6 +18,7 @@ import pytest
 
 from adcompiler.analyses.purity import Purity
 from adcompiler.analyses.storage import Sharing
+from adcompiler.compile.pipeline import stages
 from adcompiler.errors import ADError
 from adcompiler.ir import types as t
 from adcompiler.ir.evaluate import Evaluator, Watch
@@ -26,9 +27,8 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import with_blocks
 from adcompiler.optimise import passes
-from adcompiler.pipeline import stages
 from adcompiler.runtime.containers import RebindError
-from adcompiler.transforms.unit import Unit
+from adcompiler.typed.unit import Unit
 from tests.corpus.program import Program, is_scalar
 from tests.corpus.test_corpus import PROGRAMS
 from tests.evaluation.stages import Compilation, Differs, compare

@@ -19,11 +19,11 @@ from adcompiler.ir.evaluate import Watch
 from adcompiler.ir.nodes import (
     Atom, Attribute, Call, Const, Item, Pack, Rhs, Update, Var, operands, unstar,
 )
-from adcompiler.rulekit.registry import hashable
+from adcompiler.ops.registry import hashable
 from adcompiler.runtime import give_back, own, zeros_like
 from adcompiler.runtime.batches import zeros_of_each
 from adcompiler.runtime.shaping import laid_out_as
-from adcompiler.transforms.unit import Unit, is_elementwise
+from adcompiler.typed.unit import Unit, is_elementwise
 
 PYTHON = {"bool": bool, "int": int, "float": float, "complex": complex}
 

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from adcompiler import fmad, grad, jacfwd, jacobian, jacrev, seeds
+from adcompiler import fmad, grad, jacfwd, jacobian, jacrev
+from adcompiler.api.grad import seeds
 
 
 def rows(v):

@@ -10,7 +10,7 @@ from adcompiler import (
     ExternalFunction, MissingRuleError, UnsupportedError, checkpoint, checkpoint_loop, grad,
     jacobian_sparsity, jvp, value_and_grad,
 )
-from adcompiler.seeds import batched_vjp
+from adcompiler.api.seeds import batched_vjp
 
 X = np.array([1.1, 1.2, 1.3])
 

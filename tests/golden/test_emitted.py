@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from adcompiler import source, vjp
-from adcompiler.emit.source import emit_source
+from adcompiler.backends.python.printer.source import emit_source
 
 PROGRAMS = sorted(Path(__file__).with_name("programs").glob("*.py"))
 MARKER = "# output\n"

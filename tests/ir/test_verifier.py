@@ -12,18 +12,18 @@ import numpy as np
 import pytest
 
 from adcompiler.analyses.purity import Purity
-from adcompiler.analyses.values import type_of
-from adcompiler.api import value_and_grad
+from adcompiler.api.grad import value_and_grad
+from adcompiler.compile.pipeline import Request, compile_request, stages
 from adcompiler.errors import InternalError
+from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Block, Call, Const, Function, If, Item, Let, Loop, Origin, Pack, Param, Raise, Step, Update,
     Var,
 )
-from adcompiler.ir import types as t
 from adcompiler.ir.verifier import verify, verifying
 from adcompiler.optimise import passes
 from adcompiler.optimise.passes import PASSES
-from adcompiler.pipeline import Request, compile_request, stages
+from adcompiler.typed.values import type_of
 
 PROGRAMS = sorted((Path(__file__).parents[1] / "golden" / "programs").glob("*.py"))
 HERE = Origin("here.py", 1, 0, "")

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from adcompiler.ops.facts import ITEMS, Facts, Shares, stated
+from adcompiler.ops.homes import display_name
 from adcompiler.rulekit import REGISTRY, Call, facts
-from adcompiler.rulekit.homes import display_name
 
 OPTIONS: dict[str, tuple[Call, ...]] = {
     name: tuple(Call(args, kwargs) for args, kwargs in calls) for name, calls in {

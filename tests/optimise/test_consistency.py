@@ -7,10 +7,10 @@ import zlib
 
 import numpy as np
 import pytest
-from adcompiler.analyses.values import type_of, type_of_arithmetic
+from adcompiler.compile.pipeline import Request, stages
 from adcompiler.ir import types as t
 from adcompiler.optimise.consistency import misfits
-from adcompiler.pipeline import Request, stages
+from adcompiler.typed.values import type_of, type_of_arithmetic
 
 from tests.corpus.test_corpus import PROGRAMS
 

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 from adcompiler.analyses.purity import Purity
-from adcompiler.analyses.values import type_of
-from adcompiler.emit.free_names import settle
-from adcompiler.emit.lower import FunctionLowering
-from adcompiler.emit.references import References
-from adcompiler.emit.source import emit_source
+from adcompiler.backends.python.free_names import settle
+from adcompiler.backends.python.lower import FunctionLowering
+from adcompiler.backends.python.printer.source import emit_source
+from adcompiler.backends.python.references import References
 from adcompiler.frontend.functions import lower
 from adcompiler.ir.nodes import Block, Function, Param
 from adcompiler.optimise.passes import PASSES
-from adcompiler.products import specialise
-from adcompiler.transforms.unit import Unit
+from adcompiler.products.product import specialise
+from adcompiler.typed.unit import Unit
+from adcompiler.typed.values import type_of
 
 ARRAY = np.linspace(0.5, 1.5, 3)
 MATRIX = np.ones((2, 3))

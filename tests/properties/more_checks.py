@@ -17,8 +17,8 @@ import numpy as np
 from tests.properties.values import Program
 
 from adcompiler import batched_vjp, jacobian_sparsity
-from adcompiler.api import source as emitted_source
-from adcompiler.api import value_and_grad, vjp
+from adcompiler.api.grad import source as emitted_source
+from adcompiler.api.grad import value_and_grad, vjp
 from adcompiler.errors import ADError, InternalError
 
 Check = Callable[[Callable[..., Any], Program, Any, Any, float], None]

@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 import scipy.optimize
 
-from adcompiler.api import value_and_grad, vjp
+from adcompiler.api.grad import value_and_grad, vjp
 from adcompiler.errors import ADError, InternalError
 from adcompiler.runtime.containers import RebindError
 from tests.corpus.test_corpus import PROGRAMS

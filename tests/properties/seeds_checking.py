@@ -11,9 +11,9 @@ from adcompiler import (
     UnsupportedError, hessian, hvp, jacfwd, jacobian, jacrev, jvp, sparse_hessian, sparse_jacobian,
     vjp,
 )
+from adcompiler.api.seeds import batched_jvp, batched_vjp
 from adcompiler.dispatch.trees import leaves, map_tree
 from adcompiler.runtime.batches import seed_of, stacked
-from adcompiler.seeds import batched_jvp, batched_vjp
 
 SEEDS = (2, 3, 5)
 """Numbers of seeds: the smallest that is several, that of every axis, and that of none."""

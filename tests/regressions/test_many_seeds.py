@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from adcompiler import jacfwd, jacobian, jacrev, sparse_jacobian, vjp
-from adcompiler.seeds import batched_vjp
+from adcompiler.api.seeds import batched_vjp
 
 x = np.array([0.7, 1.2, 2.1])
 

@@ -6,7 +6,7 @@ import scipy.special as special
 from adcompiler import (
     Global, Local, hessian_sparsity, jacobian_sparsity, scalar_rule, sparse_hessian,
 )
-from adcompiler.rulekit.registry import REGISTRY
+from adcompiler.ops.registry import REGISTRY
 
 x = np.array([1.2, 0.7])
 WAYS = [

@@ -6,8 +6,8 @@ import operator
 import numpy as np
 import pytest
 
+from adcompiler.ops.domains import as_domain
 from adcompiler.rulekit import Rule, call
-from adcompiler.rulekit.domains import as_domain
 from adcompiler.rulekit.testing import check_rule, rule_name, sample_calls
 from adcompiler.runtime import project
 

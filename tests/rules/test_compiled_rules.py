@@ -29,11 +29,11 @@ import adcompiler
 from adcompiler import vjp
 from adcompiler.analyses.purity import DESTRUCTIVE
 from adcompiler.dispatch import as_real
+from adcompiler.ops.homes import public_place
 from adcompiler.rulekit import REGISTRY, Call
 from adcompiler.rulekit.comparison import (
     is_inexact, kind_difference, numbers, short, value_difference,
 )
-from adcompiler.rulekit.homes import public_place
 from adcompiler.rulekit.testing import (
     PRIMAL_TOLERANCE, _random_cotangent, _single_precision_variants, rule_function, rule_name,
     sample_calls,

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from adcompiler.analyses.purity import DESTRUCTIVE
+from adcompiler.ops.homes import ENTRY_POINT_GROUP
 from adcompiler.rulekit import REGISTRY
-from adcompiler.rulekit.homes import ENTRY_POINT_GROUP
 from adcompiler.rulekit.testing import check_rule, rule_name, sample_calls
 
 

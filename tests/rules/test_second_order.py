@@ -14,13 +14,13 @@ import pytest
 
 from adcompiler import ADError, grad, vjp
 from adcompiler.analyses.purity import DESTRUCTIVE
+from adcompiler.api.second_order import pulled, second_order
 from adcompiler.rulekit import REGISTRY
 from adcompiler.rulekit.comparison import inner
 from adcompiler.rulekit.testing import (
     _move, _random_cotangent, _random_direction, rule_name, sample_calls,
 )
 from adcompiler.runtime.external import call_external
-from adcompiler.second_order import pulled, second_order
 from tests.rules import refused
 
 EVERY = 1 if os.environ.get("ADCOMPILER_ALL_RULES") else 12

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from adcompiler.cache.store import load_module
 from adcompiler.dispatch.trees import leaves
-from adcompiler.rulekit.domains import Call
-from adcompiler.rulekit.registry import Rule
+from adcompiler.ops.domains import Call
+from adcompiler.ops.registry import Rule
 from adcompiler.rulekit.samples import rule_name
 
 LITERALS = (type(None), bool, int, str, slice, type(Ellipsis))

@@ -17,9 +17,9 @@ import scipy.special
 from adcompiler import classify
 from adcompiler.cli import main
 from adcompiler.cli.check_classification import check, classified_rules
-from adcompiler.rulekit.classify import DECLARED, LOCAL
+from adcompiler.ops.classify import DECLARED, LOCAL
 from adcompiler.rulekit.samples import rule_name
-from adcompiler.sparsity.classification import classifications
+from adcompiler.sparsity.transfers.classification import classifications
 from adcompiler.tracers import is_der1_zero_local
 
 EVERY = 1 if os.environ.get("ADCOMPILER_ALL_RULES") else 4

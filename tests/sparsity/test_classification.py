@@ -11,10 +11,10 @@ import scipy.special.cython_special
 from adcompiler import (
     Global, Local, UnsupportedError, classify, hessian_sparsity, jacobian_sparsity, tracers,
 )
-from adcompiler.rulekit.classify import DECLARED, LOCAL, letters_of
-from adcompiler.sparsity.classification import classifications
-from adcompiler.sparsity.tracer_sets import SET_KINDS
-from adcompiler.sparsity.tracers import OVERLOADS, Space
+from adcompiler.ops.classify import DECLARED, LOCAL, letters_of
+from adcompiler.sparsity.tracing.tracer_sets import SET_KINDS
+from adcompiler.sparsity.tracing.tracers import OVERLOADS, Space
+from adcompiler.sparsity.transfers.classification import classifications
 from tests.sparsity import classified
 from tests.sparsity.check import both_ways, pairs, rows
 from tests.sparsity.classified import relu, scaled, sincos, softplus

@@ -5,12 +5,12 @@ import inspect
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from adcompiler.sparsity import kernels
-from adcompiler.sparsity.coloring import (
+from adcompiler.sparsity.coloring.coloring import kernels
+from adcompiler.sparsity.coloring.coloring import (
     KINDS, ORDERS, as_pattern, color, entries, is_alone, residues, without_diagonal,
 )
-from adcompiler.sparsity.decompression import Decompression
-from adcompiler.sparsity.python_kernels import dynamic_order, greedy_colors
+from adcompiler.sparsity.coloring.decompression import Decompression
+from adcompiler.sparsity.coloring.python_kernels import dynamic_order, greedy_colors
 
 
 def banded(n, *offsets):
@@ -228,7 +228,7 @@ def test_a_full_row_needs_a_color_for_each_column_and_a_sparse_rest_none():
 def test_other_orders_are_tried_only_where_colors_may_be_saved(monkeypatch):
     asked = []
     monkeypatch.setattr(
-        "adcompiler.sparsity.coloring.dynamic_order_kernel",
+        "adcompiler.sparsity.coloring.coloring.dynamic_order_kernel",
         lambda indptr, *rest: asked.append(rest) or np.arange(indptr.size - 1))
     assert color(np.triu(np.ones((6, 6)))[:, :5]).count == 5  # the natural order needs no more
     assert not asked

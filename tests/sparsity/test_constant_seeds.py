@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from adcompiler import sparse, sparse_hessian, sparse_jacobian
+from adcompiler import sparse_hessian, sparse_jacobian
+from adcompiler.api.grad import sparse
 from adcompiler.dispatch import AtPoint
 from tests.sparsity.check import dense_jacobian
 from tests.sparsity.test_random_programs import N, source

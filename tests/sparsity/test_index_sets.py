@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adcompiler.sparsity import index_sets as forms
-from adcompiler.sparsity import sets
-from adcompiler.sparsity.index_sets import Bag, Cells, Ragged
-from adcompiler.sparsity.values import (
+from adcompiler.sparsity.dependences import index_sets as forms
+from adcompiler.sparsity.dependences import sets
+from adcompiler.sparsity.dependences.index_sets import Bag, Cells, Ragged
+from adcompiler.sparsity.dependences.values import (
     Relation, combined, end_to_end, gathered, masked, stretched, unite,
 )
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from adcompiler import hessian_sparsity, jacobian_sparsity
-from adcompiler.sparsity import lanes, machine
+from adcompiler.sparsity.interpreter import machine
+from adcompiler.sparsity.interpreter.lanes import lanes
 from tests.sparsity.check import dense_jacobian, missing, rows
 from tests.sparsity.random_loops import random_loop
 

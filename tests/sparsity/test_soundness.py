@@ -5,7 +5,8 @@ import pytest
 
 from adcompiler import UnsupportedError, jacobian_sparsity
 from adcompiler.runtime.shaping import CopiedError
-from adcompiler.sparsity import lanes, machine
+from adcompiler.sparsity.interpreter import machine
+from adcompiler.sparsity.interpreter.lanes import lanes
 from tests.properties.fuzz import program_of
 from tests.sparsity.check import dense_jacobian, missing, rows
 from tests.sparsity.fuzz import outcome, with_arguments

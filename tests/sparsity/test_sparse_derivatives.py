@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from adcompiler import UnsupportedError, grad, vjp
-from adcompiler.sparse import sparse_hessian, sparse_jacobian
+from adcompiler.api.sparse import sparse_hessian, sparse_jacobian
 from scipy.optimize import rosen_hess
 
 
@@ -158,7 +158,7 @@ def test_single_precision_and_numbers():
 
 
 def test_many_sweeps_where_seeds_would_fill_the_memory(monkeypatch):
-    from adcompiler import sparse
+    from adcompiler.api.grad import sparse
 
     monkeypatch.setattr(sparse, "MAX_NUMBERS", 100)
     u = rng.uniform(0.5, 1.5, 50)

@@ -10,7 +10,7 @@ from adcompiler import (
     Global, Local, MissingPrimalError, SourceNotFoundError, hessian_sparsity, jacobian_sparsity,
     stop_gradient,
 )
-from adcompiler.sparsity.tracer_arrays import TracerArray
+from adcompiler.sparsity.tracing.tracer_arrays import TracerArray
 from adcompiler.tracers import (
     Dual, GradientTracer, HessianTracer, hessian_buffer, hessian_eltype, jacobian_buffer,
     jacobian_eltype,

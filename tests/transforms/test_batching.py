@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from adcompiler import jvp, source, vjp
-from adcompiler.api import kept_derivative
-from adcompiler.seeds import batched_jvp, batched_vjp
+from adcompiler.api.grad import kept_derivative
+from adcompiler.api.seeds import batched_jvp, batched_vjp
 
 
 def emitted(function, mode, *args):

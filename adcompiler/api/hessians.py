@@ -1,0 +1,298 @@
+"""Second derivatives: Hessians, and their products with vectors.
+
+All are compositions of ``grad``, ``vjp`` and ``jvp``; the compiler differentiates the code that it
+has emitted for the inner one.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import weakref
+from collections.abc import Callable, Iterator
+from inspect import Parameter
+from typing import Any
+
+import numpy as np
+
+from adcompiler.api.forward import jvp
+from adcompiler.api.grad import Derivative, DerivativeFunction, kept_derivative
+from adcompiler.api.seeds import seeds_at_once
+from adcompiler.cache.store import load_module
+from adcompiler.dispatch import Options
+from adcompiler.dispatch.arguments import described
+from adcompiler.dispatch.trees import size_of, unit_batches
+from adcompiler.dispatch.written import as_written, sees_calls
+from adcompiler.errors import ADError
+from adcompiler.typed.derivatives import MAKERS, Wanted
+
+POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+TRIED = ("fwd_adj", "adj_fwd", "adj_adj", "fwd_fwd")
+_ACCEPTED: weakref.WeakKeyDictionary[Derivative, str] = weakref.WeakKeyDictionary()
+"""The combination that is taken where the compiler refuses to push a tangent through a gradient."""
+COMBINATIONS = ("fwd_adj", "fwd_fwd", "adj_fwd", "adj_adj")
+
+
+def hessian(
+    function: Callable[..., Any] | None = None,
+    argnums: int | str | tuple[int | str, ...] = 0,
+    *,
+    mode: str | None = None,
+    out: Any = None,
+) -> Any:
+    """Return a function that computes the Hessian of ``function``, which returns a real number.
+
+    For an argument ``x``, a number or array, the Hessian has the shape ``x.shape + x.shape``; for a
+    tuple ``argnums`` it is a tuple of rows, tuples of blocks, one for each pair of arguments.
+    ``mode`` names how it is computed, the outer derivative first: ``"fwd_adj"`` pushes a tangent
+    through the gradient for each column, ``"adj_adj"`` pulls a cotangent back through it for each
+    row, ``"adj_fwd"`` takes gradients of directional derivatives, ``"fwd_fwd"`` pushes a pair of
+    tangents for each entry. None is the first of ``"fwd_adj"``, ``"adj_fwd"``, ``"adj_adj"`` and
+    ``"fwd_fwd"`` that the compiler does not refuse. With ``out``, an array of the Hessian's
+    shape, rows are written there as they are computed, and it is returned.
+
+    Can be used as a decorator, with or without arguments. Raises UnsupportedError or
+    MissingRuleError before anything runs, TypeError for arguments of other types.
+    """
+    if mode is not None and mode not in COMBINATIONS:
+        raise ValueError(f"mode {mode!r} is not one of {', '.join(COMBINATIONS)}")
+    if function is None:
+        return lambda f: hessian(f, argnums, mode=mode, out=out)
+    several = isinstance(argnums, (tuple, list))
+    if several and out is not None:
+        raise ValueError("out is for the Hessian in one argument; argnums names several")
+    wanted = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
+    forms: dict[Any, Callable[..., Any]] | None = {} if sees_calls(function) else None
+    rows = [Rows(function, wanted, one) for one in ((mode,) if mode else TRIED)]
+
+    def hessian_of(*args: Any, **kwargs: Any) -> Any:
+        """Return the Hessian at the arguments."""
+        if forms is not None:
+            key = (len(args), *kwargs)
+            if key not in forms:
+                made, names = as_written(function, argnums, len(args), tuple(kwargs))
+                forms[key] = hessian(made, names, mode=mode, out=out)
+            return forms[key](*args, **kwargs)
+        given, values = rows[0].arguments(args, kwargs)
+        blocks = [[np.empty(x.shape + y.shape, x.dtype) for y in values] for x in values]
+        if out is not None:
+            if np.shape(out) != blocks[0][0].shape:
+                raise ValueError(
+                    f"out has shape {np.shape(out)}, but the Hessian {blocks[0][0].shape}"
+                )
+            blocks = [[out]]
+        for i, index, parts in first_accepted(rows, given, values):
+            for block, part in zip(blocks[i], parts, strict=True):
+                block[index] = part
+        if several:
+            return tuple(tuple(map(number_or_array, row)) for row in blocks)
+        return out if out is not None else number_or_array(blocks[0][0])
+
+    given: dict[str, Any] = {"argnums": wanted if several else argnums}
+    given |= {} if mode is None else {"mode": mode}
+    options = Wanted("hessian", given["argnums"], False, (
+        *((("mode", mode),) if mode else ()), *((("out", True),) if out is not None else ()),
+    ))
+    given |= {} if out is None else {"out": out}
+    return DerivativeFunction(
+        function, options, hessian_of, hessian, given, rows[0].gradient.__signature__)
+
+
+class Rows:
+    """Computes the rows of Hessians of one function, in one of the four combinations."""
+
+    def __init__(
+        self, function: Callable[..., Any], argnums: tuple[int | str, ...], mode: str
+    ) -> None:
+        self.mode = mode
+        self.gradient = Derivative(function, Options("grad", argnums))
+        s = self.gradient.specialisations
+        self.positions = tuple(i - len(s.target.first) for i in s.wrt)
+        outer, inner = mode.split("_")
+        of = "forward" if outer == "fwd" else "vjp" if inner == "adj" else "grad"
+        if inner == "adj":
+            self.second = Derivative(self.gradient, Options(of, self.positions, batched=True))
+        else:
+            wanted = tuple(f"args.{i}" for i in self.positions)
+            self.second = Derivative(directional(function, self.positions), Options(of, wanted))
+
+    def arguments(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], list[Any]]:
+        """Return all arguments by position, and those wanted as arrays; TypeError for others."""
+        s = self.gradient.specialisations
+        values = s.values(self.gradient.bound(*args, **kwargs))
+        if any(s.parts) or any(p.kind not in POSITIONAL for p in s.parameters):
+            raise TypeError("hessian needs a function whose arguments can be given by position")
+        for i in s.wrt:
+            name, value = s.parameters[i].name, values[i]
+            real = isinstance(value, (float, np.floating, np.ndarray))
+            if not real or np.asarray(value).dtype.kind != "f":
+                raise TypeError(
+                    f"hessian needs real numbers and arrays, but {name} is {described(value)}; "
+                    "hvp takes tuples, lists, dicts and instances too"
+                )
+        return values[len(s.target.first) :], [np.asarray(values[i]) for i in s.wrt]
+
+    def at(self, args: tuple[Any, ...], values: list[Any]) -> Iterator[tuple[int, Any, Any]]:
+        """Yield rows of the Hessian: for which argument, what index of it, and their parts."""
+        if self.mode.endswith("adj"):
+            yield from self.many(args, values)
+            return
+        row: Callable[[tuple[Any, ...]], Any]
+        if self.mode == "adj_fwd":
+            row = lambda d: self.second(args, d)  # noqa: E731
+        else:
+            row = lambda d: self.entries(args, values, d)  # noqa: E731
+        for i, index, direction in unit_vectors(values):
+            yield i, index, row(direction)
+
+    def many(
+        self, args: tuple[Any, ...], values: list[Any]
+    ) -> Iterator[tuple[int, Any, list[Any]]]:
+        """Yield the rows of as many elements of an argument as one sweep computes, as ``at``."""
+        rows: Callable[[tuple[Any, ...]], Any]
+        if self.mode == "fwd_adj":
+            push = self.second(*args)
+            rows = lambda seeds: push(*seeds)[1]  # noqa: E731
+        else:
+            rows = self.second(*args)[1]
+        done = 0
+        for seeds in unit_batches(tuple(values), seeds_at_once(size_of(values))):
+            found, number, first = rows(seeds), len(seeds[0]), 0
+            for i, value in enumerate(values):
+                start, stop = max(done - first, 0), min(done + number - first, value.size)
+                if start < stop:
+                    chosen = slice(first + start - done, first + stop - done)
+                    yield i, *placed(value.shape, start, stop, [part[chosen] for part in found])
+                first += value.size
+            done += number
+
+    def entries(
+        self, args: tuple[Any, ...], values: list[Any], direction: tuple[Any, ...]
+    ) -> list[Any]:
+        """Return a row of the Hessian, entry by entry."""
+        push = self.second(args, direction)
+        parts = [np.empty(value.shape, value.dtype) for value in values]
+        for j, index, other in unit_vectors(values):
+            parts[j][index] = push(*other)[1]
+        return parts
+
+
+def placed(
+    shape: tuple[int, ...], start: int, stop: int, parts: list[Any]
+) -> tuple[Any, list[Any]]:
+    """Return the index of some elements of an array, counted in C order, and their rows' parts."""
+    if stop - start == math.prod(shape):
+        return Ellipsis, [part.reshape((*shape, *part.shape[1:])) for part in parts]
+    return np.unravel_index(np.arange(start, stop), shape), parts
+
+
+def first_accepted(ways: list[Rows], *args: Any) -> Iterator[Any]:
+    """Yield the rows that the first of some combinations gives that the compiler does not refuse.
+
+    Those that it refuses are put last.
+    """
+    for _ in range(len(ways) - 1):
+        found = ways[0].at(*args)
+        try:
+            first = next(found, None)
+        except ADError:
+            ways.append(ways.pop(0))
+            continue
+        if first is not None:
+            yield first
+        yield from found
+        return
+    try:
+        yield from ways[0].at(*args)
+    except ADError:
+        ways.append(ways.pop(0))
+        yield from ways[0].at(*args)  # the refusal of the first is the one to be told
+
+
+@functools.lru_cache(maxsize=64)
+def directional(function: Callable[..., Any], positions: tuple[int, ...]) -> Callable[..., Any]:
+    """Return the derivative of ``function`` along a direction, as a function with readable source.
+
+    It takes a tuple of arguments, and one of the tangents of those at the ``positions``.
+    """
+    text = (
+        "def directional(args, tangents):\n"
+        f"    return jvp(function, args, tangents, argnums={positions})[1]\n"
+    )
+    namespace = load_module(None, text, "adcompiler_directional").__dict__
+    namespace.update(jvp=jvp, function=function)
+    made: Callable[..., Any] = namespace["directional"]
+    return made
+
+
+def unit_vectors(
+    values: list[Any],
+) -> Iterator[tuple[int, tuple[int, ...], tuple[Any, ...]]]:
+    """Yield each element of some arrays, by array and index, and the direction that moves it."""
+    zeros = [np.zeros_like(value) for value in values]
+    for i, value in enumerate(values):
+        for index in np.ndindex(value.shape):
+            one = zeros[i].copy()
+            one[index] = 1.0
+            yield i, index, tuple(map(number_or_array, [*zeros[:i], one, *zeros[i + 1 :]]))
+
+
+def number_or_array(value: Any) -> Any:
+    """Return an array without axes as a number."""
+    return value if value.ndim else value.item() if value.dtype == np.float64 else value[()]
+
+
+def hvp(
+    function: Callable[..., Any], x: Any, v: Any, *rest: Any, mode: str | None = None,
+    **kwargs: Any,
+) -> Any:
+    """Return the Hessian of ``function(x, *rest, **kwargs)`` in ``x`` times ``v``.
+
+    ``x`` is a number, an array, or a tuple, list, dict or instance of these; ``v`` and the result
+    have its structure and shapes. ``mode`` is ``"fwd_adj"``, which pushes ``v`` through the
+    gradient, ``"adj_adj"``, which pulls it back, or ``"adj_fwd"``, the gradient of the derivative
+    along ``v`` (without keyword arguments); None is the first of ``"fwd_adj"``, ``"adj_fwd"`` and
+    ``"adj_adj"`` that the compiler does not refuse. The cost is a small multiple of that of a
+    gradient, whatever the size of ``x``.
+    """
+    if mode is None:
+        gradient = kept_derivative(function, "grad", 0)
+        refused: ADError | None = None
+        known = _ACCEPTED.get(gradient)
+        for one in (known,) if known else ("fwd_adj", "adj_fwd", "adj_adj"):
+            if one == "adj_fwd" and kwargs:
+                continue
+            try:
+                product = hvp(function, x, v, *rest, mode=one, **kwargs)
+            except ADError as error:
+                refused = refused or error
+                continue
+            if one != "fwd_adj":
+                _ACCEPTED[gradient] = one
+            return product
+        assert refused is not None
+        raise refused
+    if mode == "adj_fwd" and not kwargs:
+        along = kept_derivative(directional(function, (0,)), "grad", "args.0")
+        return along((x, *rest), (v,))
+    gradient = kept_derivative(function, "grad", 0)
+    if mode == "fwd_adj":
+        return kept_derivative(gradient, "forward", (0,))(x, *rest, **kwargs)(v)[1]
+    if mode == "adj_adj":
+        return kept_derivative(gradient, "vjp", (0,))(x, *rest, **kwargs)[1](v)[0]
+    raise ValueError(f"mode {mode!r} is not one of fwd_adj, adj_adj, adj_fwd")
+
+
+def vhp(function: Callable[..., Any], x: Any, v: Any, *rest: Any, **kwargs: Any) -> Any:
+    """Return ``v`` times the Hessian of ``function(x, *rest, **kwargs)`` in ``x``.
+
+    As ``hvp``, which is equal where second derivatives are continuous, by reverse mode only.
+    """
+    return hvp(function, x, v, *rest, mode="adj_adj", **kwargs)
+
+
+MAKERS.update({hessian: "hessian", hvp: "hvp", vhp: "vhp"})
+
+__all__ = ["hessian", "hvp", "vhp"]

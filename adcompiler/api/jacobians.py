@@ -1,0 +1,204 @@
+"""Jacobians, by columns in forward mode or by rows in reverse mode, many of them in a sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from adcompiler.api.grad import Argnums, Derivative, DerivativeFunction
+from adcompiler.api.seeds import seeds_at_once
+from adcompiler.dispatch import Options
+from adcompiler.dispatch.trees import check_real, leaves, map_tree, size_of, unit_batches
+from adcompiler.runtime import as_gradient, own, seed
+from adcompiler.typed.derivatives import MAKERS, Wanted
+
+MODES = ("auto", "forward", "reverse")
+
+
+def jacobian(
+    function: Callable[..., Any], argnums: Argnums = 0, *, mode: str = "auto",
+    holomorphic: bool = False, out: Any = None,
+) -> Callable[..., Any]:
+    """Return a function that computes the Jacobian of ``function``.
+
+    For an array argument and an array result it is an array of the shape of the result followed by
+    that of the argument. Where the result or the argument is a tuple, list, dict or instance, the
+    Jacobian has the structure of the result, with, in each place, the structure of the argument; a
+    tuple ``argnums`` gives a tuple there.
+
+    ``mode`` is ``"forward"`` (a tangent for each number in the arguments), ``"reverse"`` (a
+    cotangent for each number in the result) or ``"auto"``, which takes the mode with fewer. One
+    sweep takes many of them: see ``batched_vjp`` and ``batched_jvp``.
+    ``out`` is what the Jacobian is written into, of its structure and shapes, and returned.
+    Complex numbers need ``holomorphic=True``, and TypeError is raised otherwise. Arguments stay as
+    they are.
+    """
+    if mode not in MODES:
+        raise ValueError(f"mode {mode!r} is not one of {', '.join(MODES)}")
+    several = isinstance(argnums, (tuple, list))
+    wanted = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
+    pushed = Derivative(function, Options("forward", wanted, batched=True))
+    pulled = Derivative(function, Options("vjp", wanted, batched=True))
+
+    def jacobian_at(*args: Any, **kwargs: Any) -> Any:
+        values = pushed.differentiated(*args, **kwargs)
+        check_real(values, "an argument", holomorphic)
+        count = size_of(values)
+        value, pullback = None, None
+        if mode == "reverse" or (mode == "auto" and count > 1) or count == 0:
+            value, pullback = pulled(*own(args), **own(kwargs))
+            check_real(value, "the result", holomorphic)
+            size = size_of(value)
+            if mode == "reverse" or (mode == "auto" and size <= count) or count == 0:
+                at_once = seeds_at_once(max(size, count))
+                rows = [pullback(cotangents) for cotangents in unit_batches(value, at_once)]
+                return assembled(value, values, rows, several, out, holomorphic, by_rows=True)
+        columns = []
+        for tangents in unit_batches(values, seeds_at_once(count)):
+            value, part = pushed(*own(args), **own(kwargs))(*tangents)
+            columns.append(part)
+        check_real(value, "the result", holomorphic)
+        return assembled(value, values, columns, several, out, holomorphic, by_rows=False)
+
+    given = {
+        "argnums": wanted if several else argnums, "mode": mode, "holomorphic": holomorphic,
+    }
+    written = () if out is None else (("out", True),)
+    options = Wanted("jacobian", given["argnums"], False, (
+        ("mode", mode), ("holomorphic", holomorphic), *written,
+    ))
+    given |= {} if out is None else {"out": out}
+    return DerivativeFunction(
+        function, options, jacobian_at, jacobian, given, pushed.__signature__)
+
+
+def jacfwd(
+    function: Callable[..., Any], argnums: Argnums = 0, *, holomorphic: bool = False
+) -> Callable[..., Any]:
+    """Return the Jacobian of ``function`` in forward mode: see ``jacobian``."""
+    return jacobian(function, argnums, mode="forward", holomorphic=holomorphic)
+
+
+def jacrev(
+    function: Callable[..., Any], argnums: Argnums = 0, *, holomorphic: bool = False
+) -> Callable[..., Any]:
+    """Return the Jacobian of ``function`` in reverse mode: see ``jacobian``."""
+    return jacobian(function, argnums, mode="reverse", holomorphic=holomorphic)
+
+
+def fmad(function: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+    """Return the gradient of ``function``, as ``grad`` does, but in forward mode.
+
+    It pushes a tangent for each number in the arguments, many of them in a sweep, and keeps nothing
+    of what the function computes. Raises TypeError if the result is not one real number.
+    """
+    several = isinstance(argnums, (tuple, list))
+    wanted = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
+    pushed = Derivative(function, Options("forward", wanted, batched=True))
+
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        values = pushed.differentiated(*args, **kwargs)
+        check_real(values, "an argument", False)
+        slopes: list[float] = []
+        for tangents in unit_batches(values, seeds_at_once(size_of(values))):
+            value, slope = pushed(*own(args), **own(kwargs))(*tangents)
+            seed(value, getattr(function, "__name__", "the function"))
+            slopes += np.asarray(slope).ravel().tolist()
+        rest = iter(slopes)
+        found = tuple(as_gradient(filled(value, rest), value) for value in values)
+        return found if several else found[0]
+
+    given = wanted if several else argnums
+    return DerivativeFunction(
+        function, Wanted("fmad", given), gradient, fmad, {"argnums": given}, pushed.__signature__)
+
+
+def filled(tree: Any, numbers: Iterator[float]) -> Any:
+    """Return a tree of the form of ``tree`` made of the next numbers."""
+
+    def leaf(value: Any) -> Any:
+        if not isinstance(value, np.ndarray):
+            return next(numbers)
+        return np.array([next(numbers) for _ in range(value.size)]).reshape(value.shape)
+
+    return map_tree(leaf, tree)
+
+
+def assembled(
+    value: Any, arguments: tuple[Any, ...], parts: Sequence[Any], several: bool, out: Any,
+    holomorphic: bool, by_rows: bool,
+) -> Any:
+    """Return the Jacobian of batches of its columns, or rows, as a tree of trees."""
+    results, inputs = list(leaves(value)), list(leaves(arguments))
+    flat = [list(leaves(part)) for part in parts]
+    buffers = None if out is None else list(leaves(out))
+    if buffers is not None and len(buffers) != len(results) * len(inputs):
+        raise ValueError(
+            f"out holds {len(buffers)} arrays, but the Jacobian has {len(results) * len(inputs)}"
+        )
+    blocks = []
+    for i, result in enumerate(results):
+        for j, given in enumerate(inputs):
+            block = block_of(flat, results, inputs, i, j, by_rows)
+            block = np.conj(block) if by_rows and holomorphic else block
+            if buffers is not None:
+                fill(buffers[i * len(inputs) + j], block)
+                block = buffers[i * len(inputs) + j]
+            elif np.ndim(result) == 0 and np.ndim(given) == 0:
+                block = block[()]
+            blocks.append(block)
+    if out is not None:
+        return out
+    rows = iter(blocks)
+    found = map_tree(lambda _: inner_tree(arguments, rows, several), value)
+    return found
+
+
+def inner_tree(arguments: tuple[Any, ...], blocks: Any, several: bool) -> Any:
+    """Return the next blocks in the structure of the arguments."""
+    tree = map_tree(lambda _: next(blocks), arguments)
+    return tree if several else tree[0]
+
+
+def block_of(
+    parts: list[list[Any]], results: list[Any], inputs: list[Any], i: int, j: int, by_rows: bool
+) -> Any:
+    """Return the derivatives of one leaf of the result by one leaf of the arguments."""
+    shape = (*np.shape(results[i]), *np.shape(inputs[j]))
+    across = results if by_rows else inputs
+    position = i if by_rows else j
+    start = size_of(across[:position])
+    stop = start + int(np.size(across[position]))
+    chosen = between([part[j if by_rows else i] for part in parts], start, stop)
+    if not chosen:
+        return np.zeros(shape)
+    whole = chosen[0] if len(chosen) == 1 else np.concatenate(chosen)
+    if by_rows:
+        return whole.reshape(shape)
+    return np.moveaxis(whole, 0, -1).reshape(shape)
+
+
+def between(batches: list[Any], start: int, stop: int) -> list[Any]:
+    """Return the rows from ``start`` to ``stop`` of arrays that follow each other."""
+    chosen = []
+    for batch in batches:
+        if start < min(len(batch), stop):
+            chosen.append(batch[max(start, 0) : stop])
+        start, stop = start - len(batch), stop - len(batch)
+    return [rows for rows in chosen if len(rows)]
+
+
+def fill(buffer: Any, block: Any) -> None:
+    """Write a block of the Jacobian into the buffer for it."""
+    if not isinstance(buffer, np.ndarray) or buffer.shape != block.shape:
+        raise ValueError(
+            f"out has an array of shape {np.shape(buffer)} where the Jacobian has {block.shape}"
+        )
+    buffer[...] = block
+
+
+MAKERS.update({jacobian: "jacobian", jacfwd: "jacfwd", jacrev: "jacrev", fmad: "fmad"})
+
+__all__ = ["fmad", "jacfwd", "jacobian", "jacrev"]

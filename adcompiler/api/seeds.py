@@ -1,0 +1,59 @@
+"""Derivatives along many seeds at once: one sweep over arrays with a leading axis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from adcompiler.api.forward import as_tuple
+from adcompiler.api.grad import Argnums, kept_derivative
+from adcompiler.typed.derivatives import ONLY_OUTSIDE
+
+MAX_NUMBERS = 1 << 24
+"""Numbers in the seeds of one sweep: more seeds are taken in several sweeps."""
+
+
+def batched_vjp(
+    function: Callable[..., Any], *args: Any, argnums: Argnums | None = None, **kwargs: Any
+) -> tuple[Any, Callable[[Any], Any]]:
+    """Return ``function(*args, **kwargs)`` and a pullback of many cotangents.
+
+    As ``vjp``, but every array of cotangents has one axis more, in front: ``(seeds, *shape)``,
+    also that of a number. So have the cotangents of the arguments that the pullback returns. The
+    sweep runs once over arrays of all seeds; for code that cannot be written so, once for each.
+    """
+    wanted = tuple(range(len(args))) if argnums is None else argnums
+    if isinstance(wanted, list):
+        wanted = tuple(wanted)
+    value, pullback = kept_derivative(function, "vjp", wanted, batched=True)(*args, **kwargs)
+    return value, pullback
+
+
+def batched_jvp(
+    function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *,
+    argnums: Argnums | None = None, **kwargs: Any,
+) -> tuple[Any, Any]:
+    """Return ``function(*primals, **kwargs)`` and its derivatives along many tangents.
+
+    As ``jvp``, but every array of tangents has one axis more, in front, and so have the
+    derivatives of the value. Tangents are not None: ``argnums`` tells what is differentiated.
+    """
+    wanted = tuple(range(len(primals))) if argnums is None else as_tuple(argnums)
+    several = argnums is None or isinstance(argnums, (tuple, list))
+    given = tuple(tangents) if several else (tangents,)
+    if len(given) != len(wanted):
+        raise TypeError(f"{len(wanted)} arguments need as many tangents; got {len(given)}")
+    derivative = kept_derivative(function, "forward", wanted, batched=True)
+    value, along = derivative(*primals, **kwargs)(*given)
+    return value, along
+
+
+def seeds_at_once(size: int) -> int:
+    """Return how many seeds, of ``size`` numbers each, one sweep may take."""
+    return max(1, MAX_NUMBERS // max(size, 1))
+
+
+ONLY_OUTSIDE[batched_vjp] = "vjp, and its pullback for one cotangent after the other, or jacobian"
+ONLY_OUTSIDE[batched_jvp] = "jvp for one tangent after the other, or jacobian"
+
+__all__ = ["batched_jvp", "batched_vjp", "seeds_at_once"]

@@ -1,0 +1,453 @@
+"""Sparse Jacobians and Hessians: pattern and coloring once, compressed derivatives each time.
+
+The pattern comes from abstract interpretation, a coloring says which columns (rows) share one
+derivative, all of which are evaluated in one sweep over many seeds, and every nonzero is read from
+the result.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from adcompiler.api.grad import Argnums, Derivative
+from adcompiler.api.patterns import Watched, watched_pattern
+from adcompiler.api.seeds import MAX_NUMBERS
+from adcompiler.api.sparse_source import SparseModule
+from adcompiler.dispatch import AtPoint, Compiled, Options
+from adcompiler.dispatch.written import as_written, sees_calls
+from adcompiler.ops.registry import REGISTRY
+from adcompiler.runtime import AliasedError, StretchedError
+from adcompiler.sparsity.coloring.coloring import Coloring, color, indicators
+from adcompiler.sparsity.coloring.decompression import Decompression
+from adcompiler.sparsity.coloring.flattening import flat, is_column, is_row, real_dtype, unflat
+from adcompiler.sparsity.dependences.fingerprints import fingerprint, shape_of
+from adcompiler.typed.derivatives import ONLY_OUTSIDE, Wanted
+
+MAX_KEPT = 16
+MAX_KEPT_NUMBERS = 1 << 22
+"""Numbers in seeds that are kept with their structure."""
+
+REVERSE_COST = 2.0
+"""What one cotangent costs, in tangents, when the kind of coloring is chosen."""
+
+MANY = 24
+"""Colors from which it is worth to try both directions together."""
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """What stays the same for arguments of these shapes: pattern, coloring, places of nonzeros."""
+
+    coloring: Coloring
+    decompression: Decompression
+    watched: Watched
+    kept_seeds: dict[Any, np.ndarray] = field(default_factory=dict)
+    constants: dict[Any, Any] = field(default_factory=dict)
+    refused: set[Any] = field(default_factory=set)
+
+    @property
+    def pattern(self) -> Any:
+        """The pattern, a CSR array of bool."""
+        return self.coloring.pattern
+
+    def seeds(self, of_rows: bool, dtype: Any, start: int, stop: int) -> np.ndarray:
+        """Return the seeds of some colors of rows or columns; all are kept if they are not large.
+        """
+        coloring = self.coloring
+        colors = coloring.rows if of_rows else coloring.columns
+        count = coloring.row_count if of_rows else coloring.column_count
+        if count * colors.size > MAX_KEPT_NUMBERS:
+            return indicators(colors, start, stop, dtype)
+        found = self.kept_seeds.get((of_rows, dtype))
+        if found is None:
+            found = self.kept_seeds[of_rows, dtype] = indicators(colors, 0, count, dtype)
+            found.flags.writeable = False
+        return found[start:stop]
+
+    def swept(
+        self, of_rows: bool, dtype: Any, sweep: Callable[[np.ndarray], np.ndarray]
+    ) -> np.ndarray:
+        """Return the derivatives along all seeds, of which ``sweep`` takes some at a time."""
+        height, width = self.pattern.shape
+        count = self.coloring.row_count if of_rows else self.coloring.column_count
+        at_once = seeds_of_one_sweep(max(height, width))
+        found = [
+            sweep(self.seeds(of_rows, dtype, start, min(start + at_once, count)))
+            for start in range(0, count, at_once)
+        ]
+        return found[0] if len(found) == 1 else np.concatenate(found)
+
+
+    def along(
+        self, at: AtPoint, wanted: Sequence[Any], dtype: Any, flattened: Callable[[Any, int], Any]
+    ) -> np.ndarray | None:
+        """Return the derivatives along the seeds of all colors of columns, one row for each.
+
+        What the seeds decide alone is computed once, and kept unless it is large; ``flattened``
+        makes rows of what the compiled code returns. None if that code is not for these arguments.
+        """
+        if at.entry in self.refused:
+            return None
+        count = self.coloring.column_count
+        at_once = seeds_of_one_sweep(max(self.pattern.shape))
+        found = []
+        try:
+            for start in range(0, count, at_once):
+                stop = min(start + at_once, count)
+                constants = self.constants.get((at.entry, start, stop))
+                if constants is None:
+                    seeds = unflat(self.seeds(False, dtype, start, stop), wanted, is_column)
+                    constants = constants_of(at, seeds)
+                    self.keep((at.entry, start, stop), constants)
+                found.append(flattened(at.along(constants), stop - start))
+        except (StretchedError, AliasedError):
+            self.refused.add(at.entry)
+            return None
+        return found[0] if len(found) == 1 else np.concatenate(found)
+
+    def keep(self, key: Any, constants: Any) -> None:
+        """Keep constants, if that does not take too much memory."""
+        if numbers_in((constants, *self.constants.values())) <= MAX_KEPT_NUMBERS:
+            self.constants[key] = constants
+
+
+def constants_of(at: AtPoint, seeds: Sequence[Any]) -> Any:
+    """Return what seeds decide; StretchedError where it fails, as other code tells what is wrong.
+
+    What fails may lie behind a test in the code that it is taken from.
+    """
+    try:
+        return at.constants(*seeds)
+    except Exception as error:
+        raise StretchedError("what the seeds decide cannot be computed apart") from error
+
+
+def numbers_in(value: Any) -> int:
+    """Return how many numbers the arrays in nested tuples hold on to, each storage once."""
+    owners: dict[int, int] = {}
+
+    def add(part: Any) -> None:
+        if isinstance(part, tuple):
+            for item in part:
+                add(item)
+        elif isinstance(part, np.ndarray):
+            while isinstance(part.base, np.ndarray):
+                part = part.base
+            owners[id(part)] = part.size
+
+    add(value)
+    return sum(owners.values())
+
+
+def seeds_of_one_sweep(size: int) -> int:
+    """Return how many seeds of so many numbers one sweep takes."""
+    return max(1, MAX_NUMBERS // max(size, 1))
+
+
+class SparseDerivative:
+    """Base of sparse Jacobians and Hessians: keeps structures by what they depend on."""
+
+    is_derivative = True
+    is_second = False
+
+    @property
+    def options(self) -> Wanted:
+        """What compiled code that calls this asks for."""
+        return Wanted("sparse_hessian" if self.is_second else "sparse_jacobian", self.argnums)
+
+    def __init__(
+        self, function: Callable[..., Any], argnums: Argnums, kind: str, order: str
+    ) -> None:
+        functools.update_wrapper(self, function)
+        self.primal = function
+        self.argnums = tuple(argnums) if isinstance(argnums, list) else argnums
+        self.kind = kind
+        self.order = order
+        self.kept: OrderedDict[Any, Structure] = OrderedDict()
+        self.form = Derivative(function, Options("vjp", self.argnums))
+        if any(self.form.specialisations.parts):
+            raise TypeError("sparse derivatives are with respect to whole arguments")
+        self.written: dict[Any, Self] | None = {} if sees_calls(function) else None
+        REGISTRY.watch(self)
+
+    def as_called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Self:
+        """Return the derivative for calls that are written like this one."""
+        if self.written is None:
+            return self
+        key = (len(args), *kwargs)
+        if key not in self.written:
+            made, argnums = as_written(self.primal, self.argnums, len(args), tuple(kwargs))
+            self.written[key] = type(self)(made, argnums, self.kind, self.order)
+        return self.written[key]
+
+    def rules_changed(self) -> None:
+        """Forget all structures; called when a rule is registered or removed."""
+        self.kept.clear()
+
+    def structure(self, *args: Any, **kwargs: Any) -> Structure:
+        """Return the pattern and coloring for arguments like these; found once, then kept.
+
+        They depend on the shapes of what is differentiated, and on the values of everything else:
+        other arguments, captured and global variables.
+        """
+        self = self.as_called(args, kwargs)
+        return self.structure_for(*self.arguments(args, kwargs), args, kwargs)
+
+    def structure_for(
+        self, values: Sequence[Any], wanted: Sequence[Any], args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Structure:
+        """Return the structure for all arguments, those differentiated among them."""
+        wrt = self.form.specialisations.wrt
+        others = [value for i, value in enumerate(values) if i not in wrt]
+        key = shape_of(list(wanted)), fingerprint(others)
+        found = self.kept.get(key)
+        if found is None or not found.watched.holds():
+            watched = watched_pattern(self.primal, args, kwargs, self.argnums, self.is_second)
+            coloring = self.colored(watched.pattern)
+            found = self.kept[key] = Structure(coloring, Decompression(coloring), watched)
+            while len(self.kept) > MAX_KEPT:
+                self.kept.popitem(last=False)
+        self.kept.move_to_end(key)
+        return found
+
+    def prepare(self, *args: Any, **kwargs: Any) -> Self:
+        """Find the structure for arguments like these ahead of the first evaluation."""
+        self.structure(*args, **kwargs)
+        return self
+
+    def colored(self, pattern: Any) -> Coloring:
+        """Return the coloring of the pattern."""
+        return color(pattern, self.kind, self.order)
+
+    def arguments(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], list[Any]]:
+        """Return the values of all parameters, and those that are differentiated."""
+        s = self.form.specialisations
+        values = s.values(self.form.bound(*args, **kwargs))
+        return values, [values[i] for i in s.wrt]
+
+    def several(self, derivative: Any) -> Any:
+        """Return a derivative of the arguments as one for each of them."""
+        return (derivative,) if self.form.specialisations.single else derivative
+
+    def source_for(self, *args: Any, **kwargs: Any) -> str:
+        """Return the text of a module with a function that computes the same matrix.
+
+        It holds for arguments of these shapes, and these values of what else the pattern depends
+        on. Raises ADError for a function that uses what no import reaches.
+        """
+        self = self.as_called(args, kwargs)
+        values, wanted = self.arguments(args, kwargs)
+        found = self.structure_for(values, wanted, args, kwargs)
+        module = SparseModule(
+            self.form, wanted, found.coloring, found.decompression, self.is_second)
+        return module.text(*self.sweeps(found.coloring, args, kwargs))
+
+    def sweeps(
+        self, coloring: Coloring, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Compiled | None, Compiled | None, Any]:
+        """Return the code of the forward and reverse sweeps needed, and what the function gives."""
+        raise NotImplementedError
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """Bind to an instance, as methods do."""
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the sparse derivative at the arguments."""
+        raise NotImplementedError
+
+
+class SparseJacobian(SparseDerivative):
+    """A function's Jacobian as a sparse matrix; see ``sparse_jacobian``."""
+
+    def __init__(
+        self, function: Callable[..., Any], argnums: Argnums, kind: str, order: str
+    ) -> None:
+        super().__init__(function, argnums, kind, order)
+        self.forward = Derivative(function, Options("forward", self.argnums, batched=True))
+        self.fixed = Derivative(
+            function, Options("forward", self.argnums, batched=True, constant=True))
+        self.reverse = Derivative(function, Options("vjp", self.argnums, batched=True))
+
+    def colored(self, pattern: Any) -> Coloring:
+        if self.kind != "auto":
+            return color(pattern, self.kind, self.order)
+        by_column = color(pattern, "column", self.order)
+        fullest = int(np.bincount(pattern.indices).max(initial=0))
+        if by_column.count <= min(REVERSE_COST * fullest, MANY):
+            return by_column  # rows need at least as many colors as the fullest column has nonzeros
+        by_row = color(pattern, "row", self.order)
+        cost = {by_column: by_column.count, by_row: REVERSE_COST * by_row.count}
+        if min(cost.values()) > MANY:
+            both = color(pattern, "bidirectional", self.order)
+            cost[both] = both.column_count + REVERSE_COST * both.row_count
+        return min(cost, key=lambda coloring: cost[coloring])
+
+    def sweeps(
+        self, coloring: Coloring, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Compiled | None, Compiled | None, Any]:
+        forward = code_for(self.fixed, args, kwargs) if coloring.column_count else None
+        if not coloring.row_count:
+            return forward, None, None
+        value, _ = self.reverse(*args, **kwargs)
+        return forward, code_for(self.reverse, args, kwargs), value
+
+    def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        """Return the Jacobian at the arguments, a CSR array, written into ``out`` if given."""
+        self = self.as_called(args, kwargs)
+        values, wanted = self.arguments(args, kwargs)
+        dtype = real_dtype(wanted, is_column)
+        found = self.structure_for(values, wanted, args, kwargs)
+        coloring = found.coloring
+        columns = rows = None
+        if coloring.column_count:
+            columns = self.columns(found, wanted, dtype, args, kwargs)
+        if coloring.column_count and columns is None:
+            push = self.forward(*args, **kwargs)
+
+            def forward(seeds: np.ndarray) -> np.ndarray:
+                value, along = push(*unflat(seeds, wanted, is_column))
+                real_dtype(value, is_row)
+                return flat(along, value, len(seeds), dtype, is_row)
+
+            columns = found.swept(False, dtype, forward)
+        if coloring.row_count:
+            value, pull = self.reverse(*args, **kwargs)
+
+            def reverse(seeds: np.ndarray) -> np.ndarray:
+                back = self.several(pull(unflat(seeds, value, is_row)))
+                return flat(back, wanted, len(seeds), dtype, is_column)
+
+            rows = found.swept(True, real_dtype(value, is_row), reverse)
+        return found.decompression.matrix(columns, rows, out, dtype)
+
+
+    def columns(
+        self, found: Structure, wanted: Sequence[Any], dtype: Any, args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> np.ndarray | None:
+        """Return the derivatives along the seeds by code for constant ones, None without it."""
+        at = self.fixed(*args, **kwargs)
+        if not isinstance(at, AtPoint):
+            return None
+
+        def flattened(result: Any, count: int) -> np.ndarray:
+            if not at.with_value:
+                return np.reshape(result, (count, found.pattern.shape[0]))
+            value, along = result
+            real_dtype(value, is_row)
+            return flat(along, value, count, dtype, is_row)
+
+        return found.along(at, wanted, dtype, flattened)
+
+
+class SparseHessian(SparseDerivative):
+    """A function's Hessian as a sparse matrix; see ``sparse_hessian``."""
+
+    is_second = True
+
+    def __init__(
+        self, function: Callable[..., Any], argnums: Argnums, kind: str, order: str
+    ) -> None:
+        super().__init__(function, argnums, kind, order)
+        s = self.form.specialisations
+        positions: Any = tuple(i - len(s.target.first) for i in s.wrt)
+        if s.single:
+            (positions,) = positions
+        gradient = Derivative(function, Options("grad", positions))
+        self.products = Derivative(gradient, Options("forward", positions, batched=True))
+        self.fixed = Derivative(
+            gradient, Options("forward", positions, batched=True, constant=True))
+
+    def sweeps(
+        self, coloring: Coloring, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Compiled | None, Compiled | None, Any]:
+        needed = coloring.column_count > 0
+        return code_for(self.fixed, args, kwargs) if needed else None, None, None
+
+    def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+        """Return the Hessian at the arguments, a CSR array, written into ``out`` if given."""
+        self = self.as_called(args, kwargs)
+        values, wanted = self.arguments(args, kwargs)
+        dtype = real_dtype(wanted, is_column)
+        found = self.structure_for(values, wanted, args, kwargs)
+        products = None
+        if found.coloring.column_count:
+            at = self.fixed(*args, **kwargs)
+            if isinstance(at, AtPoint):
+                products = found.along(at, wanted, dtype, lambda result, count: flat(
+                    self.several(result[1] if at.with_value else result), wanted, count, dtype,
+                    is_column))
+        if found.coloring.column_count and products is None:
+            push = self.products(*args, **kwargs)
+
+            def forward(seeds: np.ndarray) -> np.ndarray:
+                along = self.several(push(*unflat(seeds, wanted, is_column))[1])
+                return flat(along, wanted, len(seeds), dtype, is_column)
+
+            products = found.swept(False, dtype, forward)
+        return found.decompression.matrix(products, products, out, dtype)
+
+
+def code_for(
+    derivative: Derivative, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Compiled:
+    """Return the emitted code of a derivative for these arguments."""
+    s = derivative.specialisations
+    return s.find(s.values(derivative.bound(*args, **kwargs)))[0]
+
+
+def sparse_jacobian(
+    function: Callable[..., Any] | None = None, argnums: Argnums = 0, *, kind: str = "auto",
+    order: str = "smallest_last",
+) -> Any:
+    """Return a function that computes the Jacobian of ``function`` as a ``scipy.sparse.csr_array``.
+
+    It has a row for each number in the result and a column for each real number in the arguments
+    ``argnums``, as ``jacobian_sparsity`` orders them. Every call for arguments of the same shapes
+    gives a matrix of the same structure, in which zeros may be stored; ``out=`` takes such a matrix
+    to be filled. ``kind`` is ``"column"`` (forward mode), ``"row"`` (reverse mode),
+    ``"bidirectional"``, or ``"auto"``: what needs the fewest sweeps; ``order`` that of the greedy
+    coloring. The pattern depends on the values of other arguments and of captured variables:
+    it is found anew where these change. ``prepare(*args)`` finds it ahead.
+
+    Can be used as a decorator. Raises UnsupportedError for code that cannot be followed.
+    """
+    if function is None:
+        return lambda f: sparse_jacobian(f, argnums, kind=kind, order=order)
+    return SparseJacobian(function, argnums, kind, order)
+
+
+def sparse_hessian(
+    function: Callable[..., Any] | None = None, argnums: Argnums = 0, *, kind: str = "star",
+    order: str = "smallest_last",
+) -> Any:
+    """Return a function that computes the Hessian of ``function`` as a ``scipy.sparse.csr_array``.
+
+    ``function`` returns one real number. ``kind`` is ``"star"`` (every entry is read from a
+    product with the Hessian), ``"acyclic"`` (fewer products, entries by substitution) or
+    ``"column"`` (symmetry is not used). Everything else is as for ``sparse_jacobian``.
+    """
+    if function is None:
+        return lambda f: sparse_hessian(f, argnums, kind=kind, order=order)
+    if kind not in ("star", "acyclic", "column"):
+        raise ValueError(f"kind is one of star, acyclic, column, not {kind!r}")
+    return SparseHessian(function, argnums, kind, order)
+
+
+ONLY_OUTSIDE.update({sparse_jacobian: "jacobian", sparse_hessian: "hessian"})
+
+__all__ = [
+    "SparseDerivative", "SparseHessian", "SparseJacobian", "Structure", "sparse_hessian",
+    "sparse_jacobian",
+]

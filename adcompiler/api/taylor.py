@@ -1,0 +1,173 @@
+"""Taylor mode: derivatives of all orders at once, by truncated power series."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from adcompiler.api.forward import chosen, jvp
+from adcompiler.api.grad import Argnums, Derivative, DerivativeFunction, kept_derivative
+from adcompiler.dispatch.targets import find_target
+from adcompiler.dispatch.trees import leaves
+from adcompiler.errors import ADError
+from adcompiler.runtime.series_equations import mapped
+from adcompiler.runtime.structure import as_gradient
+from adcompiler.typed.derivatives import MAKERS, ONLY_OUTSIDE, Wanted
+
+NESTED_UP_TO = 2
+"""The highest order that ``nth_derivative`` computes by forward mode inside forward mode."""
+
+_REFUSED: weakref.WeakSet[Derivative] = weakref.WeakSet()
+"""Derivatives of functions of which Taylor mode can write no code for some arguments."""
+
+
+def taylor(
+    function: Callable[..., Any], primals: Sequence[Any], series: Sequence[Any], *,
+    argnums: Argnums | None = None, **kwargs: Any,
+) -> tuple[Any, Any]:
+    """Return ``function(*primals, **kwargs)`` and the Taylor coefficients of its value.
+
+    ``series`` are those of the arguments: an argument ``x`` moves along ``x(t) = x + x_1 t + x_2
+    t**2 + ...``, of which ``series`` holds ``x_1``, ``x_2``, ... along a leading axis that every
+    number and array has, ``(orders, *shape)``. The coefficients of the value have that axis, too:
+    they are derivatives divided by factorials. As for ``jvp``, there is one series for each of
+    ``primals``, or of the arguments ``argnums``, and None stands for those of a constant argument.
+
+    Raises UnsupportedError or MissingRuleError before anything runs, also where some function has
+    neither a recurrence nor a derivative of which one can be made; TypeError or ValueError for
+    series of another structure, or of different orders.
+    """
+    primals = tuple(primals)
+    wanted, given = chosen(primals, series, argnums)
+    orders = {len(leaf) for leaf in leaves(list(given)) if np.ndim(leaf)}
+    if len(orders) > 1 or 0 in orders:
+        raise ValueError(f"series need one number of orders, from 1 on; got {sorted(orders)}")
+    value, found = kept_derivative(function, "taylor", wanted, batched=True)(*primals, **kwargs)(
+        *given
+    )
+    return value, found
+
+
+def jet(function: Callable[..., Any], order: int) -> Callable[..., tuple[Any, ...]]:
+    """Return a function that computes ``function`` and its derivatives up to ``order``.
+
+    They are those in the first argument, a number; divided by factorials they are the coefficients
+    of the Taylor polynomial. One run of code that propagates truncated power series gives them all;
+    functions of which no such code can be written are differentiated by forward mode inside of
+    forward mode, once for each order. The value may be a number, an array or a container of these.
+    """
+    checked(order)
+
+    def derivatives(x: Any, *rest: Any) -> tuple[Any, ...]:
+        """Return the derivatives of orders 0, 1, ... as a tuple."""
+        found = None if order == 0 else by_series(function, order, x, rest)
+        if found is not None:
+            value, coefficients = found
+            return value, *(scaled(value, coefficients, k) for k in range(1, order + 1))
+        return tuple(nested(function, k)(x, *rest) for k in range(order + 1))
+
+    return DerivativeFunction(
+        function, Wanted("jet", 0, False, (("order", order),)), derivatives, jet, {"order": order},
+        find_target(function).signature)
+
+
+def nth_derivative(function: Callable[..., Any], n: int) -> Callable[..., Any]:
+    """Return the ``n``-th derivative of ``function`` of a number, in its first argument.
+
+    The value may be a number, an array, or a container of these. ``n = 0`` is the function itself.
+    Up to the second, derivatives are by forward mode, inside of forward mode; those of higher order
+    by truncated power series as for ``jet``. Where the one is refused, it is the other.
+    """
+    checked(n)
+    by_forward_mode = nested(function, n)
+    if n == 0:
+        return by_forward_mode
+    low = n <= NESTED_UP_TO
+
+    def derivative(x: Any, *rest: Any) -> Any:
+        """Return the derivative at ``x``."""
+        nonlocal low
+        if low:
+            try:
+                return by_forward_mode(x, *rest)
+            except ADError:
+                found = by_series(function, n, x, rest)
+                if found is None:
+                    raise
+                low = False
+        else:
+            found = by_series(function, n, x, rest)
+        return by_forward_mode(x, *rest) if found is None else scaled(*found, n)
+
+    return DerivativeFunction(
+        function, Wanted("nth_derivative", 0, False, (("n", n),)), derivative, nth_derivative,
+        {"n": n}, find_target(function).signature)
+
+
+def checked(order: int) -> None:
+    """Raise ValueError if ``order`` is not that of a derivative."""
+    if not isinstance(order, int) or order < 0:
+        raise ValueError(f"the order of a derivative is 0, 1, 2, ...; got {order!r}")
+
+
+def by_series(
+    function: Callable[..., Any], order: int, x: Any, rest: tuple[Any, ...]
+) -> tuple[Any, Any] | None:
+    """Return the value and its Taylor coefficients up to an order; None if that is refused."""
+    derivative = kept_derivative(function, "taylor", (0,), batched=True)
+    if derivative in _REFUSED or np.ndim(x):
+        return None
+    line = np.zeros(order)
+    line[0] = 1.0
+    try:
+        value, coefficients = derivative(x, *rest)(line)
+    except ADError:
+        _REFUSED.add(derivative)
+        return None
+    return value, coefficients
+
+
+def scaled(value: Any, coefficients: Any, order: int) -> Any:
+    """Return the derivative of an order, of the classes that the value has, from coefficients."""
+
+    def of_leaf(c: Any) -> Any:
+        if not isinstance(c, np.ndarray):
+            return c
+        return times_factorial(c[order - 1].astype(np.result_type(c, np.float64)), order)
+
+    return as_gradient(mapped(of_leaf, coefficients), value)
+
+
+def times_factorial(c: Any, order: int) -> Any:
+    """Return ``c`` times the factorial of ``order``, which alone may be too large a number."""
+    with np.errstate(over="ignore"):
+        c = c * float(math.factorial(min(order, 170)))
+        for k in range(171, order + 1):
+            c = c * k
+    return c
+
+
+def nested(function: Callable[..., Any], n: int) -> Callable[..., Any]:
+    """Return the ``n``-th derivative by forward mode inside of forward mode."""
+    for _ in range(n):
+        function = slope(function)
+    return function
+
+
+def slope(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the derivative of a function of a number: its tangent along 1.0."""
+
+    def derivative(x: Any, *rest: Any) -> Any:
+        return jvp(function, (x, *rest), (1.0,), argnums=(0,))[1]
+
+    return derivative
+
+
+MAKERS.update({jet: "jet", nth_derivative: "nth_derivative"})
+ONLY_OUTSIDE[taylor] = "jet or nth_derivative, or jvp for one order after the other"
+
+__all__ = ["jet", "nth_derivative", "taylor"]

@@ -1,0 +1,531 @@
+"""Lowers IR functions to plain ``ast``: regions become blocks, values part of their uses."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import cast
+
+from adcompiler.analyses.purity import Purity, is_destructive
+from adcompiler.analyses.storage import part_type
+from adcompiler.backends.python.lower_expressions import ExpressionLowering, as_value, negated
+from adcompiler.backends.python.printer.depth import shallow
+from adcompiler.backends.python.printer.layout import BlankLine, Comment
+from adcompiler.backends.python.references import References
+from adcompiler.backends.python.subscripts import index_kind, is_integer
+from adcompiler.backends.python.tapes import Tape, saved_at
+from adcompiler.backends.python.unbound import read_unbound
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    Atom, Block, Call, Const, Do, Function, If, Item, Let, Loop, Origin, Raise, Rhs, Statement,
+    Step, Try, Undefined, unstar, Update, Var, With,
+)
+from adcompiler.ir.visit import is_short_circuit
+from adcompiler.runtime import (
+    add_at, append, drop_last, evaluated, note_value, put_entry, store_global, unpack,
+)
+from adcompiler.typed.unit import Unit
+
+
+class FunctionLowering(ExpressionLowering):
+    """Lowers one function."""
+
+    def __init__(
+        self, function: Function, unit: Unit, references: References, purity: Purity,
+        keeps_parameters: bool = False,
+    ) -> None:
+        super().__init__(function, unit, references, purity, keeps_parameters)
+        self.read_unbound = read_unbound(function.body, self.hands_on)
+        self.out: list[ast.stmt] = []
+        self.place: tuple[str, int, bool] | None = None
+
+    def lower(self, doc: str = "") -> ast.FunctionDef:
+        """Return the function definition."""
+        arguments = ast.arguments(
+            [], [ast.arg(self.names[p.var]) for p in self.function.params], None, [], [], None, []
+        )
+        if doc:
+            self.out.append(ast.Expr(ast.Constant(doc)))
+        self.tail(self.function.body)
+        body = shallow(self.out or [ast.Pass()], set(self.names.names.values()))
+        node = ast.FunctionDef(self.function.name, arguments, body, [], None, None)
+        if "type_params" in ast.FunctionDef._fields:
+            node.type_params = []  # type: ignore[attr-defined, unused-ignore]
+        return node
+
+    # -- blocks --------------------------------------------------------------------------------
+
+    def tail(self, block: Block) -> None:
+        """Lower a block whose yields are what the function returns."""
+        statements = list(block.statements)
+        last = statements[-1] if statements else None
+        if isinstance(last, If) and self.returns_results(last, block):
+            self.statements(statements[:-1])
+            self.comment(last.origin)
+            mapping = dict(zip(last.results, range(len(last.results)), strict=True))
+            arms = []
+            for arm in (last.then, last.orelse):
+                yields = tuple(
+                    arm.yields[mapping[a]] if isinstance(a, Var) and a in mapping else a
+                    for a in block.yields
+                )
+                arms.append(Block(arm.statements, yields, arm.diverges))
+            then = self.sub(lambda: self.tail(arms[0]))
+            self.out.append(ast.If(self.atom(last.condition), then, []))
+            self.tail(arms[1])
+            return
+        self.statements(statements)
+        if not block.diverges:
+            self.place_return(block)
+
+    def returns_results(self, last: If, block: Block) -> bool:
+        if last in self.fusion.conditionals and is_short_circuit(last):
+            return False  # its condition is written once, as the result and as what is tested
+        return bool(last.results) and any(a in last.results for a in block.yields) and all(
+            self.uses.get(result, 0) == 1 for result in last.results
+        ) and not any(
+            isinstance(a, Var) and a not in last.results and self.fusion.is_fused(a)
+            for a in block.yields
+        )
+
+    def place_return(self, block: Block) -> None:
+        values = [self.atom(a) for a in block.yields]
+        value = values[0] if len(values) == 1 else ast.Tuple(values, ast.Load())
+        self.out.append(ast.Return(value))
+
+    def sub(self, lower: Callable[[], None]) -> list[ast.stmt]:
+        """Return the statements that ``lower`` writes."""
+        before, self.out = self.out, []
+        place = self.place
+        try:
+            lower()
+            return self.out or [ast.Pass()]
+        finally:
+            self.out = before
+            self.place = place
+
+    def statements(self, statements: Sequence[Statement]) -> None:
+        """Lower statements; single-use temporaries wait to become part of their use."""
+        position = 0
+        while position < len(statements):
+            opened = self.opened(statements, position)
+            if opened == 0:
+                self.statement(statements[position])
+            position += max(opened, 1)
+
+    def statement(self, statement: Statement) -> None:
+        match statement:
+            case Let(target, rhs, origin):
+                self.let(target, rhs, origin)
+            case Do(Call(Const(function), (atom,)), origin) if function is evaluated:
+                value = self.atom(unstar(atom))
+                if not isinstance(value, (ast.Name, ast.Constant)):  # computed above
+                    self.comment(origin)
+                    self.out.append(ast.Expr(value))
+            case Do(rhs, origin):
+                self.comment(origin)
+                self.out.append(self.stored(rhs) or ast.Expr(self.rhs(rhs)))
+            case Raise(exception, cause, origin):
+                self.comment(origin)
+                nothing = isinstance(exception, Const) and exception.value is None
+                source = isinstance(cause, Const) and cause.value is None
+                self.out.append(ast.Raise(
+                    None if nothing else self.atom(exception), None if source else self.atom(cause)
+                ))
+            case If():
+                self.branch(statement)
+            case Loop():
+                self.loop(statement)
+            case With():
+                self.context(statement)
+            case Try():
+                self.attempt(statement)
+
+    def comment(self, origin: Origin) -> None:
+        """Write the origin of what follows, when it changes."""
+        reverse = origin.reverse
+        origin = origin.via or origin
+        place = (origin.file, origin.line, reverse)
+        if place == self.place:
+            return
+        crossed = self.place is not None and reverse and not self.place[2]
+        self.place = place
+        where = f"{os.path.basename(origin.file)}:{origin.line}"
+        if reverse:
+            if crossed:
+                self.out.append(BlankLine())
+            self.out.append(Comment(f"reverse of {where}", origin))
+        else:
+            self.out.append(Comment(f"{where}  {origin.text.strip()}".rstrip(), origin))
+
+    # -- assignments ---------------------------------------------------------------------------
+
+    def let(self, target: Var, rhs: Rhs, origin: Origin) -> None:
+        if isinstance(rhs, Update):
+            self.comment(origin)
+            self.update(target, rhs)
+            return
+        if is_destructive(rhs):
+            assert isinstance(rhs, Call)
+            self.comment(origin)
+            self.write_in_place(target, rhs)
+            return
+        expression = self.rhs(rhs)
+        if self.fusion.is_fused(target):
+            self.waiting[target] = expression
+            return
+        self.comment(origin)
+        self.out.append(ast.Assign([self.store(target)], as_value(expression)))
+
+    def opened(self, statements: Sequence[Statement], position: int) -> int:
+        """Write a tuple and the reads of its elements as one assignment; return how many went."""
+        first = statements[position]
+        if not isinstance(first, Let):
+            return 0
+        rhs = first.rhs
+        source = rhs.obj if isinstance(rhs, Item) else first.target
+        start = position if isinstance(rhs, Item) else position + 1
+        if source not in self.unit.opened or not isinstance(source, Var):
+            return 0
+        count = self.unit.opened[source]
+        targets: list[ast.expr] = [self.discard() for _ in range(count)]
+        found = 0
+        for statement in statements[start:]:
+            if not (
+                isinstance(statement, Let) and isinstance(statement.rhs, Item)
+                and statement.rhs.obj is source and isinstance(statement.rhs.index, Const)
+                and not self.fusion.is_fused(statement.target)
+            ):
+                break
+            targets[statement.rhs.index.value] = self.store(statement.target)
+            found += 1
+        if not found or self.uses.get(source, 0) != found:
+            return 0
+        if source in self.entries:
+            return found  # the loop has them as its targets
+        self.comment(first.origin)
+        value = self.atom(source) if start == position else self.unpacked(rhs)
+        self.out.append(ast.Assign([ast.Tuple(targets, ast.Store())], value))
+        return found + start - position
+
+    def unpacked(self, rhs: Rhs) -> ast.expr:
+        """Return what is assigned to several targets: what ``unpack`` takes apart, or the tuple."""
+        if isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is unpack:
+            star = rhs.args[2]
+            if isinstance(star, Const) and star.value < 0:
+                return self.atom(rhs.args[0])
+        return as_value(self.rhs(rhs))
+
+    def copies(self, targets: Sequence[Var], values: Sequence[Atom]) -> None:
+        """Write the assignments that hand ``values`` to ``targets``, all at once if they cross."""
+        pairs = []
+        for target, value in zip(targets, values, strict=False):
+            if isinstance(value, Const) and isinstance(value.value, Undefined) and (
+                target not in self.read_unbound
+            ):
+                continue
+            if isinstance(value, Var) and value not in self.waiting and not self.names_differ(
+                target, value
+            ):
+                continue
+            pairs.append((target, value))
+        if not pairs:
+            return
+        if len(pairs) > 1 and self.crossing(pairs):
+            stores = [self.store(target) for target, _ in pairs]
+            loads = [self.atom(value) for _, value in pairs]
+            self.out.append(ast.Assign(
+                [ast.Tuple(stores, ast.Store())], ast.Tuple(loads, ast.Load())
+            ))
+            return
+        for target, value in pairs:
+            self.out.append(ast.Assign([self.store(target)], self.atom(value)))
+
+    def crossing(self, pairs: Sequence[tuple[Var, Atom]]) -> bool:
+        """Say whether an earlier copy would overwrite what a later one reads."""
+        written: set[str] = set()
+        for target, value in pairs:
+            if isinstance(value, Var) and any(
+                self.names[v] in written for v in self.fusion.read_through((value,))
+            ):
+                return True
+            written.add(self.names[target])
+        return False
+
+    def names_differ(self, a: Atom, b: Atom) -> bool:
+        return not (isinstance(a, Var) and isinstance(b, Var) and self.names[a] == self.names[b])
+
+    def hands_on(self, target: Var, value: Var) -> bool:
+        """Say whether handing ``value`` to ``target`` takes an assignment."""
+        written = not any(self.fusion.is_fused(v) for v in (target, value))
+        return written and self.names_differ(target, value)
+
+    def stored(self, rhs: Rhs) -> ast.stmt | None:
+        """Return the assignment of a global variable of a module, None for other calls."""
+        match rhs:
+            case Call(Const(function), (Const(owner), Const(name), value)) if (
+                function is store_global
+            ):
+                place = ast.Attribute(self.atom(Const(owner)), name, ast.Store())
+                return ast.Assign([place], self.atom(value))
+            case Call(Const(function), (Var() as noted, value)) if function is note_value:
+                first = ast.Subscript(self.load(noted), ast.Constant(0), ast.Store())
+                return ast.Assign([first], self.atom(value))
+        return None
+
+    # -- updates of storage --------------------------------------------------------------------
+
+    def write_in_place(self, target: Var, rhs: Call) -> None:
+        """Write an update of storage that the emitted code owns, as the plain statement it is."""
+        assert isinstance(rhs.func, Const)
+        function = rhs.func.value
+        buffer = unstar(rhs.args[0])
+        if self.names_differ(target, buffer):
+            self.out.append(ast.Assign([self.store(target)], self.atom(buffer)))
+        name = self.load(target)
+        if function is append:
+            call = ast.Call(ast.Attribute(name, "append", ast.Load()), [self.atom(rhs.args[1])], [])
+            self.out.append(ast.Expr(call))
+        elif function is drop_last:
+            self.out.append(ast.Expr(ast.Call(ast.Attribute(name, "pop", ast.Load()), [], [])))
+        elif function is put_entry:
+            key, old = (self.atom(unstar(arg)) for arg in rhs.args[1:])
+            callee = self.references.expression(put_entry)
+            self.out.append(ast.Expr(ast.Call(callee, [name, key, old], [])))
+        else:
+            self.add_at(target, buffer, unstar(rhs.args[1]), unstar(rhs.args[2]))
+
+    def update(self, target: Var, rhs: Update) -> None:
+        """Write a store as the assignment that it is."""
+        if self.names_differ(target, rhs.obj):
+            self.out.append(ast.Assign([self.store(target)], self.atom(rhs.obj)))
+        place: ast.expr = self.load(target)
+        for step in rhs.steps[:-1]:
+            place = self.step(place, step)
+        last = rhs.steps[-1]
+        value = self.atom(rhs.value)
+        if rhs.adds and self.may_repeat(rhs):
+            numpy = self.references.module("numpy")
+            at = ast.Attribute(ast.Attribute(numpy, "add", ast.Load()), "at", ast.Load())
+            index = as_value(self.index(last.args[0]))
+            self.out.append(ast.Expr(ast.Call(at, [place, index, value], [])))
+            return
+        place = self.step(place, last, ast.Store())
+        written = cast(ast.Name | ast.Attribute | ast.Subscript, place)
+        if rhs.adds:
+            subtracts = isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub)
+            operand = value.operand if isinstance(value, ast.UnaryOp) and subtracts else value
+            self.out.append(ast.AugAssign(written, ast.Sub() if subtracts else ast.Add(), operand))
+        elif isinstance(value, ast.BinOp) and same_place(place, value.left) and isinstance(
+            self.unit.type(rhs.value), t.Scalar
+        ):
+            self.out.append(ast.AugAssign(written, value.op, value.right))
+        else:
+            self.out.append(ast.Assign([place], value))
+
+    def may_repeat(self, rhs: Update) -> bool:
+        """Say whether what is added to an array may go to an element several times."""
+        last, kinds = rhs.steps[-1], ("basic", "mask")
+        return last.kind == "item" and index_kind(self.unit, last.args[0]) not in kinds and (
+            isinstance(part_type(self.unit.type(rhs.obj), rhs.steps[:-1]), t.Array)
+        )
+
+    def step(
+        self, place: ast.expr, step: Step, context: ast.expr_context | None = None
+    ) -> ast.expr:
+        """Return what one more step leads to from ``place``."""
+        context = context or ast.Load()
+        if step.kind == "item":
+            return ast.Subscript(place, self.index(step.args[0]), context)
+        if step.kind == "attr":
+            return ast.Attribute(place, step.name, context)
+        args = [self.atom(a) for a in step.args]
+        keywords = [ast.keyword(key, self.atom(a)) for key, a in step.kwargs]
+        if step.kind == "method":
+            return ast.Call(ast.Attribute(place, step.name, ast.Load()), args, keywords)
+        return ast.Call(self.references.expression(step.function), [place, *args], keywords)
+
+    def add_at(self, target: Var, buffer: Atom, index: Atom, g: Atom) -> None:
+        kind = index_kind(self.unit, index)
+        type_ = self.unit.type(buffer)
+        if isinstance(type_, t.Array) and kind in ("basic", "mask"):
+            place = ast.Subscript(self.load(target), self.index(index), ast.Store())
+            value = self.atom(g)
+            if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
+                self.out.append(ast.AugAssign(place, ast.Sub(), value.operand))
+            else:
+                self.out.append(ast.AugAssign(place, ast.Add(), value))
+        elif isinstance(type_, t.List) and isinstance(type_.item, (t.Scalar, t.Array)) and (
+            kind == "basic" and is_integer(self.unit, index)
+        ):
+            where = self.index(index)
+            place = ast.Subscript(self.load(target), where, ast.Store())
+            old = ast.Subscript(self.load(target), where, ast.Load())
+            self.out.append(ast.Assign([place], ast.BinOp(old, ast.Add(), self.atom(g))))
+        elif isinstance(type_, t.Array) and kind == "gather":
+            numpy = self.references.module("numpy")
+            at = ast.Attribute(ast.Attribute(numpy, "add", ast.Load()), "at", ast.Load())
+            self.out.append(ast.Expr(ast.Call(
+                at, [self.load(target), self.atom(index), self.atom(g)], []
+            )))
+        else:
+            call = ast.Call(
+                self.references.expression(add_at),
+                [self.load(target), self.atom(index), self.atom(g)], [],
+            )
+            self.out.append(ast.Assign([self.store(target)], call))
+
+    # -- branches ------------------------------------------------------------------------------
+
+    def branch(self, node: If) -> None:
+        if node in self.fusion.conditionals:
+            result = node.results[0]
+            expression = self.conditional(node)
+            if self.fusion.is_fused(result):
+                self.waiting[result] = expression
+                return
+            self.comment(node.origin)
+            self.out.append(ast.Assign([self.store(result)], expression))
+            return
+        self.comment(node.origin)
+        condition = self.atom(node.condition)
+        then = self.sub(lambda: self.arm(node, node.then))
+        orelse = self.sub(lambda: self.arm(node, node.orelse))
+        if is_nothing(orelse):
+            orelse = []
+        if is_nothing(then) and orelse:
+            condition, then, orelse = negated(condition), orelse, []
+        if is_nothing(then) and not orelse:
+            return
+        if node.then.diverges and orelse:
+            self.out.append(ast.If(condition, then, []))
+            self.out.extend(orelse)
+            return
+        if node.orelse.diverges and not is_nothing(orelse):
+            self.out.append(ast.If(negated(condition), orelse, []))
+            if not is_nothing(then):
+                self.out.extend(then)
+            return
+        self.out.append(ast.If(condition, then, orelse))
+
+    def arm(self, node: If, arm: Block) -> None:
+        self.statements(arm.statements)
+        if not arm.diverges:
+            self.copies(node.results, arm.yields)
+
+    # -- with and try --------------------------------------------------------------------------
+
+    def context(self, node: With) -> None:
+        self.comment(node.origin)
+        named = node.target is not None and self.uses.get(node.target, 0)
+        target = self.store(node.target) if node.target is not None and named else None
+        item = ast.withitem(self.atom(node.context), target)
+        body = self.sub(lambda: self.region_arm(node.results, node.body))
+        self.out.append(ast.With([item], body))
+
+    def attempt(self, node: Try) -> None:
+        kept = list(node.handlers)
+        while kept and raises_again(kept[-1].body):
+            kept.pop()
+        if not kept:
+            self.region_arm(node.results, node.body)
+            return
+        self.comment(node.origin)
+        body = self.sub(lambda: self.region_arm(node.results, node.body))
+        handlers = []
+        for handler in kept:
+            named = handler.name is not None and self.uses.get(handler.name, 0)
+            name = self.names[handler.name] if handler.name is not None and named else None
+            kind = self.atom(handler.exception)
+            block = handler.body
+            inside = self.sub(partial(self.region_arm, node.results, block))
+            handlers.append(ast.ExceptHandler(kind, name, inside))
+        self.out.append(ast.Try(body, handlers, [], []))
+
+    def region_arm(self, results: Sequence[Var], arm: Block) -> None:
+        self.statements(arm.statements)
+        if not arm.diverges:
+            self.copies(results, arm.yields)
+
+    # -- loops ---------------------------------------------------------------------------------
+
+    def loop(self, node: Loop) -> None:
+        self.comment(node.origin)
+        self.copies(node.params, node.inits)
+        if node in self.fusion.comprehensions:
+            items = self.comprehension(node)
+            self.out.append(ast.Assign([self.store(node.collects[0])], items))
+            return
+        tapes = self.tapes.of_loop[node]
+        for tape in tapes:
+            self.out.append(ast.Assign([self.store(tape.name)], ast.List([], ast.Load())))
+        test_block = node.condition
+        if test_block is None:
+            target = self.loop_target(node)
+            iterable = self.loop_iterable(node)
+            body = self.sub(lambda: self.loop_body(node))
+            self.out.append(ast.For(target, iterable, body, []))
+        else:
+            test = self.sub(lambda: self.statements(test_block.statements))
+            condition = self.atom(test_block.yields[0])
+            body = self.sub(lambda: self.loop_body(node))
+            if not is_nothing(test):
+                leave = ast.If(negated(condition), [ast.Break()], [])
+                body = [*test, leave, *body]
+                condition = ast.Constant(True)
+            self.out.append(ast.While(condition, body, []))
+        self.copies(node.results, node.params)
+
+    def loop_body(self, node: Loop) -> None:
+        statements = node.body.statements
+        collected = dict(zip(node.collects, node.collected(), strict=True))
+        places = saved_at(node, self.tapes.of_loop[node])
+        stop = node.stop()
+        start = 0
+        for end in sorted({*places, len(statements)}):
+            self.statements(statements[start:end])
+            for tape in places.get(end, ()):
+                self.append_to_tape(tape, collected)
+            start = end
+        if node.body.diverges:
+            return
+        if stop is None:
+            self.copies(node.params, node.next_values())
+            return
+        condition = self.atom(stop)
+        self.copies(node.params, node.next_values())
+        if isinstance(stop, Const):
+            if stop.value:
+                self.out.append(ast.Break())
+            return
+        self.out.append(ast.If(condition, [ast.Break()], []))
+
+    def append_to_tape(self, tape: Tape, collected: dict[Var, Atom]) -> None:
+        values = [self.atom(collected[c]) for c in tape.collects]
+        value = values[0] if len(values) == 1 else ast.Tuple(values, ast.Load())
+        target = ast.Attribute(self.load(tape.name), "append", ast.Load())
+        self.out.append(ast.Expr(ast.Call(target, [value], [])))
+
+
+def same_place(place: ast.expr, value: ast.expr) -> bool:
+    """Say whether a value is read from the place that it is to be stored in."""
+    if type(place) is not type(value) or not isinstance(place, (ast.Subscript, ast.Attribute)):
+        return False
+    stored = ast.Subscript(place.value, place.slice, ast.Load()) if isinstance(
+        place, ast.Subscript) else ast.Attribute(place.value, place.attr, ast.Load())
+    return ast.dump(stored) == ast.dump(value)
+
+
+def is_nothing(statements: Sequence[ast.stmt]) -> bool:
+    """Say whether a block does nothing."""
+    return all(isinstance(s, (ast.Pass, Comment, BlankLine)) for s in statements)
+
+
+def raises_again(block: Block) -> bool:
+    """Say whether a handler does nothing but raise what it caught."""
+    match block.statements:
+        case (Raise(exception=Const(value=None)),):
+            return True
+    return False

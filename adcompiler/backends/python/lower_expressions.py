@@ -1,0 +1,318 @@
+"""Lowers right-hand sides and atoms to expressions of plain ``ast``, put together again."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from typing import Any
+
+from adcompiler.analyses.purity import Purity
+from adcompiler.backends.python.free_names import free_name
+from adcompiler.backends.python.fusion import Fusion
+from adcompiler.backends.python.naming import Names
+from adcompiler.backends.python.references import References, literal, names_in
+from adcompiler.backends.python.tapes import Tapes
+from adcompiler.ir.nodes import (
+    Atom, Attribute, Block, Call, Closure, Const, Format, Function, Global, If, Item, Let, Loop,
+    Pack, Rhs, Slice, Star, Var, unstar,
+)
+from adcompiler.ir.visit import is_short_circuit
+from adcompiler.ops.registry import hashable
+from adcompiler.runtime import choose, noted_value, read_global
+from adcompiler.typed.unit import Unit
+
+BINARY: dict[Any, type[ast.operator]] = {
+    operator.add: ast.Add, operator.sub: ast.Sub, operator.mul: ast.Mult,
+    operator.truediv: ast.Div, operator.floordiv: ast.FloorDiv, operator.mod: ast.Mod,
+    operator.pow: ast.Pow, operator.matmul: ast.MatMult, operator.and_: ast.BitAnd,
+    operator.or_: ast.BitOr, operator.xor: ast.BitXor, operator.lshift: ast.LShift,
+    operator.rshift: ast.RShift, operator.iadd: ast.Add, operator.isub: ast.Sub,
+    operator.imul: ast.Mult, operator.itruediv: ast.Div, operator.ifloordiv: ast.FloorDiv,
+    operator.imod: ast.Mod, operator.ipow: ast.Pow, operator.imatmul: ast.MatMult,
+    operator.iand: ast.BitAnd, operator.ior: ast.BitOr, operator.ixor: ast.BitXor,
+    operator.ilshift: ast.LShift, operator.irshift: ast.RShift,
+}
+COMPARE: dict[Any, type[ast.cmpop]] = {
+    operator.eq: ast.Eq, operator.ne: ast.NotEq, operator.lt: ast.Lt, operator.le: ast.LtE,
+    operator.gt: ast.Gt, operator.ge: ast.GtE, operator.is_: ast.Is, operator.is_not: ast.IsNot,
+}
+UNARY: dict[Any, type[ast.unaryop]] = {
+    operator.neg: ast.USub, operator.pos: ast.UAdd, operator.not_: ast.Not,
+    operator.invert: ast.Invert,
+}
+
+
+class ExpressionLowering:
+    """Lowers the expressions of one function; values written where they are used wait for that."""
+
+    def __init__(
+        self, function: Function, unit: Unit, references: References, purity: Purity,
+        keeps_parameters: bool = False,
+    ) -> None:
+        self.function = function
+        self.unit = unit
+        self.references = references
+        self.tapes = Tapes(function.body, unit)
+        self.fusion = Fusion(function, unit, purity)
+        self.names = Names(function, unit, self.tapes, self.fusion, names_in(function.body),
+                           keeps_parameters)
+        self.uses = self.fusion.uses
+        self.waiting: dict[Var, ast.expr] = {}
+        self.entries: set[Var] = set()  # tuples that loops take apart in their targets
+
+    # -- atoms ---------------------------------------------------------------------------------
+
+    def store(self, var: Var) -> ast.expr:
+        return ast.Name(self.names[var], ast.Store())
+
+    def discard(self) -> ast.expr:
+        """Return the target of what nobody reads."""
+        return ast.Name(self.names.discard, ast.Store())
+
+    def load(self, var: Var) -> ast.expr:
+        tape = self.tapes.of_collect.get(var)
+        if tape is not None:
+            var = tape.name
+        return ast.Name(self.names[var], ast.Load())
+
+    def atom(self, atom: Any) -> ast.expr:
+        if isinstance(atom, Star):
+            return ast.Starred(self.atom(atom.atom), ast.Load())
+        if isinstance(atom, Const):
+            role = getattr(atom.value, "role", None)
+            if role is not None:
+                return free_name(atom.value.name)
+            if hasattr(atom.value, "recursive") and hasattr(atom.value, "key"):
+                return free_name(atom.value.primal_name)
+            return self.references.expression(atom.value)
+        if atom in self.waiting:
+            return as_value(self.waiting.pop(atom))
+        return self.load(atom)
+
+    # -- right-hand sides ----------------------------------------------------------------------
+
+    def rhs(self, rhs: Rhs) -> ast.expr:
+        match rhs:
+            case Call():
+                return self.call(rhs)
+            case Item(obj, index):
+                return ast.Subscript(self.atom(obj), self.index(index), ast.Load())
+            case Attribute(obj, name):
+                return ast.Attribute(self.atom(obj), name, ast.Load())
+            case Pack():
+                return self.pack(rhs)
+            case Slice(lower, upper, step):
+                return ast.Slice(*(
+                    None if isinstance(p, Const) and p.value is None else self.atom(p)
+                    for p in (lower, upper, step)
+                ))
+            case Global(module, path):
+                return ast.Attribute(self.references.module(module), path, ast.Load())
+            case Format(parts):
+                return self.text(parts)
+            case Closure(function):
+                return ast.Constant(f"<function {function.name}>")
+        raise AssertionError(rhs)
+
+    def call(self, rhs: Call) -> ast.expr:
+        function = rhs.func.value if isinstance(rhs.func, Const) else None
+        args = rhs.args
+        if hashable(function) and not rhs.kwargs:
+            if function is read_global and isinstance(args[0], Const):
+                assert isinstance(args[1], Const)
+                return ast.Attribute(self.atom(args[0]), args[1].value, ast.Load())
+            if function is noted_value:
+                return ast.Subscript(self.atom(args[0]), ast.Constant(0), ast.Load())
+            if function is choose and len(args) == 3:
+                test, body, orelse = (self.atom(a) for a in args)
+                return ast.IfExp(test, body, orelse)
+            if function in BINARY and len(args) == 2:
+                left, right = (self.atom(a) for a in args)
+                return ast.BinOp(left, BINARY[function](), right)
+            if function in COMPARE and len(args) == 2:
+                left, right = (self.atom(a) for a in args)
+                return ast.Compare(left, [COMPARE[function]()], [right])
+            if function in UNARY and len(args) == 1:
+                return self.unary(function, self.atom(args[0]))
+            if function is operator.contains and len(args) == 2:
+                container, item = (self.atom(a) for a in args)
+                return ast.Compare(item, [ast.In()], [container])
+        func = self.atom(rhs.func)
+        values = [self.atom(a) for a in args]
+        keywords = [ast.keyword(key, self.atom(value)) for key, value in rhs.kwargs]
+        return ast.Call(func, values, keywords)
+
+    @staticmethod
+    def unary(function: Any, operand: ast.expr) -> ast.expr:
+        if function is operator.not_ and isinstance(operand, ast.Compare) and (
+            len(operand.ops) == 1 and isinstance(operand.ops[0], (ast.In, ast.NotIn))
+        ):
+            other = ast.NotIn() if isinstance(operand.ops[0], ast.In) else ast.In()
+            return ast.Compare(operand.left, [other], operand.comparators)
+        return ast.UnaryOp(UNARY[function](), operand)
+
+    def pack(self, rhs: Pack) -> ast.expr:
+        if rhs.kind == "dict":
+            keys = [None if k is None else self.atom(k) for k in rhs.keys]
+            return ast.Dict(keys, [self.atom(i) for i in rhs.items])
+        if rhs.kind == "tuple":
+            return ast.Tuple([
+                self.atom(i) if isinstance(i, Star) else self.index(i) if self.is_index(i)
+                else self.atom(i) for i in rhs.items
+            ], ast.Load())
+        items = [self.atom(item) for item in rhs.items]
+        if rhs.kind == "list":
+            return ast.List(items, ast.Load())
+        return ast.Set(items)
+
+    def text(self, parts: Any) -> ast.expr:
+        values: list[ast.expr] = []
+        for part in parts:
+            if isinstance(part, str):
+                values.append(ast.Constant(part))
+                continue
+            value, conversion, spec = part
+            shown = None if isinstance(spec, Const) and spec.value is None else self.atom(spec)
+            if shown is not None and not isinstance(shown, ast.JoinedStr):
+                plain = isinstance(shown, ast.Constant)
+                shown = ast.JoinedStr([shown if plain else ast.FormattedValue(shown, -1, None)])
+            values.append(ast.FormattedValue(self.atom(value), conversion, shown))
+        return ast.JoinedStr(values)
+
+    # -- subscripts ----------------------------------------------------------------------------
+
+    def index(self, atom: Atom) -> ast.expr:
+        """Return a subscript: slices are written with colons."""
+        if isinstance(atom, Const):
+            return self.index_constant(atom.value)
+        return self.waiting.pop(atom) if atom in self.waiting else self.load(atom)
+
+    def index_constant(self, value: Any) -> ast.expr:
+        if isinstance(value, slice):
+            return ast.Slice(*(
+                None if part is None else literal(part)
+                for part in (value.start, value.stop, value.step)
+            ))
+        if isinstance(value, tuple) and value:
+            return ast.Tuple([self.index_constant(part) for part in value], ast.Load())
+        if value is None:
+            return ast.Attribute(self.references.module("numpy"), "newaxis", ast.Load())
+        return self.references.expression(value)
+
+    def is_index(self, atom: Atom) -> bool:
+        """Say whether an element of a tuple is a slice, written with colons in a subscript."""
+        if isinstance(atom, Const):
+            return isinstance(atom.value, slice)
+        return isinstance(self.waiting.get(atom), ast.Slice)
+
+    # -- branches and loops --------------------------------------------------------------------
+
+    def conditional(self, node: If) -> ast.expr:
+        """Return the conditional expression that a branch is."""
+        if is_short_circuit(node):
+            condition = self.atom(node.condition)
+            if node.then.yields[0] is node.condition and not node.then.statements:
+                return ast.BoolOp(ast.Or(), flat(ast.Or, condition, self.value_of(node.orelse)))
+            return ast.BoolOp(ast.And(), flat(ast.And, condition, self.value_of(node.then)))
+        then, orelse = self.value_of(node.then), self.value_of(node.orelse)
+        return ast.IfExp(self.atom(node.condition), then, orelse)
+
+    def value_of(self, block: Block) -> ast.expr:
+        """Return the expression that a block of fused values yields."""
+        for statement in block.statements:
+            assert isinstance(statement, Let)
+            self.waiting[statement.target] = self.rhs(statement.rhs)
+        return self.atom(block.yields[0])
+
+    def comprehension(self, node: Loop) -> ast.expr:
+        """Return the list comprehension that a loop is."""
+        iterable = self.loop_iterable(node)
+        for statement in node.body.statements:
+            assert isinstance(statement, Let)
+            self.waiting[statement.target] = self.rhs(statement.rhs)
+        element = self.atom(node.collected()[0])
+        generator = ast.comprehension(self.loop_target(node), iterable, [], 0)
+        return ast.ListComp(element, [generator])
+
+    def loop_target(self, node: Loop) -> ast.expr:
+        read = {v for v, n in self.uses.items() if n}
+        targets: list[ast.expr] = [
+            self.taken_apart(node, item)
+            or (self.store(item) if item in read else self.discard())
+            for item in node.items
+        ]
+        shaped = []
+        for group in self.tapes.groups(node):
+            inner = [targets[i] for i in group]
+            shaped.append(inner[0] if len(inner) == 1 else ast.Tuple(inner, ast.Store()))
+        return shaped[0] if len(shaped) == 1 else ast.Tuple(shaped, ast.Store())
+
+    def taken_apart(self, node: Loop, item: Var) -> ast.expr | None:
+        """Return the targets of a tuple that a loop runs over, None if it has a name itself."""
+        if item not in self.unit.opened:
+            return None
+        targets: list[ast.expr] = [self.discard() for _ in range(self.unit.opened[item])]
+        found = 0
+        for statement in node.body.statements:
+            match statement:
+                case Let(target, Item(obj, Const(int() as i))) if obj in self.unit.opened:
+                    if obj is item:
+                        targets[i] = self.store(target)
+                        found += 1
+                case _:
+                    break
+        if self.uses.get(item, 0) != found:
+            return None
+        self.entries.add(item)
+        return ast.Tuple(targets, ast.Store())
+
+    def loop_iterable(self, node: Loop) -> ast.expr:
+        groups = self.tapes.groups(node)
+        parts = [self.atom(node.iterables[group[0]]) for group in groups]
+        for group in groups:
+            for i in group[1:]:
+                self.atom(node.iterables[i])
+        if len(parts) == 1:
+            return parts[0]
+        first = self.unit.definition(node.iterables[0])
+        if len(parts) == 2 and isinstance(first, Call) and isinstance(first.func, Const) and (
+            getattr(first.func.value, "__name__", "") == "count"
+        ):
+            start = unstar(first.args[0]) if first.args else Const(0)
+            args = [parts[1]]
+            if not (isinstance(start, Const) and start.value == 0):
+                args.append(self.atom(start))
+            return ast.Call(free_name("enumerate"), args, [])
+        return ast.Call(free_name("zip"), parts, [])
+
+
+def flat(kind: type[ast.boolop], left: ast.expr, right: ast.expr) -> list[ast.expr]:
+    """Return the operands of a chain of ``and`` or of ``or``."""
+    more = right.values if isinstance(right, ast.BoolOp) and isinstance(right.op, kind) else [right]
+    return [left, *more]
+
+
+def negated(condition: ast.expr) -> ast.expr:
+    """Return the opposite of a condition."""
+    opposite: dict[type[ast.cmpop], type[ast.cmpop]] = {
+        ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
+        ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+    }
+    if isinstance(condition, ast.UnaryOp) and isinstance(condition.op, ast.Not):
+        return condition.operand
+    if isinstance(condition, ast.Compare) and len(condition.ops) == 1:
+        other = opposite.get(type(condition.ops[0]))
+        if other is not None:
+            return ast.Compare(condition.left, [other()], condition.comparators)
+    return ast.UnaryOp(ast.Not(), condition)
+
+
+def as_value(expression: ast.expr) -> ast.expr:
+    """Return a subscript expression as a value: slices become calls of ``slice``."""
+    if isinstance(expression, ast.Slice):
+        parts = [part or ast.Constant(None) for part in (
+            expression.lower, expression.upper, expression.step)]
+        return ast.Call(free_name("slice"), parts, [])
+    if isinstance(expression, ast.Tuple) and any(isinstance(e, ast.Slice) for e in expression.elts):
+        return ast.Tuple([as_value(e) for e in expression.elts], ast.Load())
+    return expression

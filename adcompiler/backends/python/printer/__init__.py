@@ -1,0 +1,1 @@
+"""Python's ast printed as source, and read back."""

@@ -1,0 +1,1 @@
+"""A leading axis of seeds over derivative code that is finished."""

@@ -1,0 +1,209 @@
+"""Code of one order made code of all: coefficients along a leading axis.
+
+What ``derive.taylor`` writes is linear in the coefficients of each order alike, but for
+functions of coefficients, which take those of all orders at once. Functions that are called by name
+return their value, which has no leading axis, and its coefficients.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from adcompiler.batching.batcher import Batcher, carries, lifted
+from adcompiler.derive.destructive import is_call_of
+from adcompiler.derive.pairs import CalleePart
+from adcompiler.errors import NotBatchable
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    Atom, Attribute, Block, Call, Const, Item, Let, Origin, Rhs, Star, Step, Var, operands,
+    substitute, unstar,
+)
+from adcompiler.ir.visit import walk
+from adcompiler.ops.registry import hashable
+from adcompiler.runtime import as_tangent, record
+from adcompiler.runtime.batches import as_tangent_each, count_seeds, elementwise_each
+from adcompiler.runtime.series import COEFFICIENTS
+from adcompiler.runtime.series_algebra import multilinear_series
+from adcompiler.runtime.series_equations import first_rate
+from adcompiler.runtime.shaping import (
+    complex_viewed, copy_as_laid_out, parts_viewed, reshape_view, viewed,
+)
+from adcompiler.specialise.writer import Writer
+
+SEQUENCES: frozenset[Any] = frozenset({operator.add, operator.concat, operator.mul})
+"""Functions that put lists or tuples together."""
+
+CONTAINERS = (t.List, t.Tuple)
+OF_LAYOUT: frozenset[Any] = frozenset({
+    complex_viewed, copy_as_laid_out, parts_viewed, reshape_view, viewed,
+})
+"""Functions of the layout of an array in memory, which coefficients do not share."""
+
+
+class SeriesBatcher(Batcher):
+    """Rewrites one block of code of coefficients.
+
+    ``pairs`` are variables that hold a value and its coefficients. ``orders`` holds how many orders
+    there are; None to count them.
+    """
+
+    def __init__(
+        self, s: Writer, seeded: Iterable[Var], origin: Origin, orders: Var | None = None
+    ) -> None:
+        super().__init__(s, seeded, origin)
+        self.pairs: set[Var] = set()
+        self.seeds, self.counts = orders, orders is None
+
+    def mark(self, block: Block) -> bool:
+        before = len(self.pairs)
+        for statement in walk(block):
+            if isinstance(statement, Let) and is_called(statement.rhs):
+                self.pairs.add(statement.target)  # also of zeros, which are no coefficients yet
+        return super().mark(block) or len(self.pairs) > before
+
+    def unify(self, targets: Sequence[Var], values: Sequence[Atom]) -> None:
+        if any(value in self.pairs for value in values):
+            raise NotBatchable
+        super().unify(targets, values)
+
+    def depends(self, rhs: Rhs) -> bool:
+        match rhs:
+            case Item(obj, Const(index)) if obj in self.pairs:
+                return bool(index == 1)
+            case Call(Const(function)) if is_called(rhs) or function in (first_rate, count_seeds):
+                return False
+            case Call(Const(function), args) if function is as_tangent:
+                return args[0] in self.batched
+        return super().depends(rhs)
+
+    def let(self, target: Var, rhs: Rhs, origin: Origin) -> None:
+        if target in self.pairs:
+            rhs = self.called(substitute(rhs, self.mapping), origin)
+            first, second = self.s.unit.type(target).items  # type: ignore[attr-defined]
+            self.s.unit.types[target] = t.Tuple((first, lifted(second)))
+        elif isinstance(rhs, Item) and rhs.obj in self.pairs:
+            pass
+        elif any(a in self.pairs for a in operands(rhs)):
+            raise NotBatchable
+        elif is_call_of(count_seeds, rhs):
+            self.mapping[target] = self.count()
+            return
+        elif is_call_of(first_rate, rhs):
+            rhs = Call(Const(first_rate), (self.expanded(operands(rhs)[1], origin),))
+        else:
+            super().let(target, rhs, origin)
+            return
+        self.s.unit.defs[target] = rhs
+        self.s.out.append(Let(target, rhs, origin))
+
+    def called(self, rhs: Rhs, origin: Origin) -> Rhs:
+        """Return the call of a function by name, with coefficients, and the number of orders."""
+        assert isinstance(rhs, Call) and isinstance(rhs.func, Const)
+        function = rhs.func.value.callee.function
+        count = len(function.params)
+        if any(a in self.batched for a in rhs.args[:count]):
+            raise NotBatchable
+        coefficients = (self.expanded(a, origin) for a in rhs.args[count:])
+        return Call(rhs.func, (*rhs.args[:count], *coefficients, self.count()))
+
+    def call(self, target: Var, function: Any, rhs: Call, origin: Origin) -> Rhs | Var:
+        if function is multilinear_series:
+            return self.of_coefficients(rhs, range(3, len(rhs.args)), origin)
+        if hashable(function) and function in COEFFICIENTS:
+            return self.of_coefficients(rhs, COEFFICIENTS[function], origin)
+        if hashable(function) and function in SEQUENCES and not rhs.kwargs and any(
+            a in self.batched and not self.is_array(a) for a in operands(rhs)
+        ):
+            return Call(rhs.func, tuple(
+                self.expanded(a, origin) if isinstance(self.s.unit.type(unstar(a)), CONTAINERS)
+                else a for a in rhs.args
+            ))
+        if hashable(function) and function in OF_LAYOUT:
+            raise NotBatchable
+        if function is as_tangent:
+            if any(a in self.batched for a in rhs.args[1:]):
+                raise NotBatchable
+            return Call(Const(as_tangent_each), rhs.args)
+        if function is record and not rhs.args:
+            return Call(rhs.func, (), tuple(
+                (name, self.expanded(a, origin) if carries(self.s.unit.type(a)) else a)
+                for name, a in rhs.kwargs
+            ))
+        return super().call(target, function, rhs, origin)
+
+    def of_coefficients(self, rhs: Call, positions: Iterable[int], origin: Origin) -> Rhs:
+        """Return the call of a function that takes coefficients of all orders at once."""
+        args: list[Atom | Star] = list(rhs.args)
+        for i in positions:
+            args[i] = self.expanded(args[i], origin)
+        rest = [a for i, a in enumerate(rhs.args) if i not in set(positions)]
+        if any(a in self.batched for a in (*rest, *(a for _, a in rhs.kwargs))):
+            raise NotBatchable
+        return Call(rhs.func, tuple(args), rhs.kwargs)
+
+    def step(self, step: Step, type_: t.Type, origin: Origin) -> tuple[list[Step], t.Type]:
+        if step.kind == "attr" and isinstance(type_, t.Object):
+            field = type_.field(step.name)
+            if field is not None:
+                return [step], field
+        if step.kind == "item" and isinstance(type_, t.Dict):
+            (key,) = step.args
+            if type_.keys is None:
+                return [step], type_.items[0]
+            if isinstance(key, Const):
+                known = dict(zip(type_.keys, type_.items, strict=True))
+                return [step], known.get(key.value, t.UNKNOWN)
+            if len(set(type_.items)) == 1:
+                return [step], type_.items[0]
+        if step.kind == "item" and isinstance(type_, t.Tuple) and isinstance(step.args[0], Const):
+            return [step], type_.items[step.args[0].value]
+        return super().step(step, type_, origin)
+
+    def value_for(self, value: Atom, rank: int, origin: Origin) -> Atom:
+        type_ = self.logical.get(value) if isinstance(value, Var) else None
+        if isinstance(type_, t.Tuple) and all(isinstance(i, t.Scalar) for i in type_.items):
+            columns = Call(Const(np.stack), (value, Const(1)))
+            value = self.write(columns, t.Array("float64", 1), "items", origin)
+        return super().value_for(self.as_array(value, origin), rank, origin)
+
+    def elementwise(self, target: Var, function: Any, args: list[Any], origin: Origin) -> Rhs:
+        types = [self.logical.get(a, self.s.unit.type(a)) for a in args]
+        if not any(isinstance(type_, t.Unknown) for type_ in types):
+            return super().elementwise(target, function, args, origin)
+        args = [
+            self.expanded(a, origin) if isinstance(type_, t.Unknown) else a
+            for a, type_ in zip(args, types, strict=True)
+        ]
+        each = Const(tuple(a in self.batched for a in args))
+        return Call(Const(elementwise_each), (Const(function), each, *args))
+
+    def attribute(self, obj: Atom, name: str) -> Rhs | Var:
+        if obj in self.batched and isinstance(self.logical[obj], t.Object):
+            return Attribute(obj, name)
+        return super().attribute(obj, name)
+
+
+def is_called(rhs: Rhs) -> bool:
+    """Say whether a right-hand side calls a function's pushforward by name."""
+    return isinstance(rhs, Call) and isinstance(rhs.func, Const) and isinstance(
+        rhs.func.value, CalleePart
+    )
+
+
+def series_block(
+    s: Writer, block: Block, seeded: Sequence[Var], wanted: Sequence[int], origin: Origin,
+    orders: Var | None = None,
+) -> Block:
+    """Return code for the coefficients of all orders, which ``seeded`` hold for the arguments.
+
+    ``orders`` is the number of orders, None where it is that of what ``seeded`` hold. The yields at
+    ``wanted`` have the leading axis for sure. Raises NotBatchable.
+    """
+    return SeriesBatcher(s, seeded, origin, orders).run(block, wanted)
+
+
+__all__ = ["series_block"]

@@ -1,0 +1,1 @@
+"""The stages in order, and what is compiled inside of compiled code."""

@@ -1,0 +1,289 @@
+"""The stages, in order: the page to read first.
+
+source -> IR -> types -> augmented primal and sweep -> optimised -> ``ast`` -> text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from inspect import Parameter
+from pathlib import PurePath
+from typing import Any
+
+from adcompiler.backends.python.module import emit_module
+from adcompiler.budget import Budget
+from adcompiler.backends.native.product import with_native
+from adcompiler.backends.native.values import Declined
+from adcompiler.compile.nested import derive
+from adcompiler.errors import Finding, MissingRuleError, NotBatchable, UnsupportedError
+from adcompiler.frontend.depth import compiling
+from adcompiler.frontend.functions import lower
+from adcompiler.ir import types as t
+from adcompiler.ir.failures import reported
+from adcompiler.ir.nodes import Function
+from adcompiler.ir.verifier import verify, verifying
+from adcompiler.ops.homes import display_name
+from adcompiler.optimise.raising import with_raising_kept
+from adcompiler.products.linearization import NotSplittable, linearization
+from adcompiler.products.product import Product, Typed, gradient, optimised, specialise, split
+from adcompiler.products.pushforward import pushforward
+from adcompiler.typed.unit import Unit
+from adcompiler.runtime.native import has_compiler, runs_plain
+
+STAGES = ("parse", "types", "reverse", "optimise", "source")
+WITH_EFFECTS = ("vjp", "forward", "taylor", "linearize")
+"""Modes in which arguments are left as the function leaves them."""
+RETURN_VALUE = ("vjp", "value_and_grad", "linearize")
+"""Modes that return the function's value: they raise whatever the function raises."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be compiled: a function, the types of its arguments, and the product wanted.
+
+    ``wrt`` holds positions of arguments, ``parts`` the steps from each to the part that is wanted.
+    ``same`` pairs positions of arguments with earlier ones that are the same object.
+    With ``strict_primal`` values are computed by the functions themselves even where a rule has
+    another way; with ``debug`` emitted code checks what rules return.
+    If ``batched``, cotangents or tangents have a leading axis, one row for each seed; if they are
+    ``constant``, what they decide alone is computed by a function of its own.
+    With ``parameters`` the emitted function is called as the user's is (keywords, defaults, stars).
+    ``backend`` is ``native`` for loops of machine numbers beside the Python code (refused where
+    there is nothing for a form), ``auto`` for such loops where that can be.
+    ``budget`` is what compiling may cost.
+    """
+
+    function: Any
+    types: tuple[t.Type, ...]
+    wrt: tuple[int, ...]
+    mode: str = "grad"
+    has_aux: bool = False
+    single: bool = True
+    assume_equal_shapes: bool = True
+    parameters: tuple[Parameter, ...] = ()
+    parts: tuple[tuple[Any, ...], ...] = ()
+    same: tuple[tuple[int, int], ...] = ()
+    batched: bool = False
+    constant: bool = False
+    strict_primal: bool = False
+    debug: bool = False
+    backend: str = "python"
+    budget: Budget = field(default_factory=Budget.from_environment, compare=False)
+
+    def unit(self, chosen: frozenset[Any] = frozenset()) -> Unit:
+        """Return the empty tables of a compilation; ``chosen`` are those of ``Unit``."""
+        return Unit(
+            root=self.function, assume_equal_shapes=self.assume_equal_shapes, chosen=chosen,
+            derive=derive, strict_primal=self.strict_primal, debug=self.debug,
+            budget=self.budget,
+        )
+
+
+@dataclass(frozen=True)
+class Emitted:
+    """The emitted module: its text, the names of its entry points, and what it relies on."""
+
+    text: str
+    entry: str
+    unit: Unit
+    product: Product
+    bound: dict[str, Any] = field(default_factory=dict)
+    one_by_one: bool = False
+    recomputes: bool = False
+    native: tuple[str, ...] = ()
+
+    @property
+    def report(self) -> dict[str, list[str]]:
+        """What ``explain`` says of the rules used."""
+        rules = list(self.unit.rules_used)
+        named = [(display_name(rule.function), rule) for rule in rules]
+        return {
+            "rules": sorted({name for name, _ in named}),
+            "changed": sorted({f"{name}: {r.primal_note}" for name, r in named if r.primal_note}),
+            "kinks": sorted({f"{name}: {r.kink}" for name, r in named if r.kink}),
+            "residuals": self.product.residuals, "effects": [self.product.effects],
+            "seeds": ["one by one"] if self.one_by_one else [],
+            "constants": list(self.product.constants),
+            "primal": ["in each call"] if self.recomputes else [], "native": list(self.native),
+        }
+
+
+Result = tuple[str, Unit, list[Function] | Emitted]
+"""The name of a stage, the tables that it filled, and its result: IR functions, or the text."""
+
+
+def stages(request: Request) -> Iterator[Result]:
+    """Run the stages one by one; raises UnsupportedError or MissingRuleError with all findings.
+
+    An exception that is no refusal is a defect, and comes as InternalError.
+    """
+    with reported(request.function, NotBatchable, NotSplittable):
+        yield from all_stages(request)
+
+
+def all_stages(request: Request) -> Iterator[Result]:
+    """Run the stages; whatever goes wrong in them is raised as it is."""
+    unit = request.unit()
+    function = lower(request.function)
+    yield "parse", unit, verified([function])
+
+    unit, typed = typed_function(unit, function, request)
+    if unit.findings:
+        with suppress(Exception):
+            differentiate(unit, typed, request)  # to find what lacks a rule, and report all at once
+        refuse(unit)
+    yield "types", unit, verified(typed.functions(unit), unit)
+
+    product = differentiate(unit, typed, request)
+    refuse(unit)
+    yield "reverse", unit, verified(product.functions, unit)
+
+    product = optimised(product, unit)
+    yield "optimise", unit, verified(product.functions, unit)
+
+    text, bound = emit_module(product, unit, request.parameters)
+    text, native = with_loops(request, product, unit, text)
+    entry = product.functions[0].name
+    yield "source", unit, Emitted(text, entry, unit, product, bound, native=native)
+
+
+def with_loops(
+    request: Request, product: Product, unit: Unit, text: str
+) -> tuple[str, tuple[str, ...]]:
+    """Return a module with loops of machine numbers behind it, and what calls them.
+
+    Where there are none, that is empty under ``python``, and tells why under ``auto``.
+    """
+    if request.backend == "python":
+        return text, ()
+    try:
+        if request.mode not in ("grad", "value_and_grad") or request.has_aux:
+            raise Declined("there are loops for grad and value_and_grad without aux only")
+        if request.backend == "auto" and not has_compiler():
+            return text, ("", "stays in Python: numba is not installed")
+        text, native = with_native(text, product, unit)
+    except Declined as declined:
+        origin = declined.origin or product.functions[0].origin
+        finding = origin.finding(
+            f"the native backend has nothing for this: {declined.problem}",
+            'use backend="auto", which keeps such functions in Python', "native",
+        )
+        if request.backend == "native":
+            raise UnsupportedError([finding]) from None
+        place = f"{PurePath(origin.file).name}:{origin.line}"
+        return text, ("", f"stays in Python: {declined.problem} ({place})")
+    if not has_compiler() and not runs_plain():
+        raise UnsupportedError([product.functions[0].origin.finding(
+            'backend="native" needs numba, which is not installed',
+            'pip install "adcompiler[native]", or use backend="auto"', "native",
+        )])
+    return text, native
+
+
+def verified(functions: list[Function], unit: Unit | None = None) -> list[Function]:
+    """Return what a stage gives, verified if that is asked for."""
+    if verifying():
+        for function in functions:
+            verify(function, None if unit is None else unit.type)
+    return functions
+
+
+def typed_function(unit: Unit, function: Function, request: Request) -> tuple[Unit, Typed]:
+    """Specialise a function, again where the first time shows what has to be known before.
+
+    Branches that choose one of two arrays are followed as such where a write needs it; containers
+    that ``vjp`` writes into are copied at the start. A ``try`` is written in parts where it matters
+    how far its body came.
+    """
+    copied: tuple[int, ...] = ()
+    whole: tuple[Unit, Typed] | None = None
+    while True:
+        typed = specialise(unit, function, request.function, list(request.types), wrt=request.wrt,
+                           parts=request.parts, same=request.same, copied=copied)
+        again = request.unit(unit.chosen)
+        containers = typed.containers_written(unit) if request.mode in WITH_EFFECTS else ()
+        if not unit.merges <= unit.chosen and any(f.anchor == "aliases" for f in unit.findings):
+            again.chosen |= unit.merges
+        elif not unit.attempts <= unit.chosen:
+            whole = None if unit.findings else (unit, typed)
+            again.chosen |= unit.attempts
+        elif whole is not None and unit.findings:
+            return whole
+        elif containers and not copied and not unit.findings:
+            copied = containers
+        else:
+            return unit, typed
+        unit = again
+
+
+def differentiate(unit: Unit, typed: Typed, request: Request) -> Product:
+    """Return the product wanted: a split pair, the pushforward, or the joint function."""
+    if request.mode in RETURN_VALUE or (request.mode == "forward" and not request.batched):  # jvp
+        typed = raising_kept(unit, typed)
+    if request.mode == "vjp":
+        return split(unit, typed, request.single, request.batched)
+    if request.mode == "forward":
+        return pushforward(unit, typed, request.batched, request.constant)
+    if request.mode == "taylor":
+        return pushforward(unit, typed, batched=True, series=True)
+    if request.mode == "linearize":
+        return linearization(unit, typed)
+    with_value = request.mode == "value_and_grad"
+    return gradient(unit, typed, with_value, request.has_aux, request.single)
+
+
+def raising_kept(unit: Unit, typed: Typed) -> Typed:
+    """Return a function, and let those it calls be, with what may raise evaluated if unused too."""
+    for callee in unit.callees.values():
+        if callee.function is not None:
+            body = callee.function.body
+            kept = with_raising_kept(unit, body.statements, body.yields)
+            callee.function = replace(callee.function, body=replace(body, statements=kept))
+    needed = (typed.value, *(written.final for written in typed.written))
+    return replace(typed, statements=with_raising_kept(unit, typed.statements, needed))
+
+
+def compile_request(request: Request) -> Emitted:
+    """Run all stages, however deep the program, and return what the last one gives."""
+    return compiling(request.function, lambda: last_stage(request))
+
+
+def last_stage(request: Request) -> Emitted:
+    """Return what the last stage gives.
+
+    Code that cannot be written for many seeds at once is that of one seed, and says so; so does
+    a pushforward that computes the value again, where a linearization has no two parts.
+    """
+    try:
+        *_, (_, _, emitted) = stages(request)
+    except NotBatchable:
+        if request.mode == "taylor":
+            raise UnsupportedError([without_series(request)]) from None
+        *_, (_, _, emitted) = stages(replace(request, batched=False))
+        assert isinstance(emitted, Emitted)
+        return replace(emitted, one_by_one=True)
+    except NotSplittable:
+        *_, (_, _, emitted) = stages(replace(request, mode="forward"))
+        assert isinstance(emitted, Emitted)
+        return replace(emitted, recomputes=True)
+    assert isinstance(emitted, Emitted)
+    return emitted
+
+
+def without_series(request: Request) -> Finding:
+    """Return what is reported of a function of which Taylor mode can write no code."""
+    function = lower(request.function)
+    return function.origin.finding(
+        f"the Taylor coefficients of `{function.name}` are not known: some function that it calls "
+        "has neither a recurrence nor a derivative of which one can be made",
+        "use jet or nth_derivative, which then apply forward mode to itself", "taylor",
+    )
+
+
+def refuse(unit: Unit) -> None:
+    """Raise everything that was found to be unsupported, all at once."""
+    if unit.findings:
+        missing = all(f.anchor == "missing-rule" for f in unit.findings)
+        raise (MissingRuleError if missing else UnsupportedError)(unit.findings)

@@ -1,0 +1,1 @@
+"""The derivative of typed IR, from rules."""

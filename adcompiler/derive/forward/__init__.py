@@ -1,0 +1,1 @@
+"""Tangents beside values."""

@@ -1,0 +1,270 @@
+"""Pushforwards out of pullbacks: a pullback is linear in its cotangent, so it can be transposed.
+
+For ``x_bar = A y_bar`` the pushforward is ``y_dot = A^T x_dot``, and ``A^T`` is what the reverse of
+the pullback with respect to ``y_bar`` applies to a cotangent of ``x_bar``. Both conventions use the
+inner product ``Re(conj(a) b)``, so this holds for complex numbers too. The value of ``y_bar`` does
+not matter; where its shape is read, the primal result, which has that shape, takes its place.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, TypeGuard
+
+import numpy as np
+
+from adcompiler.analyses.activity import active_variables, varied_variables
+from adcompiler.analyses.storage import METADATA
+from adcompiler.derive.reverse.cotangents import Cotangents, cotangent_type
+from adcompiler.derive.reverse.pending_regions import finish
+from adcompiler.derive.reverse.reverser import Reverser
+from adcompiler.derive.rules import Applied, shapes_of, write_check
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    Atom, Attribute, Block, Call, Const, Do, If, Item, Let, Loop, Origin, Pack, Rhs, Star,
+    Statement, Try, Var, With, operands, unstar,
+)
+from adcompiler.ir.visit import (
+    arms_of, defined, direct_uses, substitute_block, walk, with_blocks,
+)
+from adcompiler.ops.registry import REGISTRY, Rule, hashable
+from adcompiler.runtime import as_tangent, project, unbroadcast, zeros_like
+from adcompiler.runtime.regions import check_shape
+from adcompiler.runtime.shaping import read_order
+from adcompiler.specialise.calls.binding import at_origin
+from adcompiler.specialise.evaluator import Specialiser
+
+SHAPE_ONLY = frozenset({
+    np.shape, np.ndim, np.size, len, np.zeros_like, np.empty_like, np.ones_like, zeros_like,
+    np.result_type, np.iscomplexobj, read_order,
+})
+"""Functions whose result depends on the form of their arguments only."""
+
+TEMPLATES = {as_tangent: frozenset({1}), unbroadcast: frozenset({1}), project: frozenset({1})}
+"""Positions of arguments of which only the form matters, for functions of the runtime."""
+
+
+def transposed(
+    s: Specialiser, rule: Rule, applied: Applied, tangent: Callable[[Atom], Atom | None],
+    origin: Origin,
+) -> Atom | None:
+    """Write the pushforward of a call that follows a rule; return the tangent of its result.
+
+    ``tangent`` returns the tangents of the arguments.
+    """
+    unit, result = s.unit, applied.result
+    if not isinstance(result, Var):
+        return None
+    dy = Var("y_bar", True)
+    unit.types[dy] = cotangent_type(unit.type(result))
+    unit.shapes[dy] = unit.shape_class(result)
+    found = len(unit.findings)
+    with s.writing_to([]) as linear:
+        pulled = applied.pull_back(s, dy, origin)
+    checks = [statement for statement in linear if is_check(statement)]
+    linear = [statement for statement in linear if not is_check(statement)]
+    seeds = [
+        (g, dx) for x, g in pulled if isinstance(g, Var) and (dx := tangent(x)) is not None
+    ]
+    statements, y_dot = reversed_along(s, linear, dy, seeds, origin)
+    if len(unit.findings) > found:
+        detail = unit.findings[found].problem
+        del unit.findings[found:]
+        refuse_pushforward(s, rule, origin, f"its pullback cannot be reversed: {detail}")
+        return None
+    if y_dot is None:
+        return None
+    body = Block(tuple(statements), (y_dot,))
+    if y_dot in dependents(body, dy):
+        refuse_pushforward(s, rule, origin, "its pullback is not linear in the cotangent")
+        return None
+    body = substitute_block(body, {dy: result})
+    for statement in walk(body):
+        if isinstance(statement, Let):
+            unit.defs[statement.target] = statement.rhs
+            name = statement.target.name
+            if name.endswith("_bar"):
+                unit.names.setdefault(statement.target, f"{name.removesuffix('_bar')}_dot")
+    s.out.extend(placed(statement, origin) for statement in body.statements)
+    for statement in checks[:1] if isinstance(unit.type(result), t.Array) else ():
+        place, (shape,) = operands(statement.rhs)[-1], shapes_of(s, [result], origin).values()
+        write_check(s, body.yields[0], shape, place, origin)
+    return body.yields[0]
+
+
+def is_check(statement: Statement) -> TypeGuard[Do]:
+    """Say whether a statement checks the shape of a cotangent: forward, that of the tangent is."""
+    match statement:
+        case Do(Call(Const(function))):
+            return function is check_shape
+    return False
+
+
+def refuse_pushforward(s: Specialiser, rule: Rule, origin: Origin, why: str) -> None:
+    """Report a rule that has no pushforward."""
+    name = getattr(rule.function, "__name__", "the function")
+    s.reject(
+        origin, f"the pushforward of {name}() cannot be derived from its rule: {why}",
+        "register one with frule", "missing-rule",
+    )
+
+
+def reversed_along(
+    s: Specialiser, linear: list[Statement], dy: Var, seeds: Sequence[tuple[Var, Atom]],
+    origin: Origin,
+) -> tuple[list[Statement], Atom | None]:
+    """Return the reverse of ``linear`` with respect to ``dy``, and the cotangent of ``dy``.
+
+    ``seeds`` pairs what ``linear`` computes with cotangents of that.
+    """
+    unit = s.unit
+    body = Block(tuple(linear))
+    outputs = [g for g, _ in seeds]
+    active = active_variables(body, [dy], outputs, unit.type)
+    varied = varied_variables(body, [dy], unit.type)
+    reverser = Reverser(s, active, varied, {}, False, [dy], False, False)
+    reverser.prepare_writes(body)
+    with reverser.forward_pass() as forward:
+        sweeps = reverser.forward(body.statements)
+    cotangents = Cotangents(s)
+    cotangents.primal = reverser.env
+    at = origin.reversed()
+    with s.writing_to([]) as out:
+        for g, seed in seeds:
+            if g in active:
+                cotangents.accumulate(g, seed, at)
+        for sweep in reversed(sweeps):
+            sweep(cotangents)
+        found = cotangents.get(dy, at)
+    ends = [] if found is None else [found]
+    reverser.read_restored(out, ends)
+    return [*finish(forward), *out], ends[0] if ends else None
+
+
+def dependents(body: Block, start: Var) -> set[Atom]:
+    """Return the variables whose values depend on that of ``start``, not on its form only."""
+    found = _Dependents({start})
+    size = -1
+    while size != found.size:
+        size = found.size
+        found.block(body)
+    return found.whole
+
+
+class _Dependents:
+    """The variables that depend on a value; of tuples that are taken apart, which items do."""
+
+    def __init__(self, whole: set[Atom]) -> None:
+        self.whole = whole
+        self.items: dict[Atom, set[int]] = {}
+
+    @property
+    def size(self) -> int:
+        return len(self.whole) + sum(map(len, self.items.values()))
+
+    def touches(self, atom: Atom) -> bool:
+        return atom in self.whole or bool(self.items.get(atom))
+
+    def hand(self, target: Var, source: Atom) -> None:
+        """Note that ``target`` may be what ``source`` is."""
+        if source in self.whole:
+            self.whole.add(target)
+        if source in self.items:
+            self.items.setdefault(target, set()).update(self.items[source])
+
+    def block(self, body: Block) -> None:
+        for statement in walk(body):
+            match statement:
+                case Let(target, Pack("tuple", items), _) if not any(
+                    isinstance(item, Star) for item in items
+                ):
+                    which = {i for i, item in enumerate(items) if self.touches(unstar(item))}
+                    if which:
+                        self.items.setdefault(target, set()).update(which)
+                case Let(target, Item(obj, Const(int() as index)), _) if obj in self.items:
+                    if obj in self.whole or index in self.items[obj]:
+                        self.whole.add(target)
+                case Let(target, rhs, _):
+                    if any(map(self.touches, sources_of(rhs))):
+                        self.whole.add(target)
+                case If() | With() | Try():
+                    chosen = any(map(self.touches, direct_uses(statement)))
+                    for arm in arms_of(statement):
+                        for result, atom in zip(statement.results, arm.yields, strict=False):
+                            self.hand(result, atom)
+                            if chosen:
+                                self.whole.add(result)
+                case Loop():
+                    self.loop(statement)
+
+    def loop(self, node: Loop) -> None:
+        for target, atom in (
+            *zip(node.params, node.inits, strict=True),
+            *zip(node.params, node.next_values(), strict=False),
+            *zip(node.results, node.params, strict=True),
+        ):
+            self.hand(target, atom)
+        for target, atom in (
+            *zip(node.items, node.iterables, strict=True),
+            *zip(node.collects, node.collected(), strict=False),
+        ):
+            if self.touches(atom):
+                self.whole.add(target)
+        ends = () if node.condition is None else node.condition.yields
+        stop = node.stop()
+        if any(map(self.touches, (*ends, *(() if stop is None else (stop,))))):
+            self.whole.update(defined(node))
+
+
+def sources_of(rhs: Rhs) -> tuple[Atom, ...]:
+    """Return the operands whose values, not only their form, make the value of ``rhs``."""
+    match rhs:
+        case Attribute(_, name) if name in METADATA:
+            return ()
+        case Call(Const(function), args) if hashable(function):
+            if function in SHAPE_ONLY:
+                return ()
+            forms = form_only(function)
+            if forms and not any(isinstance(arg, Star) for arg in args):
+                return tuple(unstar(arg) for i, arg in enumerate(args) if i not in forms)
+    return operands(rhs)
+
+
+def placed(statement: Statement, origin: Origin) -> Statement:
+    """Return a statement, and those inside it, as of the line ``origin``.
+
+    What is reversed stays so: loops over what other loops saved are told by that.
+    """
+
+    def within(block: Block) -> Block:
+        return replace(block, statements=tuple(placed(inner, origin) for inner in block.statements))
+
+    is_reverse = getattr(getattr(statement, "origin", None), "reverse", False)
+    return with_blocks(at_origin(statement, replace(origin, reverse=is_reverse)), within)
+
+
+def forward_only(block: Block) -> Block:
+    """Return ``block`` with nothing in it marked as reversed."""
+
+    def forward(statement: Statement) -> Statement:
+        origin = getattr(statement, "origin", None)
+        if origin is not None and origin.reverse:
+            statement = at_origin(statement, replace(origin, reverse=False))
+        return with_blocks(statement, forward_only)
+
+    return replace(block, statements=tuple(map(forward, block.statements)))
+
+
+@functools.lru_cache(maxsize=512)
+def form_only(function: Any) -> frozenset[int]:
+    """Return the positions of arguments of which only the form matters: templates of its rule."""
+    if function in TEMPLATES:
+        return TEMPLATES[function]
+    rule = REGISTRY.find(function)
+    if rule is None or rule.definition is None:
+        return frozenset()
+    names = list(inspect.signature(rule.definition).parameters)
+    return frozenset(names.index(name) for name in rule.templates)

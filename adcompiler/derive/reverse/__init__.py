@@ -1,0 +1,1 @@
+"""The forward pass that records, and the reverse sweep."""

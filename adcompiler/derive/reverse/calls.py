@@ -1,0 +1,362 @@
+"""Calls: by their rule, opened in place, or of functions that have halves of their own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+from adcompiler.analyses.storage import is_mutable
+from adcompiler.derive.attributes import called_function
+from adcompiler.derive.pairs import Pair
+from adcompiler.derive.reverse.base import ReverserBase, Sweep
+from adcompiler.derive.reverse.checks import (
+    fills_buffer, reject_instances, report_at, report_missing,
+)
+from adcompiler.derive.reverse.cotangents import Cotangents, bar, cotangent_type
+from adcompiler.derive.rules import Applied, apply_rule
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    Atom, Attribute, Call, Const, Do, Item, Let, Origin, Rhs, Star, Var, substitute, unstar,
+)
+from adcompiler.ops.registry import REGISTRY, Rule
+from adcompiler.runtime import same_shape, same_trailing_shape
+from adcompiler.runtime.functionals import halves, implied
+from adcompiler.specialise.calls.missing import may_fill
+from adcompiler.specialise.folds.table import class_of
+from adcompiler.specialise.writer import Writer
+from adcompiler.typed.unit import Callee, ShapeClass, is_elementwise
+
+
+class CallReverser(ReverserBase):
+    """Writes active calls and their reverse."""
+
+    def forward_call(self, target: Var, rhs: Call, origin: Origin) -> Sweep | None:
+        """Write a call by its rule, or of an augmented primal; report a missing rule."""
+        func = rhs.func
+        if is_implied(rhs):
+            return self.forward_implied(target, list(rhs.args), origin)
+        if not (isinstance(func, Const) and isinstance(func.value, Callee)):
+            reject_instances(self.s, self.active, rhs, origin)
+        kwargs = {key: value for key, value in rhs.kwargs if key is not None}
+        function, args = called_function(self.s, rhs)
+        if isinstance(function, Callee):
+            return self.forward_callee(target, function, args, origin)
+        classes = tuple(class_of(self.s, a) for a in args if not isinstance(a, Star))
+        rule = None if function is None else REGISTRY.find(function, classes)
+        if rule is not None and rule.reverses:
+            return self.follow(rule, func, target, args, kwargs, origin)
+        self.s.out.append(Let(target, substitute(rhs, self.env), origin))
+        if function is None or REGISTRY.inactive(function) is None:
+            shown = getattr(function, "__name__", None) or target.name
+            known = {k: v.value for k, v in kwargs.items() if isinstance(v, Const)}
+            operands = (func, *map(unstar, args), *kwargs.values())
+            if fills_buffer(self.active, rhs):
+                if function is None:
+                    shown = getattr(unstar(rhs.args[0]), "name", shown)
+                report_at(self.s, may_fill(origin, f"{shown}()", function), origin)
+                return None
+            report_missing(self.s, target, operands, f"{shown}()", function, args, known, origin)
+        return None
+
+    # -- rules ---------------------------------------------------------------------------------
+
+    def follow(
+        self, rule: Rule, func: Atom, target: Var, args: Sequence[Atom | Star],
+        kwargs: Mapping[str, Atom], origin: Origin,
+    ) -> Sweep:
+        """Write a call by its rule, and return its reverse."""
+        by_value = {self.value(a): a for a in (*map(unstar, args), *kwargs.values())
+                    if isinstance(a, Var)}
+        values = [self.argument(arg) for arg in args]
+        named = {key: self.value(value) for key, value in kwargs.items()}
+
+        def wanted(atom: Atom) -> bool:
+            return self.is_active(by_value.get(atom, atom))
+
+        shape = None
+        if self.assume and not named and is_elementwise(rule.function):
+            shape = self.expect_equal_shapes(values, origin)
+        applied = apply_rule(
+            self.s, rule, plain_function(func, rule), values, named, target.name,
+            target.temporary, origin, wanted,
+        )
+        self.env[target] = applied.result
+        self.primal_of.setdefault(applied.result, target)
+        if isinstance(applied.result, Var):
+            self.note_result(target, applied.result, shape)
+        return self.pull(target, applied, by_value, origin)
+
+    def note_result(self, target: Var, result: Var, shape: ShapeClass | None) -> None:
+        """Enter what is known of the variable that a rule gave in place of ``target``."""
+        unit = self.s.unit
+        if shape is not None:
+            unit.shapes[result] = shape
+        self.home[result] = self.region
+        if isinstance(unit.type(result), t.Unknown):
+            unit.types[result] = unit.type(target)
+        if target in unit.names:
+            unit.names.setdefault(result, unit.names[target])
+
+    def pull(
+        self, target: Var, applied: Applied, by_value: Mapping[Atom, Var], origin: Origin
+    ) -> Sweep:
+        """Return the reverse of a call that follows a rule."""
+
+        def sweep(cotangents: Cotangents) -> None:
+            at = origin.reversed()
+            g = cotangents.take(target, at)
+            if g is None:
+                return
+            for value, part in applied.pull_back(self.s, g, at):
+                self.give(cotangents, by_value, value, part, at)
+
+        return sweep
+
+    def give(
+        self, cotangents: Cotangents, by_value: Mapping[Atom, Var], value: Atom, g: Atom, at: Origin
+    ) -> None:
+        """Add a cotangent to an argument; to the elements of a tuple that was packed for a call."""
+        atom = by_value.get(value, value)
+        if self.is_active(atom):
+            cotangents.accumulate(atom, g, at)
+            return
+        if not isinstance(atom, Var):
+            return
+        for position, element in enumerate(self.s.unit.elements(atom) or ()):
+            if self.is_active(by_value.get(element, element)):
+                part = self.s.item(g, Const(position), at)
+                self.give(cotangents, by_value, element, part, at)
+
+    # -- equal shapes --------------------------------------------------------------------------
+
+    def expect_equal_shapes(
+        self, values: Sequence[Atom | Star], origin: Origin
+    ) -> ShapeClass | None:
+        """Write the check that operands are not stretched; return the shape class of the result.
+
+        Operands of fewer axes are expected to have the trailing shape of the others. Nothing is
+        expected of operands that are known to be stretched, or where no check is needed.
+        """
+        unit = self.s.unit
+        arrays = [(a, ndim) for a in values if isinstance(a, Var) and (ndim := self.ndim(a))]
+        classes = {unit.shape_class(a) for a, _ in arrays}
+        if len(classes) < 2 or any(c[0] in ("reduced", "widened") for c in classes):
+            return None
+        first, most = max(arrays, key=lambda array: array[1])
+        shape = unit.shape_class(first)
+        for other, ndim in arrays:
+            mine = unit.shape_class(other)
+            if mine == shape or (mine[0] == "suffix" and mine[1] == shape):
+                continue
+            if mentions(shape, mine):
+                return None  # x * (x + y) or x[1:] + x: a shape is not defined by itself
+            away = most - ndim
+            ending = unit.canonical(("suffix", shape, away) if away else shape)
+            if ending == mine:
+                continue
+            check = same_trailing_shape if away else same_shape
+            shapes = (self.shape_of(first, most, origin), self.shape_of(other, ndim, origin))
+            self.s.out.append(Do(Call(Const(check), shapes), origin))
+            if self.region == 0:
+                if not unit.made_equal(mine, ending) and unit.made_equal(ending, mine):
+                    shape = unit.canonical(shape)
+            elif self.home.get(other) == self.region:
+                unit.shapes[other] = ending
+            elif not away and self.home.get(first) == self.region:
+                unit.shapes[first] = shape = mine
+        return shape
+
+    def ndim(self, var: Var) -> int:
+        """Return the number of axes of an array, 0 for anything else."""
+        type_ = self.s.unit.type(var)
+        return type_.ndim if isinstance(type_, t.Array) else 0
+
+    def shape_of(self, array: Var, ndim: int, origin: Origin) -> Var:
+        """Write the reading of a shape for a check."""
+        source = self.s.unit.shape_source(array)
+        type_ = t.Tuple((t.INT,) * ndim)
+        shape = self.s.let(Attribute(source, "shape"), type_, "shape", origin)
+        self.s.unit.evidence.add(shape)
+        return shape
+
+    # -- functions with halves of their own ----------------------------------------------------
+
+    def forward_callee(
+        self, target: Var, callee: Callee, args: list[Atom | Star], origin: Origin
+    ) -> Sweep:
+        """Write the call of an augmented primal; its reverse calls the pullback."""
+        s = self.s
+        mask = tuple(self.is_active(arg) for arg in args)
+        if callee.again:
+            return self.forward_again(target, self.pair_of(callee, mask), args, origin)
+        apart = self.apart or self.is_written_later(target, args)
+        pair = self.pair_of(callee, mask, apart)
+        both = s.let(
+            Call(Const(pair.augmented), tuple(map(self.argument, args))),
+            t.Tuple((s.unit.type(target), t.UNKNOWN)), f"{callee.name}_pair", origin,
+        )
+        s.unit.opened[both] = 2
+        s.out.append(Let(target, Item(both, Const(0)), origin))
+        residuals = s.let(
+            Item(both, Const(1)), t.UNKNOWN, f"{callee.name}_residuals", origin, False
+        )
+        if apart:
+            self.stale[residuals] = False
+        wanted = [arg for arg in args if self.is_active(arg)]
+
+        def sweep(cotangents: Cotangents) -> None:
+            at = origin.reversed()
+            g = cotangents.take(target, at)
+            if g is not None:
+                call = Call(Const(pair.pullback), (residuals, g))
+                for arg, part in zip(wanted, self.pulled(call, wanted, at), strict=True):
+                    cotangents.accumulate(arg, part, at)
+
+        return sweep
+
+    def pair_of(self, callee: Callee, mask: tuple[bool, ...], apart: bool = False) -> Pair:
+        """Return the halves of a function for some active parameters."""
+        pair = self.pairs.get((callee, mask, apart))
+        if pair is None:
+            pair = self.pairs[callee, mask, apart] = Pair(callee, mask, apart)
+        return pair
+
+    def forward_again(
+        self, target: Var, pair: Pair, args: list[Atom | Star], origin: Origin
+    ) -> Sweep:
+        """Write the call of a function of which nothing is saved: its reverse runs it again."""
+        s = self.s
+        self.check_data(pair.callee, origin)
+        values = tuple(map(self.argument, args))
+        s.out.append(Let(target, Call(Const(pair.callee), values), origin))
+        wanted = [arg for arg in args if self.is_active(arg)]
+
+        def sweep(cotangents: Cotangents) -> None:
+            at = origin.reversed()
+            g = cotangents.take(target, at)
+            if g is None:
+                return
+            both = s.let(
+                Call(Const(pair.augmented), values),
+                t.Tuple((s.unit.type(target), t.UNKNOWN)), f"{pair.callee.name}_pair", at,
+            )
+            s.unit.opened[both] = 2
+            residuals = s.let(
+                Item(both, Const(1)), t.UNKNOWN, f"{pair.callee.name}_residuals", at, False
+            )
+            call = Call(Const(pair.pullback), (residuals, g))
+            for arg, part in zip(wanted, self.pulled(call, wanted, at), strict=True):
+                cotangents.accumulate(arg, part, at)
+
+        return sweep
+
+    def check_data(self, callee: Callee, origin: Origin) -> None:
+        """Report a function that is run again, later, and reads data that may have changed."""
+        if self.s.unit.deferred and callee.reads_data:
+            self.s.reject(
+                origin, f"{callee.name}() calls a function that reads variables of its module, "
+                "which may have changed when the pullback runs it again",
+                "pass them as arguments", "run-again",
+            )
+
+    # -- values that have their derivative from what they satisfy ------------------------------
+
+    def forward_implied(
+        self, target: Var, args: list[Atom | Star], origin: Origin
+    ) -> Sweep:
+        """Write nothing: the value is there. Its reverse calls the pullback that was named."""
+        s = self.s
+        value, pull, active, operands, function, *more = map(unstar, args)
+        assert isinstance(active, Const) and isinstance(operands, Const)
+        assert isinstance(function, Const)
+        self.env[target] = self.value(value)
+        given, rest = more[: operands.value], more[operands.value :]
+        wanted = [arg for arg in rest if self.is_active(arg)]
+        mask = (*active.value, *(self.is_active(arg) for arg in rest))
+        pair = self.pair_of(function.value, mask)
+        self.check_data(pair.callee, origin)
+        refuse_again(s, origin)
+        place = f"{os.path.basename(origin.file)}:{origin.line}"
+
+        def sweep(cotangents: Cotangents) -> None:
+            at = origin.reversed()
+            g = cotangents.take(target, at)
+            if g is None:
+                return
+            compiled = s.let(Call(Const(halves), (
+                function, Const(pair.augmented), Const(pair.pullback), Const(mask),
+                Const(tuple(self.is_active(atom) for atom in given)), Const(place),
+            )), t.UNKNOWN, "halves", at)
+            packs = [
+                s.pack("tuple", tuple(map(self.value, atoms)), "values", at)
+                for atoms in (given, rest)
+            ]
+            call = Call(pull, (compiled, g, self.value(value), *packs))
+            targets = [*given, *wanted]
+            types = [cotangent_type(s.unit.type(atom)) for atom in targets]
+            bars = s.let(call, t.Tuple(tuple(types)), "bars", at)
+            s.unit.opened[bars] = len(targets)
+            for i, atom in enumerate(targets):
+                if self.is_active(atom):
+                    part = s.let(Item(bars, Const(i)), types[i], bar(atom), at, False)
+                    cotangents.accumulate(atom, part, at)
+
+        return sweep
+
+    def is_written_later(self, target: Var, args: list[Atom | Star]) -> bool:
+        """Say whether the storage of a call's arguments or result may be written into."""
+        destroyed = self.destroyed_values()
+        if not destroyed:
+            return False
+        type_of, before = self.s.unit.type, dict(self.stale)
+        found = is_mutable(type_of(target)) or any(
+            isinstance(atom, Var) and is_mutable(type_of(atom)) and (
+                not isinstance(type_of(atom), t.Array) or atom in destroyed
+                or self.s.unit.definition(atom) is None or self.is_stale(atom, destroyed)
+            ) for atom in map(unstar, args)
+        )
+        self.stale = before  # more will be known of what is stale when the sweep is written
+        return found
+
+    def pulled(self, call: Call, wanted: list[Var], at: Origin) -> list[Var]:
+        """Write the call of a pullback; return the cotangents of the arguments ``wanted``."""
+        s = self.s
+        types = [cotangent_type(s.unit.type(arg)) for arg in wanted]
+        if len(wanted) == 1:
+            return [s.let(call, types[0], bar(wanted[0]), at, False)]
+        bars = s.let(call, t.Tuple(tuple(types)), "bars", at)
+        s.unit.opened[bars] = len(wanted)
+        return [
+            s.let(Item(bars, Const(i)), types[i], bar(arg), at, False)
+            for i, arg in enumerate(wanted)
+        ]
+
+
+def refuse_again(s: Writer, origin: Origin) -> None:
+    """Report a value of which only the first derivative is known, where a second one is wanted."""
+    if s.unit.nested:
+        s.reject(
+            origin, "the second derivative of this solution is not known",
+            "differentiate once, and take finite differences of that", "higher-order",
+        )
+
+
+def is_implied(rhs: Rhs) -> bool:
+    """Say whether a value is there, and only its derivative is implied by something else."""
+    return isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is implied
+
+
+def plain_function(func: Atom, rule: Rule) -> Atom:
+    """Return the function that an elementwise rule calls for a method or an in-place form."""
+    if isinstance(func, Const) and REGISTRY.resolve(func.value) is func.value:
+        return func
+    return Const(rule.function)
+
+
+def mentions(shape: Any, part: ShapeClass) -> bool:
+    """Say whether a shape class is ``part``, or made of it."""
+    return bool(shape == part) or (
+        isinstance(shape, tuple | frozenset) and any(mentions(inner, part) for inner in shape)
+    )

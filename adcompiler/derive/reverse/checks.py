@@ -1,0 +1,167 @@
+"""Reports calls whose reverse is not known, or that may write what is being differentiated."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from types import FunctionType
+from typing import Any
+
+from adcompiler.analyses.purity import CHECKS, WRITERS, Purity
+from adcompiler.errors import Finding
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Origin, Rhs, Var, unstar
+from adcompiler.ops.registry import REGISTRY
+from adcompiler.runtime import note_value, noted_value, own, store_global
+from adcompiler.runtime.records import is_record_class
+from adcompiler.runtime.unknown_calls import call_on_copies
+from adcompiler.specialise.calls.constructors import assigning_line
+from adcompiler.specialise.calls.libraries import is_standard
+from adcompiler.specialise.calls.missing import may_write, missing_rule
+from adcompiler.specialise.evaluator import Specialiser
+from adcompiler.typed.unit import Callee
+
+MUTABLE = (t.Array, t.List, t.Dict, t.Object, t.Unknown)
+"""Types of values that a function may write into."""
+
+
+def report_missing(
+    s: Specialiser, target: Var, operands: Iterable[Atom], shown: str, function: Any,
+    args: Sequence[Any], keywords: Mapping[str, Any], origin: Origin,
+) -> None:
+    """Report a missing rule; not again for what is made of a result that lacks one."""
+    unit = s.unit
+    consequence = any(operand in unit.lost for operand in operands)
+    unit.lost.add(target)
+    if consequence:
+        return
+    if function in (set, frozenset):
+        reject_set(s, origin)
+        return
+    store = assigning_line(function) if isinstance(function, type) else None
+    if store is not None:
+        s.reject(
+            origin, f"{shown} assigns attributes of the new instance ({store}), which is not "
+            "supported yet", "make the class a dataclass or a NamedTuple, which are supported",
+            "array-writes",
+        )
+        return
+    obstacle = unit.opaque.get(function) if isinstance(function, FunctionType) else None
+    found = missing_rule(origin, shown, function, len(args), keywords, obstacle)
+    report_at(s, found, origin)
+
+
+def report_at(s: Specialiser, found: Finding, origin: Origin) -> None:
+    """Record a finding, with the call that leads to its place."""
+    s.report(replace(found, callers=() if origin.via is None else (origin.via.call,)))
+
+
+def reject_set(s: Specialiser, origin: Origin) -> None:
+    """Report a set that is made of numbers."""
+    s.reject(
+        origin, "a set of numbers has no derivative where two of them are equal",
+        "use a list or a tuple", "set-displays",
+    )
+
+
+def reject_instances(s: Specialiser, active: Collection[Var], rhs: Call, origin: Origin) -> None:
+    """Report an instance that is differentiated and given to a function that is not opened."""
+    if isinstance(rhs.func, Const) and rhs.func.value is own:
+        return
+    for atom in (*map(unstar, rhs.args), *(atom for _, atom in rhs.kwargs)):
+        type_ = s.unit.type(atom)
+        if isinstance(atom, Var) and atom in active and isinstance(type_, t.Object) and (
+            is_record_class(type_.cls)
+        ):
+            function = rhs.func.value if isinstance(rhs.func, Const) else None
+            shown = getattr(function, "__name__", "a function")
+            s.reject(
+                origin, f"{shown}() is given an instance of {type_.cls.__name__}, which is "
+                "differentiated; how it uses the attributes is not known",
+                "pass the attributes that it needs", "attributes",
+            )
+
+
+def check_unseen(s: Specialiser, varied: Collection[Atom], rhs: Rhs, origin: Origin) -> None:
+    """Report a call that may write a differentiable value where its reverse is not seen.
+
+    The result is not used for the derivative. The function is unknown, so it might write what
+    it gets into an array or container that it also gets.
+    """
+    unit = s.unit
+    if not isinstance(rhs, Call):
+        return
+    operands = (*map(unstar, rhs.args), *(atom for _, atom in rhs.kwargs))
+    if not any(atom in varied for atom in operands):
+        return
+    if not isinstance(rhs.func, Const):
+        check_unseen_method(s, rhs.func, origin)
+        return
+    function = rhs.func.value
+    if function is call_on_copies:
+        inner = unstar(rhs.args[0])
+        if not isinstance(inner, Const):
+            check_unseen_method(s, inner, origin)
+            return
+        function = inner.value
+    if function is store_global:
+        check_store(s, varied, rhs, origin)
+        return
+    if function in (note_value, noted_value):
+        return  # what is active of it is refused where it is read
+    if function in WRITERS or function in CHECKS:
+        return
+    if not any(isinstance(unit.type(atom), MUTABLE) for atom in operands):
+        return
+    if isinstance(function, FunctionType) and (
+        function in unit.harmless or is_standard(function)  # writers are refused by name
+    ):
+        return
+    if isinstance(function, (Callee, type)) or REGISTRY.inactive(function) is not None or (
+        Purity(unit.type, unit.definition).is_pure(rhs)
+    ):
+        return
+    shown = getattr(function, "__name__", "the function")
+    report_at(s, may_write(origin, f"{shown}()", function), origin)
+
+
+def fills_buffer(active: Collection[Var], rhs: Call) -> bool:
+    """Say whether a function of which nothing is known gets an array that is not differentiated."""
+    if not isinstance(rhs.func, Const) or rhs.func.value is not call_on_copies:
+        return False
+    _, stored, _, *args = map(unstar, rhs.args)
+    given: dict[Any, Atom] = {**dict(enumerate(args)), **dict(rhs.kwargs)}
+    return isinstance(stored, Const) and any(given[place] not in active for place in stored.value)
+
+
+def check_unseen_method(s: Specialiser, func: Atom, origin: Origin) -> None:
+    """Report the call of a method that may keep a differentiable value in its object."""
+    method = s.unit.definition(func)
+    if not isinstance(method, Attribute):
+        return
+    if isinstance(s.unit.type(method.obj), (t.Unknown, t.Object)):
+        report_at(s, may_write(origin, f".{method.name}()", None), origin)
+
+
+def check_store(s: Specialiser, varied: Collection[Atom], rhs: Call, origin: Origin) -> None:
+    """Report a differentiable value that is stored in a global variable and read back."""
+    for key, stores in s.unit.global_stores.items():
+        if any(where == origin for _, where in stores) and unstar(rhs.args[2]) in varied and (
+            key in s.unit.global_reads.values()
+        ):
+            s.reject(
+                origin, f"the global `{key[1]}` gets a differentiable value, and is read too",
+                "keep the value in a local variable, and assign the global at the end",
+                "global-nonlocal",
+            )
+
+
+def refuse_detached_writes(s: Specialiser, varied: frozenset[Var]) -> None:
+    """Report writes inside ``with no_grad()`` into storage that carries a derivative."""
+    for before, origin in s.unit.detached_writes:
+        if before in varied:
+            s.reject(
+                origin, "a write inside `with no_grad()` into an array or container that carries a "
+                "derivative", "make a new one, or write outside of the block what is computed "
+                "inside of it", "no-grad",
+            )

@@ -1,0 +1,79 @@
+"""Integer arithmetic that a sweep does again, rather than have its results saved."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+
+from adcompiler.derive.reverse.base import ReverserBase, rename
+from adcompiler.derive.reverse.pending_regions import Written
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    Atom, Block, Call, Const, Let, Pack, Slice, Star, Statement, Var, operands, substitute, unstar,
+)
+from adcompiler.ir.visit import free_variables
+
+INTEGER_ARITHMETIC = frozenset({
+    operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod, operator.neg,
+})
+
+
+class Recomputer(ReverserBase):
+    """Writes integer arithmetic of a region again in the sweep of the region."""
+
+    def recompute_integers(
+        self, out: list[Statement], yields: list[Atom], region: Sequence[Written],
+        made: set[Var], items: frozenset[Var] = frozenset(),
+    ) -> None:
+        """Compute what is integer arithmetic of ``items`` and outer values anew.
+
+        ``out`` and ``yields`` are the sweep of a region, ``made`` the variables defined in it.
+        """
+        lets = {s.target: s for s in region if isinstance(s, Let)}
+        mapping: dict[Var, Atom] = {}
+        again: list[Statement] = []
+
+        def is_cheap(atom: Atom) -> bool:
+            if not isinstance(atom, Var) or atom not in made or atom in items:
+                return True
+            return atom in lets and self.is_integer_arithmetic(lets[atom]) and all(
+                map(is_cheap, operands(lets[atom].rhs))
+            )
+
+        def recompute(var: Var) -> None:
+            if var in mapping or var not in lets:
+                return
+            for atom in operands(lets[var].rhs):
+                if isinstance(atom, Var):
+                    recompute(atom)
+            again.append(self.written_again(lets[var], mapping))
+
+        for var in free_variables(Block(tuple(out), tuple(yields))):
+            if var in lets and is_cheap(var):
+                recompute(var)
+        rename(out, yields, mapping)
+        out[:0] = again
+
+    def is_integer_arithmetic(self, let: Let) -> bool:
+        """Say whether a statement only computes an int, or a subscript made of such."""
+        match let.rhs:
+            case Slice():
+                return True
+            case Pack("tuple", items):
+                return not any(isinstance(item, Star) for item in items) and all(
+                    isinstance(self.s.unit.type(unstar(item)), (t.SliceType, t.Static))
+                    or self.s.unit.type(unstar(item)) == t.INT for item in items
+                )
+            case Call(func=Const(value=function)) if function is range:
+                return True
+            case Call(func=Const(value=function)):
+                return self.s.unit.type(let.target) == t.INT and function in INTEGER_ARITHMETIC
+        return False
+
+    def written_again(self, let: Let, mapping: dict[Var, Atom]) -> Let:
+        """Return a statement of the region for the sweep, and enter its variable in ``mapping``."""
+        new = self.copy_of(let.target)
+        mapping[let.target] = new
+        rhs = substitute(let.rhs, mapping)
+        self.s.unit.defs[new] = rhs
+        return Let(new, rhs, let.origin.reversed())

@@ -1,0 +1,266 @@
+"""Reverse mode: a typed function becomes its augmented primal and the reverse sweep of it.
+
+The forward pass writes the primal statements with rules opened in place, and leaves a record of
+each active one; the sweep goes through the records backwards and writes cotangents. The reverse of
+a branch is a branch on the same condition, the reverse of a loop a loop over what its iterations
+saved. Whatever the sweep reads of values made inside a region is saved by that region: a branch
+yields it, a loop collects it in a list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from adcompiler.analyses.activity import active_variables, varied_variables
+from adcompiler.analyses.invariance import cancelled_shifts
+from adcompiler.analyses.purity import Purity
+from adcompiler.analyses.storage import written_operand
+from adcompiler.derive.attributes import attribute_rule, is_field
+from adcompiler.derive.disguises import refuse_disguises
+from adcompiler.derive.pairs import Pairs
+from adcompiler.derive.reverse.base import Sweep
+from adcompiler.derive.reverse.calls import CallReverser, is_implied
+from adcompiler.derive.reverse.checks import (
+    check_unseen, refuse_detached_writes, reject_set,
+)
+from adcompiler.derive.reverse.cotangents import Cotangents
+from adcompiler.derive.reverse.loops import LoopReverser
+from adcompiler.derive.reverse.pending_regions import finish, hoist_metadata, top_level
+from adcompiler.derive.reverse.regions import RegionReverser
+from adcompiler.derive.reverse.writes import WriteReverser
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    Atom, Attribute, Block, Call, Const, Do, If, Item, Let, Loop, Origin, Pack, Rhs, Star,
+    Statement, Try, Var, With, substitute, unstar,
+)
+from adcompiler.ir.visit import defined, substitute_statement
+from adcompiler.runtime import noted_value, record
+from adcompiler.specialise.calls.libraries import is_namedtuple
+from adcompiler.specialise.evaluator import Specialiser
+
+
+class Reverser(CallReverser, RegionReverser, LoopReverser, WriteReverser):
+    """Writes the forward pass and the reverse sweep of one typed function."""
+
+    def forward(self, statements: Iterable[Statement]) -> list[Sweep]:
+        """Write the statements with rules opened; return how to reverse the active ones."""
+        sweeps: list[Sweep] = []
+        for statement in statements:
+            for var in defined(statement):
+                self.home.setdefault(var, self.region)
+            sweep = self.forward_statement(statement)
+            if sweep is not None:
+                sweeps.append(sweep)
+            if self.held and isinstance(statement, (Let, If, Loop, With, Try)):
+                self.keep(defined(statement), statement.origin)
+        return sweeps
+
+    def forward_statement(self, statement: Statement) -> Sweep | None:
+        """Write one statement; return how to reverse it if it is active."""
+        match statement:
+            case Let(target, rhs, origin) if written_operand(rhs) is not None:
+                return self.forward_update(target, rhs, origin)
+            case Let(target, rhs, origin):
+                if self.is_active(target):
+                    return self.forward_active(target, rhs, origin)
+                if is_implied(rhs):
+                    assert isinstance(rhs, Call)
+                    self.env[target] = self.value(unstar(rhs.args[0]))
+                    return None
+                new = substitute(rhs, self.env)
+                self.s.unit.shapes.pop(target, None)
+                self.s.unit.record(target, new, self.s.unit.type(target))
+                self.s.out.append(Let(target, new, origin))
+                check_unseen(self.s, self.varied, rhs, origin)
+            case If():
+                return self.forward_if(statement)
+            case Loop():
+                return self.forward_loop(statement)
+            case With() | Try():
+                return self.forward_region(statement)
+            case _:
+                if isinstance(statement, Do):
+                    check_unseen(self.s, self.varied, statement.rhs, statement.origin)
+                self.s.out.append(substitute_statement(statement, self.env))
+        return None
+
+    def forward_active(self, target: Var, rhs: Rhs, origin: Origin) -> Sweep | None:
+        """Write a definition whose cotangent is wanted; return its reverse."""
+        match rhs:
+            case Call(Const(function), args) if is_namedtuple(function):
+                return self.forward_pack(target, rhs, args, positions(args), origin)
+            case Call(Const(function)) if function is noted_value:
+                self.s.reject(
+                    origin, f"`{target.name}` may have several values here, as an exception may "
+                    "leave the `try` before or after it is assigned",
+                    "assign it in the handler, or in front of the `try`", "try",
+                )
+                return None
+            case Call(Const(function), _, fields) if function is record:
+                return self.forward_pack(
+                    target, rhs, tuple(atom for _, atom in fields),
+                    tuple(Const(name) for name, _ in fields), origin,
+                )
+            case Call():
+                return self.forward_call(target, rhs, origin)
+            case Item(obj, index):
+                return self.forward_item(target, obj, index, origin)
+            case Attribute(obj, name):
+                return self.forward_attribute(target, obj, name, origin)
+            case Pack("set"):
+                reject_set(self.s, origin)
+                return None
+            case Pack(_, items, keys):
+                known = tuple(key for key in keys if key is not None)  # no ** is left by now
+                return self.forward_pack(target, rhs, items, known or positions(items), origin)
+        self.s.out.append(Let(target, substitute(rhs, self.env), origin))
+        return None
+
+    def forward_item(self, target: Var, obj: Atom, index: Atom, origin: Origin) -> Sweep:
+        """Write a subscript."""
+        where = self.value(index)
+        read = Item(self.value(obj), where)
+        self.s.unit.record(target, read, self.s.unit.type(target))
+        self.s.out.append(Let(target, read, origin))
+
+        def sweep(cotangents: Cotangents) -> None:
+            at = origin.reversed()
+            g = cotangents.take(target, at)
+            if g is not None:
+                cotangents.accumulate_item(obj, where, g, at)
+
+        return sweep
+
+    # -- displays ------------------------------------------------------------------------------
+
+    def forward_pack(
+        self, target: Var, rhs: Pack | Call, items: tuple[Atom | Star, ...],
+        keys: tuple[Atom, ...], origin: Origin,
+    ) -> Sweep:
+        """Write a display, or the making of a namedtuple, whose ``items`` have these ``keys``."""
+        new = substitute(rhs, self.env)
+        self.s.unit.defs[target] = new
+        self.s.out.append(Let(target, new, origin))
+        if any(isinstance(item, Star) for item in items):
+            self.s.reject(
+                origin, "* of a sequence of unknown length inside a display",
+                "concatenate lists with +", "star-arguments",
+            )
+        entries = list(zip(map(self.value, keys), items, strict=True))
+        return lambda cotangents: self.sweep_pack(target, entries, cotangents, origin.reversed())
+
+    def sweep_pack(
+        self, target: Var, entries: list[tuple[Atom, Atom | Star]], cotangents: Cotangents,
+        at: Origin,
+    ) -> None:
+        """Hand the cotangent of a display, or the parts of it that there are, to its items."""
+        parts = cotangents.parts.pop(target, None)
+        if parts is not None:
+            for key, item in entries:
+                part = parts.get(key.value) if isinstance(key, Const) else None
+                if part is not None and self.is_active(item):
+                    cotangents.accumulate(item, part, at)
+            if target not in cotangents.table:
+                return
+        g = cotangents.take(target, at)
+        if g is None:
+            return
+        for key, item in entries:
+            if self.is_active(item):
+                cotangents.accumulate(item, cotangents.part_of(target, g, key, at), at)
+
+    # -- attributes ----------------------------------------------------------------------------
+
+    def forward_attribute(self, target: Var, obj: Atom, name: str, origin: Origin) -> Sweep | None:
+        """Write the reading of an attribute, by its rule if it has one."""
+        if is_field(self.s.unit.type(obj), name):
+            return self.forward_field(target, obj, name, origin)
+        rule = attribute_rule(self.s, target, obj, name, origin)
+        if rule is not None:
+            descriptor = Const(getattr(np.ndarray, name))
+            return self.follow(rule, descriptor, target, [obj], {}, origin)
+        self.s.out.append(Let(target, Attribute(self.value(obj), name), origin))
+        return None
+
+    def forward_field(self, target: Var, obj: Atom, name: str, origin: Origin) -> Sweep:
+        """Write the reading of what an instance holds."""
+        read = Attribute(self.value(obj), name)
+        self.s.unit.record(target, read, self.s.unit.type(target))
+        self.s.out.append(Let(target, read, origin))
+
+        def sweep(cotangents: Cotangents) -> None:
+            at = origin.reversed()
+            g = cotangents.take(target, at)
+            if g is not None:
+                cotangents.accumulate_field(obj, name, g, at)
+
+        return sweep
+
+
+def positions(items: tuple[Atom | Star, ...]) -> tuple[Atom, ...]:
+    """Return the keys of the items of a sequence."""
+    return tuple(Const(i) for i in range(len(items)))
+
+
+@dataclass(eq=False)
+class Reversed:
+    """The two halves of a reversed function, before they are put together.
+
+    ``value`` is the primal result; ``bars`` are the cotangents of the wanted inputs, None where
+    they are zero; ``owned`` holds the cotangents whose storage the sweep made. ``renamed`` tells
+    which primal values are other variables in the forward pass.
+    """
+
+    forward: list[Statement]
+    sweep: list[Statement]
+    value: Atom
+    bars: list[Atom | None]
+    owned: set[Atom]
+    renamed: dict[Var, Atom]
+
+
+def reverse(
+    s: Specialiser, body: Block, inputs: list[Var], output: Atom, seed: Atom, pairs: Pairs,
+    origin: Origin, split: bool, params: Iterable[Var], apart: bool = False,
+) -> Reversed:
+    """Reverse the typed statements of ``body`` with respect to ``inputs``.
+
+    ``seed`` is the cotangent of ``output``; ``params`` are all parameters of the function.
+    ``split`` says that the sweep will be a function of its own, which gets what it reads handed
+    over; otherwise it stands below the forward pass and sees its variables. ``apart`` says that
+    what is saved must not change with what others hold.
+    """
+    detached = frozenset(s.unit.detached)
+    constant = detached | cancelled_shifts(body, output, s.unit.type, s.unit.definition)
+    free = [var for var in inputs if t.may_vary(s.unit.type(var))]
+    active = active_variables(body, free, [output], s.unit.type, constant)
+    varied = varied_variables(body, free, s.unit.type, detached)
+    refuse_detached_writes(s, varied)
+    refuse_disguises(s, body, varied)
+    purity = Purity(s.unit.type, s.unit.definition)
+    assume = s.unit.assume_equal_shapes and purity.has_no_effect(body)
+    reverser = Reverser(s, active, varied, pairs, split, params, assume, apart)
+    reverser.prepare_writes(body)
+    with reverser.forward_pass() as forward:
+        sweeps = reverser.forward(body.statements)
+    cotangents = Cotangents(s)
+    cotangents.primal = reverser.env
+    at = origin.reversed()
+    with s.writing_to([]) as out:
+        if split:
+            reverser.keep_apart([v for st in body.statements for v in defined(st)], at)
+        if isinstance(output, Var) and output in active:
+            cotangents.accumulate(output, seed, at)
+        for sweep in reversed(sweeps):
+            sweep(cotangents)
+        bars = [cotangents.get(var, at) for var in inputs]
+    ends: list[Atom] = [bar for bar in bars if bar is not None]
+    reverser.read_restored(out, ends)
+    if split:
+        hoist_metadata(out, forward, set(top_level(forward)), s.unit.unsure)
+    return Reversed(
+        finish(forward), out, reverser.value(output), bars, cotangents.owned, reverser.env
+    )

@@ -1,0 +1,137 @@
+"""What a reverse loop reads of the loop it reverses: saved by the iterations, or computed anew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from adcompiler.derive.reverse.base import rename
+from adcompiler.derive.reverse.cotangents import Cotangents
+from adcompiler.derive.reverse.pending_regions import PendingLoop, hoist_metadata, top_level
+from adcompiler.derive.reverse.recomputing import Recomputer
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    NONE, Atom, Block, Call, Const, Let, Origin, Rhs, Statement, Var,
+)
+from adcompiler.ir.visit import free_variables
+
+@dataclass(eq=False)
+class ReverseLoop:
+    """A reverse loop while it is written.
+
+    ``inner`` holds the cotangents inside it; ``items`` run over ``iterables``; ``params``, first
+    ``inits``, become ``yields``. ``out`` is its body; ``prelude`` the statements in front of it;
+    ``positions`` are variables to be bound there to the positions of the iterations, last first.
+    ``shadows`` are the positions of carried values whose storage the loop writes into; ``before``
+    are the types of the cotangents of carried values in front of the first iteration.
+    """
+
+    pending: PendingLoop
+    inner: Cotangents
+    at: Origin
+    shadows: set[int] = field(default_factory=set)
+    items: list[Var] = field(default_factory=list)
+    iterables: list[Atom] = field(default_factory=list)
+    params: list[Var] = field(default_factory=list)
+    inits: list[Atom] = field(default_factory=list)
+    yields: list[Atom] = field(default_factory=list)
+    out: list[Statement] = field(default_factory=list)
+    prelude: list[Statement] = field(default_factory=list)
+    positions: list[Var] = field(default_factory=list)
+    before: dict[Var, t.Type] = field(default_factory=dict)
+
+    @property
+    def same_iterations(self) -> bool:
+        """Whether the loop runs for all elements of its iterables and no condition ends it."""
+        return self.pending.stop is None and self.pending.condition is None
+
+
+class LoopSaver(Recomputer):
+    """Gives a reverse loop the values of the forward loop that it reads."""
+
+    def save_from_loop(self, loop: ReverseLoop) -> None:
+        """Let the loop collect what the reverse body reads of values made in its iterations."""
+        pending, node = loop.pending, loop.pending.node
+        bound = {*node.params, *node.items}
+        made = bound | set(top_level(pending.body))
+        hoist_metadata(loop.out, pending.body, made, self.s.unit.unsure)
+        items = frozenset(node.items)
+        self.recompute_integers(loop.out, loop.yields, pending.body, made, items)
+        mapping: dict[Var, Atom] = {}
+        for var in free_variables(Block(tuple(loop.out), tuple(loop.yields))):
+            if var not in made:
+                continue
+            saved = self.copy_of(var)
+            loop.items.append(saved)
+            mapping[var] = saved
+            call = Call(Const(reversed), (self.saved_values(loop, var),))
+            loop.iterables.append(self.before_loop(loop, call, f"reversed_{var.name}"))
+        if not loop.items:
+            self.count_iterations(loop)
+        rename(loop.out, loop.yields, mapping)
+        self.write_positions(loop)
+        self.s.out.extend(loop.prelude)
+
+    def saved_values(self, loop: ReverseLoop, var: Var) -> Atom:
+        """Return the values of ``var`` in all iterations: what it ran over, or a list of them."""
+        node = loop.pending.node
+        if loop.same_iterations and len(node.items) == 1 and var in node.items:
+            (iterable,) = loop.pending.iterables
+            if self.re_iterable(iterable):
+                return iterable
+        return self.collect(loop.pending, var, var.name)
+
+    def collect(self, pending: PendingLoop, value: Atom, name: str) -> Var:
+        """Let every iteration of a forward loop save ``value``; return the list of them."""
+        tape = Var(f"{name}_tape", True)
+        self.s.unit.types[tape] = t.List(self.s.unit.type(value))
+        pending.collects.append(tape)
+        pending.collected.append(value)
+        return tape
+
+    def re_iterable(self, iterable: Atom) -> bool:
+        """Say whether a sequence can be run through again, backwards."""
+        return isinstance(self.s.unit.type(iterable), (t.Range, t.Array, t.List, t.Tuple))
+
+    def before_loop(self, loop: ReverseLoop, rhs: Rhs, name: str) -> Var:
+        """Write a statement in front of the reverse loop that is being written."""
+        var = Var(name, True)
+        self.s.unit.record(var, rhs, t.UNKNOWN)
+        loop.prelude.append(Let(var, rhs, loop.at))
+        return var
+
+    # -- positions -----------------------------------------------------------------------------
+
+    def count_iterations(self, loop: ReverseLoop) -> None:
+        """Let the reverse loop run as often as the loop did, with nothing to hand over."""
+        item = Var("_", False)
+        self.s.unit.types[item] = t.UNKNOWN
+        loop.items.append(item)
+        iterables = loop.pending.iterables
+        if loop.same_iterations and len(iterables) == 1 and self.re_iterable(iterables[0]):
+            loop.iterables.append(iterables[0])
+        else:
+            loop.iterables.append(self.collect(loop.pending, NONE, "count"))
+
+    def reversed_positions(self, loop: ReverseLoop) -> Var:
+        """Return a variable for the positions of the iterations that ran, last first."""
+        backwards = Var("backwards", True)
+        self.s.unit.types[backwards] = t.UNKNOWN
+        loop.positions.append(backwards)
+        return backwards
+
+    def write_positions(self, loop: ReverseLoop) -> None:
+        """Write the sequences of positions that were asked for, now that all tapes are known."""
+        pending, unit = loop.pending, self.s.unit
+        for backwards in loop.positions:
+            if pending.stop is None and len(pending.iterables) == 1:
+                counted: Atom = pending.iterables[0]
+            else:
+                own = pending.collects[len(pending.node.collects):]
+                counted = own[0] if own else self.collect(pending, NONE, "count")
+            length = self.before_loop(loop, Call(Const(len), (counted,)), "count")
+            unit.types[length] = t.INT
+            positions = self.before_loop(loop, Call(Const(range), (length,)), "positions")
+            unit.types[positions] = t.RANGE
+            call = Call(Const(reversed), (positions,))
+            unit.defs[backwards] = call
+            loop.prelude.append(Let(backwards, call, loop.at))

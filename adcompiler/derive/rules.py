@@ -1,0 +1,429 @@
+"""Rules opened in place: their primal statements here, their pullback in the reverse sweep."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import itertools
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any, TypeVar
+
+import numpy as np
+
+from adcompiler.analyses.liveness import live_variables
+from adcompiler.derive.reverse.cotangents import cotangent_type, is_none
+from adcompiler.frontend.functions import lower
+from adcompiler.frontend.scope import Scope
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    NONE, Atom, Call, Closure, Const, Do, Format, Function, Origin, Pack, Param, Raise, Star, Var,
+    unstar,
+)
+from adcompiler.ops.registry import Rule
+from adcompiler.rulekit.problems import name_of, rule_error
+from adcompiler.runtime import project
+from adcompiler.runtime.regions import check_cotangent, check_shape
+from adcompiler.specialise.calls.binding import (
+    at_origin, bind, environment, explain_binding, plain_call, rule_default,
+)
+from adcompiler.specialise.evaluator import Specialiser
+from adcompiler.specialise.storage.heap import Heap
+
+Written = TypeVar("Written")
+PullBack = Callable[[Specialiser, Atom, Origin], list[tuple[Atom, Atom]]]
+"""Given the result's cotangent, returns the arguments' atoms with their cotangents."""
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A rule applied to a call: the atom of the result, and how to pull its cotangent back."""
+
+    result: Atom
+    pull_back: PullBack
+
+
+def apply_rule(
+    s: Specialiser, rule: Rule, func: Atom, args: list[Any], kwargs: Mapping[str, Atom], name: str,
+    temporary: bool, origin: Origin, active: Callable[[Atom], bool],
+) -> Applied:
+    """Write the augmented primal of a call that follows ``rule``."""
+    s.unit.rules_used[rule] = None
+    apply = apply_partials if rule.definition is None else apply_definition
+    applied = apply(s, rule, func, args, kwargs, name, temporary, origin, active)
+    if s.unit.debug:
+        return checked(rule, applied)
+    if not is_foreign(rule):
+        return applied
+    given = [x for x in (*args, *kwargs.values()) if isinstance(x, Var) and active(x)]
+    return checked(rule, applied, shapes_of(s, given, origin))
+
+
+def is_foreign(rule: Rule) -> bool:
+    """Say whether a pullback is somebody else's, who may have got a shape wrong."""
+    module = getattr(rule.definition, "__module__", None) or ""
+    return rule.definition is not None and module.partition(".")[0] != "adcompiler_rules"
+
+
+def shapes_of(s: Specialiser, given: list[Var], origin: Origin) -> dict[Var, Atom]:
+    """Return the shapes of arguments that are numbers or arrays, read before the pullback."""
+    shapes: dict[Var, Atom] = {}
+    for x in given:
+        match s.unit.type(x):
+            case t.Array(ndim=ndim) if ndim != 0:
+                shapes[x] = s.call(Const(np.shape), [x], {}, origin, f"{x.name}_shape")
+            case t.Array() | t.Scalar():
+                shapes[x] = Const(())
+    return shapes
+
+
+def checked(rule: Rule, applied: Applied, shapes: dict[Var, Atom] | None = None) -> Applied:
+    """Return an applied rule whose cotangents are checked when they have been computed.
+
+    Their ``shapes`` are, or everything about them.
+    """
+    place = f"the rule of {name_of(rule.function)}"
+    code = getattr(rule.definition or next(filter(callable, rule.partials), None), "__code__", None)
+    if code is not None and shapes is None:
+        place += f" ({code.co_filename}:{code.co_firstlineno})"
+
+    def pull_back(s: Specialiser, dy: Atom, at: Origin) -> list[tuple[Atom, Atom]]:
+        pairs = applied.pull_back(s, dy, at)
+        for x, g in pairs:
+            if shapes is None:
+                s.out.append(Do(Call(Const(check_cotangent), (g, x, Const(place))), at))
+            elif isinstance(x, Var) and x in shapes:
+                write_check(s, g, shapes[x], Const(place), at)
+        return pairs
+
+    return Applied(applied.result, pull_back)
+
+
+def write_check(s: Specialiser, g: Atom, shape: Atom, place: Atom, at: Origin) -> None:
+    """Write a check of the shape of a cotangent, but of numbers for numbers."""
+    if g != NONE and not (shape == Const(()) and isinstance(s.unit.type(g), t.Scalar)):
+        s.out.append(Do(Call(Const(check_shape), (g, shape, place)), at))
+
+
+def apply_partials(
+    s: Specialiser, rule: Rule, func: Atom, args: list[Any], kwargs: Mapping[str, Atom], name: str,
+    temporary: bool, origin: Origin, active: Callable[[Atom], bool],
+) -> Applied:
+    """Apply an elementwise rule given by its partial derivatives."""
+    if kwargs or len(args) != len(rule.partials) or any(isinstance(a, Star) for a in args):
+        called = getattr(rule.function, "__name__", name)
+        if kwargs:
+            names = ", ".join(f"`{key}=`" for key in kwargs)
+            s.reject(
+                origin, f"{called}() with {names} is not supported yet",
+                "use the plain call, and np.where to choose between results", "ufunc-out-where",
+            )
+        else:
+            s.reject(
+                origin,
+                f"{called}() has a rule for {len(rule.partials)} arguments, not {len(args)}",
+                "call it with these", "call-arguments",
+            )
+        return Applied(Const(0.0), lambda *_: [])
+    refuse_missing_partials(s, rule, args, active, origin)
+    type_ = s.type_of_call(rule.function, args, {})
+    result = s.let(Call(func, tuple(args)), type_, name, origin, temporary)
+
+    def pull_back(s: Specialiser, dy: Atom, at: Origin) -> list[tuple[Atom, Atom]]:
+        pairs = []
+        start = len(s.out)
+        for x, partial in zip(args, rule.partials, strict=True):
+            if partial is None or not active(x):
+                continue
+            value = partial_value(s, rule, partial, args, result, at)
+            s.in_rule = True
+            if callable(partial):
+                value = s.call(Const(np.conj), [value], {}, at, "conj")
+            g = scaled(s, dy, value, at)
+            pairs.append((x, s.call(Const(project), [g, x], {}, at, "project")))
+        s.out[start:] = [at_origin(statement, at) for statement in s.out[start:]]
+        return pairs
+
+    return Applied(result, pull_back)
+
+
+def refuse_missing_partials(
+    s: Specialiser, rule: Rule, args: list[Any], active: Callable[[Atom], bool], origin: Origin
+) -> None:
+    """Report arguments that carry a derivative where the rule has no partial derivative."""
+    for position, (x, partial) in enumerate(zip(args, rule.partials, strict=True), start=1):
+        if partial is None and active(x):
+            function = getattr(rule.function, "__name__", "the function")
+            s.reject(
+                origin,
+                f"{function}() has no derivative with respect to its argument {position}",
+                "pass a value there that does not depend on what is differentiated, or register "
+                "a rule with this partial derivative", "missing-rule",
+            )
+
+
+def partial_value(
+    s: Specialiser, rule: Rule, partial: Any, args: list[Any], result: Atom, origin: Origin
+) -> Atom:
+    """Write the value of a partial derivative, which is holomorphic."""
+    if not callable(partial):
+        return Const(partial)
+    if not isinstance(partial, FunctionType):
+        s.in_rule = True
+        return s.call(Const(partial), list(args), {}, origin, "slope")
+    definition = lower(partial)
+    values = [*args, result] if len(definition.params) > len(args) else args
+    env = dict(zip((p.var for p in definition.params), values, strict=True))
+    yields = s.block(definition.body, env, Scope(partial))
+    assert yields is not None
+    return yields[0]
+
+
+def scaled(s: Specialiser, dy: Atom, partial: Atom, origin: Origin) -> Atom:
+    """Write ``dy`` times a partial derivative."""
+    if isinstance(partial, Const):
+        if partial.value == 1:
+            return dy
+        if partial.value == -1:
+            return s.call(Const(operator.neg), [dy], {}, origin, "negative")
+    return s.call(Const(operator.mul), [dy, partial], {}, origin, "product")
+
+
+def apply_definition(
+    s: Specialiser, rule: Rule, func: Atom, args: list[Any], kwargs: Mapping[str, Atom], name: str,
+    temporary: bool, origin: Origin, active: Callable[[Atom], bool],
+) -> Applied:
+    """Apply a rule that is written as a function returning ``(y, pullback)``."""
+    definition: Any = rule.definition
+    function = lower(definition)
+    scope = Scope(definition)
+
+    def default(param: Param) -> Atom | None:
+        return rule_default(definition, param)
+
+    findings = len(s.unit.findings)
+    bound = bind(s, function, args, kwargs, default, origin)
+    if bound is None:
+        explain_binding(s, rule, findings, origin)
+        return Applied(Const(0.0), lambda *_: [])
+    by_name = {p.var.name: atom for p, atom in zip(function.params, bound, strict=True)}
+    refuse_lost_derivatives(s, rule, by_name, active, origin)
+    before = len(s.out)
+    storage = Storage(s, function)
+
+    def body() -> tuple[Atom, ...] | None:
+        s.unit.active_calls.append(rule)
+        yields = s.block(function.body, environment(function, bound, (), Const(None)), scope)
+        s.unit.active_calls.pop()
+        return yields
+
+    yields = storage.following(body)
+    if yields is None or any(isinstance(statement, Raise) for statement in s.out[before:]):
+        return refuse_call(s, rule, before, origin)
+    parts = s.unit.elements(yields[0])
+    if parts is None or len(parts) != 2:
+        raise rule_error(
+            definition, f"the rule of {name_of(rule.function)} does not return (y, pullback)",
+            "return y, pullback: the value, and a function of its cotangent, on every path",
+        )
+    s.out[before:] = [at_origin(statement, origin) for statement in s.out[before:]]
+    result, pullback = parts
+    if s.unit.strict_primal and rule.primal_note:
+        result = own_primal(s, rule, func, args, kwargs, name, origin) or result
+    if isinstance(result, Var) and result.temporary:
+        if not temporary:
+            s.unit.names.setdefault(result, name)
+        elif not hasattr(builtins, name):
+            s.unit.hints.setdefault(result, name)
+
+    def pull_back(s: Specialiser, dy: Atom, at: Origin) -> list[tuple[Atom, Atom]]:
+        start = len(s.out)
+        g = storage.following(lambda: s.call(pullback, [dy], {}, at, "pulled"))
+        wanted = [by_name[name.lstrip("*")] for name in rule.wrt]
+        check_count(s, rule, g, wanted)
+        found = []
+        for position, x in enumerate(wanted):
+            part = g if len(wanted) == 1 else s.item(g, Const(position), at)
+            if is_thunk(s, part):
+                if not any(map(active, parts_of(s, x))):
+                    continue
+                part = storage.following(functools.partial(s.call, part, [], {}, at, "pulled"))
+            found += pairs_of(s, x, part, at)
+        s.out[start:] = [at_origin(statement, at) for statement in s.out[start:]]
+        return found
+
+    return Applied(result, pull_back)
+
+
+def own_primal(
+    s: Specialiser, rule: Rule, func: Atom, args: list[Any], kwargs: Mapping[str, Atom], name: str,
+    origin: Origin,
+) -> Atom | None:
+    """Write the call of the function that a rule covers; None if nothing is known of its value."""
+    type_ = s.type_of_call(rule.function, args, kwargs)
+    if isinstance(type_, t.Unknown):
+        return None
+    return s.let(plain_call(func, args, kwargs), type_, name, origin)
+
+
+class Storage:
+    """Follows the writes of a rule into arrays that it makes, where it makes any.
+
+    Most rules write into nothing: they are opened without a heap, and once more with one where
+    that is what was found to be missing.
+    """
+
+    def __init__(self, s: Specialiser, function: Function) -> None:
+        self.s = s
+        self.function = function
+        self.heap: Heap | None = None
+
+    def following(self, write: Callable[[], Written]) -> Written:
+        """Return what ``write`` does, done with the heap of this rule if it needs one."""
+        s, findings = self.s, len(self.s.unit.findings)
+        count = len(s.unit.types)
+        if self.heap is None:
+            s.lacks_heap = False
+            with s.writing_to([]) as out:
+                result = write()
+            if s.heap is not None or not (s.lacks_heap or len(s.unit.findings) > findings):
+                s.out.extend(out)
+                return result
+            del s.unit.findings[findings:]
+            self.heap = Heap(s)
+            self.heap.live = live_variables(self.function)
+        s.heap = self.heap
+        self.heap.foreign = frozenset(itertools.islice(s.unit.types, count))
+        try:
+            with s.writing_to([]) as out:
+                result = write()
+        finally:
+            s.heap = None
+        s.out += [*self.heap.prologue, *out]
+        self.heap.prologue.clear()
+        return result
+
+
+def is_thunk(s: Specialiser, part: Atom) -> bool:
+    """Say whether what a pullback returned is a function without parameters that computes it."""
+    made = s.unit.definition(part)
+    return isinstance(made, Closure) and not made.function.params
+
+
+def check_count(s: Specialiser, rule: Rule, g: Atom, wanted: list[Atom]) -> None:
+    """Raise RuleError if a pullback is known to return more or fewer cotangents than it must."""
+    type_ = s.unit.type(g)
+    count = len(type_.items) if isinstance(type_, t.Tuple) else 1
+    if len(wanted) == 1:
+        wrong = isinstance(type_, t.Tuple) and isinstance(
+            s.unit.type(wanted[0]), t.Scalar | t.Array)
+    else:
+        single = isinstance(type_, t.Scalar | t.Array | t.FunctionType | t.Static)
+        wrong = count != len(wanted) and (single or isinstance(type_, t.Tuple))
+    if wrong:
+        names = [name.lstrip("*") for name in rule.wrt]
+        returned = "None" if is_none(g) else f"{count} cotangent{'s' * (count != 1)}"
+        returned = f"a tuple of {returned}" if len(wanted) == 1 else returned
+        form = ", ".join(f"d{name}" for name in names) or "()"
+        raise rule_error(
+            rule.definition,
+            f"the pullback in the rule of {name_of(rule.function)} returns {returned}, for "
+            f"{len(wanted)} argument{'s' * (len(wanted) != 1)}: {', '.join(names) or 'none'}",
+            f"`return {form}`, with None for what has no derivative; or name in wrt= what it "
+            "returns",
+        )
+
+
+def apply_forward(
+    s: Specialiser, rule: Rule, primals: list[Atom], tangents: list[Atom],
+    kwargs: Mapping[str, Atom], origin: Origin,
+) -> tuple[Atom, Atom] | None:
+    """Write a call by a forward rule; return the atoms of the result and of its tangent."""
+    definition: Any = rule.forward
+    s.unit.rules_used[rule] = None
+    function = lower(definition)
+    start = len(s.out)
+    packed = [
+        s.pack("tuple", tuple(atoms), name, origin)
+        for atoms, name in ((primals, "primals"), (tangents, "tangents"))
+    ]
+    findings = len(s.unit.findings)
+    bound = bind(s, function, packed, kwargs, lambda p: rule_default(definition, p), origin)
+    if bound is None:
+        explain_binding(s, rule, findings, origin)
+        return None
+    s.unit.active_calls.append(rule)
+    yields = s.block(
+        function.body, environment(function, bound, (), Const(None)), Scope(definition))
+    s.unit.active_calls.pop()
+    s.out[start:] = [at_origin(statement, origin) for statement in s.out[start:]]
+    parts = None if yields is None else s.unit.elements(yields[0])
+    if parts is None or len(parts) != 2:
+        raise rule_error(
+            definition, f"the forward rule of {name_of(rule.function)} does not return (y, y_dot)",
+            "return y, y_dot: the value and its tangent, on every path",
+        )
+    return parts[0], parts[1]
+
+
+def pairs_of(s: Specialiser, x: Atom, g: Atom, origin: Origin) -> list[tuple[Atom, Atom]]:
+    """Return the cotangent of an argument; of each element for a container made for the call."""
+    if is_none(g):
+        return []
+    if isinstance(g, Var) and isinstance(s.unit.type(g), t.Unknown):
+        s.unit.types[g] = cotangent_type(s.unit.type(x))
+    if isinstance(g, Var) and g not in s.unit.shapes and isinstance(s.unit.type(g), t.Array):
+        s.unit.shapes[g] = s.unit.shape_class(x)  # what a pullback returns has the shape of x
+    return [(x, g)]
+
+
+def refuse_lost_derivatives(
+    s: Specialiser, rule: Rule, by_name: Mapping[str, Atom], active: Callable[[Atom], bool],
+    origin: Origin,
+) -> None:
+    """Report arguments that carry a derivative which the rule does not pass on."""
+    wanted = {name.lstrip("*") for name in (*rule.wrt, *rule.templates)}
+    for name, atom in by_name.items():
+        if name not in wanted and any(map(active, parts_of(s, atom))):
+            function = getattr(rule.function, "__name__", "the function")
+            s.reject(
+                origin, f"{function}() has no derivative with respect to its argument `{name}`",
+                "pass a value there that does not depend on what is differentiated, or register "
+                "a rule whose wrt= names it", "missing-rule",
+            )
+
+
+def parts_of(s: Specialiser, atom: Atom) -> list[Atom]:
+    """Return an atom and, where it is a container made in the code, what it was made of."""
+    rhs = s.unit.definition(atom)
+    if not isinstance(rhs, Pack):
+        return [atom]
+    return [atom, *(part for item in rhs.items for part in parts_of(s, unstar(item)))]
+
+
+def refuse_call(s: Specialiser, rule: Rule, before: int, origin: Origin) -> Applied:
+    """Report a call for which the rule does nothing but raise, by what the error says."""
+    made = next((s.unit.definition(statement.exception) for statement in s.out[before:]
+                 if isinstance(statement, Raise)), None)
+    name = getattr(rule.function, "__name__", "the function")
+    problem = f"{name}() with these arguments has no derivative"
+    if isinstance(made, Call) and len(made.args) == 1:
+        problem = text_of(s, unstar(made.args[0])) or problem
+    del s.out[before:]
+    s.reject(origin, problem, "use other arguments, or register a rule of your own",
+             "missing-rule")
+    return Applied(Const(0.0), lambda *_: [])
+
+
+def text_of(s: Specialiser, message: Atom) -> str:
+    """Return a message as far as it is known when compiling: '' or with ``...`` for the rest."""
+    if isinstance(message, Const):
+        return str(message.value)
+    made = s.unit.definition(message)
+    return "".join(
+        part if isinstance(part, str) else "..." if not isinstance(part[0], Const)
+        else repr(part[0].value) if part[1] == ord("r") else str(part[0].value)
+        for part in (made.parts if isinstance(made, Format) else ())
+    )

@@ -1,0 +1,1 @@
+"""Coefficients of truncated power series beside values."""

@@ -1,0 +1,201 @@
+"""Types of parameters: from annotations, from ``"x: float64[:], w: float"``, or assumed."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import typing
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adcompiler.ir import types as t
+from adcompiler.typed.values import type_of
+
+if TYPE_CHECKING:
+    from adcompiler.dispatch import Specialisations
+
+_ARRAY = re.compile(r"(?:np\.|numpy\.)?(\w+)\[\s*((?::\s*,?\s*)*)\]")
+MAX_DEPTH = 8
+SCALARS = {"float": t.FLOAT, "int": t.INT, "bool": t.BOOL, "complex": t.COMPLEX, "str": t.TEXT}
+CLASSES: dict[Any, t.Type] = {
+    float: t.FLOAT, int: t.INT, bool: t.BOOL, complex: t.COMPLEX, str: t.TEXT,
+}
+
+
+def parse_type(text: str) -> t.Type:
+    """Return the type that a text such as ``float``, ``float64[:, :]`` or ``?`` stands for.
+
+    Raises ValueError for texts that stand for none.
+    """
+    text = text.strip()
+    if text in SCALARS:
+        return SCALARS[text]
+    if text in ("?", "Any", "object"):
+        return t.UNKNOWN
+    if text == "None":
+        return t.NONE_TYPE
+    if text.startswith("list[") and text.endswith("]"):
+        return t.List(parse_type(text[5:-1]))
+    if text.startswith("(") and text.endswith(")"):
+        return t.Tuple(tuple(parse_type(part) for part in split_top(text[1:-1])))
+    match = _ARRAY.fullmatch(text)
+    try:
+        if match:
+            return t.Array(np.dtype(match[1]).name, match[2].count(":"))
+        dtype = np.dtype(text.removeprefix("np."))
+    except TypeError:
+        raise ValueError(
+            f"{text!r} is no type; write float, int, bool, complex, float64[:], float64[:, :], "
+            "list[float], (float, float) or ?"
+        ) from None
+    return t.Scalar(t.kind_of_dtype(dtype), dtype.name)
+
+
+def split_top(text: str) -> list[str]:
+    """Return the parts of ``text`` between commas outside brackets."""
+    parts, depth, current = [], 0, ""
+    for c in text:
+        depth += (c in "[({") - (c in "])}")
+        if c == "," and depth == 0:
+            parts.append(current)
+            current = ""
+        else:
+            current += c
+    return [part for part in (*parts, current) if part.strip()]
+
+
+def parse_arguments(text: str) -> dict[str, t.Type]:
+    """Return the types in ``"x: float64[:], w: float"`` by parameter name."""
+    found = {}
+    for part in split_top(text):
+        name, colon, type_ = part.partition(":")
+        if not colon:
+            raise ValueError(f"{part.strip()!r}: write `name: type`")
+        found[name.strip()] = parse_type(type_)
+    return found
+
+
+def types_of_parameters(
+    s: Specialisations, given: Mapping[str, t.Type] | None = None, fixed: bool = True
+) -> tuple[t.Type, ...]:
+    """Return a type for every parameter: as given, as annotated, as its default, or unknown.
+
+    Code for a default such as None or a function holds for that value only; with ``fixed`` false
+    such defaults say nothing.
+    """
+    given = given or {}
+    names = [p.name for p in s.parameters]
+    for name in given:
+        if name not in names:
+            raise ValueError(f"no parameter is named {name!r}; there are {', '.join(names)}")
+    try:
+        hints = typing.get_type_hints(s.target.function, include_extras=False)
+    except Exception:
+        hints = {}
+    types: list[t.Type] = []
+    for position, p in enumerate(s.parameters):
+        if position < len(s.target.first):
+            types.append(type_of(s.target.first[position]))
+        elif p.name in given:
+            types.append(given[p.name])
+        elif p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
+            types.append(t.UNKNOWN)
+        else:
+            types.append(type_of_annotation(hints.get(p.name)))
+            if types[-1] == t.UNKNOWN and p.default is not p.empty and position not in s.wrt:
+                default = type_of(p.default)
+                types[-1] = default if fixed or not is_fixed(default) else t.UNKNOWN
+    return tuple(
+        t.FLOAT if i in s.wrt and type_ == t.INT else type_ for i, type_ in enumerate(types)
+    )
+
+
+def assumptions(
+    s: Specialisations, types: tuple[t.Type, ...]
+) -> Iterator[tuple[t.Type, ...]]:
+    """Yield ``types``, then the same with types assumed for required arguments of unknown type.
+
+    For code that asks what its arguments are, and so has no generic form.
+    """
+    yield types
+    required = {
+        i for i, p in enumerate(s.parameters)
+        if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    }
+    unknown = {i for i in required if types[i] == t.UNKNOWN}
+    groups = (unknown & set(s.wrt), unknown)
+    for assumed in (t.Array("float64", 1), t.FLOAT, t.Array("float64", 2)):
+        for group in groups[: 2 if groups[0] != groups[1] else 1]:
+            if group:
+                yield tuple(assumed if i in group else one for i, one in enumerate(types))
+
+
+def type_of_annotation(hint: Any, depth: int = 0) -> t.Type:
+    """Return the type that an annotation promises; unknown where it leaves dtype or ndim open."""
+    if isinstance(hint, type) and hint in CLASSES:
+        return CLASSES[hint]
+    origin, parts = typing.get_origin(hint), typing.get_args(hint)
+    if origin is list and len(parts) == 1:
+        return t.List(type_of_annotation(parts[0], depth))
+    if origin is tuple and Ellipsis not in parts:
+        return t.Tuple(tuple(type_of_annotation(part, depth) for part in parts))
+    if origin is np.ndarray and len(parts) == 2:
+        return type_of_array_annotation(*parts)
+    if isinstance(hint, type) and issubclass(hint, np.generic):
+        return type_of_scalar_class(hint)
+    if isinstance(hint, type) and depth < MAX_DEPTH:
+        return type_of_class_annotation(hint, depth + 1)
+    return t.UNKNOWN
+
+
+def type_of_class_annotation(cls: type, depth: int) -> t.Type:
+    """Return the type of instances of a dataclass or a NamedTuple whose fields are annotated."""
+    try:
+        hints = typing.get_type_hints(cls)
+    except Exception:
+        return t.UNKNOWN
+    if dataclasses.is_dataclass(cls):
+        return t.Object(cls, tuple(
+            (f.name, type_of_annotation(hints.get(f.name), depth)) for f in dataclasses.fields(cls)
+        ))
+    names = getattr(cls, "_fields", None)
+    if issubclass(cls, tuple) and names is not None:
+        return t.Tuple(tuple(type_of_annotation(hints.get(n), depth) for n in names), cls)
+    return t.UNKNOWN
+
+
+def type_of_array_annotation(shape: Any, dtype: Any) -> t.Type:
+    """Return the type of ``np.ndarray[tuple[int, int], np.dtype[np.float64]]`` and its like."""
+    axes, classes = typing.get_args(shape), typing.get_args(dtype)
+    if typing.get_origin(shape) is not tuple or Ellipsis in axes or len(classes) != 1:
+        return t.UNKNOWN
+    item = type_of_scalar_class(classes[0])
+    if not isinstance(item, t.Scalar) or item.dtype is None:
+        return t.UNKNOWN
+    return t.Array(item.dtype, len(axes))
+
+
+def type_of_scalar_class(cls: Any) -> t.Type:
+    """Return the type of a NumPy scalar class; unknown for the abstract ones."""
+    try:
+        dtype = np.dtype(cls)
+    except TypeError:
+        return t.UNKNOWN
+    kind = t.kind_of_dtype(dtype)
+    return t.Scalar(kind, dtype.name) if dtype.type is cls and kind != "other" else t.UNKNOWN
+
+
+def is_fixed(type_: t.Type) -> bool:
+    """Say whether a type stands for one value only, or contains one that does."""
+    match type_:
+        case t.Static():
+            return True
+        case t.Tuple(items) | t.Dict(_, items):
+            return any(map(is_fixed, items))
+        case t.List(item):
+            return is_fixed(item)
+        case t.Object():
+            return True
+    return False

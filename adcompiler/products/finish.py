@@ -1,0 +1,232 @@
+"""Makes cotangents gradients: zeros for None, exact types, arrays that nobody else holds."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from adcompiler.analyses.purity import Purity
+from adcompiler.analyses.storage import Sharing
+from adcompiler.batching.batcher import batched_block
+from adcompiler.batching.taylor import series_block
+from adcompiler.derive.reverse.reverser import Reversed
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    NONE, Atom, Attribute, Block, Call, Const, Global, Item, Let, Origin, Pack, Rhs, Star,
+    Statement, Var, unstar,
+)
+from adcompiler.ops.registry import REGISTRY
+from adcompiler.optimise.dead_code import dead_code
+from adcompiler.runtime import add_at, as_gradient, read_global, unbroadcast
+from adcompiler.specialise.evaluator import Specialiser
+from adcompiler.typed.unit import Unit
+
+def finished_bars(
+    s: Specialiser, both: Reversed, inputs: list[Var], origin: Origin
+) -> list[Atom]:
+    """Write what makes cotangents gradients: zeros for None, precision, arrays of their own."""
+    given: set[Atom] = set()
+    bars: list[Atom] = []
+    for var, bar in zip(inputs, both.bars, strict=True):
+        done = finished_bar(s, var, bar, given, both.owned, origin.reversed())
+        if isinstance(done, Var):
+            s.unit.names.setdefault(done, f"{var.name}_bar")
+        given.add(done)
+        bars.append(done)
+    return bars
+
+
+def finished_bar(
+    s: Specialiser, var: Var, bar: Atom | None, given: set[Atom], owned: set[Atom], at: Origin
+) -> Atom:
+    """Write the gradient of ``var`` from its cotangent ``bar``.
+
+    ``given`` holds the arrays that other gradients are, or share storage with; ``owned`` the
+    cotangents whose storage the sweep made.
+    """
+    unit = s.unit
+    type_ = unit.type(var)
+    if isinstance(type_, t.Scalar):
+        bar = bar or Const(0.0)
+        if type_.dtype is None and isinstance(unit.type(bar), t.Scalar):
+            return python_number(s, bar, type_, at)
+    elif isinstance(type_, t.Array) and type_.ndim and type_.kind in ("float", "complex"):
+        if bar is None:
+            return s.let(Call(Const(np.zeros_like), (var,)), type_, f"{var.name}_bar", at)
+        root = storage_root(s, bar)
+        if unit.type(bar) == type_ and root not in given and (
+            bar in owned or owns_storage(s, root)
+        ):
+            given.add(root)
+            return bar
+        if unit.type(bar) == type_ and unit.shape_class(bar) == unit.shape_class(var):
+            return s.let(Call(Const(np.copy), (bar,)), type_, f"{var.name}_bar", at)
+    return s.let(Call(Const(as_gradient), (bar or NONE, var)), type_, f"{var.name}_bar", at)
+
+
+def python_number(s: Specialiser, bar: Atom, type_: t.Type, at: Origin) -> Atom:
+    """Write a cotangent as a Python number if it is a NumPy one and its value is not."""
+    found = s.unit.type(bar)
+    if not isinstance(type_, t.Scalar) or not isinstance(found, t.Scalar):
+        return bar
+    if type_.dtype is not None:
+        return bar
+    real = type_.kind != "complex"  # a cotangent of complex type may still be a float
+    if real and found.dtype is None and is_python_number(s, bar):
+        return bar
+    kind = complex if type_.kind == "complex" else float
+    return s.let(Call(Const(kind), (bar,)), t.Scalar(type_.kind), "bar", at)
+
+
+def is_python_number(s: Specialiser, bar: Atom) -> bool:
+    """Say whether a cotangent is a Python number for sure.
+
+    What went through containers beside NumPy numbers may be one of these, whatever its type says.
+    """
+    waiting: list[Atom] = [bar]
+    seen: set[Atom] = {bar}
+    while waiting:
+        atom = waiting.pop()
+        rhs = s.unit.definition(atom)
+        if isinstance(atom, Const):
+            continue
+        if not isinstance(rhs, Call) or not isinstance(rhs.func, Const) or rhs.func.value not in (
+            float, complex, operator.add, operator.sub
+        ):
+            return not knows_numpy_values(s)
+        if rhs.func.value in (operator.add, operator.sub):
+            inner = {unstar(arg) for arg in rhs.args} - seen
+            waiting += inner
+            seen |= inner
+    return True
+
+
+def knows_numpy_values(s: Specialiser) -> bool:
+    """Say whether anything in the function is an array or a number of NumPy."""
+    return any(
+        isinstance(type_, t.Array) or (isinstance(type_, t.Scalar) and type_.dtype is not None)
+        for type_ in s.unit.types.values()
+    )
+
+
+def storage_root(s: Specialiser, bar: Atom) -> Atom:
+    """Return the array that ``unbroadcast`` may have returned as it was given."""
+    rhs = s.unit.definition(bar)
+    while isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value in (
+        unbroadcast, np.reshape
+    ):
+        bar = unstar(rhs.args[0])
+        rhs = s.unit.definition(bar)
+    return bar
+
+
+def owns_storage(s: Specialiser, bar: Atom) -> bool:
+    """Say whether an array was made by the sweep and nobody else refers to it."""
+    rhs = s.unit.definition(bar)
+    if isinstance(rhs, Call) and isinstance(rhs.func, Var):
+        method = s.unit.definition(rhs.func)
+        return isinstance(method, Attribute) and method.name in ("sum", "copy", "astype")
+    if not isinstance(rhs, Call) or not isinstance(rhs.func, Const):
+        return False
+    function = rhs.func.value
+    return function is add_at or (
+        REGISTRY.facts(function).gives_own_arrays and not getattr(function, "callee", None)
+    )
+
+
+# -- after optimisation ------------------------------------------------------------------------
+
+
+def own_arrays(block: Block, unit: Unit, foreign: set[Var], origin: Origin) -> Block:
+    """Return ``block`` with copies of arrays it yields that are not its own, or yielded twice.
+
+    Optimisation may have found that a gradient equals an argument (``foreign``), a saved value or
+    another gradient; the user, who may write into one, must get arrays that nobody else holds.
+    """
+    made = {st.target: st.rhs for st in block.statements if isinstance(st, Let)}
+    sharing = Sharing(unit.type, made.get)  # type: ignore[arg-type]
+    given: set[Var] = set()
+    statements = list(block.statements)
+
+    def write(name: str, rhs: Rhs, type_: t.Type) -> Var:
+        var = Var(name, True)
+        unit.record(var, rhs, type_)
+        statements.append(Let(var, rhs, origin.reversed()))
+        return var
+
+    def own(atom: Atom) -> Atom:
+        if not isinstance(atom, Var):
+            return atom
+        rhs, type_ = made.get(atom), unit.type(atom)
+        if isinstance(rhs, Pack) and rhs.kind == "tuple":
+            items = tuple(item if isinstance(item, Star) else own(item) for item in rhs.items)
+            if all(a is b for a, b in zip(items, rhs.items, strict=True)):
+                return atom
+            statements[:] = [
+                st for st in statements if not (isinstance(st, Let) and st.target is atom)
+            ]
+            return write(atom.name, Pack("tuple", items), type_)
+        if not isinstance(type_, t.Array) or type_.kind not in ("float", "complex"):
+            return atom
+        roots = roots_of(atom, made, sharing)
+        from_outside = any(is_global(made.get(root)) for root in roots)
+        if roots & foreign or roots & given or from_outside:
+            return write(atom.name, Call(Const(np.copy), (atom,)), type_)
+        given.update(roots)
+        return atom
+
+    yields = tuple(map(own, block.yields))
+    return replace(block, statements=tuple(statements), yields=yields)
+
+
+def is_global(rhs: Rhs | None) -> bool:
+    """Say whether a value is read from a module or another object that is there already."""
+    match rhs:
+        case Global() | Attribute(Const()) | Item(Const()):
+            return True
+        case Call(Const(function)):
+            return function is read_global
+    return False
+
+
+def roots_of(var: Var, made: Mapping[Var, Rhs], sharing: Sharing) -> set[Var]:
+    """Return the values, made elsewhere or by an allocation, whose storage ``var`` may share."""
+    roots: set[Var] = set()
+    seen: set[Var] = {var}
+    waiting = [var]
+    while waiting:
+        here = waiting.pop()
+        rhs = made.get(here)
+        shared = set() if rhs is None else {
+            operand for operand, _ in sharing.of(here, rhs) if isinstance(operand, Var)
+        }
+        if not shared:
+            roots.add(here)
+        waiting += shared - seen
+        seen |= shared
+    return roots
+
+
+def of_many_seeds(
+    s: Specialiser, block: Block, seeded: Sequence[Var], wanted: Sequence[int], origin: Origin,
+    before: Sequence[Statement] = (),
+) -> Block:
+    """Return optimised derivative code for many seeds, which ``seeded`` hold, with nothing unused.
+
+    The yields at ``wanted`` have the leading axis for sure. ``before`` is what runs before it.
+    Raises NotBatchable.
+    """
+    new = batched_block(s, block, seeded, wanted, origin, before)
+    return dead_code(new, Purity(s.unit.type, s.unit.definition))
+
+
+def of_all_orders(
+    s: Specialiser, block: Block, seeded: Sequence[Var], wanted: Sequence[int], origin: Origin,
+    orders: Var | None = None,
+) -> Block:
+    """Return optimised code of coefficients for all orders of these, as ``series_block`` does."""
+    new = series_block(s, block, seeded, wanted, origin, orders)
+    return dead_code(new, Purity(s.unit.type, s.unit.definition))

@@ -1,0 +1,1 @@
+"""Columns and rows that share a seed, and what is read off the products."""

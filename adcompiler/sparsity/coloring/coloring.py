@@ -1,0 +1,357 @@
+"""Colorings of sparsity patterns: which columns, rows or both can share one derivative evaluation.
+
+A coloring gives every column (row) of a matrix a color, such that the sums of the columns (rows) of
+each color still show every nonzero:
+
+- ``column``: no two columns of a color have a nonzero in the same row (structurally orthogonal);
+  one forward derivative a color. ``row`` is the same of the transposed pattern, for reverse mode.
+- ``bidirectional``: some nonzeros are read from sums of columns, the others from sums of rows: for
+  patterns with both a full row and a full column.
+- ``star``: of a symmetric matrix; every nonzero or its mirror image is alone in its row among the
+  columns of its color. ``acyclic``: the two-colored parts of the graph are trees, and nonzeros are
+  found one after another by substitution; fewer colors, and rounding errors may add up.
+
+Definitions and algorithms: A. H. Gebremedhin, F. Manne, A. Pothen, "What color is your Jacobian?
+Graph coloring for computing derivatives", SIAM Review 47 (2005); A. H. Gebremedhin, A. Tarafdar,
+F. Manne, A. Pothen, "New acyclic and star coloring algorithms with application to computing
+Hessians", SIAM J. Sci. Comput. 29 (2007), algorithms 3.1 and 4.1. The greedy algorithms are not
+optimal, but good on patterns that occur.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from adcompiler.sparsity.coloring.kernels import (
+    acyclic_kernel, dynamic_order_kernel, partial_distance_two_kernel, star_kernel,
+)
+
+ORDERS = ("natural", "largest_first", "smallest_last", "incidence_degree")
+KINDS = ("column", "row", "bidirectional", "star", "acyclic")
+MAX_GRAPH = 50_000_000
+MANY_STARS = 64
+"""Colors that a star coloring may always have from which unused ones will be dropped."""
+
+MAX_DIAGONALS = 64
+"""Diagonals on which nonzeros may lie for residues to be tried as colors."""
+
+
+@dataclass(frozen=True, eq=False)
+class Coloring:
+    """A coloring of ``pattern``, a CSR array of bool with sorted indices.
+
+    ``columns`` and ``rows`` are the colors, 0 to ``column_count - 1`` and ``row_count - 1``; -1
+    is a column (row) that no sum needs. A coloring of one kind leaves the other array at -1.
+    """
+
+    kind: str
+    pattern: Any
+    columns: np.ndarray
+    rows: np.ndarray = field(repr=False)
+
+    @cached_property
+    def column_count(self) -> int:
+        """The number of colors of columns: forward derivatives that are needed."""
+        return int(self.columns.max(initial=-1)) + 1
+
+    @cached_property
+    def row_count(self) -> int:
+        """The number of colors of rows: reverse derivatives that are needed."""
+        return int(self.rows.max(initial=-1)) + 1
+
+    @property
+    def count(self) -> int:
+        """The number of colors, of columns and rows together."""
+        return self.column_count + self.row_count
+
+    def column_seeds(self, dtype: Any = float) -> np.ndarray:
+        """Return the seeds of forward derivatives: shape (column_count, columns of the matrix)."""
+        return indicators(self.columns, 0, self.column_count, dtype)
+
+    def row_seeds(self, dtype: Any = float) -> np.ndarray:
+        """Return the seeds of reverse derivatives: shape (row_count, rows of the matrix)."""
+        return indicators(self.rows, 0, self.row_count, dtype)
+
+
+def indicators(colors: np.ndarray, start: int, stop: int, dtype: Any) -> np.ndarray:
+    """Return the indicators of the colors from ``start`` to ``stop``, one in each row."""
+    found = np.zeros((stop - start, colors.size), dtype)
+    used = np.flatnonzero((colors >= start) & (colors < stop))
+    found[colors[used] - start, used] = 1
+    return found
+
+
+def color(pattern: Any, kind: str = "column", order: str = "smallest_last") -> Coloring:
+    """Color a pattern: a dense or ``scipy.sparse`` matrix of which the nonzeros count.
+
+    ``kind`` is one of ``column``, ``row``, ``bidirectional``, ``star`` and ``acyclic``; the last
+    two are for symmetric patterns. ``order`` says in which order the greedy algorithm visits
+    columns: ``natural``, ``largest_first`` (by decreasing degree), ``smallest_last`` or
+    ``incidence_degree`` (after as many colored neighbours as possible). Raises ValueError for
+    other words, and for a pattern that is not symmetric where it has to be.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"kind is one of {', '.join(KINDS)}, not {kind!r}")
+    if order not in ORDERS:
+        raise ValueError(f"order is one of {', '.join(ORDERS)}, not {order!r}")
+    csr = as_pattern(pattern)
+    rows, columns = csr.shape
+    if kind == "column":
+        return Coloring(kind, csr, structurally_orthogonal(csr, order), np.full(rows, -1))
+    if kind == "row":
+        return Coloring(
+            kind, csr, np.full(columns, -1), structurally_orthogonal(csr.T.tocsr(), order)
+        )
+    if kind == "bidirectional":
+        return bidirectional(csr, order)
+    if rows != columns or (csr != csr.T).nnz:
+        raise ValueError(f"a {kind} coloring is one of a symmetric pattern")
+    colors = symmetric(csr, kind, order)
+    return Coloring(kind, csr, colors, np.full(rows, -1))
+
+
+def as_pattern(pattern: Any) -> Any:
+    """Return a pattern as a CSR array of bool with sorted indices and no zeros or duplicates."""
+    csr = sp.csr_array(pattern, dtype=bool, copy=True)
+    csr.sum_duplicates()
+    csr.eliminate_zeros()
+    csr.sort_indices()
+    return csr
+
+
+# --- columns --------------------------------------------------------------------------------------
+
+
+def structurally_orthogonal(csr: Any, order: str) -> np.ndarray:
+    """Return colors of the columns, no two of one color with a nonzero in the same row.
+
+    There are at least as many as the fullest row has nonzeros: where residues or the columns'
+    natural order need no more, no other order is tried.
+    """
+    columns = csr.shape[1]
+    lengths = np.diff(csr.indptr).astype(np.int64)
+    least = max(int(lengths.max(initial=0)), min(columns, 1))
+    if least == columns:
+        return np.arange(columns)
+    found = residues(csr, range(least, least + 1))
+    if found is not None:
+        return found
+    csc = csr.tocsc()
+
+    def greedy(visits: np.ndarray) -> np.ndarray:
+        return as_colors(partial_distance_two_kernel(
+            csr.indptr, csr.indices, csc.indptr, csc.indices, visits
+        ))
+
+    natural = greedy(np.arange(columns))
+    if order == "natural" or int(natural.max()) + 1 == least:
+        return natural
+    if int((lengths * lengths).sum()) > MAX_GRAPH:  # too many pairs to write down
+        ordered = greedy(np.argsort(-np.diff(csc.indptr), kind="stable"))
+    else:
+        ordered = greedy(visiting_order(*intersection_graph(csr), order))
+    fewest = min(ordered.max(), natural.max()) + 1
+    found = residues(csr, range(least + 1, fewest))
+    if found is not None:
+        return found
+    return natural if natural.max() < ordered.max() else ordered
+
+
+def residues(csr: Any, counts: Iterable[int], symmetric: bool = False) -> np.ndarray | None:
+    """Return the column numbers modulo the first of ``counts`` for which these are colors.
+
+    They are unless two diagonals that hold nonzeros are a multiple of the count apart: patterns of
+    bands and of stencils are colored so. Of a ``symmetric`` pattern all entries of the main
+    diagonal count. None if no count will do.
+    """
+    rows, columns = csr.shape
+    row, column = entries(csr)
+    held = np.bincount(column - row + rows, minlength=rows + 1)
+    held[rows] += symmetric
+    diagonals = np.flatnonzero(held)
+    if diagonals.size > MAX_DIAGONALS:
+        return None
+    apart = np.unique(np.abs(diagonals[:, None] - diagonals))
+    for count in counts:
+        if np.count_nonzero(apart % count == 0) == 1:  # only of a diagonal and itself
+            return np.arange(columns) % count
+    return None
+
+
+def as_colors(found: Any) -> np.ndarray:
+    """Return what a kernel found, a list or an array, as an array of integers."""
+    return np.asarray(found, dtype=np.int64)
+
+
+def intersection_graph(csr: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the graph that connects columns with a nonzero in the same row, as CSR arrays."""
+    counted = csr.astype(np.int32)
+    graph = counted.T.tocsr() @ counted
+    graph.sort_indices()
+    return without_diagonal(graph)
+
+
+def without_diagonal(csr: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the index arrays of a square CSR pattern without its diagonal."""
+    row, column = entries(csr)
+    off = row != column
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(row[off], minlength=csr.shape[0]))])
+    return indptr.astype(np.int64), column[off]
+
+
+def visiting_order(indptr: np.ndarray, indices: np.ndarray, order: str) -> np.ndarray:
+    """Return the order in which a greedy algorithm visits the vertices of a graph."""
+    degrees = np.diff(indptr)
+    if order == "natural":
+        return np.arange(degrees.size)
+    if order == "largest_first":
+        return np.argsort(-degrees, kind="stable")
+    return as_colors(dynamic_order_kernel(indptr, indices, order == "smallest_last"))
+
+
+# --- symmetric matrices ---------------------------------------------------------------------------
+
+
+def symmetric(csr: Any, kind: str, order: str, most: int = 0) -> np.ndarray:
+    """Return a star or acyclic coloring of the graph of a symmetric pattern.
+
+    A star coloring that needs more than ``most`` colors is given up: some are -1.
+    """
+    indptr, indices = without_diagonal(csr)
+    if kind == "star" and has_path_of_four(indptr, indices):
+        found = residues(csr, (3,), symmetric=True)
+        if found is not None:  # two colors are not enough
+            return found
+    visits = visiting_order(indptr, indices, order)
+    mirror = mirror_images(indptr, indices)
+    if kind == "star":
+        return as_colors(star_kernel(indptr, indices, mirror, visits, most or indptr.size))
+    return as_colors(acyclic_kernel(indptr, indices, mirror, visits))
+
+
+def has_path_of_four(indptr: np.ndarray, indices: np.ndarray) -> bool:
+    """Say whether two neighbours both have other neighbours: a path of four vertices, or three."""
+    degrees = np.diff(indptr)
+    inner = degrees > 1
+    return bool(np.any(np.repeat(inner, degrees) & inner[indices]))
+
+
+def mirror_images(indptr: np.ndarray, indices: np.ndarray) -> np.ndarray:
+    """Return, for each stored (i, j) of a symmetric CSR pattern, where (j, i) is stored."""
+    row = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
+    return np.lexsort((row, indices))  # in the order of (column, row): the mirror's own order
+
+
+# --- both directions ------------------------------------------------------------------------------
+
+
+def bidirectional(csr: Any, order: str) -> Coloring:
+    """Color columns and rows; the fewest colors that one of several ways finds.
+
+    The ways are columns alone, rows alone, rows (columns) with many nonzeros read by themselves
+    and columns (rows) for the rest, and a star coloring of ``[[0, AT], [A, 0]]`` of which unused
+    colors are dropped (T. F. Coleman, A. Verma, SIAM J. Sci. Comput. 19 (1998), sections 3 and 4).
+    """
+    rows, columns = csr.shape
+    found = []
+    for flipped, pattern in ((False, csr), (True, csr.T.tocsr())):
+        apart = crowded_rows(pattern)
+        most = structurally_orthogonal(pattern[~apart], order)
+        few = np.full(pattern.shape[0], -1)
+        few[apart] = structurally_orthogonal(pattern[apart].T.tocsr(), order)
+        found.append((few, most) if flipped else (most, few))
+        found.append((np.full(columns, -1), structurally_orthogonal(pattern, order)) if flipped
+                     else (structurally_orthogonal(pattern, order), np.full(rows, -1)))
+    colorings = [Coloring("bidirectional", csr, *colors) for colors in found]
+    corner = sp.csr_array((columns, columns), dtype=bool), sp.csr_array((rows, rows), dtype=bool)
+    both = as_pattern(sp.block_array([[corner[0], csr.T], [csr, corner[1]]]))
+    fewest = min(coloring.count for coloring in colorings)
+    colors = symmetric(both, "star", order, max(MANY_STARS, 4 * fewest))
+    if colors.min(initial=0) >= 0:
+        colorings.append(dropped(Coloring(
+            "bidirectional", csr, compacted(colors[:columns]), compacted(colors[columns:])
+        )))
+    return min(colorings, key=lambda coloring: coloring.count)
+
+
+def crowded_rows(csr: Any) -> np.ndarray:
+    """Say which rows are better read by themselves, so that columns need fewer colors.
+
+    Columns need as many colors as the longest of the other rows has nonzeros, rows as many as
+    there are crowded rows in the fullest column: the sum of the two bounds is made smallest.
+    """
+    lengths = np.diff(csr.indptr)
+    lines = np.argsort(-lengths, kind="stable")
+    in_column = np.zeros(csr.shape[1], np.int64)
+    best, most = int(lengths.max(initial=0)), 0
+    for taken, line in enumerate(lines, 1):
+        in_column[csr.indices[csr.indptr[line] : csr.indptr[line + 1]]] += 1
+        rest = int(lengths[lines[taken]]) if taken < lines.size else 0
+        fullest = int(in_column.max(initial=0))
+        if fullest + rest < best:
+            best, most = fullest + rest, taken
+        if fullest >= best:
+            break
+    crowded = np.zeros(csr.shape[0], bool)
+    crowded[lines[:most]] = True
+    return crowded
+
+
+def compacted(colors: np.ndarray) -> np.ndarray:
+    """Return colors renumbered without gaps; -1 stays."""
+    used = np.unique(colors[colors >= 0])
+    found = np.full(colors.shape, -1)
+    found[colors >= 0] = np.searchsorted(used, colors[colors >= 0])
+    return found
+
+
+def dropped(coloring: Coloring) -> Coloring:
+    """Return a bidirectional coloring without the colors that no nonzero has to be read from."""
+    row, column = entries(coloring.pattern)
+    columns, rows = coloring.columns.copy(), coloring.rows.copy()
+    by_column = is_alone(row, columns[column], coloring.column_count)
+    by_row = is_alone(column, rows[row], coloring.row_count)
+    needed_columns = np.zeros(coloring.column_count, bool)
+    needed_rows = np.zeros(coloring.row_count, bool)
+    needed_columns[columns[column[~by_row]]] = True
+    needed_rows[rows[row[~by_column]]] = True
+    free = ~(needed_columns[columns[column]] & by_column | needed_rows[rows[row]] & by_row)
+    row, column = row[free], column[free]
+    while row.size:  # what may be read either way: the colors that show most of it
+        in_columns = np.bincount(columns[column], minlength=coloring.column_count)
+        in_rows = np.bincount(rows[row], minlength=coloring.row_count)
+        if in_columns.max() >= in_rows.max():
+            best = int(in_columns.argmax())
+            needed_columns[best] = True
+            left = columns[column] != best
+        else:
+            best = int(in_rows.argmax())
+            needed_rows[best] = True
+            left = rows[row] != best
+        row, column = row[left], column[left]
+    columns[~needed_columns[columns]] = -1
+    rows[~needed_rows[rows]] = -1
+    return Coloring(coloring.kind, coloring.pattern, compacted(columns), compacted(rows))
+
+
+def entries(csr: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows and the columns of the nonzeros of a CSR pattern, in its order."""
+    lengths = np.diff(csr.indptr)
+    return np.repeat(np.arange(csr.shape[0]), lengths), csr.indices.astype(np.int64)
+
+
+def is_alone(lines: np.ndarray, colors: np.ndarray, count: int) -> np.ndarray:
+    """Say of each nonzero whether it is the only one of its color in its line, a row or column."""
+    keys = lines.astype(np.int64) * (count + 1) + colors + 1
+    if keys.max(initial=0) <= 8 * keys.size:
+        found, where = np.bincount(keys), keys
+    else:
+        _, where, found = np.unique(keys, return_inverse=True, return_counts=True)
+    alone: np.ndarray = (found[where] == 1) & (colors >= 0)
+    return alone

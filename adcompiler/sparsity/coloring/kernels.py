@@ -1,0 +1,396 @@
+"""The loops of coloring and decompression, compiled by numba where it is installed and pays.
+
+Graphs are CSR arrays ``indptr, indices`` of int64. ``visits`` is the order of the vertices. The
+loops run over lists in Python, whose items are read faster than those of arrays; where the same is
+found by other means that Python is better at, ``python_kernels`` has these.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adcompiler.sparsity.coloring.python_kernels import dynamic_order, greedy_colors
+
+WORTH_COMPILING = 2_000_000
+"""Elements of the arguments from which compiling a kernel takes less time than running it."""
+
+WORTH_LOADING = 200_000
+"""The same where numba is imported already."""
+
+
+def kernel(
+    function: Callable[..., Any], in_python: Callable[..., Any] | None = None
+) -> Callable[..., Any]:
+    """Return ``function`` as one that runs natively on large arguments, if numba is there.
+
+    Elsewhere ``in_python`` gives the same result in less time.
+    """
+    native: list[Callable[..., Any]] = []
+    interpreted = in_python or function
+
+    @functools.wraps(function)
+    def run(*args: Any) -> Any:
+        size = sum(arg.size for arg in args if isinstance(arg, np.ndarray))
+        if size >= WORTH_COMPILING or (size >= WORTH_LOADING and "numba" in sys.modules):
+            if not native:
+                native.append(compiled(function) or function)
+            if native[0] is not function:
+                return native[0](*args)
+        return interpreted(*map(as_list, args))
+
+    return run
+
+
+def as_list(arg: Any) -> Any:
+    """Return an array of integers as a list, anything else as it is."""
+    return arg.tolist() if isinstance(arg, np.ndarray) and arg.dtype.kind == "i" else arg
+
+
+def compiled(function: Any) -> Callable[..., Any] | None:
+    """Return the function compiled by numba, None without numba."""
+    try:
+        import numba
+    except ImportError:
+        return None
+    names = {**function.__globals__, "full": numba.njit(np_full)}
+    made: Callable[..., Any] = numba.njit(cache=True)(types.FunctionType(
+        function.__code__, names, function.__name__
+    ))
+    return made
+
+
+def full(n: int, value: Any) -> Any:
+    """Return ``n`` times ``value``: a list here, an array in compiled code."""
+    return [value] * n
+
+
+def np_full(n: int, value: Any) -> Any:
+    """Return an array of ``n`` times ``value``."""
+    return np.full(n, value)
+
+
+@functools.partial(kernel, in_python=greedy_colors)
+def partial_distance_two_kernel(
+    row_ptr: Any, row_indices: Any, column_ptr: Any, column_indices: Any, visits: Any
+) -> Any:
+    """Color columns greedily so that those with a nonzero in the same row differ."""
+    n = len(column_ptr) - 1
+    colors = full(n, -1)
+    forbidden = full(n + 1, -1)
+    for v in visits:
+        for at in range(column_ptr[v], column_ptr[v + 1]):
+            row = column_indices[at]
+            for other in range(row_ptr[row], row_ptr[row + 1]):
+                c = colors[row_indices[other]]
+                if c >= 0:
+                    forbidden[c] = v
+        c = 0
+        while forbidden[c] == v:
+            c += 1
+        colors[v] = c
+    return colors
+
+
+@functools.partial(kernel, in_python=dynamic_order)
+def dynamic_order_kernel(indptr: Any, indices: Any, smallest_last: bool) -> Any:
+    """Order vertices by degrees that change: smallest last, or largest incidence degree first.
+
+    Vertices are kept in buckets, doubly linked lists by degree, so that all takes linear time
+    (D. W. Matula, L. L. Beck, J. ACM 30 (1983) for smallest last; T. F. Coleman, J. J. More, SIAM
+    J. Numer. Anal. 20 (1983) for the incidence degree). Of vertices of one degree the one that has
+    had it for the shortest time comes first.
+    """
+    n = len(indptr) - 1
+    degree = full(n, 0)
+    highest = 0
+    for v in range(n):
+        if smallest_last:
+            degree[v] = indptr[v + 1] - indptr[v]
+        highest = max(highest, indptr[v + 1] - indptr[v])
+    head = full(highest + 2, -1)
+    after = full(n, -1)
+    before = full(n, -1)
+    for v in range(n - 1, -1, -1):
+        d = degree[v]
+        after[v] = head[d]
+        if head[d] >= 0:
+            before[head[d]] = v
+        head[d] = v
+    done = full(n, False)
+    order = full(n, 0)
+    d = 0
+    for step in range(n):
+        if smallest_last:
+            while head[d] < 0:
+                d += 1
+        else:
+            while head[d] < 0:
+                d -= 1
+        v = head[d]
+        head[d] = after[v]
+        if after[v] >= 0:
+            before[after[v]] = -1
+        done[v] = True
+        order[n - 1 - step if smallest_last else step] = v
+        for at in range(indptr[v], indptr[v + 1]):
+            w = indices[at]
+            if done[w]:
+                continue
+            old = degree[w]
+            if before[w] >= 0:
+                after[before[w]] = after[w]
+            else:
+                head[old] = after[w]
+            if after[w] >= 0:
+                before[after[w]] = before[w]
+            new = old - 1 if smallest_last else old + 1
+            degree[w] = new
+            before[w] = -1
+            after[w] = head[new]
+            if head[new] >= 0:
+                before[head[new]] = w
+            head[new] = w
+        d = max(d - 1, 0) if smallest_last else min(d + 1, highest)
+    return order
+
+
+@kernel
+def star_kernel(indptr: Any, indices: Any, mirror: Any, visits: Any, most: int) -> Any:
+    """Color so that every path of four vertices has three colors (algorithm 4.1, 2007).
+
+    The edges between two colors form stars, which are kept with their hubs. Edges from a vertex to
+    all neighbours of one color are in one star, so that the first of them stands for all: these are
+    ``seen``, as many as ``found`` says, where the vertex has its neighbours. Thus vertices with
+    many neighbours take no longer than others. Ends early, with vertices at -1, where ``most``
+    colors are not enough.
+    """
+    n = len(indptr) - 1
+    seen = full(len(indices), 0)
+    found = full(n, 0)
+    colors = full(n, -1)
+    forbidden = full(n + 1, -1)
+    first_from = full(n + 1, -1)  # by color: the vertex that saw a first neighbour of it
+    first_edge = full(n + 1, -1)  # and the edge to that neighbour
+    treated = full(n, -1)
+    star = full(len(indices), -1)
+    hub = full(len(indices) + 1, -1)
+    stars = 0
+    for v in visits:
+        for at in range(indptr[v], indptr[v + 1]):
+            w = indices[at]
+            c = colors[w]
+            if c < 0:
+                continue
+            forbidden[c] = v
+            if first_from[c] == v:
+                q = indices[first_edge[c]]
+                if treated[q] != v:
+                    for place in range(indptr[q], indptr[q] + found[q]):
+                        forbidden[colors[indices[seen[place]]]] = v
+                    treated[q] = v
+                for place in range(indptr[w], indptr[w] + found[w]):
+                    forbidden[colors[indices[seen[place]]]] = v
+                treated[w] = v
+            else:
+                first_from[c] = v
+                first_edge[c] = at
+                for place in range(indptr[w], indptr[w] + found[w]):
+                    x = indices[seen[place]]
+                    if hub[star[seen[place]]] == x:
+                        forbidden[colors[x]] = v
+        c = 0
+        while forbidden[c] == v:
+            c += 1
+        if c >= most:
+            break
+        colors[v] = c
+        for at in range(indptr[v], indptr[v + 1]):
+            w = indices[at]
+            if colors[w] < 0:
+                continue
+            joined = -1
+            for place in range(indptr[w], indptr[w] + found[w]):
+                if colors[indices[seen[place]]] == c:
+                    joined = seen[place]
+                    break
+            if joined >= 0:
+                hub[star[joined]] = w
+                star[at] = star[joined]
+            else:
+                seen[indptr[w] + found[w]] = mirror[at]
+                found[w] += 1
+                first = first_edge[colors[w]]
+                if indices[first] != w:
+                    if star[first] < 0:
+                        star[first] = stars
+                        star[mirror[first]] = stars
+                        stars += 1
+                    hub[star[first]] = v
+                    star[at] = star[first]
+                elif star[at] < 0:
+                    star[at] = stars
+                    stars += 1
+            star[mirror[at]] = star[at]
+            if indices[first_edge[colors[w]]] == w:
+                seen[indptr[v] + found[v]] = at
+                found[v] += 1
+    return colors
+
+
+@kernel
+def acyclic_kernel(indptr: Any, indices: Any, mirror: Any, visits: Any) -> Any:
+    """Color so that every cycle has three colors (algorithm 3.1, 2007).
+
+    The edges between two colors form trees, which are kept as disjoint sets of edges. Edges from a
+    vertex to all neighbours of one color are in one tree, so that the first of them stands for all,
+    as in ``star_kernel``.
+    """
+    n = len(indptr) - 1
+    seen = full(len(indices), 0)
+    found = full(n, 0)
+    colors = full(n, -1)
+    forbidden = full(n + 1, -1)
+    first_from = full(n + 1, -1)
+    first_edge = full(n + 1, -1)
+    visited = full(len(indices), -1)  # by tree: the vertex that reached it last
+    visited_from = full(len(indices), -1)
+    parent = full(len(indices), 0)
+    for tree in range(len(indices)):
+        parent[tree] = tree
+    for v in visits:
+        for at in range(indptr[v], indptr[v + 1]):
+            if colors[indices[at]] >= 0:
+                forbidden[colors[indices[at]]] = v
+        for at in range(indptr[v], indptr[v + 1]):
+            w = indices[at]
+            if colors[w] < 0:
+                continue
+            for place in range(indptr[w], indptr[w] + found[w]):
+                other = seen[place]
+                x = indices[other]
+                if forbidden[colors[x]] == v:
+                    continue
+                tree = min(other, mirror[other])
+                while parent[tree] != tree:
+                    parent[tree] = parent[parent[tree]]
+                    tree = parent[tree]
+                if visited[tree] != v:
+                    visited[tree] = v
+                    visited_from[tree] = w
+                elif visited_from[tree] != w:
+                    forbidden[colors[x]] = v
+        c = 0
+        while forbidden[c] == v:
+            c += 1
+        colors[v] = c
+        for at in range(indptr[v], indptr[v + 1]):
+            w = indices[at]
+            if colors[w] < 0:
+                continue
+            mine = min(at, mirror[at])
+            while parent[mine] != mine:
+                mine = parent[mine]
+            if first_from[colors[w]] != v:
+                first_from[colors[w]] = v
+                first_edge[colors[w]] = at
+                seen[indptr[v] + found[v]] = at
+                found[v] += 1
+            else:
+                first = min(first_edge[colors[w]], mirror[first_edge[colors[w]]])
+                while parent[first] != first:
+                    first = parent[first]
+                if first != mine:
+                    parent[mine] = first
+                    mine = first
+            joined = -1
+            for place in range(indptr[w], indptr[w] + found[w]):
+                if colors[indices[seen[place]]] == c:
+                    joined = seen[place]
+                    break
+            if joined >= 0:
+                tree = min(joined, mirror[joined])
+                while parent[tree] != tree:
+                    parent[tree] = parent[parent[tree]]
+                    tree = parent[tree]
+                if tree != mine:
+                    parent[tree] = mine
+            else:
+                seen[indptr[w] + found[w]] = mirror[at]
+                found[w] += 1
+    return colors
+
+
+@kernel
+def substitution_order_kernel(
+    indptr: Any, indices: Any, colors: Any, mirror: Any, count: int
+) -> Any:
+    """Return the edges of an acyclic coloring in the order in which they can be solved for.
+
+    Each is the position of a nonzero (v, w) where v is, by then, a leaf of its two-colored tree:
+    all other entries of row v in the color of w are known.
+    """
+    n = len(indptr) - 1
+    left = full(n * count, 0)  # by (vertex, color): edges that are not known yet
+    for v in range(n):
+        for at in range(indptr[v], indptr[v + 1]):
+            left[v * count + colors[indices[at]]] += 1
+    known = full(len(indices), False)
+    order = full(len(indices) // 2, 0)
+    queue = full(len(indices), 0)
+    first = 0
+    last = 0
+    for v in range(n):
+        for at in range(indptr[v], indptr[v + 1]):
+            if left[v * count + colors[indices[at]]] == 1:
+                queue[last] = at
+                last += 1
+    owner = full(len(indices), 0)
+    for v in range(n):
+        for at in range(indptr[v], indptr[v + 1]):
+            owner[at] = v
+    found = 0
+    while first < last:
+        at = queue[first]
+        first += 1
+        if known[at]:
+            continue
+        v = owner[at]
+        w = indices[at]
+        known[at] = True
+        known[mirror[at]] = True
+        order[found] = at
+        found += 1
+        left[v * count + colors[w]] -= 1
+        key = w * count + colors[v]
+        left[key] -= 1
+        if left[key] == 1:
+            for other in range(indptr[w], indptr[w + 1]):
+                if not known[other] and colors[indices[other]] == colors[v]:
+                    queue[last] = other
+                    last += 1
+    return order[:found]
+
+
+@kernel
+def substitution_kernel(
+    order: Any, owner: Any, indices: Any, mirror: Any, colors: Any, sums: Any, values: Any
+) -> None:
+    """Solve for the nonzeros in ``order``, and store them with their mirror images in ``values``.
+
+    ``sums[c, v]`` is the sum of row v over the columns of color c, less what is known; it is
+    overwritten.
+    """
+    for at in order:
+        v = owner[at]
+        w = indices[at]
+        value = sums[colors[w], v]
+        values[at] = value
+        values[mirror[at]] = value
+        sums[colors[w], v] -= value
+        sums[colors[v], w] -= value

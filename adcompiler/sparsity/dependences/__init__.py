@@ -1,0 +1,1 @@
+"""Sets of inputs that values depend on."""

@@ -1,0 +1,1 @@
+"""Programs run over what values depend on."""

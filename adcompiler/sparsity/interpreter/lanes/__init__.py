@@ -1,0 +1,1 @@
+"""All iterations of a loop at once."""

@@ -1,0 +1,401 @@
+"""One run of a pattern program: calls of functions on values that depend on the inputs."""
+
+from __future__ import annotations
+
+import math
+import operator
+import random
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from adcompiler.ops.classify import DECLARED, Classification, of_letters
+from adcompiler.ops.homes import display_name
+from adcompiler.ops.registry import REGISTRY, hashable
+from adcompiler.runtime.functionals import passive
+from adcompiler.sparsity.dependences.index_sets import Shape
+from adcompiler.sparsity.dependences.sets import size_of, union
+from adcompiler.sparsity.dependences.values import (
+    NOTHING, Dependent, Either, Relation, UnknownLengthError, UnknownList, UnknownShape,
+    has_dependents, identity, is_complex, primal,
+)
+
+Transfer = Callable[..., Any]
+TRANSFERS: dict[Any, Transfer] = {}
+"""What functions do to dependences: called with the run, the function and its arguments."""
+
+ALWAYS: set[Any] = set()
+"""Functions that write into their first argument, so that it matters who else has it."""
+
+STRUCTURAL: set[Any] = set()
+"""Functions that only move the items of containers, which they are called with as they are."""
+
+CROWDED = 32
+"""From so many operations on, a number refers to one record that stands for all of them."""
+
+
+class Refusal(Exception):
+    """The pattern cannot be computed: the problem, and what to write instead."""
+
+    def __init__(self, problem: str, hint: str = "", anchor: str = "sparsity-patterns") -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.hint = hint
+        self.anchor = anchor
+
+
+class Record:
+    """A nonlinear operation, or a place where values meet: what second derivatives come from.
+
+    It stands for numbers from ``start`` on, one for each element of an array of ``shape``. Each
+    carries on what flows into it (``children``: relations to other such numbers), and adds
+    the second derivatives that the ``pairs`` of relations to the inputs give.
+    """
+
+    __slots__ = ("children", "pairs", "shape", "size", "start")
+
+    def __init__(
+        self, start: int, shape: Shape, children: list[Relation],
+        pairs: Sequence[tuple[Relation, Relation]],
+    ) -> None:
+        self.start = start
+        self.shape = shape
+        self.size = math.prod(shape)
+        self.children = children
+        self.pairs = pairs
+
+
+class Bound:
+    """A method of an array that depends on the inputs, looked up but not called yet."""
+
+    def __init__(self, function: Any, owner: Dependent) -> None:
+        self.function = function
+        self.owner = owner
+
+
+class Run:
+    """The state of one run.
+
+    ``local``: values are known, and the pattern holds at this point only. ``second``: second
+    derivatives are wanted; ``records`` collects what they come from. ``token`` names the arm
+    of a branch that is being followed, ``owned`` what was copied in it: nothing else may be
+    written into there. ``doubts`` counts what might raise an exception, as values are not known.
+    ``stored`` holds what was assigned to global variables, which stay as they are. ``layouts``:
+    the meaning of the program depends on how arrays lie in memory.
+    """
+
+    def __init__(self, local: bool, second: bool) -> None:
+        self.local = local
+        self.layouts = False
+        self.second = second
+        self.records: list[Record] = []
+        self.numbers = 0
+        self.token = 0
+        self.tokens = 0
+        self.owned: dict[int, Any] | None = None
+        self.doubts = 0
+        self.kept: list[Dependent] = []
+        self.raised: BaseException | None = None
+        self.stored: dict[tuple[int, str], Any] = {}
+        self.kinds: dict[Any, Classification | None] = {}
+
+    def may_fail_by(self, error: Exception) -> None:
+        """Refuse an exception that says that an operation was not understood.
+
+        In an arm that may not be taken, other exceptions are the program's own.
+        """
+        if isinstance(error, (TypeError, AttributeError, NameError, RecursionError)) and (
+            error is not self.raised
+        ):
+            raise Refusal(f"this cannot be followed: {type(error).__name__}: {error}") from error
+
+    # -- making values -----------------------------------------------------------------------
+
+    def made(
+        self, shape: Shape | None, dtype: Any, first: Relation = NOTHING,
+        second: Relation = NOTHING, value: Any = None,
+    ) -> Any:
+        """Return a value that depends on the inputs; at a point, one that does not is itself."""
+        if self.local and first == NOTHING and second == NOTHING:
+            return value
+        return Dependent(shape, dtype, first, second, value)
+
+    def value(self, function: Any, args: Any, kwargs: Any) -> Any:
+        """Return the value of a call at the point, None if there is none."""
+        if not self.local:
+            return None
+        with np.errstate(all="ignore"):
+            return called(function, primal(tuple(args)), primal(dict(kwargs)))
+
+    def note(
+        self, shape: Shape | None, children: list[Relation],
+        pairs: Sequence[tuple[Relation, Relation]],
+    ) -> Relation:
+        """Enter a nonlinear operation; return the relation to what now stands for it."""
+        record = Record(self.numbers, shape or (), children, pairs)
+        self.records.append(record)
+        self.numbers += record.size
+        return identity(record.start, record.shape)
+
+    def thinned(self, second: Relation) -> Relation:
+        """Return the relation of a number with one record in the place of many."""
+        if second.own is None and size_of(second.common) > CROWDED:
+            return self.note((), [second], ())
+        return second
+
+    # -- numbers, for code that works element by element --------------------------------------
+
+    def kind(self, function: Any, count: int) -> Classification | None:
+        """Return the classification of a function of numbers with one result, None for others."""
+        try:
+            return self.kinds[function, count]
+        except KeyError:
+            found: Classification | None = TRANSFERS[KIND](self, function, count)
+            self.kinds[function, count] = found
+            return found
+
+    def of_number(self, function: Any, a: Dependent, kind: Classification) -> Dependent:
+        """Return the result of a function of one number that depends on the inputs."""
+        dtype = TRANSFERS[DTYPE](function, (a.dtype,))
+        if kind.der1_zero[0]:
+            return Dependent((), dtype)
+        second = a.second
+        if self.second and not kind.der2_zero[0] and a.first.common:
+            second = self.note((), [second] if second.common else [], [(a.first, a.first)])
+        return Dependent((), dtype, a.first, second)
+
+    def of_numbers(self, function: Any, a: Any, b: Any, kind: Classification) -> Dependent:
+        """Return the result of a function of two numbers, one of which depends on the inputs."""
+        left = a if type(a) is Dependent else CONSTANT
+        right = b if type(b) is Dependent else CONSTANT
+        dtype = TRANSFERS[DTYPE](function, (
+            type(a) if left is CONSTANT else a.dtype, type(b) if right is CONSTANT else b.dtype))
+        zero = kind.der1_zero
+        x = NOTHING if zero[0] else left.first
+        y = NOTHING if zero[1] else right.first
+        common = union(x.common, y.common)
+        first = x if common is x.common else y if common is y.common else Relation(common, None)
+        if not self.second:
+            return Dependent((), dtype, first)
+        p, q = left.first, right.first
+        pairs = []
+        if p.common and not kind.der2_zero[0]:
+            pairs.append((p, p))
+        if q.common and not kind.der2_zero[1]:
+            pairs.append((q, q))
+        if p.common and q.common and not kind.cross_zero:
+            pairs.append((p, q))
+        x = NOTHING if zero[0] else left.second
+        y = NOTHING if zero[1] else right.second
+        second = Relation(union(x.common, y.common), None)
+        if pairs:
+            second = self.note((), [second] if second.common else [], pairs)
+        return Dependent((), dtype, first, self.thinned(second))
+
+    # -- calls -------------------------------------------------------------------------------
+
+    def call(self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """Return the result of a call whose arguments may depend on the inputs."""
+        if isinstance(function, Bound):
+            args = (function.owner, *args)
+            function = function.function
+        if hashable(function) and function in ALWAYS:
+            return TRANSFERS[function](self, function, *args, **kwargs)
+        if not kwargs and not self.local:
+            found = self.called_with_numbers(function, args)
+            if found is not None:
+                return found
+        direct = False
+        for arg in args:
+            if type(arg) in LITTLE_KNOWN:
+                direct = True
+                break
+        if not direct:
+            if hashable(function) and function in STRUCTURAL:
+                return function(*args, **kwargs)
+            if not has_dependents(args) and not (kwargs and has_dependents(dict(kwargs))):
+                return self.concrete(function, args, kwargs)
+        self.doubts += 1
+        return self.transferred(find_transfer(function), function, args, kwargs)
+
+    def called_with_numbers(self, function: Any, args: tuple[Any, ...]) -> Dependent | None:
+        """Return the result of an elementwise function of one or two numbers, else None."""
+        if len(args) == 2:
+            a, b = args
+            if type(a) is Dependent:
+                if a.shape != () or not (type(b) in PLAIN or (
+                    type(b) is Dependent and b.shape == ()
+                )):
+                    return None
+            elif type(b) is not Dependent or b.shape != () or type(a) not in PLAIN:
+                return None
+            kind: Classification | None
+            if function is operator.pow and type(b) in PLAIN:
+                kind = EXPONENTS.get(b, CURVED)
+            else:
+                kind = self.kind(function, 2)
+            self.doubts += 1
+            return None if kind is None else self.of_numbers(function, a, b, kind)
+        if len(args) == 1 and type(args[0]) is Dependent and args[0].shape == ():
+            if args[0].dtype is not float and is_complex(args[0].dtype):
+                return None
+            kind = self.kind(function, 1)
+            self.doubts += 1
+            return None if kind is None else self.of_number(function, args[0], kind)
+        return None
+
+    def transferred(
+        self, found: Transfer, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> Any:
+        """Return what a transfer gives; what it cannot do is a refusal, never a missing entry."""
+        if any(isinstance(arg, Either) for arg in args) and function not in IDENTITIES:
+            raise Refusal(
+                "a value is of one kind or another, depending on the inputs", 'mode="local"')
+        try:
+            result = found(self, function, *args, **kwargs)
+            if self.layouts:
+                TRANSFERS[LAYOUT](self, result, found, function, args)
+            return result
+        except (Refusal, IndexError, ValueError, ArithmeticError):
+            raise
+        except UnknownLengthError:
+            raise Refusal(
+                f"{getattr(function, '__name__', function)}() of an array whose shape depends on "
+                "the values of the inputs", 'mode="local", or np.where in place of selections',
+            ) from None
+        except Exception as error:
+            raise Refusal(
+                f"what the result of {getattr(function, '__name__', function)}() depends on is "
+                f"not known for these arguments ({type(error).__name__}: {error})",
+            ) from error
+
+    def concrete(self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """Return the result of a call of which every argument is known."""
+        if not self.local and is_random(function):
+            return self.drawn(function, args, kwargs)
+        if function is passive:
+            raise Refusal("what a solution depends on is not known")
+        return called(function, args, kwargs)
+
+    def drawn(self, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """Return random numbers: nothing is known of them but their shape and dtype."""
+        owner = getattr(function, "__self__", None)
+        name = getattr(function, "__name__", "")
+        stand_in: Any = random.Random(0)
+        if isinstance(owner, np.random.Generator):
+            stand_in = np.random.default_rng(0)
+        elif isinstance(owner, np.random.RandomState):
+            stand_in = np.random.RandomState(0)
+        return unknown_like(getattr(stand_in, name)(*args, **kwargs))
+
+
+LITTLE_KNOWN = frozenset({Dependent, Either, UnknownList, UnknownShape})
+
+
+PLAIN = frozenset({int, float})
+CONSTANT = Dependent((), float)
+EXPONENTS = {0: of_letters("zzz"), 1: of_letters("fzz")}
+CURVED = of_letters("szz")
+
+
+def called(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """Return the result of a call; methods of arrays are those of numbers too."""
+    if args and getattr(function, "__objclass__", None) is np.ndarray and not (
+        isinstance(args[0], np.ndarray)
+    ):
+        args = (np.asarray(args[0]), *args[1:])
+    return function(*args, **kwargs)
+
+
+def is_random(function: Any) -> bool:
+    """Say whether a function is a method of a random generator."""
+    owner = getattr(function, "__self__", None)
+    return isinstance(owner, (np.random.Generator, np.random.RandomState, random.Random))
+
+
+def unknown_like(value: Any) -> Any:
+    """Return a value of which no more is known than the kinds and shapes of its numbers."""
+    if isinstance(value, np.ndarray):
+        return Dependent(value.shape, value.dtype)
+    if isinstance(value, (bool, int, float, complex, np.generic)):
+        return Dependent((), value.dtype if isinstance(value, np.generic) else type(value))
+    if isinstance(value, (list, tuple)):
+        items = map(unknown_like, value)
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+    return value
+
+
+FOUND: dict[Any, tuple[Any, Transfer]] = {}
+
+
+def find_transfer(function: Any) -> Transfer:
+    """Return what a function does to dependences; raises Refusal if it is not known."""
+    if not hashable(function):
+        raise without_rule(function)
+    direct = TRANSFERS.get(function)
+    if direct is not None:
+        return direct
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, (list, tuple, dict, str)):
+        return without_owner(function, owner)
+    if isinstance(function, type) and issubclass(function, tuple) and hasattr(function, "_fields"):
+        return constructed
+    resolved = REGISTRY.resolve(function)
+    if resolved in TRANSFERS:
+        return TRANSFERS[resolved]
+    if resolved in DECLARED:
+        return TRANSFERS[ELEMENTWISE]
+    if REGISTRY.inactive(resolved) is not None or (isinstance(function, type) and issubclass(
+        function, BaseException
+    )):
+        return TRANSFERS[INACTIVE]
+    rules = REGISTRY.rules_of(resolved)
+    if any(rule.elementwise for rule in rules):
+        return TRANSFERS[ELEMENTWISE]
+    if rules:
+        return TRANSFERS[DENSE]
+    raise without_rule(function)
+
+
+def without_owner(function: Any, owner: Any) -> Transfer:
+    """Return what a method of a container does to dependences."""
+    plain = getattr(type(owner), function.__name__)
+    if isinstance(owner, str):
+        return TRANSFERS[INACTIVE]
+    found = find_transfer(plain)
+    return lambda run, _, *args, **kwargs: found(run, plain, owner, *args, **kwargs)
+
+
+def constructed(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
+    """A named tuple."""
+    return function(*args, **kwargs)
+
+
+ELEMENTWISE, INACTIVE, DENSE = "elementwise", "inactive", "dense"
+KIND, DTYPE, LAYOUT = "kind", "dtype", "layout"
+LINEARLY, GROUPED, SYSTEM = "linearly", "grouped", "system"
+"""Keys of the transfers for functions that have none of their own."""
+
+
+def without_rule(function: Any) -> Refusal:
+    """Return the refusal of a function that nothing is known of."""
+    return Refusal(
+        f"{display_name(function)}() has neither a rule nor readable source, so what its result "
+        "depends on is not known",
+        "write a rule for it, or declare it non_differentiable", "missing-rule",
+    )
+
+
+def transfer(*functions: Any) -> Callable[[Transfer], Transfer]:
+    """Register what ``functions`` do to dependences."""
+
+    def register(given: Transfer) -> Transfer:
+        for function in functions:
+            TRANSFERS[function] = given
+        return given
+
+    return register
+
+
+IDENTITIES = (operator.is_, operator.is_not, operator.eq, operator.ne)

@@ -1,0 +1,1 @@
+"""Patterns of functions that are run on tracers."""

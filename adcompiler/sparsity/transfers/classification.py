@@ -1,0 +1,179 @@
+"""Which derivatives of elementwise functions vanish: declared, or read off their rules."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adcompiler.ops.classify import DECLARED, LOCAL, Classification, declare, of_letters
+from adcompiler.ops.registry import REGISTRY, Rule
+
+
+def never(*values: Any) -> Any:
+    """Say that a derivative is nowhere known to be zero."""
+    return np.zeros(np.broadcast_shapes(*map(np.shape, values)), bool)
+
+
+def _smaller(x: Any, y: Any) -> Any:
+    return np.less(x, y)
+
+
+def _larger(x: Any, y: Any) -> Any:
+    return np.greater(x, y)
+
+
+def _first_is_zero(x: Any, y: Any) -> Any:
+    return np.equal(x, 0)
+
+
+def _second_is_zero(x: Any, y: Any) -> Any:
+    return np.equal(y, 0)
+
+
+def _flat_power(x: Any, y: Any) -> Any:
+    return np.equal(x, 0) & (np.real(y) > 1)
+
+
+def _straight_power(x: Any, y: Any) -> Any:
+    return np.equal(y, 0) | np.equal(y, 1) | (np.equal(x, 0) & (np.real(y) > 2))
+
+
+LINEAR, ZERO = of_letters("f"), of_letters("z")
+CURVED = of_letters("s", never)
+OF_MODULUS: frozenset[Any] = frozenset({abs, np.absolute, np.sign})
+"""Functions that are made of straight pieces for real numbers only: complex ones have a modulus."""
+
+declare((operator.mul, np.multiply), of_letters("ffc", _second_is_zero, _first_is_zero))
+declare(
+    (operator.truediv, np.divide),
+    of_letters("fsc", never, _first_is_zero).refined((1, 1), _first_is_zero),
+)
+declare(
+    (operator.pow, math.pow), of_letters("ssc", _flat_power).refined((0, 0), _straight_power))
+declare((operator.add, np.add, operator.sub, np.subtract), of_letters("ffz"))
+declare((np.maximum, np.fmax), of_letters("ffz", _smaller, _larger))
+declare((np.minimum, np.fmin), of_letters("ffz", _larger, _smaller))
+declare((operator.mod, np.remainder, np.fmod, math.fmod, math.remainder), of_letters("ffz"))
+declare((np.copysign, math.copysign), of_letters("fzz", never))
+declare((np.ldexp, math.ldexp, np.nextafter, math.nextafter), of_letters("fzz"))
+declare((abs, np.absolute, np.fabs, math.fabs), of_letters("f", never))
+declare((
+    operator.neg, operator.pos, np.negative, np.positive, np.conjugate, float, complex.conjugate,
+    float.conjugate, np.float64, np.float32, np.complex128, np.real, np.imag, np.nan_to_num,
+    np.ndarray.conj, np.ndarray.conjugate,
+), of_letters("f", never))
+declare((np.sign,), ZERO)
+declare((np.modf, math.modf), LINEAR, ZERO)
+declare((np.frexp, math.frexp), LINEAR, ZERO)
+declare((divmod, np.divmod), of_letters("zzz"), of_letters("ffz"))
+
+
+def classifications(
+    function: Any, count: int, second: bool = True, real: bool = True
+) -> tuple[Classification, ...]:
+    """Return which derivatives of a function of ``count`` numbers vanish, for each output.
+
+    Without ``second`` nothing is found out about the second derivatives. Unless ``real``, some of
+    the numbers may be complex.
+    """
+    function = REGISTRY.resolve(function)
+    if not real and function in OF_MODULUS:
+        return (CURVED,)
+    found = DECLARED.get(function)
+    if found is None:
+        rule = next((r for r in REGISTRY.rules_of(function) if r.elementwise), None)
+        if rule is not None:
+            found = (of_rule(rule, second),)
+        else:
+            letter = "s" if REGISTRY.inactive(function) is None else "z"
+            found = (of_letters(
+                letter * count + ("" if count == 1 else "c" if letter == "s" else "z")),)
+    return refined(function, found) if function in LOCAL else found
+
+
+def refined(function: Any, outputs: tuple[Classification, ...]) -> tuple[Classification, ...]:
+    """Return classifications with what was registered of where derivatives are zero."""
+    found = list(outputs)
+    for (out, arguments), predicate in LOCAL[function].items():
+        found[out] = found[out].refined(arguments, predicate)
+    return tuple(found)
+
+
+@functools.lru_cache(maxsize=4096)
+def of_rule(rule: Rule, second: bool) -> Classification:
+    """Return which derivatives vanish by the partial derivatives that a rule gives.
+
+    Of one that it does not give (None) nothing is known: it may vary with every argument.
+    """
+    partials = rule.partials
+    count = len(partials)
+    first = tuple(p is not None and not callable(p) and p == 0 for p in partials)
+    reads = [
+        set(range(count)) if p is None or (callable(p) and not second)
+        else varying(p, count) if callable(p) else set()
+        for p in partials
+    ]
+    zero = {
+        (i, j) for j in range(count) for i in range(j) if j not in reads[i] or i not in reads[j]
+    }
+    local = tuple(None if rule.kink else zero_at(p, count) for p in partials)
+    curved = () if rule.kink or not second else tuple(
+        ((i, j), second_zero_at(rule, i, j)) for j in range(count) for i in range(j + 1)
+        if j in reads[i] and i in reads[j] and (i, j) not in zero
+    )
+    return Classification(
+        first, tuple(i not in reads[i] for i in range(count)), frozenset(zero), local, curved
+    )
+
+
+def second_zero_at(rule: Rule, i: int, j: int) -> Callable[..., Any]:
+    """Return what says where the second derivative in two arguments is zero."""
+    partial, count = rule.partials[i], len(rule.partials)
+    if partial is None:
+        partial, j = rule.partials[j], i
+    if partial is None:
+        return never
+
+    def is_zero(*values: Any) -> Any:
+        from adcompiler.sparsity.transfers.partials import constant_at
+
+        with np.errstate(all="ignore"):
+            given = (*values, rule.function(*values)) if takes_result(partial, count) else values
+        if any(isinstance(value, tuple) for value in given):
+            return never(*values)
+        return constant_at(partial, count, j, given)
+
+    return is_zero
+
+
+def zero_at(partial: Any, count: int) -> Callable[..., Any] | None:
+    """Return what says where a partial derivative is zero, None if it is constant."""
+    if not callable(partial):
+        return None
+
+    def is_zero(*values: Any) -> Any:
+        if takes_result(partial, count):
+            return never(*values)
+        with np.errstate(all="ignore"):
+            return np.equal(partial(*map(np.asarray, values)), 0)
+
+    return is_zero
+
+
+def takes_result(partial: Callable[..., Any], count: int) -> bool:
+    """Say whether a partial derivative is a function of the arguments and the result."""
+    return len(inspect.signature(partial).parameters) > count
+
+
+def varying(partial: Callable[..., Any], count: int) -> set[int]:
+    """Return the arguments that a partial derivative varies with, by its own derivative."""
+    from adcompiler.sparsity.transfers.partials import inputs_of
+
+    found = inputs_of(partial, count)
+    return set(range(count)) if found is None else found

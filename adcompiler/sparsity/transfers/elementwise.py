@@ -1,0 +1,397 @@
+"""Transfer of functions that work element by element, and of those without derivatives."""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from adcompiler.ops.classify import Classification, of_letters
+from adcompiler.ops.registry import REGISTRY, hashable
+from adcompiler.sparsity.dependences.index_sets import Shape
+from adcompiler.sparsity.dependences.values import (
+    NOTHING, Dependent, Relation, UnknownList, all_sets, dependents_in, dtype_of, is_complex,
+    is_float, map_dependents, masked, stretched, unite,
+)
+from adcompiler.sparsity.interpreter.run import (
+    DENSE, DTYPE, ELEMENTWISE, GROUPED, INACTIVE, KIND, LINEARLY, TRANSFERS, Refusal, Run,
+    find_transfer, transfer, unknown_like,
+)
+from adcompiler.sparsity.transfers.classification import classifications, never
+
+
+@transfer(KIND)
+def kind_of(run: Run, function: Any, count: int) -> Classification | None:
+    """Return the classification of a function of ``count`` numbers with one result, else None."""
+    if not hashable(function):
+        return None
+    if function not in PLAIN_OPERATORS and find_transfer(function) is not elementwise:
+        return None
+    outputs = classifications(function, count, run.second)
+    if len(outputs) != 1 or len(outputs[0].der1_zero) != count:
+        return None
+    return outputs[0] if is_float(result_dtype(function, (float,) * count)) else None
+
+
+PLAIN_OPERATORS = (operator.add, operator.mul)
+
+
+def broadcast(run: Run, args: tuple[Any, ...]) -> Shape | None:
+    """Return the shape that arguments are broadcast to, None if it is not known."""
+    shapes = []
+    for arg in args:
+        shape = arg.shape if isinstance(arg, Dependent) else np.shape(arg)
+        if shape is None:
+            return None
+        if shape:
+            shapes.append(shape)
+    if len(set(shapes)) < 2:
+        return shapes[0] if shapes else ()
+    return np.broadcast_shapes(*shapes)
+
+
+@transfer(DTYPE)
+@functools.lru_cache(maxsize=4096)
+def result_dtype(function: Any, dtypes: tuple[Any, ...]) -> Any:
+    """Return the dtype (or Python class) of a function's result for those of its arguments."""
+    ones = [dtype(1) if isinstance(dtype, type) else np.ones((), dtype)[()] for dtype in dtypes]
+    try:
+        with np.errstate(all="ignore"):
+            found = function(*ones)
+    except (TypeError, ValueError, ArithmeticError):
+        return np.dtype(float)
+    return dtype_of(found[0] if isinstance(found, tuple) else found)
+
+
+def as_numbers(run: Run, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return arguments with lists of numbers made arrays."""
+    if any(isinstance(arg, (list, tuple, UnknownList)) for arg in args):
+        return tuple(
+            run.call(np.asarray, (a,), {}) if isinstance(a, (list, tuple, UnknownList)) else a
+            for a in args
+        )
+    return args
+
+
+@transfer(ELEMENTWISE)
+def elementwise(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
+    """A function whose rule gives its partial derivatives."""
+    if kwargs.keys() - {"dtype", "casting"}:
+        return dense(run, function, *args, **kwargs)
+    args = as_numbers(run, args)
+    real = not any(is_complex(dtype_of(arg)) for arg in args)
+    outputs = classifications(function, len(args), run.second, real)
+    if len(outputs) == 1:
+        return applied(run, function, args, outputs[0], kwargs)
+    values = run.value(function, args, kwargs) or [None] * len(outputs)
+    return tuple(
+        applied(run, output_of(function, k), args, each, kwargs, values[k])
+        for k, each in enumerate(outputs)
+    )
+
+
+@functools.lru_cache(maxsize=64)
+def output_of(function: Any, k: int) -> Any:
+    """Return a function of which one of several outputs is left."""
+    return lambda *args: function(*args)[k]
+
+
+def applied(
+    run: Run, function: Any, args: tuple[Any, ...], kind: Classification,
+    kwargs: Any = {}, value: Any = None,  # noqa: B006
+) -> Any:
+    """Return the result of an elementwise function of one output."""
+    shape = broadcast(run, args)
+    if run.local:
+        value = run.value(function, args, kwargs) if value is None else value
+        dtype = dtype_of(value)
+    else:
+        dtype = kwargs.get("dtype") or result_dtype(function, tuple(map(dtype_of, args)))
+    there = [i for i, arg in enumerate(args) if isinstance(arg, Dependent) and arg.is_active]
+    if not there or not is_float(dtype):
+        return run.made(shape, dtype, value=value)
+    firsts, seconds = {}, {}
+    for i in there:
+        arg = args[i]
+        if shape is None:
+            first, second = map(_alone, all_sets([arg]))
+        else:
+            first = stretched(arg.first, arg.shape, shape)
+            second = stretched(arg.second, arg.shape, shape)
+        firsts[i], seconds[i] = first, second
+        if arg.shape != ():
+            arg.shared = True
+    values = tuple(map(_value, args))
+    pairs = curvature(kind, firsts, values, shape, run.local) if run.second else []
+    flowing = [i for i in there if not kind.der1_zero[i]]
+    for i in list(flowing) if run.local else ():
+        predicate = kind.local(i)
+        zero = predicate(*values) if predicate is not None else False
+        if np.any(zero):
+            firsts[i] = masked(firsts[i], ~np.asarray(zero), shape)
+            seconds[i] = masked(seconds[i], ~np.asarray(zero), shape)
+    first = unite([firsts[i] for i in flowing], shape) if flowing else NOTHING
+    second = NOTHING
+    if run.second:
+        children = [seconds[i] for i in flowing if seconds[i] != NOTHING]
+        if pairs:
+            second = run.note(shape, children, pairs)
+        elif children:
+            second = run.thinned(unite(children, shape))
+    return run.made(shape, dtype, first, second, value)
+
+
+def _alone(common: Any) -> Relation:
+    return Relation(common, None)
+
+
+def _value(arg: Any) -> Any:
+    return arg.value if isinstance(arg, Dependent) else arg
+
+
+def curvature(
+    kind: Classification, firsts: dict[int, Relation], values: tuple[Any, ...],
+    shape: Shape | None, local: bool,
+) -> list[tuple[Relation, Relation]]:
+    """Return the pairs of relations between which second derivatives may be nonzero."""
+    there = [i for i in firsts if firsts[i] != NOTHING]
+    found = []
+    for n, i in enumerate(there):
+        for j in there[n:]:
+            if kind.is_zero(i, j):
+                continue
+            left = firsts[i]
+            predicate = kind.where_zero(i, j) if local else None
+            if predicate is not None:
+                left = masked(left, ~np.asarray(predicate(*values), bool), shape)
+            if left != NOTHING:
+                found.append((left, firsts[j]))
+    return found
+
+
+# -- powers, choices and bounds --------------------------------------------------------------------
+
+
+@transfer(operator.pow, np.power, np.float_power, math.pow)
+def power(run: Run, function: Any, x: Any, y: Any, *rest: Any, **kwargs: Any) -> Any:
+    """``x ** y``: a constant exponent of 0 or 1 leaves nothing, or something linear."""
+    if isinstance(x, (list, tuple)) or isinstance(y, (list, tuple)):
+        x, y = as_numbers(run, (x, y))
+    if isinstance(y, Dependent):
+        base_zero = never if isinstance(x, Dependent) else None
+        return applied(run, function, (x, y), of_letters("ssc", base_zero, None))
+    if np.ndim(y):
+        return applied(run, function, (x, y), of_letters("ssc", never))
+    if y == 0:
+        return applied(run, function, (x, y), of_letters("zzz"))
+    if y == 1:
+        return applied(run, function, (x, y), of_letters("fzz"))
+    flat = (lambda x, y: np.equal(x, 0)) if _is_real(y) and y > 1 else None
+    kind = of_letters("szz", flat)
+    if flat is not None and y > 2:
+        kind = kind.refined((0, 0), flat)
+    return applied(run, function, (x, y), kind)
+
+
+def _is_real(y: Any) -> bool:
+    return not isinstance(y, (complex, np.complexfloating))
+
+
+@transfer(np.where)
+def where(run: Run, function: Any, condition: Any, *choices: Any) -> Any:
+    """``np.where``: both choices where the condition is not known, else the one that is taken."""
+    if len(choices) != 2:
+        return inactive(run, function, condition, *choices)
+    condition, *choices = as_numbers(run, (condition, *choices))  # type: ignore[assignment]
+    if isinstance(condition, Dependent) and condition.value is None:
+        return applied(run, np.where, (condition, *choices), of_letters("zffz"))
+    taken: Any = np.asarray(_value(condition)).astype(bool)
+    return chosen(run, (condition, *choices), taken)
+
+
+def chosen(run: Run, args: tuple[Any, ...], taken: Any) -> Any:
+    """Return ``np.where`` of a known condition: dependences are masked though values are not."""
+    _, a, b = args
+    shape = broadcast(run, args)
+    if shape is None:
+        return applied(run, np.where, args, of_letters("zffz"))
+    parts = []
+    for arg, mask in ((a, taken), (b, ~taken)):
+        if isinstance(arg, Dependent):
+            arg.shared = True
+            assert arg.shape is not None
+            parts.append([
+                masked(stretched(r, arg.shape, shape), mask, shape) for r in (arg.first, arg.second)
+            ])
+    first, second = (unite([p[k] for p in parts] or [NOTHING], shape) for k in (0, 1))
+    value = run.value(np.where, args, {})
+    dtype = result_dtype(np.where, tuple(map(dtype_of, args)))
+    return run.made(shape, dtype, first, second, value)
+
+
+@transfer(np.clip)
+def clip(
+    run: Run, function: Any, a: Any, a_min: Any = None, a_max: Any = None, out: Any = None,
+    **kwargs: Any,
+) -> Any:
+    """``np.clip``: the larger of a and the lower bound, then the smaller of that and the upper."""
+    low, high = kwargs.get("min", a_min), kwargs.get("max", a_max)
+    found = a if low is None else run.call(np.maximum, (a, low), {})
+    return found if high is None else run.call(np.minimum, (found, high), {})
+
+
+# -- no derivative -------------------------------------------------------------------------------
+
+
+@transfer(INACTIVE)
+def inactive(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
+    """A function whose result carries no derivative: nothing is known of it but its shape."""
+    if run.local:
+        return run.value(function, args, kwargs)
+    elements = isinstance(function, np.ufunc) or (
+        hashable(function) and REGISTRY.resolve(function) in OPERATORS
+    )
+    if elements and not kwargs and all(
+        isinstance(a, (Dependent, np.ndarray, np.generic, int, float, complex)) for a in args
+    ):
+        dtype = result_dtype(function, tuple(map(dtype_of, args)))
+        return Dependent(broadcast(run, args), dtype)
+    if function in SHAPED_BY_VALUES or any(d.shape is None for d in dependents_in(args)):
+        return unknown_shape(function)
+    return unknown_like(stand_in_result(function, args, kwargs))
+
+
+OPERATORS = frozenset({
+    operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne, operator.and_,
+    operator.or_, operator.xor, operator.invert, operator.floordiv, operator.not_, operator.truth,
+})
+SHAPED_BY_VALUES = frozenset({
+    np.nonzero, np.flatnonzero, np.argwhere, np.ndarray.nonzero, np.where, np.arange,
+    np.zeros, np.ones, np.full, np.empty, np.eye, np.identity, range,
+})
+
+
+COUNTED = frozenset({
+    np.arange, np.unique, np.unique_all, np.unique_counts, np.unique_inverse, np.unique_values,
+    np.union1d, np.setdiff1d, np.setxor1d, np.intersect1d, np.trim_zeros,
+})
+"""Functions with a derivative whose results are as many as the values decide."""
+
+
+def unknown_number(function: Any) -> Refusal:
+    """Return the refusal of a result whose length depends on values."""
+    return Refusal(
+        f"how many numbers {function.__name__}() returns depends on the values of the inputs",
+        'mode="local"',
+    )
+
+
+def unknown_shape(function: Any) -> Any:
+    """Return what is known of a result whose shape depends on values."""
+    if function is range:
+        return UnknownList(Dependent((), int))
+    one = Dependent(None, np.dtype(int if function in (np.nonzero, np.where) else float))
+    return (one,) if function in (np.nonzero, np.where, np.ndarray.nonzero) else one
+
+
+def stand_in(d: Dependent, rng: np.random.Generator | None = None) -> Any:
+    """Return an ordinary value of the shape and dtype of one that depends on the inputs."""
+    rng = np.random.default_rng(0) if rng is None else rng
+    if d.shape is None:
+        raise Refusal(
+            "the shape of an array depends on the values of the inputs",
+            'mode="local", or masks (np.where) in place of selections',
+        )
+    if d.shape == ():
+        number = rng.uniform(0.5, 1.5) if is_float(d.dtype) else 1
+        return d.dtype(number) if isinstance(d.dtype, type) else np.array(number, d.dtype)[()]
+    made = rng.uniform(0.5, 1.5, d.shape)
+    if len(d.shape) > 1 and d.shape[-1] == d.shape[-2]:
+        made = 0.5 * (made + np.swapaxes(made, -1, -2)) + 2.0 * d.shape[-1] * np.eye(d.shape[-1])
+    return made.astype(d.dtype)
+
+
+def stand_in_result(function: Any, args: Any, kwargs: Any, scale: float = 1.0) -> Any:
+    """Return the result of a call with ordinary values in place of what depends on the inputs.
+
+    Numbers among them are multiplied by ``scale``.
+    """
+    rng = np.random.default_rng(0)
+
+    def ordinary(d: Dependent) -> Any:
+        value = stand_in(d, rng)
+        return type(value)(value * scale) if d.shape == () and is_float(d.dtype) else value
+
+    positional, named = map_dependents(ordinary, (tuple(args), dict(kwargs)))
+    try:
+        with np.errstate(all="ignore"):
+            return function(*positional, **named)
+    except Exception as error:
+        raise Refusal(
+            f"the shape of what {getattr(function, '__name__', function)} returns is not known: "
+            f"{type(error).__name__}: {error}", 'mode="local"',
+        ) from error
+
+
+@transfer(DENSE)
+def dense(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
+    """A function with a rule but no transfer: all results depend on all that flows in."""
+    first, second = all_sets(dependents_in([list(args), dict(kwargs)]))
+    if not run.local and function in COUNTED:
+        raise unknown_number(function)
+    value = run.value(function, args, kwargs)
+    shown = value if run.local else of_one_form(function, args, kwargs)
+    if first and all(d.shape is not None for d in dependents_in([list(args), dict(kwargs)])):
+        for which, *rest in ((LINEARLY, True), (GROUPED,), (LINEARLY, False)):
+            found = TRANSFERS[which](run, function, args, kwargs, shown, *rest)
+            if found is not None:
+                return found
+    seconds = _alone(second)
+    if run.second and first:
+        rule = REGISTRY.find(function)
+        named = any(d.is_active for d in dependents_in(dict(kwargs)))
+        linear = rule is not None and not named and set(rule.linear) >= {
+            i for i, arg in enumerate(args) if any(d.is_active for d in dependents_in(arg))
+        }
+        if not linear:
+            seconds = run.note((), [seconds], [(_alone(first), _alone(first))])
+    return everywhere(run, shown, _alone(first), seconds)
+
+
+def of_one_form(function: Any, args: Any, kwargs: Any) -> Any:
+    """Return a result for ordinary values, refused where numbers of another size change its shape.
+    """
+    shown = stand_in_result(function, args, kwargs)
+    if not any(d.shape == () for d in dependents_in([list(args), dict(kwargs)])):
+        return shown
+    try:
+        other = stand_in_result(function, args, kwargs, 29.0)
+    except Refusal:
+        return shown  # outside of the domain
+    if shapes_of(other) != shapes_of(shown):
+        raise unknown_number(function)
+    return shown
+
+
+def shapes_of(value: Any) -> Any:
+    """Return the shapes of the arrays and numbers in a result."""
+    if isinstance(value, (list, tuple)):
+        return tuple(map(shapes_of, value))
+    return value.shape if isinstance(value, np.ndarray) else ()
+
+
+def everywhere(run: Run, shown: Any, first: Relation, second: Relation) -> Any:
+    """Return a result of the structure ``shown`` all numbers of which have the same relations."""
+    if isinstance(shown, (list, tuple)):
+        items = [everywhere(run, item, first, second) for item in shown]
+        return type(shown)(*items) if hasattr(shown, "_fields") else type(shown)(items)
+    if not isinstance(shown, (np.ndarray, np.generic, bool, int, float, complex)):
+        return shown
+    dtype = dtype_of(shown)
+    value = shown if run.local else None
+    if not is_float(dtype):
+        return run.made(np.shape(shown), dtype, value=value)
+    return run.made(np.shape(shown), dtype, first, second, value)

@@ -1,0 +1,294 @@
+"""Reading and writing parts of arrays, containers and instances."""
+
+from __future__ import annotations
+
+import copy
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from adcompiler.sparsity.dependences import index_sets
+from adcompiler.sparsity.dependences.index_sets import Cells, Shape, count
+from adcompiler.sparsity.dependences.layouts import places_in
+from adcompiler.sparsity.dependences.sets import EMPTY, union
+from adcompiler.sparsity.dependences.values import (
+    NOTHING, Dependent, Relation, UnknownList, all_sets, combined, dependents_in, dtype_of,
+    element, end_to_end, gathered, has_dependents, map_dependents, moved, private, settled,
+    shape_of, stretched, whole,
+)
+from adcompiler.sparsity.interpreter.joining import join, join_all
+from adcompiler.sparsity.interpreter.run import CONSTANT, Refusal, Run
+
+
+def get_item(run: Run, obj: Any, index: Any) -> Any:
+    """Return ``obj[index]``."""
+    if not isinstance(obj, Dependent):
+        if isinstance(obj, UnknownList):
+            return obj if isinstance(index, slice) else obj.item
+        if has_dependents(index):
+            return get_unknown(run, obj, index)
+        return obj[index]
+    if obj.shape is None or has_dependents(index):
+        return get_unknown(run, obj, index)
+    value = None if obj.value is None else obj.value[index]
+    if is_place(obj.shape, index):
+        first, second = element(obj.first, index), element(obj.second, index)
+        return run.made((), np.dtype(obj.dtype), first, second, value)
+    obj.shared = True
+    shape = np.broadcast_to(False, obj.shape)[index].shape
+    first, second = (
+        settled(moved(r, lambda array: np.asarray(array[index])), shape)
+        for r in (obj.first, obj.second)
+    )
+    return run.made(shape, obj.dtype, first, second, value)
+
+
+def is_place(shape: Shape | None, index: Any) -> bool:
+    """Say whether an index names one element; raises IndexError if there is none."""
+    if not shape:
+        return False
+    if type(index) is tuple and len(index) == len(shape):
+        for i, extent in zip(index, shape, strict=True):
+            if type(i) is not int and not isinstance(i, np.integer):
+                return False
+            if not -extent <= i < extent:
+                raise IndexError(f"index {i} is out of bounds for axis with size {extent}")
+        return True
+    if len(shape) == 1 and (type(index) is int or isinstance(index, np.integer)):
+        if not -shape[0] <= index < shape[0]:
+            raise IndexError(f"index {index} is out of bounds for axis with size {shape[0]}")
+        return True
+    return False
+
+
+def get_unknown(run: Run, obj: Any, index: Any) -> Any:
+    """Return ``obj[index]`` where the index, or the shape, depends on the inputs."""
+    run.doubts += 1
+    if isinstance(obj, (list, tuple, dict)):
+        found = join_all(obj.values() if isinstance(obj, dict) else obj)
+        return UnknownList(found) if isinstance(index, slice) else found
+    shape, dtype = shape_after(obj, index), dtype_of(obj)
+    if not isinstance(obj, Dependent):
+        return Dependent(shape, dtype)
+    first, second = narrowed(obj, index)
+    return Dependent(shape, dtype, Relation(first, None), Relation(second, None))
+
+
+def narrowed(obj: Dependent, index: Any) -> tuple[Any, Any]:
+    """Return everything that ``obj[index]`` may depend on: known parts of the index narrow it."""
+    parts = index if isinstance(index, tuple) else (index,)
+    if obj.shape is None or any(p is Ellipsis or p is None for p in parts):
+        return whole(obj.first), whole(obj.second)
+    if any(isinstance(p, (list, np.ndarray)) for p in parts) or any(
+        isinstance(p, Dependent) and p.dtype in (bool, np.dtype(bool)) for p in parts
+    ):
+        return whole(obj.first), whole(obj.second)
+    known = tuple(slice(None) if has_dependents(p) else p for p in parts)
+    positions = np.arange(count(obj.shape)).reshape(obj.shape)[known]
+    first, second = (
+        whole(gathered(moved(r, np.ravel), np.asarray(positions))) for r in (obj.first, obj.second)
+    )
+    return first, second
+
+
+def shape_after(obj: Any, index: Any) -> Shape | None:
+    """Return the shape of ``obj[index]``, None if it depends on the inputs."""
+    shape = obj.shape if isinstance(obj, Dependent) else np.shape(obj)
+    for part in index if isinstance(index, tuple) else (index,):
+        if isinstance(part, slice) and has_dependents(part):
+            return None
+        if isinstance(part, Dependent) and (
+            part.shape is None or part.dtype in (bool, np.dtype(bool))
+        ):
+            return None
+    if shape is None:
+        return None
+    zeros = map_dependents(lambda d: np.zeros(d.shape or (), int)[()], index)
+    found: Shape = np.broadcast_to(False, shape)[zeros].shape
+    return found
+
+
+# -- writing ---------------------------------------------------------------------------------------
+
+
+def updated(run: Run, obj: Any, steps: Sequence[Any], value: Any, adds: bool) -> Any:
+    """Return ``obj`` with the part that ``steps`` lead to replaced, or increased, by ``value``."""
+    kind, name, args, *_ = steps[0]
+    if isinstance(obj, (Dependent, np.ndarray)):
+        return updated_array(run, obj, steps, value, adds)
+    if kind == "attr":
+        part = getattr(obj, name)
+    elif kind == "item":
+        part = None
+        if len(steps) > 1 or adds:
+            part = get_item(run, obj, args[0])
+    else:
+        raise Refusal("a write through a call of a method of a container", 'mode="local"')
+    if len(steps) > 1:
+        value = updated(run, part, steps[1:], value, adds)
+    elif adds:
+        value = added(run, part, value)
+    if kind == "item" and (has_dependents(args[0]) or isinstance(obj, UnknownList)):
+        return written_somewhere(run, obj, args[0], value)
+    if isinstance(obj, tuple):
+        items = list(obj)
+        items[args[0]] = value
+        return type(obj)(*items) if hasattr(obj, "_fields") else tuple(items)
+    obj = writable(run, obj)
+    if kind == "attr":
+        object.__setattr__(obj, name, value)
+    else:
+        obj[args[0]] = value
+    return obj
+
+
+def written_somewhere(run: Run, obj: Any, index: Any, value: Any) -> Any:
+    """Return a list in which any item may have been replaced."""
+    if isinstance(obj, UnknownList):
+        return UnknownList(join(obj.item, value))
+    if not isinstance(obj, list) or not isinstance(index, Dependent):
+        raise Refusal("a key that depends on the inputs", 'mode="local"')
+    return [join(item, value) for item in obj]
+
+
+WHOLE: Any = Ellipsis
+
+
+def added(run: Run, part: Any, value: Any) -> Any:
+    """Return the sum of two values of one structure."""
+    return run.call(np.add if isinstance(part, np.ndarray) else _plus, (part, value), {})
+
+
+_plus = operator.add
+
+
+def writable(run: Run, obj: Any) -> Any:
+    """Return an object that may be written into: a copy, if another arm of a branch has it too."""
+    if run.owned is None or id(obj) in run.owned:
+        return obj
+    made = copy.copy(obj)
+    run.owned[id(made)] = made
+    return made
+
+
+def updated_array(run: Run, obj: Any, steps: Sequence[Any], value: Any, adds: bool) -> Any:
+    """Return an array with a part of it replaced."""
+    unknown = has_dependents([step[2] for step in steps])
+    if not isinstance(obj, Dependent) and not has_dependents(value) and not unknown:
+        made = writable(run, obj)
+        part = followed(made, steps[:-1])
+        kind, _, args, _, _ = steps[-1]
+        if kind != "item":
+            part, index = followed(part, steps[-1:]), WHOLE
+        else:
+            index = args[0]
+        if adds:
+            np.add.at(part, index, value)
+        else:
+            part[index] = value
+        return made
+    run.doubts += 1
+    obj = own_dependent(run, obj)
+    if obj.value is not None:
+        write_value(obj, steps, value, adds)
+    if isinstance(value, (list, tuple)):
+        value = run.call(np.asarray, (value,), {})
+    if unknown or obj.shape is None or (isinstance(value, Dependent) and value.shape is None):
+        first, second = all_sets(dependents_in(value))
+        common = Relation(union(obj.first.common, first), obj.first.own)
+        obj.first = common
+        obj.second = Relation(union(obj.second.common, second), obj.second.own)
+        return obj
+    last = steps[-1]
+    if len(steps) == 1 and last[0] == "item" and is_place(obj.shape, last[2][0]):
+        given = value if isinstance(value, Dependent) else CONSTANT
+        obj.first = put(obj.first, obj.shape, last[2][0], whole(given.first), adds)
+        obj.second = put(obj.second, obj.shape, last[2][0], whole(given.second), adds)
+        return obj
+    places = followed(places_in(obj, steps), steps)
+    for which in ("first", "second"):
+        new = stretched(getattr(value, which, NOTHING), shape_of(value), np.shape(places))
+        setattr(obj, which, replaced(getattr(obj, which), obj.shape, places, new, adds))
+    return obj
+
+
+def write_value(obj: Dependent, steps: Sequence[Any], value: Any, adds: bool) -> None:
+    """Do to the value of an array at the point what is done to its dependences."""
+    part = followed(obj.value, steps[:-1])
+    kind, _, args, _, _ = steps[-1]
+    if kind != "item":
+        part, index = followed(part, steps[-1:]), WHOLE
+    else:
+        index = args[0]
+    known = map_dependents(lambda d: d.value, value)
+    if adds:
+        np.add.at(part, index, known)
+    else:
+        part[index] = known
+
+
+def followed(array: Any, steps: Sequence[Any]) -> Any:
+    """Return the part of an array that steps lead to."""
+    for kind, name, args, kwargs, function in steps:
+        if kind == "item":
+            array = array[args[0]]
+        elif kind == "attr":
+            array = getattr(array, name)
+        elif kind == "method":
+            array = getattr(array, name)(*args, **kwargs)
+        else:
+            array = function(array, *args, **kwargs)
+    return array
+
+
+def own_dependent(run: Run, obj: Any) -> Dependent:
+    """Return an array that depends on the inputs and may be written into."""
+    if not isinstance(obj, Dependent):
+        value = np.array(obj) if run.local else None
+        made = Dependent(np.shape(obj), dtype_of(obj), NOTHING, NOTHING, value)
+    elif obj.token == run.token and not obj.shared:
+        return obj
+    else:
+        value = None if obj.value is None else np.array(obj.value)
+        if obj.shape is None:
+            made = Dependent(None, obj.dtype, obj.first, obj.second, value)
+        else:
+            first, second = (private(r, obj.shape) for r in (obj.first, obj.second))
+            made = Dependent(obj.shape, obj.dtype, first, second, value)
+    made.token = run.token
+    made.in_c_order = obj.in_c_order if isinstance(obj, Dependent) else (
+        np.asarray(obj).flags.c_contiguous)
+    return made
+
+
+def put(relation: Relation, shape: Shape, index: Any, new: Any, adds: bool) -> Relation:
+    """Return a relation, written into, with the set of one element replaced or added to."""
+    own = relation.own
+    if not isinstance(own, Cells) or relation.common:
+        if not new and own is None and not relation.common:
+            return relation
+        own = index_sets.cells_of(own, relation.common, shape)
+    own.array[index] = union(own.array[index], new) if adds else new
+    return Relation(EMPTY, own)
+
+
+def replaced(
+    relation: Relation, shape: Shape, places: Any, new: Relation, adds: bool
+) -> Relation:
+    """Return a relation with the sets of several elements replaced or added to."""
+    size = count(shape)
+    places = np.asarray(places)
+    if not places.size or (new == NOTHING and (adds or relation == NOTHING)):
+        return relation
+    flat = moved(relation, np.ravel)
+    new = moved(new, np.ravel)
+    if adds:
+        targets = np.concatenate([np.arange(size), places.ravel()])
+        joined = end_to_end([flat, new], [(size,), (places.size,)])
+        return combined(joined, targets, np.arange(size + places.size), shape)
+    positions = np.arange(size)
+    positions[places.ravel()] = size + np.arange(places.size)
+    joined = end_to_end([flat, new], [(size,), (places.size,)])
+    return gathered(joined, positions.reshape(shape))

@@ -1,0 +1,276 @@
+"""Transfer of functions that are linear in some arguments: their structure is computed.
+
+The derivative of a linear function does not depend on where it is taken, so its nonzeros are those
+of the function's values at unit vectors. The other arguments are constants, or, where they depend
+on the inputs too, take random values: an entry is then missed only if it is zero for these values
+and not for all, which happens with probability zero.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from adcompiler.ops.homes import display_name
+from adcompiler.ops.registry import REGISTRY, hashable
+from adcompiler.sparsity.dependences.index_sets import count
+from adcompiler.sparsity.dependences.sets import Positions
+from adcompiler.sparsity.dependences.values import (
+    NOTHING, Dependent, Relation, all_sets, combined, dependents_in, dtype_of, end_to_end,
+    gathered, is_float, map_dependents, unite,
+)
+from adcompiler.sparsity.interpreter.run import LINEARLY, Run, transfer
+from adcompiler.sparsity.transfers.elementwise import stand_in
+
+MOST = 4_000_000
+"""So many values are computed at most, results of a function times its arguments."""
+
+LINEAR = {
+    "numpy.average": "a", "numpy.interp": "fp left right", "numpy.linalg.solve": "b",
+    "numpy.trapezoid": "y", "scipy.integrate.cumulative_trapezoid": "y initial",
+    "scipy.integrate.simpson": "y", "scipy.integrate.trapezoid": "y",
+    "scipy.linalg.block_diag": "arrs", "scipy.linalg.cho_solve": "b",
+    "scipy.linalg.cho_solve_banded": "b", "scipy.linalg.circulant": "c",
+    "scipy.linalg.convolution_matrix": "a", "scipy.linalg.diagsvd": "s",
+    "scipy.linalg.hankel": "c r", "scipy.linalg.leslie": "f s", "scipy.linalg.lu_solve": "b",
+    "scipy.linalg.matmul_toeplitz": "x", "scipy.linalg.solve": "b",
+    "scipy.linalg.solve_banded": "b", "scipy.linalg.solve_circulant": "b",
+    "scipy.linalg.solve_toeplitz": "b", "scipy.linalg.solve_triangular": "b",
+    "scipy.linalg.solveh_banded": "b", "scipy.linalg.toeplitz": "c r",
+    "scipy.ndimage.convolve": "input, weights", "scipy.ndimage.convolve1d": "input, weights",
+    "scipy.ndimage.correlate": "input, weights", "scipy.ndimage.correlate1d": "input, weights",
+    "scipy.ndimage.gaussian_filter": "input", "scipy.ndimage.gaussian_filter1d": "input",
+    "scipy.ndimage.gaussian_laplace": "input", "scipy.ndimage.laplace": "input",
+    "scipy.ndimage.prewitt": "input", "scipy.ndimage.sobel": "input",
+    "scipy.ndimage.uniform_filter": "input", "scipy.ndimage.uniform_filter1d": "input",
+    "scipy.signal.convolve": "in1, in2", "scipy.signal.correlate": "in1, in2",
+    "scipy.signal.detrend": "data", "scipy.signal.filtfilt": "x",
+    "scipy.signal.lfilter": "x zi, b", "scipy.signal.savgol_filter": "x",
+    "scipy.signal.sosfilt": "x zi", "scipy.signal.sosfiltfilt": "x",
+    "scipy.signal.upfirdn": "x, h", "scipy.sparse.linalg.expm_multiply": "B",
+    "scipy.sparse.linalg.spsolve": "b",
+}
+"""Arguments that functions are jointly linear in, beside what their rules declare.
+
+Groups are separated by commas. The functions are named, so that their modules need not be there.
+"""
+
+
+PIECEWISE = frozenset({"numpy.interp"})
+"""Functions whose structure depends on the values of their other arguments."""
+
+TRANSFORMS = (
+    "numpy.fft.", "scipy.fft.", "scipy.signal.fftconvolve", "scipy.signal.oaconvolve",
+)
+"""Functions whose values at unit vectors are zero only up to rounding, where they are."""
+
+
+class Flow(NamedTuple):
+    """What flows from some arguments into each of the results, which are flat.
+
+    ``is_linear``: no second derivatives in these arguments alone.
+    """
+
+    first: Relation
+    second: Relation
+    is_linear: bool
+
+
+def linear_groups(function: Any) -> tuple[tuple[str, ...], list[frozenset[str]]]:
+    """Return the names of a function's parameters, and the sets of those it is linear in jointly.
+
+    A last name that starts with ``*`` is that of all further arguments.
+    """
+    if not hashable(function):
+        return (), []
+    resolved = REGISTRY.resolve(function)
+    rule = REGISTRY.find(resolved)
+    if rule is None or rule.definition is None:
+        return (), []
+    called = display_name(resolved)
+    if called.startswith(TRANSFORMS) and not called.endswith("shift"):
+        return (), []
+    parameters = inspect.signature(rule.definition).parameters.values()
+    names = tuple(
+        "*" * (p.kind is p.VAR_POSITIONAL) + p.name for p in parameters
+        if p.kind is not p.KEYWORD_ONLY
+    )
+    declared = LINEAR.get(called, "")
+    groups = [frozenset(group.split()) for group in declared.split(",") if group]
+    if rule.linear:
+        groups.append(frozenset(names[i].lstrip("*") for i in rule.linear))
+    return names, groups + [frozenset([names[i]]) for i in rule.bilinear]
+
+
+def name_of(names: Sequence[str], i: int) -> str:
+    """Return the name of the positional argument ``i``."""
+    name = names[i] if i < len(names) else names[-1]
+    return name.lstrip("*")
+
+
+def is_active(value: Any) -> bool:
+    """Say whether a derivative flows through a value."""
+    return any(d.is_active for d in dependents_in([value]))
+
+
+def flows(
+    run: Run, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], shown: Any,
+    throughout: bool,
+) -> list[Flow] | None:
+    """Return what flows from arguments in which a function is linear, and densely from others.
+
+    ``shown`` is a result, or one of its structure. None if nothing is known, or there is too much,
+    or, ``throughout``, it is not linear in all that flow in.
+    """
+    names, groups = linear_groups(function)
+    if not groups or not is_plain(shown):
+        return None
+    given = [(name_of(names, i), value) for i, value in enumerate(args)] + list(kwargs.items())
+    active = frozenset(name for name, value in given if is_active(value))
+    chosen: list[frozenset[str]] = []
+    for group in sorted(groups, key=lambda g: -len(g & active)):
+        if group & active and not any(group & other for other in chosen):
+            chosen.append(group)
+    linear = frozenset().union(*chosen)
+    inputs = sum(
+        count(d.shape or ()) for name, value in given if name in linear for d in dependents_in(
+            [value]))
+    size = len(numbers_in(shown))
+    several = len(chosen) > 1 or bool(active - linear)
+    if not chosen or size * inputs > MOST or (several and (
+        throughout or display_name(REGISTRY.resolve(function)) in PIECEWISE)
+    ):
+        return None
+    found = []
+    rest = [value for name, value in given if name in active - linear]
+    if rest:
+        first, second = all_sets(dependents_in(rest))
+        found.append(Flow(Relation(first, None), Relation(second, None), False))
+    return found + [probed(run, function, args, kwargs, names, group, size) for group in chosen]
+
+
+def is_plain(shown: Any) -> bool:
+    """Say whether a result is made of numbers and arrays of floats alone."""
+    if isinstance(shown, (list, tuple)):
+        return all(map(is_plain, shown))
+    return isinstance(shown, (np.ndarray, np.generic, float, complex)) and is_float(
+        dtype_of(shown))
+
+
+def numbers_in(shown: Any) -> Any:
+    """Return all numbers in a result, in order, as one array."""
+    if isinstance(shown, (list, tuple)):
+        return np.concatenate([np.zeros(0), *map(numbers_in, shown)])
+    return np.ravel(shown)
+
+
+class Probe:
+    """A call in which the arguments of one group are zero, and the arrays to put units into."""
+
+    def __init__(
+        self, run: Run, args: Sequence[Any], kwargs: Mapping[str, Any], names: Sequence[str],
+        group: frozenset[str],
+    ) -> None:
+        self.local = run.local
+        self.rng = np.random.default_rng(1)
+        self.given: list[tuple[Dependent, Any]] = []
+        self.args = [
+            self.zeroed(value) if name_of(names, i) in group else self.fixed(value)
+            for i, value in enumerate(args)
+        ]
+        self.kwargs = {
+            name: self.zeroed(value) if name in group else self.fixed(value)
+            for name, value in kwargs.items()
+        }
+
+    def zeroed(self, value: Any) -> Any:
+        """Return an argument with its numbers made zero."""
+        if isinstance(value, Dependent):
+            array = np.zeros(value.shape or (), value.dtype)
+            self.given.append((value, array))
+            return array
+        if isinstance(value, (list, tuple)):
+            items = [self.zeroed(item) for item in value]
+            return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+        if isinstance(value, (np.ndarray, float, complex, np.inexact)) and is_float(
+            dtype_of(value)
+        ):
+            return np.zeros(np.shape(value), dtype_of(value))
+        return value
+
+    def fixed(self, value: Any) -> Any:
+        """Return an argument with ordinary values in place of those that depend on the inputs."""
+        return map_dependents(lambda d: d.value if self.local else stand_in(d, self.rng), value)
+
+    def entries(self, function: Any) -> tuple[Positions, Positions]:
+        """Return the nonzeros of the derivative: results, and numbers of all that is given."""
+        rows, columns = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        start = 0
+        for _, array in self.given:
+            for unit in (1.0,) if array.dtype.kind == "f" else (1.0, 1.0j):
+                for k in range(array.size):
+                    array.fill(0)
+                    array.ravel()[k] = unit
+                    there = np.flatnonzero(numbers_in(function(*self.args, **self.kwargs)) != 0)
+                    rows.append(there)
+                    columns.append(np.full(len(there), start + k))
+            array.fill(0)
+            start += array.size
+        return np.concatenate(rows), np.concatenate(columns)
+
+
+def probed(
+    run: Run, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any],
+    names: Sequence[str], group: frozenset[str], size: int,
+) -> Flow:
+    """Return what flows from the arguments of one group, by the values at unit vectors."""
+    probe = Probe(run, args, kwargs, names, group)
+    with np.errstate(all="ignore"):
+        targets, positions = probe.entries(function)
+    shapes = [d.shape or () for d, _ in probe.given]
+    first, second = (
+        combined(
+            end_to_end([getattr(d, which) for d, _ in probe.given], shapes), targets, positions,
+            (size,),
+        ) for which in ("first", "second")
+    )
+    return Flow(first, second, True)
+
+
+@transfer(LINEARLY)
+def linearly(
+    run: Run, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], shown: Any,
+    throughout: bool,
+) -> Any:
+    """Return the result of a function that is linear in some arguments, None if it is not."""
+    found = flows(run, function, args, kwargs, shown, throughout)
+    if found is None:
+        return None
+    shape = (len(numbers_in(shown)),)
+    first = unite([flow.first for flow in found], shape)
+    second = unite([flow.second for flow in found], shape)
+    if run.second:
+        pairs = [
+            (a.first, b.first) for i, a in enumerate(found) for b in found[i:]
+            if (a is not b or not a.is_linear) and a.first != NOTHING and b.first != NOTHING
+        ]
+        if pairs:
+            second = run.note(shape, [second], pairs)
+    places = iter(range(shape[0]))
+    return placed(run, shown, first, second, places)
+
+
+def placed(
+    run: Run, shown: Any, first: Relation, second: Relation, places: Iterator[int]
+) -> Any:
+    """Return a result of the structure ``shown`` whose numbers are the next of a flat array."""
+    if isinstance(shown, (list, tuple)):
+        items = [placed(run, item, first, second, places) for item in shown]
+        return type(shown)(*items) if hasattr(shown, "_fields") else type(shown)(items)
+    shape = np.shape(shown)
+    own = np.array([next(places) for _ in range(count(shape))], np.int64).reshape(shape)
+    value = shown if run.local else None
+    return run.made(shape, dtype_of(shown), gathered(first, own), gathered(second, own), value)

@@ -1,0 +1,1 @@
+"""The IR evaluated over types and written anew."""

@@ -1,0 +1,297 @@
+"""Names, subscripts and attributes while specialising: what is known becomes a constant."""
+
+from __future__ import annotations
+
+import operator
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from adcompiler.analyses.storage import is_mutable
+from adcompiler.frontend.scope import MISSING, Scope
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    UNDEF, Atom, Attribute, Call, Const, Global, Item, Origin, Pack, Var, unstar,
+)
+from adcompiler.runtime import cell_value
+from adcompiler.runtime.records import is_record_class
+from adcompiler.specialise.calls.operator_methods import call_operator
+from adcompiler.specialise.objects import (
+    attribute_of_instance, class_data, field_of, find_raw, namedtuple_attribute, super_attribute,
+)
+from adcompiler.specialise.result_types import ResultTypes
+from adcompiler.typed.unit import Path
+from adcompiler.typed.values import (
+    MAX_FIELDS, CannotStandInError, foreign_array, stand_in, try_types, type_of,
+)
+
+PYTHON_NUMBERS = {"bool": bool, "int": int, "float": float, "complex": complex}
+READING = frozenset({"index", "count", "copy"})
+"""Methods of lists, tuples and dicts that change nothing and are called as they stand."""
+ADDRESSES = frozenset({"ctypes", "data", "__array_interface__", "__array_struct__"})
+"""Attributes of arrays that lead to their memory."""
+MODULE_NAMES = frozenset({"__name__", "__file__", "__doc__", "__package__"})
+
+
+def data_attribute(value: Any, name: str) -> Any:
+    """Return an attribute of a stand-in that is no method; raise if it is one."""
+    found = getattr(value, name)
+    if callable(found):
+        raise CannotStandInError(name)
+    return found
+
+
+class Access(ResultTypes):
+    """The part of the specialiser that writes how values are reached."""
+
+    # -- names ---------------------------------------------------------------------------------
+
+    def free(self, name: str, scope: Scope, origin: Origin) -> Atom:
+        """Look up a free name: compile-time values become constants, data is read when run."""
+        where, value = scope.lookup(name)
+        if where == "missing":
+            return self.reject(
+                origin, f"name `{name}` is not defined",
+                "define it before the derivative is first called", "undefined-names",
+            )
+        path: Path | None = None if scope.path is None else (*scope.path, ("free", name))
+        if scope.is_rule and where != "builtin":
+            self.unit.read_in_rule(scope.module if where == "global" else "", name, value)
+        return self.live_value(value, path, name, scope, where, origin)
+
+    def live_value(
+        self, value: Any, path: Path | None, name: str, scope: Scope, where: str, origin: Origin
+    ) -> Atom:
+        """Write the value that a free name has now, or how it is read when the code runs."""
+        type_ = type_of(value)
+        key = (id(scope.function.__globals__), name)
+        if isinstance(type_, t.Static):
+            if where == "global":
+                self.unit.global_constants[key] = value
+            return self.unit.static(value, path)
+        foreign = foreign_array(type_)
+        if foreign is not None:
+            return self.reject(
+                origin,
+                f"`{name}` is a {foreign.__name__}, whose operators are not those of arrays",
+                "use a plain array: np.asarray(matrix), masked.filled(0.0), np.where(mask, ...)",
+                "array-classes",
+            )
+        if name in MODULE_NAMES or (scope.is_rule and isinstance(type_, t.Scalar)):
+            return Const(value)
+        if path is not None:
+            self.unit.facts[path] = value
+        if where == "cell" and scope.path == () and name in self.unit.cells:
+            return self.unit.cells[name]
+        if where == "cell" and scope.path == ():
+            var = self.unit.captured.get(name)
+            if var is None:
+                var = self.unit.captured[name] = Var(name)
+                self.unit.types[var] = type_
+            return var
+        if where == "cell":
+            owner = self.unit.static(scope.function, scope.path)
+            index = scope.function.__code__.co_freevars.index(name)
+            return self.let(
+                Call(Const(cell_value), (owner, Const(index))), type_, name, origin, False
+            )
+        module = scope.module
+        if not module:
+            owner = self.unit.static(scope.function, scope.path)
+            names = self.let(Attribute(owner, "__globals__"), t.UNKNOWN, "names", origin)
+            var = self.let(Item(names, Const(name)), type_, name, origin)
+        elif self.heap is not None and is_mutable(type_):
+            var = self.heap.global_value(Global(module, name), type_, name, origin)
+        else:
+            var = self.let(Global(module, name), type_, name, origin)
+        self.unit.global_reads[var] = key
+        return var
+
+    # -- subscripts ----------------------------------------------------------------------------
+
+    def item(self, obj: Atom, index: Atom, origin: Origin, name: str = "item") -> Atom:
+        """Write ``obj[index]``."""
+        elements = self.unit.elements(obj)
+        if elements is not None and isinstance(index, Const):
+            picked = self.pick(obj, elements, index.value, origin, name)
+            if picked is not None:
+                return picked
+        type_ = self.unit.type(obj)
+        if isinstance(type_, t.Object) or (isinstance(type_, t.Tuple) and type_.cls is not tuple):
+            made = call_operator(self, operator.getitem, [obj, index], origin, name)
+            if made is not None:
+                return made
+        rhs = self.unit.definition(obj)
+        if isinstance(rhs, Attribute) and rhs.name == "flat" and isinstance(
+            self.unit.type(rhs.obj), t.Array
+        ):
+            ravel = self.attribute(rhs.obj, "ravel", origin)
+            return self.item(self.call(ravel, [], {}, origin, "elements"), index, origin, name)
+        if isinstance(type_, t.Dict) and isinstance(index, Const) and isinstance(rhs, Pack):
+            for key, value in zip(rhs.keys, rhs.items, strict=True):
+                if isinstance(key, Const) and key.value == index.value:
+                    return unstar(value)
+        known = isinstance(obj, Const) and isinstance(obj.value, (type, dict))
+        if isinstance(obj, Const) and isinstance(index, Const) and known:
+            try:
+                return Const(obj.value[index.value])
+            except Exception:
+                return self.let(Item(obj, index), t.UNKNOWN, name, origin)
+        found = self.type_of_item(type_, index)
+        if isinstance(found, t.Static):
+            return Const(found.value)
+        return self.let(Item(obj, index), found, name, origin)
+
+    def pick(
+        self, obj: Atom, elements: tuple[Atom, ...], key: Any, origin: Origin, name: str
+    ) -> Atom | None:
+        """Write a constant subscript of a value made of ``elements``; None if it has no such."""
+        if isinstance(key, int) and -len(elements) <= key < len(elements):
+            return elements[key]
+        if isinstance(key, slice):
+            kind = "list" if isinstance(self.unit.type(obj), t.List) else "tuple"
+            return self.pack(kind, elements[key], name, origin)
+        return None
+
+    # -- attributes ----------------------------------------------------------------------------
+
+    def attribute(self, obj: Atom, name: str, origin: Origin, hint: str = "") -> Atom:
+        """Write ``obj.name``."""
+        hint = hint or name
+        if isinstance(obj, Const):
+            return self.static_attribute(obj, name, origin, hint)
+        type_ = self.unit.type(obj)
+        match type_:
+            case t.Array(dtype, ndim):
+                if name == "ndim":
+                    return Const(ndim)
+                if name in ADDRESSES and self.heap is not None:
+                    return self.reject(
+                        origin, f"`.{name}` gives away where an array lies in memory; what is "
+                        "written there is not seen", "give the function the array itself, or make "
+                        "it an ExternalFunction", "unknown-calls",
+                    )
+                if name == "dtype" and type_.kind != "other":
+                    return Const(np.dtype(dtype))
+                return self.array_attribute(obj, type_, name, origin, hint)
+            case t.Scalar() if not type_.exact:
+                return self.let(Attribute(obj, name), self.type_of_call(
+                    lambda value: data_attribute(value, name), [obj], {}), hint, origin)
+            case t.Scalar(_, dtype):
+                if dtype is not None and name in ("ndim", "shape", "size", "dtype"):
+                    return Const(getattr(np.dtype(dtype).type(0), name))
+                return self.array_attribute(obj, type_, name, origin, hint)
+            case t.Tuple(_, cls) if cls is not tuple and name in getattr(cls, "_fields", ()):
+                position = list(getattr(cls, "_fields", ())).index(name)
+                return self.item(obj, Const(position), origin, hint)
+            case (t.Tuple() | t.List() | t.Dict()) if name in READING:
+                cls = {t.Tuple: tuple, t.List: list, t.Dict: dict}[type(type_)]
+                if hasattr(cls, name) and (
+                    not isinstance(type_, t.Tuple) or find_raw(type_.cls, name) == find_raw(
+                        tuple, name)
+                ):
+                    return self.let(
+                        Attribute(obj, name), t.Method(getattr(cls, name)), hint, origin)
+            case t.Tuple(_, cls) if cls is not tuple:
+                made = namedtuple_attribute(self, obj, cls, name, origin, hint)
+                if made is not None:
+                    return made
+            case t.Object(cls, _):
+                return self.object_attribute(obj, type_, name, origin, hint)
+        inherited = super_attribute(self, obj, name, origin, hint)
+        if inherited is not None:
+            return inherited
+        return self.let(Attribute(obj, name), t.UNKNOWN, hint, origin)
+
+    def static_attribute(self, obj: Const, name: str, origin: Origin, hint: str) -> Atom:
+        """Write an attribute of a value that is known when compiling."""
+        if obj is UNDEF:
+            return UNDEF  # reported where it was looked up
+        try:
+            value = getattr(obj.value, name)
+        except Exception as error:
+            return self.reject(
+                origin, f"{type(error).__name__}: {error}", "use a name that exists",
+                "undefined-names",
+            )
+        path = self.unit.paths.get(id(obj.value))
+        type_ = type_of(value)
+        if isinstance(type_, t.Static):
+            if path is None and isinstance(obj.value, ModuleType):
+                self.unit.read_in_rule(obj.value.__name__, name, value)
+            return self.unit.static(value, None if path is None else (*path, ("attr", name)))
+        folded = isinstance(obj.value, (np.dtype, type(None), int, float, str))
+        if folded or (isinstance(value, str) and name.startswith("__")):
+            return Const(value) if isinstance(type_, (t.Text, t.Scalar)) else self.let(
+                Attribute(obj, name), type_, hint, origin)
+        if path is not None:
+            self.unit.facts[*path, ("attr", name)] = value
+        module = getattr(obj.value, "__name__", None) if hasattr(obj.value, "__spec__") else None
+        if module is not None and self.heap is not None and is_mutable(type_):
+            return self.heap.global_value(Global(str(module), name), type_, hint, origin)
+        if module is not None:
+            return self.let(Global(str(module), name), type_, hint, origin)
+        return self.let(Attribute(obj, name), type_, hint, origin)
+
+    def array_attribute(
+        self, obj: Atom, type_: t.Array | t.Scalar, name: str, origin: Origin, hint: str
+    ) -> Atom:
+        """Write an attribute of an array or number."""
+        python_number = isinstance(type_, t.Scalar) and type_.dtype is None
+        owner = PYTHON_NUMBERS[type_.kind] if python_number else np.ndarray
+        descriptor = getattr(owner, name, None)
+        if descriptor is None:
+            return self.reject(
+                origin, f"{'numbers' if python_number else 'arrays'} have no attribute `{name}`",
+                "use an attribute that exists", "undefined-names",
+            )
+        if callable(descriptor):
+            return self.let(Attribute(obj, name), t.Method(descriptor), hint, origin)
+        found = try_types(lambda value: getattr(value, name), lambda n: ((stand_in(type_, n),), {}))
+        if name == "flat":
+            found = t.UNKNOWN
+        return self.let(Attribute(obj, name), found, hint, origin)
+
+    def object_attribute(
+        self, obj: Atom, type_: t.Object, name: str, origin: Origin, hint: str
+    ) -> Atom:
+        """Write an attribute of an instance: a field, a property, a class attribute or a method."""
+        known = attribute_of_instance(self, obj, type_.cls, name, origin, hint) or field_of(
+            self, obj, name
+        )
+        if known is not None:
+            return known
+        field = type_.field(name)
+        if field is not None:
+            if isinstance(field, t.Static):
+                return Const(field.value)
+            return self.let(Attribute(obj, name), field, hint, origin)
+        found = find_raw(type_.cls, name)
+        raw = MISSING if found is None else found[1]
+        if found is not None and is_record_class(type_.cls) and not hasattr(type(raw), "__get__"):
+            return class_data(self, type_.cls, name, origin, hint)
+        if found is not None and is_record_class(type_.cls):  # without asking the descriptor
+            is_method = callable(raw) or isinstance(raw, (staticmethod, classmethod))
+            return self.let(
+                Attribute(obj, name), t.Method(raw) if is_method else t.UNKNOWN, hint, origin
+            )
+        static = getattr(type_.cls, name, MISSING)
+        if isinstance(static, property) and static.fget is not None:
+            path = (("live", type_.cls), ("attr", name), ("attr", "fget"))
+            return self.call(self.unit.static(static.fget, path), [obj], {}, origin, hint)
+        computed = hasattr(type(static), "__set__")  # as `ndim` of a subclass of arrays
+        if static is not MISSING and not callable(static) and not computed and isinstance(
+            type_of(static), t.Static
+        ):
+            return self.unit.static(static, (("live", type_.cls), ("attr", name)))
+        if callable(static):
+            return self.let(Attribute(obj, name), t.Method(static), hint, origin)
+        if static is MISSING and found is None and len(type_.fields) < MAX_FIELDS and not (
+            hasattr(type_.cls, "__getattr__") or issubclass(type_.cls, np.ndarray)
+        ):
+            return self.reject(
+                origin, f"this {type_.cls.__name__} has no attribute `{name}`",
+                "use an attribute that exists", "undefined-names",
+            )
+        return self.let(Attribute(obj, name), t.UNKNOWN, hint, origin)

@@ -1,0 +1,143 @@
+"""How the arguments of a call bind to the parameters of a function."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    Atom, Attribute, Call, Const, Function, Item, Origin, Param, Star, Var,
+)
+from adcompiler.ops.registry import Rule
+from adcompiler.specialise.writer import Writer
+from adcompiler.typed.values import simple, type_of
+
+
+def bind(
+    s: Writer, function: Function, args: list[Any], kwargs: Mapping[str, Atom],
+    default: Callable[[Param], Atom | None], origin: Origin,
+) -> list[Atom] | None:
+    """Return the atom of each parameter, or None after recording why the call does not bind."""
+
+    def wrong(problem: str) -> None:
+        s.reject(
+            origin, f"{shown_name(function)}(): {problem}", f"call it as `{signature(function)}`",
+            "call-arguments",
+        )
+
+    if any(isinstance(arg, Star) for arg in args):
+        s.reject(
+            origin, "* of a sequence whose length is not known when compiling",
+            "pass the arguments one by one, or the sequence itself", "star-arguments",
+        )
+        return None
+    positional = list(args)
+    named = dict(kwargs)
+    bound: list[Atom] = []
+    for param in function.params:
+        name = param.var.name
+        if param.kind in (0, 1) and positional:
+            if param.kind == 1 and name in named:
+                wrong(f"multiple values for argument `{name}`")
+                return None
+            bound.append(positional.pop(0))
+        elif param.kind == 2:
+            bound.append(s.pack("tuple", tuple(positional), name, origin))
+            positional = []
+        elif param.kind == 4:
+            entries: list[tuple[Atom, Atom]] = [(Const(k), v) for k, v in named.items()]
+            bound.append(s.pack_dict(entries, origin, name))
+            named = {}
+        elif param.kind != 0 and name in named:
+            bound.append(named.pop(name))
+        else:
+            value = default(param)
+            if value is None:
+                wrong(f"missing argument `{name}`")
+                return None
+            bound.append(value)
+    if positional or named:
+        extra = next(iter(named), None)
+        wrong(f"unexpected argument `{extra}`" if extra else "too many arguments")
+        return None
+    return bound
+
+
+def signature(function: Function) -> str:
+    """Return how a function is called, e.g. ``scaled(x, factor=..., *, offset)``."""
+    parts: list[str] = []
+    for param in function.params:
+        if param.kind == 3 and "*" not in parts and not any(p.kind == 2 for p in function.params):
+            parts.append("*")
+        stars = {2: "*", 4: "**"}.get(param.kind, "")
+        parts.append(f"{stars}{param.var.name}{'=...' if param.has_default else ''}")
+    return f"{shown_name(function)}({', '.join(parts)})"
+
+
+def shown_name(function: Function) -> str:
+    """Return what messages call a function."""
+    return "lambda" if function.name == "lambda_" else function.name
+
+
+def environment(
+    function: Function, bound: list[Atom], captures: tuple[Atom, ...], itself: Atom
+) -> dict[Var, Atom]:
+    """Return the variables of a call of ``function``."""
+    env = dict(zip((p.var for p in function.params), bound, strict=True))
+    env.update(zip(function.captures, captures, strict=True))
+    if function.itself is not None:
+        env[function.itself] = itself
+    return env
+
+
+def literal(
+    s: Writer, value: Any, owner: Const, step: tuple[str, Any], origin: Origin
+) -> Atom:
+    """Return the atom of a value held by a function object (a default, a partial's argument)."""
+    type_ = type_of(value)
+    if isinstance(type_, t.Static) or simple(value):
+        path = s.unit.paths.get(id(owner.value))
+        return s.unit.static(value, None if path is None or simple(value) else (*path, step))
+    kind, key = step
+    if kind == "attr":
+        return s.let(Attribute(owner, str(key)), type_, str(key), origin)
+    holder = s.let(Attribute(owner, kind), t.UNKNOWN, kind, origin)
+    return s.let(Item(holder, Const(key)), type_, "default", origin)
+
+
+def atoms(args: list[Any]) -> list[Atom]:
+    """Return call arguments without their stars."""
+    return [arg.atom if isinstance(arg, Star) else arg for arg in args]
+
+
+def plain_call(func: Atom, args: list[Any], kwargs: Mapping[str, Atom]) -> Call:
+    """Return the right-hand side of a call."""
+    return Call(func, tuple(args), tuple(kwargs.items()))
+
+
+def rule_default(definition: Any, param: Param) -> Atom | None:
+    """Return the default value of a rule's parameter."""
+    value = inspect.signature(definition).parameters[param.var.name].default
+    return None if value is inspect.Parameter.empty else Const(value)
+
+
+def explain_binding(s: Writer, rule: Rule, findings: int, origin: Origin) -> None:
+    """Replace what binding to the rule reported by a message about the function itself."""
+    if len(s.unit.findings) == findings:
+        return
+    detail = s.unit.findings[findings].problem.partition(": ")[2]
+    del s.unit.findings[findings:]
+    name = getattr(rule.function, "__name__", "the function")
+    s.reject(
+        origin, f"{name}() with these arguments has no rule ({detail})",
+        "use only the arguments that its rule knows, or register a rule of your own",
+        "call-arguments",
+    )
+
+
+def at_origin(statement: Any, origin: Origin) -> Any:
+    """Return a statement of a rule's body as one of the line that called the function."""
+    return replace(statement, origin=origin) if hasattr(statement, "origin") else statement

@@ -1,0 +1,104 @@
+"""Leaves arguments away that only repeat a function's defaults, so that calls read as written.
+
+A rule passes on every argument it knows: ``np.sum(a, axis=axis, keepdims=keepdims, ...)``.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from adcompiler.ir.nodes import Atom, Const, Star
+from adcompiler.ops.registry import hashable
+from adcompiler.typed.values import simple
+
+
+def without_defaults(
+    function: Any, args: list[Any], kwargs: dict[str, Atom]
+) -> tuple[list[Any], dict[str, Atom]]:
+    """Return call arguments without those that only repeat the function's defaults."""
+    names, defaults = default_values(function) if hashable(function) else ((), {})
+    kept = {
+        key: value for key, value in kwargs.items()
+        if not (isinstance(value, Const) and key in defaults and repeats(
+            value.value, defaults[key]))
+    }
+    while args and len(args) <= len(names) and not any(isinstance(a, Star) for a in args):
+        default = defaults[names[len(args) - 1]]
+        if not isinstance(args[-1], Const) or not repeats(args[-1].value, default):
+            break
+        args = args[:-1]
+    return args, kept
+
+
+def repeats(value: Any, default: Any) -> bool:
+    """Say whether an argument only repeats a default (a tuple of them: any of several)."""
+    if isinstance(default, Either):
+        return any(repeats(value, one) for one in default.values)
+    return value is default or (
+        simple(value) and type(default) is type(value) and bool(default == value)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """Several values of an argument that mean the same as leaving it away."""
+
+    values: tuple[Any, ...]
+
+
+UNSET = np._NoValue
+NO_KEEPDIMS = {"keepdims": Either((UNSET, False))}
+ALL = {"where": Either((UNSET, True))}
+METHOD_DEFAULTS: dict[Any, dict[str, Any]] = {
+    np.ndarray.reshape: {"order": "C"},
+    np.ndarray.copy: {"order": "C"},
+    np.ndarray.flatten: {"order": "C"},
+    np.ndarray.astype: {"order": "K", "casting": "unsafe", "subok": True, "copy": True},
+    np.array: {"dtype": None, "copy": True, "order": "K", "subok": False, "ndmin": 0},
+    np.asarray: {"dtype": None, "order": None},
+    np.asanyarray: {"dtype": None, "order": None},
+    np.ascontiguousarray: {"dtype": None},
+    np.asfortranarray: {"dtype": None},
+    np.concatenate: {"axis": 0, "out": None, "dtype": None, "casting": "same_kind"},
+    np.pad: {"mode": "constant", "constant_values": 0},
+    np.dot: {"out": None}, complex: {"imag": 0}, sum: {"start": 0}, int: {}, float: {},
+    sorted: {"key": None, "reverse": False},
+}
+"""Defaults of functions whose signature cannot be read, or does not say them."""
+
+MEANINGS: dict[Any, dict[str, Any]] = {
+    **{f: {"initial": Either((UNSET, 0)), **NO_KEEPDIMS, **ALL} for f in (np.sum, np.nansum)},
+    **{f: {"initial": Either((UNSET, 1)), **NO_KEEPDIMS, **ALL} for f in (np.prod, np.nanprod)},
+    **{f: {**NO_KEEPDIMS, **ALL} for f in (
+        np.mean, np.var, np.std, np.max, np.min, np.amax, np.amin, np.nanmean, np.nanvar,
+        np.nanstd, np.nanmax, np.nanmin, np.all, np.any, np.ptp, np.median, np.average,
+        np.nanmedian, np.argmax, np.argmin, np.count_nonzero,
+    )},
+}
+"""Values that mean the same as a default that stands for "not given"."""
+
+
+@functools.lru_cache(maxsize=4096)
+def default_values(function: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """Return the names of a function's positional parameters, and defaults by name.
+
+    A parameter without a default has ``inspect.Parameter.empty``.
+    """
+    known = METHOD_DEFAULTS.get(function, {})
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return (), known
+    table = {p.name: p.default for p in parameters}
+    meant = {k: v for k, v in MEANINGS.get(function, {}).items() if k in table}
+    positional = [
+        p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+    ]
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        positional = []
+    return tuple(positional), {**table, **meant, **known}

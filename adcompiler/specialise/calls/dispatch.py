@@ -1,0 +1,349 @@
+"""Calls: which function is meant, and what becomes of a call of it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types as python_types
+import typing
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from adcompiler.frontend.replacements import REPLACEMENTS
+from adcompiler.frontend.state import Recipe
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import UNDEF, Atom, Attribute, Call, Closure, Const, Origin, Star
+from adcompiler.ops.basics import VALUES
+from adcompiler.ops.facts import HOLDS, Facts, Shares
+from adcompiler.ops.registry import REGISTRY, hashable
+from adcompiler.runtime import called
+from adcompiler.specialise.calls.binding import atoms, literal, plain_call
+from adcompiler.specialise.calls.constructors import construct
+from adcompiler.specialise.calls.defaults import without_defaults
+from adcompiler.specialise.calls.derivatives import (
+    call_derivative, call_made, derivative_of, is_maker, make_derivative,
+    refuse_inside,
+)
+from adcompiler.specialise.calls.effects import refused, without_overwriting
+from adcompiler.specialise.calls.functionals import call_replacement
+from adcompiler.specialise.calls.libraries import (
+    WRITING, is_compiled, is_namedtuple, is_runtime, makes_sparse_or_spline, stays_whole,
+)
+from adcompiler.specialise.calls.method_calls import call_method, call_object_method
+from adcompiler.specialise.calls.opening import call_closure, call_python
+from adcompiler.specialise.calls.operator_methods import ITERATING, call_operator, iterated
+from adcompiler.specialise.calls.out_arguments import store_result, writes_elsewhere
+from adcompiler.specialise.calls.random_draws import type_of_making
+from adcompiler.specialise.calls.unknown import call_unknown
+from adcompiler.specialise.calls.vectorize import call_vectorized, vectorized_call, vectorized_value
+from adcompiler.specialise.folds import (
+    container as container_folds, copy as copy_folds, functional as functional_folds,
+    in_place as in_place_folds, inspection as inspection_folds, iterator as iterator_folds,
+    option as option_folds, outer as outer_folds, power as power_folds,
+    projection as projection_folds, sequence as sequence_folds,
+)
+from adcompiler.specialise.folds.iterator import GETTERS, call_getter, opened_iterator
+from adcompiler.specialise.folds.table import FOLDS, class_of, fits, fold_constants
+from adcompiler.specialise.generators import opened_arguments
+from adcompiler.specialise.storage import stores
+from adcompiler.specialise.writer import Writer
+from adcompiler.typed.derivatives import ONLY_OUTSIDE, is_derivative
+from adcompiler.typed.unit import Callee
+from adcompiler.typed.values import simple
+
+FOLD_MODULES = (
+    container_folds, copy_folds, functional_folds, in_place_folds, inspection_folds,
+    iterator_folds, option_folds, outer_folds, power_folds, projection_folds, sequence_folds,
+    stores,
+)
+"""The modules that fill the table of folds when they are imported."""
+
+
+def call(
+    s: Writer, func: Atom, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom:
+    """Write the call ``func(*args, **kwargs)`` and return the atom of its result."""
+    if func is UNDEF:
+        return UNDEF  # reported where it was looked up
+    if isinstance(func, Const):
+        return call_value(s, func, args, kwargs, origin, name)
+    rhs = s.unit.definition(func)
+    type_ = s.unit.type(func)
+    match rhs:
+        case Closure():
+            return call_closure(s, func, rhs, args, kwargs, origin, name)
+        case Attribute(obj, method) if (frozen := frozen_method(s, obj, method, origin)):
+            bound, first, named = frozen
+            return call(s, bound, [*args[:1], *first, *args[1:]], named | kwargs, origin, name)
+        case Attribute(obj, method) if not isinstance(type_, t.Object):
+            now = obj if s.heap is None else s.heap.current(obj, origin)
+            if now is not obj:  # an argument of the call has changed it
+                func = s.attribute(now, method, origin, method)
+                return call(s, func, args, kwargs, origin, name)
+            return call_method(s, func, obj, method, type_, args, kwargs, origin, name)
+        case Call(Const(value), (inner, *first), keywords) if (
+            value is functools.partial and not isinstance(inner, Star)
+        ):
+            merged = {k: v for k, v in keywords if k} | kwargs
+            return call(s, inner, [*first, *args], merged, origin, name)
+        case Call(Const(value)) if value is np.vectorize:
+            known = vectorized_call(s, rhs)
+            if known is not None:
+                return call_vectorized(s, known, args, kwargs, origin, name)
+        case Call(Const(value)) as made if is_maker(value):
+            return call_made(s, made, args, kwargs, origin, name)
+        case Call(Const(value), made, keywords) if hashable(value) and value in GETTERS:
+            named = {k: v for k, v in keywords if k}
+            found = call_getter(s, value, list(made), named, args, origin, name)
+            if found is not None:
+                return found
+    if isinstance(type_, t.Object) and type_.cls is Recipe:
+        return refuse_recipe(s, origin)
+    if isinstance(type_, t.Object):
+        return call_object_method(s, type_, func, "__call__", args, kwargs, origin, name)
+    if isinstance(type_, t.FunctionType) or any(
+        t.may_vary(s.unit.type(a)) for a in (*atoms(args), *kwargs.values())
+    ):
+        return s.reject(
+            origin, "which function is called here depends on data",
+            "use if and elif with one call in each branch, so that each call names its function",
+            "unknown-callable",
+        )
+    return s.let(plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
+
+
+def frozen_method(
+    s: Writer, obj: Atom, method: str, origin: Origin
+) -> tuple[Atom, list[Any], dict[str, Atom]] | None:
+    """Return what a method of ``norm(loc, scale)``, a frozen distribution, calls, and with what.
+
+    It calls the method of that name of ``norm``, and gives it the arguments after the first one.
+    None where ``obj`` is nothing of the kind, or no rule covers the method.
+    """
+    match s.unit.definition(obj):
+        case Call(Const(value), first, keywords) if not isinstance(value, type) and (
+            hasattr(value, method) and REGISTRY.has_methods(value)
+        ):
+            if REGISTRY.has_rules(getattr(value, method)):
+                named = {key: atom for key, atom in keywords if key}
+                return s.attribute(Const(value), method, origin), list(first), named
+    return None
+
+
+def refuse_recipe(s: Writer, origin: Origin) -> Atom:
+    """Report the call of a function of which it is not known where it was made."""
+    return s.reject(
+        origin, "the function called here reads variables that are assigned again after it was "
+        "made, and which function it is depends on data",
+        "pass the variables as arguments, or define the function once", "closure-rebinding",
+    )
+
+
+def call_value(
+    s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom:
+    """Write a call of a function that is known when compiling."""
+    value = func.value
+    args = [opened_iterator(s, arg, origin) for arg in args]
+    if isinstance(value, Recipe):
+        return refuse_recipe(s, origin)
+    if is_derivative(value):
+        path = s.unit.paths.get(id(value))
+        primal = s.unit.static(value.primal, None if path is None else (*path, ("attr", "primal")))
+        return call_derivative(s, derivative_of(value), primal, args, kwargs, origin, name)
+    if is_maker(value):
+        return make_derivative(s, func, args, kwargs, origin, name)
+    if hashable(value) and value in ONLY_OUTSIDE:
+        return refuse_inside(s, value, origin)
+    if isinstance(value, Callee):
+        return s.let(plain_call(func, args, kwargs), value.result, name, origin)
+    if is_method_that_writes(s, value, args):
+        method = s.attribute(args[0], value.__name__, origin, value.__name__)
+        return call(s, method, args[1:], kwargs, origin, name)
+    if refused(s, value, args, kwargs, origin, getattr(value, "__name__", name)):
+        return UNDEF
+    kwargs = without_overwriting(value, kwargs)
+    if isinstance(value, functools.partial):
+        path = s.unit.paths.get(id(value))
+        inner = s.unit.static(value.func, None if path is None else (*path, ("attr", "func")))
+        first = [literal(s, v, func, ("args", i), origin) for i, v in enumerate(value.args)]
+        named = {
+            k: literal(s, v, func, ("keywords", k), origin) for k, v in value.keywords.items()
+        }
+        return call(s, inner, [*first, *args], {**named, **kwargs}, origin, name)
+    made = None
+    if isinstance(value, type) or typing.get_origin(value) is not None:
+        made = construct(s, func, args, kwargs, origin, name)
+    if made is None and not kwargs and hashable(value):
+        made = call_operator(s, value, args, origin, name)
+    if made is not None:
+        return made
+    of_dict = value is reversed and bool(args) and is_dict(s, args[0])
+    if of_dict or (hashable(value) and value in ITERATING):
+        whole = (value is dict and bool(args) and is_dict(s, args[0])) or (
+            value in (min, max) and len(args) > 1
+        )
+        args = args if whole else [iterated(s, arg, origin) for arg in args]
+    stored = store_result(s, value, args, kwargs, origin, name)
+    if stored is not None:
+        return stored
+    if isinstance(value, tuple(GETTERS)):
+        made_of: Any = value.__reduce__()
+        maker, parts = made_of[:2]
+        if maker is type(value) and all(map(simple, parts)):
+            found = call_getter(s, maker, list(map(Const, parts)), kwargs, args, origin, name)
+            if found is not None:
+                return found
+    if isinstance(value, np.vectorize) and any(
+        t.may_vary(s.unit.type(a)) for a in (*atoms(args), *kwargs.values())
+    ):
+        known = vectorized_value(s, func, origin)
+        if known is not None:
+            return call_vectorized(s, known, args, kwargs, origin, name)
+    if isinstance(value, np.ufunc) and not s.in_rule:
+        args = [as_array(s, arg, origin) for arg in args]
+    args = opened_arguments(s, value, args, origin)
+    fold = FOLDS.get(value) if hashable(value) else None
+    if fold is not None and not is_runtime(value) and not fits(value, args, kwargs):
+        return s.let(plain_call(Const(called), [func, *args], kwargs), t.UNKNOWN, name, origin)
+    if fold is not None:
+        folded = fold(s, args, kwargs, origin, name)
+        if folded is not None:
+            return folded
+    replacement = REPLACEMENTS.get(value) if hashable(value) else None
+    if isinstance(replacement, python_types.FunctionType):
+        return call_python(s, Const(replacement), replacement, args, kwargs, origin, name)
+    instead = REGISTRY.replacement(value)
+    if instead is not None:
+        return call_replacement(s, instead, args, kwargs, origin, name)
+    if is_runtime(value):
+        if s.in_emitted and is_compiled(value):
+            s.unit.emitted.setdefault(value, value in WRITING)
+            return call_python(s, func, value, args, kwargs, origin, name)
+        return primitive(s, func, args, kwargs, origin, name)
+    if isinstance(getattr(value, "__self__", None), str):
+        return primitive(s, func, args, kwargs, origin, name, VALUES)
+    if writes_elsewhere(s, value, args, kwargs, origin):
+        return UNDEF
+    rule = REGISTRY.find(value, tuple(class_of(s, a) for a in args if not isinstance(a, Star)))
+    inactive = REGISTRY.inactive(value)
+    if rule is not None or inactive is not None:
+        return primitive(s, func, args, kwargs, origin, name)
+    if is_namedtuple(value) and not any(isinstance(arg, Star) for arg in args):
+        return make_namedtuple(s, func, args, kwargs, origin, name)
+    if isinstance(value, python_types.MethodType):
+        path = s.unit.paths.get(id(value))
+        steps = None if path is None else (*path, ("attr", "__func__"))
+        inner = s.unit.static(value.__func__, steps)
+        receiver = literal(s, value.__self__, func, ("attr", "__self__"), origin)
+        return call(s, inner, [receiver, *args], kwargs, origin, name)
+    original = getattr(value, "__wrapped__", None)
+    if not isinstance(value, python_types.FunctionType) and isinstance(
+        original, python_types.FunctionType
+    ):
+        path = s.unit.paths.get(id(value))
+        value = original
+        func = s.unit.static(value, None if path is None else (*path, ("attr", "__wrapped__")))
+    if isinstance(value, python_types.FunctionType) and stays_whole(value):
+        return primitive(s, func, args, kwargs, origin, name, VALUES)
+    if isinstance(value, python_types.FunctionType):
+        return call_python(s, func, value, args, kwargs, origin, name)
+    return call_compiled_code(s, func, args, kwargs, origin, name)
+
+
+def call_compiled_code(
+    s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom:
+    """Write a call of what has neither a rule nor source text."""
+    value = func.value
+    known = REGISTRY.facts(value)
+    if isinstance(value, type):
+        known = known.over(VALUES if makes_sparse_or_spline(value) else HOLDER)
+    elif REGISTRY.has_methods(value):
+        known = known.over(FROZEN)
+    owner = getattr(value, "__self__", None)
+    if owner is not None and not isinstance(owner, python_types.ModuleType):  # l.append
+        known = known.over(REGISTRY.facts(getattr(type(owner), value.__name__, None)))
+        if isinstance(owner, MUTABLE) and not known.writes_nothing:
+            return s.reject(
+                origin, f"{value.__name__}(), a method of an object that was there before, may "
+                "change it", "call the method of the object itself, in the code that is compiled",
+                "unknown-calls",
+            )
+    if known.writes_nothing:
+        return primitive(s, func, args, kwargs, origin, name, known)
+    return call_unknown(s, func, args, kwargs, origin, name)
+
+
+def is_method_that_writes(s: Writer, function: Any, args: list[Any]) -> bool:
+    """Say whether a function is a method of a list, dict or array, as its class has it.
+
+    Methods that write nothing are called as they are.
+    """
+    if s.heap is None or not isinstance(function, METHODS) or not args or isinstance(args[0], Star):
+        return False
+    wanted = {list: t.List, dict: t.Dict, np.ndarray: t.Array}.get(function.__objclass__)
+    return wanted is not None and isinstance(s.unit.type(args[0]), wanted) and (
+        not REGISTRY.facts(function).writes_nothing
+    )
+
+
+MUTABLE = (list, dict, set, bytearray, np.ndarray, deque)
+METHODS = (python_types.MethodDescriptorType, python_types.WrapperDescriptorType)
+FROZEN = Facts(pure=True, shares=(Shares(HOLDS),), writes=(), tried=True)
+"""Facts about calls of distributions, which keep their arguments for the methods."""
+HOLDER = Facts(pure=False, writes=())
+"""Facts about classes of which nothing was said: a new instance refers to what it is given."""
+
+
+def is_dict(s: Writer, arg: Any) -> bool:
+    """Say whether an argument is a dict."""
+    return not isinstance(arg, Star) and isinstance(s.unit.type(arg), t.Dict)
+
+
+def as_array(s: Writer, argument: Any, origin: Origin) -> Any:
+    """Return a list or tuple of numbers that a ufunc is given as the array that it makes of it."""
+    if isinstance(argument, Star) or not isinstance(s.unit.type(argument), (t.List, t.Tuple)):
+        return argument
+    return s.call(Const(np.array), [argument], {}, origin, "array")
+
+
+def make_namedtuple(
+    s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom:
+    """Write the making of a namedtuple, with its fields in order."""
+    cls = func.value
+    try:
+        bound = inspect.signature(cls).bind(*args, **kwargs)
+    except TypeError as error:
+        return s.reject(origin, f"{cls.__name__}(): {error}", "call it with matching arguments", "")
+    defaults = cls._field_defaults
+    fields = [
+        bound.arguments[f] if f in bound.arguments else
+        s.item(s.attribute(func, "_field_defaults", origin), Const(f), origin, f)
+        for f in cls._fields if f in bound.arguments or f in defaults
+    ]
+    types = tuple(s.unit.type(atom) for atom in fields)
+    return s.let(Call(func, tuple(fields)), t.Tuple(types, cls), name, origin)
+
+
+def primitive(
+    s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin,
+    name: str, known: Facts | None = None,
+) -> Atom:
+    """Write a call that stays a call, of a function that writes into none of its arguments."""
+    known = known or REGISTRY.facts(func.value)
+    pure = known.is_pure
+    if pure:
+        folded = fold_constants(func.value, args, kwargs)
+        if folded is not None:
+            return folded
+    args, kwargs = without_defaults(func.value, args, kwargs)
+    type_ = s.type_of_call(func.value, args, kwargs) if pure and known.may_be_tried else (
+        type_of_making(s, func.value, args, kwargs) or t.UNKNOWN
+    )
+    if isinstance(type_, t.Static) and pure:
+        return Const(type_.value)
+    return s.let(plain_call(func, args, kwargs), type_, name, origin)

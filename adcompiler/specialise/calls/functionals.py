@@ -1,0 +1,305 @@
+"""Functions given to others: compiled on their own, and passed by name to what calls them.
+
+Nothing about such a function may depend on how often it runs, as the derivative runs it too.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+
+from adcompiler.analyses.purity import EFFECTS, WRITERS, checks
+from adcompiler.analyses.storage import is_mutable
+from adcompiler.errors import Finding
+from adcompiler.frontend.functions import lower
+from adcompiler.frontend.scope import Scope
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    UNDEF, Atom, Attribute, Block, Call, Closure, Const, Do, Function, Global, Let, Origin, Param,
+    Rhs, Statement, Unsupported, Var, operands,
+)
+from adcompiler.ir.visit import substitute_block, walk, with_blocks
+from adcompiler.ops.registry import REGISTRY, Rule, hashable
+from adcompiler.runtime import cell_value
+from adcompiler.specialise.calls.binding import (
+    bind, environment, explain_binding, rule_default,
+)
+from adcompiler.specialise.calls.callees import GIVEN, compiled_callee
+from adcompiler.specialise.calls.random_draws import GENERATORS
+from adcompiler.specialise.writer import Writer
+from adcompiler.typed.unit import Callee, Unit
+
+
+def call_replacement(
+    s: Writer, rule: Rule, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom:
+    """Write a call of a function in whose place other code is compiled."""
+    definition: Any = rule.definition
+    function = lower(definition)
+    findings = len(s.unit.findings)
+    bound = bind(s, function, args, kwargs, lambda param: rule_default(definition, param), origin)
+    if bound is None:
+        explain_binding(s, rule, findings, origin)
+        return UNDEF
+    s.unit.rules_used[rule] = None
+    before = len(s.out)
+    s.unit.active_calls.append(rule)
+    s.unit.call_sites.append(origin)
+    s.unit.replacing += 1
+    env = environment(function, bound, (), Const(None))
+    yields = s.block(function.body, env, Scope(definition))
+    s.unit.replacing -= 1
+    s.unit.active_calls.pop()
+    s.unit.call_sites.pop()
+    s.unit.findings[findings:] = [
+        at_call(finding, function.origin.file, origin) for finding in s.unit.findings[findings:]
+    ]
+    s.out[before:] = [users(statement, origin) for statement in s.out[before:]]
+    if yields is None:
+        return UNDEF
+    result = yields[0]
+    if isinstance(result, Var) and result.temporary:
+        s.unit.names.setdefault(result, name)
+    return result
+
+
+def at_call(finding: Finding, file: str, origin: Origin) -> Finding:
+    """Return a finding in the code that stands for a function as one about the call of it."""
+    if finding.file != file:
+        return finding
+    callers = tuple(call for call in finding.callers if call != origin.call)
+    return replace(origin.finding(finding.problem, finding.hint, finding.anchor), callers=callers)
+
+
+def users_line(s: Writer, origin: Origin) -> Origin:
+    """Return the line of the user's code that led to a call written in the compiler's own code."""
+    sites = [*s.unit.call_sites, origin]
+    while len(sites) > 1 and is_own(sites[-1]):
+        sites.pop()
+    return sites[-1]
+
+
+def users(statement: Statement, origin: Origin) -> Statement:
+    """Return a statement of the compiler's own code as one of the user's line ``origin``."""
+    if isinstance(statement, Unsupported):
+        return statement
+    there = statement.origin
+    if is_own(there):
+        statement = replace(statement, origin=origin)
+    elif there.via is not None and is_own(there.via):
+        site = None if (there.file, there.line) == (origin.file, origin.line) else origin
+        statement = replace(statement, origin=replace(there, via=site))
+    return with_blocks(statement, lambda block: users_block(block, origin))
+
+
+def users_block(block: Block, origin: Origin) -> Block:
+    """Return a block without lines of the compiler's own code."""
+    return replace(block, statements=tuple(users(inner, origin) for inner in block.statements))
+
+
+def is_own(origin: Origin) -> bool:
+    """Say whether a place lies in the compiler's own code."""
+    return bool(OWN & set(Path(origin.file).parts[:-1]))
+
+
+OWN = frozenset({"adcompiler", "adcompiler_rules"})
+"""The directories of the compiler's own code."""
+
+
+# -- compiling a function that is given to another -------------------------------------------------
+
+
+def compile_given(
+    s: Writer, f: Atom, variables: Sequence[Atom], args: Sequence[Atom],
+    kwargs: dict[str, Atom], origin: Origin,
+) -> tuple[Callee, list[Atom]] | None:
+    """Return ``f`` compiled for ``variables`` and ``args``, and what it is passed beside these.
+
+    None, after it has been reported, if it cannot be compiled, or must not run again.
+    """
+    origin = users_line(s, origin)
+    variables = [placeholder(s, like) for like in variables]
+    function = forwarding(s, f, variables, args, kwargs, origin)
+    bound = [*variables, f, *args, *kwargs.values()]
+    found = compiled_callee(
+        s, function, bound, (), Const(None), None, origin, (GIVEN, identity_of(s, f))
+    )
+    if found is None:
+        return None
+    callee, kept = found
+    for finding in callee.findings:
+        s.report(finding)
+    if callee.findings or not may_run_again(s, callee, function.name, origin):
+        return None
+    if not callee.given:
+        callee.given = True
+        lift_data(s, callee, origin)
+    rest = kept[len(variables):]
+    return callee, [*rest, *(read_again(s, var, rhs, origin) for var, rhs in callee.lifted)]
+
+
+def placeholder(s: Writer, like: Atom) -> Var:
+    """Return a variable for an argument that a library will give, of the type of ``like``."""
+    var = Var("x")
+    s.unit.types[var] = s.unit.type(like)
+    s.unit.merged.add(var)
+    return var
+
+
+def forwarding(
+    s: Writer, f: Atom, variables: Sequence[Atom], args: Sequence[Atom],
+    kwargs: dict[str, Atom], origin: Origin,
+) -> Function:
+    """Return the IR of a function that calls its parameter ``f`` with all its others."""
+    called = Var("function")
+    names = iter(parameter_names(s, f))
+    params = [Var(next(names, "x")) for _ in (*variables, *args)]
+    named = {key: Var(key) for key in kwargs}
+    result = Var("result", True)
+    call = Call(called, tuple(params), tuple(named.items()))
+    first, rest = params[: len(variables)], params[len(variables):]
+    return Function(
+        name_of(s, f), tuple(Param(p, 1) for p in (*first, called, *rest, *named.values())),
+        Block((Let(result, call, origin),), (result,)), origin,
+    )
+
+
+def identity_of(s: Writer, f: Atom) -> Any:
+    """Return what tells functions apart."""
+    made = s.unit.definition(f)
+    if isinstance(made, Closure):
+        return made.function
+    return id(f.value) if isinstance(f, Const) else f
+
+
+def parameter_names(s: Writer, f: Atom) -> list[str]:
+    """Return the names of the parameters of a function, as far as they are known."""
+    made = s.unit.definition(f)
+    if isinstance(made, Closure):
+        return [p.var.name for p in made.function.params if p.kind in (0, 1)]
+    if isinstance(f, Const) and isinstance(f.value, FunctionType):
+        return list(f.value.__code__.co_varnames[: f.value.__code__.co_argcount])
+    return []
+
+
+def name_of(s: Writer, f: Atom) -> str:
+    """Return the name that a function is emitted under."""
+    made = s.unit.definition(f)
+    if isinstance(made, Closure):
+        return made.function.name
+    name = getattr(f.value, "__name__", "") if isinstance(f, Const) else ""
+    return name if name.isidentifier() else "function"
+
+
+# -- what may run again ----------------------------------------------------------------------------
+
+
+def may_run_again(s: Writer, callee: Callee, name: str, origin: Origin) -> bool:
+    """Report a function that must not run more often than the code says; say whether it may."""
+    shown = "the function" if name in ("function", "lambda_") else f"{name}()"
+    problem = ""
+    if callee.written or callee.unsure:
+        problem = f"{shown} writes into what it is given, and would do so again"
+    elif effect := next(effects(s.unit, callee, set()), None):
+        problem = f"{shown} {effect}, and would do so again"
+    if problem:
+        s.reject(
+            origin, f"{problem} when the derivative is computed",
+            "let it return new values, and take what it needs as arguments", "run-again",
+        )
+    return not problem
+
+
+def effects(unit: Unit, callee: Callee, seen: set[Callee]) -> Iterator[str]:
+    """Yield what a compiled function does beside giving its value, in words."""
+    if callee in seen or callee.function is None:
+        return
+    seen.add(callee)
+    for statement in walk(callee.function.body):
+        rhs = statement.rhs if isinstance(statement, (Let, Do)) else None
+        if not isinstance(rhs, Call) or checks(rhs):
+            continue
+        if isinstance(rhs.func, Const) and isinstance(rhs.func.value, Callee):
+            yield from effects(unit, rhs.func.value, seen)
+        elif isinstance(statement, Do):
+            yield "is called for an effect of its own"
+        elif any(draws(unit, atom) for atom in operands(rhs)):
+            yield "draws random numbers"
+        elif isinstance(rhs.func, Const) and hashable(rhs.func.value):
+            function = rhs.func.value
+            inactive = REGISTRY.inactive(function)
+            if function in EFFECTS or function in WRITERS or (
+                inactive is not None and not inactive.pure
+            ):
+                yield f"calls {getattr(function, '__name__', 'a function')}(), which has an effect"
+
+
+def draws(unit: Unit, atom: Atom) -> bool:
+    """Say whether a value is a random generator, or a method of one."""
+    if isinstance(atom, Const) and isinstance(getattr(atom.value, "__self__", None), DRAWING):
+        return True
+    made = unit.definition(atom)
+    owners = [unit.type(atom), *([unit.type(made.obj)] if isinstance(made, Attribute) else [])]
+    return any(isinstance(o, t.Object) and issubclass(o.cls, DRAWING) for o in owners)
+
+
+DRAWING = (*GENERATORS, random.Random)
+"""The classes whose methods draw random numbers."""
+
+
+# -- data that is read -----------------------------------------------------------------------------
+
+
+def lift_data(s: Writer, callee: Callee, origin: Origin) -> None:
+    """Make the data of modules and cells that a function reads parameters of it.
+
+    It might be changed before a pullback is called.
+    """
+    function = callee.function
+    assert function is not None
+    found: dict[Any, Var] = {}
+    mapping: dict[Var, Atom] = {}
+
+    def without(block: Block) -> Block:
+        return replace(block, statements=tuple(kept(block)))
+
+    def kept(block: Block) -> Iterator[Statement]:
+        for statement in block.statements:
+            key = None if callee.recursive else data_read(statement)
+            if key is None:
+                yield with_blocks(statement, without)
+                continue
+            assert isinstance(statement, Let)
+            first = found.setdefault(key, statement.target)
+            if first is statement.target:
+                callee.lifted.append((first, statement.rhs))
+                s.unit.defs.pop(first, None)
+            else:
+                mapping[statement.target] = first
+
+    body = users_block(substitute_block(without(function.body), mapping), origin)
+    params = (*function.params, *(Param(var, 1) for var in found.values()))
+    callee.function = replace(function, params=params, body=body)
+
+
+def data_read(statement: Statement) -> Any:
+    """Return what tells the data that a statement reads from other data; None if it reads none."""
+    match statement:
+        case Let(rhs=Global(module, path)):
+            return module, path
+        case Let(rhs=Call(Const(function), (Const(owner), Const(index)))) if function is cell_value:
+            return id(owner), index
+    return None
+
+
+def read_again(s: Writer, var: Var, rhs: Rhs, origin: Origin) -> Atom:
+    """Write the reading of data of a module or cell where a function that reads it is called."""
+    type_ = s.unit.type(var)
+    if isinstance(rhs, Global) and s.heap is not None and is_mutable(type_):
+        return s.heap.current(s.heap.global_value(rhs, type_, var.name, origin), origin)
+    return s.let(rhs, type_, var.name, origin, False)

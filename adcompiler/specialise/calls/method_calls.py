@@ -1,0 +1,221 @@
+"""Calls of methods of values that are not known when compiling."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from adcompiler.frontend.replacements import REPLACEMENTS
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import NONE, UNDEF, Atom, Call, Const, Origin, Var
+from adcompiler.ops.basics import IN_PLACE
+from adcompiler.ops.registry import REGISTRY, hashable
+from adcompiler.runtime import dict_keys, dict_values
+from adcompiler.specialise.calls.binding import plain_call
+from adcompiler.specialise.calls.defaults import without_defaults
+from adcompiler.specialise.calls.effects import NEW_CONTAINER, refused
+from adcompiler.specialise.calls.libraries import is_namedtuple
+from adcompiler.specialise.calls.out_arguments import store_result
+from adcompiler.specialise.calls.random_draws import GENERATORS, type_of_draw
+from adcompiler.specialise.calls.unknown import call_unknown
+from adcompiler.specialise.folds.iterator import get_entry
+from adcompiler.specialise.objects import call_raw, call_super, find_raw
+from adcompiler.specialise.storage.stores import call_dict_method, call_list_method
+from adcompiler.specialise.writer import Writer
+
+LIST_WRITES = frozenset({
+    "append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse",
+})
+DICT_WRITES = frozenset({"update", "pop", "popitem", "setdefault", "clear"})
+ARRAY_WRITES = frozenset({
+    "sort", "fill", "put", "partition", "resize", "setfield", "setflags", "itemset",
+})
+IN_PLACE_METHODS: dict[str, Any] = {
+    **{f"__{function.__name__}__": function for function in IN_PLACE},
+    "__setitem__": operator.setitem, "__delitem__": operator.delitem,
+}
+"""Methods that write into an array, list or dict, with the operators that do the same."""
+POSITIONS = frozenset({list.index, list.count, tuple.index, tuple.count})
+WRITES = LIST_WRITES | DICT_WRITES | ARRAY_WRITES
+BUILTIN_METHODS = frozenset(
+    name for cls in (np.ndarray, np.generic, str, bytes, list, tuple, dict, frozenset, complex)
+    for name in dir(cls)
+)
+"""Names of methods that do not write into their object; those that do have been refused."""
+
+
+def call_method(
+    s: Writer, func: Atom, obj: Atom, method: str, type_: t.Type, args: list[Any],
+    kwargs: dict[str, Atom], origin: Origin, name: str,
+) -> Atom:
+    """Write the call of a method of a value that is not known when compiling."""
+    owner = s.unit.type(obj)
+    if method in IN_PLACE_METHODS and isinstance(owner, (t.Array, t.List, t.Dict)) and not kwargs:
+        return s.call(Const(IN_PLACE_METHODS[method]), [obj, *args], {}, origin, name)
+    if isinstance(owner, t.Object) and owner.cls in GENERATORS and writes_draws(method, kwargs):
+        return call_unknown(s, func, args, kwargs, origin, name)
+    if isinstance(owner, t.Object) and owner.cls in GENERATORS:
+        found = type_of_draw(s, owner.cls, method, args, kwargs)
+        return s.let(plain_call(func, args, kwargs), found, name, origin)
+    if isinstance(type_, t.Method):
+        descriptor = type_.descriptor
+        if isinstance(owner, t.Object):
+            return call_object_method(s, owner, obj, method, args, kwargs, origin, name)
+        inherited = call_super(s, obj, method, args, kwargs, origin, name)
+        if inherited is not None:
+            return inherited
+        if refused(s, descriptor, args, kwargs, origin, f".{method}"):
+            return UNDEF
+        replacement = REPLACEMENTS.get(descriptor) if hashable(descriptor) else None
+        if replacement is not None and isinstance(owner, t.Array) and s.heap is not None:
+            return s.call(Const(replacement), [obj, *args], kwargs, origin, name)
+        stored = store_result(s, descriptor, [obj, *args], kwargs, origin, name)
+        if stored is not None:
+            return stored
+        _, kwargs = without_defaults(descriptor, [], kwargs)
+        rest = [obj, *args]
+        found = s.type_of_call(descriptor, rest, kwargs) if isinstance(
+            owner, t.Array
+        ) else s.type_of_call(lambda x, *a, **k: getattr(x, method)(*a, **k), rest, kwargs)
+        if descriptor in POSITIONS:
+            found = t.INT
+        if isinstance(owner, t.Array) and not REGISTRY.facts(descriptor).writes_nothing:
+            return refuse_method(s, owner, method, origin)
+        if isinstance(found, t.Static):
+            return Const(found.value) if REGISTRY.inactive(descriptor) else s.let(
+                plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
+        return s.let(plain_call(func, args, kwargs), found, name, origin)
+    if isinstance(owner, t.Tuple) and is_namedtuple(owner.cls) and not args and method in (
+        "_replace", "_asdict"
+    ):
+        return with_fields(s, obj, owner, method, kwargs, origin, name)
+    if isinstance(owner, t.Tuple):
+        member = find_raw(owner.cls, method)
+        if member is not None and member[0] is not tuple:
+            return call_raw(s, obj, owner.cls, method, member, args, kwargs, origin, name)
+    if isinstance(owner, t.Dict):
+        if method == "items" and not args:
+            return s.let(Call(Const(dict.items), (obj,)), t.UNKNOWN, "entries", origin)
+        if method in ("keys", "values") and not args:
+            function = dict_keys if method == "keys" else dict_values
+            return s.call(Const(function), [obj], {}, origin, method)
+        if method == "get" and args and isinstance(args[0], Const) and owner.keys is not None:
+            if args[0].value in owner.keys:
+                return s.item(obj, args[0], origin, name)
+            return args[1] if len(args) > 1 else NONE
+        if method == "get" and args and not kwargs:
+            return get_entry(s, obj, args, origin, name)
+    writes = LIST_WRITES if isinstance(owner, t.List) else DICT_WRITES
+    if isinstance(owner, (t.List, t.Dict)) and method in writes and s.heap is not None and (
+        isinstance(obj, Var)
+    ):
+        change = call_list_method if isinstance(owner, t.List) else call_dict_method
+        return change(s, obj, method, args, kwargs, origin, name)
+    if isinstance(owner, (t.List, t.Dict)) and method in writes:
+        return s.reject(
+            origin, f"changing a {'list' if isinstance(owner, t.List) else 'dict'} in place "
+            f"(`.{method}`) is not supported yet", NEW_CONTAINER, "in-place-containers",
+        )
+    if isinstance(owner, (t.List, t.Dict)) and not REGISTRY.facts(
+        getattr(list if isinstance(owner, t.List) else dict, method, None)
+    ).writes_nothing:
+        return refuse_method(s, owner, method, origin)
+    if isinstance(owner, t.Unknown) and (method in IN_PLACE_METHODS or (
+        fills_argument(method, args, kwargs)
+    )):
+        return s.reject(
+            origin, f"`.{method}()` writes into a value of which the type is not known when "
+            "compiling", "annotate it, or make it where its type can be seen", "unknown-writes",
+        )
+    if isinstance(owner, t.Unknown) and method in WRITES:
+        return s.reject(
+            origin, f"`.{method}()` may write into a value of which the type is not known when "
+            "compiling", "annotate it, or make it where its type can be seen", "unknown-writes",
+        )
+    if isinstance(owner, t.Unknown) and method not in BUILTIN_METHODS and held(s, obj):
+        return s.reject(
+            origin, f"`.{method}()` of a value whose class is not known when compiling may write "
+            "into it", "call it on values of one class, or of a list whose items can be seen",
+            "unknown-writes",
+        )
+    if isinstance(owner, t.Text):
+        found = s.type_of_call(lambda x, *a, **k: getattr(x, method)(*a, **k), [obj, *args], kwargs)
+        return s.let(plain_call(func, args, kwargs), found, name, origin)
+    return s.let(plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
+
+
+def refuse_method(s: Writer, owner: t.Type, method: str, origin: Origin) -> Atom:
+    """Report a method of an array or container that may write into it."""
+    if isinstance(owner, t.Array):
+        return s.reject(
+            origin, f".{method}() may write into the array in a way that is not supported",
+            "write x[index] = value", "array-writes",
+        )
+    return s.reject(
+        origin, f".{method}() may change its object in a way that is not supported", NEW_CONTAINER,
+        "in-place-containers",
+    )
+
+
+def writes_draws(method: str, kwargs: Mapping[str, Atom]) -> bool:
+    """Say whether a method of a random generator writes into an argument."""
+    return "out" in kwargs or method == "shuffle"
+
+
+def fills_argument(method: str, args: list[Any], kwargs: Mapping[str, Atom]) -> bool:
+    """Say whether a method is given an array for its result, if its owner is an array."""
+    known = REGISTRY.facts(getattr(np.ndarray, method, None))
+    if known.output is None:
+        return False
+    name, position = known.output
+    given = kwargs.get(name, NONE)
+    if position is not None and position - 1 < len(args):
+        given = args[position - 1]
+    return not (isinstance(given, Const) and given.value is None)
+
+
+def held(s: Writer, obj: Atom) -> bool:
+    """Say whether a value is, or may be, one that a container known when compiling holds."""
+    if s.heap is None:
+        return False
+    return any(
+        root is not obj and isinstance(s.unit.type(root), (t.List, t.Tuple, t.Dict, t.Object))
+        for own in s.heap.roots(obj) for root in (own, *s.heap.state.entangled.get(own, ()))
+    )
+
+
+def with_fields(
+    s: Writer, obj: Atom, owner: t.Tuple, method: str, kwargs: dict[str, Atom], origin: Origin,
+    name: str,
+) -> Atom:
+    """Write ``_replace`` or ``_asdict`` of a namedtuple."""
+    names: tuple[str, ...] = getattr(owner.cls, "_fields", ())
+    fields = {
+        f: kwargs[f] if f in kwargs else s.item(obj, Const(i), origin, f)
+        for i, f in enumerate(names)
+    }
+    if kwargs.keys() - fields.keys():
+        return s.reject(
+            origin, f"{owner.cls.__name__} has no field `{min(kwargs.keys() - fields.keys())}`",
+            f"it has {', '.join(names)}", "call-arguments",
+        )
+    if method == "_asdict":
+        return s.pack_dict([(Const(f), value) for f, value in fields.items()], origin, name)
+    return s.call(Const(owner.cls), list(fields.values()), {}, origin, name)
+
+
+def call_object_method(
+    s: Writer, owner: t.Object, obj: Atom, method: str, args: list[Any],
+    kwargs: dict[str, Atom], origin: Origin, name: str,
+) -> Atom:
+    """Write the call of a method of an instance, as its class defines it."""
+    found = find_raw(owner.cls, method)
+    if found is not None:
+        return call_raw(s, obj, owner.cls, method, found, args, kwargs, origin, name)
+    return s.reject(
+        origin, f"{owner.cls.__name__} has no method `{method}`", "call a method that exists",
+        "undefined-names",
+    )

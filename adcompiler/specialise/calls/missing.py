@@ -1,0 +1,190 @@
+"""The finding for a function without a rule: where it is called and what would register one."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import types
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from adcompiler.errors import ADError, Finding
+from adcompiler.frontend.functions import lower
+from adcompiler.ir.nodes import Origin
+from adcompiler.ops.homes import root_module
+
+INDENT = "      "
+
+
+def missing_rule(
+    origin: Origin, name: str, function: Any, count: int = 1,
+    keywords: Mapping[str, Any] | None = None, obstacle: Finding | None = None,
+) -> Finding:
+    """Return the finding that a differentiable value reaches ``function``, which has no rule.
+
+    ``count`` is the number of positional arguments of the call, ``keywords`` holds its others;
+    ``obstacle`` is what keeps the function's source from being compiled, if it has one.
+    """
+    if function is None:
+        return origin.finding(
+            f"{name} has no rule, and its owner is of a type that is not known when compiling",
+            "call functions that have rules, or put this into a function of your own and register "
+            "a rule for that", "missing-rule",
+        )
+    rows = lines_that_register(function, count, keywords or {})
+    hint = "\n".join(["register a rule, before the derivative is first called:", *(
+        f"{INDENT}{row}".rstrip() for row in rows
+    )])
+    reason = why_not_compiled(function)
+    if obstacle is not None:
+        place = f"{Path(obstacle.file).name}:{obstacle.line}"
+        reason = f"its source cannot be compiled ({place}: {obstacle.problem})"
+    return origin.finding(f"{name} has no rule, and {reason}", hint, "missing-rule")
+
+
+def may_write(origin: Origin, name: str, function: Any) -> Finding:
+    """Return the finding that ``function`` may write a differentiable value into an argument."""
+    if function is None:
+        return origin.finding(
+            f"{name} may keep the value in an object of a type that is not known when compiling",
+            "use functions that return new values", "array-writes",
+        )
+    return origin.finding(
+        f"{name} has no rule, and may write into the array or container that it gets",
+        "use functions that return new values; or, if it writes into none of its arguments, say "
+        f"so: adcompiler.non_differentiable({spelling(function)}, pure=False)", "array-writes",
+    )
+
+
+def may_fill(origin: Origin, name: str, function: Any) -> Finding:
+    """Return the finding that ``function`` may write a differentiable value into an array."""
+    if function is not None:
+        return may_write(origin, name, function)
+    return origin.finding(
+        f"{name} has no rule, and may write into the array or container that it gets",
+        "put the call into a function of your own, and register a rule for that", "array-writes",
+    )
+
+
+def why_not_compiled(function: Any) -> str:
+    """Return why the source of ``function`` is not compiled instead."""
+    if not isinstance(function, types.FunctionType):
+        return "no Python source that could be compiled"
+    try:
+        lower(function)
+    except ADError as error:
+        reason = str(error).partition(" What to do:")[0].rstrip(".")
+        if reason.startswith("no source text"):
+            return f"its source text is missing: {reason.partition(': ')[2]}"
+        return reason
+    return "its source cannot be compiled"
+
+
+def lines_that_register(function: Any, count: int, keywords: Mapping[str, Any]) -> list[str]:
+    """Return the lines of a rule for ``function``, with ``...`` for what only the user knows."""
+    module, name = public_name(function)
+    spelled = f"{module}.{name}" if module else name
+    imports = ["import adcompiler", *([f"import {module}"] if module else []), ""]
+    names = [name for name in parameter_names(function, count) if name not in keywords]
+    if isinstance(function, np.ufunc) and function.nout == 1 and function.signature is None:
+        return [*imports, *scalar_rule_lines(spelled, names), *no_derivative(spelled)]
+    short = name.rpartition(".")[2]
+    given = ", ".join([*names, *(f"{key}={key}" for key in keywords)])
+    params = ", ".join([*names, *(f"{key}={literal(value)}" for key, value in keywords.items())])
+    bars = ", ".join(["..."] * len(names))
+    return [
+        *imports,
+        f"@adcompiler.rrule({spelled})",
+        f"def {short}_rule({params}):",
+        f"    y = {spelled}({given})",
+        "",
+        f"    def {short}_pullback(dy):",
+        f"        return {bars}  # {cotangents(names)}",
+        "",
+        f"    return y, {short}_pullback",
+        *no_derivative(spelled),
+    ]
+
+
+def literal(value: Any) -> str:
+    """Return a default value as source, None for what has no literal."""
+    return repr(value) if isinstance(value, (bool, int, float, str)) else "None"
+
+
+def scalar_rule_lines(spelled: str, names: list[str]) -> list[str]:
+    """Return the lines of an elementwise rule: one partial derivative per argument."""
+    head = f"lambda {', '.join(names)}: ..."
+    return [
+        "adcompiler.scalar_rule(",
+        f"    {spelled},",
+        *(f"    {head},  # its derivative in {name}" for name in names),
+        ")",
+    ]
+
+
+def no_derivative(spelled: str) -> list[str]:
+    """Return the line to write instead for a function without a derivative."""
+    return [f"# or, if its results carry no derivative: adcompiler.non_differentiable({spelled})"]
+
+
+def cotangents(names: list[str]) -> str:
+    return f"the cotangent{'s' if len(names) > 1 else ''} of {', '.join(names)}"
+
+
+def parameter_names(function: Any, count: int) -> list[str]:
+    """Return names for the positional parameters that a rule needs."""
+    if isinstance(function, np.ufunc):
+        return generic_names(function.nin)
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return generic_names(count)
+    names = [
+        p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+    ]
+    needed = sum(p.default is p.empty for p in parameters if p.name in names)
+    names = names[: max(count, needed)]
+    return names if len(names) >= count else generic_names(count)
+
+
+def generic_names(count: int) -> list[str]:
+    """Return names for ``count`` parameters that have none."""
+    return ["x"] if count == 1 else [f"x{position}" for position in range(1, count + 1)]
+
+
+def public_name(function: Any) -> tuple[str, str]:
+    """Return the module and name by which users import a function; no module if none has it."""
+    name = str(getattr(function, "__qualname__", getattr(function, "__name__", "function")))
+    module = getattr(function, "__module__", None) or ""
+    if "<locals>" in name or module == "__main__":
+        return "", name.rpartition(".")[2]
+    roots = {root_module(function), root_module(function).lstrip("_"), module.partition(".")[0]}
+    if isinstance(function, np.ufunc):
+        roots |= {"numpy", "scipy"}  # a ufunc does not say where it is from
+    found = [
+        candidate for candidate, loaded in list(sys.modules.items())
+        if candidate.partition(".")[0] in roots and reached(loaded, name) is function
+    ]
+    found.sort(key=lambda m: (any(p.startswith("_") for p in m.split(".")), m != module, len(m)))
+    if not found or found[0] == "builtins":
+        return "", name
+    return found[0], name
+
+
+def reached(loaded: Any, name: str) -> Any:
+    """Return what a dotted name leads to from a module, None where it leads nowhere."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a module may warn of names that it is about to drop
+        for part in name.split("."):
+            loaded = getattr(loaded, part, None)
+    return loaded
+
+
+def spelling(function: Any) -> str:
+    """Return how a function would be written in source, e.g. ``numpy.sort``."""
+    module, name = public_name(function)
+    return f"{module}.{name}" if module else name

@@ -1,0 +1,331 @@
+"""Calls of functions whose source is read: opened in place, or left as calls."""
+
+from __future__ import annotations
+
+import types as python_types
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from adcompiler.analyses.foreign import is_foreign
+from adcompiler.analyses.liveness import live_variables
+from adcompiler.analyses.once import reused_variables
+from adcompiler.errors import ADError
+from adcompiler.frontend.functions import lower
+from adcompiler.frontend.scope import Scope
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    UNDEF, Atom, Block, Closure, Const, Function, If, Loop, Origin, Param, Star, Statement,
+    Unsupported, Var, unstar,
+)
+from adcompiler.ir.visit import size, walk, with_blocks
+from adcompiler.specialise.calls.binding import bind, environment, literal, plain_call, shown_name
+from adcompiler.specialise.calls.callees import (
+    GIVEN, MAX_CALLS, MAX_DEPTH, call_compiled, parts_of_function,
+)
+from adcompiler.specialise.calls.libraries import is_library, may_be_tried, works_on_programs
+from adcompiler.specialise.dead_carries import without_dead_carries
+from adcompiler.specialise.storage.heap import State
+from adcompiler.specialise.writer import Writer
+from adcompiler.typed.values import simple, type_of
+
+INLINE_SIZE = 30
+
+
+def call_python(
+    s: Writer, func: Const, function: python_types.FunctionType, args: list[Any],
+    kwargs: dict[str, Atom], origin: Origin, name: str,
+) -> Atom:
+    """Write a call of a function written in Python."""
+    in_rule = s.in_rule
+    path = None if function in s.unit.emitted else s.unit.path_of(function)
+    if is_foreign(function) or (works_on_programs(function) and not any(
+        t.may_vary(s.unit.type(unstar(a))) for a in (*args, *kwargs.values())
+    )):
+        return s.let(plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
+    try:
+        definition = lower(function)
+    except ADError:
+        return s.let(plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
+    emitted = function in s.unit.emitted
+    scope = Scope(function, path, emitted)
+    definition = without_dead_carries(definition) if emitted else definition
+    rejects = any(isinstance(statement, Unsupported) for statement in walk(definition.body))
+    if rejects:
+        static = static_result(s, function, args, kwargs)
+        if static is not None:
+            return static
+    default = defaults_of(s, func, function, definition, origin)
+    bound = bind(s, definition, args, kwargs, default, origin)
+    if bound is None:
+        return UNDEF
+    before = None if s.heap is None else (s.heap.state.copy(), dict(s.heap.references))
+    with s.writing_to([]) as out:
+        findings = len(s.unit.findings)
+        result = apply(s, definition, bound, (), func, scope, origin, name, function)
+    if before is not None and is_library(function) and writes_global(s, before[0]):
+        assert s.heap is not None
+        s.heap.state, s.heap.references = before
+        del s.unit.findings[findings:]
+        return call_as_it_is(s, func, function, args, kwargs, origin, name)
+    helps = s.unit.replacing > 0 and s.unit.is_inside_rules(function)
+    if len(s.unit.findings) > findings and not helps:
+        after = None if s.heap is None else (s.heap.state, s.heap.references)
+        if s.heap is not None and before is not None:
+            s.heap.state, s.heap.references = before
+        static = static_result(s, function, args, kwargs)
+        if static is not None:
+            del s.unit.findings[findings:]
+            return static
+        if s.heap is not None and after is not None and not (in_rule or is_library(function)):
+            s.heap.state, s.heap.references = after
+        if in_rule or is_library(function):
+            s.unit.opaque[function] = s.unit.findings[findings]
+            del s.unit.findings[findings:]
+            return call_as_it_is(s, func, function, args, kwargs, origin, name)
+    s.out.extend(out)
+    return result
+
+
+def defaults_of(
+    s: Writer, func: Const, function: python_types.FunctionType, definition: Function,
+    origin: Origin,
+) -> Callable[[Param], Atom | None]:
+    """Return what gives the default value of a parameter of a Python function."""
+    defaults = function.__defaults__ or ()
+    positional = [p for p in definition.params if p.kind in (0, 1)]
+    first = len(positional) - len(defaults)
+
+    def default(param: Param) -> Atom | None:
+        if param.kind == 3:
+            table = function.__kwdefaults__ or {}
+            key = param.var.name
+            if key not in table:
+                return None
+            return literal(s, table[key], func, ("__kwdefaults__", key), origin)
+        index = positional.index(param) - first if param in positional else -1
+        if index < 0:
+            return None
+        return literal(s, defaults[index], func, ("__defaults__", index), origin)
+
+    return default
+
+
+def writes_global(s: Writer, before: State) -> bool:
+    """Say whether the code opened since wrote into an object of a module: a table of its own."""
+    assert s.heap is not None
+    return any(
+        s.heap.state.value(root) is not before.value(root) for root in s.heap.globals.values()
+    )
+
+
+def call_as_it_is(
+    s: Writer, func: Const, function: Any, args: list[Any], kwargs: dict[str, Atom],
+    origin: Origin, name: str,
+) -> Atom:
+    """Write a call of a function that cannot be compiled: one without derivative, or in a rule."""
+    tried = may_be_tried(function, (*args, *kwargs.values()))
+    type_ = s.type_of_call(function, args, kwargs) if tried else t.UNKNOWN
+    if tried and takes_read_only(s, function, args, kwargs):
+        s.unit.harmless.add(function)
+    return s.let(plain_call(func, args, kwargs), type_, name, origin)
+
+
+def takes_read_only(
+    s: Writer, function: Any, args: list[Any], kwargs: Mapping[str, Atom]
+) -> bool:
+    """Say whether a library function works on arrays that it cannot write into."""
+    try:
+        values = [s.stand_in(a, 3) for a in args]
+        named = {k: s.stand_in(a, 3) for k, a in kwargs.items()}
+        protect((*values, *named.values()))
+        function(*values, **named)
+    except Exception:
+        return False
+    return True
+
+
+def protect(values: Iterable[Any]) -> None:
+    """Make writes into arrays raise."""
+    for value in values:
+        if isinstance(value, np.ndarray):
+            value.setflags(write=False)
+        elif isinstance(value, (list, tuple)):
+            protect(value)
+
+
+def contents(value: Any) -> list[Any]:
+    """Return what a list, dict or plain object holds."""
+    if isinstance(value, dict):
+        return [*value.keys(), *value.values()]
+    if isinstance(value, list):
+        return list(value)
+    fields = getattr(value, "__dict__", None)
+    return [*fields, *fields.values()] if type(fields) is dict else []
+
+
+def same_contents(value: Any, held: list[Any]) -> bool:
+    """Say whether a value still holds the same objects."""
+    now = contents(value)
+    return len(now) == len(held) and all(a is b for a, b in zip(now, held, strict=True))
+
+
+def static_result(
+    s: Writer, function: Any, args: list[Any], kwargs: Mapping[str, Atom]
+) -> Const | None:
+    """Return the value of a call that depends on argument types only, found by trying it.
+
+    Only modules, functions, classes, dtypes and None count as such values, and plain values where
+    every argument is known. Used for library functions that cannot be compiled: the user's own
+    functions never run when compiling.
+    """
+    if any(isinstance(a, Star) for a in args) or not may_be_tried(
+        function, (*args, *kwargs.values())
+    ):
+        return None
+    found = []
+    for n in (3, 4):
+        try:
+            values = [s.stand_in(a, n) for a in args]
+            named = {k: s.stand_in(a, n) for k, a in kwargs.items()}
+            given = (*values, *named.values())
+            protect(given)
+            held = [contents(value) for value in given]
+            found.append(function(*values, **named))
+            if not all(map(same_contents, given, held)):
+                return None  # the call is not for its value only
+        except Exception:
+            return None
+    known = all(isinstance(s.unit.type(a), t.Static) or isinstance(a, Const)
+                for a in (*args, *kwargs.values()))
+    first, second = found
+    if isinstance(type_of(first), t.Static) and t.same_static(first, second):
+        return Const(first)
+    if known and simple(first) and first == second:
+        return Const(first)
+    return None
+
+
+def call_closure(
+    s: Writer, func: Atom, closure: Closure, args: list[Any], kwargs: dict[str, Atom],
+    origin: Origin, name: str,
+) -> Atom:
+    """Write a call of a function defined inside the code being compiled."""
+    function = closure.function
+    bound = bind(s, function, args, kwargs, defaults_of_closure(closure), origin)
+    if bound is None:
+        return UNDEF
+    return apply(s, function, bound, closure.captures, func, closure.scope, origin, name, function)
+
+
+def defaults_of_closure(closure: Closure) -> Callable[[Param], Atom | None]:
+    """Return what gives the default value of a parameter of an inner function."""
+    with_default = [p for p in closure.function.params if p.has_default]
+
+    def default(param: Param) -> Atom | None:
+        return closure.defaults[with_default.index(param)] if param.has_default else None
+
+    return default
+
+
+def apply(
+    s: Writer, function: Function, bound: list[Atom], captures: tuple[Atom, ...], itself: Atom,
+    scope: Scope | None, origin: Origin, name: str, identity: Any,
+) -> Atom:
+    """Write the body of ``function`` in place, or a call of its own compiled form."""
+    unit = s.unit
+    if scope is None or not scope.is_rule:
+        unit.reused |= reused_variables(function)
+        for param, atom in zip(function.params, bound, strict=True):
+            s.check_once(param.var, atom, origin)
+    depth = unit.active_calls.count(identity)
+    large = size(function.body) > INLINE_SIZE and not partial_evaluation_helps(s, bound)
+    given = bool(unit.active_calls) and is_given(unit.active_calls[-1])
+    opened = depth == 0 and (
+        not large or given or (scope is not None and scope.is_rule)
+        or unit.emitted.get(identity, False) or overlap(s, bound, captures)
+    )
+    if not opened and not must_open(s, bound, captures):
+        result = call_compiled(
+            s, function, bound, captures, itself, scope, origin, name, identity
+        )
+        if result is not None:
+            return result
+    if depth > MAX_DEPTH or len(unit.active_calls) > MAX_CALLS:
+        return s.reject(
+            origin,
+            f"{shown_name(function)}() is called recursively with functions as arguments",
+            "write the recursion without passing functions", "unknown-callable",
+        )
+    env = environment(function, bound, captures, itself)
+    if s.heap is not None:
+        s.heap.live |= live_variables(function)
+    start = len(s.out)
+    unit.active_calls.append(identity)
+    unit.call_sites.append(origin)
+    try:
+        yields = s.block(function.body, env, scope)
+    finally:
+        unit.active_calls.pop()
+        unit.call_sites.pop()
+    if not given:
+        s.out[start:] = [via(statement, origin) for statement in s.out[start:]]
+    return UNDEF if yields is None else yields[0]
+
+
+def is_given(identity: Any) -> bool:
+    """Say whether what is being compiled only calls a function that is given to another."""
+    return isinstance(identity, tuple) and identity[0] == GIVEN
+
+
+def via(statement: Statement, site: Origin) -> Statement:
+    """Return a statement of an opened function, with the line that called it."""
+
+    def within(block: Block) -> Block:
+        return replace(block, statements=tuple(via(inner, site) for inner in block.statements))
+
+    if isinstance(statement, Unsupported):
+        return statement
+    new = replace(statement, origin=replace(statement.origin, via=site.via or site))
+    match new:
+        case If():
+            return replace(new, then=within(new.then), orelse=within(new.orelse))
+        case Loop():
+            test = new.condition
+            return replace(
+                new, condition=None if test is None else within(test), body=within(new.body)
+            )
+    return with_blocks(new, within)
+
+
+def partial_evaluation_helps(s: Writer, bound: list[Atom]) -> bool:
+    """Say whether an argument known when compiling is likely to decide branches of the callee."""
+    return any(
+        (isinstance(a, Const) and not isinstance(a.value, (int, float, complex, str)))
+        or isinstance(s.unit.type(a), t.FunctionType)
+        for a in bound
+    )
+
+
+def overlap(s: Writer, bound: list[Atom], captures: tuple[Atom, ...]) -> bool:
+    """Say whether two arguments may share storage: a write to one may change the other."""
+    if s.heap is None:
+        return False
+    seen: set[Var] = set()
+    for atom in dict.fromkeys((*bound, *captures)):
+        roots = set(s.heap.roots(atom))
+        near = {o for r in roots for o in s.heap.state.entangled.get(r, ())}
+        if (roots | near) & seen:
+            return True
+        seen |= roots
+    return False
+
+
+def must_open(s: Writer, bound: list[Atom], captures: tuple[Atom, ...]) -> bool:
+    """Say whether a function is passed of which it is not known how it was made."""
+    return any(
+        isinstance(s.unit.type(a), (t.FunctionType, t.Method)) and parts_of_function(s, a) is None
+        for a in (*bound, *captures)
+    )

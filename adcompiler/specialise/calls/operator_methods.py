@@ -1,0 +1,150 @@
+"""Operators of classes: calls of the methods that define them, in the order that Python asks."""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+import types as python_types
+from typing import Any
+
+import numpy as np
+
+from adcompiler.errors import ADError
+from adcompiler.frontend.functions import lower
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin, Star, Var
+from adcompiler.runtime import check_items, dict_keys, unpack
+from adcompiler.specialise.objects import call_raw, find_raw
+from adcompiler.specialise.writer import Writer
+
+BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor",
+          "lshift", "rshift")
+COMPARISONS = {"eq": "eq", "ne": "ne", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
+
+OPERATORS: dict[Any, tuple[str, ...]] = {
+    **{getattr(operator, f"__{name}__"): (f"__{name}__", f"__r{name}__") for name in BINARY},
+    **{getattr(operator, f"__i{name}__"): (f"__i{name}__", f"__{name}__", f"__r{name}__")
+       for name in BINARY},
+    **{getattr(operator, name): (f"__{name}__", f"__{other}__")
+       for name, other in COMPARISONS.items()},
+    pow: ("__pow__", "__rpow__"), divmod: ("__divmod__", "__rdivmod__"),
+    operator.neg: ("__neg__",), operator.pos: ("__pos__",), operator.invert: ("__invert__",),
+    operator.abs: ("__abs__",), abs: ("__abs__",), len: ("__len__",), float: ("__float__",),
+    int: ("__int__",), complex: ("__complex__",), round: ("__round__",),
+    operator.contains: ("__contains__",), operator.getitem: ("__getitem__",),
+    operator.index: ("__index__",),
+}
+"""The methods that define what an operator or built-in function does with an instance."""
+
+
+def method_of(s: Writer, atom: Any, name: str) -> tuple[type, tuple[type, Any]] | None:
+    """Return the class of an instance and its method ``name`` written in Python, if it has one."""
+    type_ = s.unit.type(atom) if not isinstance(atom, Star) else t.UNKNOWN
+    if not isinstance(type_, (t.Tuple, t.Object)):
+        return None
+    found = find_raw(type_.cls, name)
+    if found is None or not isinstance(found[1], python_types.FunctionType):
+        return None
+    return (type_.cls, found) if has_text(found[1]) else None
+
+
+def has_text(function: Any) -> bool:
+    """Say whether something is a function written in Python whose source can be read."""
+    try:
+        return isinstance(function, python_types.FunctionType) and bool(lower(function))
+    except ADError:
+        return False
+
+
+def call_operator(
+    s: Writer, function: Any, args: list[Any], origin: Origin, name: str
+) -> Atom | None:
+    """Write an operator of instances as the methods that define it; None if none does."""
+    names = OPERATORS.get(function)
+    if names is None or not args:
+        return None
+    tries: list[tuple[Any, str, list[Any]]] = []
+    if len(args) == 2 and len(names) > 1:
+        left, right = args
+        reflected = (right, names[-1], [left])
+        tries = [(left, own, [right]) for own in names[:-1]]
+        first, second = method_of(s, left, names[-2]), method_of(s, right, names[-1])
+        if isinstance(s.unit.type(left), (t.Array, t.Scalar)) and not defers(s, left, second):
+            second = None
+        if second is not None and (first is None or (
+            second[0] is not first[0] and issubclass(second[0], first[0])
+            and second[1] != find_raw(first[0], names[-1])
+        )):
+            tries.insert(len(names) - 2, reflected)
+        elif second is not None and first is not None and first[0] is not second[0]:
+            tries.append(reflected)
+    else:
+        tries = [(args[0], names[0], args[1:])]
+    for receiver, method, rest in tries:
+        found = method_of(s, receiver, method)
+        if found is None:
+            continue
+        with s.writing_to([]) as out:
+            result = call_raw(s, receiver, *found_as(found, method), rest, {}, origin, name)
+        if isinstance(result, Const) and result.value is NotImplemented:
+            continue
+        s.out.extend(out)
+        return result
+    return None
+
+
+def truth_of_instance(s: Writer, atom: Atom, type_: t.Object, origin: Origin) -> Atom:
+    """Write whether an instance counts as true: what ``__bool__`` or ``__len__`` says."""
+    found = method_of(s, atom, "__bool__")
+    if found is not None:
+        return s.truth(call_raw(s, atom, *found_as(found, "__bool__"), [], {}, origin, "truth"),
+                       origin)
+    found = method_of(s, atom, "__len__")
+    if found is not None:
+        size = call_raw(s, atom, *found_as(found, "__len__"), [], {}, origin, "size")
+        return s.call(Const(operator.ne), [size, Const(0)], {}, origin, "truth")
+    decided = find_raw(type_.cls, "__bool__") or find_raw(type_.cls, "__len__")
+    return atom if decided else Const(True)
+
+
+ITERATING: frozenset[Any] = frozenset({
+    sum, list, tuple, set, min, max, sorted, any, all, map, filter, zip, enumerate, iter, unpack,
+    math.prod, math.fsum, functools.reduce, np.array, np.asarray, dict,
+})
+"""Functions that run over their arguments."""
+
+
+def iterated(s: Writer, atom: Any, origin: Origin) -> Any:
+    """Return what running over ``atom`` runs over: what ``__iter__`` gives, the keys of a dict."""
+    type_ = None if isinstance(atom, Star) else s.unit.type(atom)
+    if isinstance(type_, t.Dict) and type_.keys is None:
+        return s.call(Const(dict_keys), [atom], {}, origin, "keys")
+    if isinstance(type_, t.Unknown) and t.may_vary(type_) and not isinstance(
+        s.unit.definition(atom), Call
+    ):
+        s.out.append(Do(Call(Const(check_items), (atom,)), origin))
+    found = None if isinstance(atom, Star) else method_of(s, atom, "__iter__")
+    if found is None:
+        return atom
+    result = call_raw(s, atom, *found_as(found, "__iter__"), [], {}, origin, "items")
+    match s.unit.definition(result):
+        case Call(Const(function), (Var() | Const() as items,)) if function is iter:
+            return items
+    return result
+
+
+def defers(s: Writer, left: Atom, second: tuple[type, Any] | None) -> bool:
+    """Say whether a number or array leaves an operator to the class of the other operand."""
+    type_ = s.unit.type(left)
+    if second is None or (isinstance(type_, t.Scalar) and type_.dtype is None):
+        return True
+    cls = second[0]
+    if hasattr(cls, "__array_ufunc__"):
+        return cls.__array_ufunc__ is None
+    return getattr(cls, "__array_priority__", 0.0) > 0.0
+
+
+def found_as(found: tuple[type, tuple[type, Any]], name: str) -> tuple[type, str, tuple[type, Any]]:
+    """Return what ``call_raw`` takes: the class, the name of the method, and where it stands."""
+    return found[0], name, found[1]

@@ -1,0 +1,166 @@
+"""Displays and call arguments while specialising: ``*`` and ``**`` are opened where types allow."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import Atom, Const, Origin, Pack, Star, unstar
+from adcompiler.specialise.calls.operator_methods import iterated
+from adcompiler.specialise.generators import consumed
+from adcompiler.specialise.result_types import item_type
+from adcompiler.specialise.writer import Env, Writer
+from adcompiler.typed.values import simple
+
+
+class Displays(Writer):
+    """The part of the specialiser that writes tuples, lists, sets and dicts."""
+
+    def arguments(
+        self, args: tuple[Atom | Star, ...], kwargs: tuple[tuple[str | None, Atom], ...],
+        env: Env, origin: Origin,
+    ) -> tuple[list[Atom | Star], dict[str, Atom]]:
+        """Return call arguments with ``*`` and ``**`` opened where their structure is known."""
+        values: list[Atom | Star] = []
+        for arg in args:
+            if isinstance(arg, Star):
+                values.extend(self.starred(self.value(arg.atom, env), origin))
+            else:
+                values.append(self.value(arg, env))
+        named: dict[str, Atom] = {}
+        for key, atom in kwargs:
+            value = self.value(atom, env)
+            if key is not None:
+                self.check_new_keyword(key, named, origin)
+                named[key] = value
+                continue
+            type_ = self.unit.type(value)
+            if isinstance(type_, t.Dict) and type_.keys is not None:
+                for entry in type_.keys:
+                    self.check_new_keyword(entry, named, origin)
+                    named[str(entry)] = self.item(value, Const(entry), origin, str(entry))
+            else:
+                self.reject(
+                    origin, "** of a dict whose keys are not known when compiling",
+                    "pass the keyword arguments by name, or the dict itself", "star-arguments",
+                )
+        return values, named
+
+    def check_new_keyword(self, key: Any, named: dict[str, Atom], origin: Origin) -> None:
+        """Report what Python takes for no keyword: one given twice, or one that is no text."""
+        if not isinstance(key, str) or key in named:
+            problem = "is given twice by keyword" if key in named else "is no keyword"
+            self.reject(
+                origin, f"{key!r} {problem}; Python raises a TypeError", "leave it out",
+                "call-arguments",
+            )
+
+    def starred(self, value: Atom, origin: Origin) -> list[Atom | Star]:
+        """Return what ``*value`` stands for: its elements if their number is known."""
+        value = iterated(self, consumed(self, value, origin), origin)
+        elements = self.unit.elements(value)
+        if elements is not None:
+            return list(elements)
+        type_ = self.unit.type(value)
+        if isinstance(type_, t.Tuple):
+            return [self.item(value, Const(i), origin, "part") for i in range(len(type_.items))]
+        return [Star(value)]
+
+    def display(
+        self, kind: str, items: tuple[Atom | Star, ...], keys: tuple[Atom | None, ...], env: Env,
+        origin: Origin, name: str,
+    ) -> Atom:
+        """Write a tuple, list, set or dict display."""
+        if kind == "dict":
+            entries: dict[int, tuple[Atom, Atom]] = {}
+            for key, item in zip(keys, items, strict=True):
+                value = self.value(unstar(item), env)
+                type_ = self.unit.type(value)
+                if key is not None:
+                    entries[len(entries)] = (self.value(key, env), value)
+                elif isinstance(type_, t.Dict) and type_.keys is not None:
+                    for k in type_.keys:
+                        inner = self.item(value, Const(k), origin, str(k))
+                        entries[len(entries)] = (Const(k), inner)
+                else:
+                    return self.reject(
+                        origin, "** of a dict whose keys are not known when compiling",
+                        "write the entries out", "star-arguments",
+                    )
+            return self.pack_dict(list(entries.values()), origin, name)
+        values: list[Atom | Star] = []
+        for item in items:
+            if isinstance(item, Star):
+                values.append(Star(self.value(item.atom, env)))
+            else:
+                values.append(self.value(item, env))
+        return self.sequence_display(kind, values, name, origin)
+
+    def sequence_display(
+        self, kind: str, items: Sequence[Atom | Star], name: str, origin: Origin
+    ) -> Atom:
+        """Write a tuple, list or set display of values that are specialised already."""
+        values: list[Atom | Star] = []
+        for item in items:
+            values.extend(self.starred(item.atom, origin) if isinstance(item, Star) else [item])
+        if kind != "set" and any(
+            isinstance(v, Star) and t.may_vary(self.unit.type(v.atom)) for v in values
+        ):
+            return self.concatenated(kind, values, name, origin)
+        known = [v.value for v in values if isinstance(v, Const)]
+        if kind == "set" and len(known) == len(values):
+            return Const(frozenset(known))
+        return self.pack(kind, tuple(values), name, origin)
+
+    def concatenated(
+        self, kind: str, values: list[Atom | Star], name: str, origin: Origin
+    ) -> Atom:
+        """Write a display with sequences of unknown length inside as a sum of lists."""
+        total: Atom | None = None
+        for starred, group in itertools.groupby(values, lambda v: isinstance(v, Star)):
+            for part in ([unstar(v)] for v in group) if starred else [list(map(unstar, group))]:
+                items = self.call(Const(list), part, {}, origin, "items") if starred else (
+                    self.pack("list", tuple(part), "items", origin))
+                total = items if total is None else self.call(
+                    Const(operator.add), [total, items], {}, origin, name)
+        assert total is not None
+        return total if kind == "list" else self.call(Const(tuple), [total], {}, origin, name)
+
+    def pack_dict(self, entries: list[tuple[Atom, Atom]], origin: Origin, name: str) -> Atom:
+        """Write a dict of ``(key, value)`` atoms; later entries win, as in Python."""
+        if not all(isinstance(key, Const) for key, _ in entries):
+            rhs = Pack("dict", tuple(v for _, v in entries), tuple(k for k, _ in entries))
+            item: t.Type = t.BOTTOM
+            for _, value in entries:
+                item = t.join(item, self.unit.type(value))
+            return self.let(rhs, t.Dict(None, (item,)), name, origin)
+        table: dict[Any, tuple[Atom, Atom]] = {}
+        for key, value in entries:
+            assert isinstance(key, Const)
+            table[key.value] = (key, value)
+        rhs = Pack("dict", tuple(v for _, v in table.values()), tuple(k for k, _ in table.values()))
+        types = tuple(self.unit.type(v) for _, v in table.values())
+        return self.let(rhs, t.Dict(tuple(table), types), name, origin)
+
+    def pack(
+        self, kind: str, values: tuple[Atom | Star, ...], name: str, origin: Origin,
+        cls: type = tuple,
+    ) -> Atom:
+        """Write a tuple, list or set of ``values``."""
+        literals = [v.value for v in values if isinstance(v, Const) and simple(v.value)]
+        if kind == "tuple" and values and len(literals) == len(values):
+            return Const(tuple(literals))
+        types = [self.unit.type(unstar(v)) for v in values]
+        known = not any(isinstance(v, Star) for v in values)
+        type_: t.Type = t.UNKNOWN
+        if kind == "tuple" and known:
+            type_ = t.Tuple(tuple(types), cls)
+        elif kind == "list":
+            item: t.Type = t.BOTTOM
+            for v, vt in zip(values, types, strict=True):
+                item = t.join(item, item_type(vt) if isinstance(v, Star) else vt)
+            type_ = t.List(t.UNKNOWN if isinstance(item, t.Static) else item)
+        return self.let(Pack(kind, values), type_, name, origin)

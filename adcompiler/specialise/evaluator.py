@@ -1,0 +1,450 @@
+"""Specialises IR on types: what types decide is decided here, calls of user functions are opened.
+
+The result is again IR, with the type of every variable known (or known to be unknown) in the
+tables of the ``Unit``. A branch whose condition is a compile-time value is replaced by its arm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from adcompiler.analyses.storage import is_mutable
+from adcompiler.frontend.attempts import InParts
+from adcompiler.frontend.scope import Scope
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    UNDEF, Atom, Attribute, Block, Call, Closure, Const, Do, Format, Free, If, Item, Let, Loop,
+    Origin, Pack, Raise, Rhs, Slice, Star, Statement, substitute, Try, Unsupported, Var, With,
+)
+from adcompiler.ir.visit import substitute_statement
+from adcompiler.runtime import check_bound, store_global
+from adcompiler.specialise.access import Access
+from adcompiler.specialise.calls.dispatch import call
+from adcompiler.specialise.calls.operator_methods import truth_of_instance
+from adcompiler.specialise.displays import Displays
+from adcompiler.specialise.folds.iterator import computes_items, gives_items, makes_iterator
+from adcompiler.specialise.global_state import store
+from adcompiler.specialise.loops import Loops
+from adcompiler.specialise.objects import mangled, written_super
+from adcompiler.specialise.regions import Regions
+from adcompiler.specialise.storage.choices import (
+    Place, handed_out, one_of, places_of_arms, truth_of,
+)
+from adcompiler.specialise.storage.heap import Heap, Reference, State
+from adcompiler.specialise.writer import Env
+
+
+class Specialiser(Loops, Regions, Displays, Access):
+    """Evaluates IR over types and writes the specialised statements to ``out``."""
+
+    # -- blocks and statements -----------------------------------------------------------------
+
+    def block(
+        self, block: Block, env: Env, scope: Scope | None, carried: bool = False
+    ) -> tuple[Atom, ...] | None:
+        """Write the statements of ``block``; return what it yields, None if it always raises.
+
+        What is ``carried`` on to variables may be unbound.
+        """
+        for statement in block.statements:
+            if not self.statement(statement, env, scope):
+                return None
+        if block.diverges:
+            return None
+        read = self.carried_value if carried else self.value
+        return tuple(read(atom, env) for atom in block.yields)
+
+    def statement(self, statement: Statement, env: Env, scope: Scope | None) -> bool:
+        """Write one statement; return False if control never passes it."""
+        self.at = getattr(statement, "origin", self.at)
+        if self.at is not None:
+            self.unit.budget.spend(self.at, self.unit.call_sites)
+        match statement:
+            case Let(target, rhs, origin):
+                env[target] = self.rhs(rhs, env, scope, origin, target.name, target.temporary)
+                self.check_once(target, env[target], origin)
+            case Do(Call(Const(function), (name, value)), origin) if function is store_global:
+                assert isinstance(name, Const) and not isinstance(value, Star)
+                store(self, name.value, self.value(value, env), scope, origin)
+            case Do(Call(Const(function), (Var() as variable, name)), origin) if (
+                function is check_bound and env[variable] in self.unit.if_bound
+            ):
+                flag = env[variable]
+                self.out.append(Do(Call(Const(check_bound), (flag, name)), origin))
+                env[variable] = self.unit.if_bound[flag]
+            case Do(rhs, origin):
+                value = self.rhs(rhs, env, scope, origin, "ignored", True)
+                last = self.out[-1] if self.out else None
+                if isinstance(last, Let) and last.target is value and not (
+                    self.heap is not None and self.heap.is_latest(value)
+                ):
+                    self.out[-1] = Do(last.rhs, last.origin)
+            case Raise(exception, cause, origin):
+                self.out.append(Raise(self.value(exception, env), self.value(cause, env), origin))
+                return False
+            case Unsupported(finding):
+                self.report(finding)
+            case If():
+                return self.branch(statement, env, scope)
+            case Loop():
+                self.loop(statement, env, scope)
+            case With():
+                return self.context(statement, env, scope)
+            case Try():
+                return self.attempt(statement, env, scope)
+        return True
+
+    def branch(self, node: If, env: Env, scope: Scope | None) -> bool:
+        """Write a branch, or the arm that its condition is known to choose."""
+        condition = self.condition(node, env)
+        if isinstance(condition, Const):
+            chosen = node.then if condition.value else node.orelse
+            yields = self.block(chosen, env, scope, True)
+            if yields is None:
+                return False
+            env.update(zip(node.results, yields, strict=True))
+            for result, value in zip(node.results, yields, strict=True):
+                self.check_once(result, value, node.origin)
+            return True
+        arms = []
+        states = []
+        for arm in (node.then, node.orelse):
+            with self.writing_to([]) as out, self.region_of_heap() as state:
+                arms.append((out, self.block(arm, dict(env), scope, True)))
+                states.append(state())
+        results = self.merge(node, arms, condition, states)
+        if results is None:
+            return False
+        env.update(zip(node.results, results, strict=True))
+        for result, value in zip(node.results, results, strict=True):
+            self.check_once(result, value, node.origin)
+        return True
+
+    def condition(self, node: If, env: Env) -> Atom:
+        """Return the condition of a branch, as a constant if it is known."""
+        if isinstance(node.condition, Const) and isinstance(node.condition.value, InParts):
+            return Const(node.origin not in self.unit.chosen)
+        return self.truth(self.value(node.condition, env), node.origin)
+
+    def merge(
+        self, node: If, arms: list[tuple[list[Statement], tuple[Atom, ...] | None]],
+        condition: Atom, states: Sequence[State | None],
+    ) -> list[Atom] | None:
+        """Write an If of two specialised arms; return the atoms of its results."""
+        (then_out, then), (else_out, orelse) = arms
+        heap = self.heap
+        if heap is not None and (then is None or orelse is None):
+            survivor = states[0] if orelse is None else states[1]
+            assert survivor is not None
+            heap.state = survivor
+        if then is None and orelse is not None:  # a guard: what follows it need not be nested
+            guard = Block(tuple(then_out), (), True)
+            self.out.append(If(condition, guard, Block(()), (), node.origin))
+            self.out.extend(else_out)
+            return list(orelse)
+        if orelse is None and then is not None:
+            guard = Block(tuple(else_out), (), True)
+            self.out.append(If(condition, Block(()), guard, (), node.origin))
+            self.out.extend(then_out)
+            return list(then)
+        kept: dict[Var, tuple[Atom, Atom]] = {}
+        results: list[Atom] = []
+        adopted: list[tuple[Var, Atom, Atom]] = []
+        chosen: dict[int, tuple[tuple[Place, Place], Atom]] = {}
+        again: dict[int, Reference] = {}
+        for index, result in enumerate(node.results):
+            a = UNDEF if then is None else then[index]
+            b = UNDEF if orelse is None else orelse[index]
+            same = self.same_value(a, b)
+            if same is None and heap is not None and heap.is_same_object(a, b):
+                assert isinstance(a, Var)
+                again[index] = heap.reference(a)
+                results.append(UNDEF)
+                continue
+            if same is not None and (then is None) == (orelse is None):
+                results.append(same)
+                continue
+            type_ = t.join(self.unit.type(a), self.unit.type(b))
+            if then is not None and orelse is not None and (
+                flag := self.bound_flag(result, (a, b))
+            ) is not None:
+                results.append(flag)
+                kept[flag] = self.flagged(a), self.flagged(b)
+                continue
+            a, b = self.flagged(a, False), self.flagged(b, False)
+            if isinstance(type_, t.Static):
+                results.append(Const(type_.value))
+                continue
+            unsure = (then is not None and a in self.unit.unsure) or (
+                orelse is not None and b in self.unit.unsure
+            )
+            var = self.joined(result, type_, unsure)
+            if self.unit.one_shot & {a, b}:
+                self.unit.one_shot.add(var)
+            results.append(var)
+            places = self.choice(heap, node, index, (a, b), states)
+            if places is not None:
+                chosen[index] = places, a
+                kept.update(handed_out(places[0], b, self.unit.elements(b), True))
+                kept.update(handed_out(places[1], a, self.unit.elements(a), False))
+                continue
+            kept[var] = (a, b)
+            if heap is None or result in heap.live:
+                adopted.append((var, a, b))
+        if heap is not None and then is not None and orelse is not None:
+            assert states[0] is not None and states[1] is not None
+            kept.update(self.merge_heap(
+                heap, states[0], states[1], adopted, then_out, else_out, node.origin))
+        self.out.append(If(
+            condition,
+            Block(tuple(then_out), tuple(a for a, _ in kept.values()), then is None),
+            Block(tuple(else_out), tuple(b for _, b in kept.values()), orelse is None),
+            tuple(kept), node.origin,
+        ))
+        for index, (pair, like) in chosen.items():
+            assert heap is not None
+            condition = truth_of(self, condition, node.origin)
+            results[index] = one_of(
+                self, heap, condition, pair, like, node.results[index].name, node.origin)
+        for index, there in again.items():
+            assert heap is not None
+            latest = heap.state.value(there.root)
+            results[index] = heap.read(there, latest, node.origin, node.results[index].name)
+        return None if then is None and orelse is None else results
+
+    def choice(
+        self, heap: Heap | None, node: If, index: int, arms: tuple[Atom, Atom],
+        states: Sequence[State | None],
+    ) -> tuple[Place, Place] | None:
+        """Return where two values lie that a result is one of, None if that is not kept apart.
+
+        That is done where something would be refused otherwise.
+        """
+        if heap is None or node.results[index] not in heap.live:
+            return None
+        places = places_of_arms(self, heap, arms, states)
+        if places is None:
+            return None
+        key = (node.origin, index)
+        self.unit.merges.add(key)
+        return places if key in self.unit.chosen else None
+
+    def written_either(
+        self, atom: Var, origin: Origin, write: Callable[[Var], object]
+    ) -> bool:
+        """Write a store into a value that is one of two as a branch; False if it is not."""
+        heap = self.heap
+        if heap is None:
+            return False
+        there = heap.reference(atom)
+        choice = heap.state.choices.get(there.root)
+        if choice is None:
+            return False
+        for root in heap.behind[there.root]:
+            if root not in heap.state.choices and root not in heap.state.lost:
+                heap.exclusive_value(root, origin)
+        arms, states = [], []
+        for place in choice.alternatives:
+            with self.writing_to([]) as out, self.region_of_heap() as state:
+                steps = (*place.steps, *there.steps)
+                part = heap.part_again(Reference(place.root, steps, place.at), origin, atom.name)
+                if isinstance(part, Var):
+                    write(part)
+                arms.append(out)
+                states.append(state())
+        assert states[0] is not None and states[1] is not None
+        kept = self.merge_heap(heap, states[0], states[1], [], arms[0], arms[1], origin)
+        self.out.append(If(
+            choice.condition, Block(tuple(arms[0]), tuple(a for a, _ in kept.values())),
+            Block(tuple(arms[1]), tuple(b for _, b in kept.values())), tuple(kept), origin,
+        ))
+        return True
+
+    def merge_heap(
+        self, heap: Heap, then: State, orelse: State, adopted: list[tuple[Var, Atom, Atom]],
+        then_out: list[Statement], else_out: list[Statement], origin: Origin,
+    ) -> dict[Var, tuple[Atom, Atom]]:
+        """Join what two arms did to storage; return variables for the roots that differ."""
+        before = heap.state
+        heap.level += 1
+        for state, other, out in ((then, orelse, then_out), (orelse, then, else_out)):
+            heap.state = state
+            with self.writing_to(out):
+                for root in other.latest:
+                    if heap.is_outer(root):
+                        heap.bring_up_to_date(root, origin)
+        owned = [
+            heap.owned_in(then, a) and heap.owned_in(orelse, b) for _, a, b in adopted
+        ]
+        differing = heap.merge(then, orelse)
+        for (var, a, b), ours in zip(adopted, owned, strict=True):
+            heap.adopt(var, (a, b), ours)
+        heap.entangle_alike([
+            (var, (a, b)) for var, a, b in adopted if is_mutable(self.unit.type(var))
+        ])
+        heap.level -= 1
+        results: dict[Var, tuple[Atom, Atom]] = {}
+        for root, (a, b) in differing.items():
+            type_ = t.join(self.unit.type(a), self.unit.type(b))
+            var = self.joined(root, type_, False)
+            self.unit.shapes[var] = self.unit.shape_class(root)
+            exclusive = heap.is_exclusive(a) and heap.is_exclusive(b)
+            start = before.value(root)
+            heap.state.latest[root] = start
+            heap.advance(
+                root, var, heap.rebound_between(start, (a, b)),
+                grown=heap.grown_between(start, (a, b)),
+                content=heap.content_between(start, (a, b)),
+            )
+            heap.hold_parts(root, a)
+            heap.hold_parts(root, b)
+            heap.state.exclusive[var] = exclusive
+            results[var] = (a, b)
+        for var, _, _ in adopted:
+            heap.levels[var] = heap.level
+        return results
+
+    @staticmethod
+    def same_value(a: Atom, b: Atom) -> Atom | None:
+        """Return the atom if both are the same variable or equal constants."""
+        if a is b:
+            return a
+        if isinstance(a, Const) and isinstance(b, Const) and type(a.value) is type(b.value):
+            if t.same_static(a.value, b.value):
+                return a
+            if type(a.value) in (int, float, bool, str) and repr(a.value) == repr(b.value):
+                return a
+        return None
+
+    def truth(self, atom: Atom, origin: Origin) -> Atom:
+        """Return the condition ``atom`` as a constant if its truth is known."""
+        if isinstance(atom, Const):
+            try:
+                return Const(bool(atom.value))
+            except Exception:
+                return atom
+        type_ = self.unit.type(atom)
+        if isinstance(type_, (t.FunctionType, t.Method)):
+            return Const(True)
+        if isinstance(type_, t.Tuple):
+            return Const(bool(type_.items))
+        if isinstance(type_, t.Object):
+            return truth_of_instance(self, atom, type_, origin)
+        return atom
+
+    # -- right-hand sides ----------------------------------------------------------------------
+
+    def rhs(
+        self, rhs: Rhs, env: Env, scope: Scope | None, origin: Origin, name: str, temporary: bool
+    ) -> Atom:
+        """Write one right-hand side; return the atom that holds its value."""
+        before = len(self.out)
+        temporary = temporary or (scope is not None and scope.is_rule)
+        match rhs:
+            case Call(func, args, kwargs):
+                self.in_rule = scope is not None and scope.is_rule
+                self.in_emitted = scope is not None and scope.emitted
+                values, named = self.arguments(args, kwargs, env, origin)
+                called = self.value(func, env)
+                parent = None
+                if isinstance(called, Const) and called.value is super:
+                    parent = written_super(self, values, env, scope, origin)
+                result = parent or self.call(called, values, named, origin, name)
+            case Item(obj, index):
+                result = self.item(self.value(obj, env), self.value(index, env), origin, name)
+            case Attribute(obj, attribute):
+                attribute = mangled(attribute, scope)
+                result = self.attribute(self.value(obj, env), attribute, origin, name)
+            case Pack(kind, items, keys):
+                result = self.display(kind, items, keys, env, origin, name)
+                if any(not isinstance(i, Star) and self.value(i, env) in self.unit.one_shot
+                       for i in items):
+                    self.unit.one_shot.add(result)
+            case Slice(lower, upper, step):
+                parts = [self.value(part, env) for part in (lower, upper, step)]
+                known = [part.value for part in parts if isinstance(part, Const)]
+                if len(known) == len(parts):
+                    return Const(slice(*known))
+                result = self.let(Slice(*parts), t.SLICE, name, origin)
+            case Closure(function, captures, defaults, _):
+                closure = Closure(
+                    function, tuple(self.value(a, env) for a in captures),
+                    tuple(self.value(a, env) for a in defaults), scope,
+                )
+                return self.let(closure, t.FunctionType(function), name, origin, temporary)
+            case Free(free):
+                assert scope is not None
+                return self.free(free, scope, origin)
+            case Format():
+                formatted = substitute(rhs, {v: self.value(v, env) for v in env})
+                result = self.let(formatted, t.TEXT, name, origin)
+            case _:
+                result = self.let(rhs, t.UNKNOWN, name, origin)
+        if not temporary:
+            result = self.named(result, name, before)
+        return result
+
+    def named(self, value: Atom, name: str, before: int) -> Atom:
+        """Give a temporary that was made since ``before`` the name that the user assigns it to."""
+        if value in self.unit.anonymous and isinstance(value, Var):
+            self.unit.names.setdefault(value, name)
+            return value
+        if isinstance(value, Var) and value.temporary:
+            for position in range(before, len(self.out)):
+                renamed = self.renamed(self.out[position], value, Var(name))
+                if renamed is not None:
+                    statement, var = renamed
+                    self.copy_facts(value, var)
+                    later = [
+                        substitute_statement(s, {value: var}) for s in self.out[position + 1 :]
+                    ]
+                    for new, old in zip(later, self.out[position + 1 :], strict=True):
+                        if new is not old and isinstance(new, Let):
+                            self.unit.defs[new.target] = new.rhs
+                    self.out[position:] = [statement, *later]
+                    return var
+        return value
+
+    @staticmethod
+    def renamed(statement: Statement, old: Var, new: Var) -> tuple[Statement, Var] | None:
+        """Return a statement that defines ``old`` with ``new`` in its place, None for others."""
+        match statement:
+            case Let(target, rhs, origin) if target is old:
+                return Let(new, rhs, origin), new
+            case If(condition, then, orelse, results, origin) if old in results:
+                changed = tuple(new if r is old else r for r in results)
+                return If(condition, then, orelse, changed, origin), new
+        return None
+
+    def copy_facts(self, old: Var, new: Var) -> None:
+        """Copy what is known of ``old`` to ``new``."""
+        unit = self.unit
+        tables: tuple[dict[Var, Any], ...] = (
+            unit.types, unit.defs, unit.shapes, unit.taken_out, unit.stored_copies, unit.rearranged,
+        )
+        for table in tables:
+            if old in table:
+                table[new] = table[old]
+        for marked in (unit.unsure, unit.detached, unit.in_place, unit.popped):
+            if old in marked:
+                marked.add(new)
+        if self.heap is not None:
+            self.heap.rename(old, new)
+        if old in self.unit.one_shot:
+            self.unit.one_shot.add(new)
+        if isinstance(self.unit.types.get(new), t.Array):
+            self.unit.shapes.setdefault(new, self.unit.shape_class(old))
+
+    def call(
+        self, func: Atom, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    ) -> Atom:
+        """Write a call; functions whose source is read are opened or compiled on their own."""
+        result = call(self, func, args, kwargs, origin, name)
+        if not isinstance(result, Var) or not isinstance(func, Const):
+            return result
+        if makes_iterator(func.value):
+            self.unit.one_shot.add(result)
+        if self.heap is not None and (gives_items(func.value) or computes_items(func.value)):
+            self.heap.derive(result, (*args, *kwargs.values()), gives_items(func.value))
+        return result

@@ -1,0 +1,177 @@
+"""The folds of calls that are given functions: checkpoints, and what replacements are made of.
+
+``adcompiler.rulekit.functionals`` says what these calls mean.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adcompiler.frontend.replacements import checkpointed
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin, Var
+from adcompiler.rulekit.functionals import function_of, implied, steady, typed
+from adcompiler.runtime import functionals
+from adcompiler.runtime.checkpoints import checkpoint, recomputed
+from adcompiler.runtime.external import ExternalFunction, call_external
+from adcompiler.specialise.calls.callees import MAX_WIDENING, write_call
+from adcompiler.specialise.calls.functionals import compile_given, name_of, users_line
+from adcompiler.specialise.folds.table import folds
+from adcompiler.specialise.writer import Writer
+from adcompiler.typed.values import type_of
+
+# -- checkpoints -----------------------------------------------------------------------------------
+
+
+@folds(checkpoint)
+def fold_checkpoint(
+    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom:
+    """Write a call of a checkpoint, or a function as one."""
+    if len(args) == 1 and not kwargs:
+        return s.call(Const(checkpointed), args, {}, origin, name)
+    return fold_recomputed(s, args, kwargs, origin, name)
+
+
+@folds(recomputed)
+def fold_recomputed(
+    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom:
+    """Write the call of a function that the sweep runs again, rather than have it save anything."""
+    origin = users_line(s, origin)
+    f, *rest = args
+    found = compile_given(s, f, (), rest, kwargs, origin)
+    if found is None:
+        return UNDEF
+    callee, kept = found
+    callee.again = True
+    return write_call(s, callee, kept, origin, name)
+
+
+# -- external functions ----------------------------------------------------------------------------
+
+
+@folds(ExternalFunction.__call__, call_external)
+def fold_external(
+    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom:
+    """Write a call of an external function, with the type that it promises."""
+    if kwargs:
+        return s.reject(
+            origin, "an external function is called with keyword arguments",
+            "pass all arguments by position", "call-arguments",
+        )
+    type_ = s.unit.type(args[0])
+    if s.unit.nested and not (isinstance(type_, t.Object) and is_linear(type_)):
+        return s.reject(
+            users_line(s, origin), "the second derivative of this external function is not known",
+            "differentiate once, or, if the function is linear, say so: `linear = True`",
+            "higher-order",
+        )
+    returns: t.Type = t.UNKNOWN
+    if isinstance(type_, t.Object):
+        returns = type_.field("returns") or type_of(getattr(type_.cls, "returns", None))
+    returns = t.UNKNOWN if returns == t.NONE_TYPE else returns
+    return s.let(Call(Const(call_external), tuple(args)), returns, name, origin)
+
+
+def is_linear(type_: t.Object) -> bool:
+    """Say whether an external function is said to be linear, by its class or by itself."""
+    return type_.field("linear") is None and getattr(type_.cls, "linear", False) is True
+
+
+# -- what replacements are written with ------------------------------------------------------------
+
+
+@folds(function_of)
+def fold_function_of(
+    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom:
+    """Write a compiled function as a value that a library calls."""
+    f, variables, rest = args
+    likes = items_of(s, variables, origin)
+    found = compile_given(s, f, likes, items_of(s, rest, origin), {}, origin)
+    if found is None:
+        return UNDEF
+    callee, kept = found
+    call = Call(Const(functionals.closed), (Const(callee), *kept))
+    return s.let(call, t.UNKNOWN, name_of(s, f), origin)
+
+
+@folds(implied)
+def fold_implied(
+    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom:
+    """Write a value that has its derivative from what it satisfies."""
+    pull, f, variables, rest, value = args
+    likes = items_of(s, variables, origin)
+    found = compile_given(s, f, likes, items_of(s, rest, origin), {}, origin)
+    if found is None:
+        return UNDEF
+    callee, kept = found
+    operands = items_of(s, kwargs.get("operands", Const(())), origin)
+    active = tuple(a.value for a in items_of(s, kwargs.get("active", Const(())), origin))
+    call = Call(Const(functionals.implied), (
+        value, pull, Const(active or (True,) * len(likes)), Const(len(operands)), Const(callee),
+        *operands, *kept,
+    ))
+    result = s.let(call, s.unit.type(value), name, origin)
+    s.unit.shapes[result] = s.unit.shape_class(value)
+    return result
+
+
+@folds(typed)
+def fold_typed(
+    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom:
+    """Enter the type of a value that is known to the writer of a replacement."""
+    value: Atom = args[0]
+    like: Atom = args[1]
+    if isinstance(value, Var):
+        s.unit.types[value] = s.unit.type(like)
+    return value
+
+
+@folds(steady)
+def fold_steady(
+    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom:
+    """Write the start of an iteration as of the type that a step has: a float for an int."""
+    f, *more = args
+    state: Atom = more.pop(0)
+    before = wanted = after = s.unit.type(state)
+    like: Atom = state
+    for _ in range(MAX_WIDENING):
+        found = compile_given(s, f, [like, *more], [], {}, origin)
+        if found is None:
+            return UNDEF
+        after = found[0].result
+        if t.join(wanted, after) == wanted:
+            break
+        wanted = t.join(wanted, after)
+        like = Var("state")
+        s.unit.types[like] = wanted
+    if wanted == before:
+        return state
+    if isinstance(before, t.Scalar) and isinstance(wanted, t.Scalar):
+        kind: Any = {"float": float, "complex": complex}.get(wanted.kind, float)
+        function = kind if wanted.dtype is None else np.dtype(wanted.dtype).type
+        return s.call(Const(function), [state], {}, origin, name)
+    return s.reject(
+        users_line(s, origin), f"a step makes a state of type {after} of one of type {before}",
+        "start from a state of the type that a step returns", "run-again",
+    )
+
+
+def items_of(s: Writer, atom: Atom, origin: Origin) -> list[Any]:
+    """Return the items of a tuple that is written out, or known when compiling."""
+    if isinstance(atom, Const):
+        return [Const(value) for value in atom.value]
+    elements = s.unit.elements(atom)
+    if elements is not None:
+        return list(elements)
+    type_ = s.unit.type(atom)
+    assert isinstance(type_, t.Tuple), type_
+    return [s.item(atom, Const(i), origin) for i in range(len(type_.items))]

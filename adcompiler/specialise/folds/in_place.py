@@ -1,0 +1,66 @@
+"""Folds of in-place operators: ``x += y`` rebinds the name, or writes into the value."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from adcompiler.analyses.storage import IN_PLACE
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import Atom, Call, Const, Origin, Var
+from adcompiler.specialise.folds.table import FOLDS, Fold
+from adcompiler.specialise.storage.stores import call_dict_method, write_in_place
+from adcompiler.specialise.writer import Writer
+
+SIGNS: dict[Any, str] = {
+    operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/",
+    operator.floordiv: "//", operator.mod: "%", operator.pow: "**", operator.matmul: "@",
+    operator.and_: "&", operator.or_: "|", operator.xor: "^", operator.lshift: "<<",
+    operator.rshift: ">>",
+}
+WRITTEN: dict[type, tuple[str, str]] = {
+    t.Array: ("array", "array-writes"), t.List: ("list", "in-place-containers"),
+    t.Dict: ("dict", "in-place-containers"),
+}
+"""What `op=` writes into, by type, and the section of docs/limitations.md about it."""
+
+
+def _in_place(function: Any, plain: Any) -> Fold:
+    def fold(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+        """``x op= y`` of an immutable value rebinds the name; of others it writes into them."""
+        type_ = s.unit.type(args[0])
+        if isinstance(type_, (t.Scalar, t.Text, t.Tuple, t.Static, t.Range, t.Bottom)):
+            return s.call(Const(plain), args, {}, origin, name)
+        if s.heap is not None and isinstance(args[0], Var) and (
+            isinstance(type_, t.Array) or (isinstance(type_, t.List) and plain is operator.add)
+        ):
+            return write_in_place(s, function, args, origin, name)
+        if s.heap is not None and isinstance(args[0], Var) and isinstance(type_, t.Dict) and (
+            plain is operator.or_
+        ):
+            call_dict_method(s, args[0], "update", args[1:], {}, origin, name)
+            return s.heap.current(args[0], origin)
+        if isinstance(type_, (t.Dict, t.List)):
+            return refuse_write(s, type_, plain, origin)
+        found = s.type_of_call(plain, args, {})
+        new = s.let(Call(Const(function), tuple(args)), found, name, origin)
+        if s.heap is not None:  # it will be the operator that makes a new value, or be refused
+            s.heap.forget(new)
+            s.heap.references.pop(new, None)
+        return new
+
+    return fold
+
+
+def refuse_write(s: Writer, type_: t.Type, plain: Any, origin: Origin) -> Atom:
+    """Report an in-place operator that is not the same as making a new value."""
+    kind, anchor = WRITTEN.get(type(type_), ("value", "array-writes"))
+    sign = SIGNS[plain]
+    return s.reject(
+        origin, f"`{sign}=` writes into the {kind}, which is not supported yet",
+        f"write x = x {sign} y, which makes a new one", anchor,
+    )
+
+
+for _function, _plain in IN_PLACE.items():
+    FOLDS[_function] = _in_place(_function, _plain)

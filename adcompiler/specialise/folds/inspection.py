@@ -1,0 +1,358 @@
+"""Folds of calls that ask what a value is: its class, attributes, axes, identity and truth."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from adcompiler.frontend.imports import imported_module
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import NONE, UNDEF, Atom, Call, Const, Origin, Var
+from adcompiler.runtime import check_bound, is_basic, is_mapping, is_sequence, pattern_argument
+from adcompiler.runtime.containers import sequence_pattern_fits
+from adcompiler.runtime.containers import SELF_MATCHED
+from adcompiler.specialise.folds.table import class_of, folds
+from adcompiler.specialise.generators import consumed
+from adcompiler.specialise.writer import Writer
+from adcompiler.typed.values import CannotStandInError, stand_in
+
+
+NUMBERS = (
+    (bool, np.bool_), (int, np.int64, np.int32), (float, np.float64, np.float32),
+    (complex, np.complex128),
+)
+"""Classes of numbers, kind by kind."""
+
+
+PYTHON_NUMBERS = {"bool": bool, "int": int, "float": float, "complex": complex}
+
+
+@folds(imported_module)
+def fold_import(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """``import module`` inside a function: the module is a compile-time value."""
+    try:
+        return Const(imported_module(*(arg.value for arg in args)))
+    except ImportError as error:
+        return s.reject(origin, str(error), "import a module that is installed", "imports")
+
+
+@folds(isinstance)
+def fold_isinstance(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    if len(args) != 2:
+        return None
+    if args[0] in s.unit.one_shot:
+        return s.reject(
+            origin, "isinstance() of an iterator", "make a list of it first", "iterators"
+        )
+    classes = possible_classes(s, args[0])
+    wanted = static_classes(s, args[1])
+    if not classes or wanted is None:
+        return None
+    try:
+        answers = {issubclass(cls, wanted) for cls in classes}
+    except TypeError:
+        return None
+    return Const(answers.pop()) if len(answers) == 1 else None
+
+
+def possible_classes(s: Writer, atom: Atom) -> tuple[type, ...]:
+    """Return the classes that a value may be of, none if they are not known.
+
+    A number that comes from several places may be of a lesser kind than its type says.
+    """
+    type_ = s.unit.type(atom)
+    if isinstance(type_, t.Scalar) and not type_.exact:
+        return tuple(
+            PYTHON_NUMBERS[kind] if dtype is None else np.dtype(dtype).type
+            for kind, dtype in type_.classes
+        )
+    if not isinstance(type_, t.Scalar) or atom not in s.unit.merged or type_.kind == "bool":
+        cls = class_of(s, atom)
+        return () if cls is None else (cls,)
+    lesser = NUMBERS[: t.KINDS.index(type_.kind) + 1]
+    return tuple(cls for kind in lesser for cls in kind)
+
+
+def static_classes(s: Writer, atom: Atom) -> Any:
+    """Return the class, union or tuple of classes that ``atom`` is known to be."""
+    if isinstance(atom, Const):
+        return atom.value
+    elements = s.unit.elements(atom)
+    if elements is None:
+        return None
+    parts = [static_classes(s, element) for element in elements]
+    return None if any(part is None for part in parts) else tuple(parts)
+
+
+@folds(is_sequence)
+def fold_is_sequence(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    cls = class_of(s, args[0])
+    return None if cls is None else Const(sequence_pattern_fits(cls))
+
+
+@folds(is_basic)
+def fold_is_basic(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """Whether a subscript is basic, where the types of its parts tell."""
+    parts = s.unit.elements(args[0]) or (args[0],)
+    types = [s.unit.type(part) for part in parts]
+    if any(isinstance(type_, (t.Array, t.List)) for type_ in types):
+        return Const(False)
+    basic = all(
+        isinstance(type_, (t.SliceType, t.Static)) or type_ == t.INT
+        or (isinstance(type_, t.Scalar) and type_.kind == "int") for type_ in types
+    )
+    return Const(True) if basic else None
+
+
+@folds(is_mapping)
+def fold_is_mapping(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    cls = class_of(s, args[0])
+    return None if cls is None else Const(issubclass(cls, Mapping))
+
+
+@folds(pattern_argument)
+def fold_pattern_argument(
+    s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
+) -> Any:
+    """What a positional pattern is matched with: an attribute, or the value itself."""
+    cls, value, position = args
+    if not isinstance(cls, Const) or not isinstance(cls.value, type):
+        return None
+    names = getattr(cls.value, "__match_args__", ())
+    if not names and position.value == 0 and issubclass(cls.value, SELF_MATCHED):
+        return value
+    if position.value < len(names):
+        return s.attribute(value, names[position.value], origin, name)
+    return s.reject(
+        origin, f"{cls.value.__name__}() accepts {len(names)} positional patterns",
+        "name the attributes: `Point(x=0, y=y)`", "call-arguments",
+    )
+
+
+@folds(operator.contains)
+def fold_contains(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """Whether a dict with known keys has a known key; an element of a generator is looked for."""
+    table = consumed(s, args[0], origin)
+    type_ = s.unit.type(table)
+    if isinstance(type_, t.Dict) and type_.keys is not None and isinstance(args[1], Const):
+        return Const(args[1].value in type_.keys)
+    if table is not args[0]:
+        return s.let(Call(Const(operator.contains), (table, args[1])), t.BOOL, name, origin)
+    return None
+
+
+@folds(type)
+def fold_type(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    cls = class_of(s, args[0]) if len(args) == 1 else None
+    return None if cls is None else Const(cls)
+
+
+@folds(len)
+def fold_len(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    elements = s.unit.elements(args[0])
+    if elements is not None:
+        return Const(len(elements))
+    type_ = s.unit.type(args[0])
+    if isinstance(type_, t.Tuple):
+        return Const(len(type_.items))
+    if isinstance(type_, t.Dict) and type_.keys is not None:
+        return Const(len(type_.keys))
+    if isinstance(type_, (t.Unknown, t.List, t.Dict)):
+        return s.let(Call(Const(len), (args[0],)), t.INT, name, origin)
+    return None
+
+
+@folds(hasattr)
+def fold_hasattr(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    if len(args) != 2 or not isinstance(args[1], Const):
+        return None
+    type_ = s.unit.type(args[0])
+    if isinstance(type_, t.Object):
+        return Const(type_.field(args[1].value) is not None or hasattr(type_.cls, args[1].value))
+    try:
+        return Const(hasattr(stand_in(type_, 3), args[1].value))
+    except CannotStandInError:
+        return None
+
+
+@folds(getattr)
+def fold_getattr(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    if len(args) < 2 or not isinstance(args[1], Const):
+        return None
+    if len(args) == 3:
+        present = fold_hasattr(s, args[:2], {}, origin, name)
+        if present is None:
+            return None
+        if not present.value:
+            return args[2]
+    return s.attribute(args[0], args[1].value, origin, name)
+
+
+@folds(callable)
+def fold_callable(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    if isinstance(args[0], Const):
+        return Const(callable(args[0].value))
+    type_ = s.unit.type(args[0])
+    if isinstance(type_, (t.FunctionType, t.Method)):
+        return Const(True)
+    return Const(False) if isinstance(type_, (t.Scalar, t.Array, t.Text, t.Tuple)) else None
+
+
+@folds(operator.is_)
+def fold_is(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    left, right = args
+    if isinstance(left, Const) and isinstance(right, Const):
+        return Const(left.value is right.value)
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Const) and not isinstance(
+            s.unit.type(other), (t.Unknown, t.Static, t.Bottom)
+        ) and not isinstance(one.value, bool):
+            return Const(False)
+    return None
+
+
+@folds(operator.is_not)
+def fold_is_not(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    same = fold_is(s, args, kwargs, origin, name)
+    return None if same is None else Const(not same.value)
+
+
+@folds(operator.not_)
+def fold_not(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    truth = s.truth(args[0], origin)
+    return Const(not truth.value) if isinstance(truth, Const) else None
+
+
+@folds(check_bound)
+def fold_check_bound(
+    s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
+) -> Any:
+    """A variable that has a value wherever types tell needs no check.
+
+    Nor can None be told from it.
+    """
+    if args[0] in s.unit.unsure and not isinstance(s.unit.type(args[0]), t.Unknown):
+        return None
+    return None if args[0] is UNDEF else NONE
+
+
+@folds(np.ndim)
+def fold_ndim(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    type_ = s.unit.type(args[0])
+    if isinstance(type_, t.Array):
+        return Const(type_.ndim)
+    return Const(0) if isinstance(type_, t.Scalar) else None
+
+
+@folds(np.shape)
+def fold_shape(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    type_ = s.unit.type(args[0])
+    if isinstance(type_, t.Array):
+        return s.attribute(args[0], "shape", origin, name)
+    return Const(()) if isinstance(type_, t.Scalar) else None
+
+
+@folds(np.size)
+def fold_size(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    type_ = s.unit.type(args[0])
+    if len(args) == 1 and isinstance(type_, t.Array):
+        return s.attribute(args[0], "size", origin, name)
+    return Const(1) if len(args) == 1 and isinstance(type_, t.Scalar) else None
+
+
+@folds(np.iterable)
+def fold_iterable(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    match s.unit.type(args[0]):
+        case t.Array(_, ndim):
+            return Const(ndim > 0)
+        case t.Scalar():
+            return Const(False)
+        case t.Tuple() | t.List() | t.Dict() | t.Text() | t.Range():
+            return Const(True)
+    return None
+
+
+@folds(np.iscomplexobj)
+def fold_iscomplexobj(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    type_ = s.unit.type(args[0])
+    if isinstance(type_, t.Array) and type_.kind == "other":
+        return None
+    return Const(type_.kind == "complex") if isinstance(type_, (t.Array, t.Scalar)) else None
+
+
+@folds(np.isrealobj)
+def fold_isrealobj(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    found = fold_iscomplexobj(s, args, kwargs, origin, name)
+    return None if found is None else Const(not found.value)
+
+
+@folds(np.conj)
+def fold_conj(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """In rules, the conjugate of a Python number is its method; of a real number, the number."""
+    rule = s.unit.active_calls[-1] if s.unit.active_calls else None
+    own = getattr(rule, "function", None) is np.conjugate  # its primal gives a NumPy number
+    if s.in_rule and not own and s.unit.type(args[0]) == t.COMPLEX:
+        if isinstance(args[0], Const):
+            return Const(args[0].value.conjugate())
+        return s.call(s.attribute(args[0], "conjugate", origin), [], {}, origin, name)
+    found = fold_real(s, args, kwargs, origin, name)
+    if found is not None and s.heap is not None and isinstance(s.unit.type(found), t.Array):
+        return s.call(Const(np.copy), [found], {}, origin, name)  # np.real is a view, this is not
+    return found
+
+
+@folds(np.real)
+def fold_real(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """The conjugate and the real part of a real number are the number.
+
+    Outside rules the result keeps its class: ``np.conj`` of a float is a NumPy scalar.
+    """
+    if not _real(s, args, kwargs):
+        return None
+    type_ = s.unit.type(args[0])
+    same_class = isinstance(type_, t.Array) and type_.ndim > 0 and type_.kind == "float"
+    rule = s.unit.active_calls[-1] if s.unit.active_calls else None
+    own = getattr(rule, "function", None) in (np.conjugate, np.real)  # the primal of that rule
+    return args[0] if same_class or (s.in_rule and not own) else None
+
+
+def _real(s: Writer, args: list[Any], kwargs: dict[str, Atom]) -> bool:
+    type_ = s.unit.type(args[0])
+    return (
+        len(args) == 1 and not kwargs and isinstance(type_, (t.Array, t.Scalar))
+        and type_.kind in ("bool", "int", "float")
+    )
+
+
+@folds(np.asarray, np.asanyarray, np.ascontiguousarray)
+def fold_asarray(
+    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Any:
+    """``asarray`` of an array of the wanted dtype returns that very array."""
+    type_ = s.unit.type(args[0]) if args else t.UNKNOWN
+    if not isinstance(type_, t.Array) or len(args) > 2 or type_.kind == "other":
+        return None
+    wanted = {**kwargs, **({"dtype": args[1]} if len(args) == 2 else {})}
+    for key, value in wanted.items():
+        if not isinstance(value, Const):
+            return None
+        if key == "dtype" and value.value is not None:
+            try:
+                if np.dtype(value.value) != np.dtype(type_.dtype):
+                    return None
+            except TypeError:
+                return None
+        elif value.value is not None:
+            return None
+    return args[0]
+
+
+@folds(float)
+def fold_float(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """``float`` of a Python float is the float itself."""
+    if len(args) == 1 and isinstance(args[0], Var) and class_of(s, args[0]) is float:
+        return args[0]
+    return None

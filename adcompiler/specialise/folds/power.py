@@ -1,0 +1,88 @@
+"""Checks that powers typed as real are real: a negative float to a fractional power is complex."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin, unstar
+from adcompiler.ops.registry import hashable
+from adcompiler.runtime import stays_real
+from adcompiler.specialise.folds.table import folds
+from adcompiler.specialise.writer import Writer
+
+NEVER_NEGATIVE = frozenset({
+    abs, operator.abs, math.fabs, math.exp, math.exp2, math.sqrt, math.cosh, math.hypot, math.erfc,
+    math.dist, np.abs, np.fabs, np.exp, np.exp2, np.sqrt, np.square, np.cosh, np.hypot,
+})
+"""Functions of real numbers whose result is not negative, or not a number."""
+
+SIGN_KEPT = frozenset({
+    operator.add, operator.mul, operator.truediv, operator.pow, operator.pos, float, np.float64,
+    min, np.add, np.multiply, np.divide, np.minimum,
+})
+"""Functions whose result is not negative if no operand is."""
+
+MAXIMA = frozenset({max, np.maximum})
+"""Functions whose result is not negative if one operand is not."""
+
+DEPTH = 8
+
+
+@folds(operator.pow, pow)
+def check_power(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> None:
+    """Write the check that the power of two real numbers is real, where it may be complex."""
+    if s.in_rule or kwargs or len(args) != 2:
+        return
+    x, y = map(unstar, args)
+    if may_be_complex(s, x, y):
+        s.out.append(Do(Call(Const(stays_real), (x, y)), origin))
+
+
+def may_be_complex(s: Writer, x: Atom, y: Atom) -> bool:
+    """Say whether Python's ``x ** y`` of what is typed as two real numbers may be complex."""
+    base, exponent = s.unit.type(x), s.unit.type(y)
+    if not isinstance(base, t.Scalar) or not isinstance(exponent, t.Scalar):
+        return False
+    if base.kind not in ("int", "float") or exponent.kind != "float":
+        return False
+    if base.dtype not in (None, "float64") or exponent.dtype not in (None, "float64"):
+        return False
+    if isinstance(y, Const) and float(y.value).is_integer():
+        return False
+    if s.type_of_call(operator.pow, [x, y], {}) == t.COMPLEX:
+        return False  # of a negative literal: its type is known to be complex
+    return not never_negative(s, x, DEPTH)
+
+
+def never_negative(s: Writer, x: Atom, depth: int) -> bool:
+    """Say whether a real number is known not to be negative, from how it is computed."""
+    if isinstance(x, Const):
+        return bool(x.value >= 0)
+    made = s.unit.definition(x)
+    if not depth or not isinstance(made, Call) or not isinstance(made.func, Const):
+        return False
+    function, operands = made.func.value, [unstar(arg) for arg in made.args]
+    if not hashable(function) or made.kwargs:
+        return False
+    if function in NEVER_NEGATIVE:
+        return True
+    if function is operator.mul and operands[0] is operands[1]:
+        return True
+    if function is operator.pow and is_even(operands[1]):
+        return True
+    if not all(isinstance(s.unit.type(a), t.Scalar) for a in operands):
+        return False
+    signs = (never_negative(s, a, depth - 1) for a in operands)
+    return any(signs) if function in MAXIMA else function in SIGN_KEPT and all(signs)
+
+
+def is_even(exponent: Atom) -> bool:
+    """Say whether an exponent is a known even number."""
+    return isinstance(exponent, Const) and type(exponent.value) in (int, float) and (
+        exponent.value % 2 == 0
+    )

@@ -1,0 +1,159 @@
+"""Folds of ``project`` and ``like``, which give a cotangent the form of its primal value."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Origin, Var
+from adcompiler.runtime import add, as_cotangent, project, unbroadcast
+from adcompiler.runtime.shaping import like
+from adcompiler.specialise.folds.table import folds
+from adcompiler.specialise.writer import Writer
+
+
+@folds(project)
+def fold_project(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """What is left of ``project(g, x)`` given the types of a cotangent and its value."""
+    g, x = args
+    kind, other = s.unit.type(g), s.unit.type(x)
+    if isinstance(other, t.Scalar) and isinstance(kind, (t.Scalar, t.Array)):
+        return project_scalar(s, g, kind, other, origin, name)
+    if isinstance(other, t.Array) and isinstance(kind, (t.Array, t.Scalar)):
+        return project_array(s, g, x, other, origin, name)
+    return None
+
+
+@folds(add)
+def fold_add(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """``add(a, b)`` of numbers and arrays is ``a + b``."""
+    if all(isinstance(s.unit.type(arg), (t.Scalar, t.Array)) for arg in args):
+        return s.call(Const(operator.add), args, {}, origin, name)
+    return None
+
+
+@folds(as_cotangent)
+def fold_as_cotangent(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """``as_cotangent(g, y)`` is ``project`` for a ``g`` that is known to have the shape of y."""
+    g, y = args
+    kind, other = s.unit.type(g), s.unit.type(y)
+    if isinstance(other, t.Scalar) and isinstance(kind, t.Scalar):
+        return project_scalar(s, g, kind, other, origin, name)
+    if isinstance(other, t.Array) and isinstance(kind, t.Array) and (
+        s.unit.shape_class(g) == s.unit.shape_class(y)
+    ):
+        return project_array(s, g, y, other, origin, name)
+    return None
+
+
+@folds(unbroadcast)
+def fold_unbroadcast(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """``unbroadcast(g, x.shape)`` is ``g`` where it is known to have the shape of x."""
+    g, shape = args
+    kind, made = s.unit.type(g), s.unit.definition(shape)
+    if not isinstance(made, Attribute) or made.name != "shape":
+        return None
+    other = s.unit.type(made.obj)
+    if not isinstance(other, t.Array) or not isinstance(kind, (t.Array, t.Scalar)):
+        return None
+    if isinstance(kind, t.Array) and s.unit.shape_class(g) == s.unit.shape_class(made.obj):
+        return g
+    type_ = t.Array(kind.dtype or "float64", other.ndim)
+    summed = s.let(Call(Const(unbroadcast), (g, shape)), type_, name, origin)
+    s.unit.shapes[summed] = s.unit.shape_class(made.obj)
+    return summed
+
+
+@folds(like)
+def fold_like(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """``like(g, x)`` is ``project`` for a cotangent that has the shape of ``x`` already."""
+    g, x = args
+    kind, other = s.unit.type(g), s.unit.type(x)
+    if isinstance(other, t.Scalar) and isinstance(kind, (t.Scalar, t.Array)):
+        return project_scalar(s, g, kind, other, origin, name)
+    if not isinstance(kind, t.Array):
+        return None
+    if isinstance(other, t.Array) and isinstance(g, Var) and kind.ndim == other.ndim:
+        s.unit.shapes[g] = s.unit.shape_class(x)
+        return project_array(s, g, x, other, origin, name)
+    elements = s.unit.elements(x)
+    if elements and isinstance(other, (t.List, t.Tuple)) and kind.ndim:
+        parts: list[Atom] = []
+        for i, element in enumerate(elements):
+            part = Const(None) if isinstance(element, Const) else s.call(
+                Const(like), [s.item(g, Const(i), origin, "part"), element], {}, origin, "part")
+            parts.append(part)
+        return s.pack("list" if isinstance(other, t.List) else "tuple", tuple(parts), name, origin)
+    return None
+
+
+def project_scalar(
+    s: Writer, g: Atom, kind: t.Type, other: t.Scalar, origin: Origin, name: str
+) -> Atom | None:
+    """Write ``g`` as the cotangent of a number: summed, real, and of that number's class."""
+    if isinstance(kind, t.Array):
+        g = s.call(s.attribute(g, "sum", origin, "sum"), [], {}, origin, name)
+        kind = s.unit.type(g)
+    if not isinstance(kind, t.Scalar):
+        return None
+    if kind.kind == "complex" and other.kind != "complex":
+        g = s.attribute(g, "real", origin, name)
+        kind = s.unit.type(g)
+    if isinstance(kind, t.Scalar) and isinstance(g, Var):
+        if other.dtype is None and kind.dtype is not None:
+            if other.kind != "complex":
+                return s.call(Const(float), [g], {}, origin, name)
+            return s.call(Const(complex), [g], {}, origin, name)
+        if other.dtype in ("float32", "float16", "complex64") and kind.dtype != other.dtype:
+            return s.call(Const(np.dtype(other.dtype).type), [g], {}, origin, name)
+    return g
+
+
+def project_array(
+    s: Writer, g: Atom, x: Atom, other: t.Array, origin: Origin, name: str
+) -> Atom:
+    """Write ``g`` as the cotangent of an array: of its shape, real if it is, of its dtype."""
+    g = unstretched(s, g, x, other, origin, name)
+    kind = s.unit.type(g)
+    if other.kind == "float" and isinstance(kind, (t.Array, t.Scalar)) and kind.kind == "complex":
+        g = s.attribute(g, "real", origin, name)
+        kind = s.unit.type(g)
+    if other.kind in ("float", "complex") and isinstance(kind, (t.Array, t.Scalar)) and (
+        kind.dtype != other.dtype
+    ):
+        shape_class = s.unit.shape_class(x)
+        astype = s.attribute(g, "astype", origin, "astype")
+        g = s.call(astype, [Const(np.dtype(other.dtype).type)], {}, origin, name)
+        if isinstance(g, Var):
+            s.unit.shapes[g] = shape_class
+    return g
+
+
+def unstretched(
+    s: Writer, g: Atom, x: Atom, other: t.Array, origin: Origin, name: str
+) -> Atom:
+    """Write ``g`` summed to the shape of ``x``: by axes where they are known when compiling."""
+    kind = s.unit.type(g)
+    have, wanted = s.unit.shape_class(g), s.unit.shape_class(x)
+    if isinstance(wanted, tuple) and wanted[:1] == ("reduced",) and wanted[1] == have:
+        axes: Any = wanted[2] if len(wanted[2]) > 1 else wanted[2][0]
+        options: dict[str, Atom] = {"axis": Const(axes), "keepdims": Const(True)}
+    elif isinstance(wanted, tuple) and wanted[:2] == ("suffix", have):
+        options = {"axis": Const(0 if wanted[2] == 1 else tuple(range(wanted[2])))}
+    elif other.ndim == 0 and isinstance(kind, t.Scalar):
+        return s.call(Const(np.asarray), [g], {}, origin, name)
+    elif have != wanted or not isinstance(kind, t.Array):
+        shape = s.attribute(x, "shape", origin, "shape")
+        result_type = t.Array(getattr(kind, "dtype", None) or "float64", other.ndim)
+        g = s.let(Call(Const(unbroadcast), (g, shape)), result_type, name, origin)
+        s.unit.shapes[g] = s.unit.shape_class(x)
+        return g
+    else:
+        return g
+    g = s.call(s.attribute(g, "sum", origin, "sum"), [], options, origin, name)
+    if isinstance(g, Var):
+        s.unit.shapes[g] = wanted
+    return g

@@ -1,0 +1,248 @@
+"""Folds of calls that make, open and run over tuples, lists and dicts."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from adcompiler.analyses.storage import is_mutable
+from adcompiler.frontend.iterators import dict_of_pairs, total_of_lists, total_of_tuples
+from adcompiler.frontend.replacements import listed
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin, Star, unstar
+from adcompiler.runtime import (
+    check_count, dict_of, dict_values, own, same_length, unpack, without_keys, zeros_like,
+)
+from adcompiler.runtime.sequences import joined
+from adcompiler.specialise.folds.iterator import is_lazy, may_carry, transposed
+from adcompiler.specialise.folds.table import FOLDS, Fold, folds
+from adcompiler.specialise.result_types import item_type
+from adcompiler.specialise.writer import Writer
+
+
+def _sequence(kind: str) -> Fold:
+    def fold(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+        """A sequence of known elements is rebuilt from them."""
+        made = s.unit.definition(args[0]) if len(args) == 1 else None
+        if isinstance(made, Call) and is_lazy(made.func):
+            items = s.call(Const(listed), args, {}, origin, name)
+            return items if kind == "list" else s.call(Const(tuple), [items], {}, origin, name)
+        elements = s.unit.elements(args[0]) if len(args) == 1 else ()
+        if elements is None or kwargs:
+            return None
+        return s.pack(kind, elements, name, origin)
+
+    return fold
+
+
+FOLDS[tuple] = _sequence("tuple")
+FOLDS[list] = _sequence("list")
+
+
+@folds(dict)
+def fold_dict(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """A dict of keywords, or of a dict with known keys, is a display."""
+    entries: list[tuple[Atom, Atom]] = []
+    if len(args) == 1:
+        opened = opened_dict(s, args[0], origin)
+        if opened is None and not kwargs and not isinstance(s.unit.type(args[0]), t.Dict):
+            return s.call(Const(dict_of_pairs), args, {}, origin, name)
+        if opened is None:
+            return None
+        entries += opened
+    entries += [(Const(key), value) for key, value in kwargs.items()]
+    return s.pack_dict(entries, origin, name)
+
+
+def opened_dict(s: Writer, table: Atom, origin: Origin) -> list[tuple[Atom, Atom]] | None:
+    """Return the entries of a dict, None if its keys are not known."""
+    type_ = s.unit.type(table)
+    if not isinstance(type_, t.Dict) or type_.keys is None:
+        return None
+    return [(Const(k), s.item(table, Const(k), origin, str(k))) for k in type_.keys]
+
+
+@folds(sum)
+def fold_sum(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """A sum of lists or of tuples has all their items."""
+    start = args[1] if len(args) == 2 else kwargs.get("start")
+    type_ = t.UNKNOWN if start is None else s.unit.type(start)
+    if isinstance(type_, t.List):
+        return s.call(Const(total_of_lists), [args[0], start], {}, origin, name)
+    if not isinstance(type_, t.Tuple):
+        return None
+    total, groups = start, s.unit.elements(args[0])
+    if groups is None:
+        return s.call(Const(total_of_tuples), [args[0], start], {}, origin, name)
+    for group in groups:
+        total = s.call(Const(operator.add), [total, group], {}, origin, name)
+    return total
+
+
+@folds(operator.add)
+def fold_add(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """The type of a sum of two lists, of whatever items."""
+    left, right = map(s.unit.type, args)
+    if isinstance(left, t.List) and isinstance(right, t.List) and left != right:
+        type_ = t.List(t.join(left.item, right.item))
+        return s.let(Call(Const(operator.add), tuple(args)), type_, name, origin)
+    unknown = isinstance(left, t.Unknown) + isinstance(right, t.Unknown)
+    if unknown == 1 and any(isinstance(type_, (t.List, t.Tuple)) for type_ in (left, right)):
+        return s.call(Const(joined), args, {}, origin, name)
+    return None
+
+
+@folds(without_keys)
+def fold_without_keys(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """The rest of a dict with known keys is a display."""
+    opened, left_out = opened_dict(s, args[0], origin), s.unit.elements(args[1])
+    if opened is None or left_out is None or not all(isinstance(k, Const) for k in left_out):
+        return None
+    keys = [k.value for k in left_out if isinstance(k, Const)]
+    rest = [e for e in opened if isinstance(e[0], Const) and e[0].value not in keys]
+    return s.pack_dict(rest, origin, name)
+
+
+@folds(operator.or_)
+def fold_or(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """``|`` of two dicts is a display of both."""
+    if not any(isinstance(s.unit.type(arg), t.Dict) for arg in args):
+        return None
+    parts = [opened_dict(s, arg, origin) for arg in args]
+    if None in parts:
+        return s.reject(
+            origin, "`|` of dicts whose keys are not known when compiling",
+            "write the entries out", "star-arguments",
+        )
+    return s.pack_dict([entry for part in parts for entry in part or ()], origin, name)
+
+
+@folds(reversed)
+def fold_reversed(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    if isinstance(s.unit.type(args[0]), (t.Array, t.List, t.Tuple, t.Range)):
+        return s.item(args[0], Const(slice(None, None, -1)), origin, name)
+    return None
+
+
+@folds(zip)
+def fold_zip(
+    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Any:
+    """``strict=True`` becomes a comparison of lengths where the iterator is made."""
+    if len(args) == 1 and isinstance(args[0], Star):
+        columns = transposed(s, args[0].atom, origin, name)
+        if columns is not None:
+            return columns
+    strict = kwargs.get("strict", Const(False))
+    if not isinstance(strict, Const):
+        return s.reject(
+            origin, "zip() with `strict=` that is not known when compiling",
+            "write strict=True or strict=False", "call-arguments",
+        )
+    if strict.value:
+        made = [s.unit.definition(unstar(arg)) for arg in args]
+        if any(isinstance(rhs, Call) and isinstance(rhs.func, Const)
+               and rhs.func.value in (zip, enumerate, iter, map, filter) for rhs in made):
+            return s.reject(
+                origin, "zip() with `strict=True` of iterators, whose length is not known",
+                "zip lists, or leave `strict=` away", "call-arguments",
+            )
+        s.out.append(Do(Call(Const(same_length), tuple(args)), origin))
+    return s.let(Call(Const(zip), tuple(args)), t.UNKNOWN, name, origin)
+
+
+@folds(enumerate)
+def fold_enumerate(
+    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Any:
+    """An iterator that the loop over it takes apart."""
+    rhs = Call(Const(enumerate), tuple(args), tuple(kwargs.items()))
+    return s.let(rhs, t.UNKNOWN, name, origin)
+
+
+@folds(dict_of)
+def fold_dict_of(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """The type of a dict comprehension: its keys are not known when compiling."""
+    type_ = s.unit.type(args[1])
+    item = type_.item if isinstance(type_, t.List) else t.UNKNOWN
+    return s.let(Call(Const(dict_of), tuple(args)), t.Dict(None, (item,)), name, origin)
+
+
+@folds(dict_values)
+def fold_dict_values(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """The values of a dict of which the keys are not known."""
+    match s.unit.type(args[0]):
+        case t.Dict(None, (item,)):
+            return s.let(Call(Const(dict_values), tuple(args)), t.List(item), name, origin)
+    return None
+
+
+@folds(own)
+def fold_own(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """A copy of a dict of which the keys are not known is of its type."""
+    type_ = s.unit.type(args[0])
+    if isinstance(type_, t.Dict) and type_.keys is None:
+        return s.let(Call(Const(own), tuple(args)), type_, name, origin)
+    return None
+
+
+@folds(zeros_like)
+def fold_zeros_like(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """The zeros for a dict of which the keys are not known."""
+    match s.unit.type(args[0]):
+        case t.Dict(None, (item,)) if (found := type_of_zeros(item)) is not None:
+            type_ = t.Dict(None, (found,))
+            return s.let(Call(Const(zeros_like), tuple(args)), type_, name, origin)
+    return None
+
+
+def type_of_zeros(type_: t.Type) -> t.Type | None:
+    """Return the type of the zeros for values of a type, None if it is not known."""
+    match type_:
+        case t.Scalar(kind, _):
+            return type_ if kind in ("float", "complex") else t.FLOAT
+        case t.Array(_, ndim):
+            return type_ if type_.kind in ("float", "complex") else t.Array("float64", ndim)
+        case t.List(item):
+            inner = type_of_zeros(item)
+            return None if inner is None else t.List(inner)
+        case t.Dict(None, (item,)):
+            inner = type_of_zeros(item)
+            return None if inner is None else t.Dict(None, (inner,))
+        case t.Bottom():
+            return type_
+    return None
+
+
+@folds(unpack)
+def fold_unpack(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    value, count, star = args[0], args[1].value, args[2].value
+    rhs = s.unit.definition(value)
+    if isinstance(rhs, Call) and is_lazy(rhs.func) and may_carry(s, value):
+        value = s.call(Const(listed), [value], {}, origin, "items")
+        args = [value, *args[1:]]
+    elements = s.unit.elements(value)
+    type_ = s.unit.type(value)
+    if elements is None and isinstance(type_, t.Tuple):
+        elements = tuple(s.item(value, Const(i), origin, "part") for i in range(len(type_.items)))
+    if elements is None and s.heap is not None and star < 0 and isinstance(
+        type_, (t.List, t.Array)
+    ) and is_mutable(item_type(type_)):
+        s.out.append(Do(Call(Const(check_count), (value, Const(count))), origin))
+        elements = tuple(s.item(value, Const(i), origin, "part") for i in range(count))
+    if elements is None:
+        item = item_type(type_)
+        kinds: list[t.Type] = [item] * count
+        if star >= 0:
+            kinds[star] = t.List(item)
+        parts = t.Tuple(tuple(kinds))
+        made = s.let(Call(Const(unpack), tuple(args)), parts, name, origin)
+        s.unit.opened[made] = count
+        return made
+    if (star < 0 and len(elements) != count) or len(elements) < count - 1:
+        return s.let(Call(Const(unpack), tuple(args)), t.UNKNOWN, name, origin)
+    if star >= 0:
+        end = len(elements) - (count - star - 1)
+        middle = s.pack("list", elements[star:end], "rest", origin)
+        elements = (*elements[:star], middle, *elements[end:])
+    return s.pack("tuple", elements, name, origin)

@@ -1,0 +1,124 @@
+"""The table of folds: calls whose result follows from types alone are evaluated when compiling."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import operator
+import types as python_types
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import UNDEF, Atom, Const, Origin, Star
+from adcompiler.specialise.writer import Writer
+from adcompiler.typed.values import simple
+
+Fold = Callable[[Writer, list[Any], dict[str, Atom], Origin, str], Atom | None]
+AnyFold = TypeVar("AnyFold", bound=Fold)
+FOLDS: dict[Any, Fold] = {}
+COMPARISONS = frozenset({
+    operator.eq, operator.ne, operator.contains, operator.is_, operator.is_not, operator.lt,
+    operator.le, operator.gt, operator.ge, issubclass, isinstance, len, bool, str, repr,
+})
+TAKES_NOTHING = frozenset({zip, dict, int, str, bool, set, frozenset, np.ndindex, print})
+"""Functions that may be called without arguments and do not tell what they take."""
+
+
+def folds(*functions: Any) -> Callable[[AnyFold], AnyFold]:
+    """Register a compile-time evaluation of calls of ``functions``."""
+
+    def register(fold: AnyFold) -> AnyFold:
+        for function in functions:
+            FOLDS[function] = fold
+        return fold
+
+    return register
+
+
+def fits(function: Any, args: list[Any], kwargs: Mapping[str, Any]) -> bool:
+    """Say whether a function takes as many arguments as it is given; where it does not, it raises.
+
+    Python says so when the call runs, in its own words.
+    """
+    if any(isinstance(arg, Star) for arg in args) or None in kwargs:
+        return True
+    signature = signature_of(function)
+    if signature is None:
+        return bool(args or kwargs) or function in TAKES_NOTHING
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError:
+        return False
+    return True
+
+
+@functools.cache
+def signature_of(function: Any) -> inspect.Signature | None:
+    """Return the parameters of a function of a library, None if it does not tell."""
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
+
+
+def class_of(s: Writer, atom: Atom) -> type | None:
+    """Return the class of an atom's value, None if it is not known."""
+    if isinstance(atom, Const):
+        return type(atom.value)
+    match s.unit.type(atom):
+        case t.Scalar(among=(_, *_)):
+            return None
+        case t.Scalar(kind, dtype):
+            if dtype is not None:
+                return np.dtype(dtype).type
+            if atom in s.unit.merged and kind != "bool":
+                return None
+            return {"bool": bool, "int": int, "float": float, "complex": complex}[kind]
+        case t.Array():
+            return np.ndarray
+        case t.Text():
+            return str
+        case t.Tuple(_, cls):
+            return cls
+        case t.List():
+            return list
+        case t.Dict():
+            return dict
+        case t.Range():
+            return range
+        case t.SliceType():
+            return slice
+        case t.Object(cls, _):
+            return cls
+        case t.Static(value):
+            return type(value)
+        case t.FunctionType():
+            return python_types.FunctionType
+    return None
+
+
+def fold_constants(function: Any, args: list[Any], kwargs: Mapping[str, Any]) -> Const | None:
+    """Evaluate a pure call of plain constants; None if it cannot be, or raises."""
+    values = [*args, *kwargs.values()]
+    if not all(isinstance(value, Const) and value is not UNDEF for value in values):
+        return None
+    if any(isinstance(value.value, float) for value in values) and function not in COMPARISONS:
+        return None
+    plain = all(foldable(value.value) for value in values)
+    if not plain and function not in COMPARISONS:
+        return None
+    try:
+        result = function(*(a.value for a in args), **{k: a.value for k, a in kwargs.items()})
+    except Exception:
+        return None
+    if isinstance(result, np.bool_):
+        result = bool(result)
+    return Const(result) if simple(result) or isinstance(result, (type, np.dtype)) else None
+
+
+def foldable(value: Any) -> bool:
+    """Say whether a constant is small and plain enough to compute with when compiling."""
+    return simple(value) or isinstance(value, (type, np.dtype, frozenset))

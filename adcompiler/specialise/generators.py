@@ -1,0 +1,96 @@
+"""Generators while specialising: lists that may be run through once, where they were made."""
+
+from __future__ import annotations
+
+import functools
+import math
+import statistics
+from typing import Any
+
+import numpy as np
+
+from adcompiler.analyses.purity import ITERTOOLS
+from adcompiler.frontend import rejected
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    Atom, Block, Call, Const, Let, Origin, Star, Var, operands, unstar,
+)
+from adcompiler.ir.visit import used, walk
+from adcompiler.runtime import generated, unpack
+from adcompiler.specialise.folds.table import folds
+from adcompiler.specialise.writer import Writer
+
+CONSUMERS: frozenset[Any] = frozenset({
+    sum, min, max, any, all, list, tuple, set, frozenset, dict, sorted, zip, enumerate, map,
+    filter, math.fsum, math.prod, unpack, str.join, np.fromiter, functools.reduce,
+    *(getattr(statistics, name) for name in statistics.__all__ if name.islower()), *ITERTOOLS,
+})
+"""Functions that run through an iterable at once, or give what runs through it when asked."""
+
+
+@folds(generated)
+def fold_generated(
+    s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
+) -> Atom:
+    """Write a generator, and remember in which loop it was made."""
+    generator = s.let(
+        Call(Const(generated), (args[0],)), t.UNKNOWN, name, origin, temporary=False
+    )
+    s.unit.generators[generator] = s.unit.loops
+    if s.heap is not None:
+        s.heap.derive(args[0], args[1:])
+    return generator
+
+
+def consumed(s: Writer, atom: Atom, origin: Origin) -> Atom:
+    """Return the list of a generator that is run through here; any other value as it is."""
+    made = s.unit.definition(atom)
+    if not isinstance(made, Call) or not isinstance(made.func, Const) or (
+        made.func.value is not generated
+    ):
+        return atom
+    assert isinstance(atom, Var)
+    if s.unit.generators.get(atom) != s.unit.loops:
+        why = rejected.GENERATOR_AGAIN
+        s.reject(origin, why.problem, why.hint, why.anchor)
+    s.unit.generators[atom] = None
+    items = unstar(made.args[0])
+    return items if s.heap is None else s.heap.current(items, origin)
+
+
+def opened_arguments(s: Writer, function: Any, args: list[Any], origin: Origin) -> list[Any]:
+    """Return the arguments of a call, generators among them as lists if it consumes them."""
+    if not any(
+        s.unit.definition(arg) for arg in args if not isinstance(arg, Star)
+    ) or not consumes(function):
+        return args
+    return [arg if isinstance(arg, Star) else consumed(s, arg, origin) for arg in args]
+
+
+def consumes(function: Any) -> bool:
+    """Say whether a function runs through its argument once."""
+    if getattr(function, "__name__", "") == "join" and isinstance(
+        getattr(function, "__self__", None), str
+    ):
+        return True
+    try:
+        return function in CONSUMERS
+    except TypeError:
+        return False
+
+
+def report_generators(s: Writer, block: Block) -> None:
+    """Report the generators that ``block`` still reads: what would run through them is unknown."""
+    made = {
+        statement.target: statement for statement in walk(block) if isinstance(statement, Let)
+        and isinstance(statement.rhs, Call) and isinstance(statement.rhs.func, Const)
+        and statement.rhs.func.value is generated
+    }
+    if not made:
+        return
+    read = used(block)
+    why = rejected.GENERATOR_AGAIN
+    for target, statement in made.items():
+        if target in read:
+            s.reject(statement.origin, why.problem, why.hint, why.anchor)
+            s.unit.lost.update(operands(statement.rhs))

@@ -1,0 +1,88 @@
+"""Global variables that are assigned while the compiled code runs.
+
+An assignment stores into the module. Reads of such a variable keep their place among the stores;
+what is read back carries no derivative, so a store of a value that has one is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from adcompiler.frontend.scope import MISSING, Scope
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    Atom, Attribute, Block, Call, Const, Do, Global, Item, Let, Origin, Statement,
+)
+from adcompiler.ir.visit import with_blocks
+from adcompiler.runtime import read_global, store_global
+from adcompiler.specialise.writer import Writer
+from adcompiler.typed.unit import Unit
+
+ANCHOR = "global-nonlocal"
+
+
+def store(s: Writer, name: str, value: Atom, scope: Scope | None, origin: Origin) -> None:
+    """Write the assignment of a global variable."""
+    assert scope is not None
+    names = scope.function.__globals__
+    if name in scope.function.__code__.co_freevars:
+        s.reject(
+            origin, f"`{name}` is a global here, and a variable of a function around",
+            "give one of them another name", ANCHOR,
+        )
+        return
+    key = (id(names), name)
+    owner: Atom
+    if scope.module:
+        owner = Const(s.unit.module(scope.module))
+    else:
+        function = s.unit.static(scope.function, scope.path)
+        owner = s.let(Attribute(function, "__globals__"), t.UNKNOWN, "names", origin)
+    s.unit.global_stores.setdefault(key, []).append((value, origin))
+    s.out.append(Do(Call(Const(store_global), (owner, Const(name), value)), origin))
+
+
+def checked_stores(s: Writer) -> None:
+    """Report variables that are read as what they no longer are once they have been assigned."""
+    unit = s.unit
+    for key, stores in unit.global_stores.items():
+        name = key[1]
+        types = [unit.type(var) for var, read in unit.global_reads.items() if read == key]
+        constant = unit.global_constants.get(key, MISSING)
+        for value, origin in stores:
+            stored = unit.type(value)
+            changed = any(t.join(read, stored) != read for read in types)
+            if constant is not MISSING and not (
+                isinstance(stored, t.Static) and t.same_static(stored.value, constant)
+            ):
+                changed = True
+            if changed:
+                s.reject(
+                    origin, f"the global `{name}` is read too, and gets a value of another type",
+                    "let it hold a value of the same type before the derivative is called", ANCHOR,
+                )
+
+
+def with_reads_in_order(unit: Unit, block: Block) -> Block:
+    """Return ``block`` with the reads of variables that are assigned kept in their places."""
+    if not unit.global_stores:
+        return block
+    return replace(block, statements=tuple(_in_order(unit, block.statements)))
+
+
+def _in_order(unit: Unit, statements: tuple[Statement, ...]) -> Iterator[Statement]:
+    for statement in statements:
+        match statement:
+            case Let(target, Global(module, name), origin) if stored(unit, statement):
+                owner = Const(unit.module(module))
+                yield Let(target, Call(Const(read_global), (owner, Const(name))), origin)
+            case Let(target, Item(names, name), origin) if stored(unit, statement):
+                yield Let(target, Call(Const(read_global), (names, name)), origin)
+            case _:
+                yield with_blocks(statement, lambda block: with_reads_in_order(unit, block))
+
+
+def stored(unit: Unit, statement: Let) -> bool:
+    """Say whether a statement reads a variable that is assigned somewhere."""
+    return unit.global_reads.get(statement.target) in unit.global_stores

@@ -1,0 +1,239 @@
+"""Instances of Python classes: records with named fields, made by the primitive ``record``.
+
+What a record was made of is known when compiling, so reading an attribute of it writes nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+import types as python_types
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from adcompiler.errors import ADError
+from adcompiler.frontend.functions import lower
+from adcompiler.frontend.scope import Scope
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    Atom, Attribute, Call, Const, Origin, Var,
+)
+from adcompiler.runtime import record
+from adcompiler.runtime.records import is_record_class
+from adcompiler.specialise.writer import Env, Writer
+from adcompiler.typed.unit import Path
+from adcompiler.typed.values import type_of
+
+NAMESPACE = python_types.SimpleNamespace
+
+
+def make_record(
+    s: Writer, cls: type, fields: Mapping[str, Atom], name: str, origin: Origin
+) -> Var:
+    """Write an instance of ``cls`` with these attributes."""
+    args = () if cls is NAMESPACE else (live_class(s, cls),)
+    type_ = t.Object(cls, tuple((key, s.unit.type(atom)) for key, atom in fields.items()))
+    return s.let(Call(Const(record), args, tuple(fields.items())), type_, name, origin)
+
+
+def live_class(s: Writer, cls: type) -> Const:
+    """Return the constant for a class that values are known to be instances of."""
+    known = id(cls) in s.unit.paths
+    return Const(cls) if known else s.unit.static(cls, (("live", cls),))
+
+
+# -- attributes of classes -------------------------------------------------------------------------
+
+
+def find_raw(cls: type, name: str, after: type | None = None) -> tuple[type, Any] | None:
+    """Return the class that defines ``name`` for ``cls``, and what stands in its namespace.
+
+    With ``after`` the search starts behind that class, as ``super()`` does.
+    """
+    order = cls.__mro__ if after is None else cls.__mro__[cls.__mro__.index(after) + 1 :]
+    for base in order:
+        if name in vars(base):
+            return base, vars(base)[name]
+    return None
+
+
+def class_data(s: Writer, cls: type, name: str, origin: Origin, hint: str) -> Atom:
+    """Write the reading of an attribute of a class: a constant, or data that is read when run."""
+    value = getattr(cls, name)
+    path = (("live", cls), ("attr", name))
+    type_ = type_of(value)
+    if isinstance(type_, t.Static):
+        return s.unit.static(value, path)
+    s.unit.facts[path] = value
+    return s.let(Attribute(live_class(s, cls), name), type_, hint, origin)
+
+
+def call_raw(
+    s: Writer, obj: Atom, cls: type, name: str, found: tuple[type, Any], args: list[Any],
+    kwargs: dict[str, Atom], origin: Origin, hint: str,
+) -> Atom:
+    """Write the call of a method of ``obj``, an instance of ``cls``, as found in a namespace."""
+    owner, raw = found
+    first = find_raw(cls, name)
+    start = cls if first is not None and first[0] is owner else owner
+    path: Path = (("live", start), ("attr", name))
+    if isinstance(raw, staticmethod):
+        return s.call(s.unit.static(raw.__func__, path), args, kwargs, origin, hint)
+    if isinstance(raw, classmethod):
+        func = s.unit.static(raw.__func__, (*path, ("attr", "__func__")))
+        return s.call(func, [live_class(s, cls), *args], kwargs, origin, hint)
+    bound = [obj, *args] if hasattr(type(raw), "__get__") else args
+    return s.call(s.unit.static(raw, path), bound, kwargs, origin, hint)
+
+
+def mangled(name: str, scope: Scope | None) -> str:
+    """Return the name that a private attribute, ``__name`` in a class, has in compiled code."""
+    if scope is None or not name.startswith("__") or name.endswith("__"):
+        return name
+    found = {other for other in names_of_code(scope.function.__code__) if other.endswith(name)}
+    private = [other for other in found if other[0] == "_" and other[1] != "_"]
+    return private[0] if name not in found and len(private) == 1 else name
+
+
+def names_of_code(code: python_types.CodeType) -> Iterator[str]:
+    """Yield the names in a code object and in those of the functions defined inside it."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, python_types.CodeType):
+            yield from names_of_code(constant)
+
+
+# -- super() ---------------------------------------------------------------------------------------
+
+
+def written_super(
+    s: Writer, args: list[Any], env: Env, scope: Scope | None, origin: Origin
+) -> Atom | None:
+    """Write ``super()`` or ``super(cls, obj)`` of an instance; None where it is something else."""
+    if not args and scope is not None:
+        where, cls = scope.lookup("__class__")
+        try:
+            first = lower(scope.function).params[0].var
+        except (ADError, IndexError):
+            return None
+        if where != "cell" or first not in env:
+            return None
+        args = [live_class(s, cls), env[first]]
+    if len(args) != 2 or not isinstance(args[0], Const):
+        return None
+    type_ = s.unit.type(args[1])
+    if isinstance(args[1], Const) and isinstance(args[1].value, type):  # in a class method
+        return s.let(Call(Const(super), tuple(args)), t.UNKNOWN, "parent", origin)
+    if not isinstance(type_, t.Object) or args[0].value not in type_.cls.__mro__:
+        return None
+    return s.let(Call(Const(super), tuple(args)), t.UNKNOWN, "parent", origin)
+
+
+def super_of(s: Writer, obj: Atom) -> tuple[type, Atom, type] | None:
+    """Return the class behind which ``super`` looks, its object and the class of that."""
+    match s.unit.definition(obj):
+        case Call(Const(function), (Const(after), (Var() | Const()) as instance)) if (
+            function is super
+        ):
+            if isinstance(instance, Const):
+                return after, instance, instance.value
+            type_ = s.unit.type(instance)
+            return (after, instance, type_.cls) if isinstance(type_, t.Object) else None
+    return None
+
+
+def super_attribute(
+    s: Writer, parent: Atom, name: str, origin: Origin, hint: str
+) -> Atom | None:
+    """Write an attribute of ``super()``; None if ``parent`` is something else."""
+    known = super_of(s, parent)
+    if known is None:
+        return None
+    after, instance, cls = known
+    found = find_raw(cls, name, after)
+    if found is None:
+        return s.reject(
+            origin, f"no base class behind {after.__name__} has an attribute `{name}`",
+            "use an attribute that exists", "undefined-names",
+        )
+    owner, raw = found
+    if isinstance(raw, property) and raw.fget is not None:
+        path = (("live", owner), ("attr", name), ("attr", "fget"))
+        return s.call(s.unit.static(raw.fget, path), [instance], {}, origin, hint)
+    if callable(raw) or isinstance(raw, (staticmethod, classmethod)):
+        return s.let(Attribute(parent, name), t.Method(raw), hint, origin)
+    return class_data(s, owner, name, origin, hint)
+
+
+def call_super(
+    s: Writer, parent: Atom, name: str, args: list[Any], kwargs: dict[str, Atom], origin: Origin,
+    hint: str,
+) -> Atom | None:
+    """Write the call of a method of ``super()``; None if ``parent`` is something else."""
+    known = super_of(s, parent)
+    if known is None:
+        return None
+    after, instance, cls = known
+    found = find_raw(cls, name, after)
+    assert found is not None  # the attribute has been read
+    if isinstance(instance, Const) and isinstance(found[1], python_types.FunctionType):
+        path = (("live", found[0]), ("attr", name))
+        return s.call(s.unit.static(found[1], path), args, kwargs, origin, hint)
+    if found[1] is object.__init__:
+        return Const(None)
+    return call_raw(s, instance, cls, name, found, args, kwargs, origin, hint)
+
+
+# -- attributes of instances -----------------------------------------------------------------------
+
+
+def namedtuple_attribute(
+    s: Writer, obj: Atom, cls: type, name: str, origin: Origin, hint: str
+) -> Atom | None:
+    """Write an attribute of a namedtuple that is no field; None for a method."""
+    made = attribute_of_instance(s, obj, cls, name, origin, hint)
+    found = find_raw(cls, name)
+    if made is None and found is not None and not hasattr(type(found[1]), "__get__"):
+        return class_data(s, cls, name, origin, hint)
+    return made
+
+
+def attribute_of_instance(
+    s: Writer, obj: Atom, cls: type, name: str, origin: Origin, hint: str
+) -> Atom | None:
+    """Write an attribute that the class decides, where it goes before what the instance holds."""
+    if name == "__class__":
+        return live_class(s, cls)
+    found = find_raw(cls, name)
+    if found is None:
+        return None
+    raw = found[1]
+    if isinstance(raw, property) and raw.fget is not None:
+        path = (("live", cls), ("attr", name), ("attr", "fget"))
+        return s.call(s.unit.static(raw.fget, path), [obj], {}, origin, hint)
+    if isinstance(raw, functools.cached_property) and s.unit.definition(obj) is not None and (
+        s.unit.fields(obj) is not None
+    ):  # of an instance made here: nothing can be cached yet
+        path = (("live", cls), ("attr", name), ("attr", "func"))
+        return s.call(s.unit.static(raw.func, path), [obj], {}, origin, hint)
+    return None
+
+
+def open_parts(s: Writer, var: Var, origin: Origin) -> None:
+    """Write the reading of all attributes of a parameter, each of which then has one variable."""
+    type_ = s.unit.type(var)
+    if not isinstance(type_, t.Object) or not is_record_class(type_.cls):
+        return
+    parts: dict[str, Atom] = {}
+    for name, field in type_.fields:
+        if not isinstance(field, t.Static):
+            part = s.let(Attribute(var, name), field, name, origin)
+            parts[name] = part
+            open_parts(s, part, origin)
+    s.unit.parts[var] = parts
+
+
+def field_of(s: Writer, obj: Atom, name: str) -> Atom | None:
+    """Return the atom of an attribute that a record was made with, None if it is not known."""
+    fields = s.unit.fields(obj)
+    return None if fields is None else fields.get(name)
+

@@ -1,0 +1,399 @@
+"""``with`` and ``try`` while specialising: the types of what comes out of them."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from adcompiler.analyses.purity import Purity
+from adcompiler.analyses.storage import is_mutable
+from adcompiler.frontend.scope import Scope
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    UNDEF, Atom, Block, Call, Const, Handler, Origin, Star, Statement, Try, Var, With, unstar,
+)
+from adcompiler.ir.visit import defined, definitions, walk
+from adcompiler.runtime import no_grad, note_value, noted_value, passing_on, stop_gradient
+from adcompiler.specialise.folds.table import folds
+from adcompiler.specialise.storage.heap import State
+from adcompiler.specialise.storage.partial_writes import (
+    changed_roots, is_all_or_nothing, may_catch_errors_of_ufuncs, may_raise, written_before_raising,
+)
+from adcompiler.specialise.writer import Env, Writer
+
+PASSING_ON: frozenset[Any] = frozenset({
+    np.errstate, np.printoptions, warnings.catch_warnings, contextlib.nullcontext,
+    contextlib.closing, contextlib.redirect_stdout, contextlib.redirect_stderr, open,
+})
+"""Context managers that let exceptions pass."""
+
+Arm = tuple[list[Statement], tuple[Atom, ...] | None]
+
+
+class Regions(Writer):
+    """The part of the specialiser that writes ``with`` and ``try``."""
+
+    def context(self, node: With, env: Env, scope: Scope | None) -> bool:
+        """Write a ``with``; return False if control never passes it."""
+        context = self.value(node.context, env)
+        made = self.unit.definition(context)
+        maker = made.func.value if isinstance(made, Call) and isinstance(made.func, Const) else None
+        if maker is no_grad:
+            return self.detached(node, env, scope)
+        if maker is contextlib.nullcontext and isinstance(made, Call):
+            return self.without_context(node, made, env, scope)
+        if maker is contextlib.suppress:
+            self.reject(
+                node.origin, "what is suppressed here is not known when compiling",
+                "write the call itself, or `try` and `except`", "with",
+            )
+        elif not any(maker is known for known in PASSING_ON):
+            context = self.let(Call(Const(passing_on), (context,)), t.UNKNOWN, "context",
+                               node.origin)
+        inner = dict(env)
+        target = None
+        if node.target is not None:
+            target = inner[node.target] = self.bound_here(node.target)
+        if maker is not np.errstate:  # a check that fails would enter and leave it once more
+            self.unit.assume_equal_shapes = False
+        with self.writing_to([]) as out, self.region_of_heap() as state:
+            yields = self.block(node.body, inner, scope, True)
+            states = [state()]
+        blocks, kept = self.region_results(node.results, [(out, yields)], env, states)
+        self.out.append(With(context, target, blocks[0], kept, node.origin))
+        return yields is not None
+
+    def without_context(
+        self, node: With, made: Call, env: Env, scope: Scope | None
+    ) -> bool:
+        """Write the body of ``with nullcontext(...)`` in place."""
+        if node.target is not None:
+            given = [*map(unstar, made.args), *(atom for _, atom in made.kwargs)]
+            env[node.target] = given[0] if given else Const(None)
+        yields = self.block(node.body, env, scope, True)
+        if yields is not None:
+            env.update(zip(node.results, yields, strict=True))
+        return yields is not None
+
+    def bound_here(self, like: Var) -> Var:
+        """Return a variable for an object of unknown type that a region gives its body."""
+        var = Var(like.name)
+        self.unit.types[var] = t.UNKNOWN
+        if self.heap is not None:
+            self.heap.levels[var] = self.heap.level + 1
+        return var
+
+    def detached(self, node: With, env: Env, scope: Scope | None) -> bool:
+        """Write the body of ``with no_grad()`` in place: what it defines carries no derivative."""
+        if node.target is not None:
+            env[node.target] = Const(None)
+        start, heap = len(self.out), self.heap
+        before = {} if heap is None else dict(heap.state.latest)
+        yields = self.block(node.body, env, scope, True)
+        made = definitions(Block(tuple(self.out[start:])))
+        self.unit.detached |= made
+        if heap is not None:
+            for root, value in heap.state.latest.items():
+                old = before.get(root, root)
+                if root not in made and value is not old:
+                    self.unit.detached_writes.append((old, node.origin))
+        if yields is None:
+            return False
+        env.update(zip(node.results, yields, strict=True))
+        return True
+
+    def attempt(self, node: Try, env: Env, scope: Scope | None) -> bool:
+        """Write a ``try``; return False if control never passes it.
+
+        A body that cannot raise is written as it stands. One that writes into an array or
+        container and may raise after that is refused if a handler may go on: it could not tell how
+        far the body came. The checks that operands have equal shapes are not made in functions
+        that catch exceptions, as a handler might catch theirs.
+        """
+        self.unit.assume_equal_shapes = False
+        arms: list[Arm] = []
+        states: list[State | None] = []
+        with self.writing_to([]) as out, self.region_of_heap() as state:
+            arms.append((out, self.block(node.body, dict(env), scope, True)))
+            states.append(state())
+        if self.needs_no_handler(arms[0], states[0], node, env):
+            return True
+        heads: list[tuple[Atom, Var | None]] = []
+        for handler in node.handlers:
+            inner = dict(env)
+            name = None
+            if handler.name is not None:
+                name = inner[handler.name] = self.bound_here(handler.name)
+            heads.append((self.value(handler.exception, env), name))
+            with self.writing_to([]) as out, self.region_of_heap() as state:
+                arms.append((out, self.block(handler.body, inner, scope, True)))
+                states.append(state())
+        self.check_partial_writes(node, states[0], arms, [kind for kind, _ in heads])
+        blocks, kept = self.region_results(node.results, arms, env, states)
+        handlers = tuple(
+            Handler(exception, name, block)
+            for (exception, name), block in zip(heads, blocks[1:], strict=True)
+        )
+        self.out.append(Try(blocks[0], handlers, kept, node.origin))
+        return any(yields is not None for _, yields in arms)
+
+    def needs_no_handler(self, body: Arm, state: State | None, node: Try, env: Env) -> bool:
+        """Write the body of a ``try`` in place if it cannot raise; return False for others."""
+        out, yields = body
+        purity = Purity(self.unit.type, self.unit.definition)
+        if yields is None or any(may_raise(purity, self.unit, statement) for statement in out):
+            return False
+        made = definitions(Block(tuple(out)))
+        self.out.extend(out)
+        if self.heap is not None and state is not None:
+            self.heap.state = state
+            for var in made & self.heap.levels.keys():
+                self.heap.levels[var] = self.heap.level
+        env.update(zip(node.results, yields, strict=True))
+        return True
+
+    def check_partial_writes(
+        self, node: Try, body: State | None, arms: list[Arm], kinds: Sequence[Atom]
+    ) -> None:
+        """Refuse writes in the body of a ``try`` after whose exceptions the program goes on."""
+        heap, (out, yields) = self.heap, arms[0]
+        if heap is None or body is None or all(yields is None for _, yields in arms[1:]):
+            return
+        changed = changed_roots(heap, body)
+        under_other_names = [
+            root for root in body.lost
+            if root not in heap.state.lost and heap.levels.get(root, 0) <= heap.level
+        ]
+        before_raising = written_before_raising(heap, out, bool(changed))
+        unseen = [*(() if changed else under_other_names), *before_raising]
+        if unseen:
+            self.unit.attempts.add(node.origin)
+            self.reject(
+                node.origin, f"`{unseen[0].name}` may be written into in this `try` under another "
+                "name, or before it raises, and what catches the exception would not see it",
+                "write below the `try`, or raise before the write", "try",
+            )
+            return
+        if not changed:
+            return
+        unfinished = [
+            var for var in self.unit.in_place
+            if any(var in defined(statement) for statement in walk(Block(tuple(out))))
+        ]
+        if unfinished and any(may_catch_errors_of_ufuncs(self.unit, kind) for kind in kinds):
+            self.reject(
+                node.origin, "what NumPy raises when an operation in place has written its "
+                f"results, into `{unfinished[0].name}`, may be caught here",
+                "compute first and store then, `x[...] = x + y`, or catch other exceptions", "try",
+            )
+            return
+        if is_all_or_nothing(self.unit, heap, body, changed, out):
+            for var in yields or ():  # what may raise is computed in front of the write
+                if isinstance(var, Var):
+                    self.unit.names.setdefault(var, var.name)
+            return
+        self.unit.attempts.add(node.origin)
+        self.reject(
+            node.origin, f"`{changed[0].name}` is written into in this `try`, and an exception "
+            "that is caught leaves open how far",
+            "write in statements of the `try` itself, one in each, or below it", "try",
+        )
+
+    def region_results(
+        self, results: tuple[Var, ...], arms: list[Arm], env: Env, states: list[State | None]
+    ) -> tuple[list[Block], tuple[Var, ...]]:
+        """Enter the results of a region into ``env``; return its blocks and new results."""
+        completed = [yields for _, yields in arms if yields is not None]
+        kept: dict[Var, int] = {}
+        flags: set[int] = set()
+        adopted: list[tuple[Var, list[Atom]]] = []
+        for index, result in enumerate(results if completed else ()):
+            values = [yields[index] for yields in completed]
+            type_: t.Type = t.BOTTOM
+            for value in values:
+                type_ = t.join(type_, self.unit.type(value))
+            flag = self.bound_flag(result, values)
+            if flag is not None:
+                kept[flag] = index
+                flags.add(index)
+                env[result] = flag
+                continue
+            values = [self.flagged(value, False) for value in values]
+            known = isinstance(values[0], Const) and all(same(v, values[0]) for v in values)
+            if known or isinstance(type_, t.Static):
+                env[result] = values[0] if known else Const(getattr(type_, "value", None))
+                continue
+            var = self.joined(result, type_, any(v in self.unit.unsure for v in values))
+            if len(values) == 1 and isinstance(type_, t.Array):
+                self.unit.shapes[var] = self.unit.shape_class(values[0])
+            kept[var] = index
+            adopted.append((var, values))
+            env[result] = var
+        stored = self.stored_in_arms(states, arms, adopted)
+        blocks = [
+            Block(
+                tuple(out),
+                (
+                    *(UNDEF if yields is None else self.flagged(yields[i], i in flags)
+                      for i in kept.values()),
+                    *(UNDEF if yields is None else values[position]
+                      for values in stored.values()),
+                ),
+                yields is None,
+            )
+            for position, (out, yields) in enumerate(arms)
+        ]
+        return blocks, (*kept, *stored)
+
+    def stored_in_arms(
+        self, states: list[State | None], arms: list[Arm],
+        adopted: list[tuple[Var, list[Atom]]],
+    ) -> dict[Var, list[Atom]]:
+        """Join what the arms of a region did to storage; return the results that stand for it.
+
+        Each comes with the values that the arms give for it.
+        """
+        heap = self.heap
+        if heap is None:
+            return {}
+        before = heap.state
+        ended = [
+            state if yields is not None else None
+            for state, (_, yields) in zip(states, arms, strict=True)
+        ]
+        completed = [state for state in ended if state is not None]
+        if not completed:
+            return {}
+        heap.level += 1
+        owned = [
+            all(
+                heap.owned_in(state, value)
+                for state, value in zip(completed, values, strict=True)
+            ) for _, values in adopted
+        ]
+        merged = completed[0].copy()
+        for state in completed[1:]:
+            heap.merge(merged, state)
+            merged = heap.state
+        heap.state = merged
+        for (var, values), ours in zip(adopted, owned, strict=True):
+            heap.adopt(var, values, ours)
+        heap.entangle_alike([
+            (var, values) for var, values in adopted if is_mutable(self.unit.type(var))
+        ])
+        changed = dict.fromkeys(
+            root for state in completed for root in state.latest
+            if heap.is_outer(root) and state.latest[root] is not before.value(root)
+            and root not in state.choices
+        )
+        heap.level -= 1
+        for var, _ in adopted:
+            heap.levels[var] = heap.level
+        results: dict[Var, list[Atom]] = {}
+        for ending, (out, _) in zip(ended, arms, strict=True):
+            if ending is not None and self.at is not None:
+                joined, heap.state = heap.state, ending
+                with self.writing_to(out):
+                    for root in changed:
+                        heap.bring_up_to_date(root, self.at)
+                        if root in ending.lost:
+                            joined.lost.setdefault(root, ending.lost[root])
+                heap.state = joined
+        for root in changed:
+            values = [
+                UNDEF if state is None else state.value(root) for state in ended
+            ]
+            known = [v for v in values if v is not UNDEF]
+            type_: t.Type = t.BOTTOM
+            for value in known:
+                type_ = t.join(type_, self.unit.type(value))
+            var = self.joined(root, type_, False)
+            self.unit.shapes[var] = self.unit.shape_class(root)
+            exclusive = all(map(heap.is_exclusive, known))
+            start = before.value(root)
+            heap.state.latest[root] = start
+            heap.advance(
+                root, var, heap.rebound_between(start, known),
+                grown=heap.grown_between(start, known),
+                content=heap.content_between(start, known),
+            )
+            for value in known:
+                heap.hold_parts(root, value)
+            heap.state.exclusive[var] = exclusive
+            results[var] = values
+        return results
+
+
+def same(a: Atom, b: Atom) -> bool:
+    """Say whether two constants are the same."""
+    return a is b or (
+        isinstance(a, Const) and isinstance(b, Const) and type(a.value) is type(b.value)
+        and (t.same_static(a.value, b.value) or (
+            type(a.value) in (int, float, bool, str) and repr(a.value) == repr(b.value)
+        ))
+    )
+
+
+@folds(no_grad)
+def fold_no_grad(
+    s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
+) -> Any:
+    """The context of a ``with`` statement, which is recognised by its definition."""
+    return None if args or kwargs else s.let(
+        Call(Const(no_grad), ()), t.UNKNOWN, name, origin
+    )
+
+
+@folds(stop_gradient)
+def fold_stop_gradient(
+    s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
+) -> Any:
+    """A copy, of the type of the argument."""
+    if len(args) != 1 or kwargs or isinstance(args[0], Star):
+        return None
+    (x,) = args
+    type_ = s.unit.type(x)
+    if not t.may_vary(type_):
+        return x
+    if isinstance(type_, t.Object):
+        return s.reject(
+            origin, "stop_gradient() of an instance", "apply it to the attributes that count",
+            "no-grad",
+        )
+    copy = s.let(Call(Const(stop_gradient), (x,)), type_, name, origin)
+    if isinstance(type_, t.Array):
+        s.unit.shapes[copy] = s.unit.shape_class(x)
+    return copy
+
+
+@folds(note_value)
+def fold_note_value(
+    s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
+) -> Atom:
+    """Note the type of what a variable may be when a handler reads it."""
+    place, value = args
+    s.unit.noted[place] = t.join(s.unit.noted.get(place, t.BOTTOM), s.unit.type(value))
+    return s.let(Call(Const(note_value), (place, value)), t.UNKNOWN, name, origin)
+
+
+@folds(noted_value)
+def fold_noted_value(
+    s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
+) -> Atom:
+    """What a variable was when an exception was raised."""
+    elements = s.unit.elements(args[0]) or ()
+    type_ = s.unit.noted.get(args[0], t.BOTTOM)
+    for element in elements:
+        type_ = t.join(type_, s.unit.type(element))
+    if isinstance(type_, t.Static):
+        return Const(type_.value)
+    if t.may_vary(type_):
+        s.unit.attempts.add(origin)
+    var = s.let(Call(Const(noted_value), (args[0],)), type_, name, origin, False)
+    if any(element in s.unit.unsure for element in elements):
+        s.unit.unsure.add(var)
+    return var

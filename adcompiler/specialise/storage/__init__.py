@@ -1,0 +1,1 @@
+"""Which names share storage, and what writes make of it."""

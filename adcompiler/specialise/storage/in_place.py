@@ -1,0 +1,98 @@
+"""In-place operators whose write nobody else can see become the operators that make a new value."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+
+from adcompiler.analyses.aliasing import noticed_writes
+from adcompiler.analyses.storage import IN_PLACE
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    Atom, Attribute, Block, Call, Const, Do, If, Let, Loop, Origin, Statement, Var, operands,
+    unstar,
+)
+from adcompiler.ir.visit import with_blocks
+from adcompiler.runtime import check_rebinds, keeps_shape
+from adcompiler.specialise.calls.libraries import INSTALLED, STANDARD
+from adcompiler.specialise.folds.in_place import SIGNS, refuse_write
+from adcompiler.specialise.generators import report_generators
+from adcompiler.specialise.writer import Writer
+
+OF_NUMBERS = frozenset({
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod,
+    operator.pow,
+})
+"""Operators of numbers. Where a value of unknown type is a number, `op=` makes a new one."""
+
+
+def rebound(
+    s: Writer, statements: Sequence[Statement], yields: tuple[Atom, ...]
+) -> tuple[Statement, ...]:
+    """Return a specialised function's statements without writes; report writes that are noticed."""
+    block = Block(tuple(statements), yields)
+    report_generators(s, block)
+    checked: set[Var] = set()
+    for statement in noticed_writes(block, s.unit.type):
+        function, written = operands(statement.rhs)[:2]
+        assert isinstance(function, Const)
+        type_, plain = s.unit.type(written), IN_PLACE[function.value]
+        library = statement.origin.file.startswith((*STANDARD, *INSTALLED))  # called as it is
+        if isinstance(type_, t.Unknown) and plain in OF_NUMBERS and not library:
+            checked.add(statement.target)
+        else:
+            refuse_write(s, type_, plain, statement.origin)
+    return tuple(without_writes(s, block.statements, checked))
+
+
+def without_writes(
+    s: Writer, statements: Sequence[Statement], checked: Collection[Var]
+) -> Iterator[Statement]:
+    """Yield statements with in-place operators replaced.
+
+    Those that make the variables ``checked`` get a check that the value is a number or the like.
+    """
+
+    def within(block: Block) -> Block:
+        return replace(block, statements=tuple(without_writes(s, block.statements, checked)))
+
+    for statement in statements:
+        match statement:
+            case Let(target, Call(Const(function), args, ()), origin) if any(
+                function is other for other in IN_PLACE
+            ):
+                plain = IN_PLACE[function]
+                if target in checked:
+                    sign = Const(SIGNS[plain])
+                    yield Do(Call(Const(check_rebinds), (args[0], sign)), origin)
+                yield Let(target, Call(Const(plain), args), origin)
+                yield from shape_check(s, unstar(args[0]), target, origin)
+            case If():
+                yield replace(
+                    statement, then=within(statement.then), orelse=within(statement.orelse)
+                )
+            case Loop():
+                test = statement.condition
+                yield replace(
+                    statement, condition=None if test is None else within(test),
+                    body=within(statement.body),
+                )
+            case _:
+                yield with_blocks(statement, within)
+
+
+def shape_check(s: Writer, old: Atom, new: Var, origin: Origin) -> Iterator[Statement]:
+    """Yield the check that writing in place would have been possible: the shape stays."""
+    unit = s.unit
+    type_ = unit.type(old)
+    if not isinstance(type_, t.Array) or unit.shape_class(old) == unit.shape_class(new):
+        return
+    shapes = []
+    for array in (old, new):
+        shape = Var("shape", True)
+        unit.record(shape, Attribute(array, "shape"), t.Tuple((t.INT,) * type_.ndim))
+        unit.evidence.add(shape)
+        shapes.append(shape)
+        yield Let(shape, Attribute(array, "shape"), origin)
+    yield Do(Call(Const(keeps_shape), tuple(shapes)), origin)

@@ -1,0 +1,230 @@
+"""Writing specialised statements: what each part of the specialiser builds on."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from adcompiler.errors import Finding
+from adcompiler.frontend.places import PSEUDO
+from adcompiler.frontend.scope import Scope
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    UNDEF, Atom, Block, Const, Let, Origin, Rhs, Star, Statement, Var,
+)
+from adcompiler.typed.unit import Unit
+
+if TYPE_CHECKING:
+    from adcompiler.specialise.storage.heap import Heap, State
+
+Env = dict[Var, Atom]
+"""The specialised atom of each variable of the code that is being specialised."""
+
+
+def moved(finding: Finding, site: Origin) -> Finding:
+    """Return a finding that points to another place."""
+    return replace(
+        finding, file=site.file, line=site.line, column=site.column, text=site.text,
+        width=site.width,
+    )
+
+
+class Writer(ABC):
+    """Writes specialised statements to ``out``, and what is known of their values to ``unit``.
+
+    The abstract methods are what parts of the specialiser, calls and folds use of each other; they
+    are defined in ``Specialiser`` and the classes it is put together from.
+    """
+
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        self.out: list[Statement] = []
+        self.in_rule = False
+        self.in_emitted = False
+        self.heap: Heap | None = None
+        self.lacks_heap = False
+        self.at: Origin | None = None
+
+    def let(
+        self, rhs: Rhs, type_: t.Type, name: str, origin: Origin, temporary: bool = True
+    ) -> Var:
+        """Write ``name = rhs`` and return the new variable."""
+        var = Var(name, temporary)
+        self.unit.record(var, rhs, type_)
+        if self.heap is not None:
+            self.heap.note(var, rhs)
+        self.out.append(Let(var, rhs, origin))
+        return var
+
+    def reject(self, origin: Origin, problem: str, hint: str = "", anchor: str = "") -> Atom:
+        """Record that the code at ``origin`` cannot be compiled."""
+        finding = origin.finding(problem, hint, anchor)
+        reached = origin.via is not None and not origin.via.file.startswith(PSEUDO)
+        if origin.via is not None and reached and not self.unit.call_sites:
+            finding = replace(finding, callers=(origin.via.call,))
+        self.report(finding)
+        return UNDEF
+
+    def report(self, finding: Finding) -> None:
+        """Record a finding, with the calls that lead to it; once.
+
+        One in code that the compiler has written is told of the user's line that calls that.
+        """
+        if finding.file.startswith(PSEUDO):
+            users = [site for site in self.unit.call_sites if not site.file.startswith(PSEUDO)]
+            if users:
+                finding = moved(finding, users[-1])
+        if not finding.callers:
+            sites = dict.fromkeys(
+                site.call for site in reversed(self.unit.call_sites)
+                if not site.file.startswith(PSEUDO)
+            )
+            finding = replace(finding, callers=tuple(sites))
+        if finding not in self.unit.findings:
+            self.unit.findings.append(finding)
+
+    def check_once(self, name: Var, value: Atom, origin: Origin) -> None:
+        """Report a name that is read more than once of an iterator, which can be only once."""
+        if value in self.unit.one_shot and name in self.unit.reused and (
+            value not in self.unit.generators
+        ):
+            self.reject(
+                origin, "an iterator that is used in more than one place",
+                "make a list of it, by list(...) or a comprehension", "iterators",
+            )
+
+    def joined(self, like: Var, type_: t.Type, unsure: bool) -> Var:
+        """Return a new variable named as ``like`` for a value that comes from several places."""
+        var = Var(like.name, like.temporary)
+        self.unit.types[var] = type_
+        self.unit.merged.add(var)
+        if unsure:
+            self.unit.unsure.add(var)
+        return var
+
+    @contextmanager
+    def region_of_heap(self) -> Iterator[Callable[[], State | None]]:
+        """Let what is written meanwhile change a copy of the heap's state; yields how to get it."""
+        heap = self.heap
+        if heap is None:
+            yield lambda: None
+            return
+        before = heap.state
+        heap.state = before.copy()
+        heap.level += 1
+        try:
+            yield lambda: heap.state
+        finally:
+            heap.state = before
+            heap.level -= 1
+
+    @contextmanager
+    def writing_to(self, out: list[Statement]) -> Iterator[list[Statement]]:
+        """Write statements to ``out`` meanwhile."""
+        before, self.out = self.out, out
+        try:
+            yield out
+        finally:
+            self.out = before
+
+    def value(self, atom: Atom, env: Mapping[Var, Atom]) -> Atom:
+        """Return the specialised atom of ``atom``: of what it refers to now."""
+        found = env[atom] if isinstance(atom, Var) else atom
+        found = self.unit.if_bound.get(found, found)
+        if self.heap is None or self.at is None:
+            return found
+        return self.heap.current(found, self.at)
+
+    def carried_value(self, atom: Atom, env: Mapping[Var, Atom]) -> Atom:
+        """Return the specialised atom that a region hands on: of whether a variable is bound."""
+        found = env[atom] if isinstance(atom, Var) else atom
+        return found if found in self.unit.if_bound else self.value(atom, env)
+
+    def bound_flag(self, like: Var, atoms: Sequence[Atom]) -> Var | None:
+        """Return a variable that tells whether ``like`` is bound, as one of ``atoms`` each way.
+
+        None if its value is not known here, or if it is bound on all ways.
+        """
+        known = [self.unit.if_bound.get(atom, atom) for atom in atoms if atom is not UNDEF]
+        types = [self.unit.type(atom) for atom in known]
+        unsure = any(atom is UNDEF or atom in self.unit.if_bound for atom in atoms)
+        if like.temporary or not unsure or not known or not isinstance(
+            types[0], t.Static
+        ) or any(type_ != types[0] for type_ in types):
+            return None
+        flag = self.joined(like, types[0], True)
+        self.unit.if_bound[flag] = Const(types[0].value)
+        return flag
+
+    def flagged(self, atom: Atom, flag: bool = True) -> Atom:
+        """Return what the code carries of a variable that is bound to a known value or to none.
+
+        That is the value if it is not taken for a ``flag``.
+        """
+        if flag:
+            return atom if atom is UNDEF or atom in self.unit.if_bound else Const(True)
+        return self.unit.if_bound.get(atom, atom)
+
+    # -- what the parts use of each other ------------------------------------------------------
+
+    @abstractmethod
+    def block(
+        self, block: Block, env: Env, scope: Scope | None, carried: bool = False
+    ) -> tuple[Atom, ...] | None:
+        """Write the statements of ``block``; return what it yields, None if it always raises."""
+
+    @abstractmethod
+    def written_either(
+        self, atom: Var, origin: Origin, write: Callable[[Var], object]
+    ) -> bool:
+        """Write a store into a value that is one of two as a branch; False if it is not."""
+
+    @abstractmethod
+    def free(self, name: str, scope: Scope, origin: Origin) -> Atom:
+        """Look up a free name: compile-time values become constants, data is read when run."""
+
+    @abstractmethod
+    def truth(self, atom: Atom, origin: Origin) -> Atom:
+        """Return the condition ``atom`` as a constant if its truth is known."""
+
+    @abstractmethod
+    def item(self, obj: Atom, index: Atom, origin: Origin, name: str = "item") -> Atom:
+        """Write ``obj[index]``."""
+
+    @abstractmethod
+    def attribute(self, obj: Atom, name: str, origin: Origin, hint: str = "") -> Atom:
+        """Write ``obj.name``."""
+
+    @abstractmethod
+    def pack(
+        self, kind: str, values: tuple[Atom | Star, ...], name: str, origin: Origin,
+        cls: type = tuple,
+    ) -> Atom:
+        """Write a tuple, list or set of ``values``."""
+
+    @abstractmethod
+    def sequence_display(
+        self, kind: str, items: Sequence[Atom | Star], name: str, origin: Origin
+    ) -> Atom:
+        """Write a tuple, list or set display of values that are specialised already."""
+
+    @abstractmethod
+    def pack_dict(self, entries: list[tuple[Atom, Atom]], origin: Origin, name: str) -> Atom:
+        """Write a dict of ``(key, value)`` atoms; later entries win, as in Python."""
+
+    @abstractmethod
+    def call(
+        self, func: Atom, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+    ) -> Atom:
+        """Write a call; functions whose source is read are opened or compiled on their own."""
+
+    @abstractmethod
+    def type_of_call(self, function: Any, args: list[Any], kwargs: Mapping[str, Atom]) -> t.Type:
+        """Return the type of a pure function's result, by calling it on stand-ins."""
+
+    @abstractmethod
+    def stand_in(self, atom: Atom, n: int) -> Any:
+        """Return a stand-in for the value of ``atom``: itself if it is known."""

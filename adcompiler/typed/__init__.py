@@ -1,0 +1,1 @@
+"""Typed IR while it is written: its tables, shapes and values."""

@@ -1,0 +1,377 @@
+"""Types of live values, and stand-in values of types: how call results are typed by trying.
+
+A pure function is called on stand-ins of two sizes; where kind, dtype and ndim agree they are the
+result's type. No table of result types is needed, and none can go out of date.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import operator
+import types as python_types
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import Call, Star
+from adcompiler.ops.homes import public_place
+from adcompiler.ops.registry import REGISTRY
+from adcompiler.runtime import as_cotangent, as_gradient, as_tangent, project
+from adcompiler.runtime.fourier import fitted
+from adcompiler.runtime.gathering import permute_adjoint, take_adjoint, take_along_axis_adjoint
+from adcompiler.runtime.joining import split_adjoint
+from adcompiler.runtime.padding import pad_adjoint
+from adcompiler.runtime.records import dict_of, is_record_class, state_of
+from adcompiler.runtime.shaping import (
+    diagonal_adjoint, repeat_adjoint, resize_adjoint, tile_adjoint,
+)
+from adcompiler.runtime.ufunc_methods import (
+    divided_at, hits, largest_at, multiplied_at, smallest_at,
+)
+from adcompiler.typed.derivatives import is_derivative
+
+STATIC_CLASSES = (
+    python_types.ModuleType, python_types.FunctionType, python_types.BuiltinFunctionType,
+    python_types.MethodType, type, np.ufunc, np.dtype, functools.partial, type(Ellipsis),
+    type(NotImplemented), type(np.random.default_rng), python_types.GenericAlias,
+    type(np.ndarray.sum), type(np.ndarray.T),
+    type(str.join), type(list.__setitem__), type(functools.lru_cache(lambda: 0)), type(np.sum),
+    type(np._NoValue),
+    np.vectorize, operator.itemgetter, operator.attrgetter, operator.methodcaller,
+)
+SIZES = ((3, 4), (12, 24))
+"""Extents of stand-ins; the larger ones where functions refuse the small, as a split in five."""
+MAX_FIELDS = 64
+FOREIGN_ARRAYS = (np.matrix, np.ma.MaskedArray)
+"""Array classes whose operators mean something else than those of arrays."""
+
+
+def type_of(value: Any, depth: int = 0, inside: tuple[int, ...] = ()) -> t.Type:
+    """Return the type of a live value, as code is specialised on it.
+
+    ``inside`` holds the identities of the instances around it, which are not looked into again.
+    """
+    cls: Any = type(value)
+    plain = _PLAIN.get(cls)
+    if plain is not None:
+        return plain
+    if cls is InstanceStandIn:
+        stood_for: t.Type = value.type
+        return stood_for
+    if cls is np.ndarray:
+        plain_dtype = value.dtype.isnative and value.dtype.kind not in "SUV"
+        return t.Array(value.dtype.name, value.ndim) if plain_dtype else t.UNKNOWN
+    if isinstance(value, np.generic):
+        kind = t.kind_of_dtype(value.dtype)
+        return t.UNKNOWN if kind == "other" else t.Scalar(kind, value.dtype.name)
+    if value is None or isinstance(value, STATIC_CLASSES) or is_derivative(value) or (
+        cls.__name__ == "_Function" and cls.__module__ == "uarray"  # those of scipy.fft
+    ) or str(cls.__module__).startswith("_cython_"):
+        return t.Static(value)
+    if depth > 8 or id(value) in inside:
+        return t.UNKNOWN
+    depth += 1
+    if isinstance(value, tuple):
+        return t.Tuple(tuple(type_of(item, depth, inside) for item in value), cls)
+    if cls is list:
+        return t.List(joined(type_of(i, depth, inside) for i in value))
+    if cls is dict:
+        if all(isinstance(key, (str, int)) for key in value) and len(value) <= MAX_FIELDS:
+            items = tuple(type_of(item, depth, inside) for item in value.values())
+            return t.Dict(tuple(value), items)
+        return t.Dict(None, (joined(type_of(i, depth, inside) for i in value.values()),))
+    if REGISTRY.has_methods(value):
+        return t.Static(value)
+    if isinstance(value, np.ndarray):
+        return t.Object(cls, ())
+    fields = state_of(value) if is_record_class(cls) else dict_of(value)
+    inside = (*inside, id(value))
+    return t.Object(cls, tuple(
+        (name, type_of(item, depth, inside)) for name, item in list(fields.items())[:MAX_FIELDS]
+    ))
+
+
+def foreign_array(type_: t.Type) -> type | None:
+    """Return the class of ``FOREIGN_ARRAYS`` that a value is of, or holds in a container."""
+    match type_:
+        case t.Object(cls):
+            return cls if issubclass(cls, FOREIGN_ARRAYS) else None
+        case t.Tuple(items) | t.Dict(_, items):
+            return next((found for item in items if (found := foreign_array(item))), None)
+        case t.List(item):
+            return foreign_array(item)
+    return None
+
+
+def joined(types: Iterable[t.Type]) -> t.Type:
+    """Return the join of all of ``types``."""
+    found: t.Type = t.BOTTOM
+    for type_ in types:
+        found = t.join(found, type_)
+    return found
+
+
+_PLAIN: dict[type, t.Type] = {
+    bool: t.BOOL, int: t.INT, float: t.FLOAT, complex: t.COMPLEX, str: t.TEXT, range: t.RANGE,
+    slice: t.SLICE,
+}
+
+
+def type_of_static(value: Any) -> t.Type:
+    """Return the type of a value that the compiler itself knows."""
+    if isinstance(value, slice):
+        return t.SLICE
+    return type_of(value)
+
+
+def simple(value: Any) -> bool:
+    """Say whether a compile-time value is a plain literal, whose copies are all alike."""
+    if isinstance(value, (tuple, slice)):
+        parts = value if isinstance(value, tuple) else (value.start, value.stop, value.step)
+        return all(map(simple, parts))
+    return value is None or value is Ellipsis or type(value) in (int, bool, str, float)
+
+
+def keeps_its_arguments(rhs: Call, type_: t.Tuple) -> bool:
+    """Say whether a call makes a namedtuple whose items are the arguments, one by one.
+
+    ``tuple(x)`` has those of ``x``, and a class with a ``__new__`` of its own may change them.
+    """
+    made_by = getattr(type_.cls.__new__, "__module__", None) or ""
+    return (
+        made_by.startswith("namedtuple_") and not rhs.kwargs
+        and len(rhs.args) == len(type_.items)
+        and not any(isinstance(arg, Star) for arg in rhs.args)
+    )
+
+
+class CannotStandInError(Exception):
+    """No stand-in value exists for a type."""
+
+
+class InstanceStandIn:
+    """Stands for an instance of any class; nothing can be done with it but hand it on."""
+
+    __slots__ = ("type",)
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, type_: t.Type) -> None:
+        self.type = type_
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise CannotStandInError(str(self.type))
+
+    __bool__ = __eq__ = __ne__ = __len__ = __getitem__ = __iter__ = __array__ = __str__ = _refuse
+    __repr__ = __format__ = _refuse
+
+
+def stand_in(type_: t.Type, n: int) -> Any:
+    """Return a value of ``type_`` with arrays of extent ``n``; raise if there is none."""
+    match type_:
+        case t.Scalar(kind, dtype):
+            value = {"bool": True, "int": 1, "float": 0.5, "complex": 0.5 + 0.25j}[kind]
+            return value if dtype is None else np.dtype(dtype).type(value)
+        case t.Array(dtype, ndim):
+            if type_.kind == "other":
+                raise CannotStandInError(str(type_))
+            if ndim == 0:
+                return np.asarray(stand_in(t.Scalar(type_.kind), n), dtype)
+            if ndim == 1:
+                return (np.linspace(0.25, 0.75, n) if type_.kind == "float" else np.ones(n)).astype(
+                    dtype)
+            matrix = 0.25 + 0.5 * np.eye(n)  # positive definite: no factorisation refuses it
+            if type_.kind in ("int", "bool"):
+                matrix *= 4.0
+            return np.broadcast_to(matrix, (n,) * ndim).astype(dtype)
+        case t.Text():
+            return "a"
+        case t.Tuple(items, cls):
+            values = [stand_in(item, n) for item in items]
+            return tuple(values) if cls is tuple else cls(*values)
+        case t.List(item):
+            return [stand_in(item, n) for _ in range(n)] if item != t.BOTTOM else []
+        case t.Dict(keys, items) if keys is not None:
+            return dict(zip(keys, (stand_in(item, n) for item in items), strict=True))
+        case t.Range():
+            return range(n)
+        case t.SliceType():
+            return slice(None)
+        case t.Static(value):
+            return value
+        case t.Object(cls):
+            if str(cls.__module__).startswith("scipy.sparse.") and hasattr(cls, "tocsr"):
+                return sparse_stand_in(type_, n)
+            return InstanceStandIn(type_)
+    raise CannotStandInError(str(type_))
+
+
+def sparse_stand_in(type_: t.Object, n: int) -> Any:
+    """Return a square array of SciPy's sparse class, with elements of the dtype of its data."""
+    data = type_.field("data")
+    if not isinstance(data, t.Array):
+        raise CannotStandInError(str(type_))
+    return type_.cls(stand_in(t.Array(data.dtype, 2), n))
+
+
+def on_stand_ins(function: Callable[..., Any]) -> Callable[..., Any] | None:
+    """Return what is called on stand-ins to type the results of ``function``, None if nothing."""
+    with contextlib.suppress(TypeError):  # not hashable
+        function = TYPED_AS.get(function, function)
+    if str(getattr(function, "__module__", "")).startswith("scipy.") and (
+        public_place(function) in UNDECIDED
+    ):
+        return None
+    return function
+
+
+def try_types(
+    function: Callable[..., Any], arguments: Callable[[int], tuple[tuple[Any, ...], dict[str, Any]]]
+) -> t.Type:
+    """Return the type of ``function``'s result on stand-ins; unknown where sizes disagree.
+
+    ``arguments`` gives positional and keyword stand-ins for an extent.
+    """
+    tried = on_stand_ins(function)
+    if tried is None:
+        return t.UNKNOWN
+    for sizes in SIZES:
+        found: list[t.Type] = []
+        for n in sizes:
+            try:
+                args, kwargs = arguments(n)
+            except Exception:
+                return t.UNKNOWN
+            try:
+                with warnings.catch_warnings(), np.errstate(all="ignore"):
+                    warnings.simplefilter("ignore")
+                    found.append(type_of(tried(*args, **kwargs)))
+            except Exception:
+                break
+        else:
+            return found[0] if found[0] == found[1] else t.UNKNOWN
+    return t.UNKNOWN
+
+
+@functools.lru_cache(maxsize=4096)
+def type_of_arithmetic(function: Callable[..., Any], *operands: t.Type) -> t.Type:
+    """Return the type of ``function`` of numbers and arrays; unknown if one is something else."""
+    if not all(isinstance(type_, (t.Scalar, t.Array)) for type_ in operands):
+        return t.UNKNOWN
+    return try_types(function, lambda n: (tuple(stand_in(type_, n) for type_ in operands), {}))
+
+
+# -- functions that are typed by calling another ---------------------------------------------------
+
+
+class ShapeDecidesError(Exception):
+    """The kind or the number of axes of a result depends on more than the types of arguments."""
+
+
+def _of_shape(x: Any, *shape: Any, **kwargs: Any) -> Any:
+    """Return an array with as many axes as ``shape`` has entries: for ``reshape`` and the like."""
+    wanted = kwargs.get("shape", kwargs.get("newshape", kwargs.get("new_shape", shape)))
+    while isinstance(wanted, tuple) and len(wanted) > 0 and isinstance(wanted[0], (tuple, list)):
+        wanted = tuple(wanted[0])
+    wanted = tuple(n for n in wanted if not isinstance(n, str)) if isinstance(
+        wanted, (tuple, list)) else (wanted,)
+    return np.empty((1,) * len(wanted), np.asarray(x).dtype)
+
+
+def _of_shape_first(x: Any, shape: Any = (), *rest: Any, **kwargs: Any) -> Any:
+    return _of_shape(x, shape, **kwargs) if shape != () else _of_shape(x, **kwargs)
+
+
+def _squeezed(x: Any, axis: Any = None) -> Any:
+    if axis is None and np.ndim(x) > 0:
+        raise ShapeDecidesError
+    count = 0 if axis is None else np.size(axis)
+    return np.empty((1,) * (np.ndim(x) - count), np.asarray(x).dtype)
+
+
+def _undecided(*args: Any, **kwargs: Any) -> Any:
+    raise ShapeDecidesError
+
+
+def _eigenvalues(a: Any) -> Any:
+    if not np.iscomplexobj(a):
+        raise ShapeDecidesError  # the values decide whether they are complex
+    return np.linalg.eigvals(a)
+
+
+def _eigenvectors(a: Any) -> Any:
+    found: Any = np.linalg.eig(a)
+    if np.iscomplexobj(a):
+        return found
+    return type(found)(InstanceStandIn(t.UNKNOWN), InstanceStandIn(t.UNKNOWN))
+
+
+def _covariance(m: Any, y: Any = None, *args: Any, **kwargs: Any) -> Any:
+    if np.ndim(m) > 1 and y is None:
+        raise ShapeDecidesError  # one variable gives a number
+    return np.cov(m, y, *args, **kwargs)
+
+
+def _of_shape_second(g: Any, shape: Any, *rest: Any, **kwargs: Any) -> Any:
+    dtype = np.asarray(g[0] if isinstance(g, list) else g).dtype
+    return np.empty((1,) * len(shape), dtype)
+
+
+def _of_shape_alone(shape: Any, *rest: Any) -> Any:
+    return np.zeros((1,) * len(shape), int)
+
+
+def _like_first(a: Any, *rest: Any) -> Any:
+    return np.array(a)  # the indices have to fit the array, which stand-ins do not
+
+
+def _of_shape_last(g: Any, *rest: Any) -> Any:
+    return np.empty((1,) * len(rest[-1]), g.dtype)
+
+
+def _in_form_of(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of the runtime that looks into instances, which stand-ins do not allow."""
+
+    def typed(g: Any, x: Any) -> Any:
+        if holds_instance(g) or holds_instance(x):
+            raise ShapeDecidesError
+        return function(g, x)
+
+    return typed
+
+
+def holds_instance(value: Any) -> bool:
+    """Say whether a stand-in is that of an instance, or a container of some."""
+    if isinstance(value, (tuple, list)):
+        return any(map(holds_instance, value))
+    if isinstance(value, dict):
+        return any(map(holds_instance, value.values()))
+    return isinstance(value, InstanceStandIn)
+
+
+TYPED_AS: dict[Any, Callable[..., Any]] = {
+    **{f: _in_form_of(f) for f in (as_cotangent, as_gradient, as_tangent, project)},
+    **dict.fromkeys((
+        take_adjoint, take_along_axis_adjoint, repeat_adjoint, tile_adjoint, resize_adjoint,
+        pad_adjoint, diagonal_adjoint, split_adjoint, fitted,
+    ), _of_shape_second),
+    permute_adjoint: _of_shape_last,
+    **dict.fromkeys((multiplied_at, divided_at, largest_at, smallest_at), _like_first),
+    hits: _of_shape_alone,
+    np.reshape: _of_shape_first, np.ndarray.reshape: _of_shape, np.broadcast_to: _of_shape_first,
+    np.resize: _of_shape_first, np.split: np.array_split, np.squeeze: _squeezed,
+    np.ndarray.squeeze: _squeezed, np.cov: _covariance, np.corrcoef: _covariance,
+    np.linalg.eig: _eigenvectors, np.linalg.eigvals: _eigenvalues, np.roots: _undecided,
+    np.real_if_close: _undecided, np.cross: _undecided,
+}
+"""What is called on stand-ins in place of a function that refuses them, or whose result is of one
+type for their shapes and of another for others."""
+
+UNDECIDED: frozenset[Any] = frozenset(
+    ("scipy.linalg", name)
+    for name in ("eig", "eigvals", "fractional_matrix_power", "funm", "logm", "signm", "sqrtm")
+)
+"""SciPy's functions whose result is real or complex as the values of the argument decide."""
