@@ -2,6 +2,7 @@
 
 from adcompiler.ops.domains import Call, Domain, call
 from adcompiler.ops.facts import CONTENTS, HOLDS, LAYOUT, MAY, SAME, VIEW, Option, Shares
+from adcompiler.ops.homes import found_in
 from adcompiler.ops.registry import REGISTRY, Rule
 from adcompiler.rulekit.application import apply_frule, apply_rrule
 from adcompiler.rulekit.define import (
@@ -42,6 +43,7 @@ __all__ = [
     "call",
     "clear_new_rule_hooks",
     "facts",
+    "found_in",
     "frule",
     "function_of",
     "gradient_of",

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.ops.homes import found_in
-from adcompiler.rulekit import LAYOUT, MAY, SAME, VIEW, Option, Shares, facts
+from adcompiler.rulekit import LAYOUT, MAY, SAME, VIEW, Option, Shares, facts, found_in
 
 
 def named(place: str, names: str) -> list[Any]:

@@ -10,7 +10,7 @@ import scipy.optimize
 from adcompiler import (
     UnsupportedError, grad, hessian, hvp, jet, nth_derivative, value_and_grad, vhp,
 )
-from adcompiler.api.grad import seeds
+from adcompiler.api import seeds
 from adcompiler.api.hessians import COMBINATIONS
 
 POINT = (1.0, 1.5, 1.3, 1.2)

@@ -113,7 +113,7 @@ def test_every_module_of_the_compiler_has_a_place_in_the_order() -> None:
     ("module", "text", "complaint"),
     [
         ("adcompiler.ir.nodes", "import adcompiler.api.grad", "ir comes before api"),
-        ("adcompiler.ir.nodes", "from adcompiler import emit", "ir comes before emit"),
+        ("adcompiler.ir.nodes", "from adcompiler import compile", "ir comes before compile"),
         ("adcompiler.ir.nodes", "import adcompiler", "ir comes before __init__"),
         ("adcompiler.ir", "def f():\n    from adcompiler.cli import main", "ir:2: "),
         ("adcompiler.errors", "from adcompiler.runtime import add", "errors comes before runtime"),
