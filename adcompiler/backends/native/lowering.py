@@ -30,7 +30,7 @@ from adcompiler.runtime import (
     add_at, as_gradient, check_bound, evaluated, keeps_shape, same_shape, same_trailing_shape,
     unbroadcast,
 )
-from adcompiler.transforms.unit import Unit
+from adcompiler.typed.unit import Unit
 
 SETTLED = {"math": math, "numpy": np}
 CHECKS = (same_shape, same_trailing_shape, keeps_shape)

@@ -15,8 +15,8 @@ from adcompiler.backends.native.values import (
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Function, Let, Pack, Var, unstar
 from adcompiler.ir.visit import used
-from adcompiler.products import Product
-from adcompiler.transforms.unit import Unit
+from adcompiler.products.product import Product
+from adcompiler.typed.unit import Unit
 
 
 CLASSES = {
