@@ -1,5 +1,6 @@
 """Random programs: value, effects and gradients against plain Python and finite differences.
 
+``ADCOMPILER_PROGRAMS=N`` takes N seeds of each kind instead of 80, always the same ones;
 ``ADCOMPILER_FUZZ=N`` runs N further programs, with new seeds (``make fuzz``); ``fuzz.py`` says how
 to run them by hand.
 """
@@ -20,6 +21,8 @@ from tests.properties.programs import WRITING, Program, Writer, random_program
 
 # The share of programs with writes that may be refused: all of them until writes are supported.
 MOST_REFUSED = 1.0
+
+PROGRAMS = int(os.environ.get("ADCOMPILER_PROGRAMS", "80"))
 
 CI = settings(
     max_examples=60, derandomize=True, deadline=None, database=None,
@@ -57,13 +60,13 @@ def test_small_programs_with_writes(rng: Random) -> None:
     check_or_refuse(Writer(rng, size=2, weights=WRITING).program())
 
 
-@pytest.mark.parametrize("first", range(0, 160, 20))
+@pytest.mark.parametrize("first", range(0, PROGRAMS, 20))
 def test_random_programs(first: int) -> None:
     checked = sum(check_or_skip(random_program(seed)) for seed in range(first, first + 20))
     assert checked >= 10  # few programs raise or are not smooth
 
 
-@pytest.mark.parametrize("first", range(0, 160, 20))
+@pytest.mark.parametrize("first", range(0, PROGRAMS, 20))
 def test_random_programs_with_writes(first: int) -> None:
     programs = [random_program(seed, 9, WRITING) for seed in range(first, first + 20)]
     verdicts = [check_or_refuse(program) for program in programs]
