@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
+import sys
+import types
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,9 +35,23 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
         return function
     import numba
 
-    in_file = os.path.exists(function.__code__.co_filename)
-    made: Callable[..., Any] = numba.njit(error_model="numpy", cache=in_file)(function)
+    file = function.__code__.co_filename
+    if os.path.exists(file):
+        name_module(function, f"adcompiler_loops_{Path(file).stem}")
+        with contextlib.suppress(RuntimeError):  # there is no directory that may be written
+            kept: Callable[..., Any] = numba.njit(error_model="numpy", cache=True)(function)
+            return kept
+    made: Callable[..., Any] = numba.njit(error_model="numpy")(function)
     return made
+
+
+def name_module(function: Any, name: str) -> None:
+    """Let a function belong to a module of this name, which numba imports with what it kept."""
+    module = sys.modules.setdefault(name, types.ModuleType(name))
+    vars(module).update({
+        key: value for key, value in function.__globals__.items() if not key.startswith("__")
+    })
+    function.__module__ = name
 
 
 def stays_in_python() -> bool:

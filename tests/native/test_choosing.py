@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -47,6 +52,19 @@ def test_native_without_a_compiler_is_refused(monkeypatch: pytest.MonkeyPatch) -
         grad(rosenbrock, backend="native")(np.ones(3))
 
 
+def named_badly(done, np):
+    total = 0.0
+    for i in range(len(done)):
+        total += done[i] * np
+    return total
+
+
+def test_names_that_the_loops_need_are_left_to_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADCOMPILER_NATIVE", "plain")
+    with pytest.raises(UnsupportedError, match="has a name that the loops need"):
+        grad(named_badly, backend="native")(np.ones(3), 2.0)
+
+
 def test_unknown_backends_are_refused() -> None:
     with pytest.raises(ValueError, match="backend 'fast' is not one of"):
         grad(rosenbrock, backend="fast")
@@ -76,3 +94,28 @@ def test_compiled_loops_give_what_python_gives(program, tmp_path, monkeypatch) -
     assert found.signatures
     assert found(*args)[0]
     assert list(tmp_path.rglob("*.nbi"))
+
+
+AGAIN = """
+import numpy as np
+from adcompiler import grad
+from tests.native.programs import rosenbrock
+native = grad(rosenbrock, backend="native")
+x = np.linspace(0.0, 1.0, 5)
+loops = native.compiled_for(x).__globals__["rosenbrock_grad_loops"]
+assert loops(x)[0] and np.array_equal(native(x), grad(rosenbrock)(x))
+print(sum(loops.stats.cache_hits.values()))
+"""
+
+
+def test_another_process_finds_the_machine_code(tmp_path) -> None:
+    pytest.importorskip("numba")
+    root = Path(__file__).resolve().parents[2]
+    path = f"{root}{os.pathsep}{root / 'rules'}"
+    environment = {**os.environ, "ADCOMPILER_CACHE_DIR": str(tmp_path), "PYTHONPATH": path}
+    hits = [
+        subprocess.run([sys.executable, "-c", AGAIN], env=environment, cwd=root, check=True,
+                       capture_output=True, text=True).stdout.strip()
+        for _ in range(2)
+    ]
+    assert hits == ["0", "1"]

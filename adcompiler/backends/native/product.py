@@ -44,6 +44,9 @@ def with_native(text: str, product: Product, unit: Unit) -> tuple[str, tuple[str
         raise Declined("it has effects", function.origin)
     loops = lowered(function, unit)
     names = [param.var.name for param in function.params]
+    used_names = {function.name, loops.name, "done", "np", "float", "int", "bool", "Exception"}
+    if len(set(names)) < len(names) or used_names & set(names):
+        raise Declined("an argument has a name that the loops need", function.origin)
     added = printed(loops, f"Compute `{function.name}`; return False first where Python has to.")
     added += caller(function.name, loops, names)
     return f"{text.rstrip()}\n\n\n{HEAD}{added}", (f"{function.name}_native",)
