@@ -25,11 +25,11 @@ import numpy as np
 
 from adcompiler.ops.facts import CONTENTS, HOLDS, ITEMS, MAY, OWN, SAME, VIEW, Facts, Shares, stated
 from adcompiler.runtime import (
-    accumulate, add, add_at, append, apart, as_gradient, called, check_bound, check_count,
-    check_items, check_position, check_rebinds, choose, dict_keys, drop_last, entry, evaluated,
-    give_back, holds_once, keeps_shape, last_written, no_grad, note_value, own, passing_on,
-    put_entry, read_global, record, same_kind, same_length, same_shape, same_trailing_shape,
-    scatter, seed, stays_real, stop_gradient, store_global, zeros_like,
+    accumulate, add, add_at, append, apart, as_gradient, called, check_assigned, check_bound,
+    check_count, check_items, check_position, check_rebinds, choose, dict_keys, drop_last, entry,
+    evaluated, give_back, holds_once, keeps_shape, last_written, no_grad, note_value, own,
+    passing_on, put_entry, read_global, record, same_kind, same_length, same_shape,
+    same_trailing_shape, scatter, seed, stays_real, stop_gradient, store_global, zeros_like,
 )
 from adcompiler.runtime.external import (
     call_external, external_adjoint, external_call, external_tangent, external_value,
@@ -71,9 +71,9 @@ IN_PLACE: dict[Any, Any] = {
 """Each in-place operator with the one that makes a new value."""
 
 CHECKS: frozenset[Any] = frozenset({
-    apart, called, check_bound, check_cotangent, check_count, check_items, check_position,
-    check_rebinds, check_shape, check_shape_each, evaluated, holds_once, keeps_shape, same_kind,
-    same_length, same_shape, same_trailing_shape, seed, stays_real,
+    apart, called, check_assigned, check_bound, check_cotangent, check_count, check_items,
+    check_position, check_rebinds, check_shape, check_shape_each, evaluated, holds_once,
+    keeps_shape, same_kind, same_length, same_shape, same_trailing_shape, seed, stays_real,
 })
 """Functions of the runtime that raise where a value is not what it must be."""
 

@@ -5,10 +5,10 @@ from adcompiler.runtime.broadcasting import (
     StretchedError, keeps_shape, project, same_shape, same_trailing_shape, unbroadcast,
 )
 from adcompiler.runtime.containers import (
-    append, cell_value, check_bound, check_count, check_items, check_position, check_rebinds,
-    choose, dict_keys, dict_of, dict_values, drop_last, entry, generated, is_mapping,
-    is_sequence, pattern_argument, positions, put_entry, read_global, repack, same_kind,
-    same_length, store_global, unpack, without_keys,
+    Unassigned, append, cell_value, check_assigned, check_bound, check_count, check_items,
+    check_position, check_rebinds, choose, dict_keys, dict_of, dict_values, drop_last, entry,
+    generated, is_mapping, is_sequence, pattern_argument, positions, put_entry, read_global,
+    repack, same_kind, same_length, store_global, unpack, without_keys,
 )
 from adcompiler.runtime.elementwise import stays_real
 from adcompiler.runtime.indexing import (
@@ -24,15 +24,14 @@ from adcompiler.runtime.structure import (
 from adcompiler.runtime.tangents import as_tangent
 
 __all__ = [
-    "AliasedError", "StretchedError", "accumulate", "add", "add_at", "apart", "append",
-    "as_cotangent", "as_gradient", "as_tangent", "called", "cell_value", "check_bound",
-    "check_count",
-    "check_items", "check_position", "check_rebinds", "choose", "dict_keys", "dict_of",
-    "dict_values", "drop_last", "entry", "evaluated", "generated", "give_back", "holds_once",
-    "is_basic",
-    "is_mapping", "is_sequence", "keeps_shape", "last_written", "no_grad", "note_value",
-    "noted_value", "own", "paired", "passing_on", "pattern_argument", "positions", "project",
-    "put_entry", "read_global", "record", "repack", "same_kind", "same_length", "same_shape",
-    "same_trailing_shape", "scatter", "seed", "stays_real", "stop_gradient", "store_global",
-    "unbroadcast", "unit_vectors", "unpack", "without_keys", "zeros_like",
+    "AliasedError", "StretchedError", "Unassigned", "accumulate", "add", "add_at", "apart",
+    "append", "as_cotangent", "as_gradient", "as_tangent", "called", "cell_value",
+    "check_assigned", "check_bound", "check_count", "check_items", "check_position",
+    "check_rebinds", "choose", "dict_keys", "dict_of", "dict_values", "drop_last", "entry",
+    "evaluated", "generated", "give_back", "holds_once", "is_basic", "is_mapping", "is_sequence",
+    "keeps_shape", "last_written", "no_grad", "note_value", "noted_value", "own", "paired",
+    "passing_on", "pattern_argument", "positions", "project", "put_entry", "read_global",
+    "record", "repack", "same_kind", "same_length", "same_shape", "same_trailing_shape",
+    "scatter", "seed", "stays_real", "stop_gradient", "store_global", "unbroadcast",
+    "unit_vectors", "unpack", "without_keys", "zeros_like",
 ]

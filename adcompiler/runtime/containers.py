@@ -132,8 +132,20 @@ def check_items(items: Any) -> None:
 
 
 def check_bound(value: Any, name: str) -> None:
-    """Raise UnboundLocalError if ``value`` is the None that stands for a variable without value."""
-    if value is None:
+    """Raise UnboundLocalError if ``value`` stands for a variable without value, as None does."""
+    if value is None or value is Unassigned:
+        raise UnboundLocalError(
+            f"cannot access local variable {name!r} where it is not associated with a value"
+        )
+
+
+class Unassigned:
+    """What a variable holds that has no value yet, where its value may well be None."""
+
+
+def check_assigned(value: Any, name: str) -> None:
+    """Raise UnboundLocalError if ``value`` is ``Unassigned``: the variable has no value."""
+    if value is Unassigned:
         raise UnboundLocalError(
             f"cannot access local variable {name!r} where it is not associated with a value"
         )

@@ -172,14 +172,15 @@ class Specialiser(Loops, Regions, Displays, Access):
                 results.append(flag)
                 kept[flag] = self.flagged(a), self.flagged(b)
                 continue
-            a, b = self.flagged(a, False), self.flagged(b, False)
             if isinstance(type_, t.Static):
                 results.append(Const(type_.value))
                 continue
-            unsure = (then is not None and a in self.unit.unsure) or (
-                orelse is not None and b in self.unit.unsure
+            unsure = (then is not None and self.is_unsure(a)) or (
+                orelse is not None and self.is_unsure(b)
             )
             var = self.joined(result, type_, unsure)
+            a = self.unflagged(a, var, then_out, node.origin)
+            b = self.unflagged(b, var, else_out, node.origin)
             if self.unit.one_shot & {a, b}:
                 self.unit.one_shot.add(var)
             results.append(var)

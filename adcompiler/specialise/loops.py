@@ -111,8 +111,16 @@ class Loops(Writer):
         stores = carried.finish(attempt, results, collects)
         inits = carried.inits()
         flags = {i for i, param in kept.items() if param in self.unit.if_bound}
-        inits = [self.flagged(atom, i in flags) for i, atom in enumerate(inits)]
-        yields = tuple(self.flagged(atom, i in flags) for i, atom in enumerate(yields))
+        inits = [
+            self.flagged(atom) if i in flags
+            else self.unflagged(atom, kept[i], self.out, node.origin) if i in kept
+            else self.flagged(atom, False) for i, atom in enumerate(inits)
+        ]
+        yields = tuple(
+            self.flagged(atom) if i in flags
+            else self.unflagged(atom, kept[i], attempt.out, node.origin) if i in kept
+            else self.flagged(atom, False) for i, atom in enumerate(yields)
+        )
         self.out.append(Loop(
             items, tuple(flat), attempt.condition,
             (*kept.values(), *stores.params), (*(inits[i] for i in kept), *stores.inits),
@@ -176,7 +184,7 @@ class Loops(Writer):
             elif (isinstance(type_, t.FunctionType) and init is not UNDEF) or i in carried.same:
                 params.append(init)
             else:
-                params.append(self.joined(param, type_, init in self.unit.unsure))
+                params.append(self.joined(param, type_, self.is_unsure(init)))
         carried.guess_shapes(params)
         carried.enter(params, items)
         inner.update(zip(node.params, params, strict=True))
@@ -217,8 +225,8 @@ class Loops(Writer):
             elif (flag := self.bound_flag(result, (param,))) is not None:
                 results.append(flag)
             else:
-                unsure = param in self.unit.unsure or (
-                    yields is not None and yields[index] in self.unit.unsure
+                unsure = self.is_unsure(param) or (
+                    yields is not None and self.is_unsure(yields[index])
                 )
                 results.append(self.joined(result, type_, unsure))
         collects = []

@@ -222,12 +222,13 @@ class Regions(Writer):
                 flags.add(index)
                 env[result] = flag
                 continue
+            may_lack = any(map(self.is_unsure, values))
             values = [self.flagged(value, False) for value in values]
             known = isinstance(values[0], Const) and all(same(v, values[0]) for v in values)
             if known or isinstance(type_, t.Static):
                 env[result] = values[0] if known else Const(getattr(type_, "value", None))
                 continue
-            var = self.joined(result, type_, any(v in self.unit.unsure for v in values))
+            var = self.joined(result, type_, may_lack)
             if len(values) == 1 and isinstance(type_, t.Array):
                 self.unit.shapes[var] = self.unit.shape_class(values[0])
             kept[var] = index
@@ -238,8 +239,10 @@ class Regions(Writer):
             Block(
                 tuple(out),
                 (
-                    *(UNDEF if yields is None else self.flagged(yields[i], i in flags)
-                      for i in kept.values()),
+                    *(UNDEF if yields is None
+                      else self.flagged(yields[i]) if i in flags
+                      else self.unflagged(yields[i], var, out, self.at)
+                      for var, i in kept.items()),
                     *(UNDEF if yields is None else values[position]
                       for values in stored.values()),
                 ),

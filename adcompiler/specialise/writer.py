@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from adcompiler.frontend.places import PSEUDO
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Block, Const, Let, Origin, Rhs, Star, Statement, Var,
+    UNDEF, Atom, Block, Call, Const, If, Let, Origin, Rhs, Star, Statement, Var,
 )
 from adcompiler.typed.unit import Unit
 
@@ -159,6 +160,10 @@ class Writer(ABC):
         self.unit.if_bound[flag] = Const(types[0].value)
         return flag
 
+    def is_unsure(self, atom: Atom) -> bool:
+        """Say whether ``atom`` is a variable's that may have no value."""
+        return atom in self.unit.unsure or atom in self.unit.if_bound
+
     def flagged(self, atom: Atom, flag: bool = True) -> Atom:
         """Return what the code carries of a variable that is bound to a known value or to none.
 
@@ -167,6 +172,24 @@ class Writer(ABC):
         if flag:
             return atom if atom is UNDEF or atom in self.unit.if_bound else Const(True)
         return self.unit.if_bound.get(atom, atom)
+
+    def unflagged(
+        self, atom: Atom, variable: Var, out: list[Statement], origin: Origin | None
+    ) -> Atom:
+        """Return what ``variable`` gets of ``atom``: of a flag the known value, or none.
+
+        A branch that tells is added to ``out``.
+        """
+        if atom not in self.unit.if_bound:
+            return atom
+        assert origin is not None
+        found = self.joined(variable, self.unit.type(atom), True)
+        known, none = Block((), (self.unit.if_bound[atom],)), Block((), (UNDEF,))
+        test = Var("test", True)
+        self.unit.types[test] = t.BOOL
+        out.append(Let(test, Call(Const(operator.is_), (atom, Const(True))), origin))
+        out.append(If(test, known, none, (found,), origin))
+        return found
 
     # -- what the parts use of each other ------------------------------------------------------
 

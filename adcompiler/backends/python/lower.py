@@ -16,7 +16,7 @@ from adcompiler.backends.python.printer.layout import BlankLine, Comment
 from adcompiler.backends.python.references import References
 from adcompiler.backends.python.subscripts import index_kind, is_integer
 from adcompiler.backends.python.tapes import Tape, saved_at
-from adcompiler.backends.python.unbound import read_unbound
+from adcompiler.backends.python.unbound import marked_unbound, read_unbound
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Block, Call, Const, Do, Function, If, Item, Let, Loop, Origin, Raise, Rhs, Statement,
@@ -24,7 +24,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import is_short_circuit
 from adcompiler.runtime import (
-    add_at, append, drop_last, evaluated, note_value, put_entry, store_global, unpack,
+    Unassigned, add_at, append, drop_last, evaluated, note_value, put_entry, store_global, unpack,
 )
 from adcompiler.typed.unit import Unit
 
@@ -38,6 +38,7 @@ class FunctionLowering(ExpressionLowering):
     ) -> None:
         super().__init__(function, unit, references, purity, keeps_parameters)
         self.read_unbound = read_unbound(function.body, self.hands_on)
+        self.marked_unbound = marked_unbound(function.body)
         self.out: list[ast.stmt] = []
         self.place: tuple[str, int, bool] | None = None
 
@@ -222,10 +223,11 @@ class FunctionLowering(ExpressionLowering):
         """Write the assignments that hand ``values`` to ``targets``, all at once if they cross."""
         pairs = []
         for target, value in zip(targets, values, strict=False):
-            if isinstance(value, Const) and isinstance(value.value, Undefined) and (
-                target not in self.read_unbound
-            ):
-                continue
+            if isinstance(value, Const) and isinstance(value.value, Undefined):
+                if target in self.marked_unbound:
+                    value = Const(Unassigned)
+                elif target not in self.read_unbound:
+                    continue
             if isinstance(value, Var) and value not in self.waiting and not self.names_differ(
                 target, value
             ):

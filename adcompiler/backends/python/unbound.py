@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Iterator
 
 from adcompiler.ir.nodes import (
-    Atom, Block, Call, Const, Do, If, Let, Loop, Pack, Try, Var, With, operands,
+    Atom, Block, Call, Const, Do, If, Let, Loop, Pack, Try, Var, With, operands, unstar,
 )
 from adcompiler.ir.visit import arms_of, walk
-from adcompiler.runtime import own, zeros_like
+from adcompiler.runtime import check_assigned, own, zeros_like
 
 
 def read_unbound(body: Block, hands_on: Callable[[Var, Var], bool]) -> set[Var]:
@@ -18,26 +19,19 @@ def read_unbound(body: Block, hands_on: Callable[[Var, Var], bool]) -> set[Var]:
     the program goes on to use it.
     """
     found: set[Var] = set()
-    copies: list[tuple[Var, Atom]] = []
+    copies = list(copied(body))
     made = {s.target: s.rhs for s in walk(body) if isinstance(s, Let)}
     saved = [*body.yields]
     for statement in walk(body):
         match statement:
             case Do(rhs):
                 found.update(a for a in operands(rhs) if isinstance(a, Var))
-            case Let(rhs=Call(func=Const(value=function)) as rhs) if function in (zeros_like, own):
+            case Let(rhs=Call(func=Const(value=function)) as rhs) if function in (
+                zeros_like, own, operator.is_  # a flag is asked by the last
+            ):
                 found.update(a for a in operands(rhs) if isinstance(a, Var))
-            case If(results=results, then=then, orelse=orelse):
-                for arm in (then, orelse):
-                    copies += zip(results, arm.yields, strict=False)
-            case With() | Try():
-                for arm in arms_of(statement):
-                    copies += zip(statement.results, arm.yields, strict=False)
-            case Loop(params=params, inits=inits, results=results):
+            case Loop():
                 saved += statement.collected()
-                copies += zip(params, inits, strict=True)
-                copies += zip(params, statement.next_values(), strict=False)
-                copies += zip(results, params, strict=True)
     found.update(a for a in saved[len(body.yields):] if isinstance(a, Var))
     for atom in saved:
         packed = made.get(atom) if isinstance(atom, Var) else None
@@ -51,3 +45,41 @@ def read_unbound(body: Block, hands_on: Callable[[Var, Var], bool]) -> set[Var]:
             if isinstance(value, Var) and (target in found or hands_on(target, value))
         )
     return found
+
+
+def marked_unbound(body: Block) -> set[Var]:
+    """Return the variables that hold ``Unassigned``, not None, while no assignment reached them.
+
+    These are the ones that a variable whose type is not known gets its value from, where it is
+    checked that it has one: its value may be None.
+    """
+    found = {
+        unstar(call.args[0]) for statement in walk(body)
+        if isinstance(statement, Do) and isinstance(call := statement.rhs, Call)
+        and isinstance(call.func, Const) and call.func.value is check_assigned
+    }
+    if not found:
+        return set()
+    sources: dict[Atom, list[Atom]] = {}
+    for target, value in copied(body):
+        sources.setdefault(target, []).append(value)
+    waiting = list(found)
+    while waiting:
+        for value in sources.get(waiting.pop(), ()):
+            if isinstance(value, Var) and value not in found:
+                found.add(value)
+                waiting.append(value)
+    return {var for var in found if isinstance(var, Var)}
+
+
+def copied(body: Block) -> Iterator[tuple[Var, Atom]]:
+    """Yield the variables that regions give, or carry, each with what it may get its value from."""
+    for statement in walk(body):
+        match statement:
+            case If() | With() | Try():
+                for arm in arms_of(statement):
+                    yield from zip(statement.results, arm.yields, strict=False)
+            case Loop(params=params, inits=inits, results=results):
+                yield from zip(params, inits, strict=True)
+                yield from zip(params, statement.next_values(), strict=False)
+                yield from zip(results, params, strict=True)

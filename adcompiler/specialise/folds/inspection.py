@@ -10,8 +10,10 @@ import numpy as np
 
 from adcompiler.frontend.imports import imported_module
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import NONE, UNDEF, Atom, Call, Const, Origin, Var
-from adcompiler.runtime import check_bound, is_basic, is_mapping, is_sequence, pattern_argument
+from adcompiler.ir.nodes import NONE, Atom, Call, Const, Do, Origin, Var
+from adcompiler.runtime import (
+    check_assigned, check_bound, is_basic, is_mapping, is_sequence, pattern_argument,
+)
 from adcompiler.runtime.containers import sequence_pattern_fits
 from adcompiler.runtime.containers import SELF_MATCHED
 from adcompiler.specialise.folds.table import class_of, folds
@@ -232,11 +234,12 @@ def fold_check_bound(
 ) -> Any:
     """A variable that has a value wherever types tell needs no check.
 
-    Nor can None be told from it.
+    None may be the value of one whose type is not known: ``Writer.placed`` marks that it has none.
     """
-    if args[0] in s.unit.unsure and not isinstance(s.unit.type(args[0]), t.Unknown):
-        return None
-    return None if args[0] is UNDEF else NONE
+    if args[0] in s.unit.unsure and isinstance(s.unit.type(args[0]), t.Unknown):
+        s.out.append(Do(Call(Const(check_assigned), tuple(args)), origin))
+        return NONE
+    return None if args[0] in s.unit.unsure else NONE
 
 
 @folds(np.ndim)
