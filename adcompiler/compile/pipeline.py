@@ -35,7 +35,7 @@ from adcompiler.runtime.native import has_compiler, runs_plain
 STAGES = ("parse", "types", "reverse", "optimise", "source")
 WITH_EFFECTS = ("vjp", "forward", "taylor", "linearize")
 """Modes in which arguments are left as the function leaves them."""
-RETURN_VALUE = ("vjp", "value_and_grad", "linearize")
+RETURN_VALUE = ("vjp", "value_and_grad", "linearize", "forward", "taylor")
 """Modes that return the function's value: they raise whatever the function raises."""
 
 
@@ -220,7 +220,7 @@ def typed_function(unit: Unit, function: Function, request: Request) -> tuple[Un
 
 def differentiate(unit: Unit, typed: Typed, request: Request) -> Product:
     """Return the product wanted: a split pair, the pushforward, or the joint function."""
-    if request.mode in RETURN_VALUE or (request.mode == "forward" and not request.batched):  # jvp
+    if request.mode in RETURN_VALUE:
         typed = raising_kept(unit, typed)
     if request.mode == "vjp":
         return split(unit, typed, request.single, request.batched)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from adcompiler import fmad, grad, jacfwd, jacobian, jacrev
-from adcompiler.api.grad import seeds
+from adcompiler.api import seeds
 
 
 def rows(v):

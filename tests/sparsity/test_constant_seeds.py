@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from adcompiler import sparse_hessian, sparse_jacobian
-from adcompiler.api.grad import sparse
+from adcompiler.api import sparse
 from adcompiler.dispatch import AtPoint
 from tests.sparsity.check import dense_jacobian
 from tests.sparsity.test_random_programs import N, source

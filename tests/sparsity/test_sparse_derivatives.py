@@ -158,7 +158,7 @@ def test_single_precision_and_numbers():
 
 
 def test_many_sweeps_where_seeds_would_fill_the_memory(monkeypatch):
-    from adcompiler.api.grad import sparse
+    from adcompiler.api import sparse
 
     monkeypatch.setattr(sparse, "MAX_NUMBERS", 100)
     u = rng.uniform(0.5, 1.5, 50)

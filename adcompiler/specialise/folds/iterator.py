@@ -298,7 +298,8 @@ def fold_next(
     while rhs is not None and rhs.func.value is iter:  # type: ignore[union-attr]
         args = [rhs.args[0], *args[1:]]
         rhs = made_by(s, args[0])
-    if not may_carry(s, args[0]):
+    of_items = isinstance(s.unit.type(args[0]), (t.List, t.Tuple, t.Text))
+    if not of_items and not may_carry(s, args[0]):
         return None
     items = sequence(s, args[0], origin)
     if len(args) == 2:
