@@ -5,7 +5,7 @@ import inspect
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from adcompiler.sparsity.coloring.coloring import kernels
+from adcompiler.sparsity.coloring import kernels
 from adcompiler.sparsity.coloring.coloring import (
     KINDS, ORDERS, as_pattern, color, entries, is_alone, residues, without_diagonal,
 )
