@@ -1,0 +1,113 @@
+"""Files, functions and classes stay small enough to be read at once."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LIMITS = {"lines of file": 500, "lines of function": 60, "methods of class": 25}
+OVER = {
+    "adcompiler/api/hessians.py hessian": 63,
+    "adcompiler/backends/python/lower.py": 533,
+    "adcompiler/backends/python/lower.py FunctionLowering": 30,
+    "adcompiler/backends/python/printer/expressions.py ExpressionEmitter": 45,
+    "adcompiler/backends/python/printer/source.py SourceEmitter": 56,
+    "adcompiler/batching/batcher.py": 889,
+    "adcompiler/batching/batcher.py Batcher": 44,
+    "adcompiler/batching/batcher.py Batcher.call": 63,
+    "adcompiler/derive/reverse/writes.py": 585,
+    "adcompiler/derive/reverse/writes.py WriteReverser": 34,
+    "adcompiler/derive/reverse/writes.py WriteReverser.sweep_cotangents": 65,
+    "adcompiler/derive/rules.py apply_definition": 64,
+    "adcompiler/dispatch/specialisations.py": 586,
+    "adcompiler/frontend/building.py Builder": 39,
+    "adcompiler/ops/registry.py Registry": 33,
+    "adcompiler/products/product.py": 701,
+    "adcompiler/sparsity/coloring/kernels.py acyclic_kernel": 80,
+    "adcompiler/sparsity/coloring/kernels.py star_kernel": 80,
+    "adcompiler/sparsity/interpreter/lanes/lanes.py Lanes": 30,
+    "adcompiler/sparsity/interpreter/program.py Writer": 31,
+    "adcompiler/specialise/calls/dispatch.py call_value": 110,
+    "adcompiler/specialise/calls/method_calls.py call_method": 98,
+    "adcompiler/specialise/evaluator.py Specialiser.merge": 86,
+    "adcompiler/specialise/folds/iterator.py": 579,
+    "adcompiler/specialise/loops.py": 600,
+    "adcompiler/specialise/loops.py Loops.run_over": 79,
+    "adcompiler/specialise/regions.py Regions.stored_in_arms": 77,
+    "adcompiler/specialise/storage/carried.py": 581,
+    "adcompiler/specialise/storage/carried.py Carried.finish": 62,
+    "adcompiler/specialise/storage/heap.py": 1077,
+    "adcompiler/specialise/storage/heap.py Heap": 61,
+    "adcompiler/specialise/storage/stores.py": 786,
+    "adcompiler/specialise/writer.py Writer": 26,
+    "adcompiler/typed/unit.py": 501,
+    "rules/adcompiler_rules/numpy_adjoints.py": 568,
+}
+"""What is larger than its limit, and how large it may be: entries are taken out, never added."""
+
+
+def measured(text: str) -> Iterator[tuple[str, str, int]]:
+    """Yield the name, what is counted and the count of a file, its functions and classes.
+
+    The file itself has no name; what is inside a class or function has its dotted name.
+    """
+    yield "", "lines of file", text.count("\n")
+
+    def inside(node: ast.AST, path: str) -> Iterator[tuple[str, str, int]]:
+        for child in ast.iter_child_nodes(node):
+            if not isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                yield from inside(child, path)
+                continue
+            name = f"{path}.{child.name}".lstrip(".")
+            if isinstance(child, ast.ClassDef):
+                methods = [one for one in child.body if isinstance(one, ast.FunctionDef)]
+                yield name, "methods of class", len(methods)
+            else:
+                assert child.end_lineno is not None
+                yield name, "lines of function", child.end_lineno - child.lineno + 1
+            yield from inside(child, name)
+
+    yield from inside(ast.parse(text), "")
+
+
+def too_large(file: str, text: str) -> dict[str, int]:
+    """Return what of a file is over its limit, by name."""
+    return {
+        f"{file} {name}".strip(): count
+        for name, what, count in measured(text) if count > LIMITS[what]
+    }
+
+
+def files() -> list[str]:
+    """Return every file that is shipped."""
+    return [
+        file.relative_to(ROOT).as_posix()
+        for base in ("adcompiler", "rules/adcompiler_rules")
+        for file in sorted((ROOT / base).rglob("*.py"))
+    ]
+
+
+@pytest.mark.parametrize("file", files())
+def test_nothing_is_larger_than_its_limit(file: str) -> None:
+    found = too_large(file, (ROOT / file).read_text(encoding="utf-8"))
+    assert {name: count for name, count in found.items() if count > OVER.get(name, 0)} == {}
+
+
+def test_what_is_small_enough_by_now_is_no_exception() -> None:
+    found: set[str] = set()
+    for file in files():
+        found |= set(too_large(file, (ROOT / file).read_text(encoding="utf-8")))
+    assert sorted(set(OVER) - found) == []
+
+
+def test_each_limit_is_one() -> None:
+    lines = "        pass\n" * 60
+    methods = "".join(f"    def f{i}(self): ...\n" for i in range(26))
+    text = f"def long():\n{lines}class Large:\n{methods}class Small:\n    def f(self):\n{lines}"
+    assert too_large("a.py", text) == {"a.py long": 61, "a.py Large": 26, "a.py Small.f": 61}
+    assert too_large("a.py", "\n" * 501) == {"a.py": 501}
+    assert too_large("a.py", "\n" * 500) == {}
