@@ -1,0 +1,132 @@
+"""The compiler asks what is known of a function, and compares it with none that it names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.named_functions import decisions, modules
+
+LEFT = {
+    "analyses/invariance.py": 19,
+    "analyses/purity.py": 26,
+    "analyses/repeats.py": 13,
+    "analyses/storage.py": 1,
+    "analyses/variants.py": 23,
+    "backends/python/lower_expressions.py": 40,
+    "backends/python/references.py": 3,
+    "backends/python/subscripts.py": 1,
+    "backends/python/tapes.py": 1,
+    "backends/python/unbound.py": 1,
+    "batching/batcher.py": 53,
+    "batching/taylor.py": 3,
+    "cli/check_classification.py": 1,
+    "derive/disguises.py": 33,
+    "derive/forward/transposing.py": 9,
+    "derive/region_checks.py": 4,
+    "derive/reverse/cotangents.py": 2,
+    "derive/reverse/recomputing.py": 6,
+    "derive/reverse/writes.py": 3,
+    "derive/taylor/forwarder.py": 1,
+    "derive/taylor/recurrences.py": 61,
+    "frontend/expressions.py": 17,
+    "frontend/numpy_in_python.py": 6,
+    "frontend/replacements.py": 26,
+    "ir/agreement.py": 14,
+    "optimise/algebra.py": 11,
+    "optimise/consistency.py": 5,
+    "optimise/copies.py": 1,
+    "optimise/raising.py": 22,
+    "optimise/rewriter.py": 1,
+    "optimise/scatters.py": 6,
+    "optimise/spreads.py": 14,
+    "optimise/stores.py": 1,
+    "optimise/tapes.py": 5,
+    "products/constant_seeds.py": 7,
+    "products/finish.py": 5,
+    "products/pushforward.py": 6,
+    "sparsity/dependences/layouts.py": 10,
+    "sparsity/interpreter/lanes/lane_numbers.py": 18,
+    "sparsity/interpreter/lanes/lanes.py": 9,
+    "sparsity/interpreter/program.py": 2,
+    "sparsity/interpreter/run.py": 5,
+    "sparsity/tracing/detectors.py": 9,
+    "sparsity/tracing/tracer_arrays.py": 19,
+    "sparsity/transfers/classification.py": 49,
+    "sparsity/transfers/elementwise.py": 49,
+    "sparsity/transfers/grouped.py": 26,
+    "sparsity/transfers/linear_algebra.py": 10,
+    "sparsity/transfers/linear_maps.py": 52,
+    "sparsity/transfers/lookups.py": 3,
+    "sparsity/transfers/movement.py": 96,
+    "sparsity/transfers/products.py": 25,
+    "sparsity/transfers/reductions.py": 48,
+    "sparsity/transfers/structures.py": 44,
+    "specialise/calls/constructors.py": 1,
+    "specialise/calls/defaults.py": 39,
+    "specialise/calls/dispatch.py": 2,
+    "specialise/calls/effects.py": 9,
+    "specialise/calls/operator_methods.py": 25,
+    "specialise/calls/out_arguments.py": 1,
+    "specialise/calls/random_draws.py": 1,
+    "specialise/folds/in_place.py": 15,
+    "specialise/folds/inspection.py": 3,
+    "specialise/folds/iterator.py": 9,
+    "specialise/folds/power.py": 32,
+    "specialise/folds/sequence.py": 1,
+    "specialise/folds/table.py": 14,
+    "specialise/generators.py": 10,
+    "specialise/loops.py": 4,
+    "specialise/regions.py": 2,
+    "specialise/result_types.py": 3,
+    "specialise/storage/heap.py": 3,
+    "specialise/storage/in_place.py": 7,
+    "specialise/storage/layouts.py": 1,
+    "specialise/storage/partial_writes.py": 1,
+    "specialise/storage/stores.py": 6,
+    "typed/unit.py": 49,
+    "typed/values.py": 15,
+}
+"""How many library functions each module still decides about by themselves: these only shrink.
+
+What has a number here belongs into ``adcompiler.ops.facts``. A number that is too large fails, too.
+"""
+
+OWN_TABLES = ("backends/native/",)
+"""Where a backend says what it has code for."""
+
+
+def found_in(file: Path) -> int:
+    """Return how many library functions a module decides about."""
+    return len(decisions(file.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("name", modules())
+def test_no_further_function_is_decided_about_by_its_name(name: str) -> None:
+    if not name.startswith(OWN_TABLES):
+        assert found_in(modules()[name]) == LEFT.get(name, 0)
+
+
+def test_modules_that_decide_about_functions_are_there() -> None:
+    assert set(LEFT) <= set(modules())
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("import numpy as np\nTABLE = {np.sum, np.max}", ["numpy.max", "numpy.sum"]),
+        ("import numpy as np\nTABLE = {np.sum: 1}", ["numpy.sum"]),
+        ("import operator\ndef f(g):\n    return g is operator.add", ["operator.add"]),
+        ("import math\ndef f(g):\n    return g in (math.sin, len)", ["len", "math.sin"]),
+        ("from math import sin\ndef f(g):\n    return g == sin", ["math.sin"]),
+        ("import numpy as np\ndef f(g):\n    match g:\n        case np.sum:\n            return 1",
+         ["numpy.sum"]),
+        ("NAMES = frozenset({'numpy.linalg.solve'})", ["numpy.linalg.solve"]),
+        ("import numpy as np\ny = np.sum(np.ones(3))", []),
+        ("import numpy as np\nx = s.let(Call(Const(np.sum), (a,)))", []),
+        ("import numpy as np\nTYPES = (np.ndarray, float)", []),
+    ],
+)
+def test_what_counts_as_a_decision(text: str, names: list[str]) -> None:
+    assert [name for _, name in decisions(text)] == names
