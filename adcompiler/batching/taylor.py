@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.batching.batcher import Batcher, carries, lifted
+from adcompiler.batching.batcher import Batcher
+from adcompiler.batching.kinds import carries, lifted
 from adcompiler.derive.destructive import is_call_of
 from adcompiler.derive.pairs import CalleePart
 from adcompiler.errors import NotBatchable

@@ -1,0 +1,184 @@
+"""Functions of arrays whose axes lie behind that of the seeds: products, sums, shapes, joining."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from adcompiler.batching.kinds import carries
+from adcompiler.batching.library import IN_ORDER, ON_ALL_AXES, SEQUENCES
+from adcompiler.batching.subscripts import Subscripts
+from adcompiler.errors import NotBatchable
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    NONE, Atom, Attribute, Call, Const, Item, Origin, Pack, Rhs, Star, Var,
+)
+
+
+class Arrays(Subscripts):
+    """Each method writes one kind of function for all seeds at once."""
+
+    def elementwise(self, target: Var, function: Any, args: list[Any], origin: Origin) -> Rhs:
+        rank = max(self.rank(a) for a in args)
+        if t.is_number(self.logical[target]) and rank != self.rank(target):
+            raise NotBatchable  # some type is wrong; one seed by itself needs none
+        return Call(Const(function), tuple(self.aligned(a, rank, origin) for a in args))
+
+    def matmul(self, args: tuple[Any, ...], origin: Origin) -> Rhs | None:
+        a, b = args
+        if isinstance(a, Star) or isinstance(b, Star):
+            return None
+        if a in self.batched and b in self.batched:
+            return None
+        first, second = self.rank(a), self.rank(b)
+        if a in self.batched:
+            if second > 2 and first != second:
+                return None
+            return Call(Const(operator.matmul), (a, b))
+        if second == 1:
+            if first > 2:
+                return None
+            made = self.written_as.get(a)
+            if first == 2 and isinstance(made, Attribute) and made.name == "T":
+                a = made.obj
+            elif first == 2:
+                dtype = getattr(self.s.unit.type(a), "dtype", "float64")
+                a = self.s.let(Attribute(a, "T"), t.Array(dtype, 2), "turned", origin)
+            return Call(Const(operator.matmul), (b, a))
+        return None if first > 2 and first != second else Call(Const(operator.matmul), (a, b))
+
+    def outer(self, a: Any, b: Any, origin: Origin) -> Rhs:
+        """Return the outer products of vectors, of which one or both have a leading axis."""
+        dtype = getattr(self.s.unit.type(a), "dtype", "float64")
+        standing = Item(a, Const((Ellipsis, None)))
+        if a in self.batched:
+            column: Atom = self.write(standing, t.Array(dtype, 2), "column", origin)
+        else:
+            column = self.s.let(standing, t.Array(dtype, 2), "column", origin)
+        return Call(Const(operator.mul), (column, self.aligned(b, 2, origin)))
+
+    def solved(self, rhs: Call, origin: Origin) -> Rhs | None:
+        """Return the solutions for vectors of many seeds, as columns of one right-hand side."""
+        if len(rhs.args) != 2 or any(isinstance(a, Star) for a in rhs.args):
+            return None
+        matrix, right = rhs.args
+        if matrix in self.batched or not isinstance(right, Var) or (
+            not isinstance(self.s.unit.type(right), t.Array) or self.rank(right) != 1
+        ):
+            return None
+        type_ = self.s.unit.type(right)
+        columns = self.s.let(Attribute(right, "T"), type_, "columns", origin)
+        call = replace(rhs, args=(matrix, columns))
+        return Attribute(self.s.let(call, type_, "solved", origin), "T")
+
+    def in_order(self, atom: Any, origin: Origin) -> Any:
+        """Return what a loop runs over: for an array its rows, each with all seeds."""
+        if isinstance(atom, Star):
+            raise NotBatchable
+        if atom in self.batched and isinstance(self.logical[atom], t.Array):
+            made = Call(Const(np.swapaxes), (atom, Const(0), Const(1)))
+            rows = self.s.let(made, self.s.unit.type(atom), "rows", origin)
+            if self.rank(atom) > 1 or not self.writes:
+                return rows
+            copied = Call(Const(np.copy), (rows,))
+            return self.s.let(copied, self.s.unit.type(atom), "rows", origin)
+        if atom in self.batched and not self.is_container(atom):
+            match self.s.unit.definition(atom):
+                case Call(Const(function)) if function in SEQUENCES:
+                    return atom  # made of what is in order
+            raise NotBatchable
+        return atom
+
+    def reshaped(self, x: Any, shape: Any, origin: Origin) -> Rhs:
+        if not self.is_array(x) or shape in self.batched:
+            raise NotBatchable
+        type_ = self.s.unit.type(shape)
+        if isinstance(shape, Const) and isinstance(shape.value, int):
+            behind: Any = (shape.value,)
+        elif isinstance(shape, Const) and isinstance(shape.value, tuple):
+            behind = shape.value
+        elif isinstance(type_, t.Scalar):
+            made = Pack("tuple", (self.count(), shape))
+            whole = self.s.let(made, t.Tuple((t.INT, type_)), "shape", origin)
+            return Call(Const(np.reshape), (x, whole))
+        else:
+            front = self.s.let(Pack("tuple", (self.count(),)), t.Tuple((t.INT,)), "front", origin)
+            made_shape = Call(Const(operator.add), (front, shape))
+            return Call(
+                Const(np.reshape), (x, self.s.let(made_shape, t.UNKNOWN, "shape", origin))
+            )
+        items: tuple[Atom, ...] = (self.count(), *map(Const, behind))
+        whole = self.s.let(Pack("tuple", items), t.Tuple((t.INT,) * len(items)), "shape", origin)
+        return Call(Const(np.reshape), (x, whole))
+
+    def of_items(self, items: Any, rhs: Call, origin: Origin) -> Rhs:
+        """Return the array of a list of values of many seeds."""
+        depth, type_ = 0, self.logical[items]
+        while isinstance(type_, t.List):
+            depth, type_ = depth + 1, type_.item
+        if not isinstance(type_, (t.Scalar, t.Array)) or not carries(type_):
+            raise NotBatchable
+        inside = self.s.let(rhs, t.UNKNOWN, "items", origin)
+        return Call(Const(np.moveaxis), (inside, Const(depth), Const(0)))
+
+    def joined(self, function: Any, rhs: Call, origin: Origin) -> Rhs | None:
+        """Return a concatenation behind the leading axis; None if it is not of known arrays."""
+        items, *rest = rhs.args
+        named = dict(rhs.kwargs)
+        axis = rest[0] if rest else named.get("axis", Const(0))
+        parts = None if isinstance(items, Star) else self.s.unit.elements(items)
+        if parts is None or len(rest) > 1 or set(named) - {"axis"} or not (
+            isinstance(axis, Const) and isinstance(axis.value, int)
+        ):
+            return None
+        arrays = tuple(self.as_array(self.expanded(part, origin), origin) for part in parts)
+        if not all(map(self.is_array, arrays)):
+            return None
+        packed = Pack("tuple", arrays)
+        types = t.Tuple(tuple(map(self.s.unit.type, arrays)))
+        behind = Const(axis.value + 1 if axis.value >= 0 else axis.value)
+        return Call(Const(function), (self.s.let(packed, types, "parts", origin), behind))
+
+    def as_array(self, atom: Atom, origin: Origin) -> Atom:
+        """Return a list of floats, for many seeds, as an array; anything else as it is."""
+        type_ = self.logical.get(atom) if isinstance(atom, Var) else None
+        if not isinstance(type_, t.List) or not isinstance(type_.item, t.Scalar) or (
+            type_.item.kind != "float"
+        ):
+            return atom
+        made = self.of_items(atom, Call(Const(np.array), (atom,)), origin)
+        return self.write(made, t.Array(type_.item.dtype or "float64", 1), "items", origin)
+
+    def along_axis(self, function: Any, rhs: Call) -> Rhs | None:
+        """Return a call with its axes counted behind the leading one; None if they are not known.
+        """
+        x, *rest = rhs.args
+        named = dict(rhs.kwargs)
+        position = 2 if function in (np.roll, np.diff) else 1
+        if not self.is_array(x) or any(isinstance(a, Star) or a in self.batched for a in rest):
+            return None
+        given = rest[position - 1] if len(rest) >= position else named.get("axis")
+        if given is None:
+            given = Const(-1) if function is np.diff else NONE
+        if not isinstance(given, Const) or set(named) - {"axis", "keepdims"} or (
+            len(rest) > position
+        ):
+            return None
+        axis = given.value
+        if axis is None and self.rank(x) == 1 and function in IN_ORDER:
+            axis = 1
+        elif axis is None:
+            if function not in ON_ALL_AXES:
+                return None
+            axis = tuple(range(1, self.rank(x) + 1))
+        elif isinstance(axis, tuple):
+            axis = tuple(a + 1 if a >= 0 else a for a in axis)
+        elif isinstance(axis, int):
+            axis = axis + 1 if axis >= 0 else axis
+        else:
+            return None
+        named["axis"] = Const(axis)
+        return Call(Const(function), (x, *rest[: position - 1]), tuple(named.items()))

@@ -1,0 +1,237 @@
+"""Calls, attributes and methods of many seeds: at once where that is known, else seed by seed."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from adcompiler.analyses.purity import CHECKS
+from adcompiler.batching.arrays import Arrays
+from adcompiler.batching.kinds import carries, lifted
+from adcompiler.batching.library import (
+    ALONG_AXIS, FLATTENING, JOINING, METHODS, OPERATORS, SAME, SEQUENCES, SIZES, is_elementwise,
+    is_solver,
+)
+from adcompiler.errors import NotBatchable
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    Atom, Attribute, Block, Call, Const, Item, Loop, Origin, Pack, Rhs, Star, Update, Var, operands,
+    substitute,
+)
+from adcompiler.runtime import (
+    add, add_at, append, as_gradient, drop_last, project, unbroadcast, zeros_like,
+)
+from adcompiler.runtime.batches import (
+    as_gradient_each, project_each, seed_of, stacked, unbroadcast_each,
+)
+from adcompiler.runtime.regions import check_shape, check_shape_each
+
+
+class Calls(Arrays):
+    """Right-hand sides."""
+
+    def rhs(self, target: Var, rhs: Rhs, origin: Origin) -> Rhs | Var:
+        """Return a right-hand side for many seeds, or the variable that holds the value."""
+        match rhs:
+            case Item(obj, index):
+                read = self.item(obj, index, origin)
+                if self.is_array(obj) and isinstance(self.logical[target], t.Scalar) and (
+                    self.writes and obj not in self.constant
+                ):  # numbers stay what they are when the array is written; columns are views
+                    column = self.s.let(read, self.s.unit.type(target), target.name, origin)
+                    return Call(Const(np.copy), (column,))
+                return read
+            case Attribute(obj, name):
+                return self.attribute(obj, name)
+            case Pack(kind, items, keys) if kind != "set":
+                if any(isinstance(item, Star) for item in items):
+                    raise NotBatchable
+                return Pack(kind, tuple(
+                    self.expanded(item, origin) if carries(self.s.unit.type(item)) else item
+                    for item in items if not isinstance(item, Star)
+                ), keys)
+            case Update():
+                return self.update(rhs, origin)
+            case Call(Const(function)):
+                return self.call(target, function, rhs, origin)
+            case Call():
+                return self.method(target, rhs, origin)
+        raise NotBatchable
+
+    def metadata(self, rhs: Rhs, origin: Origin) -> Rhs:
+        """Return what reads the shape of one seed's value."""
+        match rhs:
+            case Attribute(x, "shape" | "size" | "ndim" as name) if self.is_array(x):
+                return self.size_behind(x, name, origin)
+            case Call(Const(function), (x,), ()) if self.is_array(x) and function in SIZES:
+                return self.size_behind(x, SIZES[function], origin)
+            case Attribute(_, "dtype"):
+                return rhs
+            case Call(Const(builtin), (x,), ()) if builtin is len and self.is_container(x):
+                return rhs
+        raise NotBatchable
+
+    def size_behind(self, x: Any, name: str, origin: Origin) -> Rhs:
+        """Return the shape of one seed's value, its number of elements, or of axes."""
+        if name == "ndim":
+            return Call(Const(int), (Const(self.rank(x)),))
+        whole = self.s.let(Call(Const(np.shape), (x,)), t.UNKNOWN, "shape", origin)
+        if name == "len":
+            return Item(whole, Const(1))
+        behind = Item(whole, Const(slice(1, None)))
+        if name == "shape":
+            return behind
+        return Call(Const(math.prod), (self.s.let(behind, t.UNKNOWN, "shape", origin),))
+
+    def attribute(self, obj: Atom, name: str) -> Rhs | Var:
+        if not isinstance(obj, Var) or not self.is_array(obj):
+            raise NotBatchable
+        if isinstance(self.s.unit.type(obj), t.Array) and name in (
+            *METHODS, *FLATTENING, "reshape", "conj"
+        ):
+            return Attribute(obj, name)
+        if name in ("real", "imag"):
+            return Attribute(obj, name)
+        if name == "T" and self.rank(obj) < 2:
+            return obj
+        if name == "T":
+            axes = (0, *range(self.rank(obj), 0, -1))
+            return Call(Const(np.transpose), (obj, Const(axes)))
+        if name == "mT":
+            return Attribute(obj, name)
+        raise NotBatchable
+
+    def method(self, target: Var, rhs: Call, origin: Origin) -> Rhs | Var:
+        made = self.written_as.get(rhs.func) or self.s.unit.definition(rhs.func)
+        if not isinstance(made, Attribute):
+            raise NotBatchable
+        if made.name == "conj" and not rhs.args:
+            return Call(Const(np.conj), (made.obj,))
+        if made.name == "reshape" and not rhs.kwargs:
+            args = rhs.args
+            if len(args) == 1 and not isinstance(args[0], Star):
+                return self.reshaped(made.obj, args[0], origin)
+            return Call(rhs.func, (self.count(), *args))
+        if made.name in FLATTENING and not rhs.args and not rhs.kwargs:
+            flat = self.reshaped(made.obj, Const(-1), origin)
+            if made.name == "ravel":
+                return flat
+            return Call(Const(np.copy), (self.s.let(flat, lifted(self.s.unit.type(target)),
+                                                    "flat", origin),))
+        function = METHODS.get(made.name)
+        if function is None:
+            raise NotBatchable
+        whole = Call(Const(function), (made.obj, *rhs.args), rhs.kwargs)
+        return self.call(target, function, whole, origin)
+
+    def call(self, target: Var, function: Any, rhs: Call, origin: Origin) -> Rhs | Var:
+        """Return a call of ``function`` for all seeds."""
+        args = rhs.args
+        found: Rhs | Var | None = None
+        if not rhs.kwargs and not any(isinstance(arg, Star) for arg in args):
+            if is_elementwise(function) or function in OPERATORS:
+                return self.elementwise(target, function, list(args), origin)
+            found = self.of_derivatives(function, rhs, origin)
+            if found is None:
+                found = self.of_array(function, rhs, origin)
+        if found is None and function in JOINING:
+            found = self.joined(function, rhs, origin)
+        if found is None and is_solver(function):
+            found = self.solved(rhs, origin)
+        if found is None and function in ALONG_AXIS:
+            found = self.along_axis(function, rhs)
+        return self.one_by_one(target, rhs, origin) if found is None else found
+
+    def of_derivatives(self, function: Any, rhs: Call, origin: Origin) -> Rhs | None:
+        """Return a call of a function that the compiler writes for derivatives; None if not one."""
+        args: tuple[Any, ...] = rhs.args
+        if function is add:
+            if self.differ_in_rank(args):
+                raise NotBatchable
+            return rhs
+        if function is add_at:
+            return self.add_at(args, origin)
+        if function is unbroadcast:
+            return Call(Const(unbroadcast_each), args)
+        if function is project:
+            return Call(Const(project_each), args)
+        if function is as_gradient:
+            return Call(Const(as_gradient_each), (*args, self.count()))
+        if function is append:
+            return Call(rhs.func, (self.expanded(args[0], origin), self.expanded(args[1], origin)))
+        return rhs if function is drop_last else None
+
+    def of_array(self, function: Any, rhs: Call, origin: Origin) -> Rhs | Var | None:
+        """Return a call of a function of arrays or sequences; None if nothing is known of it."""
+        args: tuple[Any, ...] = rhs.args
+        match args:
+            case (x,) if function in (float, complex) and self.is_array(x):
+                return self.number(x, function)
+            case (x,) if function in SAME and (self.is_array(x) or function is zeros_like):
+                return rhs
+            case (x,) if function in (np.array, np.asarray):
+                return self.of_items(x, rhs, origin)
+            case (x,) if function is np.ravel:
+                return self.reshaped(x, Const(-1), origin)
+            case (x, shape) if function is np.reshape:
+                return self.reshaped(x, shape, origin)
+            case (x, value) if function is np.full_like and self.is_array(x) and (
+                value not in self.batched and self.rank(value) == 0
+            ):
+                return rhs
+            case (a, b) if function is np.outer and self.rank(a) == self.rank(b) == 1:
+                return self.outer(a, b, origin)
+        if function in (operator.matmul, np.matmul):
+            return self.matmul(args, origin)
+        if function in SEQUENCES:
+            return Call(rhs.func, tuple(self.in_order(a, origin) for a in args))
+        return None
+
+    def number(self, x: Var, function: Any) -> Rhs | Var:
+        """Return numbers converted to float or complex, those of all seeds in one array."""
+        if self.rank(x):
+            raise NotBatchable
+        kind = "float64" if function is float else "complex128"
+        if getattr(self.s.unit.type(x), "dtype", None) == kind:
+            return x
+        return Call(Const(np.asarray), (x, Const(function)))
+
+    def one_by_one(self, target: Var, rhs: Call, origin: Origin) -> Rhs:
+        """Return the results of a call for each seed, put together."""
+        if not self.purity.is_pure(rhs) or not isinstance(rhs.func, Const) or (
+            rhs.func.value in CHECKS or getattr(rhs.func.value, "primal_name", None) is not None
+        ):
+            raise NotBatchable
+        s = self.s
+        seeds = s.let(Call(Const(range), (self.count(),)), t.Range(), "range", origin)
+        i = Var("i", False)
+        s.unit.types[i] = t.INT
+        with s.writing_to([]) as out:
+            changed: dict[Var, Atom] = {}
+            for atom in operands(rhs):
+                if isinstance(atom, Var) and atom in self.batched and atom not in changed:
+                    read: Rhs = Item(atom, i)
+                    if not self.is_array(atom):
+                        read = Call(Const(seed_of), (atom, i))
+                    changed[atom] = s.let(read, self.logical[atom], atom.name, origin)
+            result = s.let(substitute(rhs, changed), self.logical[target], target.name, origin)
+        found = Var("each")
+        s.unit.types[found] = t.List(self.logical[target])
+        s.out.append(Loop(
+            (i,), (seeds,), None, (), (), Block(tuple(out), (result,)), (), origin, (found,)
+        ))
+        return Call(Const(stacked), (found,))
+
+    def effect(self, rhs: Rhs) -> Rhs:
+        """Return what is run for all seeds in place of a call that nobody reads the result of."""
+        match rhs:
+            case Call(Const(function), (g, shape, place)) if function is check_shape and (
+                g in self.batched and shape not in self.batched
+            ):
+                return Call(Const(check_shape_each), (g, shape, place))
+        if any(a in self.batched for a in operands(rhs)):
+            raise NotBatchable
+        return rhs
