@@ -12,10 +12,10 @@ from inspect import Parameter
 from pathlib import PurePath
 from typing import Any
 
-from adcompiler.backends.python.module import emit_module
-from adcompiler.budget import Budget
 from adcompiler.backends.native.product import with_native
 from adcompiler.backends.native.values import Declined
+from adcompiler.backends.python.module import emit_module
+from adcompiler.budget import Budget
 from adcompiler.compile.nested import derive
 from adcompiler.errors import Finding, MissingRuleError, NotBatchable, UnsupportedError
 from adcompiler.frontend.depth import compiling
@@ -26,11 +26,14 @@ from adcompiler.ir.nodes import Function
 from adcompiler.ir.verifier import verify, verifying
 from adcompiler.ops.homes import display_name
 from adcompiler.optimise.raising import with_raising_kept
+from adcompiler.products.joint import gradient
 from adcompiler.products.linearization import NotSplittable, linearization
-from adcompiler.products.product import Product, Typed, gradient, optimised, specialise, split
+from adcompiler.products.pair import split
+from adcompiler.products.product import Product, optimised
 from adcompiler.products.pushforward import pushforward
-from adcompiler.typed.unit import Unit
+from adcompiler.products.specialised import Typed, specialise
 from adcompiler.runtime.native import has_compiler, runs_plain
+from adcompiler.typed.unit import Unit
 
 STAGES = ("parse", "types", "reverse", "optimise", "source")
 WITH_EFFECTS = ("vjp", "forward", "taylor", "linearize")

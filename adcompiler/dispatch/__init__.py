@@ -5,9 +5,14 @@ function: the newest specialisations are tried first, by identity tests of the a
 other is looked up by the full key.
 """
 
+from __future__ import annotations
+
 from adcompiler.dispatch.arguments import as_real, part_at
+from adcompiler.dispatch.calling import AtPoint
+from adcompiler.dispatch.compiled import Compiled
 from adcompiler.dispatch.entry import MAX_DIRECT, make_call
-from adcompiler.dispatch.specialisations import AtPoint, Compiled, Options, Specialisations
+from adcompiler.dispatch.options import Options
+from adcompiler.dispatch.specialisations import Specialisations
 from adcompiler.dispatch.targets import differentiated_by_default
 
 __all__ = [

@@ -7,8 +7,9 @@ import keyword
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from adcompiler.dispatch.compiled import Compiled
 from adcompiler.dispatch.guards import Namespace, argument_test, type_test
-from adcompiler.dispatch.specialisations import Compiled, Specialisations
+from adcompiler.dispatch.specialisations import Specialisations
 
 MAX_DIRECT = 4
 KINDS = inspect.Parameter

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import inspect
-import os
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +24,14 @@ from adcompiler.cache.keys import (
     type_text,
 )
 from adcompiler.cache.store import Entry, Store, default_directory, load_module
-from adcompiler.dispatch.arguments import part_at, real_at, refuse_foreign
-from adcompiler.dispatch.cotangents import conform, conform_each, outline
-from adcompiler.dispatch.guards import Guard, guard
-from adcompiler.dispatch.linear_maps import Wanted, linearized, recomputing
+from adcompiler.dispatch.arguments import real_at, refuse_foreign
+from adcompiler.dispatch.calling import (
+    allowing_aliases, allowing_stretched, at_point, at_point_along, pair, with_effects,
+)
+from adcompiler.dispatch.compiled import Compiled, Same
+from adcompiler.dispatch.guards import guard
+from adcompiler.dispatch.linear_maps import linearized, recomputing
+from adcompiler.dispatch.options import Options, backend_key, debugging
 from adcompiler.dispatch.targets import find_target
 from adcompiler.frontend.depth import compiling
 from adcompiler.frontend.scope import MISSING
@@ -37,21 +39,12 @@ from adcompiler.ir import types as t
 from adcompiler.ir.failures import reported
 from adcompiler.ops.forks import across_forks
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.runtime import AliasedError, StretchedError, own
-from adcompiler.runtime.batches import (
-    count_seeds, no_seeds, none_of, one_zero, seed_of, stacked,
-)
-from adcompiler.runtime.native import has_compiler, runs_plain
 from adcompiler.typed.values import foreign_array, type_of
 
-MODES = ("grad", "value_and_grad", "vjp", "forward", "taylor", "linearize")
-BACKENDS = ("python", "native", "auto")
 MAX_KEYS = 256
 MAX_VARIANTS = 4
 MAX_ATTEMPTS = 3
 
-Same = tuple[tuple[int, int], ...]
-"""Pairs of positions of arguments that are one object: a later one, and an earlier one."""
 _compiling = threading.RLock()
 """Held while compiling: one function at a time, in whichever thread asks first."""
 across_forks(lambda: [_compiling])
@@ -65,58 +58,6 @@ def alone() -> Iterator[None]:
     else:
         with _compiling:
             yield
-
-
-def debugging() -> bool:
-    """Say whether emitted code checks what rules return: if ADCOMPILER_DEBUG is set, not to 0."""
-    return os.environ.get("ADCOMPILER_DEBUG", "0") not in ("", "0")
-
-
-def backend_key(backend: str) -> tuple[str, ...]:
-    """Return what tells code of a backend from that of others."""
-    if backend == "python":
-        return ()
-    return (backend, "compiled" if has_compiler() else "plain" if runs_plain() else "nothing")
-
-
-@dataclass(frozen=True)
-class Options:
-    """What is asked of the compiler for one function."""
-
-    mode: str
-    argnums: int | str | tuple[int | str, ...]
-    has_aux: bool = False
-    strict_primal: bool = False
-    batched: bool = False
-    constant: bool = False
-    backend: str = "python"
-
-    def __post_init__(self) -> None:
-        if self.mode not in MODES:
-            raise ValueError(f"mode {self.mode!r} is not one of {', '.join(MODES)}")
-        if self.backend not in BACKENDS:
-            raise ValueError(f"backend {self.backend!r} is not one of {', '.join(BACKENDS)}")
-
-
-@dataclass(eq=False)
-class Compiled:
-    """Code for one combination of argument types.
-
-    ``entry`` is the emitted function (of a pair: the augmented primal), ``call`` what a call of the
-    derivative calls; ``run`` what takes all arguments at once: for a pushforward those of ``call``
-    and the tangents. ``uses`` counts how often it was looked up the long way.
-    """
-
-    entry: Callable[..., Any]
-    call: Callable[..., Any]
-    text: str
-    path: Path | None
-    types: tuple[t.Type, ...]
-    guard: Guard
-    report: dict[str, Any]
-    captured: tuple[str, ...] = ()
-    run: Callable[..., Any] | None = None
-    uses: int = 0
 
 
 class Specialisations:
@@ -395,187 +336,6 @@ class Specialisations:
 def uses(text: str, *names: str) -> bool:
     """Say whether a module may call one of these functions of the runtime, by whatever name."""
     return any(re.search(rf"\b{name}\b", text) for name in names)
-
-
-def pair(
-    augmented: Callable[..., Any], backward: Callable[..., Any], batched: bool = False,
-    one_by_one: bool = False,
-) -> Callable[..., tuple[Any, Callable[[Any], Any]]]:
-    """Return a function that returns a value and the pullback there.
-
-    If ``batched``, that takes cotangents of many seeds, which ``one_by_one`` are given to
-    ``backward``.
-    """
-
-    def value_and_pullback(*args: Any) -> tuple[Any, Callable[[Any], Any]]:
-        value, residuals = augmented(*args)
-        structure = outline(value)
-
-        def pullback(cotangent: Any) -> Any:
-            """Return the cotangents of the arguments for a cotangent of the value."""
-            return backward(residuals, conform(cotangent, structure))
-
-        def pullback_of_each(cotangents: Any) -> Any:
-            """Return the cotangents of the arguments for those of the value, one for each seed."""
-            given = conform_each(cotangents, structure)
-            if no_seeds(given, "the cotangents"):
-                return none_of(pullback_of_each(one_zero(given)))
-            if not one_by_one:
-                return backward(residuals, given)
-            seeds = range(count_seeds(given))
-            return stacked([backward(residuals, seed_of(given, i)) for i in seeds])
-
-        return value, pullback_of_each if batched else pullback
-
-    return value_and_pullback
-
-
-def at_point(
-    run: Callable[..., Any], wanted: Wanted, batched: bool = False, one_by_one: bool = False,
-) -> Callable[..., Callable[..., Any]]:
-    """Return a function of the primals that returns the pushforward there.
-
-    ``wanted`` are the names and positions of what is differentiated, with steps to the part.
-    If ``batched``, tangents are of many seeds, which ``one_by_one`` are given to ``run``.
-    """
-
-    def at(*args: Any) -> Callable[..., Any]:
-        outlines = [(outline(part_at(args[i], steps)), name) for name, i, steps in wanted]
-
-        def pushforward(*tangents: Any) -> Any:
-            """Return the value and its derivative along the tangents of the arguments."""
-            return run(*args, *(
-                conform(d, form, f"the tangent of {name}")
-                for d, (form, name) in zip(tangents, outlines, strict=True)
-            ))
-
-        def pushforward_of_each(*tangents: Any) -> Any:
-            """Return the value and its derivatives along the tangents, one for each seed."""
-            given = tuple(
-                conform_each(d, form, f"the tangents of {name}")
-                for d, (form, name) in zip(tangents, outlines, strict=True)
-            )
-            if no_seeds(given, "the tangents"):
-                value, along = pushforward_of_each(*one_zero(given))
-                return value, none_of(along)
-            if not one_by_one:
-                return run(*args, *given)
-            kept = [own(args) for _ in range(1, count_seeds(given))]
-            found = [
-                run(*at, *seed_of(given, i)) for i, at in enumerate((*kept, args))
-            ]
-            return found[-1][0], stacked([y_dot for _, y_dot in found])
-
-        return pushforward_of_each if batched else pushforward
-
-    return at
-
-
-@dataclass(frozen=True, slots=True)
-class AtPoint:
-    """The derivative at one point along seeds that are the same at every point.
-
-    ``constants(*tangents)`` is what ``along`` takes, here and at other points with arguments of the
-    same shapes, and the same values of what is not differentiated. ``entry`` tells whose they are.
-    ``along`` returns the derivatives, ``with_value`` behind the value; it may raise StretchedError
-    or AliasedError, and what it returns may share storage with the constants.
-    """
-
-    entry: Callable[..., Any]
-    first: Callable[..., Any]
-    with_value: bool
-    args: tuple[Any, ...]
-    wanted: Sequence[tuple[str, int, tuple[Any, ...]]]
-
-    def constants(self, *tangents: Any) -> Any:
-        """Return what the tangents decide, one seed for each element of their leading axes."""
-        return self.first(*self.args, *(
-            conform_each(d, outline(part_at(self.args[i], steps)), f"the tangents of {name}")
-            for d, (name, i, steps) in zip(tangents, self.wanted, strict=True)
-        ))
-
-    def along(self, constants: Any) -> Any:
-        """Return the derivatives along the tangents that ``constants`` are of."""
-        return self.entry(*self.args, constants)
-
-
-def at_point_along(
-    entry: Callable[..., Any], first: Callable[..., Any], with_value: bool,
-    wanted: Sequence[tuple[str, int, tuple[Any, ...]]],
-) -> Callable[..., AtPoint]:
-    """Return a function of the primals that returns the derivative along constant seeds there."""
-
-    def at(*args: Any) -> AtPoint:
-        return AtPoint(entry, first, with_value, args, wanted)
-
-    return at
-
-
-def with_effects(
-    call: Callable[..., Any], function: Callable[..., Any], parameters: Sequence[inspect.Parameter]
-) -> Callable[..., Any]:
-    """Return ``call``, followed by the function itself for what it does to its arguments."""
-
-    def calling(*args: Any) -> Any:
-        found = call(*args)
-        positional: list[Any] = []
-        named: dict[str, Any] = {}
-        for parameter, value in zip(parameters, args, strict=False):
-            if parameter.kind is parameter.VAR_POSITIONAL:
-                positional += value
-            elif parameter.kind is parameter.VAR_KEYWORD:
-                named.update(value)
-            elif parameter.kind is parameter.KEYWORD_ONLY:
-                named[parameter.name] = value
-            else:
-                positional.append(value)
-        function(*positional, **named)
-        return found
-
-    return calling
-
-
-def allowing_stretched(
-    call: Callable[..., Any], compile_general: Callable[[], Compiled]
-) -> Callable[..., Any]:
-    """Return ``call``, replaced by a more general form once it meets stretched operands.
-
-    Such code has no effects of its own before it notices, so that it can be run again.
-    """
-    general: list[Callable[..., Any]] = []
-
-    def allowing(*args: Any) -> Any:
-        if not general:
-            try:
-                return call(*args)
-            except StretchedError:
-                general.append(compile_general().run or call)
-        return general[0](*args)
-
-    return allowing
-
-
-def allowing_aliases(
-    call: Callable[..., Any], compile_for: Callable[[Same], Compiled]
-) -> Callable[..., Any]:
-    """Return ``call``, with forms of it for arguments that are one object.
-
-    Such code has no effects of its own before it notices, so that it can be run again.
-    """
-    forms: dict[Same, Callable[..., Any]] = {}
-
-    def allowing(*args: Any) -> Any:
-        try:
-            return call(*args)
-        except AliasedError as error:
-            if not error.same:
-                raise
-            same = error.same
-        if same not in forms:
-            forms[same] = compile_for(same).run or call
-        return forms[same](*args)
-
-    return allowing
 
 
 def cell_contents(cell: Any) -> Any:

@@ -24,7 +24,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import defined, free_variables, walk
 from adcompiler.ops.registry import hashable
 from adcompiler.optimise.dead_code import dead_code
-from adcompiler.products.product import shared_storage, storage_of
+from adcompiler.products.ownership import shared_storage, storage_of
 from adcompiler.runtime import zeros_like
 from adcompiler.runtime.batches import zeros_of_each
 from adcompiler.typed.unit import Unit

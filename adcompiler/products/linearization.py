@@ -27,11 +27,13 @@ from adcompiler.ir.visit import (
 )
 from adcompiler.optimise.dead_code import dead_code
 from adcompiler.products.finish import own_arrays
-from adcompiler.products.product import (
-    Product, Typed, all_params, copied, effects_of, given_back, owned_residuals, plain_functions,
-    shared_storage, storage_of,
+from adcompiler.products.ownership import (
+    copied, given_back, owned_residuals, shared_storage, storage_of,
 )
+from adcompiler.products.pair import effects_of
+from adcompiler.products.product import Product, plain_functions
 from adcompiler.products.pushforward import dual_parameter, finished_dot, tidied
+from adcompiler.products.specialised import Typed, all_params
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.typed.unit import Unit
 

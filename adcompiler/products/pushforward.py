@@ -26,9 +26,10 @@ from adcompiler.products.constant_seeds import Parted, parted
 from adcompiler.products.finish import (
     finished_bar, is_python_number, of_all_orders, of_many_seeds, own_arrays,
 )
-from adcompiler.products.product import (
-    Product, Typed, all_params, effects_of, given_back, plain_functions,
-)
+from adcompiler.products.ownership import given_back
+from adcompiler.products.pair import effects_of
+from adcompiler.products.product import Product, plain_functions
+from adcompiler.products.specialised import Typed, all_params
 from adcompiler.runtime import as_gradient
 from adcompiler.specialise.calls.binding import at_origin
 from adcompiler.specialise.evaluator import Specialiser
@@ -262,4 +263,3 @@ def push_functions(unit: Unit, pushes: Pushes, series: bool = False) -> list[Fun
             one.pushforward.name, params, body if series else tidied(body, unit), callee.origin
         ))
     return functions
-

@@ -17,7 +17,8 @@ import numpy as np
 from adcompiler.api.grad import Derivative
 from adcompiler.batching.batcher import NotBatchable
 from adcompiler.compile.pipeline import Emitted, Request, Result, stages
-from adcompiler.dispatch.specialisations import Options, at_point, pair
+from adcompiler.dispatch.calling import at_point, pair
+from adcompiler.dispatch.options import Options
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir.evaluate import Evaluator, Watch
 from adcompiler.runtime.broadcasting import StretchedError

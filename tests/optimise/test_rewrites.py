@@ -17,7 +17,7 @@ from adcompiler.backends.python.references import References
 from adcompiler.frontend.functions import lower
 from adcompiler.ir.nodes import Block, Function, Param
 from adcompiler.optimise.passes import PASSES
-from adcompiler.products.product import specialise
+from adcompiler.products.specialised import specialise
 from adcompiler.typed.unit import Unit
 from adcompiler.typed.values import type_of
 

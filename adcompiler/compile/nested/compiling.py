@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from types import FunctionType, ModuleType
 from typing import Any
 
-
 from adcompiler.analyses.liveness import live_variables
 from adcompiler.analyses.once import reused_variables
 from adcompiler.backends.python.module import emit_with_origins
@@ -21,11 +20,12 @@ from adcompiler.ir.nodes import (
     UNDEF, Atom, Block, Origin, Var,
 )
 from adcompiler.ir.visit import definitions
+from adcompiler.products.joint import gradient
 from adcompiler.products.linearization import NotSplittable, linearization
-from adcompiler.products.product import (
-    Product, Typed, Written, find_inputs, gradient, optimised, split,
-)
+from adcompiler.products.pair import split
+from adcompiler.products.product import Product, optimised
 from adcompiler.products.pushforward import pushforward
+from adcompiler.products.specialised import Typed, Written, find_inputs
 from adcompiler.specialise.calls.binding import environment
 from adcompiler.specialise.calls.callees import made_anew
 from adcompiler.specialise.evaluator import Specialiser
@@ -36,6 +36,7 @@ from adcompiler.specialise.storage.in_place import rebound
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.derivatives import Wanted
 from adcompiler.typed.unit import Unit
+
 
 @dataclass(eq=False)
 class Derived:

@@ -13,7 +13,7 @@ from adcompiler.errors import ADError
 from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Block, Function, Param
-from adcompiler.products.product import specialise
+from adcompiler.products.specialised import specialise
 from adcompiler.sparsity.dependences import index_sets
 from adcompiler.sparsity.dependences.sets import elements_of
 from adcompiler.sparsity.dependences.values import NOTHING, Dependent, Relation, whole

@@ -1,0 +1,196 @@
+"""How functions of an emitted module are called: as pullbacks, along tangents, and once more."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from adcompiler.dispatch.arguments import part_at
+from adcompiler.dispatch.compiled import Compiled, Same
+from adcompiler.dispatch.cotangents import conform, conform_each, outline
+from adcompiler.dispatch.linear_maps import Wanted
+from adcompiler.runtime import AliasedError, StretchedError, own
+from adcompiler.runtime.batches import count_seeds, no_seeds, none_of, one_zero, seed_of, stacked
+
+
+def pair(
+    augmented: Callable[..., Any], backward: Callable[..., Any], batched: bool = False,
+    one_by_one: bool = False,
+) -> Callable[..., tuple[Any, Callable[[Any], Any]]]:
+    """Return a function that returns a value and the pullback there.
+
+    If ``batched``, that takes cotangents of many seeds, which ``one_by_one`` are given to
+    ``backward``.
+    """
+
+    def value_and_pullback(*args: Any) -> tuple[Any, Callable[[Any], Any]]:
+        value, residuals = augmented(*args)
+        structure = outline(value)
+
+        def pullback(cotangent: Any) -> Any:
+            """Return the cotangents of the arguments for a cotangent of the value."""
+            return backward(residuals, conform(cotangent, structure))
+
+        def pullback_of_each(cotangents: Any) -> Any:
+            """Return the cotangents of the arguments for those of the value, one for each seed."""
+            given = conform_each(cotangents, structure)
+            if no_seeds(given, "the cotangents"):
+                return none_of(pullback_of_each(one_zero(given)))
+            if not one_by_one:
+                return backward(residuals, given)
+            seeds = range(count_seeds(given))
+            return stacked([backward(residuals, seed_of(given, i)) for i in seeds])
+
+        return value, pullback_of_each if batched else pullback
+
+    return value_and_pullback
+
+
+def at_point(
+    run: Callable[..., Any], wanted: Wanted, batched: bool = False, one_by_one: bool = False,
+) -> Callable[..., Callable[..., Any]]:
+    """Return a function of the primals that returns the pushforward there.
+
+    ``wanted`` are the names and positions of what is differentiated, with steps to the part.
+    If ``batched``, tangents are of many seeds, which ``one_by_one`` are given to ``run``.
+    """
+
+    def at(*args: Any) -> Callable[..., Any]:
+        outlines = [(outline(part_at(args[i], steps)), name) for name, i, steps in wanted]
+
+        def pushforward(*tangents: Any) -> Any:
+            """Return the value and its derivative along the tangents of the arguments."""
+            return run(*args, *(
+                conform(d, form, f"the tangent of {name}")
+                for d, (form, name) in zip(tangents, outlines, strict=True)
+            ))
+
+        def pushforward_of_each(*tangents: Any) -> Any:
+            """Return the value and its derivatives along the tangents, one for each seed."""
+            given = tuple(
+                conform_each(d, form, f"the tangents of {name}")
+                for d, (form, name) in zip(tangents, outlines, strict=True)
+            )
+            if no_seeds(given, "the tangents"):
+                value, along = pushforward_of_each(*one_zero(given))
+                return value, none_of(along)
+            if not one_by_one:
+                return run(*args, *given)
+            kept = [own(args) for _ in range(1, count_seeds(given))]
+            found = [
+                run(*at, *seed_of(given, i)) for i, at in enumerate((*kept, args))
+            ]
+            return found[-1][0], stacked([y_dot for _, y_dot in found])
+
+        return pushforward_of_each if batched else pushforward
+
+    return at
+
+
+@dataclass(frozen=True, slots=True)
+class AtPoint:
+    """The derivative at one point along seeds that are the same at every point.
+
+    ``constants(*tangents)`` is what ``along`` takes, here and at other points with arguments of the
+    same shapes, and the same values of what is not differentiated. ``entry`` tells whose they are.
+    ``along`` returns the derivatives, ``with_value`` behind the value; it may raise StretchedError
+    or AliasedError, and what it returns may share storage with the constants.
+    """
+
+    entry: Callable[..., Any]
+    first: Callable[..., Any]
+    with_value: bool
+    args: tuple[Any, ...]
+    wanted: Sequence[tuple[str, int, tuple[Any, ...]]]
+
+    def constants(self, *tangents: Any) -> Any:
+        """Return what the tangents decide, one seed for each element of their leading axes."""
+        return self.first(*self.args, *(
+            conform_each(d, outline(part_at(self.args[i], steps)), f"the tangents of {name}")
+            for d, (name, i, steps) in zip(tangents, self.wanted, strict=True)
+        ))
+
+    def along(self, constants: Any) -> Any:
+        """Return the derivatives along the tangents that ``constants`` are of."""
+        return self.entry(*self.args, constants)
+
+
+def at_point_along(
+    entry: Callable[..., Any], first: Callable[..., Any], with_value: bool,
+    wanted: Sequence[tuple[str, int, tuple[Any, ...]]],
+) -> Callable[..., AtPoint]:
+    """Return a function of the primals that returns the derivative along constant seeds there."""
+
+    def at(*args: Any) -> AtPoint:
+        return AtPoint(entry, first, with_value, args, wanted)
+
+    return at
+
+
+def with_effects(
+    call: Callable[..., Any], function: Callable[..., Any], parameters: Sequence[inspect.Parameter]
+) -> Callable[..., Any]:
+    """Return ``call``, followed by the function itself for what it does to its arguments."""
+
+    def calling(*args: Any) -> Any:
+        found = call(*args)
+        positional: list[Any] = []
+        named: dict[str, Any] = {}
+        for parameter, value in zip(parameters, args, strict=False):
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                positional += value
+            elif parameter.kind is parameter.VAR_KEYWORD:
+                named.update(value)
+            elif parameter.kind is parameter.KEYWORD_ONLY:
+                named[parameter.name] = value
+            else:
+                positional.append(value)
+        function(*positional, **named)
+        return found
+
+    return calling
+
+
+def allowing_stretched(
+    call: Callable[..., Any], compile_general: Callable[[], Compiled]
+) -> Callable[..., Any]:
+    """Return ``call``, replaced by a more general form once it meets stretched operands.
+
+    Such code has no effects of its own before it notices, so that it can be run again.
+    """
+    general: list[Callable[..., Any]] = []
+
+    def allowing(*args: Any) -> Any:
+        if not general:
+            try:
+                return call(*args)
+            except StretchedError:
+                general.append(compile_general().run or call)
+        return general[0](*args)
+
+    return allowing
+
+
+def allowing_aliases(
+    call: Callable[..., Any], compile_for: Callable[[Same], Compiled]
+) -> Callable[..., Any]:
+    """Return ``call``, with forms of it for arguments that are one object.
+
+    Such code has no effects of its own before it notices, so that it can be run again.
+    """
+    forms: dict[Same, Callable[..., Any]] = {}
+
+    def allowing(*args: Any) -> Any:
+        try:
+            return call(*args)
+        except AliasedError as error:
+            if not error.same:
+                raise
+            same = error.same
+        if same not in forms:
+            forms[same] = compile_for(same).run or call
+        return forms[same](*args)
+
+    return allowing

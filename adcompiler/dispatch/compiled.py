@@ -1,0 +1,35 @@
+"""Code for one combination of argument types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from adcompiler.dispatch.guards import Guard
+from adcompiler.ir import types as t
+
+Same = tuple[tuple[int, int], ...]
+"""Pairs of positions of arguments that are one object: a later one, and an earlier one."""
+
+
+@dataclass(eq=False)
+class Compiled:
+    """Code for one combination of argument types.
+
+    ``entry`` is the emitted function (of a pair: the augmented primal), ``call`` what a call of the
+    derivative calls; ``run`` what takes all arguments at once: for a pushforward those of ``call``
+    and the tangents. ``uses`` counts how often it was looked up the long way.
+    """
+
+    entry: Callable[..., Any]
+    call: Callable[..., Any]
+    text: str
+    path: Path | None
+    types: tuple[t.Type, ...]
+    guard: Guard
+    report: dict[str, Any]
+    captured: tuple[str, ...] = ()
+    run: Callable[..., Any] | None = None
+    uses: int = 0

@@ -1,0 +1,42 @@
+"""What is asked of the compiler for one function: mode, arguments, backend."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from adcompiler.runtime.native import has_compiler, runs_plain
+
+MODES = ("grad", "value_and_grad", "vjp", "forward", "taylor", "linearize")
+BACKENDS = ("python", "native", "auto")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is asked of the compiler for one function."""
+
+    mode: str
+    argnums: int | str | tuple[int | str, ...]
+    has_aux: bool = False
+    strict_primal: bool = False
+    batched: bool = False
+    constant: bool = False
+    backend: str = "python"
+
+    def __post_init__(self) -> None:
+        if self.mode not in MODES:
+            raise ValueError(f"mode {self.mode!r} is not one of {', '.join(MODES)}")
+        if self.backend not in BACKENDS:
+            raise ValueError(f"backend {self.backend!r} is not one of {', '.join(BACKENDS)}")
+
+
+def debugging() -> bool:
+    """Say whether emitted code checks what rules return: if ADCOMPILER_DEBUG is set, not to 0."""
+    return os.environ.get("ADCOMPILER_DEBUG", "0") not in ("", "0")
+
+
+def backend_key(backend: str) -> tuple[str, ...]:
+    """Return what tells code of a backend from that of others."""
+    if backend == "python":
+        return ()
+    return (backend, "compiled" if has_compiler() else "plain" if runs_plain() else "nothing")

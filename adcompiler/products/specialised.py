@@ -1,0 +1,235 @@
+"""The specialised function that products are made of: its inputs, and what it writes into."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from adcompiler.analyses.liveness import live_variables
+from adcompiler.analyses.once import reused_variables
+from adcompiler.analyses.storage import is_mutable
+from adcompiler.errors import Finding
+from adcompiler.frontend.scope import Scope
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    UNDEF, Atom, Block, Call, Const, Do, Function, Origin, Param, Statement, Var,
+)
+from adcompiler.runtime import apart, own as own_copy, paired
+from adcompiler.specialise.evaluator import Specialiser
+from adcompiler.specialise.global_state import checked_stores, with_reads_in_order
+from adcompiler.specialise.objects import open_parts
+from adcompiler.specialise.parts import Steps, separate
+from adcompiler.specialise.storage.checked_repeats import with_repeats_checked
+from adcompiler.specialise.storage.heap import Heap
+from adcompiler.specialise.storage.in_place import rebound
+from adcompiler.specialise.storage.layouts import with_layouts_kept
+from adcompiler.typed.unit import Path, Unit
+
+
+@dataclass(frozen=True)
+class Written:
+    """What belongs to the caller and is written into, with what becomes of it.
+
+    ``copies`` tells what the program worked on in place of what a container holds.
+    """
+
+    var: Var
+    final: Atom
+    copies: Var | None = None
+
+
+@dataclass(eq=False)
+class Typed:
+    """The specialised function before differentiation.
+
+    ``inputs`` are the variables that it is differentiated with respect to: parameters, or parts of
+    parameters that ``entry`` reads. ``written`` are the arguments, captured variables and globals
+    that it writes into, with what it makes of them.
+    """
+
+    function: Function
+    params: list[Var]
+    statements: tuple[Statement, ...]
+    value: Atom
+    origin: Origin
+    inputs: list[Var] = field(default_factory=list)
+    entry: list[Statement] = field(default_factory=list)
+    written: list[Written] = field(default_factory=list)
+    lost: list[Finding] = field(default_factory=list)
+
+    def containers_written(self, unit: Unit) -> tuple[int, ...]:
+        """Return the positions of the parameters that are containers and are written into."""
+        written = {it.var for it in self.written if it.copies is None}
+        return tuple(
+            i for i, var in enumerate(self.params)
+            if var in written and not isinstance(unit.type(var), t.Array)
+        )
+
+    @property
+    def shown(self) -> str:
+        """What messages call the function."""
+        return "the lambda" if self.function.name == "lambda_" else self.function.name
+
+    def functions(self, unit: Unit) -> list[Function]:
+        """Return the function in its specialised form, then those it calls by name."""
+        body = Block((*self.entry, *self.statements), (self.value,))
+        main = Function(self.function.name, all_params(unit, self), body, self.origin)
+        return [main, *(c.function for c in unit.callees.values() if c.function is not None)]
+
+
+def specialise(
+    unit: Unit, function: Function, python_function: Any, types: list[t.Type],
+    path: Path | None = (), wrt: Sequence[int] = (), parts: Sequence[Steps] = (),
+    same: Sequence[tuple[int, int]] = (), copied: Sequence[int] = (),
+) -> Typed:
+    """Specialise a Python function's IR on the types of its parameters.
+
+    ``wrt`` are the positions of those that will be differentiated, ``parts`` the steps that lead to
+    a part of each. ``same`` pairs parameters with earlier ones that are the same object; ``copied``
+    are those to be copied at the start.
+    """
+    s = Specialiser(unit)
+    heap = s.heap = Heap(s)
+    heap.live = live_variables(function)
+    params: list[Var] = []
+    env: dict[Var, Atom] = {}
+    for param, type_ in zip(function.params, types, strict=True):
+        var = Var(param.var.name)
+        unit.types[var] = type_
+        params.append(var)
+        env[param.var] = Const(type_.value) if isinstance(type_, t.Static) else var
+        if isinstance(type_, t.Static):
+            unit.static(type_.value, (("argument", param.var.name),))
+    for later, earlier in same:
+        env[function.params[later].var] = env[function.params[earlier].var]
+    unit.reused |= reused_variables(function)
+    unit.active_calls.append(python_function)
+    with s.writing_to([]) as out:
+        first = [dict(same).get(i, i) for i in wrt]
+        chosen = [i if first.count(k) > 1 else k for i, k in zip(wrt, first, strict=True)]
+        inputs, entry = find_inputs(s, function, params, env, list(zip(
+            chosen, parts or [()] * len(wrt), strict=True)))
+        copies = copied_params(s, function, params, env, copied)
+        yields = s.block(function.body, env, Scope(python_function, path))
+    unit.active_calls.pop()
+    checked_stores(s)
+    for callee in unit.callees.values():
+        if callee.function is not None:
+            body = with_layouts_kept(unit, with_reads_in_order(unit, callee.function.body))
+            body = with_repeats_checked(unit, body)
+            callee.function = replace(callee.function, body=body)
+    for var in params:
+        if var in heap.state.latest:
+            with s.writing_to(out):
+                heap.bring_up_to_date(var, function.origin)
+    value = UNDEF if yields is None else yields[0]
+    in_place_of = {var: copy for var, (copy, _) in copies.items()}
+    finals = heap.written(params, in_place_of)
+    changed = {var for var, _ in finals}
+    check = kept_apart(s, heap, params, dict(same), changed, function.origin)
+    statements = rebound(s, [*heap.prologue, *check, *out], (value,))
+    body = with_layouts_kept(unit, with_reads_in_order(unit, Block(statements, (value,))))
+    body = with_repeats_checked(unit, body, changed)
+    written = [Written(var, final, copies.get(var, (None, None))[1]) for var, final in finals]
+    lost = lost_effects(s, heap, params, in_place_of, function.origin)
+    return Typed(
+        function, params, body.statements, value, function.origin, inputs, entry, written, lost
+    )
+
+
+def copied_params(
+    s: Specialiser, function: Function, params: list[Var], env: dict[Var, Atom],
+    positions: Sequence[int],
+) -> dict[Var, tuple[Var, Var]]:
+    """Copy containers that are written into; return the copies, and what they are copies of."""
+    copies: dict[Var, tuple[Var, Var]] = {}
+    for i in positions:
+        var, name = params[i], function.params[i].var
+        if env[name] is not var:
+            continue
+        type_, origin = s.unit.type(var), function.origin
+        copy = s.let(Call(Const(own_copy), (var,)), type_, var.name, origin, False)
+        pairs = s.let(
+            Call(Const(paired), (var, copy)), t.UNKNOWN, f"{var.name}_copies", origin
+        )
+        assert s.heap is not None
+        s.heap.forget(pairs)
+        s.heap.state.exclusive[copy] = True
+        s.heap.callers.add(copy)
+        env[name] = copy
+        copies[var] = (copy, pairs)
+    return copies
+
+
+def kept_apart(
+    s: Specialiser, heap: Heap, params: list[Var], same: dict[int, int], changed: set[Var],
+    origin: Origin,
+) -> Iterator[Statement]:
+    """Yield the check that what is written into shares no storage with anything else."""
+    everything = [*params, *s.unit.captured.values(), *heap.globals.values()]
+    there = [
+        var for i, var in enumerate(everything)
+        if i not in same and is_mutable(s.unit.type(var))
+        and not isinstance(s.unit.type(var), t.Unknown)
+    ]
+    written = tuple(i for i, var in enumerate(there) if var in changed)
+    several = len(there) > 1 or any(
+        not isinstance(s.unit.type(there[i]), t.Array) for i in written
+    )
+    if written and several:
+        names = Const(tuple(var.name for var in there))
+        places = Const(tuple(params.index(var) if var in params else -1 for var in there))
+        yield Do(Call(Const(apart), (names, places, Const(written), *there)), origin)
+
+
+def lost_effects(
+    s: Specialiser, heap: Heap, params: list[Var], copies: Mapping[Var, Var], origin: Origin
+) -> list[Finding]:
+    """Return why it is left open whether what belongs to the caller is written into.
+
+    ``copies`` are what the code works on in place of parameters.
+    """
+    found = []
+    for var in (*params, *s.unit.captured.values(), *heap.globals.values()):
+        root = copies.get(var, var)
+        if heap.may_write(root):
+            where, other = heap.state.lost[root]
+            found.append(where.finding(
+                f"whether this writes into `{var.name}`, which `{other.name}` may share "
+                "storage with, is not known when compiling",
+                "use a copy where it is given another name", "aliases",
+            ))
+        elif root is not var and root in heap.copies:
+            found.append(origin.finding(
+                f"what `{var.name}` holds is written into when it may be held elsewhere too: "
+                "whether the caller's own objects see it is not known when compiling",
+                "use a copy where it is given another name", "aliases",
+            ))
+    return found
+
+
+def find_inputs(
+    s: Specialiser, function: Function, params: list[Var], env: dict[Var, Atom],
+    wanted: list[tuple[int, Steps]],
+) -> tuple[list[Var], list[Statement]]:
+    """Write how the parameters start; return the variables to differentiate with respect to.
+
+    The second result reads those that are parts of parameters.
+    """
+    entry: list[Statement] = []
+    inputs: dict[int, Var] = {}
+    for i, var in enumerate(params):
+        steps = [(path, number) for number, (j, path) in enumerate(wanted) if j == i]
+        if steps and steps[0][0]:
+            made = separate(s, var, steps, entry, inputs, function.origin)
+            env[function.params[i].var] = made
+        elif steps:
+            inputs[steps[0][1]] = var
+            open_parts(s, var, function.origin)
+    return [inputs[number] for number in range(len(wanted))], entry
+
+
+def all_params(unit: Unit, typed: Typed) -> tuple[Param, ...]:
+    """Return the parameters of an emitted function: the user's, then captured variables."""
+    return tuple(Param(v, 1) for v in (*typed.params, *unit.captured.values()))
