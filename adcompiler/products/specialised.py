@@ -194,7 +194,7 @@ def lost_effects(
     for var in (*params, *s.unit.captured.values(), *heap.globals.values()):
         root = copies.get(var, var)
         if heap.may_write(root):
-            where, other = heap.state.lost[root]
+            where, other = heap.state.invalidated[root]
             found.append(where.finding(
                 f"whether this writes into `{var.name}`, which `{other.name}` may share "
                 "storage with, is not known when compiling",

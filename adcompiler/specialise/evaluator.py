@@ -31,7 +31,8 @@ from adcompiler.specialise.regions import Regions
 from adcompiler.specialise.storage.choices import (
     Place, handed_out, one_of, places_of_arms, truth_of,
 )
-from adcompiler.specialise.storage.heap import Heap, Reference, State
+from adcompiler.specialise.storage.heap import Heap
+from adcompiler.specialise.storage.state import Reference, State
 from adcompiler.specialise.writer import Env
 
 
@@ -243,7 +244,7 @@ class Specialiser(Loops, Regions, Displays, Access):
         if choice is None:
             return False
         for root in heap.behind[there.root]:
-            if root not in heap.state.choices and root not in heap.state.lost:
+            if root not in heap.state.choices and root not in heap.state.invalidated:
                 heap.exclusive_value(root, origin)
         arms, states = [], []
         for place in choice.alternatives:
@@ -281,7 +282,7 @@ class Specialiser(Loops, Regions, Displays, Access):
         differing = heap.merge(then, orelse)
         for (var, a, b), ours in zip(adopted, owned, strict=True):
             heap.adopt(var, (a, b), ours)
-        heap.entangle_alike([
+        heap.alias_alike([
             (var, (a, b)) for var, a, b in adopted if is_mutable(self.unit.type(var))
         ])
         heap.level -= 1

@@ -19,10 +19,10 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import defined, definitions, walk
 from adcompiler.runtime import no_grad, note_value, noted_value, passing_on, stop_gradient
 from adcompiler.specialise.folds.table import folds
-from adcompiler.specialise.storage.heap import State
 from adcompiler.specialise.storage.partial_writes import (
     changed_roots, is_all_or_nothing, may_catch_errors_of_ufuncs, may_raise, written_before_raising,
 )
+from adcompiler.specialise.storage.state import State
 from adcompiler.specialise.writer import Env, Writer
 
 PASSING_ON: frozenset[Any] = frozenset({
@@ -165,8 +165,8 @@ class Regions(Writer):
             return
         changed = changed_roots(heap, body)
         under_other_names = [
-            root for root in body.lost
-            if root not in heap.state.lost and heap.levels.get(root, 0) <= heap.level
+            root for root in body.invalidated
+            if root not in heap.state.invalidated and heap.levels.get(root, 0) <= heap.level
         ]
         before_raising = written_before_raising(heap, out, bool(changed))
         unseen = [*(() if changed else under_other_names), *before_raising]
@@ -285,7 +285,7 @@ class Regions(Writer):
         heap.state = merged
         for (var, values), ours in zip(adopted, owned, strict=True):
             heap.adopt(var, values, ours)
-        heap.entangle_alike([
+        heap.alias_alike([
             (var, values) for var, values in adopted if is_mutable(self.unit.type(var))
         ])
         changed = dict.fromkeys(
@@ -303,8 +303,8 @@ class Regions(Writer):
                 with self.writing_to(out):
                     for root in changed:
                         heap.bring_up_to_date(root, self.at)
-                        if root in ending.lost:
-                            joined.lost.setdefault(root, ending.lost[root])
+                        if root in ending.invalidated:
+                            joined.invalidated.setdefault(root, ending.invalidated[root])
                 heap.state = joined
         for root in changed:
             values = [

@@ -19,7 +19,8 @@ from adcompiler.ir.nodes import (
 from adcompiler.typed.unit import Unit
 
 if TYPE_CHECKING:
-    from adcompiler.specialise.storage.heap import Heap, State
+    from adcompiler.specialise.storage.heap import Heap
+    from adcompiler.specialise.storage.state import State
 
 Env = dict[Var, Atom]
 """The specialised atom of each variable of the code that is being specialised."""

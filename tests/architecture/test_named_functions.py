@@ -84,7 +84,7 @@ LEFT = {
     "specialise/loops.py": 4,
     "specialise/regions.py": 2,
     "specialise/result_types.py": 3,
-    "specialise/storage/heap.py": 3,
+    "specialise/storage/aliases.py": 3,
     "specialise/storage/in_place.py": 7,
     "specialise/storage/layouts.py": 1,
     "specialise/storage/partial_writes.py": 1,

@@ -35,8 +35,6 @@ OVER = {
     "adcompiler/specialise/regions.py Regions.stored_in_arms": 77,
     "adcompiler/specialise/storage/carried.py": 581,
     "adcompiler/specialise/storage/carried.py Carried.finish": 62,
-    "adcompiler/specialise/storage/heap.py": 1077,
-    "adcompiler/specialise/storage/heap.py Heap": 61,
     "adcompiler/specialise/storage/stores.py": 786,
     "adcompiler/specialise/writer.py Writer": 26,
     "adcompiler/typed/unit.py": 501,

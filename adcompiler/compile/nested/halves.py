@@ -153,7 +153,7 @@ def refuse_shared(s: Writer, derived: Derived, atoms: list[Atom], origin: Origin
     roots = [set(heap.roots(atom)) for atom in atoms]
     for k in derived.written:
         others = set().union(*(r for i, r in enumerate(roots) if i != k))
-        near = {o for r in roots[k] for o in heap.state.entangled.get(r, ())}
+        near = {o for r in roots[k] for o in heap.state.may_alias.get(r, ())}
         if (roots[k] | near) & others:
             s.reject(
                 origin, "two values that the function reads here may share storage, and it writes "

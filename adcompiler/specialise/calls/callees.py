@@ -113,7 +113,7 @@ def write_call(
     for k in callee.unsure if heap is not None else ():
         assert heap is not None
         for root in heap.roots(args[k]):
-            heap.state.lost.setdefault(root, (origin, root))
+            heap.state.invalidated.setdefault(root, (origin, root))
     call = Call(Const(callee), tuple(args))
     if not callee.written or heap is None:
         result = s.let(call, callee.result, name, origin)
@@ -121,7 +121,7 @@ def write_call(
     roots = [set(heap.roots(a)) for a in args]
     for k in callee.written:
         others = set().union(*(r for i, r in enumerate(roots) if i != k))
-        near = {o for r in roots[k] for o in heap.state.entangled.get(r, ())}
+        near = {o for r in roots[k] for o in heap.state.may_alias.get(r, ())}
         if (roots[k] | near) & others:
             return s.reject(
                 origin, "two arguments of this call may share storage, and one is written into",
@@ -356,12 +356,12 @@ def finals(
         callee.gives = positions[there.root] if (callee.gives == "fresh" and not (
             callee.recursive)) or callee.gives == positions[there.root] else "may"
     else:
-        near = {o for r in heap.roots(value) for o in (r, *heap.state.entangled.get(r, ()))}
+        near = {o for r in heap.roots(value) for o in (r, *heap.state.may_alias.get(r, ()))}
         if any(not heap.levels.get(r, 0) and (r in positions or r in heap.globals.values())
                for r in near) or callee.gives not in ("fresh", "may"):
             callee.gives = "may"
     for var, i in positions.items():
-        if var in heap.state.lost and i in callee.written:
+        if var in heap.state.invalidated and i in callee.written:
             s.reject(
                 here, f"whether `{var.name}` is written into is not known when compiling",
                 "use a copy where it is given another name", "aliases",
@@ -376,7 +376,7 @@ def finals(
         with s.writing_to(out):
             for i in callee.written:
                 heap.bring_up_to_date(params[i].var, here)
-                if params[i].var in heap.state.lost:
+                if params[i].var in heap.state.invalidated:
                     heap.refuse_lost(params[i].var, params[i].var, here)
             parts = [value, *(heap.exclusive_value(params[i].var, here) for i in callee.written)]
             yields = (s.let(

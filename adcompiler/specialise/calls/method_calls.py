@@ -183,7 +183,7 @@ def held(s: Writer, obj: Atom) -> bool:
         return False
     return any(
         root is not obj and isinstance(s.unit.type(root), (t.List, t.Tuple, t.Dict, t.Object))
-        for own in s.heap.roots(obj) for root in (own, *s.heap.state.entangled.get(own, ()))
+        for own in s.heap.roots(obj) for root in (own, *s.heap.state.may_alias.get(own, ()))
     )
 
 

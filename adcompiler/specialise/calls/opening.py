@@ -27,7 +27,7 @@ from adcompiler.specialise.calls.callees import (
 )
 from adcompiler.specialise.calls.libraries import is_library, may_be_tried, works_on_programs
 from adcompiler.specialise.dead_carries import without_dead_carries
-from adcompiler.specialise.storage.heap import State
+from adcompiler.specialise.storage.state import State
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.values import simple, type_of
 
@@ -316,7 +316,7 @@ def overlap(s: Writer, bound: list[Atom], captures: tuple[Atom, ...]) -> bool:
     seen: set[Var] = set()
     for atom in dict.fromkeys((*bound, *captures)):
         roots = set(s.heap.roots(atom))
-        near = {o for r in roots for o in s.heap.state.entangled.get(r, ())}
+        near = {o for r in roots for o in s.heap.state.may_alias.get(r, ())}
         if (roots | near) & seen:
             return True
         seen |= roots

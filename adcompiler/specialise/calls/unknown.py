@@ -80,7 +80,7 @@ def unfollowed(s: Writer, heap: Heap, stored: dict[Place, Any]) -> str | None:
             return "arguments that are counted only when running"
         near = {
             root for own in heap.roots(atom) if own not in heap.opaque
-            for root in (own, *heap.state.entangled.get(own, ()))
+            for root in (own, *heap.state.may_alias.get(own, ()))
         }
         if isinstance(s.unit.type(atom), t.Array):
             if any(arrays.get(root, atom) is not atom for root in near):
@@ -121,6 +121,6 @@ def lose(heap: Heap, atom: Atom, origin: Origin, shown: str) -> None:
     roots = dict.fromkeys(heap.roots(atom))
     behind = [other for root in roots for other in heap.opaque.get(root, ())]
     for root in (*roots, *behind):
-        for lost in (root, *heap.state.entangled.get(root, ()), *heap.derived.get(root, ())):
-            if heap.state.lost.setdefault(lost, (origin, root)) == (origin, root):
+        for lost in (root, *heap.state.may_alias.get(root, ()), *heap.derived.get(root, ())):
+            if heap.state.invalidated.setdefault(lost, (origin, root)) == (origin, root):
                 heap.given_away[(lost, origin)] = shown

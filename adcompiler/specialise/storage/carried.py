@@ -19,7 +19,8 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import used
 from adcompiler.runtime import dict_keys, dict_values
-from adcompiler.specialise.storage.heap import Heap, Reference, State
+from adcompiler.specialise.storage.heap import Heap
+from adcompiler.specialise.storage.state import Reference, State
 from adcompiler.specialise.writer import Writer
 
 
@@ -100,7 +101,7 @@ class Carried:
         self.reshaped: set[int] = s.unit.reshaped.setdefault(self.key, set())
         if self.heap is not None:
             self.entry = self.heap.state.copy()
-            self.lost_before = dict(self.entry.lost)
+            self.lost_before = dict(self.entry.invalidated)
             memo = s.unit.loops_seen.get((self.heap, *self.key))
             for i, init in enumerate(inits):
                 if init is not UNDEF and is_reference(s.unit.type(init)) and (
@@ -169,13 +170,13 @@ class Carried:
                 guess = self.own_params.setdefault(i, heap.owns(self.first[i]))
                 heap.adopt(value, (self.first[i],))
                 for root in self.reached.get(i, ()):
-                    heap.entangle(value, root)
+                    heap.alias(value, root)
                 heap.state.exclusive[value] = guess
         shared = sorted(self.shared_params)
         for i, j in itertools.combinations(shared, 2):
             one, two = params[i], params[j]
             if isinstance(one, Var) and isinstance(two, Var):
-                heap.entangle(one, two)
+                heap.alias(one, two)
         for item in items:
             heap.levels[item] = heap.level
 
@@ -226,14 +227,14 @@ class Carried:
             if viewed is dict_keys:
                 continue  # a loop over a dict may change its values, not its keys
             root = heap.reference(iterable).root
-            changed = iterable in self.flat and root in heap.state.lost
+            changed = iterable in self.flat and root in heap.state.invalidated
             for source in (*heap.behind.get(root, ()), *heap.derived_of.get(root, ())):
                 if heap.derived.get(source, {}).get(root, False):  # only its slots matter
                     written = source in self.rebound or bool(self.grown.get(source))
                 else:
                     written = source in self.roots
                 if written:
-                    heap.state.lost.setdefault(root, (origin, source))
+                    heap.state.invalidated.setdefault(root, (origin, source))
                 changed |= written
             self.values_written |= changed and viewed is dict_values
             if changed:
@@ -344,12 +345,12 @@ class Carried:
                 continue
             reached = self.reached.setdefault(i, {})
             for root in heap.roots(following):
-                for other in (root, *heap.state.entangled.get(root, ())):
+                for other in (root, *heap.state.may_alias.get(root, ())):
                     if heap.is_outer(other) and other not in reached:
                         reached[other] = None
-                        if other in heap.aliases.get(root, ()):
+                        if other in heap.alias_sets.get(root, ()):
                             heap.may_be_one(param, other)
-                        stable = stable and other in heap.state.entangled.get(param, ())
+                        stable = stable and other in heap.state.may_alias.get(param, ())
                 if root in seen and seen[root] != i and not {i, seen[root]} <= self.shared_params:
                     self.shared_params |= {i, seen[root]}
                     stable = False
@@ -374,7 +375,7 @@ class Carried:
             if i in self.same or self.node.params[i] not in heap.live:
                 continue
             for root in heap.roots(first):
-                for other in (root, *self.entry.entangled.get(root, ())):
+                for other in (root, *self.entry.may_alias.get(root, ())):
                     pair = {i, seen.setdefault(other, i)}
                     if not pair <= self.shared_params and len(pair) > 1:
                         self.shared_params |= pair
@@ -382,18 +383,18 @@ class Carried:
         return stable
 
     def settle_aliases(self, heap: Heap) -> bool:
-        """Carry what is entangled or lost at the end of an iteration to the start of the next."""
+        """Carry what may alias or is invalidated at an iteration's end to the start of the next."""
         stable = True
-        for root, others in heap.state.entangled.items():
+        for root, others in heap.state.may_alias.items():
             for other in others:
                 if heap.is_outer(root) and heap.is_outer(other) and (
-                    other not in self.entry.entangled.get(root, ())
+                    other not in self.entry.may_alias.get(root, ())
                 ):
-                    self.entry.entangled.setdefault(root, set()).add(other)
+                    self.entry.may_alias.setdefault(root, set()).add(other)
                     stable = False
-        for root, where in heap.state.lost.items():
-            if heap.is_outer(root) and root not in self.entry.lost:
-                self.entry.lost[root] = where
+        for root, where in heap.state.invalidated.items():
+            if heap.is_outer(root) and root not in self.entry.invalidated:
+                self.entry.invalidated[root] = where
                 stable = False
         return stable
 
@@ -449,13 +450,13 @@ class Carried:
             return stores
         after = self.entry.copy()
         heap.state = after
-        after.lost, lost = dict(self.lost_before), after.lost
+        after.invalidated, lost = dict(self.lost_before), after.invalidated
         for root in self.params:
             heap.bring_up_to_date(root, self.node.origin)
-            if root in after.lost.keys() - self.lost_before.keys():
+            if root in after.invalidated.keys() - self.lost_before.keys():
                 # it holds what was written under another name before the loop
                 heap.refuse_lost(root, root, self.node.origin)
-        after.lost = lost
+        after.invalidated = lost
         for root, param in self.params.items():
             if root not in self.not_ours and not heap.is_exclusive(heap.state.value(root)):
                 heap.copied(root, self.node.origin)
@@ -476,10 +477,10 @@ class Carried:
             )
             heap.state.exclusive[result] = root not in self.not_ours
         heap.level += 1
-        for root, others in self.exit.entangled.items():
+        for root, others in self.exit.may_alias.items():
             for other in others:
                 if heap.is_outer(root) and heap.is_outer(other):
-                    after.entangled.setdefault(root, set()).add(other)
+                    after.may_alias.setdefault(root, set()).add(other)
         heap.level -= 1
         yields = attempt.yields or ()
         count = len(self.node.params)
@@ -497,7 +498,7 @@ class Carried:
         pairs = heap.alike(made)
         heap.state = before
         for one, other in pairs:
-            heap.entangle(one, other)
+            heap.alias(one, other)
         for collect, value in zip(collects, yields[count:], strict=False):
             self.adopt_result(heap, collect, (value,))
         return stores
@@ -512,10 +513,10 @@ class Carried:
         heap.level += 1
         for source in sources:
             for root in heap.roots(source):
-                others = {root, *self.exit.entangled.get(root, ())}
+                others = {root, *self.exit.may_alias.get(root, ())}
                 for other in others:
                     if heap.is_outer(other) and other is not result:
-                        heap.entangle(result, other)
+                        heap.alias(result, other)
         heap.level -= 1
         heap.state.exclusive[result] = exclusive
 
@@ -578,4 +579,3 @@ def leads_back(atom: Atom, param: Var, body: Block) -> bool:
                     statement.next_values()[k], statement.params[k], statement.body
                 )
     return False
-

@@ -15,7 +15,8 @@ from typing import cast
 from adcompiler.analyses.storage import is_mutable
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Const, Origin, Var
-from adcompiler.specialise.storage.heap import Heap, Reference, State
+from adcompiler.specialise.storage.heap import Heap
+from adcompiler.specialise.storage.state import Reference, State
 from adcompiler.specialise.writer import Writer
 
 
@@ -170,9 +171,9 @@ def rooted(s: Writer, heap: Heap, place: Place, name: str, origin: Origin) -> Re
         case Made(atom, var):
             heap.levels[var] = heap.level
             for root in heap.roots(atom):
-                for other in (root, *heap.state.entangled.get(root, ())):
+                for other in (root, *heap.state.may_alias.get(root, ())):
                     if heap.levels.get(other, 0) <= heap.level and other is not var:
-                        heap.entangle(var, other)
+                        heap.alias(var, other)
             heap.state.exclusive[var] = False
             return Reference(var, (), var)
         case Either(_, test, then, orelse):

@@ -19,7 +19,8 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import arms_of, blocks_of, defined, walk
 from adcompiler.runtime import keeps_shape, note_value, own
-from adcompiler.specialise.storage.heap import Heap, State
+from adcompiler.specialise.storage.heap import Heap
+from adcompiler.specialise.storage.state import State
 from adcompiler.typed.unit import Callee, Unit
 
 

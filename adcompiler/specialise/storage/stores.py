@@ -22,7 +22,9 @@ from adcompiler.ir.nodes import (
 from adcompiler.runtime import accumulate, append, check_position, drop_last, keeps_shape
 from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.objects import make_record
-from adcompiler.specialise.storage.heap import Heap, Reference, rhs_is_record
+from adcompiler.specialise.storage.aliases import rhs_is_record
+from adcompiler.specialise.storage.heap import Heap
+from adcompiler.specialise.storage.state import Reference
 from adcompiler.specialise.writer import Writer
 
 WHOLE = Const(Ellipsis)
@@ -212,7 +214,7 @@ def store_in_display(s: Writer, obj: Var, index: Atom, value: Atom, origin: Orig
     heap = heap_of(s)
     there = heap.reference(obj)
     latest = heap.state.value(there.root)
-    if there.steps or there.root in heap.state.lost or not isinstance(latest, Var):
+    if there.steps or there.root in heap.state.invalidated or not isinstance(latest, Var):
         return False
     rhs = s.unit.definition(latest)
     if not isinstance(rhs, Pack) or not isinstance(index, Const):
@@ -244,7 +246,7 @@ def store_in_record(
     heap = heap_of(s)
     there = heap.reference(obj)
     latest = heap.state.value(there.root)
-    if there.root in heap.state.lost or not isinstance(latest, Var):
+    if there.root in heap.state.invalidated or not isinstance(latest, Var):
         return False
     rhs = s.unit.definition(latest)
     if there.steps or rhs is None or not rhs_is_record(rhs):
@@ -616,7 +618,7 @@ def call_list_method(
     heap = heap_of(s)
     there = heap.reference(obj)
     root = there.root
-    if root in heap.state.lost:
+    if root in heap.state.invalidated:
         return heap.refuse_lost(obj, root, origin)
     if method not in ("sort", "reverse"):
         refuse_iterated(s, there, origin)
@@ -783,4 +785,3 @@ def refuse_dict(s: Writer, method: str, origin: Origin) -> Atom:
         origin, f"`.{method}()` of a dict whose keys are not known when compiling",
         "store the entries one by one: table[key] = value", "in-place-containers",
     )
-

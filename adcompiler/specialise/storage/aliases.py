@@ -1,0 +1,287 @@
+"""Alias sets: which roots may share storage, and what leads from one to another."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from adcompiler.analyses.storage import Sharing, checked, is_mutable, written_operand
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    Atom, Call, Closure, Const, Item, Origin, Pack, Rhs, Statement, Step, Var, unstar,
+)
+from adcompiler.ops.registry import hashable
+from adcompiler.runtime import choose, record
+from adcompiler.runtime.shaping import reshape_view
+from adcompiler.specialise.storage.state import Change, Reference, State
+from adcompiler.specialise.writer import Writer
+
+NEW_CONTAINERS: frozenset[Any] = frozenset({
+    list, tuple, sorted, dict, operator.add, operator.mul,
+})
+"""Functions that make a new container of what others hold."""
+
+
+def makes_container(rhs: Rhs) -> bool:
+    """Say whether a value that holds what others hold is a new container: no part of these."""
+    if isinstance(rhs, Item):  # of a list, by a slice
+        return True
+    return isinstance(rhs, Call) and isinstance(rhs.func, Const) and (
+        hashable(rhs.func.value) and rhs.func.value in NEW_CONTAINERS
+    )
+
+
+def rhs_is_record(rhs: Rhs) -> bool:
+    """Say whether a right-hand side makes a namedtuple or an instance of its arguments."""
+    if isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is record:
+        return True
+    return (
+        isinstance(rhs, Call) and isinstance(rhs.func, Const) and isinstance(rhs.func.value, type)
+        and issubclass(rhs.func.value, tuple) and hasattr(rhs.func.value, "_fields")
+        and not rhs.kwargs
+    )
+
+
+def step_key(step: Step) -> object:
+    """Return a value that is equal for steps that lead to the same part."""
+    atoms = tuple(
+        (type(a.value), repr(a.value)) if isinstance(a, Const) else a for a in step.atoms
+    )
+    return (step.kind, step.name, step.function, atoms)
+
+
+class Aliases:
+    """What storage the values of one function lie in, while it is specialised.
+
+    ``foreign`` are values that were there before, which are never written into; ``copies`` the
+    roots that were copied since, because somebody else held them as well. ``callers`` are roots
+    that are given back to the caller, ``given_away`` what a function of which nothing is known
+    was given, with its name, ``opaque`` what results of such functions may refer to copies of.
+    """
+
+    def __init__(self, s: Writer) -> None:
+        self.s = s
+        self.state = State()
+        self.references: dict[Var, Reference] = {}
+        self.changes: dict[Atom, Change] = {}
+        self.levels: dict[Var, int] = {}
+        self.behind: dict[Var, tuple[Var, ...]] = {}
+        self.alias_sets: dict[Var, set[Var]] = {}
+        self.holds: dict[Var, set[Var]] = {}
+        self.filled: set[Var] = set()
+        self.copies: set[Var] = set()
+        self.callers: set[Var] = set()
+        self.level = 0
+        self.settled_level = 1 << 30
+        self.iterating: list[Reference] = []
+        self.derived: dict[Var, dict[Var, bool]] = {}
+        self.derived_of: dict[Atom, set[Var]] = {}
+        self.sharing = Sharing(s.unit.type, s.unit.definition)
+        self.repackings: set[Atom] = set()
+        self.globals: dict[tuple[str, str], Var] = {}
+        self.prologue: list[Statement] = []
+        self.given_away: dict[tuple[Var, Origin], str] = {}
+        self.opaque: dict[Var, tuple[Var, ...]] = {}
+        self.live: frozenset[Var] = frozenset()
+        self.foreign: frozenset[Atom] = frozenset()
+
+    def reference(self, atom: Var) -> Reference:
+        """Return where a value lies; in storage of its own if nothing else is known."""
+        return self.references.get(atom) or Reference(atom, (), atom)
+
+    def identity(self, atom: Atom) -> object:
+        """Return a value that is equal for atoms that are references to the same object."""
+        if not isinstance(atom, Var) or not is_mutable(self.s.unit.type(atom)):
+            return None
+        there = self.reference(atom)
+        return (there.root, tuple(map(step_key, there.steps)))
+
+    def place(self, atom: Var, step: Step) -> object:
+        """Return the identity of the object that one more step leads to."""
+        there = self.reference(atom)
+        return (there.root, tuple(map(step_key, (*there.steps, step))))
+
+    def reads_from(self, value: Atom, obj: Var) -> bool:
+        """Say whether a value is a part of the storage that ``obj`` lies in."""
+        return isinstance(value, Var) and isinstance(self.s.unit.type(value), t.Array) and (
+            self.reference(value).root is self.reference(obj).root
+        )
+
+    def is_same_object(self, a: Atom, b: Atom) -> bool:
+        """Say whether two values are one object of the code around a region, written or not."""
+        if not isinstance(a, Var) or not isinstance(b, Var) or a is b:
+            return False
+        one = self.identity(a)
+        return one is not None and one == self.identity(b) and self.is_outer(self.reference(a).root)
+
+    def is_outer(self, root: Var) -> bool:
+        """Say whether a root was there before the region that is being specialised."""
+        return self.levels.get(root, 0) < self.level
+
+    def note(self, var: Var, rhs: Rhs) -> None:
+        """Enter a new value: what it shares storage with."""
+        self.levels[var] = self.level
+        if not is_mutable(self.s.unit.type(var)):
+            return
+        self.forget(var)
+        if written_operand(rhs) is not None:
+            return  # a new value of a root: see ``advance``
+        if isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is choose:
+            return  # see ``choose``
+        for operand, how in self.sharing.of(var, rhs):
+            if not isinstance(operand, Var):
+                continue
+            there = self.reference(operand)
+            known = self.parts(operand) is not None and isinstance(
+                self.s.unit.type(operand), t.Tuple
+            )
+            if isinstance(how, Step) and not known:
+                self.hold_parts(there.root, operand)
+                step = checked(how, self.place_in_text())
+                self.s.unit.relies_on_layout |= step.function is reshape_view
+                steps = (*there.steps, step)
+                self.references[var] = Reference(there.root, steps, self.state.value(there.root))
+            elif how == "same":
+                self.references[var] = there
+            elif how == "holds" and (isinstance(rhs, Pack) or rhs_is_record(rhs)):
+                continue  # parts are found through the definition
+            else:
+                self.join(var, operand, how == "holds" and makes_container(rhs))
+
+    def place_in_text(self) -> str:
+        """Return what messages of emitted code call the line that is being specialised."""
+        at = self.s.at
+        return "here" if at is None else f"{at.file.rsplit('/', 1)[-1]}:{at.line}"
+
+    def join(self, root: Var, atom: Atom, within: bool = False) -> None:
+        """Note that a root may share storage with all that a value refers to.
+
+        ``within`` says that the root is a container which holds that, and no part of it.
+        """
+        for other in self.roots(atom):
+            for third in list(self.state.may_alias.get(other, ())):
+                self.pair(root, third)
+            if within:
+                self.pair(root, other)
+                self.holds.setdefault(root, set()).add(other)
+            else:
+                self.alias(root, other)
+
+    def forget(self, root: Var) -> None:
+        """Begin with a new object under this root: what was known of the former one is void."""
+        for other in self.state.may_alias.pop(root, set()):
+            self.state.may_alias.get(other, set()).discard(root)
+        self.state.invalidated.pop(root, None)
+        self.state.exclusive.pop(root, None)
+        self.state.latest.pop(root, None)
+
+    def roots(self, atom: Atom) -> Iterable[Var]:
+        """Return the roots of the storage that a value refers to."""
+        if not isinstance(atom, Var) or not is_mutable(self.s.unit.type(atom)):
+            return ()
+        parts = self.parts(atom)
+        if parts is None:
+            root = self.reference(atom).root
+            return (root, *self.behind.get(root, ()))
+        own = () if isinstance(self.s.unit.type(atom), t.Tuple) else (self.reference(atom).root,)
+        return dict.fromkeys((*own, *(root for part in parts for root in self.roots(part))))
+
+    def parts(self, atom: Atom) -> tuple[Atom, ...] | None:
+        """Return what a container was made of, if that is known."""
+        rhs = self.s.unit.definition(atom)
+        if (isinstance(rhs, Pack) and rhs.kind != "set") or (
+            rhs is not None and rhs_is_record(rhs)
+        ):
+            if isinstance(rhs, Call) and rhs.kwargs:
+                return tuple(atom for _, atom in rhs.kwargs)
+            if isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is record:
+                return ()
+            items = rhs.items if isinstance(rhs, Pack) else rhs.args  # type: ignore[union-attr]
+            return tuple(map(unstar, items))
+        return None
+
+    def hold_parts(self, root: Var, value: Atom) -> None:
+        """Note what a container refers to of which the parts will no longer be known."""
+        for part in self.parts(value) or ():
+            for other in self.roots(part):
+                if other is not root:
+                    self.join(root, part, within=True)
+
+    def alias(self, a: Var, b: Var) -> None:
+        """Note that two roots may share storage, in whatever way."""
+        self.holds.setdefault(a, set()).add(b)
+        self.holds.setdefault(b, set()).add(a)
+        self.pair(a, b)
+
+    def may_reach(self, start: Var, root: Var) -> bool:
+        """Say whether the object under a root may be found from that under ``start``."""
+        seen = {start}
+        waiting = [start]
+        while waiting:
+            new = self.holds.get(waiting.pop(), set()) - seen
+            seen |= new
+            waiting += new
+        return root in seen
+
+    def pair(self, a: Var, b: Var) -> None:
+        """Note that two roots may share storage, in a way that ``holds`` tells."""
+        if a is b:
+            return
+        self.state.may_alias.setdefault(a, set()).add(b)
+        self.state.may_alias.setdefault(b, set()).add(a)
+        for root in (a, b):
+            self.state.exclusive[self.state.value(root)] = False
+
+    def derive(self, made: Atom, sources: Iterable[Any], slots: bool = False) -> None:
+        """Note what an iterator reads when it is run through: written before, it has another end.
+
+        Emitted code computes the items, or takes what they are computed of, when it is made. With
+        ``slots`` it takes the items themselves, so that a write into these does no harm.
+        """
+        if not isinstance(made, Var):
+            return
+        mine = self.reference(made).root
+        for source in map(unstar, sources):
+            rhs = self.s.unit.definition(source)
+            if isinstance(rhs, Closure):
+                self.derive(made, rhs.captures, slots)
+            for root in (*self.roots(source), *self.derived_of.get(source, ())):
+                if root is not mine:
+                    self.derived.setdefault(root, {})[mine] = slots
+                    self.derived_of.setdefault(mine, set()).add(root)
+
+    def may_be_one(self, a: Var, b: Var) -> None:
+        """Note that two roots may be one object; others that may alias may hold one another."""
+        together = self.alias_sets.setdefault(a, {a}) | self.alias_sets.setdefault(b, {b})
+        for root in together:
+            self.alias_sets[root] = together
+
+    def may_write(self, var: Var) -> bool:
+        """Say whether what ``var`` is, or holds, may have been written under another name."""
+        if var not in self.state.invalidated:
+            return False
+        _, other = self.state.invalidated[var]
+        return other in self.filled or var in self.alias_sets.get(other, ()) or not isinstance(
+            self.s.unit.type(other), (t.List, t.Dict)
+        )
+
+    def alike(self, made: Sequence[tuple[Var, Sequence[Atom]]]) -> list[tuple[Var, Var]]:
+        """Return the pairs among values that a region gives which may share storage.
+
+        ``made`` lists the values with what each way through the region gives for them.
+        """
+        found = []
+        for k, (one, ours) in enumerate(made):
+            for other, theirs in made[:k]:
+                for mine, his in zip(ours, theirs, strict=False):
+                    near = {r for root in self.roots(mine)
+                            for r in (root, *self.state.may_alias.get(root, ()))}
+                    if near & set(self.roots(his)):
+                        found.append((one, other))
+        return found
+
+    def alias_alike(self, made: Sequence[tuple[Var, Sequence[Atom]]]) -> None:
+        """Entangle values that a region gives, where what they may be shares storage."""
+        for one, other in self.alike(made):
+            self.pair(one, other)

@@ -1,0 +1,71 @@
+"""Values that are one of two objects which were there before, told apart by a condition."""
+
+from __future__ import annotations
+
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import Atom, Call, Const, Origin, Pack, Var, unstar
+from adcompiler.runtime import choose
+from adcompiler.specialise.storage.reading import Reading
+from adcompiler.specialise.storage.state import Choice, Reference
+
+
+class Alternatives(Reading):
+    """The results of arms that are known objects."""
+
+    def alternative(self, atom: Atom) -> Reference | None:
+        """Return where the result of an arm lies, if it was there before and can be read again."""
+        if not isinstance(atom, Var):
+            return None
+        there = self.reference(atom)
+        if self.levels.get(there.root, 0) > self.level or there.root in self.state.invalidated:
+            return None
+        if there.root not in self.state.choices and there.root in self.behind:
+            return None
+        type_ = self.s.unit.type(there.root)
+        for step in there.steps:
+            if any(isinstance(a, Var) and self.levels.get(a, 0) > self.level for a in step.atoms):
+                return None
+            if step.kind != "item":
+                if step.kind == "attr" and isinstance(type_, t.Object):
+                    type_ = type_.field(step.name) or t.UNKNOWN
+                continue
+            key = step.args[0].value if isinstance(step.args[0], Const) else None
+            match type_:
+                case t.Tuple(items) if isinstance(key, int):
+                    type_ = items[key]
+                case t.Dict(keys, items) if keys is not None and key in keys:
+                    type_ = items[keys.index(key)]
+                case t.Array() if not self.picks(step.args[0]):
+                    pass
+                case _:
+                    return None
+        return Reference(there.root, there.steps, self.state.value(there.root))
+
+    def picks(self, index: Atom) -> bool:
+        """Say whether a subscript of an array may name what is not there: it has an int."""
+        if isinstance(index, Const):
+            parts = index.value if isinstance(index.value, tuple) else (index.value,)
+            return any(isinstance(part, int) for part in parts)
+        rhs = self.s.unit.definition(index)
+        if isinstance(rhs, Pack):
+            return any(self.picks(unstar(item)) for item in rhs.items)
+        return not isinstance(self.s.unit.type(index), t.SliceType)
+
+    def chosen(
+        self, condition: Atom, alternatives: tuple[Reference, Reference], name: str, type_: t.Type,
+        origin: Origin,
+    ) -> Var:
+        """Write a value that is one of two, and keep it apart which."""
+        values = [self.part_again(there, origin, name) for there in alternatives]
+        rhs = Call(Const(choose), (condition, *values))
+        var = self.s.let(rhs, type_, name, origin, False)
+        self.behind[var] = tuple(dict.fromkeys(
+            root for there in alternatives
+            for root in (there.root, *self.behind.get(there.root, ()))
+        ))
+        for root in self.behind[var]:
+            for other in list(self.state.may_alias.get(root, ())):
+                self.alias(var, other)
+        self.state.exclusive[var] = False
+        self.state.choices[var] = Choice(condition, alternatives, self.seen(var))
+        return var

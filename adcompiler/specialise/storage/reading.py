@@ -1,0 +1,245 @@
+"""Reading a variable: what it refers to now, read anew if that was written since."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from adcompiler.analyses.storage import is_mutable, type_of_view
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import (
+    Atom, Block, Call, Closure, Const, Origin, Pack, Rhs, Step, Var, unstar,
+)
+from adcompiler.ir.visit import definitions
+from adcompiler.runtime import choose
+from adcompiler.specialise.storage.ownership import Ownership
+from adcompiler.specialise.storage.state import Change, Choice, Reference
+
+
+def may_count_from_end(step: Step) -> bool:
+    """Say whether a step may be a subscript that is negative."""
+    if step.kind != "item":
+        return False
+    index = step.args[0]
+    return not isinstance(index, Const) or (isinstance(index.value, int) and index.value < 0)
+
+
+class Reading(Ownership):
+    """Values as they are now."""
+
+    def is_current(self, atom: Atom) -> bool:
+        """Say whether nothing was written to what a variable refers to since it was read."""
+        if not isinstance(atom, Var):
+            return True
+        there = self.reference(atom)
+        return there.at is self.state.value(there.root)
+
+    def since(self, part: Atom, obj: Atom, origin: Origin) -> Atom:
+        """Return what a part of an earlier value ``obj`` of a container refers to now."""
+        if isinstance(part, Var) and isinstance(obj, Var) and part in self.references:
+            self.references[part] = replace(self.references[part], at=self.reference(obj).at)
+        return self.current(part, origin)
+
+    def current(self, atom: Atom, origin: Origin) -> Atom:
+        """Return the atom that holds what a variable refers to now."""
+        if not isinstance(atom, Var) or not (self.state.latest or self.state.invalidated):
+            return atom
+        type_ = self.s.unit.type(atom)
+        if isinstance(type_, t.FunctionType):
+            return self.closed_again(atom, origin)
+        if not is_mutable(type_):
+            return atom
+        parts = self.parts(atom)
+        if isinstance(type_, t.Tuple) and parts is not None:
+            return self.repacked(atom, parts, origin)
+        there = self.reference(atom)
+        if there.root in self.state.choices:
+            self.choose_again(there.root, origin)
+        if there.root in self.state.invalidated:
+            return self.refuse_lost(atom, there.root, origin)
+        latest = self.state.value(there.root)
+        if there.at is not latest:
+            written = len(self.s.out)
+            found = self.moved(atom, there, latest, origin)
+            if atom in self.s.unit.detached and there.steps and len(self.s.out) > written:
+                self.s.unit.detached |= definitions(Block(tuple(self.s.out[written:])))
+            if found is not atom:
+                return self.current(found, origin) if self.parts(found) else found
+        return atom if parts is None else self.repacked(atom, parts, origin)
+
+    def bring_up_to_date(self, root: Var, origin: Origin) -> None:
+        """Make the latest value of a container that was written out hold what was written since."""
+        value = self.state.value(root)
+        if self.parts(value) is None or root in self.state.invalidated:
+            return
+        for other in self.roots(value):
+            if other in self.state.invalidated:
+                self.state.invalidated[root] = self.state.invalidated[other]
+                return
+        self.current(root, origin)
+
+    def moved(self, atom: Var, there: Reference, latest: Atom, origin: Origin) -> Atom:
+        """Return what a reference to an earlier value of a root refers to now."""
+        if not there.steps:
+            return latest
+        value, passed = latest, []
+        while value is not there.at and value in self.changes:
+            passed.append((value, self.changes[value]))
+            value = self.changes[value].before
+        counted = {i for i, step in enumerate(there.steps) if may_count_from_end(step)}
+        depth = len(there.steps)
+        if any(
+            (c.rebound is not None and depth > c.rebound) or c.grown & counted for _, c in passed
+        ):
+            if not any(c.reaches(depth) for _, c in passed):
+                self.detach(atom, there.root)
+                return atom
+            return self.refuse_lost(atom, there.root, origin)
+        return self.read(there, latest, origin, atom.name)
+
+    def detach(self, atom: Var, root: Var) -> None:
+        """Give an object that was taken out of its slot a root of its own.
+
+        The container stays exclusive: a write into the object makes a copy of it.
+        """
+        latest = self.state.value(root)
+        exclusive = self.is_exclusive(latest)
+        self.s.unit.taken_out[atom] = root
+        self.references[atom] = Reference(atom, (), atom)
+        self.levels.setdefault(atom, self.level)
+        self.alias(atom, root)
+        self.state.exclusive[latest] = exclusive
+
+    def read(self, there: Reference, latest: Atom, origin: Origin, name: str) -> Atom:
+        """Write the reading of a part of a root's latest value."""
+        value = latest
+        for step in there.steps:
+            value = self.follow(value, step, origin, name)
+        if isinstance(value, Var) and is_mutable(self.s.unit.type(value)) and (
+            self.parts(latest) is None
+        ):
+            self.references[value] = Reference(there.root, there.steps, latest)
+        return value
+
+    def follow(self, obj: Atom, step: Step, origin: Origin, name: str) -> Atom:
+        """Write one step from a value to a part of it."""
+        s = self.s
+        match step.kind:
+            case "item":
+                return s.item(obj, step.args[0], origin, name)
+            case "attr":
+                return s.attribute(obj, step.name, origin, name)
+            case "method":
+                method = s.attribute(obj, step.name, origin, step.name)
+                return s.call(method, list(step.args), dict(step.kwargs), origin, name)
+        found = type_of_view(s.unit.type(obj), step, s.unit.type)
+        if found is not None:
+            return s.let(Call(Const(step.function), (obj, *step.args), step.kwargs), found, name,
+                         origin)
+        return s.call(
+            Const(step.function), [obj, *step.args], dict(step.kwargs), origin, name
+        )
+
+    def repacked(self, atom: Var, parts: tuple[Atom, ...], origin: Origin) -> Atom:
+        """Return a container made anew if something that it refers to was written."""
+        now = tuple(self.current(part, origin) for part in parts)
+        if all(a is b for a, b in zip(now, parts, strict=True)):
+            return atom
+        rhs = self.s.unit.definition(atom)
+        changed = dict(zip(parts, now, strict=True))
+        if isinstance(rhs, Pack):
+            items = tuple(
+                type(item)(changed[unstar(item)]) if not isinstance(item, (Var, Const))
+                else changed[item] for item in rhs.items
+            )
+            new: Rhs = Pack(rhs.kind, items, rhs.keys)
+        else:
+            assert isinstance(rhs, Call)
+            if rhs.kwargs:
+                named = tuple((key, changed[value]) for key, value in rhs.kwargs)
+                new = Call(rhs.func, rhs.args, named)
+            else:
+                new = Call(rhs.func, now, rhs.kwargs)
+        var = self.s.let(new, self.s.unit.type(atom), atom.name, origin, atom.temporary)
+        if not isinstance(self.s.unit.type(atom), t.Tuple):
+            self.advance(self.reference(atom).root, var, None, content=False)
+            self.repackings.add(var)
+        return var
+
+    def closed_again(self, atom: Var, origin: Origin) -> Atom:
+        """Return a function made anew if something that it captured was written."""
+        rhs = self.s.unit.definition(atom)
+        if not isinstance(rhs, Closure):
+            return atom
+        captures = tuple(self.current(a, origin) for a in rhs.captures)
+        if all(a is b for a, b in zip(captures, rhs.captures, strict=True)):
+            return atom
+        new = Closure(rhs.function, captures, rhs.defaults, rhs.scope)
+        return self.s.let(new, self.s.unit.type(atom), atom.name, origin, atom.temporary)
+
+    def refuse_lost(self, atom: Var, root: Var, origin: Origin) -> Atom:
+        """Report the reading of a value that may have been written under another name."""
+        where, other = self.state.invalidated.get(root, (origin, root))
+        place = f"line {where.line}"
+        name, written = (self.s.unit.names.get(v, v.name) for v in (atom, other))
+        given = self.given_away.get((root, where))
+        if given is not None:
+            return self.s.reject(
+                origin, f"{given}(), called at {place}, may have written into `{name}`; nothing is "
+                "known of what it does",
+                f"say what it writes into, if anything: adcompiler.facts({given}, writes=()); "
+                "or give it a copy", "unknown-calls",
+            )
+        if other in self.derived_of.get(root, ()):
+            return self.s.reject(
+                origin, f"an iterator that reads `{written}`, which was written into at {place}, "
+                "before the iterator has come to its end",
+                "make a list of it first: `list(...)`, or a comprehension", "iterators",
+            )
+        return self.s.reject(
+            origin, f"`{name}` may share storage with `{written}`, which was written "
+            f"into at {place}; whether it sees the write is not known when compiling",
+            f"use a copy: `{written} = {written}.copy()` before the write, or read the "
+            "value through one name only", "aliases",
+        )
+
+    def choose_again(self, root: Var, origin: Origin) -> None:
+        """Write the choice anew if one of the values it is between was written since."""
+        choice = self.state.choices[root]
+        lost = [r for r in self.behind[root] if r in self.state.invalidated]
+        if lost:
+            self.state.invalidated.setdefault(root, self.state.invalidated[lost[0]])
+            return
+        if choice.seen == self.seen(root):
+            return
+        values = [self.part_again(there, origin, root.name) for there in choice.alternatives]
+        before = self.state.value(root)
+        new = self.s.let(
+            Call(Const(choose), (choice.condition, *values)), self.s.unit.type(root), root.name,
+            origin, False,
+        )
+        self.state.latest[root] = new
+        self.changes[new] = Change(before, None)
+        self.references[new] = Reference(root, (), new)
+        self.levels.setdefault(new, self.level)
+        self.state.exclusive[new] = False
+        self.state.invalidated.pop(root, None)
+        self.state.choices[root] = Choice(
+            choice.condition, choice.alternatives, self.seen(root))
+
+    def seen(self, root: Var) -> tuple[Atom, ...]:
+        """Return the values of the roots that a choice is between."""
+        return tuple(self.state.value(r) for r in self.behind[root])
+
+    def part_again(self, there: Reference, origin: Origin, name: str) -> Atom:
+        """Write the reading of a part of a root, as the root is now."""
+        if there.root in self.state.choices:
+            self.choose_again(there.root, origin)
+        if there.root in self.state.invalidated:
+            return self.refuse_lost(there.root, there.root, origin)
+        latest = self.state.value(there.root)
+        depth = self.rebound_between(there.at, (latest,))
+        if depth is not None and len(there.steps) > depth:
+            return self.refuse_lost(there.root, there.root, origin)
+        if not there.steps:
+            return self.current(latest, origin) if self.parts(latest) else latest
+        return self.read(there, latest, origin, name)

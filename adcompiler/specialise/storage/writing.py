@@ -1,0 +1,49 @@
+"""Writing into a part of a root: an update, which becomes its latest value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from adcompiler.analyses.storage import is_container
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import Atom, Origin, Step, Update, Var
+from adcompiler.specialise.storage.alternatives import Alternatives
+from adcompiler.specialise.storage.stored_types import stored
+
+
+class Writing(Alternatives):
+    """Stores."""
+
+    def write(
+        self, atom: Var, steps: tuple[Step, ...], value: Atom, origin: Origin, adds: bool = False,
+        rebound: int | None = None, grown: Iterable[int] = (),
+    ) -> Atom:
+        """Write a store of ``value`` to the part of what ``atom`` refers to that ``steps`` lead to.
+
+        ``rebound`` says after how many steps from ``atom`` a slot of a container is given another
+        object. Returns the latest value of the root.
+        """
+        there = self.reference(atom)
+        root = there.root
+        if root in self.state.invalidated:
+            return self.refuse_lost(atom, root, origin)
+        base = self.exclusive_value(root, origin)
+        type_ = self.written_type(base, (*there.steps, *steps), value)
+        new = self.s.let(
+            Update(base, (*there.steps, *steps), value, adds), type_, root.name, origin, False
+        )
+        if isinstance(type_, t.Array):
+            self.s.unit.shapes[new] = self.s.unit.shape_class(base)
+        else:
+            self.s.unit.written_inside |= adds or len(there.steps) + len(steps) != 1
+        if rebound is not None:
+            rebound += len(there.steps)
+        self.advance(root, new, rebound, origin, grown, rebound is None and not grown)
+        return new
+
+    def written_type(self, base: Atom, steps: tuple[Step, ...], value: Atom) -> t.Type:
+        """Return the type of a value after a store."""
+        type_ = self.s.unit.type(base)
+        if not is_container(type_):
+            return type_
+        return stored(type_, steps, self.s.unit.type(value))
