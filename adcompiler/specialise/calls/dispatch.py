@@ -39,24 +39,25 @@ from adcompiler.specialise.calls.random_draws import type_of_making
 from adcompiler.specialise.calls.unknown import call_unknown
 from adcompiler.specialise.calls.vectorize import call_vectorized, vectorized_call, vectorized_value
 from adcompiler.specialise.folds import (
-    container as container_folds, copy as copy_folds, functional as functional_folds,
-    in_place as in_place_folds, inspection as inspection_folds, iterator as iterator_folds,
-    option as option_folds, outer as outer_folds, power as power_folds,
-    projection as projection_folds, sequence as sequence_folds,
+    combinations, container as container_folds, copy as copy_folds, extremes,
+    functional as functional_folds, in_place as in_place_folds, inspection as inspection_folds,
+    iterator as iterator_folds, itertools_functions, option as option_folds, outer as outer_folds,
+    power as power_folds, projection as projection_folds, sequence as sequence_folds,
 )
-from adcompiler.specialise.folds.iterator import GETTERS, call_getter, opened_iterator
+from adcompiler.specialise.folds.getters import GETTERS, call_getter
+from adcompiler.specialise.folds.iterator import opened_iterator
 from adcompiler.specialise.folds.table import FOLDS, class_of, fits, fold_constants
 from adcompiler.specialise.generators import opened_arguments
-from adcompiler.specialise.storage import stores
+from adcompiler.specialise.storage import slices, stores
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.derivatives import ONLY_OUTSIDE, is_derivative
 from adcompiler.typed.unit import Callee
 from adcompiler.typed.values import simple
 
 FOLD_MODULES = (
-    container_folds, copy_folds, functional_folds, in_place_folds, inspection_folds,
-    iterator_folds, option_folds, outer_folds, power_folds, projection_folds, sequence_folds,
-    stores,
+    combinations, container_folds, copy_folds, extremes, functional_folds, in_place_folds,
+    inspection_folds, iterator_folds, itertools_functions, option_folds, outer_folds, power_folds,
+    projection_folds, sequence_folds, slices, stores,
 )
 """The modules that fill the table of folds when they are imported."""
 

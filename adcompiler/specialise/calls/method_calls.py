@@ -21,9 +21,9 @@ from adcompiler.specialise.calls.libraries import is_namedtuple
 from adcompiler.specialise.calls.out_arguments import store_result
 from adcompiler.specialise.calls.random_draws import GENERATORS, type_of_draw
 from adcompiler.specialise.calls.unknown import call_unknown
-from adcompiler.specialise.folds.iterator import get_entry
+from adcompiler.specialise.folds.getters import get_entry
 from adcompiler.specialise.objects import call_raw, call_super, find_raw
-from adcompiler.specialise.storage.stores import call_dict_method, call_list_method
+from adcompiler.specialise.storage.container_methods import call_dict_method, call_list_method
 from adcompiler.specialise.writer import Writer
 
 LIST_WRITES = frozenset({

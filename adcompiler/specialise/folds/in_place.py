@@ -9,7 +9,8 @@ from adcompiler.analyses.storage import IN_PLACE
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Const, Origin, Var
 from adcompiler.specialise.folds.table import FOLDS, Fold
-from adcompiler.specialise.storage.stores import call_dict_method, write_in_place
+from adcompiler.specialise.storage.container_methods import call_dict_method
+from adcompiler.specialise.storage.operators_in_place import write_in_place
 from adcompiler.specialise.writer import Writer
 
 SIGNS: dict[Any, str] = {

@@ -1,0 +1,49 @@
+"""Entries and attributes that are asked for by functions: `dict.get`, `operator.itemgetter`."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from adcompiler.frontend import iterators
+from adcompiler.ir.nodes import NONE, Atom, Const, Origin, Star
+from adcompiler.specialise.folds.iterator import run
+from adcompiler.specialise.writer import Writer
+
+
+def get_entry(
+    s: Writer, table: Atom, args: list[Any], origin: Origin, name: str
+) -> Atom:
+    """Write ``table.get(key, default)`` of a key that is not known when compiling."""
+    default = args[1] if len(args) > 1 else NONE
+    return run(s, iterators.looked_up, [table, args[0], default], origin, name)
+
+
+GETTERS = frozenset({operator.itemgetter, operator.attrgetter, operator.methodcaller})
+
+
+def call_getter(
+    s: Writer, function: Any, made: list[Any], named: dict[str, Atom], args: list[Any],
+    origin: Origin, name: str,
+) -> Atom | None:
+    """Write the call of what ``operator.itemgetter`` and its like return; None if it is no such."""
+    if len(args) != 1 or any(isinstance(arg, Star) for arg in (*args, *made)):
+        return None
+    if function is operator.methodcaller:
+        if not isinstance(made[0], Const):
+            return None
+        method = s.attribute(args[0], made[0].value, origin)
+        return s.call(method, made[1:], named, origin, name)
+    if function is operator.itemgetter:
+        parts = tuple(s.item(args[0], key, origin, name) for key in made)
+    elif all(isinstance(key, Const) for key in made):
+        found = []
+        for key in made:
+            value = args[0]
+            for step in key.value.split("."):
+                value = s.attribute(value, step, origin, name)
+            found.append(value)
+        parts = tuple(found)
+    else:
+        return None
+    return parts[0] if len(parts) == 1 else s.pack("tuple", parts, name, origin)

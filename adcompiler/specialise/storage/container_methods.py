@@ -1,0 +1,219 @@
+"""Methods of lists and dicts that write into them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from adcompiler.analyses.storage import is_mutable
+from adcompiler.frontend.replacements import setdefault
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import NONE, Atom, Call, Const, Origin, Var
+from adcompiler.runtime import append, drop_last
+from adcompiler.specialise.storage.slices import concatenated, delete_item, part
+from adcompiler.specialise.storage.slots import heap_of, keep, refuse, refuse_iterated, renew, taken
+from adcompiler.specialise.storage.stores import store_item
+from adcompiler.specialise.writer import Writer
+
+MAX_ELEMENTS = 64
+"""Lists of more elements are not kept apart element by element."""
+
+
+def extend(s: Writer, x: Var, items: Atom, origin: Origin) -> Atom:
+    """``x.extend(items)``."""
+    heap = heap_of(s)
+    there = heap.reference(x)
+    if there.steps:
+        return refuse_nested(s, "extend", origin)
+    more = s.call(Const(list), [items], {}, origin, "more")
+    owned = heap.owns(x)
+    refuse_iterated(s, there, origin)
+    new = concatenated(s, x, more, origin)
+    renew(
+        heap, there.root, new, origin, None, exclusive=None if heap.parts(new) else owned,
+        grown=(0,),
+    )
+    if heap.parts(new) is None:
+        keep(heap, there.root, more, heap.owns(more))
+    return NONE
+
+
+def refuse_nested(s: Writer, method: str, origin: Origin) -> Atom:
+    return s.reject(
+        origin, f"`.{method}()` of a list inside another container is not supported",
+        "take the list out, change it, and store it again", "in-place-containers",
+    )
+
+
+def call_list_method(
+    s: Writer, obj: Var, method: str, args: list[Any], kwargs: Mapping[str, Atom], origin: Origin,
+    name: str,
+) -> Atom:
+    """Write the call of a method that changes a list."""
+    heap = heap_of(s)
+    there = heap.reference(obj)
+    root = there.root
+    if root in heap.state.invalidated:
+        return heap.refuse_lost(obj, root, origin)
+    if method not in ("sort", "reverse"):
+        refuse_iterated(s, there, origin)
+    if method == "append" and len(args) == 1:
+        append_to(s, obj, args[0], origin)
+        return NONE
+    if method == "extend" and len(args) == 1:
+        return extend(s, obj, args[0], origin)
+    if there.steps:
+        return refuse_nested(s, method, origin)
+    owned = heap.owns(obj)
+    type_ = s.unit.type(obj)
+    if method == "pop":
+        return pop_from(s, obj, args, origin, name)
+    if method == "clear":
+        renew(heap, root, s.pack("list", (), obj.name, origin), origin)
+        return NONE
+    if method == "insert" and len(args) == 2:
+        inserted = s.pack("list", (args[1],), "inserted", origin)
+        new = concatenated(s, part(s, obj, NONE, args[0], origin), inserted, origin)
+        new = concatenated(s, new, part(s, obj, args[0], NONE, origin), origin)
+        renew(
+            heap, root, new, origin, exclusive=None if heap.parts(new) else owned,
+            made_of=((obj, True), (args[1], False)),
+        )
+        if heap.parts(new) is None:
+            keep(heap, root, args[1], heap.owns(args[1]))
+        return NONE
+    if method == "reverse":
+        new = s.item(obj, Const(slice(None, None, -1)), origin, obj.name)
+        renew(heap, root, new, origin, exclusive=None if heap.parts(new) else owned)
+        return NONE
+    if method == "sort":
+        new = s.call(Const(sorted), [obj], dict(kwargs), origin, obj.name)
+        if isinstance(new, Var) and isinstance(s.unit.type(new), t.Unknown):
+            s.unit.types[new] = type_
+        renew(heap, root, new, origin, exclusive=owned)
+        return NONE
+    if method == "remove" and len(args) == 1 and not t.may_vary(s.unit.type(args[0])):
+        index = s.call(s.attribute(obj, "index", origin), [args[0]], {}, origin, "index")
+        return delete_item(s, [obj, index], {}, origin, name)
+    return s.reject(
+        origin, f"this call of `.{method}()` of a list is not supported",
+        "make a new list, by a comprehension or a display: [*items, item]", "in-place-containers",
+    )
+
+
+def append_to(s: Writer, obj: Var, value: Atom, origin: Origin) -> None:
+    """``obj.append(value)``."""
+    heap = heap_of(s)
+    there = heap.reference(obj)
+    latest = heap.state.value(there.root)
+    elements = s.unit.elements(latest)
+    if not there.steps and elements is not None and len(elements) < MAX_ELEMENTS and isinstance(
+        latest, Var
+    ):
+        renew(heap, there.root, s.pack("list", (*elements, value), latest.name, origin), origin,
+              None)
+        return
+    owned = heap.owns(value)
+    if there.steps:
+        inner = appended(s, obj, value, origin)
+        if isinstance(inner, Var) and heap.parts(inner) is None:
+            s.unit.rearranged[inner] = ((value, False),)  # the others were there before
+        heap.write(obj, (), inner, origin, grown=(len(there.steps),))
+    else:
+        base = heap.exclusive_value(there.root, origin)
+        if not isinstance(s.unit.type(base), t.List):
+            refuse(s, obj, "appending to", origin)
+            return
+        value_held = taken(s, there.root, value, owned, origin)
+        new = s.let(
+            Call(Const(append), (base, value_held)), appended_type(s, base, value), obj.name,
+            origin, False,
+        )
+        exclusive = heap.is_exclusive(base)
+        heap.advance(there.root, new, None, origin, (0,), False)
+        heap.state.exclusive[new] = exclusive
+    keep(heap, there.root, value, owned)
+
+
+def appended(s: Writer, items: Atom, value: Atom, origin: Origin) -> Atom:
+    """Write a new list with one more item."""
+    more = s.pack("list", (value,), "more", origin)
+    return concatenated(s, items, more, origin)
+
+
+def appended_type(s: Writer, items: Atom, value: Atom) -> t.Type:
+    type_ = s.unit.type(items)
+    assert isinstance(type_, t.List)
+    joined = t.join(type_.item, s.unit.type(value))
+    return t.List(t.UNKNOWN if isinstance(joined, t.Static) else joined)
+
+
+def pop_from(s: Writer, obj: Var, args: list[Any], origin: Origin, name: str) -> Atom:
+    """``obj.pop(index)``."""
+    heap = heap_of(s)
+    root = heap.reference(obj).root
+    index: Atom = args[0] if args else Const(-1)
+    item = s.item(obj, index, origin, name)
+    if isinstance(item, Var) and is_mutable(s.unit.type(item)) and (
+        heap.reference(item).steps and heap.reference(item).root is root
+    ):
+        heap.detach(item, root)
+        s.unit.popped.add(item)
+    if isinstance(index, Const) and index.value == -1 and s.unit.elements(obj) is None:
+        base = heap.exclusive_value(root, origin)
+        new = s.let(Call(Const(drop_last), (base,)), s.unit.type(base), obj.name, origin, False)
+        heap.advance(root, new, 0, origin, content=False)
+        heap.state.exclusive[new] = True
+    else:
+        delete_item(s, [obj, index], {}, origin, name)
+    return item
+
+
+def call_dict_method(
+    s: Writer, obj: Var, method: str, args: list[Any], kwargs: Mapping[str, Atom], origin: Origin,
+    name: str,
+) -> Atom:
+    """Write the call of a method that changes a dict."""
+    type_ = s.unit.type(obj)
+    assert isinstance(type_, t.Dict)
+    heap = heap_of(s)
+    known = args[0].value if args and isinstance(args[0], Const) else None
+    if method == "update":
+        entries: list[tuple[Atom, Atom]] = []
+        for other in args:
+            other_type = s.unit.type(other)
+            if not isinstance(other_type, t.Dict) or other_type.keys is None:
+                return refuse_dict(s, method, origin)
+            entries += [(Const(k), s.item(other, Const(k), origin, str(k)))
+                        for k in other_type.keys]
+        entries += [(Const(key), value) for key, value in kwargs.items()]
+        for key, value in entries:
+            latest = heap.current(obj, origin)
+            store_item(s, [latest, key, value], {}, origin, name)
+        return NONE
+    if type_.keys is not None and method == "pop" and args:
+        if isinstance(args[0], Const) and known in type_.keys:
+            item = s.item(obj, args[0], origin, name)
+            delete_item(s, [obj, args[0]], {}, origin, name)
+            return item
+        if isinstance(args[0], Const) and len(args) > 1:
+            return cast(Atom, args[1])
+    if type_.keys is not None and method == "setdefault" and args and isinstance(args[0], Const):
+        if known in type_.keys:
+            return s.item(obj, args[0], origin, name)
+        value = args[1] if len(args) > 1 else NONE
+        store_item(s, [obj, args[0], value], {}, origin, name)
+        return value
+    if method == "setdefault" and args:
+        return s.call(Const(setdefault), [obj, *args], {}, origin, name)
+    if method == "clear" and not heap.reference(obj).steps:
+        renew(heap, heap.reference(obj).root, s.pack_dict([], origin, obj.name), origin)
+        return NONE
+    return refuse_dict(s, method, origin)
+
+
+def refuse_dict(s: Writer, method: str, origin: Origin) -> Atom:
+    return s.reject(
+        origin, f"`.{method}()` of a dict whose keys are not known when compiling",
+        "store the entries one by one: table[key] = value", "in-place-containers",
+    )

@@ -1,0 +1,157 @@
+"""Slots of containers that are given another object: what the heap and the type become."""
+
+from __future__ import annotations
+
+from adcompiler.analyses.storage import holds_storage
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import Atom, Call, Const, Origin, Pack, Var
+from adcompiler.specialise.objects import make_record
+from adcompiler.specialise.storage.aliases import rhs_is_record
+from adcompiler.specialise.storage.heap import Heap
+from adcompiler.specialise.storage.state import Reference
+from adcompiler.specialise.writer import Writer
+
+
+def heap_of(s: Writer) -> Heap:
+    """Return the heap of the code being specialised."""
+    assert s.heap is not None, "rules do not write into what they are given"
+    return s.heap
+
+
+def refuse(s: Writer, atom: Atom, what: str, origin: Origin) -> Atom:
+    """Report a store into a value of which too little is known."""
+    shown = f"`{atom.name}`" if isinstance(atom, Var) and not atom.temporary else "the value"
+    return s.reject(
+        origin, f"{what} {shown}, of which the type is not known when compiling",
+        "annotate it, or make it where its type can be seen", "unknown-writes",
+    )
+
+
+def refuse_iterated(s: Writer, there: Reference, origin: Origin) -> None:
+    """Report a change of the length of a list that a loop runs over."""
+    if s.heap is not None and any(
+        over.root is there.root and len(there.steps) <= len(over.steps)
+        for over in s.heap.iterating
+    ):
+        s.reject(
+            origin, "this changes the length of the list that the loop runs over",
+            "run over a copy: `for item in list(items)`", "in-place-containers",
+        )
+
+
+def taken(s: Writer, root: Var, value: Atom, owned: bool, origin: Origin) -> Atom:
+    """Return what a container gets for a value: in loops a copy, if others hold it.
+
+    The container stays exclusive so, and need not be copied as a whole by each iteration.
+    """
+    heap = heap_of(s)
+    if not takes_copies(heap, root, value, owned):
+        return value
+    assert isinstance(value, Var)
+    copy = heap.copy_to_write(value, s.unit.type(value), value.name, origin)
+    s.unit.stored_copies[copy] = value
+    return copy
+
+
+def takes_copies(heap: Heap, root: Var, value: Atom, owned: bool) -> bool:
+    """Say whether a container gets a copy for a value; see ``taken``."""
+    s = heap.s
+    return (
+        not owned and s.unit.loops > 0 and isinstance(value, Var) and root not in heap.callers
+        and isinstance(s.unit.type(value), t.Array) and not lies_in(heap, value, root)
+    )
+
+
+def keep(heap: Heap, root: Var, value: Atom, owned: bool) -> None:
+    """Note that the latest value of a container refers to ``value``, which it takes over."""
+    latest = heap.state.value(root)
+    exclusive = heap.is_exclusive(latest)
+    heap.join(root, value, within=True)
+    heap.state.exclusive[latest] = exclusive and (
+        owned or lies_in(heap, value, root) or takes_copies(heap, root, value, owned)
+    )
+
+
+def lies_in(heap: Heap, value: Atom, root: Var) -> bool:
+    """Say whether a value is a part of what a root refers to, or was."""
+    if not isinstance(value, Var) or heap.parts(value) is not None:
+        return False
+    there = heap.reference(value).root
+    return root in (there, heap.s.unit.taken_out.get(there))
+
+
+def renew(
+    heap: Heap, root: Var, new: Atom, origin: Origin, rebound: int | None = 0,
+    exclusive: bool | None = None, grown: tuple[int, ...] = (),
+    made_of: tuple[tuple[Atom, bool], ...] = (),
+) -> None:
+    """Make a container that was written anew the latest value of its root.
+
+    ``exclusive`` says whether nobody else held the former value. If the container holds storage,
+    the new value is not exclusive in any case: it shares that storage with the former value.
+    ``made_of`` are the objects it holds, and containers (those with True) of which it holds the
+    items, where it is written in another way.
+    """
+    s = heap.s
+    if not isinstance(new, Var):
+        new = s.let(Call(Const(list), (new,)), s.unit.type(new), root.name, origin, False)
+    heap.advance(root, new, rebound, origin, grown, False)
+    heap.state.exclusive.pop(new, None)
+    if made_of and heap.parts(new) is None:
+        s.unit.rearranged[new] = made_of
+    if exclusive is not None:
+        heap.state.exclusive[new] = exclusive and not holds_storage(s.unit.type(new))
+
+
+def store_in_display(s: Writer, obj: Var, index: Atom, value: Atom, origin: Origin) -> bool:
+    """Write a list or dict of known elements anew; return False for others."""
+    heap = heap_of(s)
+    there = heap.reference(obj)
+    latest = heap.state.value(there.root)
+    if there.steps or there.root in heap.state.invalidated or not isinstance(latest, Var):
+        return False
+    rhs = s.unit.definition(latest)
+    if not isinstance(rhs, Pack) or not isinstance(index, Const):
+        return False
+    type_ = s.unit.type(latest)
+    if rhs.kind == "list":
+        elements = s.unit.elements(latest)
+        if elements is None or type(index.value) is not int or not (
+            -len(elements) <= index.value < len(elements)
+        ):
+            return False
+        items = list(elements)
+        items[index.value] = value
+        new = s.pack("list", tuple(items), latest.name, origin)
+    elif rhs.kind == "dict" and isinstance(type_, t.Dict) and type_.keys is not None:
+        known = zip(rhs.keys, rhs.items, strict=True)
+        entries: list[tuple[Atom, Atom]] = [(k, v) for k, v in known]  # type: ignore[misc]
+        new = s.pack_dict([*entries, (index, value)], origin, latest.name)
+    else:
+        return False
+    renew(heap, there.root, new, origin)
+    return True
+
+
+def store_in_record(
+    s: Writer, obj: Var, type_: t.Object, name: str, value: Atom, origin: Origin
+) -> bool:
+    """Write an instance of known attributes anew; return False for others."""
+    heap = heap_of(s)
+    there = heap.reference(obj)
+    latest = heap.state.value(there.root)
+    if there.root in heap.state.invalidated or not isinstance(latest, Var):
+        return False
+    rhs = s.unit.definition(latest)
+    if there.steps or rhs is None or not rhs_is_record(rhs):
+        if type_.field(name) is None:
+            s.reject(
+                origin, f"this gives an instance of {type_.cls.__name__} that was not made here "
+                f"the new attribute `{name}`", "assign the attribute in `__init__`", "attributes",
+            )
+            return True
+        return False
+    fields = s.unit.fields(latest) or {}
+    new = make_record(s, type_.cls, {**fields, name: value}, latest.name, origin)
+    renew(heap, there.root, new, origin)
+    return True
