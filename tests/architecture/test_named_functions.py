@@ -82,7 +82,7 @@ LEFT = {
     "specialise/folds/sequence.py": 1,
     "specialise/folds/table.py": 14,
     "specialise/generators.py": 10,
-    "specialise/loops.py": 4,
+    "specialise/iterables.py": 1,
     "specialise/regions.py": 2,
     "specialise/result_types.py": 3,
     "specialise/storage/aliases.py": 3,
@@ -91,6 +91,7 @@ LEFT = {
     "specialise/storage/operators_in_place.py": 3,
     "specialise/storage/partial_writes.py": 1,
     "specialise/storage/stores.py": 3,
+    "specialise/unrolling.py": 3,
     "typed/unit.py": 49,
     "typed/values.py": 15,
 }

@@ -29,8 +29,6 @@ OVER = {
     "adcompiler/specialise/calls/dispatch.py call_value": 110,
     "adcompiler/specialise/calls/method_calls.py call_method": 98,
     "adcompiler/specialise/evaluator.py Specialiser.merge": 86,
-    "adcompiler/specialise/loops.py": 600,
-    "adcompiler/specialise/loops.py Loops.run_over": 79,
     "adcompiler/specialise/regions.py Regions.stored_in_arms": 77,
     "adcompiler/specialise/storage/carried.py": 581,
     "adcompiler/specialise/storage/carried.py Carried.finish": 62,
