@@ -26,8 +26,6 @@ OVER = {
     "adcompiler/sparsity/coloring/kernels.py star_kernel": 80,
     "adcompiler/sparsity/interpreter/lanes/lanes.py Lanes": 30,
     "adcompiler/sparsity/interpreter/program.py Writer": 31,
-    "adcompiler/specialise/calls/dispatch.py call_value": 110,
-    "adcompiler/specialise/calls/method_calls.py call_method": 98,
     "adcompiler/specialise/evaluator.py Specialiser.merge": 86,
     "adcompiler/specialise/regions.py Regions.stored_in_arms": 77,
     "adcompiler/specialise/storage/carried.py": 581,

@@ -150,6 +150,36 @@ def call_value(
     args = [opened_iterator(s, arg, origin) for arg in args]
     if isinstance(value, Recipe):
         return refuse_recipe(s, origin)
+    found = call_of_derivative(s, func, args, kwargs, origin, name)
+    if found is not None:
+        return found
+    if is_method_that_writes(s, value, args):
+        method = s.attribute(args[0], value.__name__, origin, value.__name__)
+        return call(s, method, args[1:], kwargs, origin, name)
+    if refused(s, value, args, kwargs, origin, getattr(value, "__name__", name)):
+        return UNDEF
+    kwargs = without_overwriting(value, kwargs)
+    found = call_of_parts(s, func, args, kwargs, origin, name)
+    if found is not None:
+        return found
+    args = run_through(s, value, args, origin)
+    found = store_result(s, value, args, kwargs, origin, name)
+    if found is None:
+        found = call_prepared(s, func, args, kwargs, origin, name)
+    if found is not None:
+        return found
+    if isinstance(value, np.ufunc) and not s.in_rule:
+        args = [as_array(s, arg, origin) for arg in args]
+    args = opened_arguments(s, value, args, origin)
+    found = call_replaced(s, func, args, kwargs, origin, name)
+    return call_function(s, func, args, kwargs, origin, name) if found is None else found
+
+
+def call_of_derivative(
+    s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom | None:
+    """Write the call of a derivative, or of what makes one; None if the function is neither."""
+    value = func.value
     if is_derivative(value):
         path = s.unit.paths.get(id(value))
         primal = s.unit.static(value.primal, None if path is None else (*path, ("attr", "primal")))
@@ -160,12 +190,14 @@ def call_value(
         return refuse_inside(s, value, origin)
     if isinstance(value, Callee):
         return s.let(plain_call(func, args, kwargs), value.result, name, origin)
-    if is_method_that_writes(s, value, args):
-        method = s.attribute(args[0], value.__name__, origin, value.__name__)
-        return call(s, method, args[1:], kwargs, origin, name)
-    if refused(s, value, args, kwargs, origin, getattr(value, "__name__", name)):
-        return UNDEF
-    kwargs = without_overwriting(value, kwargs)
+    return None
+
+
+def call_of_parts(
+    s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom | None:
+    """Write the call of a partial function, of a class, or of an operator; None if it is none."""
+    value = func.value
     if isinstance(value, functools.partial):
         path = s.unit.paths.get(id(value))
         inner = s.unit.static(value.func, None if path is None else (*path, ("attr", "func")))
@@ -179,17 +211,25 @@ def call_value(
         made = construct(s, func, args, kwargs, origin, name)
     if made is None and not kwargs and hashable(value):
         made = call_operator(s, value, args, origin, name)
-    if made is not None:
-        return made
+    return made
+
+
+def run_through(s: Writer, value: Any, args: list[Any], origin: Origin) -> list[Any]:
+    """Return arguments with those in their place that give what a function iterates over."""
     of_dict = value is reversed and bool(args) and is_dict(s, args[0])
     if of_dict or (hashable(value) and value in ITERATING):
         whole = (value is dict and bool(args) and is_dict(s, args[0])) or (
             value in (min, max) and len(args) > 1
         )
-        args = args if whole else [iterated(s, arg, origin) for arg in args]
-    stored = store_result(s, value, args, kwargs, origin, name)
-    if stored is not None:
-        return stored
+        return args if whole else [iterated(s, arg, origin) for arg in args]
+    return args
+
+
+def call_prepared(
+    s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom | None:
+    """Write the call of what `itemgetter`, its kin or `np.vectorize` have made; None if not one."""
+    value = func.value
     if isinstance(value, tuple(GETTERS)):
         made_of: Any = value.__reduce__()
         maker, parts = made_of[:2]
@@ -203,9 +243,14 @@ def call_value(
         known = vectorized_value(s, func, origin)
         if known is not None:
             return call_vectorized(s, known, args, kwargs, origin, name)
-    if isinstance(value, np.ufunc) and not s.in_rule:
-        args = [as_array(s, arg, origin) for arg in args]
-    args = opened_arguments(s, value, args, origin)
+    return None
+
+
+def call_replaced(
+    s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom | None:
+    """Write what types decide about a call, or that of a replacement; None if there is neither."""
+    value = func.value
     fold = FOLDS.get(value) if hashable(value) else None
     if fold is not None and not is_runtime(value) and not fits(value, args, kwargs):
         return s.let(plain_call(Const(called), [func, *args], kwargs), t.UNKNOWN, name, origin)
@@ -219,6 +264,14 @@ def call_value(
     instead = REGISTRY.replacement(value)
     if instead is not None:
         return call_replacement(s, instead, args, kwargs, origin, name)
+    return None
+
+
+def call_function(
+    s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom:
+    """Write the call of a function by its rule, or else by what it is."""
+    value = func.value
     if is_runtime(value):
         if s.in_emitted and is_compiled(value):
             s.unit.emitted.setdefault(value, value in WRITING)

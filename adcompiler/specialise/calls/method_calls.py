@@ -61,41 +61,74 @@ def call_method(
         found = type_of_draw(s, owner.cls, method, args, kwargs)
         return s.let(plain_call(func, args, kwargs), found, name, origin)
     if isinstance(type_, t.Method):
-        descriptor = type_.descriptor
-        if isinstance(owner, t.Object):
-            return call_object_method(s, owner, obj, method, args, kwargs, origin, name)
-        inherited = call_super(s, obj, method, args, kwargs, origin, name)
-        if inherited is not None:
-            return inherited
-        if refused(s, descriptor, args, kwargs, origin, f".{method}"):
-            return UNDEF
-        replacement = REPLACEMENTS.get(descriptor) if hashable(descriptor) else None
-        if replacement is not None and isinstance(owner, t.Array) and s.heap is not None:
-            return s.call(Const(replacement), [obj, *args], kwargs, origin, name)
-        stored = store_result(s, descriptor, [obj, *args], kwargs, origin, name)
-        if stored is not None:
-            return stored
-        _, kwargs = without_defaults(descriptor, [], kwargs)
-        rest = [obj, *args]
-        found = s.type_of_call(descriptor, rest, kwargs) if isinstance(
-            owner, t.Array
-        ) else s.type_of_call(lambda x, *a, **k: getattr(x, method)(*a, **k), rest, kwargs)
-        if descriptor in POSITIONS:
-            found = t.INT
-        if isinstance(owner, t.Array) and not REGISTRY.facts(descriptor).writes_nothing:
-            return refuse_method(s, owner, method, origin)
-        if isinstance(found, t.Static):
-            return Const(found.value) if REGISTRY.inactive(descriptor) else s.let(
-                plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
-        return s.let(plain_call(func, args, kwargs), found, name, origin)
-    if isinstance(owner, t.Tuple) and is_namedtuple(owner.cls) and not args and method in (
-        "_replace", "_asdict"
-    ):
-        return with_fields(s, obj, owner, method, kwargs, origin, name)
+        return call_descriptor(s, func, obj, type_.descriptor, method, args, kwargs, origin, name)
+    made: Atom | None = None
     if isinstance(owner, t.Tuple):
-        member = find_raw(owner.cls, method)
-        if member is not None and member[0] is not tuple:
-            return call_raw(s, obj, owner.cls, method, member, args, kwargs, origin, name)
+        made = call_tuple_method(s, obj, owner, method, args, kwargs, origin, name)
+    elif isinstance(owner, (t.List, t.Dict)):
+        made = call_container_method(s, obj, owner, method, args, kwargs, origin, name)
+    elif isinstance(owner, t.Unknown):
+        made = refuse_unknown(s, obj, method, args, kwargs, origin)
+    if made is not None:
+        return made
+    if isinstance(owner, t.Text):
+        found = s.type_of_call(lambda x, *a, **k: getattr(x, method)(*a, **k), [obj, *args], kwargs)
+        return s.let(plain_call(func, args, kwargs), found, name, origin)
+    return s.let(plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
+
+
+def call_descriptor(
+    s: Writer, func: Atom, obj: Atom, descriptor: Any, method: str, args: list[Any],
+    kwargs: dict[str, Atom], origin: Origin, name: str,
+) -> Atom:
+    """Write the call of a method that the class of a value has."""
+    owner = s.unit.type(obj)
+    if isinstance(owner, t.Object):
+        return call_object_method(s, owner, obj, method, args, kwargs, origin, name)
+    inherited = call_super(s, obj, method, args, kwargs, origin, name)
+    if inherited is not None:
+        return inherited
+    if refused(s, descriptor, args, kwargs, origin, f".{method}"):
+        return UNDEF
+    replacement = REPLACEMENTS.get(descriptor) if hashable(descriptor) else None
+    if replacement is not None and isinstance(owner, t.Array) and s.heap is not None:
+        return s.call(Const(replacement), [obj, *args], kwargs, origin, name)
+    stored = store_result(s, descriptor, [obj, *args], kwargs, origin, name)
+    if stored is not None:
+        return stored
+    _, kwargs = without_defaults(descriptor, [], kwargs)
+    rest = [obj, *args]
+    found = s.type_of_call(descriptor, rest, kwargs) if isinstance(
+        owner, t.Array
+    ) else s.type_of_call(lambda x, *a, **k: getattr(x, method)(*a, **k), rest, kwargs)
+    if descriptor in POSITIONS:
+        found = t.INT
+    if isinstance(owner, t.Array) and not REGISTRY.facts(descriptor).writes_nothing:
+        return refuse_method(s, owner, method, origin)
+    if isinstance(found, t.Static):
+        return Const(found.value) if REGISTRY.inactive(descriptor) else s.let(
+            plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
+    return s.let(plain_call(func, args, kwargs), found, name, origin)
+
+
+def call_tuple_method(
+    s: Writer, obj: Atom, owner: t.Tuple, method: str, args: list[Any], kwargs: dict[str, Atom],
+    origin: Origin, name: str,
+) -> Atom | None:
+    """Write the call of a method that a class of tuples has of its own; None if it has not."""
+    if is_namedtuple(owner.cls) and not args and method in ("_replace", "_asdict"):
+        return with_fields(s, obj, owner, method, kwargs, origin, name)
+    member = find_raw(owner.cls, method)
+    if member is not None and member[0] is not tuple:
+        return call_raw(s, obj, owner.cls, method, member, args, kwargs, origin, name)
+    return None
+
+
+def call_container_method(
+    s: Writer, obj: Atom, owner: t.List | t.Dict, method: str, args: list[Any],
+    kwargs: dict[str, Atom], origin: Origin, name: str,
+) -> Atom | None:
+    """Write the call of a method of a list or dict; None if it reads only."""
     if isinstance(owner, t.Dict):
         if method == "items" and not args:
             return s.let(Call(Const(dict.items), (obj,)), t.UNKNOWN, "entries", origin)
@@ -109,42 +142,41 @@ def call_method(
         if method == "get" and args and not kwargs:
             return get_entry(s, obj, args, origin, name)
     writes = LIST_WRITES if isinstance(owner, t.List) else DICT_WRITES
-    if isinstance(owner, (t.List, t.Dict)) and method in writes and s.heap is not None and (
-        isinstance(obj, Var)
-    ):
+    if method in writes and s.heap is not None and isinstance(obj, Var):
         change = call_list_method if isinstance(owner, t.List) else call_dict_method
         return change(s, obj, method, args, kwargs, origin, name)
-    if isinstance(owner, (t.List, t.Dict)) and method in writes:
+    if method in writes:
         return s.reject(
             origin, f"changing a {'list' if isinstance(owner, t.List) else 'dict'} in place "
             f"(`.{method}`) is not supported yet", NEW_CONTAINER, "in-place-containers",
         )
-    if isinstance(owner, (t.List, t.Dict)) and not REGISTRY.facts(
-        getattr(list if isinstance(owner, t.List) else dict, method, None)
-    ).writes_nothing:
+    class_ = list if isinstance(owner, t.List) else dict
+    if not REGISTRY.facts(getattr(class_, method, None)).writes_nothing:
         return refuse_method(s, owner, method, origin)
-    if isinstance(owner, t.Unknown) and (method in IN_PLACE_METHODS or (
-        fills_argument(method, args, kwargs)
-    )):
+    return None
+
+
+def refuse_unknown(
+    s: Writer, obj: Atom, method: str, args: list[Any], kwargs: dict[str, Atom], origin: Origin
+) -> Atom | None:
+    """Report a method of a value of unknown type that may write into it; None if it does not."""
+    if method in IN_PLACE_METHODS or fills_argument(method, args, kwargs):
         return s.reject(
             origin, f"`.{method}()` writes into a value of which the type is not known when "
             "compiling", "annotate it, or make it where its type can be seen", "unknown-writes",
         )
-    if isinstance(owner, t.Unknown) and method in WRITES:
+    if method in WRITES:
         return s.reject(
             origin, f"`.{method}()` may write into a value of which the type is not known when "
             "compiling", "annotate it, or make it where its type can be seen", "unknown-writes",
         )
-    if isinstance(owner, t.Unknown) and method not in BUILTIN_METHODS and held(s, obj):
+    if method not in BUILTIN_METHODS and held(s, obj):
         return s.reject(
             origin, f"`.{method}()` of a value whose class is not known when compiling may write "
             "into it", "call it on values of one class, or of a list whose items can be seen",
             "unknown-writes",
         )
-    if isinstance(owner, t.Text):
-        found = s.type_of_call(lambda x, *a, **k: getattr(x, method)(*a, **k), [obj, *args], kwargs)
-        return s.let(plain_call(func, args, kwargs), found, name, origin)
-    return s.let(plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
+    return None
 
 
 def refuse_method(s: Writer, owner: t.Type, method: str, origin: Origin) -> Atom:
