@@ -7,6 +7,7 @@ tables of the ``Unit``. A branch whose condition is a compile-time value is repl
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from adcompiler.analyses.storage import is_mutable
@@ -34,6 +35,21 @@ from adcompiler.specialise.storage.choices import (
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.state import Reference, State
 from adcompiler.specialise.writer import Env
+
+
+@dataclass(eq=False)
+class Joined:
+    """What the results of a branch are made of.
+
+    ``kept`` are the variables that it defines, with what its arms yield; ``adopted`` those of them
+    that the heap has to learn of. Results in ``chosen`` are one of two objects that were there
+    before, ``again`` are read again after the branch.
+    """
+
+    kept: dict[Var, tuple[Atom, Atom]] = field(default_factory=dict)
+    adopted: list[tuple[Var, Atom, Atom]] = field(default_factory=list)
+    chosen: dict[int, tuple[tuple[Place, Place], Atom]] = field(default_factory=dict)
+    again: dict[int, Reference] = field(default_factory=dict)
 
 
 class Specialiser(Loops, Regions, Displays, Access):
@@ -149,71 +165,74 @@ class Specialiser(Loops, Regions, Displays, Access):
             self.out.append(If(condition, Block(()), guard, (), node.origin))
             self.out.extend(then_out)
             return list(then)
-        kept: dict[Var, tuple[Atom, Atom]] = {}
-        results: list[Atom] = []
-        adopted: list[tuple[Var, Atom, Atom]] = []
-        chosen: dict[int, tuple[tuple[Place, Place], Atom]] = {}
-        again: dict[int, Reference] = {}
-        for index, result in enumerate(node.results):
-            a = UNDEF if then is None else then[index]
-            b = UNDEF if orelse is None else orelse[index]
-            same = self.same_value(a, b)
-            if same is None and heap is not None and heap.is_same_object(a, b):
-                assert isinstance(a, Var)
-                again[index] = heap.reference(a)
-                results.append(UNDEF)
-                continue
-            if same is not None and (then is None) == (orelse is None):
-                results.append(same)
-                continue
-            type_ = t.join(self.unit.type(a), self.unit.type(b))
-            if then is not None and orelse is not None and (
-                flag := self.bound_flag(result, (a, b))
-            ) is not None:
-                results.append(flag)
-                kept[flag] = self.flagged(a), self.flagged(b)
-                continue
-            if isinstance(type_, t.Static):
-                results.append(Const(type_.value))
-                continue
-            unsure = (then is not None and self.is_unsure(a)) or (
-                orelse is not None and self.is_unsure(b)
-            )
-            var = self.joined(result, type_, unsure)
-            a = self.unflagged(a, var, then_out, node.origin)
-            b = self.unflagged(b, var, else_out, node.origin)
-            if self.unit.one_shot & {a, b}:
-                self.unit.one_shot.add(var)
-            results.append(var)
-            places = self.choice(heap, node, index, (a, b), states)
-            if places is not None:
-                chosen[index] = places, a
-                kept.update(handed_out(places[0], b, self.unit.elements(b), True))
-                kept.update(handed_out(places[1], a, self.unit.elements(a), False))
-                continue
-            kept[var] = (a, b)
-            if heap is None or result in heap.live:
-                adopted.append((var, a, b))
-        if heap is not None and then is not None and orelse is not None:
+        if then is None or orelse is None:
+            one, two = (Block(tuple(out), (), True) for out in (then_out, else_out))
+            self.out.append(If(condition, one, two, (), node.origin))
+            return None
+        joined = Joined()
+        results = [
+            self.join_result(node, index, then[index], orelse[index], arms, states, joined)
+            for index in range(len(node.results))
+        ]
+        kept = joined.kept
+        if heap is not None:
             assert states[0] is not None and states[1] is not None
             kept.update(self.merge_heap(
-                heap, states[0], states[1], adopted, then_out, else_out, node.origin))
+                heap, states[0], states[1], joined.adopted, then_out, else_out, node.origin))
         self.out.append(If(
-            condition,
-            Block(tuple(then_out), tuple(a for a, _ in kept.values()), then is None),
-            Block(tuple(else_out), tuple(b for _, b in kept.values()), orelse is None),
-            tuple(kept), node.origin,
+            condition, Block(tuple(then_out), tuple(a for a, _ in kept.values())),
+            Block(tuple(else_out), tuple(b for _, b in kept.values())), tuple(kept), node.origin,
         ))
-        for index, (pair, like) in chosen.items():
+        for index, (pair, like) in joined.chosen.items():
             assert heap is not None
             condition = truth_of(self, condition, node.origin)
             results[index] = one_of(
                 self, heap, condition, pair, like, node.results[index].name, node.origin)
-        for index, there in again.items():
+        for index, there in joined.again.items():
             assert heap is not None
             latest = heap.state.value(there.root)
             results[index] = heap.read(there, latest, node.origin, node.results[index].name)
-        return None if then is None and orelse is None else results
+        return results
+
+    def join_result(
+        self, node: If, index: int, a: Atom, b: Atom,
+        arms: list[tuple[list[Statement], tuple[Atom, ...] | None]],
+        states: Sequence[State | None], joined: Joined,
+    ) -> Atom:
+        """Return the result that is ``a`` or ``b``; what is to be done for it goes to ``joined``.
+
+        What is written after the branch is UNDEF.
+        """
+        heap, result = self.heap, node.results[index]
+        same = self.same_value(a, b)
+        if same is not None:
+            return same
+        if heap is not None and heap.is_same_object(a, b):
+            assert isinstance(a, Var)
+            joined.again[index] = heap.reference(a)
+            return UNDEF
+        type_ = t.join(self.unit.type(a), self.unit.type(b))
+        flag = self.bound_flag(result, (a, b))
+        if flag is not None:
+            joined.kept[flag] = self.flagged(a), self.flagged(b)
+            return flag
+        if isinstance(type_, t.Static):
+            return Const(type_.value)
+        var = self.joined(result, type_, self.is_unsure(a) or self.is_unsure(b))
+        a = self.unflagged(a, var, arms[0][0], node.origin)
+        b = self.unflagged(b, var, arms[1][0], node.origin)
+        if self.unit.one_shot & {a, b}:
+            self.unit.one_shot.add(var)
+        places = self.choice(heap, node, index, (a, b), states)
+        if places is not None:
+            joined.chosen[index] = places, a
+            joined.kept.update(handed_out(places[0], b, self.unit.elements(b), True))
+            joined.kept.update(handed_out(places[1], a, self.unit.elements(a), False))
+            return var
+        joined.kept[var] = (a, b)
+        if heap is None or result in heap.live:
+            joined.adopted.append((var, a, b))
+        return var
 
     def choice(
         self, heap: Heap | None, node: If, index: int, arms: tuple[Atom, Atom],
@@ -291,17 +310,7 @@ class Specialiser(Loops, Regions, Displays, Access):
             type_ = t.join(self.unit.type(a), self.unit.type(b))
             var = self.joined(root, type_, False)
             self.unit.shapes[var] = self.unit.shape_class(root)
-            exclusive = heap.is_exclusive(a) and heap.is_exclusive(b)
-            start = before.value(root)
-            heap.state.latest[root] = start
-            heap.advance(
-                root, var, heap.rebound_between(start, (a, b)),
-                grown=heap.grown_between(start, (a, b)),
-                content=heap.content_between(start, (a, b)),
-            )
-            heap.hold_parts(root, a)
-            heap.hold_parts(root, b)
-            heap.state.exclusive[var] = exclusive
+            heap.join_root(root, var, before.value(root), (a, b))
             results[var] = (a, b)
         for var, _, _ in adopted:
             heap.levels[var] = heap.level

@@ -11,7 +11,8 @@ from adcompiler.ir.visit import walk
 from adcompiler.specialise.calls.operator_methods import iterated
 from adcompiler.specialise.generators import consumed
 from adcompiler.specialise.iterables import Build
-from adcompiler.specialise.storage.carried import Carried, Iteration
+from adcompiler.specialise.storage.carried import Carried
+from adcompiler.specialise.storage.settling import Iteration
 from adcompiler.specialise.unrolling import Unrolling
 from adcompiler.specialise.writer import Env
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -296,39 +296,44 @@ class Regions(Writer):
         heap.level -= 1
         for var, _ in adopted:
             heap.levels[var] = heap.level
-        results: dict[Var, list[Atom]] = {}
         for ending, (out, _) in zip(ended, arms, strict=True):
-            if ending is not None and self.at is not None:
-                joined, heap.state = heap.state, ending
-                with self.writing_to(out):
-                    for root in changed:
-                        heap.bring_up_to_date(root, self.at)
-                        if root in ending.invalidated:
-                            joined.invalidated.setdefault(root, ending.invalidated[root])
-                heap.state = joined
+            if ending is not None:
+                self.bring_up_to_date(ending, changed, out)
+        results: dict[Var, list[Atom]] = {}
         for root in changed:
-            values = [
-                UNDEF if state is None else state.value(root) for state in ended
-            ]
-            known = [v for v in values if v is not UNDEF]
-            type_: t.Type = t.BOTTOM
-            for value in known:
-                type_ = t.join(type_, self.unit.type(value))
-            var = self.joined(root, type_, False)
-            self.unit.shapes[var] = self.unit.shape_class(root)
-            exclusive = all(map(heap.is_exclusive, known))
-            start = before.value(root)
-            heap.state.latest[root] = start
-            heap.advance(
-                root, var, heap.rebound_between(start, known),
-                grown=heap.grown_between(start, known),
-                content=heap.content_between(start, known),
-            )
-            for value in known:
-                heap.hold_parts(root, value)
-            heap.state.exclusive[var] = exclusive
-            results[var] = values
+            values = [UNDEF if state is None else state.value(root) for state in ended]
+            results[self.joined_root(root, before.value(root), values)] = values
         return results
+
+    def bring_up_to_date(
+        self, ending: State, roots: Iterable[Var], out: list[Statement]
+    ) -> None:
+        """Let the latest values of roots hold what an arm, which ended so, has written."""
+        heap = self.heap
+        if heap is None or self.at is None:
+            return
+        joined, heap.state = heap.state, ending
+        with self.writing_to(out):
+            for root in roots:
+                heap.bring_up_to_date(root, self.at)
+                if root in ending.invalidated:
+                    joined.invalidated.setdefault(root, ending.invalidated[root])
+        heap.state = joined
+
+    def joined_root(self, root: Var, start: Atom, values: list[Atom]) -> Var:
+        """Return the result of a region for a root: it started as ``start``, and has ``values``.
+
+        UNDEF stands for arms that are not completed.
+        """
+        known = [value for value in values if value is not UNDEF]
+        type_: t.Type = t.BOTTOM
+        for value in known:
+            type_ = t.join(type_, self.unit.type(value))
+        var = self.joined(root, type_, False)
+        self.unit.shapes[var] = self.unit.shape_class(root)
+        assert self.heap is not None
+        self.heap.join_root(root, var, start, known)
+        return var
 
 
 def same(a: Atom, b: Atom) -> bool:

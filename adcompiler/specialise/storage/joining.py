@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from adcompiler.analyses.storage import is_mutable
 from adcompiler.ir.nodes import UNDEF, Atom, Var
@@ -63,3 +63,16 @@ class Joining(Writing):
                 differing[root] = (one, two)
         self.state = merged
         return differing
+
+    def join_root(self, root: Var, var: Var, start: Atom, values: Sequence[Atom]) -> None:
+        """Make ``var`` the latest value of a root: ``start`` before a region, then ``values``."""
+        exclusive = all(map(self.is_exclusive, values))
+        self.state.latest[root] = start
+        self.advance(
+            root, var, self.rebound_between(start, values),
+            grown=self.grown_between(start, values),
+            content=self.content_between(start, values),
+        )
+        for value in values:
+            self.hold_parts(root, value)
+        self.state.exclusive[var] = exclusive
