@@ -7,17 +7,15 @@ a value that a function may return as a view of its argument, or that holds it, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from adcompiler.analyses.storage import IN_PLACE
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Block, Call, Const, Do, Free, Global, If, Let, Loop, Rhs, Statement, Try, Var, With,
-    operands, unstar,
+    Atom, Block, Call, Const, Do, Free, Global, If, Let, Loop, Region, Rhs, Statement, Try, Var,
+    With, operands, unstar,
 )
-from adcompiler.ir.visit import (
-    arms_of, blocks_of, bound_inside, defined, direct_uses, free_variables,
-)
+from adcompiler.ir.visit import blocks_of, defined, direct_uses, free_variables
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import store_global
 
@@ -77,29 +75,16 @@ class _Writes:
                     self.connect_value(target, rhs)
                 case Do(Call(Const(function), (_, _, value))) if function is store_global:
                     self.classes.join(unstar(value), None)
-                case If(results=results, then=then, orelse=orelse):
-                    for arm in (then, orelse):
-                        self.connect_all(results, arm.yields)
-                case Loop():
-                    self.connect_loop(statement)
-                case With() | Try():
-                    for arm in arms_of(statement):
-                        self.connect_all(statement.results, arm.yields)
-                    for var in bound_inside(statement):
-                        self.classes.join(var, None)
+                case Region():
+                    targets = set()
+                    for target, source, _ in statement.edges():
+                        self.classes.join(target, source)
+                        targets.add(target)
+                    for var in statement.binds():
+                        if var not in targets:  # it comes from a context or an exception
+                            self.classes.join(var, None)
             for inner in blocks_of(statement):
                 self.connect(inner)
-
-    def connect_all(self, one: Iterable[Atom], two: Iterable[Atom]) -> None:
-        for a, b in zip(one, two, strict=False):
-            self.classes.join(a, b)
-
-    def connect_loop(self, node: Loop) -> None:
-        self.connect_all(node.items, node.iterables)
-        self.connect_all(node.params, node.inits)
-        self.connect_all(node.params, node.next_values())
-        self.connect_all(node.results, node.params)
-        self.connect_all(node.collects, node.collected())
 
     def connect_value(self, target: Var, rhs: Rhs) -> None:
         if isinstance(rhs, (Global, Free)):
@@ -152,7 +137,7 @@ class _Writes:
             if isinstance(statement, Try):  # an exception leads to the handlers from anywhere
                 for handler in statement.handlers:
                     around |= set(free_variables(handler.body))
-            for arm in arms_of(statement):
+            for arm in statement.arms():
                 self.visit(arm, inner := set(around))
                 live |= inner
             live |= around

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from adcompiler.analyses.storage import Sharing, TypeOf, is_container, is_mutable, written_operand
-from adcompiler.ir.nodes import Atom, Block, If, Let, Loop, Rhs, Try, Update, Var, With
-from adcompiler.ir.visit import arms_of, walk
+from adcompiler.ir.nodes import Atom, Block, Let, Region, Rhs, Update, Var
+from adcompiler.ir.regions import COLLECTED
+from adcompiler.ir.visit import walk
 
 
 class Classes:
@@ -59,15 +60,12 @@ class Held:
             match statement:
                 case Let(target, rhs, _):
                     self.enter(target, rhs, sharing)
-                case If(results=results) | With(results=results) | Try(results=results):
-                    for arm in arms_of(statement):
-                        self.hand(zip(results, arm.yields, strict=False))
-                case Loop(params=params, results=results):
-                    self.hand(zip(params, statement.inits, strict=False))
-                    self.hand(zip(params, statement.next_values(), strict=False))
-                    self.hand(zip(results, params, strict=False))
-                    self.hand(zip(statement.items, statement.iterables, strict=False), False)
-                    self.hold(zip(statement.collects, statement.collected(), strict=False))
+                case Region():
+                    for way in statement.edges():
+                        if way.how == COLLECTED:
+                            self.hold([(way.target, way.source)])
+                        else:
+                            self.hand([(way.target, way.source)], way.hands_on)
         self.overwritten = self.find(written)
 
     def enter(self, target: Var, rhs: Rhs, sharing: Sharing) -> None:

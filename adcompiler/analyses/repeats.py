@@ -24,7 +24,7 @@ from adcompiler.ir.nodes import (
     Atom, Block, Call, Const, If, Item, Let, Loop, Pack, Rhs, Statement, Step, Try, Update, Var,
     With, operands, unstar,
 )
-from adcompiler.ir.visit import arms_of, blocks_of
+from adcompiler.ir.visit import blocks_of
 from adcompiler.runtime import append, dict_values, own, put_entry, record
 
 ITEM_BY_ITEM: frozenset[object] = frozenset({
@@ -132,7 +132,7 @@ class Repeats:
                 for block in blocks_of(statement):
                     self.block(block, inside)
             case If(results=results) | With(results=results) | Try(results=results):
-                arms = arms_of(statement)
+                arms = statement.arms()
                 for k, result in enumerate(results):
                     self.hand(result, [a.yields[k] for a in arms if k < len(a.yields)], loops)
                 for block in blocks_of(statement):

@@ -11,8 +11,10 @@ from collections.abc import Iterator
 
 from adcompiler.analyses.held import Held
 from adcompiler.analyses.storage import Sharing, written_operand
-from adcompiler.ir.nodes import Atom, Block, If, Let, Loop, Try, Update, Var, With
-from adcompiler.ir.visit import arms_of, blocks_of, bound_inside, defined, walk
+from adcompiler.ir.dataflow import Flow
+from adcompiler.ir.nodes import Atom, Block, Let, Region, Update, Var
+from adcompiler.ir.regions import AGAIN, ENDS, ENTERS, LAST, LEAVES, SKIPS
+from adcompiler.ir.visit import blocks_of, bound_inside, defined, walk
 
 
 class Versions:
@@ -43,20 +45,12 @@ class Versions:
                         self.following[old] = target
                     if isinstance(rhs, Update):
                         self.inside |= rhs.adds or len(rhs.steps) != 1
-                case If(results=results) | With(results=results) | Try(results=results):
-                    for arm in arms_of(statement):
-                        pairs = list(zip(results, arm.yields, strict=False))
-                        backward += pairs
-                        forward += [(atom, result) for result, atom in pairs]
-                case Loop(params=params, inits=inits, results=results):
-                    for param, init, following, result in zip(
-                        params, inits, statement.next_values(), results, strict=False
-                    ):
-                        backward += [
-                            (param, init), (param, following), (result, following),
-                            (result, init), (result, param),
-                        ]
-                        forward += [(following, param), (param, result)]
+                case Region():
+                    for way in statement.edges():
+                        if way.hands_on:
+                            backward.append((way.target, way.source))
+                        if way.how in (LEAVES, AGAIN, ENDS):
+                            forward.append((way.source, way.target))
         if self.destroyed:
             self.close(backward, forward)
 
@@ -105,25 +99,17 @@ class Versions:
 def written_storage(block: Block) -> set[Atom]:
     """Return the variables whose storage is written into, under any name it is handed on as."""
     written: set[Atom] = set()
-    handed: list[tuple[Var, Atom]] = []
+    handed = Flow()
     for statement in walk(block):
         match statement:
             case Let(rhs=rhs) if (old := written_operand(rhs)) is not None:
                 written.add(old)
-            case If(results=results, then=then, orelse=orelse):
-                for arm in (then, orelse):
-                    handed += zip(results, arm.yields, strict=False)
-            case With() | Try():
-                for arm in arms_of(statement):
-                    handed += zip(statement.results, arm.yields, strict=False)
-            case Loop(params=params, inits=inits):
-                handed += zip(params, inits, strict=True)
-                handed += zip(params, statement.next_values(), strict=False)
-    size = -1
-    while size != len(written):
-        size = len(written)
-        written.update(value for target, value in handed if target in written)
-    return written
+            case Region():
+                handed.steps += [
+                    (way.target, way.source) for way in statement.edges()
+                    if way.how in (LEAVES, ENTERS, AGAIN)
+                ]
+    return handed.backward(written)
 
 
 def exposed_values(block: Block, sharing: Sharing) -> set[Atom]:
@@ -135,27 +121,15 @@ def exposed_values(block: Block, sharing: Sharing) -> set[Atom]:
     written = written_storage(block)
     if not written:
         return written
-    views: list[tuple[Atom, Atom]] = []
-    handed: list[tuple[Atom, Atom]] = []
+    views = Flow()
     for statement in walk(block):
         match statement:
             case Let(target, rhs) if written_operand(rhs) is None:
-                views += ((target, atom) for atom, _ in sharing.of(target, rhs))
-            case If(results=results) | With(results=results) | Try(results=results):
-                for arm in arms_of(statement):
-                    handed += zip(results, arm.yields, strict=False)
-            case Loop(params=params, inits=inits):
-                views += zip(statement.items, statement.iterables, strict=False)
-                views += zip(statement.collects, statement.collected(), strict=False)
-                handed += zip(params, inits, strict=True)
-                handed += zip(params, statement.next_values(), strict=False)
-                handed += zip(statement.results, params, strict=False)
-    exposed = written | Held(block, sharing).overwritten
-    size = -1
-    while size != len(exposed):
-        size = len(exposed)
-        exposed.update(target for target, atom in views if atom in exposed)
-        exposed.update(
-            target for target, atom in handed if atom in exposed and atom not in written
-        )
-    return exposed
+                views.add(target, (atom for atom, _ in sharing.of(target, rhs)))
+            case Region():
+                views.steps += [
+                    (way.target, way.source) for way in statement.edges()
+                    if way.how not in (LAST, SKIPS) and not (
+                        way.hands_on and way.source in written)
+                ]
+    return views.forward(written | Held(block, sharing).overwritten)

@@ -18,11 +18,12 @@ from adcompiler.batching.calls import Calls
 from adcompiler.batching.kinds import carries, lifted, may_be_written
 from adcompiler.errors import NotBatchable
 from adcompiler.ir import types as t
+from adcompiler.ir.dataflow import Flow
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Attribute, Block, Call, Const, Do, If, Let, Loop, Origin, Raise, Rhs, Statement,
-    Try, Unsupported, Var, With, operands, substitute,
+    UNDEF, Atom, Attribute, Block, Call, Const, Do, Edge, If, Let, Loop, Origin, Raise, Region, Rhs,
+    Statement, Try, Unsupported, Var, With, operands, substitute, unstar,
 )
-from adcompiler.ir.visit import arms_of, walk
+from adcompiler.ir.visit import walk
 from adcompiler.runtime import as_gradient, project, zeros_like
 from adcompiler.runtime.batches import count_seeds
 from adcompiler.specialise.writer import Writer
@@ -36,8 +37,7 @@ class Batcher(Calls):
 
         Raises NotBatchable for code that this cannot be written for.
         """
-        while self.mark(block):
-            pass
+        self.mark(block)
         self.written_as = {
             st.target: st.rhs for part in (self.before, block) for st in walk(part)
             if isinstance(st, Let)
@@ -67,51 +67,40 @@ class Batcher(Calls):
 
     # -- which values depend on the seeds ------------------------------------------------------
 
-    def mark(self, block: Block) -> bool:
-        """Add what depends on the seeds; say whether anything was added."""
-        before = len(self.batched)
+    def mark(self, block: Block) -> None:
+        """Find what depends on the seeds."""
+        flow = Flow()
         for statement in walk(block):
-            match statement:
-                case Let(target, rhs) if self.depends(rhs) and carries(self.s.unit.type(target)):
-                    self.batched.add(target)
-                case If(then=then, orelse=orelse, results=results):
-                    for arm in (then, orelse):
-                        self.unify(results, () if arm.diverges else arm.yields)
-                case With() | Try():
-                    for arm in arms_of(statement):
-                        self.unify(statement.results, () if arm.diverges else arm.yields)
-                case Loop():
-                    self.unify(statement.params, statement.inits)
-                    self.unify(statement.params, statement.next_values())
-                    self.unify(statement.results, statement.params)
-                    self.unify(statement.collects, statement.collected())
-                    self.batched.update(
-                        item for item, iterable in zip(
-                            statement.items, statement.iterables, strict=True
-                        ) if iterable in self.batched and carries(self.s.unit.type(item))
-                    )
-        return len(self.batched) > before
+            if isinstance(statement, Let):
+                flow.add(statement.target, self.carrying(statement.rhs))
+            elif isinstance(statement, Region):
+                for edge in statement.edges():
+                    self.follow(flow, edge)
+        unit = self.s.unit
+        found = flow.forward(self.batched, lambda atom: carries(unit.type(atom)))
+        self.batched = {atom for atom in found if isinstance(atom, Var)}
 
-    def unify(self, targets: Sequence[Var], values: Sequence[Atom]) -> None:
-        """Mark those targets that may get a value which depends on the seeds."""
-        self.batched.update(
-            var for var, value in zip(targets, values, strict=False) if value in self.batched
-        )
+    def follow(self, flow: Flow, edge: Edge) -> None:
+        """Let what depends on the seeds go along an edge of a region."""
+        flow.add(edge.target, (edge.source,))
 
-    def depends(self, rhs: Rhs) -> bool:
-        """Say whether a value depends on the seeds, and not only on the shapes that they have."""
+    def carrying(self, rhs: Rhs) -> tuple[Atom, ...]:
+        """Return the operands through which a value depends on the seeds.
+
+        It may depend on others by the shapes that they have, which are those of one seed.
+        """
         match rhs:
             case Attribute(_, name) if name in METADATA:
-                return False
+                return ()
             case Call(Const(function)) if function in (np.shape, np.ndim, np.size, len):
-                return False
+                return ()
             case Call(Const(function), args) if function in (project, as_gradient):
-                return args[0] in self.batched
+                return (unstar(args[0]),)
             case Call(Const(function), args) if function is zeros_like or (
                 function is np.zeros_like
             ):
-                return args[0] in self.batched
-        return any(a in self.batched for a in operands(rhs))
+                return (unstar(args[0]),)
+        return operands(rhs)
 
     # -- statements ----------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adcompiler.analyses.storage import written_operand
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Attribute, Block, If, Let, Loop, Pack, Var, operands
+from adcompiler.ir.nodes import Attribute, Block, Let, Pack, Region, Var, operands
 from adcompiler.ir.visit import walk
 
 
@@ -14,9 +14,9 @@ def may_be_written(var: Var, block: Block) -> bool:
         match statement:
             case Let(_, rhs) if written_operand(rhs) is var:
                 return True
-            case Loop(inits=values) if var in (*values, *statement.next_values()):
-                return True
-            case If(then=then, orelse=orelse) if var in (*then.yields, *orelse.yields):
+            case Region() if any(
+                edge.source is var and edge.hands_on for edge in statement.edges()
+            ):
                 return True
             case Let(_, rhs) if var in operands(rhs) and isinstance(rhs, (Attribute, Pack)):
                 return True

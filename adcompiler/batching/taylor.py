@@ -19,8 +19,9 @@ from adcompiler.derive.destructive import is_call_of
 from adcompiler.derive.pairs import CalleePart
 from adcompiler.errors import NotBatchable
 from adcompiler.ir import types as t
+from adcompiler.ir.dataflow import Flow
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Const, Item, Let, Origin, Rhs, Star, Step, Var, operands,
+    Atom, Attribute, Block, Call, Const, Edge, Item, Let, Origin, Rhs, Star, Step, Var, operands,
     substitute, unstar,
 )
 from adcompiler.ir.visit import walk
@@ -59,27 +60,29 @@ class SeriesBatcher(Batcher):
         self.pairs: set[Var] = set()
         self.seeds, self.counts = orders, orders is None
 
-    def mark(self, block: Block) -> bool:
-        before = len(self.pairs)
-        for statement in walk(block):
-            if isinstance(statement, Let) and is_called(statement.rhs):
-                self.pairs.add(statement.target)  # also of zeros, which are no coefficients yet
-        return super().mark(block) or len(self.pairs) > before
+    def mark(self, block: Block) -> None:
+        self.pairs |= {  # also of zeros, which are no coefficients yet
+            statement.target for statement in walk(block)
+            if isinstance(statement, Let) and is_called(statement.rhs)
+        }
+        self.batched |= self.pairs
+        super().mark(block)
+        self.batched -= self.pairs
 
-    def unify(self, targets: Sequence[Var], values: Sequence[Atom]) -> None:
-        if any(value in self.pairs for value in values):
+    def follow(self, flow: Flow, edge: Edge) -> None:
+        if edge.source in self.pairs:
             raise NotBatchable
-        super().unify(targets, values)
+        super().follow(flow, edge)
 
-    def depends(self, rhs: Rhs) -> bool:
+    def carrying(self, rhs: Rhs) -> tuple[Atom, ...]:
         match rhs:
             case Item(obj, Const(index)) if obj in self.pairs:
-                return bool(index == 1)
+                return (obj,) if index == 1 else ()
             case Call(Const(function)) if is_called(rhs) or function in (first_rate, count_seeds):
-                return False
+                return ()
             case Call(Const(function), args) if function is as_tangent:
-                return args[0] in self.batched
-        return super().depends(rhs)
+                return (unstar(args[0]),)
+        return tuple(atom for atom in super().carrying(rhs) if atom not in self.pairs)
 
     def let(self, target: Var, rhs: Rhs, origin: Origin) -> None:
         if target in self.pairs:

@@ -9,7 +9,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Const, If, Let, Raise, Try, Var, With, operands,
 )
-from adcompiler.ir.visit import arms_of, direct_uses, used, walk
+from adcompiler.ir.visit import direct_uses, used, walk
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.typed.unit import Callee
 
@@ -85,7 +85,7 @@ def inner_blocks(body: Block) -> Iterable[Block]:
     """Iterate over the blocks inside ``body``."""
     for statement in walk(body):
         if isinstance(statement, (If, With, Try)):
-            yield from arms_of(statement)
+            yield from statement.arms()
 
 
 def asks(body: Block) -> bool:

@@ -24,10 +24,8 @@ from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Block, Call, Const, Do, Handler, If, Let, Loop, Origin, Pack, Raise,
     Statement, Try, Var, With,
 )
-from adcompiler.ir.visit import arms_of, definitions, direct_uses, substitute_block, walk
+from adcompiler.ir.visit import definitions, direct_uses, substitute_block, walk
 from adcompiler.runtime import note_value, noted_value
-
-
 
 MAX_STATEMENTS = 64
 """Longer bodies are not lowered in parts, which stand in one another."""
@@ -423,7 +421,7 @@ def needed(statements: Sequence[Statement], wanted: set[Atom]) -> set[Atom]:
             ):
                 handed += [(result, param), (param, init), (param, following)]
         elif isinstance(statement, (If, With, Try)):
-            for arm in arms_of(statement):
+            for arm in statement.arms():
                 handed += zip(statement.results, arm.yields, strict=False)
     size = -1
     while size != len(found):

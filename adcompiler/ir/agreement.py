@@ -16,7 +16,6 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Call, Const, If, Item, Loop, Pack, Rhs, Star, Statement, Try, Update, Var, With,
 )
-from adcompiler.ir.visit import arms_of
 
 TypeOf = Callable[[Atom], t.Type]
 
@@ -102,7 +101,7 @@ def handed(statement: Statement) -> Iterator[tuple[Var, Atom]]:
     """Yield the variables of a region with each of the atoms that they may be given."""
     match statement:
         case If() | With() | Try():
-            for arm in arms_of(statement):
+            for arm in statement.arms():
                 if not arm.diverges:
                     yield from zip(statement.results, arm.yields, strict=True)
         case Loop(params=params, inits=inits, results=results):

@@ -2,8 +2,8 @@
 
 A ``Function`` holds a ``Block``; a block is a sequence of statements and the atoms it yields.
 ``Let`` names the value of a right-hand side; each ``Var`` is defined once. ``If`` and ``Loop``
-contain blocks and define results from what those yield: there are no jumps, so the reverse of a
-region is again a region of the same kind. Nothing is ever edited in place.
+contain blocks and define results from what those yield (see ``regions``): there are no jumps, so
+the reverse of a region is again a region of the same kind. Nothing is ever edited in place.
 """
 
 from __future__ import annotations
@@ -13,71 +13,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from adcompiler.errors import Finding
+from adcompiler.ir.atoms import NONE, UNDEF, Atom, Const, Origin, Undefined, Var
+from adcompiler.ir.regions import Block, Edge, Handler, If, Loop, Region, Try, With
 
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """A place in the user's source: 1-based line, 0-based column, and the text of the line.
-
-    ``reverse`` marks statements of the reverse sweep of that line; ``via`` is the line of the
-    compiled function that the place is reached from, when it lies in a function opened there.
-    """
-
-    file: str
-    line: int
-    column: int
-    text: str
-    reverse: bool = False
-    width: int = 1
-    via: Origin | None = None
-
-    def reversed(self) -> Origin:
-        """Return the origin of the reverse sweep of this place."""
-        return self if self.reverse else replace(self, reverse=True)
-
-    @property
-    def call(self) -> str:
-        """The place and text of a call, for the chain of calls in messages."""
-        return f"{self.file}:{self.line}: {self.text.strip()}"
-
-    def finding(self, problem: str, hint: str = "", anchor: str = "") -> Finding:
-        """Return a finding that points here."""
-        return Finding(
-            self.file, self.line, self.column, self.text, problem, hint, anchor, self.width
-        )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Var:
-    """A variable; ``name`` is what the user (or the compiler) calls it and need not be unique."""
-
-    name: str
-    temporary: bool = False
-
-    def __repr__(self) -> str:
-        return f"{self.name}.{id(self) & 0xFFFF:x}"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Const:
-    """A value known to the compiler: a literal, module, function, class, dtype, None."""
-
-    value: Any
-
-    def __repr__(self) -> str:
-        return f"Const({self.value!r})"
-
-
-class Undefined:
-    """The type of UNDEF's value: a local variable that no assignment has reached."""
-
-    def __repr__(self) -> str:
-        return "undefined"
-
-
-Atom = Var | Const
-UNDEF = Const(Undefined())
-NONE = Const(None)
+__all__ = [
+    "NONE", "UNDEF", "Atom", "Attribute", "Block", "Call", "Closure", "Const", "Do", "Edge",
+    "Format", "Free", "Function", "Global", "Handler", "If", "Item", "Let", "Loop", "Origin",
+    "Pack", "Param", "Raise", "Region", "Rhs", "Slice", "Star", "Statement", "Step", "Try",
+    "Undefined", "Unsupported", "Update", "Var", "With", "operands", "step_with", "substitute",
+    "unstar",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,98 +182,6 @@ class Unsupported:
     """A form that cannot be compiled; an error if specialisation finds that it can be reached."""
 
     finding: Finding
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Block:
-    """Statements, then the atoms yielded to the enclosing construct; ``diverges`` if it raises."""
-
-    statements: tuple[Statement, ...]
-    yields: tuple[Atom, ...] = ()
-    diverges: bool = False
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class If:
-    """``results`` are what the chosen arm yields."""
-
-    condition: Atom
-    then: Block
-    orelse: Block
-    results: tuple[Var, ...]
-    origin: Origin
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Loop:
-    """A ``for`` (``condition`` is None) or a ``while`` (no ``items``).
-
-    ``items`` are bound to the elements of ``iterables``, in lockstep. ``params`` are the carried
-    values, first ``inits``; ``body`` yields their next values, then one value for each of
-    ``collects`` (lists of what every iteration yielded), then, if ``stops``, the atom that ends
-    the loop when it is true. ``results`` are the carried values after the last iteration.
-    """
-
-    items: tuple[Var, ...]
-    iterables: tuple[Atom, ...]
-    condition: Block | None
-    params: tuple[Var, ...]
-    inits: tuple[Atom, ...]
-    body: Block
-    results: tuple[Var, ...]
-    origin: Origin
-    collects: tuple[Var, ...] = ()
-    stops: bool = False
-
-    def next_values(self) -> tuple[Atom, ...]:
-        """Return the atoms that become the carried values of the next iteration."""
-        return self.body.yields[: len(self.params)]
-
-    def collected(self) -> tuple[Atom, ...]:
-        """Return the atoms that are appended to ``collects``."""
-        return self.body.yields[len(self.params) : len(self.params) + len(self.collects)]
-
-    def stop(self) -> Atom | None:
-        """Return the atom that ends the loop when true."""
-        return self.body.yields[-1] if self.stops else None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class With:
-    """``with context as target``; ``results`` are what the body yields."""
-
-    context: Atom
-    target: Var | None
-    body: Block
-    results: tuple[Var, ...]
-    origin: Origin
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Handler:
-    """``except exception as name`` of a Try: a class or a tuple of classes."""
-
-    exception: Atom
-    name: Var | None
-    body: Block
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Try:
-    """``results`` are what the body yields, or the handler that took over.
-
-    A handler reads nothing that the body defines. ``else`` and ``finally`` are written by means of
-    branches and of handlers that raise again.
-    """
-
-    body: Block
-    handlers: tuple[Handler, ...]
-    results: tuple[Var, ...]
-    origin: Origin
-
-    def arms(self) -> tuple[Block, ...]:
-        """Return the blocks of which one gives the results."""
-        return (self.body, *(handler.body for handler in self.handlers))
 
 
 Statement = Let | Do | Raise | Unsupported | If | Loop | With | Try

@@ -12,12 +12,12 @@ import os
 from collections.abc import Iterable
 
 from adcompiler.errors import InternalError
+from adcompiler.ir.agreement import TypeOf, contradiction, contradictions
 from adcompiler.ir.nodes import (
     Atom, Block, Const, Do, Function, If, Let, Loop, Raise, Statement, Try, Unsupported, Var, With,
     operands,
 )
-from adcompiler.ir.agreement import TypeOf, contradiction, contradictions
-from adcompiler.ir.visit import arms_of, bound_inside, defined, direct_uses, free_variables
+from adcompiler.ir.visit import bound_inside, defined, direct_uses, free_variables
 
 
 def verifying() -> bool:
@@ -102,7 +102,7 @@ class _Verifier:
                 self.read(direct_uses(statement), visible, "the head of a region")
                 bound = bound_inside(statement)
                 self.define(bound)
-                for arm in arms_of(statement):
+                for arm in statement.arms():
                     self.arm(arm, statement.results, visible | set(bound))
         self.define(defined(statement))
         if self.type_of is not None:

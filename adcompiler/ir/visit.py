@@ -5,105 +5,59 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from adcompiler.ir.nodes import (
-    Atom, Block, Do, If, Let, Loop, Raise, Statement, Try, Unsupported, Var, With, operands,
+    Atom, Block, Do, Edge, If, Let, Raise, Region, Statement, Unsupported, Var, operands,
     substitute,
 )
+
+R = TypeVar("R", bound=Region)
 
 
 def blocks_of(statement: Statement) -> tuple[Block, ...]:
     """Return the blocks inside a statement."""
-    if isinstance(statement, (Let, Do)):
-        return ()  # most statements
-    match statement:
-        case If(then=then, orelse=orelse):
-            return (then, orelse)
-        case Loop(condition=condition, body=body):
-            return (body,) if condition is None else (condition, body)
-        case With(body=body):
-            return (body,)
-        case Try():
-            return statement.arms()
-    return ()
-
-
-def arms_of(statement: If | With | Try) -> tuple[Block, ...]:
-    """Return the blocks of a region of which one, run once, gives the results."""
-    return blocks_of(statement)
+    return statement.blocks() if isinstance(statement, Region) else ()
 
 
 def with_blocks(statement: Statement, new: Callable[[Block], Block]) -> Statement:
     """Return ``statement`` with ``new`` of each of its blocks; itself if it has none."""
-    match statement:
-        case If(then=then, orelse=orelse):
-            return replace(statement, then=new(then), orelse=new(orelse))
-        case Loop(condition=condition, body=body):
-            test = None if condition is None else new(condition)
-            return replace(statement, condition=test, body=new(body))
-        case With(body=body):
-            return replace(statement, body=new(body))
-        case Try(body=body, handlers=handlers):
-            return replace(statement, body=new(body), handlers=tuple(
-                replace(handler, body=new(handler.body)) for handler in handlers
-            ))
-    return statement
+    return statement.with_blocks(new) if isinstance(statement, Region) else statement
 
 
-def with_head(statement: With | Try, mapping: Mapping[Var, Atom]) -> With | Try:
+def with_head(region: R, mapping: Mapping[Var, Atom]) -> R:
     """Return a region with variables replaced that it reads outside its blocks."""
+    return region.with_reads(
+        lambda atom: mapping.get(atom, atom) if isinstance(atom, Var) else atom
+    )
 
-    def new(atom: Atom) -> Atom:
-        return mapping.get(atom, atom) if isinstance(atom, Var) else atom
 
-    if isinstance(statement, With):
-        return replace(statement, context=new(statement.context))
-    return replace(statement, handlers=tuple(
-        replace(handler, exception=new(handler.exception)) for handler in statement.handlers
-    ))
+def edges(block: Block) -> Iterator[Edge]:
+    """Yield how values go into, round in and out of all regions of a block."""
+    for statement in walk(block):
+        if isinstance(statement, Region):
+            yield from statement.edges()
 
 
 def defined(statement: Statement) -> tuple[Var, ...]:
     """Return the variables that a statement defines for what follows it."""
-    match statement:
-        case Let(target=target):
-            return (target,)
-        case If(results=results) | With(results=results) | Try(results=results):
-            return results
-        case Loop(results=results, collects=collects):
-            return (*results, *collects)
-    return ()
+    if isinstance(statement, Let):
+        return (statement.target,)
+    return statement.defines() if isinstance(statement, Region) else ()
 
 
 def bound_inside(statement: Statement) -> tuple[Var, ...]:
     """Return the variables that a statement binds for its own blocks."""
-    match statement:
-        case Loop(items=items, params=params):
-            return (*items, *params)
-        case With(target=Var() as target):
-            return (target,)
-        case Try(handlers=handlers):
-            return tuple(handler.name for handler in handlers if handler.name is not None)
-    return ()
+    return statement.binds() if isinstance(statement, Region) else ()
 
 
 def direct_uses(statement: Statement) -> tuple[Atom, ...]:
     """Return the atoms that a statement reads outside its blocks."""
     if isinstance(statement, (Let, Do)):
         return operands(statement.rhs)
-    match statement:
-        case Raise(exception=exception, cause=cause):
-            return (exception, cause)
-        case If(condition=condition):
-            return (condition,)
-        case Loop(iterables=iterables, inits=inits):
-            return (*iterables, *inits)
-        case With(context=context):
-            return (context,)
-        case Try(handlers=handlers):
-            return tuple(handler.exception for handler in handlers)
-    return ()
+    if isinstance(statement, Region):
+        return statement.reads()
+    return (statement.exception, statement.cause) if isinstance(statement, Raise) else ()
 
 
 def walk(block: Block) -> Iterator[Statement]:
@@ -173,34 +127,15 @@ def substitute_statement(statement: Statement, mapping: Mapping[Var, Atom]) -> S
             return statement if changed is rhs else Do(changed, origin)
         case Raise(exception, cause, origin):
             return Raise(new(exception), new(cause), origin)
-        case If() | Loop() | With() | Try():
-            blocks = {inner: block(inner) for inner in blocks_of(statement)}
+        case Region():
+            blocks = {inner: block(inner) for inner in statement.blocks()}
             if all(map(operator.is_, blocks, blocks.values())) and all(
-                new(atom) is atom for atom in direct_uses(statement)
+                new(atom) is atom for atom in statement.reads()
             ):
                 return statement
-            return with_blocks(with_heads(statement, new), blocks.__getitem__)
+            return statement.with_reads(new).with_blocks(blocks.__getitem__)
     assert isinstance(statement, Unsupported)
     return statement
-
-
-def with_heads(
-    statement: If | Loop | With | Try, new: Callable[[Any], Any]
-) -> Statement:
-    """Return a region with atoms replaced that it reads outside its blocks."""
-    match statement:
-        case If():
-            return replace(statement, condition=new(statement.condition))
-        case Loop():
-            return replace(
-                statement, iterables=tuple(map(new, statement.iterables)),
-                inits=tuple(map(new, statement.inits)),
-            )
-        case With():
-            return replace(statement, context=new(statement.context))
-    return replace(statement, handlers=tuple(
-        replace(handler, exception=new(handler.exception)) for handler in statement.handlers
-    ))
 
 
 def substitute_block(block: Block, mapping: Mapping[Var, Atom]) -> Block:
@@ -221,34 +156,16 @@ def renamed(
 ) -> Block:
     """Return ``block`` with other variables defined in it, and those of ``reading`` read."""
 
-    def of(names: tuple[Var, ...]) -> tuple[Var, ...]:
-        return tuple(new.get(var, var) for var in names)
+    def of(var: Var) -> Var:
+        return new.get(var, var)
 
     def inner(block: Block) -> Block:
         return replace(block, statements=tuple(map(statement, block.statements)))
 
     def statement(one: Statement) -> Statement:
-        one = with_blocks(one, inner)
-        match one:
-            case Let(target, rhs, origin):
-                return Let(new.get(target, target), rhs, origin)
-            case If():
-                return replace(one, results=of(one.results))
-            case Loop():
-                return replace(
-                    one, items=of(one.items), params=of(one.params), results=of(one.results),
-                    collects=of(one.collects),
-                )
-            case With():
-                bound = None if one.target is None else new.get(one.target, one.target)
-                return replace(one, target=bound, results=of(one.results))
-            case Try():
-                handlers = tuple(
-                    replace(h, name=None if h.name is None else new.get(h.name, h.name))
-                    for h in one.handlers
-                )
-                return replace(one, handlers=handlers, results=of(one.results))
-        return one
+        if isinstance(one, Let):
+            return Let(of(one.target), one.rhs, one.origin)
+        return one.with_blocks(inner).renamed(of) if isinstance(one, Region) else one
 
     return inner(substitute_block(block, reading))
 
@@ -267,17 +184,10 @@ def count_uses(block: Block) -> dict[Var, int]:
 
     for statement in walk(block):
         note(direct_uses(statement))
-        if isinstance(statement, If):
-            for arm in (statement.then, statement.orelse):
-                if not (is_short_circuit(statement) and yields_condition(statement, arm)):
-                    note(arm.yields)
-        elif isinstance(statement, Loop):
-            note(statement.body.yields)
-            if statement.condition is not None:
-                note(statement.condition.yields)
-        elif isinstance(statement, (With, Try)):
-            for arm in arms_of(statement):
-                note(arm.yields)
+        short = isinstance(statement, If) and is_short_circuit(statement)
+        for inner in blocks_of(statement):
+            if not (short and isinstance(statement, If) and yields_condition(statement, inner)):
+                note(inner.yields)
     note(block.yields)
     return counts
 

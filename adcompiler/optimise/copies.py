@@ -19,9 +19,7 @@ from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Closure, Const, Do, If, Let, Loop, Rhs, Statement, Try, Update,
     Var, With, operands, substitute, unstar,
 )
-from adcompiler.ir.visit import (
-    arms_of, bound_inside, defined, substitute_statement, used, walk, with_blocks,
-)
+from adcompiler.ir.visit import bound_inside, defined, substitute_statement, used, walk, with_blocks
 from adcompiler.optimise.stores import is_zero
 from adcompiler.runtime import add_at, unbroadcast
 from adcompiler.typed.unit import Unit
@@ -70,7 +68,7 @@ class _Copies:
             case Do(rhs, _) if not checks(rhs):
                 self.escaped.update(operands(rhs))
             case If(results=results) | With(results=results) | Try(results=results):
-                for arm in arms_of(statement):
+                for arm in statement.arms():
                     self.hand(results, arm.yields)
             case Loop(params=params, results=results):
                 self.hand(params, statement.inits)

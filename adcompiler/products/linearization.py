@@ -18,13 +18,12 @@ from adcompiler.derive.forward.forwarder import push
 from adcompiler.derive.forward.tangents import Tangents
 from adcompiler.derive.pairs import Pushes, as_added
 from adcompiler.ir import types as t
+from adcompiler.ir.dataflow import Flow
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Attribute, Block, Const, Do, Function, If, Item, Let, Loop, Origin, Pack,
-    Param, Rhs, Slice, Statement, Try, Var, With, operands,
+    Param, Region, Rhs, Slice, Statement, Try, Var, With, operands,
 )
-from adcompiler.ir.visit import (
-    arms_of, defined, definitions, free_variables, substitute_block, walk,
-)
+from adcompiler.ir.visit import defined, definitions, free_variables, substitute_block, walk
 from adcompiler.optimise.dead_code import dead_code
 from adcompiler.products.finish import own_arrays
 from adcompiler.products.ownership import (
@@ -150,8 +149,7 @@ class Splitter:
         self.late: set[Atom] = set(self.duals)
         self.shared = shared_storage(block, s.unit)
         self.made = definitions(block)
-        while self.mark():
-            pass
+        self.mark()
         self.early_writes = {
             root for statement in walk(block)
             if isinstance(statement, Let) and statement.target not in self.late
@@ -172,44 +170,29 @@ class Splitter:
 
     # -- what depends on tangents --------------------------------------------------------------
 
-    def mark(self) -> bool:
-        """Add what depends on tangents, or is written into with them; say if anything was."""
-        before = len(self.late)
+    def mark(self) -> None:
+        """Find what depends on tangents, or is written into with them."""
+        flow = Flow()
         for statement in walk(self.block):
-            match statement:
-                case Let(target, rhs):
-                    if any(atom in self.late for atom in operands(rhs)):
-                        self.late.add(target)
-                    old = written_operand(rhs)
-                    if old is not None and target in self.late:
-                        self.own(old)
-                case If() | With() | Try():
-                    for arm in arms_of(statement):
-                        self.unify(statement.results, () if arm.diverges else arm.yields)
-                    if any(a in self.late for a in outer_uses(statement)):
-                        raise NotSplittable
-                case Loop():
-                    self.unify(statement.params, statement.inits)
-                    self.unify(statement.params, statement.next_values())
-                    self.unify(statement.results, statement.params)
-                    self.unify(statement.collects, statement.collected())
-                    self.unify(statement.items, statement.iterables)
-                    if statement.stop() in self.late:
-                        raise NotSplittable
-        return len(self.late) > before
-
-    def unify(self, targets: Sequence[Var], values: Sequence[Atom]) -> None:
-        self.late.update(
-            var for var, value in zip(targets, values, strict=False) if value in self.late
-        )
-
-    def own(self, old: Atom) -> None:
-        """Make storage that tangents are written into a thing of the second part."""
-        for atom in storage_of(old, self.shared):
-            if isinstance(atom, Var) and is_mutable(self.s.unit.type(atom)):
-                if atom not in self.late and atom not in self.made:
+            if isinstance(statement, Let):
+                flow.add(statement.target, operands(statement.rhs))
+                old = written_operand(statement.rhs)
+                for atom in () if old is None else storage_of(old, self.shared):
+                    if isinstance(atom, Var) and is_mutable(self.s.unit.type(atom)):
+                        flow.add(atom, (statement.target,))
+            elif isinstance(statement, Region):
+                flow.steps += [edge[:2] for edge in statement.edges()]
+        self.late = flow.forward(self.duals)
+        if self.late - self.duals - self.made:  # storage of others that tangents are written into
+            raise NotSplittable
+        for statement in walk(self.block):
+            if isinstance(statement, Loop):
+                if statement.stop() in self.late:
                     raise NotSplittable
-                self.late.add(atom)
+            elif isinstance(statement, Region) and any(
+                atom in self.late for atom in outer_uses(statement)
+            ):
+                raise NotSplittable
 
     # -- parting -------------------------------------------------------------------------------
 

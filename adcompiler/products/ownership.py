@@ -9,10 +9,9 @@ import numpy as np
 from adcompiler.analyses.storage import Sharing, is_mutable, written_operand
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Block, Call, Const, Do, Function, Global, If, Let, Loop, Origin, Statement, Try, Var,
-    With,
+    Atom, Block, Call, Const, Do, Function, Global, Let, Origin, Region, Statement, Var,
 )
-from adcompiler.ir.visit import arms_of, substitute_block, walk
+from adcompiler.ir.visit import substitute_block, walk
 from adcompiler.products.specialised import Typed
 from adcompiler.runtime import give_back, own as own_copy
 from adcompiler.specialise.evaluator import Specialiser
@@ -107,25 +106,19 @@ def shared_storage(block: Block, unit: Unit) -> dict[Atom, list[Atom]]:
     """Return, for each variable, the atoms whose storage its value may share or hold."""
     shared: dict[Atom, list[Atom]] = {}
 
-    def note(pairs: Iterable[tuple[Var, Atom]]) -> None:
-        for var, atom in pairs:
-            if is_mutable(unit.type(atom)):
-                shared.setdefault(var, []).append(atom)
+    def note(var: Var, atom: Atom) -> None:
+        if is_mutable(unit.type(atom)):
+            shared.setdefault(var, []).append(atom)
 
     sharing = Sharing(unit.type, unit.definition)
     for statement in walk(block):
         match statement:
             case Let(target, rhs, _):
-                note((target, atom) for atom, _ in sharing.of(target, rhs))
-            case If(results=results) | With(results=results) | Try(results=results):
-                for arm in arms_of(statement):
-                    note(zip(results, arm.yields, strict=False))
-            case Loop():
-                note(zip(statement.items, statement.iterables, strict=False))
-                note(zip(statement.params, statement.inits, strict=False))
-                note(zip(statement.params, statement.next_values(), strict=False))
-                note(zip(statement.results, statement.params, strict=False))
-                note(zip(statement.collects, statement.collected(), strict=False))
+                for atom, _ in sharing.of(target, rhs):
+                    note(target, atom)
+            case Region():
+                for edge in statement.edges():
+                    note(edge.target, edge.source)
     return shared
 
 

@@ -18,7 +18,7 @@ from adcompiler.ir.nodes import (
     Try, Var, With, operands, unstar,
 )
 from adcompiler.ir.visit import (
-    arms_of, bound_inside, count_uses, defined, direct_uses, is_short_circuit, walk,
+    bound_inside, count_uses, defined, direct_uses, is_short_circuit, walk,
 )
 from adcompiler.typed.unit import Unit
 
@@ -92,7 +92,7 @@ class Fusion:
             case Loop():
                 self.loop(statement)
             case With() | Try():
-                for arm in arms_of(statement):
+                for arm in statement.arms():
                     self.block(arm.statements, arm.yields)
 
     def fuse(self, target: Var, rhs: Rhs) -> None:
@@ -308,7 +308,7 @@ def joined_values(block: Block) -> dict[Var, list[Atom]]:
                 statement.collects, statement.collected(), strict=True))
             found.update((item, [*statement.iterables]) for item in statement.items)
         elif isinstance(statement, (If, With, Try)):
-            for arm in arms_of(statement):
+            for arm in statement.arms():
                 for var, value in zip(statement.results, arm.yields, strict=False):
                     found.setdefault(var, []).append(value)
     return found

@@ -17,7 +17,7 @@ from adcompiler.backends.python.tapes import Tapes, saved_at
 from adcompiler.ir.nodes import (
     Atom, Block, Const, Function, If, Item, Let, Loop, Statement, Try, Var, With,
 )
-from adcompiler.ir.visit import arms_of, bound_inside, defined, direct_uses, walk
+from adcompiler.ir.visit import bound_inside, defined, direct_uses, walk
 from adcompiler.typed.unit import Unit
 
 
@@ -146,7 +146,7 @@ class Lifetimes:
         after = live & ~results
         bound = bound_inside(node)
         handlers = before = 0
-        for arm in reversed(arms_of(node)):
+        for arm in reversed(node.arms()):
             around = after | (handlers if isinstance(node, Try) and arm is node.body else 0)
             self.keep_results_apart(node.results, around)
             inner = self.block(arm, around | self.read(() if arm.diverges else arm.yields))

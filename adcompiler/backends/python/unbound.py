@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from adcompiler.ir.nodes import (
     Atom, Block, Call, Const, Do, If, Let, Loop, Pack, Try, Var, With, operands, unstar,
 )
-from adcompiler.ir.visit import arms_of, walk
+from adcompiler.ir.visit import walk
 from adcompiler.runtime import check_assigned, own, zeros_like
 
 
@@ -77,7 +77,7 @@ def copied(body: Block) -> Iterator[tuple[Var, Atom]]:
     for statement in walk(body):
         match statement:
             case If() | With() | Try():
-                for arm in arms_of(statement):
+                for arm in statement.arms():
                     yield from zip(statement.results, arm.yields, strict=False)
             case Loop(params=params, inits=inits, results=results):
                 yield from zip(params, inits, strict=True)

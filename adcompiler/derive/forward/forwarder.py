@@ -29,7 +29,7 @@ from adcompiler.ir.nodes import (
     NONE, Atom, Attribute, Block, Call, Const, Do, If, Item, Let, Loop, Origin, Pack, Rhs, Star,
     Statement, Try, Update, Var, With, substitute, unstar,
 )
-from adcompiler.ir.visit import arms_of, substitute_statement, with_head
+from adcompiler.ir.visit import substitute_statement, with_head
 from adcompiler.ops.registry import hashable
 from adcompiler.runtime import append, noted_value, record
 from adcompiler.runtime.shaping import reshape_view
@@ -234,7 +234,7 @@ class Forwarder(ForwardCalls):
         else:
             check_exceptions(self.s, self.varied, node)
         active = [i for i, result in enumerate(node.results) if self.tangents.is_active(result)]
-        blocks = [self.arm(arm, active, node.origin) for arm in arms_of(node)]
+        blocks = [self.arm(arm, active, node.origin) for arm in node.arms()]
         head = with_head(node, self.tangents.env)
         results = (*node.results, *(self.tangents.bound(node.results[i]) for i in active))
         if isinstance(head, With):

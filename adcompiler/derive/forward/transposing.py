@@ -27,9 +27,7 @@ from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Const, Do, If, Item, Let, Loop, Origin, Pack, Rhs, Star,
     Statement, Try, Var, With, operands, unstar,
 )
-from adcompiler.ir.visit import (
-    arms_of, defined, direct_uses, substitute_block, walk, with_blocks,
-)
+from adcompiler.ir.visit import defined, direct_uses, substitute_block, walk, with_blocks
 from adcompiler.ops.registry import REGISTRY, Rule, hashable
 from adcompiler.runtime import as_tangent, project, unbroadcast, zeros_like
 from adcompiler.runtime.regions import check_shape
@@ -192,7 +190,7 @@ class _Dependents:
                         self.whole.add(target)
                 case If() | With() | Try():
                     chosen = any(map(self.touches, direct_uses(statement)))
-                    for arm in arms_of(statement):
+                    for arm in statement.arms():
                         for result, atom in zip(statement.results, arm.yields, strict=False):
                             self.hand(result, atom)
                             if chosen:

@@ -7,15 +7,14 @@ can be added to.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Iterator, Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from adcompiler.analyses.storage import METADATA
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, If, Let, Loop, Statement, Try, Var, With,
 )
-from adcompiler.ir.visit import arms_of, defined, with_blocks, with_head
+from adcompiler.ir.visit import defined, with_blocks, with_head
 
 
 @dataclass(eq=False)
@@ -169,7 +168,7 @@ def finished_region(pending: PendingRegion) -> Statement:
     node = with_head(pending.node, pending.head)
     blocks = [
         Block(tuple(finish(arm)), tuple(row), block.diverges)
-        for arm, row, block in zip(pending.arms, pending.yields, arms_of(node), strict=True)
+        for arm, row, block in zip(pending.arms, pending.yields, node.arms(), strict=True)
     ]
     if isinstance(node, With):
         return replace(node, body=blocks[0], results=tuple(pending.results))

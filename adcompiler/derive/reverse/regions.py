@@ -22,8 +22,7 @@ from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Block, Call, Const, If, Origin, Statement, Try, Var,
     With, substitute,
 )
-from adcompiler.ir.visit import arms_of, bound_inside, direct_uses, free_variables
-
+from adcompiler.ir.visit import bound_inside, direct_uses, free_variables
 
 
 class RegionReverser(BranchReverser):
@@ -36,7 +35,7 @@ class RegionReverser(BranchReverser):
         else:
             check_exceptions(self.s, self.varied, node)
         arms, yields, sweeps, regions = [], [], [], []
-        for arm in arms_of(node):
+        for arm in node.arms():
             with self.forward_pass() as out, self.inside():
                 regions.append(self.region)
                 self.home.update(dict.fromkeys(bound_inside(node), self.region))
@@ -58,7 +57,7 @@ class RegionReverser(BranchReverser):
         """Write the reverse of the arms that may be completed, and choose among them."""
         node, s = pending.node, self.s
         at = node.origin.reversed()
-        blocks = arms_of(node)
+        blocks = node.arms()
         given, owned_before = self.given_results(node.results, cotangents, at)
         versions = self.version_results(node.results, blocks)
         if not given and not versions:

@@ -17,7 +17,7 @@ from adcompiler.ir.nodes import (
     Atom, Block, Call, Const, Do, If, Item, Let, Pack, Raise, Rhs, Statement, Step, Update, Var,
     With,
 )
-from adcompiler.ir.visit import arms_of, blocks_of, defined, walk
+from adcompiler.ir.visit import blocks_of, defined, walk
 from adcompiler.runtime import keeps_shape, note_value, own
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.state import State
@@ -92,7 +92,7 @@ def is_all_or_nothing(
         if isinstance(statement, (If, With)):
             position = statement.results.index(value)
             waiting += [
-                (arm.yields[position], earlier) for arm in arms_of(statement) if not arm.diverges
+                (arm.yields[position], earlier) for arm in statement.arms() if not arm.diverges
             ]
     return not Halves(unit, values).possible(statements)
 
@@ -118,7 +118,7 @@ class Halves:
             if isinstance(statement, If) or (
                 isinstance(statement, With) and self.purity.handles_errors(statement.context)
             ):
-                if any(self.possible(arm.statements) for arm in arms_of(statement)):
+                if any(self.possible(arm.statements) for arm in statement.arms()):
                     return True
             elif isinstance(statement, Let):
                 if changes and not at_once(self.purity, statement.rhs):
@@ -206,6 +206,6 @@ def may_raise(purity: Purity, unit: Unit, statement: Statement) -> bool:
     if isinstance(statement, If):
         return not isinstance(unit.type(statement.condition), t.Scalar) or any(
             arm.diverges or any(may_raise(purity, unit, inner) for inner in arm.statements)
-            for arm in arms_of(statement)
+            for arm in statement.arms()
         )
     return not (isinstance(statement, Do) and not purity.may_raise(statement.rhs))
