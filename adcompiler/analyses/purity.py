@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -127,8 +128,8 @@ def is_destructive(rhs: Rhs) -> bool:
     """Say whether ``rhs`` writes into its first argument."""
     if isinstance(rhs, Update):
         return True
-    return isinstance(rhs, Call) and isinstance(rhs.func, Const) and hashable(
-        rhs.func.value) and rhs.func.value in DESTRUCTIVE
+    return isinstance(rhs, Call) and isinstance(rhs.func, Const) and isinstance(
+        rhs.func.value, FunctionType) and rhs.func.value in DESTRUCTIVE
 
 
 def makes_storage(rhs: Rhs) -> bool:

@@ -113,17 +113,17 @@ def widened(
     that raises gives no value at all.
     """
     count = len(choices) - len(keywords)
-    for values in combined(choices):
-        named = dict(zip(keywords, values[count:], strict=True))
-        try:
-            with warnings.catch_warnings(), np.errstate(all="ignore"):
-                warnings.simplefilter("ignore")
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        for values in combined(choices):
+            named = dict(zip(keywords, values[count:], strict=True))
+            try:
                 other = type_of(function(*values[:count], **named))
-        except CannotStandInError:
-            return t.UNKNOWN
-        except Exception:
-            continue
-        found = t.join(found, other)
-        if isinstance(found, t.Unknown):
-            return found
+            except CannotStandInError:
+                return t.UNKNOWN
+            except Exception:
+                continue
+            found = t.join(found, other)
+            if isinstance(found, t.Unknown):
+                return found
     return found

@@ -101,14 +101,15 @@ def written_storage(block: Block) -> set[Atom]:
     written: set[Atom] = set()
     handed = Flow()
     for statement in walk(block):
-        match statement:
-            case Let(rhs=rhs) if (old := written_operand(rhs)) is not None:
+        if isinstance(statement, Let):
+            old = written_operand(statement.rhs)
+            if old is not None:
                 written.add(old)
-            case Region():
-                handed.steps += [
-                    (way.target, way.source) for way in statement.edges()
-                    if way.how in (LEAVES, ENTERS, AGAIN)
-                ]
+        elif isinstance(statement, Region):
+            handed.steps += [
+                (way.target, way.source) for way in statement.edges()
+                if way.how in (LEAVES, ENTERS, AGAIN)
+            ]
     return handed.backward(written)
 
 

@@ -31,6 +31,7 @@ from adcompiler.typed.values import type_of
 
 PACKAGE = Path(__file__).parent.parent
 MAX_DEPTH = 6
+MAX_CODES = 4096
 UNTOLD = "<unknown>"
 """Stands for what is not told apart from other values: what relies on it is not kept on disk."""
 
@@ -59,8 +60,22 @@ def primary_key(function: types.FunctionType, request: Iterable[object]) -> str:
 # -- code ------------------------------------------------------------------------------------------
 
 
+_code_digests: dict[tuple[int, bool], tuple[types.CodeType, str]] = {}
+
+
 def code_digest(code: types.CodeType, lines: bool = False) -> str:
     """Return a hash of what a code object does; with ``lines``, of where it stands too."""
+    known = _code_digests.get((id(code), lines))
+    if known is None:
+        if len(_code_digests) >= MAX_CODES:
+            _code_digests.clear()
+        known = code, digest_of_code(code, lines)  # kept, so that its id stays its own
+        _code_digests[id(code), lines] = known
+    return known[1]
+
+
+def digest_of_code(code: types.CodeType, lines: bool) -> str:
+    """As ``code_digest``, computed now."""
     place = (code.co_firstlineno, code.co_linetable.hex()) if lines else ()
     return digest(
         code.co_code.hex(), code.co_names, code.co_varnames, code.co_freevars, code.co_argcount,

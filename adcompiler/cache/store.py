@@ -4,8 +4,11 @@ The files are code that will run, in a directory that anything may have touched.
 returned only if it is a regular file of this user that nobody else may write, in a directory of
 which the same holds, and if its checksum is right. Everything else is as if it were not there.
 
-One file is written under a temporary name, synced and renamed, so that readers see all of it or
-nothing, and many processes may write the same entry at once: they write the same bytes.
+One file is written under a temporary name and renamed, so that readers see all of it or nothing,
+and many processes may write the same entry at once: they write the same bytes. It is not synced to
+disk, which takes as long as compiling a small function: what a crash of the machine leaves of it
+has not the right checksum, and is built again. Entries are spread over directories by the first two
+digits of their keys, so that a look-up lists a few names however many entries there are.
 """
 
 from __future__ import annotations
@@ -37,6 +40,7 @@ _HEADER = re.compile(rb"# adcompiler (\d+) sha256:([0-9a-f]{64})")
 _MANIFEST = b"# manifest: "
 _NAME = re.compile(r"\w+_[0-9a-f]{16}_[0-9a-f]{8}\.py", re.ASCII)
 _KEY = re.compile(r"[0-9a-f]{16,}")
+_PART = re.compile(r"[0-9a-f]{2}")
 _TEMPORARY = (".adcompiler_", ".tmp")
 _STEM_LENGTH = 60
 
@@ -94,8 +98,10 @@ class Store:
 
     def candidates(self, key: str) -> Iterator[Entry]:
         """Yield the sound entries of the key: variants, of which the caller picks a valid one."""
+        if self.directory is None:
+            return
         marker = f"_{_checked(key)[:16]}_"
-        for path in self._paths(marker):
+        for path in _entries(self.directory, _part(self.directory, key), marker):
             entry = _read(path, key)
             if entry is not None:
                 yield entry
@@ -110,10 +116,12 @@ class Store:
             return None
         content = _content(_checked(key), text, manifest)
         digest = hashlib.sha256(content).hexdigest()[:8]
-        path = self.directory / f"{_safe_stem(stem)}_{key[:16]}_{digest}.py"
+        part = _part(self.directory, key)
+        path = part / f"{_safe_stem(stem)}_{key[:16]}_{digest}.py"
         try:
             self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            problem = _problem_of_directory(self.directory)
+            part.mkdir(mode=0o700, exist_ok=True)
+            problem = _problem_of_directory(self.directory) or _problem_of_directory(part)
             if problem is None:
                 _write_whole(path, content)
                 return path
@@ -142,23 +150,46 @@ class Store:
                 path.unlink()
         return removed
 
-    def _paths(self, marker: str = "", *, temporary: bool = False) -> list[Path]:
-        """Return the entries of the directory with ``marker`` in their names, in a stable order."""
+    def _paths(self, *, temporary: bool = False) -> list[Path]:
+        """Return all entries, or what interrupted writes left, in a stable order."""
         if self.directory is None:
             return []
-        try:
-            problem = _problem_of_directory(self.directory)
-            names = [] if problem else os.listdir(self.directory)
-        except (FileNotFoundError, NotADirectoryError):
-            return []  # nothing has been written yet
-        except OSError as error:
-            problem, names = f"cannot be read ({error.strerror or error})", []
-        if problem:
-            _warn_once(self.directory, problem)
-        wanted = _is_temporary if temporary else _NAME.fullmatch
-        # The directory may hold thousands, of which one is looked for at each first call.
-        found = sorted(name for name in names if marker in name and wanted(name))
-        return [self.directory / name for name in found]
+        names = _names(self.directory, self.directory)
+        parts = [self.directory / name for name in sorted(names) if _PART.fullmatch(name)]
+        return [
+            path for part in (self.directory, *parts)
+            for path in _entries(self.directory, part, temporary=temporary)
+        ]
+
+
+def _part(directory: Path, key: str) -> Path:
+    """Return the directory of the entries of a key."""
+    return directory / key[:2]
+
+
+def _entries(
+    directory: Path, part: Path, marker: str = "", *, temporary: bool = False
+) -> list[Path]:
+    """Return the entries of a part of the cache with ``marker`` in their names, sorted."""
+    wanted = _is_temporary if temporary else _NAME.fullmatch
+    found = sorted(name for name in _names(directory, part) if marker in name and wanted(name))
+    return [part / name for name in found]
+
+
+def _names(directory: Path, part: Path) -> list[str]:
+    """Return the names in a directory of the cache, none if it is not to be trusted."""
+    try:
+        problem = _problem_of_directory(directory)
+        if problem is None and part != directory:
+            problem = _problem_of_directory(part)
+        names = [] if problem else os.listdir(part)
+    except (FileNotFoundError, NotADirectoryError):
+        return []  # nothing has been written yet
+    except OSError as error:
+        problem, names = f"cannot be read ({error.strerror or error})", []
+    if problem:
+        _warn_once(directory, problem)
+    return names
 
 
 def load_module(path: Path | None, text: str, module_name: str) -> types.ModuleType:
@@ -251,14 +282,12 @@ def _own_content(path: Path) -> bytes | None:
 
 
 def _write_whole(path: Path, content: bytes) -> None:
-    """Write the file under a temporary name, readable by its owner only, sync and rename it."""
+    """Write the file under a temporary name, readable by its owner only, and rename it."""
     prefix, suffix = _TEMPORARY
     descriptor, temporary = tempfile.mkstemp(prefix=prefix, suffix=suffix, dir=path.parent)
     try:
         with open(descriptor, "wb") as file:
             file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
         os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):

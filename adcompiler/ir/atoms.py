@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from adcompiler.errors import Finding
@@ -26,7 +26,9 @@ class Origin:
 
     def reversed(self) -> Origin:
         """Return the origin of the reverse sweep of this place."""
-        return self if self.reverse else replace(self, reverse=True)
+        if self.reverse:
+            return self
+        return Origin(self.file, self.line, self.column, self.text, True, self.width, self.via)
 
     @property
     def call(self) -> str:

@@ -218,9 +218,12 @@ def operands(rhs: Rhs) -> tuple[Atom, ...]:
     """Return the atoms that ``rhs`` reads, in evaluation order."""
     # Asked more often than anything else: calls, which are most of what is asked for, come first.
     if isinstance(rhs, Call):
+        args: tuple[Any, ...] = rhs.args
+        if Star in map(type, args):
+            args = tuple(map(unstar, args))
         if rhs.kwargs:
-            return (rhs.func, *map(unstar, rhs.args), *(atom for _, atom in rhs.kwargs))
-        return (rhs.func, *map(unstar, rhs.args))
+            return (rhs.func, *args, *(atom for _, atom in rhs.kwargs))
+        return (rhs.func, *args)
     of = _OPERANDS.get(type(rhs))
     return () if of is None else of(rhs)
 

@@ -62,14 +62,18 @@ def direct_uses(statement: Statement) -> tuple[Atom, ...]:
 
 def walk(block: Block) -> Iterator[Statement]:
     """Iterate over all statements of a block, inner ones after the statement that holds them."""
-    waiting = list(reversed(block.statements))
+    waiting = [iter(block.statements)]
     while waiting:
-        statement = waiting.pop()
-        yield statement
-        if isinstance(statement, (Let, Do)):
-            continue  # most statements: there is nothing inside
-        for inner in reversed(blocks_of(statement)):
-            waiting.extend(reversed(inner.statements))
+        for statement in waiting[-1]:
+            yield statement
+            if isinstance(statement, (Let, Do)):
+                continue  # most statements: there is nothing inside
+            inside = blocks_of(statement)
+            if inside:
+                waiting.extend(iter(inner.statements) for inner in reversed(inside))
+                break
+        else:
+            waiting.pop()
 
 
 def definitions(block: Block) -> set[Var]:

@@ -181,11 +181,8 @@ def stand_in(type_: t.Type, n: int) -> Any:
             if ndim == 0:
                 return np.asarray(stand_in(t.Scalar(type_.kind), n), dtype)
             if ndim == 1:
-                return (np.linspace(0.25, 0.75, n) if type_.kind == "float" else np.ones(n)).astype(
-                    dtype)
-            matrix = 0.25 + 0.5 * np.eye(n)  # positive definite: no factorisation refuses it
-            if type_.kind in ("int", "bool"):
-                matrix *= 4.0
+                return (slope(n) if type_.kind == "float" else np.ones(n)).astype(dtype)
+            matrix = definite(n) * 4.0 if type_.kind in ("int", "bool") else definite(n)
             return np.broadcast_to(matrix, (n,) * ndim).astype(dtype)
         case t.Text():
             return "a"
@@ -207,6 +204,18 @@ def stand_in(type_: t.Type, n: int) -> Any:
                 return sparse_stand_in(type_, n)
             return InstanceStandIn(type_)
     raise CannotStandInError(str(type_))
+
+
+@functools.cache
+def slope(n: int) -> np.ndarray:
+    """Return a vector of floats, of which stand-ins are copies."""
+    return np.linspace(0.25, 0.75, n)
+
+
+@functools.cache
+def definite(n: int) -> np.ndarray:
+    """Return a positive definite matrix: no factorisation refuses it."""
+    return 0.25 + 0.5 * np.eye(n)
 
 
 def sparse_stand_in(type_: t.Object, n: int) -> Any:
@@ -238,21 +247,21 @@ def try_types(
     tried = on_stand_ins(function)
     if tried is None:
         return t.UNKNOWN
-    for sizes in SIZES:
-        found: list[t.Type] = []
-        for n in sizes:
-            try:
-                args, kwargs = arguments(n)
-            except Exception:
-                return t.UNKNOWN
-            try:
-                with warnings.catch_warnings(), np.errstate(all="ignore"):
-                    warnings.simplefilter("ignore")
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        for sizes in SIZES:
+            found: list[t.Type] = []
+            for n in sizes:
+                try:
+                    args, kwargs = arguments(n)
+                except Exception:
+                    return t.UNKNOWN
+                try:
                     found.append(type_of(tried(*args, **kwargs)))
-            except Exception:
-                break
-        else:
-            return found[0] if found[0] == found[1] else t.UNKNOWN
+                except Exception:
+                    break
+            else:
+                return found[0] if found[0] == found[1] else t.UNKNOWN
     return t.UNKNOWN
 
 

@@ -51,6 +51,12 @@ def written(store: Store) -> Path:
     return path
 
 
+def files_in(store: Store) -> list[Path]:
+    """Return every file below the directory of a store."""
+    assert store.directory is not None
+    return [path for path in store.directory.rglob("*") if not path.is_dir()]
+
+
 def texts(store: Store, key: str = KEY) -> list[str]:
     return [entry.text for entry in store.candidates(key)]
 
@@ -125,7 +131,8 @@ def test_stem_becomes_part_of_a_file_name(store: Store, stem: str, start: str) -
     path = store.write(KEY, stem, TEXT, {})
     assert path is not None
     assert path.name.startswith(f"{start}{KEY[:16]}")
-    assert path.parent == store.directory
+    assert store.directory is not None
+    assert path.parent == store.directory / KEY[:2]
     assert texts(store) == [TEXT]
 
 
@@ -232,9 +239,10 @@ def test_entry_that_others_may_write(store: Store, mode: int) -> None:
 
 @posix_only
 @pytest.mark.parametrize("mode", [0o720, 0o702, 0o777, 0o1777])
-def test_directory_that_others_may_write(store: Store, mode: int) -> None:
+@pytest.mark.parametrize("part", [False, True])
+def test_directory_that_others_may_write(store: Store, mode: int, part: bool) -> None:
     path = written(store)
-    path.parent.chmod(mode)
+    (path.parent if part else path.parent.parent).chmod(mode)
     with pytest.warns(CacheWarning, match="can be written by other users"):
         assert texts(store) == []
     assert store.write(KEY, "f", TEXT, {}) is None
@@ -326,7 +334,7 @@ def test_the_warning_of_concurrent_threads_is_one(tmp_path: Path) -> None:
     assert len(seen) == 1
 
 
-@pytest.mark.parametrize("call", ["os.replace", "os.fsync", "tempfile.mkstemp"])
+@pytest.mark.parametrize("call", ["os.replace", "os.mkdir", "tempfile.mkstemp"])
 def test_failing_write_leaves_nothing(
     store: Store, call: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -339,7 +347,7 @@ def test_failing_write_leaves_nothing(
         patch.setattr({"os": os, "tempfile": tempfile}[module], name, fail)
         with pytest.warns(CacheWarning, match="No space left on device"):
             assert store.write(OTHER_KEY, "f", TEXT, {}) is None
-    assert os.listdir(path.parent) == [path.name]
+    assert files_in(store) == [path]
     assert texts(store) == [TEXT]  # what is there is still read
 
 
@@ -350,8 +358,7 @@ def test_interrupted_write_leaves_nothing(store: Store, monkeypatch: pytest.Monk
     monkeypatch.setattr(os, "replace", interrupt)
     with pytest.raises(KeyboardInterrupt):
         store.write(KEY, "f", TEXT, {})
-    assert store.directory is not None
-    assert os.listdir(store.directory) == []
+    assert files_in(store) == []
 
 
 def test_memory_only() -> None:
@@ -388,7 +395,7 @@ def test_four_processes_write_the_same_entries(tmp_path: Path) -> None:
         writer.join()
     assert [writer.exitcode for writer in writers] == [0] * 4
     assert sorted(entry.manifest["n"] for entry in Store(directory).candidates(KEY)) == [*range(10)]
-    assert len(os.listdir(directory)) == 10
+    assert len(files_in(Store(directory))) == 10
 
 
 # --- info, clear, directory -------------------------------------------------------------------
@@ -399,9 +406,10 @@ def test_info_and_clear(store: Store) -> None:
     sizes = [path.stat().st_size for path in paths if path is not None]
     assert store.info() == StoreInfo(2, sum(sizes), store.directory)
     assert store.directory is not None
-    (store.directory / ".adcompiler_abc.tmp").write_text("left by a killed process")
+    for left in (store.directory, store.directory / KEY[:2]):
+        (left / ".adcompiler_abc.tmp").write_text("left by a killed process")
     assert store.clear() == 2
-    assert os.listdir(store.directory) == []
+    assert files_in(store) == []
     assert texts(store) == []
 
 

@@ -28,11 +28,12 @@ def settle(imports: list[ast.stmt], functions: Sequence[ast.stmt]) -> list[ast.s
 
     Imports that give second names are added, those that nothing reads any more are left out.
     """
-    functions = [Constants().visit(function) for function in functions]
     free: dict[str, list[tuple[FreeName, set[str]]]] = {}
     every: set[str] = set()
     for function in functions:
-        nodes = list(ast.walk(function))
+        nodes = nodes_of(function)
+        if any(type(n) is ast.Constant and is_unwritable(n) for n in nodes):
+            nodes = nodes_of(Constants().visit(function))
         variables = {n.id for n in nodes if isinstance(n, ast.Name) and type(n) is not FreeName}
         variables |= {n.arg for n in nodes if isinstance(n, ast.arg)}
         every |= variables
@@ -57,17 +58,32 @@ def settle(imports: list[ast.stmt], functions: Sequence[ast.stmt]) -> list[ast.s
     return [*imports, *added]
 
 
+def nodes_of(tree: ast.AST) -> list[ast.AST]:
+    """Return all nodes of a tree, level by level, as ``ast.walk`` yields them."""
+    nodes = [tree]
+    for node in nodes:  # which grows meanwhile
+        for value in vars(node).values():
+            if isinstance(value, ast.AST):
+                nodes.append(value)
+            elif isinstance(value, list):
+                nodes += [item for item in value if isinstance(item, ast.AST)]
+    return nodes
+
+
+def is_unwritable(node: ast.Constant) -> bool:
+    """Say whether a constant is a number that is printed as a call, as there is no literal."""
+    return type(node.value) in (float, complex) and isinstance(canonical(node), ast.Call)
+
+
 class Constants(ast.NodeTransformer):
     """Writes numbers without a literal as what they are printed as: calls of ``float``."""
 
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
         """Return the call that a number is printed as, other constants as they are."""
-        if type(node.value) not in (float, complex):
+        if not is_unwritable(node):
             return node
         written = canonical(node)
-        if not isinstance(written, ast.Call):
-            return node
-        assert isinstance(written.func, ast.Name)
+        assert isinstance(written, ast.Call) and isinstance(written.func, ast.Name)
         return ast.Call(free_name(written.func.id), written.args, [])
 
 

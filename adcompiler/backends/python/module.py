@@ -71,8 +71,7 @@ def module_tree(
             raise InternalError(f"the parameters of {body[0].name} are named {', '.join(names)}")
         body[0].args = user_arguments(parameters, references)
         add_tangents(body[0].args, own[len(own) - product.tangents :])
-    module = ast.Module([*settle(references.imports(), body), *body], [])
-    return ast.fix_missing_locations(module), dict(references.bound)
+    return ast.Module([*settle(references.imports(), body), *body], []), dict(references.bound)
 
 
 def user_arguments(parameters: Sequence[Parameter], references: References) -> ast.arguments:

@@ -9,7 +9,7 @@ from typing import Any
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Call, Const, Function, Item, Origin, Param, Star, Var,
+    Atom, Attribute, Call, Const, Function, Item, Let, Origin, Param, Star, Var,
 )
 from adcompiler.ops.registry import Rule
 from adcompiler.specialise.writer import Writer
@@ -140,4 +140,6 @@ def explain_binding(s: Writer, rule: Rule, findings: int, origin: Origin) -> Non
 
 def at_origin(statement: Any, origin: Origin) -> Any:
     """Return a statement of a rule's body as one of the line that called the function."""
+    if isinstance(statement, Let):
+        return Let(statement.target, statement.rhs, origin)
     return replace(statement, origin=origin) if hasattr(statement, "origin") else statement

@@ -17,8 +17,8 @@ from adcompiler.frontend.functions import lower
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Block, Closure, Const, Function, If, Loop, Origin, Param, Star, Statement,
-    Unsupported, Var, unstar,
+    UNDEF, Atom, Block, Closure, Const, Function, Let, Origin, Param, Star, Statement, Unsupported,
+    Var, unstar,
 )
 from adcompiler.ir.visit import size, walk, with_blocks
 from adcompiler.specialise.calls.binding import bind, environment, literal, plain_call, shown_name
@@ -271,7 +271,7 @@ def apply(
         unit.active_calls.pop()
         unit.call_sites.pop()
     if not given:
-        s.out[start:] = [via(statement, origin) for statement in s.out[start:]]
+        s.out[start:] = via(s.out[start:], origin)
     return UNDEF if yields is None else yields[0]
 
 
@@ -280,24 +280,28 @@ def is_given(identity: Any) -> bool:
     return isinstance(identity, tuple) and identity[0] == GIVEN
 
 
-def via(statement: Statement, site: Origin) -> Statement:
-    """Return a statement of an opened function, with the line that called it."""
+def via(statements: Iterable[Statement], site: Origin) -> list[Statement]:
+    """Return the statements of an opened function, with the line that called it."""
+    line = site.via or site
+    moved: dict[int, Origin] = {}  # of a line's statements, most have one origin
+
+    def reached(origin: Origin) -> Origin:
+        found = moved.get(id(origin))
+        if found is None:
+            found = moved[id(origin)] = replace(origin, via=line)
+        return found
 
     def within(block: Block) -> Block:
-        return replace(block, statements=tuple(via(inner, site) for inner in block.statements))
+        return replace(block, statements=tuple(map(one, block.statements)))
 
-    if isinstance(statement, Unsupported):
-        return statement
-    new = replace(statement, origin=replace(statement.origin, via=site.via or site))
-    match new:
-        case If():
-            return replace(new, then=within(new.then), orelse=within(new.orelse))
-        case Loop():
-            test = new.condition
-            return replace(
-                new, condition=None if test is None else within(test), body=within(new.body)
-            )
-    return with_blocks(new, within)
+    def one(statement: Statement) -> Statement:
+        if isinstance(statement, Let):
+            return Let(statement.target, statement.rhs, reached(statement.origin))
+        if isinstance(statement, Unsupported):
+            return statement
+        return with_blocks(replace(statement, origin=reached(statement.origin)), within)
+
+    return [one(statement) for statement in statements]
 
 
 def partial_evaluation_helps(s: Writer, bound: list[Atom]) -> bool:
