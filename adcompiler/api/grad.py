@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, overload
 
 from adcompiler.cache.keys import unspelled
+from adcompiler.compile.modes import ROWS, named
 from adcompiler.dispatch import (
     MAX_DIRECT, Compiled, Options, Specialisations, differentiated_by_default, make_call, part_at,
 )
@@ -375,13 +376,16 @@ def source(
 
     ``mode`` is ``"grad"`` (or ``"reverse"``), ``"value_and_grad"``, ``"vjp"`` (the augmented primal
     and the pullback), ``"forward"`` (the pushforward), ``"taylor"`` (Taylor coefficients from those
-    of arguments) or ``"linearize"`` (the primal, and the derivative along tangents there). With
+    of arguments), ``"linearize"`` (the primal, and the derivative along tangents there),
+    ``"jacobian"``, ``"hessian"`` or ``"hvp"`` (the Hessian's product with a tangent). With
     ``batched``, vjp and forward are for many seeds at once.
     Without arguments, annotations give the types, and code for the rest is generic.
     """
-    mode = "grad" if mode == "reverse" else mode
-    if batched and mode not in ("vjp", "forward"):
-        raise ValueError(f"many seeds at once are for the modes vjp and forward; got {mode!r}")
+    mode = named(mode)
+    several = [row.name for row in ROWS if row.batches]
+    if batched and mode not in several:
+        raise ValueError(
+            f"many seeds at once are for the modes {' and '.join(several)}; got {mode!r}")
     derivative = Derivative(function, Options(mode, argnums, batched=batched))
     return derivative.source_for(*args, **kwargs) if args or kwargs else derivative.source
 

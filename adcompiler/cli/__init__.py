@@ -18,6 +18,7 @@ from adcompiler.cli.output import show_source
 from adcompiler.cli.rules import describe_rule, list_rules
 from adcompiler.cli.sparsity import SPARSE, add_sparsity, dump_sparse
 from adcompiler.cli.target import UsageError
+from adcompiler.compile.modes import ALIASES, MODES, ROWS
 from adcompiler.compile.pipeline import STAGES
 from adcompiler.errors import ADError
 
@@ -69,10 +70,11 @@ def add_dump(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     )
     parser.add_argument(
         "--mode",
-        choices=(
-            "grad", "value_and_grad", "vjp", "reverse", "forward", "taylor", "linearize", *SPARSE
-        ),
-        help="what to write; reverse is another name for grad (default: as decorated, or grad)",
+        choices=(*MODES, *ALIASES, *SPARSE),
+        help="what to write (default: as decorated, or grad). " + "; ".join((
+            *(f"{mode.name}: {mode.doc}" for mode in ROWS),
+            *(f"{other}: another name for {mode}" for other, mode in ALIASES.items()),
+        )),
     )
     parser.add_argument(
         "--argnums", help="positions or names, e.g. 0 or 0,1 or w,b; `0,` gives a tuple of one",

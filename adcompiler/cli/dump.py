@@ -13,6 +13,7 @@ from typing import Any
 from adcompiler.api.grad import Derivative
 from adcompiler.backends.python.printer.merge import merge
 from adcompiler.cli.target import UsageError, load_target, without_name
+from adcompiler.compile.modes import named
 from adcompiler.compile.pipeline import Emitted, Request, stages
 from adcompiler.dispatch import Options, Specialisations
 from adcompiler.dispatch.annotations import assumptions, parse_arguments, types_of_parameters
@@ -83,12 +84,12 @@ def requests_for(function: Any, options: DumpOptions) -> list[Request]:
     if isinstance(function, Derivative):
         function, wanted = function.primal, function.options
     if options.mode is not None:
-        wanted = replace(wanted, mode="grad" if options.mode == "reverse" else options.mode)
+        wanted = replace(wanted, mode=named(options.mode))
     if options.argnums is not None:
         wanted = replace(wanted, argnums=parse_argnums(options.argnums))
-    if options.has_aux:
-        wanted = replace(wanted, has_aux=True)
     try:
+        if options.has_aux:
+            wanted = replace(wanted, has_aux=True)
         s = Specialisations(function, wanted)
         given = parse_arguments(options.args)
     except ValueError as error:

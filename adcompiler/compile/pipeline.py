@@ -16,6 +16,8 @@ from adcompiler.backends.native.product import with_native
 from adcompiler.backends.native.values import Declined
 from adcompiler.backends.python.module import emit_module
 from adcompiler.budget import Budget
+from adcompiler.compile.applied import applied, types_of
+from adcompiler.compile.modes import MODES, Form
 from adcompiler.compile.nested import derive
 from adcompiler.errors import Finding, MissingRuleError, NotBatchable, UnsupportedError
 from adcompiler.frontend.depth import compiling
@@ -26,20 +28,13 @@ from adcompiler.ir.nodes import Function
 from adcompiler.ir.verifier import verify, verifying
 from adcompiler.ops.homes import display_name
 from adcompiler.optimise.raising import with_raising_kept
-from adcompiler.products.joint import gradient
-from adcompiler.products.linearization import NotSplittable, linearization
-from adcompiler.products.pair import split
+from adcompiler.products.linearization import NotSplittable
 from adcompiler.products.product import Product, optimised
-from adcompiler.products.pushforward import pushforward
 from adcompiler.products.specialised import Typed, specialise
 from adcompiler.runtime.native import has_compiler, runs_plain
 from adcompiler.typed.unit import Unit
 
 STAGES = ("parse", "types", "reverse", "optimise", "source")
-WITH_EFFECTS = ("vjp", "forward", "taylor", "linearize")
-"""Modes in which arguments are left as the function leaves them."""
-RETURN_VALUE = ("vjp", "value_and_grad", "linearize", "forward", "taylor")
-"""Modes that return the function's value: they raise whatever the function raises."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +157,7 @@ def with_loops(
     if request.backend == "python":
         return text, ()
     try:
-        if request.mode not in ("grad", "value_and_grad") or request.has_aux:
+        if not MODES[request.mode].has_loops or request.has_aux:
             raise Declined("there are loops for grad and value_and_grad without aux only")
         if request.backend == "auto" and not has_compiler():
             return text, ("", "stays in Python: numba is not installed")
@@ -202,11 +197,19 @@ def typed_function(unit: Unit, function: Function, request: Request) -> tuple[Un
     """
     copied: tuple[int, ...] = ()
     whole: tuple[Unit, Typed] | None = None
+    mode = MODES[request.mode]
+    types, wrt, parts = request.types, request.wrt, request.parts
+    if mode.operator:
+        function = applied(
+            function, request.function, mode.operator, wrt, parts, request.single)
+        types, wrt, parts = types_of(mode.operator, types, wrt), (), ()
     while True:
-        typed = specialise(unit, function, request.function, list(request.types), wrt=request.wrt,
-                           parts=request.parts, same=request.same, copied=copied)
+        if mode.operator:
+            unit.paths[id(request.function)] = ()
+        typed = specialise(unit, function, request.function, list(types), wrt=wrt, parts=parts,
+                           same=request.same, copied=copied)
         again = request.unit(unit.chosen)
-        containers = typed.containers_written(unit) if request.mode in WITH_EFFECTS else ()
+        containers = typed.containers_written(unit) if mode.has_effects else ()
         if not unit.merges <= unit.chosen and any(f.anchor == "aliases" for f in unit.findings):
             again.chosen |= unit.merges
         elif not unit.attempts <= unit.chosen:
@@ -222,19 +225,12 @@ def typed_function(unit: Unit, function: Function, request: Request) -> tuple[Un
 
 
 def differentiate(unit: Unit, typed: Typed, request: Request) -> Product:
-    """Return the product wanted: a split pair, the pushforward, or the joint function."""
-    if request.mode in RETURN_VALUE:
+    """Return the product that the mode names."""
+    mode = MODES[request.mode]
+    if mode.returns_value:
         typed = raising_kept(unit, typed)
-    if request.mode == "vjp":
-        return split(unit, typed, request.single, request.batched)
-    if request.mode == "forward":
-        return pushforward(unit, typed, request.batched, request.constant)
-    if request.mode == "taylor":
-        return pushforward(unit, typed, batched=True, series=True)
-    if request.mode == "linearize":
-        return linearization(unit, typed)
-    with_value = request.mode == "value_and_grad"
-    return gradient(unit, typed, with_value, request.has_aux, request.single)
+    return mode.build(
+        unit, typed, Form(request.single, request.has_aux, request.batched, request.constant))
 
 
 def raising_kept(unit: Unit, typed: Typed) -> Typed:

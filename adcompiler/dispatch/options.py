@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
+from adcompiler.compile.modes import MODES
 from adcompiler.runtime.native import has_compiler, runs_plain
 
-MODES = ("grad", "value_and_grad", "vjp", "forward", "taylor", "linearize")
 BACKENDS = ("python", "native", "auto")
 
 
@@ -26,6 +26,8 @@ class Options:
     def __post_init__(self) -> None:
         if self.mode not in MODES:
             raise ValueError(f"mode {self.mode!r} is not one of {', '.join(MODES)}")
+        if self.has_aux and MODES[self.mode].operator:
+            raise ValueError(f"has_aux is not for the mode {self.mode}")
         if self.backend not in BACKENDS:
             raise ValueError(f"backend {self.backend!r} is not one of {', '.join(BACKENDS)}")
 

@@ -24,6 +24,7 @@ from adcompiler.cache.keys import (
     type_text,
 )
 from adcompiler.cache.store import Entry, Store, default_directory, load_module
+from adcompiler.compile.modes import MODES
 from adcompiler.dispatch.arguments import real_at, refuse_foreign
 from adcompiler.dispatch.calling import (
     allowing_aliases, allowing_stretched, at_point, at_point_along, pair, with_effects,
@@ -305,14 +306,17 @@ class Specialisations:
         run = entry
         if any(report.get("native") or ()):
             run = getattr(module, report["native"][0], entry)
-        if self.options.mode == "vjp":
-            back = getattr(module, name.removesuffix("_augmented") + "_pullback")
-            run = pair(entry, back, self.options.batched, bool(report.get("seeds")))
+        mode = MODES[self.options.mode]
+        second = None
+        if mode.halves and not report.get("primal"):
+            first, rest = mode.halves
+            second = getattr(module, f"{name.removesuffix(first)}{rest}")
+        if second is not None and mode.seeds == "cotangents":
+            run = pair(entry, second, self.options.batched, bool(report.get("seeds")))
         names = tuple(self.parameters[i].name for i in self.wrt)
         wanted = tuple(zip(names, self.wrt, self.parts, strict=True))
-        if self.options.mode == "linearize" and not report.get("primal"):
-            rest = getattr(module, name.removesuffix("_linearized") + "_tangent")
-            run = linearized(entry, rest, wanted)
+        if second is not None and mode.seeds == "tangents":
+            run = linearized(entry, second, wanted)
         if report.get("effects") == ["by call"]:
             run = with_effects(run, self.target.function, self.parameters)
         if uses(text, "same_shape", "same_trailing_shape"):
@@ -320,15 +324,14 @@ class Specialisations:
         if uses(text, "apart"):
             run = allowing_aliases(run, lambda pairs: self.compile(types_, equal_shapes, pairs))
         call = run
-        if self.options.mode == "taylor":
-            call = at_point(run, wanted, batched=True)
-        if self.options.mode == "forward":
-            call = at_point(run, wanted, self.options.batched, bool(report.get("seeds")))
-            if report.get("constants"):
-                name, *rest = report["constants"]
-                call = at_point_along(entry, getattr(module, name), bool(rest), wanted)
-        if self.options.mode == "linearize" and report.get("primal"):
+        if mode.halves and second is None:
             call = run = recomputing(run, wanted)
+        elif report.get("constants"):
+            name, *with_value = report["constants"]
+            call = at_point_along(entry, getattr(module, name), bool(with_value), wanted)
+        elif mode.seeds and second is None:
+            batched = self.options.batched or mode.seeds == "coefficients"
+            call = at_point(run, wanted, batched, bool(report.get("seeds")))
         tests = guard(self.target.function, facts, self.arguments(types_))
         return Compiled(entry, call, text, path, types_, tests, report, captured, run)
 

@@ -10,6 +10,7 @@ from adcompiler.ir.nodes import Atom, Block, Const, Function, Origin, Pack
 from adcompiler.ir.visit import direct_uses, walk
 from adcompiler.optimise.passes import optimise
 from adcompiler.products.finish import own_arrays
+from adcompiler.products.specialised import Typed, all_params
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.typed.unit import Callee, Unit
 
@@ -46,6 +47,26 @@ def optimised(product: Product, unit: Unit) -> Product:
         foreign = {param.var for param in main.params}
         functions[0] = replace(main, body=own_arrays(main.body, unit, foreign, main.origin))
     return replace(product, functions=functions)
+
+
+def as_it_is(unit: Unit, typed: Typed, what: str, tangents: int = 0) -> Product:
+    """Return a typed function as it is, with what it calls by name.
+
+    ``what`` tells what it computes of another function, whose name it starts with; ``tangents``
+    counts the last of its parameters, which the user's function has not.
+    """
+    if typed.written or typed.lost:
+        unit.findings.append(typed.origin.finding(
+            "a function that writes into its arguments", "let it write into copies", "array-writes",
+        ))
+    name = typed.function.name
+    params = all_params(unit, typed)
+    count = len(typed.params) - tangents
+    params = (*params[:count], *params[len(typed.params):], *params[count : len(typed.params)])
+    main = Function(name, params, Block(typed.statements, (typed.value,)), typed.origin)
+    along = "".join(f" with {var.name}" for var in typed.params[count:])
+    docs = {name: f"Return the {what} of `{name.rpartition('_')[0]}`{along}."}
+    return Product([main, *plain_functions([main])], docs, tangents=tangents)
 
 
 def pack(s: Specialiser, atoms: list[Atom], origin: Origin) -> Atom:

@@ -13,6 +13,7 @@ from adcompiler.analyses.liveness import live_variables
 from adcompiler.analyses.once import reused_variables
 from adcompiler.backends.python.module import emit_with_origins
 from adcompiler.cache.store import load_module
+from adcompiler.compile.modes import MODES, Form
 from adcompiler.compile.nested.called import Called
 from adcompiler.errors import Finding
 from adcompiler.frontend.places import PSEUDO, stand_for
@@ -20,11 +21,8 @@ from adcompiler.ir.nodes import (
     UNDEF, Atom, Block, Origin, Var,
 )
 from adcompiler.ir.visit import definitions
-from adcompiler.products.joint import gradient
-from adcompiler.products.linearization import NotSplittable, linearization
-from adcompiler.products.pair import split
+from adcompiler.products.linearization import NotSplittable
 from adcompiler.products.product import Product, optimised
-from adcompiler.products.pushforward import pushforward
 from adcompiler.products.specialised import Typed, Written, find_inputs
 from adcompiler.specialise.calls.binding import environment
 from adcompiler.specialise.calls.callees import made_anew
@@ -174,17 +172,11 @@ def refuse_effect(derived: Derived, origin: Origin, what: str) -> None:
 
 def product_of(unit: Unit, typed: Typed, wanted: Wanted) -> Product:
     """Return the product wanted, in which nothing is left of what the arguments became."""
-    single = not isinstance(wanted.argnums, tuple)
-    if wanted.mode in ("vjp", "forward", "linearize"):
+    mode = MODES[wanted.mode]
+    if mode.has_effects:
         typed.written = []
-    match wanted.mode:
-        case "vjp":
-            return split(unit, typed, single)
-        case "forward":
-            return pushforward(unit, typed)
-        case "linearize":
-            return linearization(unit, typed)
-    return gradient(unit, typed, wanted.mode == "value_and_grad", wanted.has_aux, single)
+    single = not isinstance(wanted.argnums, tuple)
+    return mode.build(unit, typed, Form(single, wanted.has_aux))
 
 
 PULLBACK = """from adcompiler.runtime import as_cotangent
@@ -218,7 +210,7 @@ def load(
 ) -> None:
     """Load the emitted code of a derivative, as functions that are opened like the user's."""
     main = product.functions[0].name
-    if wanted.mode in ("vjp", "linearize"):
+    if MODES[wanted.mode].halves:
         text, main, before = with_second_half(wanted, product, text)
         origins = {line + before: origin for line, origin in origins.items()}
     values = {name: value for name, (value, _) in bound.items()}
@@ -242,7 +234,7 @@ def with_second_half(wanted: Wanted, product: Product, text: str) -> tuple[str, 
     code = made[first.name].__code__
     params = ", ".join(code.co_varnames[: code.co_argcount])
     name = first.name.rpartition("_")[0]
-    if wanted.mode == "vjp":
+    if MODES[wanted.mode].seeds == "cotangents":
         checked = wanted.option("checked", True)
         given = "as_cotangent(cotangent, value)" if checked else "cotangent"
         whole = PULLBACK.format(text=text, name=name, params=params, cotangent=given)

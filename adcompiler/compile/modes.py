@@ -1,0 +1,152 @@
+"""The modes: what can be asked of the compiler for one function, one row for each.
+
+A row says what is built, what it is given and what it returns; the pipeline, derivatives inside of
+compiled code, dispatch, ``source`` and the command line read it. A new mode is a row here and the
+product that it names. Products are imported when they are built: a process that finds all it needs
+in the cache loads no compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from adcompiler.products.product import Product
+    from adcompiler.products.specialised import Typed
+    from adcompiler.typed.unit import Unit
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a product is wanted: a lone result or a tuple, with aux or without, of many seeds."""
+
+    single: bool = True
+    has_aux: bool = False
+    batched: bool = False
+    constant: bool = False
+
+
+Build = Callable[["Unit", "Typed", Form], "Product"]
+"""Makes a product of a typed function."""
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One mode; ``name`` is also what its code is cached under, and ``doc`` what it writes.
+
+    ``seeds`` are what the code is given beside the arguments: ``cotangents``, ``tangents`` or
+    ``coefficients`` (of all orders at once). ``halves`` are the ends of the names of two functions,
+    the second of which is given seeds and what the first one saves; without them it is one function
+    of both. ``returns_value`` says that the function's value is returned, so that whatever the
+    function raises is raised; ``has_effects`` that arguments are left as the function leaves them;
+    ``batches`` that there may be many seeds, ``takes_aux`` that it may be without the derivative
+    of a second result, ``has_loops`` that it may be compiled to loops of machine numbers.
+    ``operator`` names the operator of the user that is called, where it is that.
+    """
+
+    name: str
+    doc: str
+    build: Build
+    seeds: str = ""
+    halves: tuple[str, ...] = ()
+    returns_value: bool = False
+    has_effects: bool = False
+    batches: bool = False
+    takes_aux: bool = False
+    has_loops: bool = False
+    operator: str = ""
+
+
+def build_gradient(unit: Unit, typed: Typed, form: Form) -> Product:
+    """Build the joint function without the value."""
+    from adcompiler.products.joint import gradient
+
+    return gradient(unit, typed, False, form.has_aux, form.single)
+
+
+def build_value_and_gradient(unit: Unit, typed: Typed, form: Form) -> Product:
+    """Build the joint function with the value."""
+    from adcompiler.products.joint import gradient
+
+    return gradient(unit, typed, True, form.has_aux, form.single)
+
+
+def build_pair(unit: Unit, typed: Typed, form: Form) -> Product:
+    """Build the augmented primal and the pullback."""
+    from adcompiler.products.pair import split
+
+    return split(unit, typed, form.single, form.batched)
+
+
+def build_pushforward(unit: Unit, typed: Typed, form: Form) -> Product:
+    """Build the pushforward."""
+    from adcompiler.products.pushforward import pushforward
+
+    return pushforward(unit, typed, form.batched, form.constant)
+
+
+def build_series(unit: Unit, typed: Typed, form: Form) -> Product:
+    """Build the function of Taylor coefficients."""
+    from adcompiler.products.pushforward import pushforward
+
+    return pushforward(unit, typed, batched=True, series=True)
+
+
+def build_linearization(unit: Unit, typed: Typed, form: Form) -> Product:
+    """Build the primal, and the derivative along tangents there."""
+    from adcompiler.products.linearization import linearization
+
+    return linearization(unit, typed)
+
+
+def applied_as(what: str, tangents: int = 0) -> Build:
+    """Return what builds a function that calls an operator, with directions as last parameters."""
+
+    def build_applied(unit: Unit, typed: Typed, form: Form) -> Product:
+        from adcompiler.products.product import as_it_is
+
+        return as_it_is(unit, typed, what, tangents)
+
+    return build_applied
+
+
+ROWS = (
+    Mode("grad", "the gradient", build_gradient, takes_aux=True, has_loops=True),
+    Mode(
+        "value_and_grad", "the value and the gradient", build_value_and_gradient,
+        returns_value=True, takes_aux=True, has_loops=True,
+    ),
+    Mode(
+        "vjp", "the augmented primal and the pullback", build_pair, "cotangents",
+        ("augmented", "pullback"), returns_value=True, has_effects=True, batches=True,
+    ),
+    Mode(
+        "forward", "the pushforward", build_pushforward, "tangents", returns_value=True,
+        has_effects=True, batches=True,
+    ),
+    Mode(
+        "taylor", "Taylor coefficients from those of arguments", build_series, "coefficients",
+        returns_value=True, has_effects=True,
+    ),
+    Mode(
+        "linearize", "the primal, and the derivative along tangents there", build_linearization,
+        "tangents", ("linearized", "tangent"), returns_value=True, has_effects=True,
+    ),
+    Mode("jacobian", "the Jacobian", applied_as("Jacobian"), operator="jacobian"),
+    Mode("hessian", "the Hessian", applied_as("Hessian"), operator="hessian"),
+    Mode(
+        "hvp", "the Hessian's product with a tangent", applied_as("product of the Hessian", 1),
+        "tangents", operator="hvp",
+    ),
+)
+
+MODES: dict[str, Mode] = {mode.name: mode for mode in ROWS}
+ALIASES = {"reverse": "grad"}
+"""Other names of modes, where a user writes one."""
+
+
+def named(name: str) -> str:
+    """Return the mode that a user's name for it means."""
+    return ALIASES.get(name, name)
