@@ -24,15 +24,23 @@ from adcompiler.frontend.depth import compiling
 from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
 from adcompiler.ir.failures import reported
-from adcompiler.ir.nodes import Function
+from adcompiler.ir.nodes import Const, Function
 from adcompiler.ir.verifier import verify, verifying
+from adcompiler.ir.visit import direct_uses, walk
 from adcompiler.ops.homes import display_name
+from adcompiler.ops.registry import hashable
 from adcompiler.optimise.raising import with_raising_kept
 from adcompiler.products.linearization import NotSplittable
 from adcompiler.products.product import Product, optimised
 from adcompiler.products.specialised import Typed, specialise
+from adcompiler.runtime import apart, same_shape, same_trailing_shape
 from adcompiler.runtime.native import has_compiler, runs_plain
 from adcompiler.typed.unit import Unit
+
+CHECKS: dict[Any, str] = {
+    same_shape: "shapes", same_trailing_shape: "shapes", apart: "aliases",
+}
+"""Functions that raise where operands are stretched, or arguments are one object."""
 
 STAGES = ("parse", "types", "reverse", "optimise", "source")
 
@@ -102,9 +110,19 @@ class Emitted:
             "changed": sorted({f"{name}: {r.primal_note}" for name, r in named if r.primal_note}),
             "kinks": sorted({f"{name}: {r.kink}" for name, r in named if r.kink}),
             "residuals": self.product.residuals, "effects": [self.product.effects],
-            "seeds": ["one by one"] if self.one_by_one else [],
+            "seeds": ["one by one"] if self.one_by_one else [], "checks": sorted(self.checks),
             "constants": list(self.product.constants),
             "primal": ["in each call"] if self.recomputes else [], "native": list(self.native),
+        }
+
+
+    @property
+    def checks(self) -> set[str]:
+        """What the code notices that it was not compiled for, before it has any effect."""
+        return {
+            CHECKS[atom.value] for function in self.product.functions
+            for statement in walk(function.body) for atom in direct_uses(statement)
+            if isinstance(atom, Const) and hashable(atom.value) and atom.value in CHECKS
         }
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -319,9 +318,9 @@ class Specialisations:
             run = linearized(entry, second, wanted)
         if report.get("effects") == ["by call"]:
             run = with_effects(run, self.target.function, self.parameters)
-        if uses(text, "same_shape", "same_trailing_shape"):
+        if "shapes" in report["checks"]:
             run = allowing_stretched(run, lambda: self.compile(types_, False, same))
-        if uses(text, "apart"):
+        if "aliases" in report["checks"]:
             run = allowing_aliases(run, lambda pairs: self.compile(types_, equal_shapes, pairs))
         call = run
         if mode.halves and second is None:
@@ -334,11 +333,6 @@ class Specialisations:
             call = at_point(run, wanted, batched, bool(report.get("seeds")))
         tests = guard(self.target.function, facts, self.arguments(types_))
         return Compiled(entry, call, text, path, types_, tests, report, captured, run)
-
-
-def uses(text: str, *names: str) -> bool:
-    """Say whether a module may call one of these functions of the runtime, by whatever name."""
-    return any(re.search(rf"\b{name}\b", text) for name in names)
 
 
 def cell_contents(cell: Any) -> Any:
