@@ -39,7 +39,8 @@ from adcompiler.sparsity.interpreter.run import Refusal
 from adcompiler.sparsity.tracing.detectors import (
     Global, Tracing, columns_of, is_in_place, jacobian_buffer, retold,
 )
-from adcompiler.typed.unit import Callee, Unit
+from adcompiler.typed.callee import Callee
+from adcompiler.typed.unit import Unit
 from adcompiler.typed.values import type_of
 
 Argnums = int | str | tuple[int | str, ...]
@@ -107,7 +108,7 @@ class Patterns:
         target = request.function
         unit, typed = typed_function(Unit(root=target), lower(target), request)
         refuse(unit)
-        params = tuple(Param(var, 1) for var in (*typed.params, *unit.captured.values()))
+        params = tuple(Param(var, 1) for var in (*typed.params, *unit.relied.captured.values()))
         written = [it for it in typed.written if it.var in typed.params]
         yields = (typed.value, *(it.final for it in written))
         inputs = [typed.params[i] for i in self.forms.wrt]
@@ -119,10 +120,10 @@ class Patterns:
             unit.findings.extend(typed.lost)
             refuse(unit)
         return Compiled(
-            unit, function, program_of(function, unit, inputs), tuple(unit.captured),
+            unit, function, program_of(function, unit, inputs), tuple(unit.relied.captured),
             tuple(typed.params.index(it.var) for it in written),
             is_in_place and bool(written),
-            guard(target, unit.facts, self.forms.arguments(request.types)),
+            guard(target, unit.relied.facts, self.forms.arguments(request.types)),
         )
 
     def check_apart(self, compiled: Compiled, values: Sequence[Any]) -> None:
@@ -147,7 +148,7 @@ class Patterns:
         compiled = self.compiled(values)
         self.check_apart(compiled, values)
         inputs = Inputs(mode == "local", second)
-        if compiled.unit.relies_on_layout and not inputs.local and any(
+        if compiled.unit.writes.relies_on_layout and not inputs.local and any(
             isinstance(value, np.ndarray) and value.ndim == 1 and not value.flags.c_contiguous
             for value in values
         ):

@@ -155,7 +155,8 @@ def check_given_types(options: DumpOptions, requests: list[Request]) -> None:
 
 def check_importable(emitted: Emitted, name: str) -> None:
     """Refuse code that needs values which no import reaches."""
-    problems = [f"`{var}` is a variable of the function around it" for var in emitted.unit.captured]
+    captured = emitted.unit.relied.captured
+    problems = [f"`{var}` is a variable of the function around it" for var in captured]
     problems += [f"{value!r} is not found under its name" for value, _ in emitted.bound.values()]
     problems += [
         f"{file} has the name of another module" for file in without_name(emitted.text)

@@ -35,6 +35,7 @@ from adcompiler.products.product import Product, optimised
 from adcompiler.products.specialised import Typed, specialise
 from adcompiler.runtime import apart, same_shape, same_trailing_shape
 from adcompiler.runtime.native import has_compiler, runs_plain
+from adcompiler.typed.tables import Settings
 from adcompiler.typed.unit import Unit
 
 CHECKS: dict[Any, str] = {
@@ -79,11 +80,10 @@ class Request:
     budget: Budget = field(default_factory=Budget.from_environment, compare=False)
 
     def unit(self, chosen: frozenset[Any] = frozenset()) -> Unit:
-        """Return the empty tables of a compilation; ``chosen`` are those of ``Unit``."""
+        """Return the empty tables of a compilation; ``chosen`` are those of ``Settings``."""
         return Unit(
-            root=self.function, assume_equal_shapes=self.assume_equal_shapes, chosen=chosen,
-            derive=derive, strict_primal=self.strict_primal, debug=self.debug,
-            budget=self.budget,
+            root=self.function, assume_equal_shapes=self.assume_equal_shapes,
+            settings=Settings(self.strict_primal, self.debug, derive, chosen, self.budget),
         )
 
 
@@ -103,7 +103,7 @@ class Emitted:
     @property
     def report(self) -> dict[str, list[str]]:
         """What ``explain`` says of the rules used."""
-        rules = list(self.unit.rules_used)
+        rules = list(self.unit.relied.rules_used)
         named = [(display_name(rule.function), rule) for rule in rules]
         return {
             "rules": sorted({name for name, _ in named}),
@@ -223,23 +223,23 @@ def typed_function(unit: Unit, function: Function, request: Request) -> tuple[Un
         types, wrt, parts = types_of(mode.operator, types, wrt), (), ()
     while True:
         if mode.operator:
-            unit.paths[id(request.function)] = ()
+            unit.relied.paths[id(request.function)] = ()
         typed = specialise(unit, function, request.function, list(types), wrt=wrt, parts=parts,
                            same=request.same, copied=copied)
-        again = request.unit(unit.chosen)
+        chosen, writes = unit.settings.chosen, unit.writes
         containers = typed.containers_written(unit) if mode.has_effects else ()
-        if not unit.merges <= unit.chosen and any(f.anchor == "aliases" for f in unit.findings):
-            again.chosen |= unit.merges
-        elif not unit.attempts <= unit.chosen:
+        if not writes.merges <= chosen and any(f.anchor == "aliases" for f in unit.findings):
+            chosen |= writes.merges
+        elif not writes.attempts <= chosen:
             whole = None if unit.findings else (unit, typed)
-            again.chosen |= unit.attempts
+            chosen |= writes.attempts
         elif whole is not None and unit.findings:
             return whole
         elif containers and not copied and not unit.findings:
             copied = containers
         else:
             return unit, typed
-        unit = again
+        unit = request.unit(chosen)
 
 
 def differentiate(unit: Unit, typed: Typed, request: Request) -> Product:
@@ -253,7 +253,7 @@ def differentiate(unit: Unit, typed: Typed, request: Request) -> Product:
 
 def raising_kept(unit: Unit, typed: Typed) -> Typed:
     """Return a function, and let those it calls be, with what may raise evaluated if unused too."""
-    for callee in unit.callees.values():
+    for callee in unit.calls.callees.values():
         if callee.function is not None:
             body = callee.function.body
             kept = with_raising_kept(unit, body.statements, body.yields)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from adcompiler.typed.unit import Callee
+from adcompiler.typed.callee import Callee
 
 
 @dataclass(eq=False)

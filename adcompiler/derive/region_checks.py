@@ -11,7 +11,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import direct_uses, used, walk
 from adcompiler.specialise.evaluator import Specialiser
-from adcompiler.typed.unit import Callee
+from adcompiler.typed.callee import Callee
 
 AS_TEXT = frozenset({str, repr, type, isinstance, print, format})
 """Functions through which no derivative of an exception's values goes."""

@@ -50,10 +50,10 @@ def apply_rule(
     temporary: bool, origin: Origin, active: Callable[[Atom], bool],
 ) -> Applied:
     """Write the augmented primal of a call that follows ``rule``."""
-    s.unit.rules_used[rule] = None
+    s.unit.relied.rules_used[rule] = None
     apply = apply_partials if rule.definition is None else apply_definition
     applied = apply(s, rule, func, args, kwargs, name, temporary, origin, active)
-    if s.unit.debug:
+    if s.unit.settings.debug:
         return checked(rule, applied)
     if not is_foreign(rule):
         return applied
@@ -214,9 +214,9 @@ def apply_definition(
     storage = Storage(s, function)
 
     def body() -> tuple[Atom, ...] | None:
-        s.unit.active_calls.append(rule)
+        s.unit.calls.active.append(rule)
         yields = s.block(function.body, environment(function, bound, (), Const(None)), scope)
-        s.unit.active_calls.pop()
+        s.unit.calls.active.pop()
         return yields
 
     yields = storage.following(body)
@@ -230,13 +230,13 @@ def apply_definition(
         )
     s.out[before:] = [at_origin(statement, origin) for statement in s.out[before:]]
     result, pullback = parts
-    if s.unit.strict_primal and rule.primal_note:
+    if s.unit.settings.strict_primal and rule.primal_note:
         result = own_primal(s, rule, func, args, kwargs, name, origin) or result
     if isinstance(result, Var) and result.temporary:
         if not temporary:
-            s.unit.names.setdefault(result, name)
+            s.unit.naming.names.setdefault(result, name)
         elif not hasattr(builtins, name):
-            s.unit.hints.setdefault(result, name)
+            s.unit.naming.hints.setdefault(result, name)
 
     def pull_back(s: Specialiser, dy: Atom, at: Origin) -> list[tuple[Atom, Atom]]:
         start = len(s.out)
@@ -342,7 +342,7 @@ def apply_forward(
 ) -> tuple[Atom, Atom] | None:
     """Write a call by a forward rule; return the atoms of the result and of its tangent."""
     definition: Any = rule.forward
-    s.unit.rules_used[rule] = None
+    s.unit.relied.rules_used[rule] = None
     function = lower(definition)
     start = len(s.out)
     packed = [
@@ -354,10 +354,10 @@ def apply_forward(
     if bound is None:
         explain_binding(s, rule, findings, origin)
         return None
-    s.unit.active_calls.append(rule)
+    s.unit.calls.active.append(rule)
     yields = s.block(
         function.body, environment(function, bound, (), Const(None)), Scope(definition))
-    s.unit.active_calls.pop()
+    s.unit.calls.active.pop()
     s.out[start:] = [at_origin(statement, origin) for statement in s.out[start:]]
     parts = None if yields is None else s.unit.elements(yields[0])
     if parts is None or len(parts) != 2:

@@ -246,15 +246,15 @@ class Specialisations:
         if manifest is not None and before == REGISTRY.generation:
             path = store.write(key, emitted.entry, emitted.text, manifest)
         return self.loaded(
-            path, emitted.text, emitted.entry, values, types_, unit.facts, emitted.report,
-            tuple(unit.captured), equal_shapes, same,
+            path, emitted.text, emitted.entry, values, types_, unit.relied.facts, emitted.report,
+            tuple(unit.relied.captured), equal_shapes, same,
         )
 
     def manifest(self, emitted: Any, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return what an entry relies on; None if another process could not find all of it."""
         unit = emitted.unit
-        rules = rules_manifest(unit.rules_used)
-        facts = [(storable(path), fingerprint(value)) for path, value in unit.facts.items()]
+        rules = rules_manifest(unit.relied.rules_used)
+        facts = [(storable(path), fingerprint(value)) for path, value in unit.relied.facts.items()]
         bound = {}
         for name, (value, path) in emitted.bound.items():
             bound[name] = None if path is None else storable(path)
@@ -266,7 +266,7 @@ class Specialisations:
             return None
         return {
             "entry": emitted.entry, "facts": facts, "rules": rules, "bound": bound,
-            "names": names_manifest(unit.rule_names), "captured": list(unit.captured),
+            "names": names_manifest(unit.relied.rule_names), "captured": list(unit.relied.captured),
             "report": emitted.report,
         }
 

@@ -157,11 +157,11 @@ class _Copies:
         statements[position:] = [
             substitute_statement(s, {copy: original}) for s in statements[position + 1 :]
         ]
-        for table in (self.unit.names, self.unit.hints):
+        for table in (self.unit.naming.names, self.unit.naming.hints):
             if copy in table:
                 table.setdefault(original, table[copy])
         if not copy.temporary and original.temporary:
-            self.unit.names.setdefault(original, copy.name)
+            self.unit.naming.names.setdefault(original, copy.name)
         heirs, relatives = self.members.get(self.root(copy), [copy]), self.relatives(original)
         self.derived.setdefault(original, []).extend(self.derived.get(copy, ()))
         for atoms in self.handed.values():

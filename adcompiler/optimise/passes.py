@@ -51,5 +51,5 @@ def optimise(block: Block, unit: Unit, join: bool = True) -> Block:
             if outside is not None:
                 verify_block(block, outside, unit.type, f"what {name} gives")
             if block.statements and not isinstance(first := block.statements[0], Unsupported):
-                unit.budget.check(first.origin)
+                unit.settings.budget.check(first.origin)
     return block

@@ -80,7 +80,10 @@ class _Raising:
         nothing is known here; what a write computes it raises by itself.
         """
         unit = self.unit
-        if target in unit.one_shot or target in unit.generators or target in unit.spared:
+        iterators = unit.iterators
+        if target in iterators.one_shot or target in iterators.generators or (
+            target in unit.writes.spared
+        ):
             return False
         types = [unit.type(atom) for atom in (target, *operands(rhs)[1:])]
         if any(t.is_function(type_) and not is_class(type_) for type_ in types):

@@ -45,7 +45,7 @@ class _Scatters:
                 continue
             chain, whole, total = moved
             buffer: Any = whole
-            self.unit.names.setdefault(whole, self.unit.names.get(total, total.name))
+            self.unit.naming.names.setdefault(whole, self.unit.naming.names.get(total, total.name))
             rewritten: list[Statement] = []
             for n, link in enumerate(chain):
                 target = total if n == len(chain) - 1 else link.target

@@ -63,7 +63,7 @@ class Spreads(Rewriter):
         """Return the same attribute of an operand of the expression, if that must be equal."""
         if rhs.name not in ("shape", "size") or not isinstance(rhs.obj, Var):
             return None
-        if target in self.unit.evidence:
+        if target in self.unit.writes.checks:
             return None  # what is compared must not be rewritten by what the comparison shows
         closer = self.unit.same_shape_operand(rhs.obj)
         return None if closer is None else Attribute(closer, rhs.name)

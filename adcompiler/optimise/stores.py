@@ -205,7 +205,7 @@ class _Stores:
         target = zero.let.target
         rhs = Update(zero.source, (Step("item", args=(zero.index,)),), added.value)
         self.unit.defs[target] = self.made[target] = rhs
-        for table in (self.unit.names, self.unit.hints):
+        for table in (self.unit.naming.names, self.unit.naming.hints):
             table.pop(target, None)
         new = [Let(target, rhs, added.let.origin), *links]
         mapping: dict[Var, Atom] = {added.let.target: new[-1].target}

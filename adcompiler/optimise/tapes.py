@@ -133,7 +133,7 @@ class _Tapes:
         groups: dict[tuple[Loop, ...], list[tuple[Var, Atom, Way]]] = {}
         for collect, value in zip(loop.collects, loop.collected(), strict=True):
             way = self.way(collect) if collect not in self.gone else None
-            if way is not None and way.item not in self.unit.opened:
+            if way is not None and way.item not in self.unit.naming.opened:
                 groups.setdefault(way.loops, []).append((collect, value, way))
         for group in groups.values():
             kept: dict[Atom, tuple[Var, Way]] = {}
@@ -166,8 +166,8 @@ class _Tapes:
             for var, held in ((outer, t.List(type_)), (way.item, type_)):
                 self.fresh[var] = new = Var(var.name, var.temporary)
                 self.unit.types[new] = held
-                if var in self.unit.names:
-                    self.unit.names[new] = self.unit.names[var]
+                if var in self.unit.naming.names:
+                    self.unit.naming.names[new] = self.unit.naming.names[var]
             self.hold(outer, t.List(type_))
 
     def compute_anew(self, loop: Loop, kept: dict[Atom, tuple[Var, Way]]) -> None:
@@ -211,12 +211,12 @@ class _Tapes:
     def name(self, tape: Var, way: Way) -> None:
         """Call a list of tuples ``tape``, and a list of those ``tapes``."""
         outer = set(self.collected.values())
-        self.unit.names[tape] = "tape"
+        self.unit.naming.names[tape] = "tape"
         for var in way.names:
-            if var in outer:
-                self.unit.names[var] = self.unit.names[self.fresh.get(var, var)] = "tapes"
-            elif var not in self.read:
-                self.unit.names[var] = self.unit.names[self.fresh.get(var, var)] = "tape"
+            if var in outer or var not in self.read:
+                name = "tapes" if var in outer else "tape"
+                names = self.unit.naming.names
+                names[var] = names[self.fresh.get(var, var)] = name
 
     # -- rewriting -----------------------------------------------------------------------------
 
@@ -281,7 +281,7 @@ class _Tapes:
         parts = [self.fresh.get(part, part) for part in self.entries[item]]
         entry = Var("saved", True)
         self.unit.types[entry] = t.Tuple(tuple(map(self.unit.type, parts)))
-        self.unit.opened[entry] = len(parts)
+        self.unit.naming.opened[entry] = len(parts)
         for i, part in reversed([*enumerate(parts)]):  # the first is named first, backwards
             rhs = Item(entry, Const(i))
             self.unit.defs[part] = rhs

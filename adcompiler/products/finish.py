@@ -33,7 +33,7 @@ def finished_bars(
     for var, bar in zip(inputs, both.bars, strict=True):
         done = finished_bar(s, var, bar, given, both.owned, origin.reversed())
         if isinstance(done, Var):
-            s.unit.names.setdefault(done, f"{var.name}_bar")
+            s.unit.naming.names.setdefault(done, f"{var.name}_bar")
         given.add(done)
         bars.append(done)
     return bars

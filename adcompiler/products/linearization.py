@@ -48,7 +48,7 @@ def linearization(unit: Unit, typed: Typed) -> Product:
     """
     s = Specialiser(unit)
     name, origin = typed.function.name, typed.origin
-    for callee in unit.callees.values():
+    for callee in unit.calls.callees.values():
         if callee.name == name:
             callee.name = f"{name}_recursive"
     effects = effects_of(unit, typed)
@@ -124,7 +124,7 @@ def two_functions(
         packed = s.let(Pack("tuple", tuple(saved)), t.UNKNOWN, "saved", origin)
     residuals = Var("residuals", False)
     unit.types[residuals] = t.UNKNOWN
-    unit.opened[residuals] = len(saved)
+    unit.naming.opened[residuals] = len(saved)
     opened = [Let(v, Item(residuals, Const(i)), origin) for i, v in enumerate(saved)]
     purity = Purity(unit.type, unit.definition)
     body = dead_code(Block(tuple(forward), (value, packed)), purity)
@@ -132,7 +132,7 @@ def two_functions(
         name, (Param(residuals, 1), *(Param(var, 1) for var in duals)),
         replace(rest, statements=(*opened, *rest.statements)), origin,
     )
-    return replace(primal, body=body), tangent, [unit.names.get(v, v.name) for v in saved]
+    return replace(primal, body=body), tangent, [unit.naming.names.get(v, v.name) for v in saved]
 
 
 class Splitter:
@@ -380,7 +380,7 @@ class Splitter:
             pair = self.s.let(Pack("tuple", tuple(values)), whole, "saved", origin)
         entry = Var("saved", True)
         unit.types[entry], unit.types[tape] = whole, t.List(whole)
-        unit.opened[entry] = len(values)
+        unit.naming.opened[entry] = len(values)
         mapping: dict[Var, Atom] = {}
         opened: list[Statement] = []
         for i, var in enumerate(needed):

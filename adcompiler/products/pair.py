@@ -31,7 +31,7 @@ def split(unit: Unit, typed: Typed, single: bool, batched: bool = False) -> Prod
     pairs: Pairs = {}
     deferred, unit.deferred = unit.deferred, True
     name = typed.function.name
-    for callee in unit.callees.values():
+    for callee in unit.calls.callees.values():
         if callee.name == name:
             callee.name = f"{name}_recursive"
     effects = effects_of(unit, typed)
@@ -118,7 +118,7 @@ def pair_halves(
     )
     residuals = Var("residuals", False)
     unit.types[residuals] = t.UNKNOWN
-    unit.opened[residuals] = len(saved)
+    unit.naming.opened[residuals] = len(saved)
     opened = [Let(v, Item(residuals, Const(i)), at) for i, v in enumerate(saved)]
     rest = Block(tuple(backward), tuple(bars))
     if own:
@@ -127,7 +127,7 @@ def pair_halves(
         pullback_name, (Param(residuals, 1), Param(y_bar, 1)),
         replace(rest, statements=(*opened, *rest.statements)), origin,
     )
-    return augmented, pullback, [unit.names.get(v, v.name) for v in saved]
+    return augmented, pullback, [unit.naming.names.get(v, v.name) for v in saved]
 
 
 def packed_result(pullback: Function, unit: Unit) -> Function:

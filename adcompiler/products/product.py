@@ -12,7 +12,8 @@ from adcompiler.optimise.passes import optimise
 from adcompiler.products.finish import own_arrays
 from adcompiler.products.specialised import Typed, all_params
 from adcompiler.specialise.evaluator import Specialiser
-from adcompiler.typed.unit import Callee, Unit
+from adcompiler.typed.callee import Callee
+from adcompiler.typed.unit import Unit
 
 
 @dataclass(eq=False)

@@ -48,7 +48,7 @@ def pushforward(
     """
     s = Specialiser(unit)
     name, origin = typed.function.name, typed.origin
-    for callee in unit.callees.values():
+    for callee in unit.calls.callees.values():
         if callee.name == name:
             callee.name = f"{name}_recursive"
     effects = effects_of(unit, typed)
@@ -142,7 +142,7 @@ def packed(
     whole = Var("constants", True)
     rhs = Pack("tuple", halves.kept)
     unit.record(whole, rhs, t.UNKNOWN)
-    unit.opened[given] = len(halves.kept)
+    unit.naming.opened[given] = len(halves.kept)
     made = Let(whole, rhs, origin)
     first = Block((*halves.constants.statements, made), (whole,))
     return first, tuple(
@@ -170,7 +170,7 @@ def finished_dot(s: Specialiser, pushed: Pushed, origin: Origin) -> Atom:
     found = finished_bar(s, value, pushed.dot, set(), set(), origin)
     s.out[start:] = [at_origin(statement, origin) for statement in s.out[start:]]
     if isinstance(found, Var):
-        s.unit.names.setdefault(found, dot(value) if not value.temporary else "value_dot")
+        s.unit.naming.names.setdefault(found, dot(value) if not value.temporary else "value_dot")
     return found
 
 

@@ -24,7 +24,8 @@ from adcompiler.specialise.storage.checked_repeats import with_repeats_checked
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.in_place import rebound
 from adcompiler.specialise.storage.layouts import with_layouts_kept
-from adcompiler.typed.unit import Path, Unit
+from adcompiler.typed.tables import Path
+from adcompiler.typed.unit import Unit
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class Typed:
         """Return the function in its specialised form, then those it calls by name."""
         body = Block((*self.entry, *self.statements), (self.value,))
         main = Function(self.function.name, all_params(unit, self), body, self.origin)
-        return [main, *(c.function for c in unit.callees.values() if c.function is not None)]
+        return [main, *(c.function for c in unit.calls.callees.values() if c.function is not None)]
 
 
 def specialise(
@@ -100,11 +101,11 @@ def specialise(
         params.append(var)
         env[param.var] = Const(type_.value) if isinstance(type_, t.Static) else var
         if isinstance(type_, t.Static):
-            unit.static(type_.value, (("argument", param.var.name),))
+            unit.relied.static(type_.value, (("argument", param.var.name),))
     for later, earlier in same:
         env[function.params[later].var] = env[function.params[earlier].var]
-    unit.reused |= reused_variables(function)
-    unit.active_calls.append(python_function)
+    unit.iterators.reused |= reused_variables(function)
+    unit.calls.active.append(python_function)
     with s.writing_to([]) as out:
         first = [dict(same).get(i, i) for i in wrt]
         chosen = [i if first.count(k) > 1 else k for i, k in zip(wrt, first, strict=True)]
@@ -112,9 +113,9 @@ def specialise(
             chosen, parts or [()] * len(wrt), strict=True)))
         copies = copied_params(s, function, params, env, copied)
         yields = s.block(function.body, env, Scope(python_function, path))
-    unit.active_calls.pop()
+    unit.calls.active.pop()
     checked_stores(s)
-    for callee in unit.callees.values():
+    for callee in unit.calls.callees.values():
         if callee.function is not None:
             body = with_layouts_kept(unit, with_reads_in_order(unit, callee.function.body))
             body = with_repeats_checked(unit, body)
@@ -167,7 +168,7 @@ def kept_apart(
     origin: Origin,
 ) -> Iterator[Statement]:
     """Yield the check that what is written into shares no storage with anything else."""
-    everything = [*params, *s.unit.captured.values(), *heap.globals.values()]
+    everything = [*params, *s.unit.relied.captured.values(), *heap.globals.values()]
     there = [
         var for i, var in enumerate(everything)
         if i not in same and is_mutable(s.unit.type(var))
@@ -191,7 +192,7 @@ def lost_effects(
     ``copies`` are what the code works on in place of parameters.
     """
     found = []
-    for var in (*params, *s.unit.captured.values(), *heap.globals.values()):
+    for var in (*params, *s.unit.relied.captured.values(), *heap.globals.values()):
         root = copies.get(var, var)
         if heap.may_write(root):
             where, other = heap.state.invalidated[root]
@@ -232,4 +233,4 @@ def find_inputs(
 
 def all_params(unit: Unit, typed: Typed) -> tuple[Param, ...]:
     """Return the parameters of an emitted function: the user's, then captured variables."""
-    return tuple(Param(v, 1) for v in (*typed.params, *unit.captured.values()))
+    return tuple(Param(v, 1) for v in (*typed.params, *unit.relied.captured.values()))

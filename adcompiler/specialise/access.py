@@ -21,7 +21,7 @@ from adcompiler.specialise.objects import (
     attribute_of_instance, class_data, field_of, find_raw, namedtuple_attribute, super_attribute,
 )
 from adcompiler.specialise.result_types import ResultTypes
-from adcompiler.typed.unit import Path
+from adcompiler.typed.tables import Path
 from adcompiler.typed.values import (
     MAX_FIELDS, CannotStandInError, foreign_array, stand_in, try_types, type_of,
 )
@@ -57,7 +57,7 @@ class Access(ResultTypes):
             )
         path: Path | None = None if scope.path is None else (*scope.path, ("free", name))
         if scope.is_rule and where != "builtin":
-            self.unit.read_in_rule(scope.module if where == "global" else "", name, value)
+            self.unit.relied.read_in_rule(scope.module if where == "global" else "", name, value)
         return self.live_value(value, path, name, scope, where, origin)
 
     def live_value(
@@ -68,8 +68,8 @@ class Access(ResultTypes):
         key = (id(scope.function.__globals__), name)
         if isinstance(type_, t.Static):
             if where == "global":
-                self.unit.global_constants[key] = value
-            return self.unit.static(value, path)
+                self.unit.globals.constants[key] = value
+            return self.unit.relied.static(value, path)
         foreign = foreign_array(type_)
         if foreign is not None:
             return self.reject(
@@ -81,31 +81,31 @@ class Access(ResultTypes):
         if name in MODULE_NAMES or (scope.is_rule and isinstance(type_, t.Scalar)):
             return Const(value)
         if path is not None:
-            self.unit.facts[path] = value
-        if where == "cell" and scope.path == () and name in self.unit.cells:
-            return self.unit.cells[name]
+            self.unit.relied.facts[path] = value
+        if where == "cell" and scope.path == () and name in self.unit.relied.cells:
+            return self.unit.relied.cells[name]
         if where == "cell" and scope.path == ():
-            var = self.unit.captured.get(name)
+            var = self.unit.relied.captured.get(name)
             if var is None:
-                var = self.unit.captured[name] = Var(name)
+                var = self.unit.relied.captured[name] = Var(name)
                 self.unit.types[var] = type_
             return var
         if where == "cell":
-            owner = self.unit.static(scope.function, scope.path)
+            owner = self.unit.relied.static(scope.function, scope.path)
             index = scope.function.__code__.co_freevars.index(name)
             return self.let(
                 Call(Const(cell_value), (owner, Const(index))), type_, name, origin, False
             )
         module = scope.module
         if not module:
-            owner = self.unit.static(scope.function, scope.path)
+            owner = self.unit.relied.static(scope.function, scope.path)
             names = self.let(Attribute(owner, "__globals__"), t.UNKNOWN, "names", origin)
             var = self.let(Item(names, Const(name)), type_, name, origin)
         elif self.heap is not None and is_mutable(type_):
             var = self.heap.global_value(Global(module, name), type_, name, origin)
         else:
             var = self.let(Global(module, name), type_, name, origin)
-        self.unit.global_reads[var] = key
+        self.unit.globals.reads[var] = key
         return var
 
     # -- subscripts ----------------------------------------------------------------------------
@@ -215,18 +215,18 @@ class Access(ResultTypes):
                 origin, f"{type(error).__name__}: {error}", "use a name that exists",
                 "undefined-names",
             )
-        path = self.unit.paths.get(id(obj.value))
+        path = self.unit.relied.paths.get(id(obj.value))
         type_ = type_of(value)
         if isinstance(type_, t.Static):
             if path is None and isinstance(obj.value, ModuleType):
-                self.unit.read_in_rule(obj.value.__name__, name, value)
-            return self.unit.static(value, None if path is None else (*path, ("attr", name)))
+                self.unit.relied.read_in_rule(obj.value.__name__, name, value)
+            return self.unit.relied.static(value, None if path is None else (*path, ("attr", name)))
         folded = isinstance(obj.value, (np.dtype, type(None), int, float, str))
         if folded or (isinstance(value, str) and name.startswith("__")):
             return Const(value) if isinstance(type_, (t.Text, t.Scalar)) else self.let(
                 Attribute(obj, name), type_, hint, origin)
         if path is not None:
-            self.unit.facts[*path, ("attr", name)] = value
+            self.unit.relied.facts[*path, ("attr", name)] = value
         module = getattr(obj.value, "__name__", None) if hasattr(obj.value, "__spec__") else None
         if module is not None and self.heap is not None and is_mutable(type_):
             return self.heap.global_value(Global(str(module), name), type_, hint, origin)
@@ -279,12 +279,12 @@ class Access(ResultTypes):
         static = getattr(type_.cls, name, MISSING)
         if isinstance(static, property) and static.fget is not None:
             path = (("live", type_.cls), ("attr", name), ("attr", "fget"))
-            return self.call(self.unit.static(static.fget, path), [obj], {}, origin, hint)
+            return self.call(self.unit.relied.static(static.fget, path), [obj], {}, origin, hint)
         computed = hasattr(type(static), "__set__")  # as `ndim` of a subclass of arrays
         if static is not MISSING and not callable(static) and not computed and isinstance(
             type_of(static), t.Static
         ):
-            return self.unit.static(static, (("live", type_.cls), ("attr", name)))
+            return self.unit.relied.static(static, (("live", type_.cls), ("attr", name)))
         if callable(static):
             return self.let(Attribute(obj, name), t.Method(static), hint, origin)
         if static is MISSING and found is None and len(type_.fields) < MAX_FIELDS and not (

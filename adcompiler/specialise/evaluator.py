@@ -76,7 +76,7 @@ class Specialiser(Loops, Regions, Displays, Access):
         """Write one statement; return False if control never passes it."""
         self.at = getattr(statement, "origin", self.at)
         if self.at is not None:
-            self.unit.budget.spend(self.at, self.unit.call_sites)
+            self.unit.settings.budget.spend(self.at, self.unit.calls.sites)
         match statement:
             case Let(target, rhs, origin):
                 env[target] = self.rhs(rhs, env, scope, origin, target.name, target.temporary)
@@ -141,7 +141,7 @@ class Specialiser(Loops, Regions, Displays, Access):
     def condition(self, node: If, env: Env) -> Atom:
         """Return the condition of a branch, as a constant if it is known."""
         if isinstance(node.condition, Const) and isinstance(node.condition.value, InParts):
-            return Const(node.origin not in self.unit.chosen)
+            return Const(node.origin not in self.unit.settings.chosen)
         return self.truth(self.value(node.condition, env), node.origin)
 
     def merge(
@@ -221,8 +221,8 @@ class Specialiser(Loops, Regions, Displays, Access):
         var = self.joined(result, type_, self.is_unsure(a) or self.is_unsure(b))
         a = self.unflagged(a, var, arms[0][0], node.origin)
         b = self.unflagged(b, var, arms[1][0], node.origin)
-        if self.unit.one_shot & {a, b}:
-            self.unit.one_shot.add(var)
+        if self.unit.iterators.one_shot & {a, b}:
+            self.unit.iterators.one_shot.add(var)
         places = self.choice(heap, node, index, (a, b), states)
         if places is not None:
             joined.chosen[index] = places, a
@@ -248,8 +248,8 @@ class Specialiser(Loops, Regions, Displays, Access):
         if places is None:
             return None
         key = (node.origin, index)
-        self.unit.merges.add(key)
-        return places if key in self.unit.chosen else None
+        self.unit.writes.merges.add(key)
+        return places if key in self.unit.settings.chosen else None
 
     def written_either(
         self, atom: Var, origin: Origin, write: Callable[[Var], object]
@@ -369,9 +369,11 @@ class Specialiser(Loops, Regions, Displays, Access):
                 result = self.attribute(self.value(obj, env), attribute, origin, name)
             case Pack(kind, items, keys):
                 result = self.display(kind, items, keys, env, origin, name)
-                if any(not isinstance(i, Star) and self.value(i, env) in self.unit.one_shot
-                       for i in items):
-                    self.unit.one_shot.add(result)
+                one_shot = self.unit.iterators.one_shot
+                if any(
+                    not isinstance(i, Star) and self.value(i, env) in one_shot for i in items
+                ):
+                    one_shot.add(result)
             case Slice(lower, upper, step):
                 parts = [self.value(part, env) for part in (lower, upper, step)]
                 known = [part.value for part in parts if isinstance(part, Const)]
@@ -398,8 +400,8 @@ class Specialiser(Loops, Regions, Displays, Access):
 
     def named(self, value: Atom, name: str, before: int) -> Atom:
         """Give a temporary that was made since ``before`` the name that the user assigns it to."""
-        if value in self.unit.anonymous and isinstance(value, Var):
-            self.unit.names.setdefault(value, name)
+        if value in self.unit.naming.anonymous and isinstance(value, Var):
+            self.unit.naming.names.setdefault(value, name)
             return value
         if isinstance(value, Var) and value.temporary:
             for position in range(before, len(self.out)):
@@ -432,18 +434,19 @@ class Specialiser(Loops, Regions, Displays, Access):
         """Copy what is known of ``old`` to ``new``."""
         unit = self.unit
         tables: tuple[dict[Var, Any], ...] = (
-            unit.types, unit.defs, unit.shapes, unit.taken_out, unit.stored_copies, unit.rearranged,
+            unit.types, unit.defs, unit.shapes, unit.writes.taken_out, unit.writes.stored_copies,
+            unit.writes.rearranged,
         )
         for table in tables:
             if old in table:
                 table[new] = table[old]
-        for marked in (unit.unsure, unit.detached, unit.in_place, unit.popped):
+        for marked in (unit.unsure, unit.writes.detached, unit.writes.in_place, unit.writes.popped):
             if old in marked:
                 marked.add(new)
         if self.heap is not None:
             self.heap.rename(old, new)
-        if old in self.unit.one_shot:
-            self.unit.one_shot.add(new)
+        if old in self.unit.iterators.one_shot:
+            self.unit.iterators.one_shot.add(new)
         if isinstance(self.unit.types.get(new), t.Array):
             self.unit.shapes.setdefault(new, self.unit.shape_class(old))
 
@@ -455,7 +458,7 @@ class Specialiser(Loops, Regions, Displays, Access):
         if not isinstance(result, Var) or not isinstance(func, Const):
             return result
         if makes_iterator(func.value):
-            self.unit.one_shot.add(result)
+            self.unit.iterators.one_shot.add(result)
         if self.heap is not None and (gives_items(func.value) or computes_items(func.value)):
             self.heap.derive(result, (*args, *kwargs.values()), gives_items(func.value))
         return result

@@ -36,7 +36,7 @@ def fold_generated(
     generator = s.let(
         Call(Const(generated), (args[0],)), t.UNKNOWN, name, origin, temporary=False
     )
-    s.unit.generators[generator] = s.unit.loops
+    s.unit.iterators.generators[generator] = s.unit.loops.around
     if s.heap is not None:
         s.heap.derive(args[0], args[1:])
     return generator
@@ -50,10 +50,10 @@ def consumed(s: Writer, atom: Atom, origin: Origin) -> Atom:
     ):
         return atom
     assert isinstance(atom, Var)
-    if s.unit.generators.get(atom) != s.unit.loops:
+    if s.unit.iterators.generators.get(atom) != s.unit.loops.around:
         why = rejected.GENERATOR_AGAIN
         s.reject(origin, why.problem, why.hint, why.anchor)
-    s.unit.generators[atom] = None
+    s.unit.iterators.generators[atom] = None
     items = unstar(made.args[0])
     return items if s.heap is None else s.heap.current(items, origin)
 

@@ -35,21 +35,21 @@ def store(s: Writer, name: str, value: Atom, scope: Scope | None, origin: Origin
     key = (id(names), name)
     owner: Atom
     if scope.module:
-        owner = Const(s.unit.module(scope.module))
+        owner = Const(s.unit.relied.module(scope.module))
     else:
-        function = s.unit.static(scope.function, scope.path)
+        function = s.unit.relied.static(scope.function, scope.path)
         owner = s.let(Attribute(function, "__globals__"), t.UNKNOWN, "names", origin)
-    s.unit.global_stores.setdefault(key, []).append((value, origin))
+    s.unit.globals.stores.setdefault(key, []).append((value, origin))
     s.out.append(Do(Call(Const(store_global), (owner, Const(name), value)), origin))
 
 
 def checked_stores(s: Writer) -> None:
     """Report variables that are read as what they no longer are once they have been assigned."""
     unit = s.unit
-    for key, stores in unit.global_stores.items():
+    for key, stores in unit.globals.stores.items():
         name = key[1]
-        types = [unit.type(var) for var, read in unit.global_reads.items() if read == key]
-        constant = unit.global_constants.get(key, MISSING)
+        types = [unit.type(var) for var, read in unit.globals.reads.items() if read == key]
+        constant = unit.globals.constants.get(key, MISSING)
         for value, origin in stores:
             stored = unit.type(value)
             changed = any(t.join(read, stored) != read for read in types)
@@ -66,7 +66,7 @@ def checked_stores(s: Writer) -> None:
 
 def with_reads_in_order(unit: Unit, block: Block) -> Block:
     """Return ``block`` with the reads of variables that are assigned kept in their places."""
-    if not unit.global_stores:
+    if not unit.globals.stores:
         return block
     return replace(block, statements=tuple(_in_order(unit, block.statements)))
 
@@ -75,7 +75,7 @@ def _in_order(unit: Unit, statements: tuple[Statement, ...]) -> Iterator[Stateme
     for statement in statements:
         match statement:
             case Let(target, Global(module, name), origin) if stored(unit, statement):
-                owner = Const(unit.module(module))
+                owner = Const(unit.relied.module(module))
                 yield Let(target, Call(Const(read_global), (owner, Const(name))), origin)
             case Let(target, Item(names, name), origin) if stored(unit, statement):
                 yield Let(target, Call(Const(read_global), (names, name)), origin)
@@ -85,4 +85,4 @@ def _in_order(unit: Unit, statements: tuple[Statement, ...]) -> Iterator[Stateme
 
 def stored(unit: Unit, statement: Let) -> bool:
     """Say whether a statement reads a variable that is assigned somewhere."""
-    return unit.global_reads.get(statement.target) in unit.global_stores
+    return unit.globals.reads.get(statement.target) in unit.globals.stores

@@ -48,14 +48,14 @@ class Loops(Unrolling):
         self.by_key = outer
         self.check_end(node, flat)
         types = [self.unit.type(init) for init in inits]
-        known = node, tuple(self.unit.call_sites), tuple(types), tuple(item_types)
-        types = self.unit.loop_types.get(known, types) if self.unit.trial else types
+        known = node, tuple(self.unit.calls.sites), tuple(types), tuple(item_types)
+        types = self.unit.loops.types.get(known, types) if self.unit.loops.trial else types
         over = [v for v in self.opened_parts(iterables) if not (by_key and self.has_values(v))]
         carried = Carried(self, node, inits, flat, over)
         found = self.iterations(node, inits, types, item_types, build, env, scope, carried, by_key)
         if found is None:
             return False
-        attempt, self.unit.loop_types[known] = found
+        attempt, self.unit.loops.types[known] = found
         self.write_loop(node, found[1], inits, flat, attempt, carried, env)
         return True
 
@@ -69,12 +69,12 @@ class Loops(Unrolling):
         """
         for trial in range(MAX_TRIALS):
             before = len(self.unit.findings)
-            self.unit.trial += 1
+            self.unit.loops.trial += 1
             with carried.iteration():
                 attempt = self.iterate(node, inits, types, item_types, build, env, scope, carried)
                 stable = carried.settled(attempt)
             stable = carried.settled_shapes(attempt) and stable
-            self.unit.trial -= 1
+            self.unit.loops.trial -= 1
             if carried.values_written and not by_key:
                 del self.unit.findings[before:]
                 return None
@@ -155,13 +155,13 @@ class Loops(Unrolling):
         build: Build | None, env: Env, scope: Scope | None, carried: Carried,
     ) -> Iteration:
         """Specialise one iteration with carried values of the given types."""
-        self.unit.loops += 1
+        self.unit.loops.around += 1
         try:
             return self.iterated(
                 node, inits, types, item_types, build, env, scope, carried
             )
         finally:
-            self.unit.loops -= 1
+            self.unit.loops.around -= 1
 
     def iterated(
         self, node: Loop, inits: list[Atom], types: list[t.Type], item_types: list[t.Type],
@@ -173,7 +173,7 @@ class Loops(Unrolling):
         for item, type_ in zip(items, item_types, strict=True):
             self.unit.types[item] = type_
         if len(items) > 1:
-            self.unit.anonymous.update(items)
+            self.unit.naming.anonymous.update(items)
         params: list[Atom] = []
         for i, (param, init, type_) in enumerate(zip(node.params, inits, types, strict=True)):
             if isinstance(type_, t.Static):

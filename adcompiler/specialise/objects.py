@@ -20,7 +20,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.runtime import record
 from adcompiler.runtime.records import is_record_class
 from adcompiler.specialise.writer import Env, Writer
-from adcompiler.typed.unit import Path
+from adcompiler.typed.tables import Path
 from adcompiler.typed.values import type_of
 
 NAMESPACE = python_types.SimpleNamespace
@@ -37,8 +37,8 @@ def make_record(
 
 def live_class(s: Writer, cls: type) -> Const:
     """Return the constant for a class that values are known to be instances of."""
-    known = id(cls) in s.unit.paths
-    return Const(cls) if known else s.unit.static(cls, (("live", cls),))
+    known = id(cls) in s.unit.relied.paths
+    return Const(cls) if known else s.unit.relied.static(cls, (("live", cls),))
 
 
 # -- attributes of classes -------------------------------------------------------------------------
@@ -62,8 +62,8 @@ def class_data(s: Writer, cls: type, name: str, origin: Origin, hint: str) -> At
     path = (("live", cls), ("attr", name))
     type_ = type_of(value)
     if isinstance(type_, t.Static):
-        return s.unit.static(value, path)
-    s.unit.facts[path] = value
+        return s.unit.relied.static(value, path)
+    s.unit.relied.facts[path] = value
     return s.let(Attribute(live_class(s, cls), name), type_, hint, origin)
 
 
@@ -77,12 +77,12 @@ def call_raw(
     start = cls if first is not None and first[0] is owner else owner
     path: Path = (("live", start), ("attr", name))
     if isinstance(raw, staticmethod):
-        return s.call(s.unit.static(raw.__func__, path), args, kwargs, origin, hint)
+        return s.call(s.unit.relied.static(raw.__func__, path), args, kwargs, origin, hint)
     if isinstance(raw, classmethod):
-        func = s.unit.static(raw.__func__, (*path, ("attr", "__func__")))
+        func = s.unit.relied.static(raw.__func__, (*path, ("attr", "__func__")))
         return s.call(func, [live_class(s, cls), *args], kwargs, origin, hint)
     bound = [obj, *args] if hasattr(type(raw), "__get__") else args
-    return s.call(s.unit.static(raw, path), bound, kwargs, origin, hint)
+    return s.call(s.unit.relied.static(raw, path), bound, kwargs, origin, hint)
 
 
 def mangled(name: str, scope: Scope | None) -> str:
@@ -158,7 +158,7 @@ def super_attribute(
     owner, raw = found
     if isinstance(raw, property) and raw.fget is not None:
         path = (("live", owner), ("attr", name), ("attr", "fget"))
-        return s.call(s.unit.static(raw.fget, path), [instance], {}, origin, hint)
+        return s.call(s.unit.relied.static(raw.fget, path), [instance], {}, origin, hint)
     if callable(raw) or isinstance(raw, (staticmethod, classmethod)):
         return s.let(Attribute(parent, name), t.Method(raw), hint, origin)
     return class_data(s, owner, name, origin, hint)
@@ -177,7 +177,7 @@ def call_super(
     assert found is not None  # the attribute has been read
     if isinstance(instance, Const) and isinstance(found[1], python_types.FunctionType):
         path = (("live", found[0]), ("attr", name))
-        return s.call(s.unit.static(found[1], path), args, kwargs, origin, hint)
+        return s.call(s.unit.relied.static(found[1], path), args, kwargs, origin, hint)
     if found[1] is object.__init__:
         return Const(None)
     return call_raw(s, instance, cls, name, found, args, kwargs, origin, hint)
@@ -209,12 +209,12 @@ def attribute_of_instance(
     raw = found[1]
     if isinstance(raw, property) and raw.fget is not None:
         path = (("live", cls), ("attr", name), ("attr", "fget"))
-        return s.call(s.unit.static(raw.fget, path), [obj], {}, origin, hint)
+        return s.call(s.unit.relied.static(raw.fget, path), [obj], {}, origin, hint)
     if isinstance(raw, functools.cached_property) and s.unit.definition(obj) is not None and (
         s.unit.fields(obj) is not None
     ):  # of an instance made here: nothing can be cached yet
         path = (("live", cls), ("attr", name), ("attr", "func"))
-        return s.call(s.unit.static(raw.func, path), [obj], {}, origin, hint)
+        return s.call(s.unit.relied.static(raw.func, path), [obj], {}, origin, hint)
     return None
 
 

@@ -95,12 +95,12 @@ class Regions(Writer):
         before = {} if heap is None else dict(heap.state.latest)
         yields = self.block(node.body, env, scope, True)
         made = definitions(Block(tuple(self.out[start:])))
-        self.unit.detached |= made
+        self.unit.writes.detached |= made
         if heap is not None:
             for root, value in heap.state.latest.items():
                 old = before.get(root, root)
                 if root not in made and value is not old:
-                    self.unit.detached_writes.append((old, node.origin))
+                    self.unit.writes.detached_writes.append((old, node.origin))
         if yields is None:
             return False
         env.update(zip(node.results, yields, strict=True))
@@ -171,7 +171,7 @@ class Regions(Writer):
         before_raising = written_before_raising(heap, out, bool(changed))
         unseen = [*(() if changed else under_other_names), *before_raising]
         if unseen:
-            self.unit.attempts.add(node.origin)
+            self.unit.writes.attempts.add(node.origin)
             self.reject(
                 node.origin, f"`{unseen[0].name}` may be written into in this `try` under another "
                 "name, or before it raises, and what catches the exception would not see it",
@@ -181,7 +181,7 @@ class Regions(Writer):
         if not changed:
             return
         unfinished = [
-            var for var in self.unit.in_place
+            var for var in self.unit.writes.in_place
             if any(var in defined(statement) for statement in walk(Block(tuple(out))))
         ]
         if unfinished and any(may_catch_errors_of_ufuncs(self.unit, kind) for kind in kinds):
@@ -194,9 +194,9 @@ class Regions(Writer):
         if is_all_or_nothing(self.unit, heap, body, changed, out):
             for var in yields or ():  # what may raise is computed in front of the write
                 if isinstance(var, Var):
-                    self.unit.names.setdefault(var, var.name)
+                    self.unit.naming.names.setdefault(var, var.name)
             return
-        self.unit.attempts.add(node.origin)
+        self.unit.writes.attempts.add(node.origin)
         self.reject(
             node.origin, f"`{changed[0].name}` is written into in this `try`, and an exception "
             "that is caught leaves open how far",
@@ -400,7 +400,7 @@ def fold_noted_value(
     if isinstance(type_, t.Static):
         return Const(type_.value)
     if t.may_vary(type_):
-        s.unit.attempts.add(origin)
+        s.unit.writes.attempts.add(origin)
     var = s.let(Call(Const(noted_value), (args[0],)), type_, name, origin, False)
     if any(element in s.unit.unsure for element in elements):
         s.unit.unsure.add(var)

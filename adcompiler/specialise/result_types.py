@@ -35,10 +35,10 @@ class ResultTypes(Writer):
         kinds = tuple(map(self.decided_by, args))
         if not kwargs and None not in kinds:
             key = (id(function), kinds)
-            if key not in self.unit.typed_calls:
+            if key not in self.unit.calls.typed:
                 found = self.tried(function, args, kwargs)
-                self.unit.typed_calls[key] = function, found  # kept, so that its id stays its own
-            return self.unit.typed_calls[key][1]
+                self.unit.calls.typed[key] = function, found  # kept, so that its id stays its own
+            return self.unit.calls.typed[key][1]
         return self.tried(function, args, kwargs)
 
     def decided_by(self, atom: Atom) -> Any:

@@ -200,7 +200,7 @@ class Unrolling(Iterables):
         rows = []
         start = len(self.out)
         for index in range(count):
-            self.unit.loop_types.clear()  # what one iteration gives is of no use for the next
+            self.unit.loops.types.clear()  # what one iteration gives is of no use for the next
             item = table[index] if table is not None else self.item(
                 iterable, Const(index), node.origin, node.items[0].name)
             inner = {**env, node.items[0]: item, **dict(zip(node.params, carried, strict=True))}

@@ -65,7 +65,7 @@ class Writer(ABC):
         """Record that the code at ``origin`` cannot be compiled."""
         finding = origin.finding(problem, hint, anchor)
         reached = origin.via is not None and not origin.via.file.startswith(PSEUDO)
-        if origin.via is not None and reached and not self.unit.call_sites:
+        if origin.via is not None and reached and not self.unit.calls.sites:
             finding = replace(finding, callers=(origin.via.call,))
         self.report(finding)
         return UNDEF
@@ -76,12 +76,12 @@ class Writer(ABC):
         One in code that the compiler has written is told of the user's line that calls that.
         """
         if finding.file.startswith(PSEUDO):
-            users = [site for site in self.unit.call_sites if not site.file.startswith(PSEUDO)]
+            users = [site for site in self.unit.calls.sites if not site.file.startswith(PSEUDO)]
             if users:
                 finding = moved(finding, users[-1])
         if not finding.callers:
             sites = dict.fromkeys(
-                site.call for site in reversed(self.unit.call_sites)
+                site.call for site in reversed(self.unit.calls.sites)
                 if not site.file.startswith(PSEUDO)
             )
             finding = replace(finding, callers=tuple(sites))
@@ -90,8 +90,8 @@ class Writer(ABC):
 
     def check_once(self, name: Var, value: Atom, origin: Origin) -> None:
         """Report a name that is read more than once of an iterator, which can be only once."""
-        if value in self.unit.one_shot and name in self.unit.reused and (
-            value not in self.unit.generators
+        if value in self.unit.iterators.one_shot and name in self.unit.iterators.reused and (
+            value not in self.unit.iterators.generators
         ):
             self.reject(
                 origin, "an iterator that is used in more than one place",

@@ -61,7 +61,7 @@ class Compilation:
         """Return the values of the captured variables that the code takes."""
         function = self.request.function
         names, cells = function.__code__.co_freevars, function.__closure__ or ()
-        return [cells[names.index(name)].cell_contents for name in unit.captured]
+        return [cells[names.index(name)].cell_contents for name in unit.relied.captured]
 
     def run(self, result: Result, watch: Watch) -> Callable[..., Any]:
         """Return what a stage gives as a function of the values of all parameters."""
@@ -93,7 +93,7 @@ class Compilation:
         s, request = self.derivative.specialisations, self.request
         compiled = s.loaded(
             None, made.text, made.entry, {name: value for name, (value, _) in made.bound.items()},
-            request.types, made.unit.facts, made.report, tuple(made.unit.captured),
+            request.types, made.unit.relied.facts, made.report, tuple(made.unit.relied.captured),
             request.assume_equal_shapes, (),
         )
         return lambda *values: s.run(compiled, values)

@@ -225,7 +225,7 @@ def test_a_call_that_writes_against_the_facts_is_noticed(monkeypatch: pytest.Mon
     x, y, here = Var("x"), Var("y"), Origin("here.py", 1, 0, "")
     made = Function("made", (Param(x, 1),), Block((Let(y, Call(Const(writes), (x,)), here),), (y,)),
                     here)
-    unit = Unit(writes)
+    unit = Unit(root=writes)
     Evaluator(watch=Facts(unit)).run(made, np.zeros(2))
     monkeypatch.setattr(Purity, "is_pure", lambda *_: True)
     with pytest.raises(Contradiction, match="writes is pure, but has changed x"):

@@ -23,7 +23,8 @@ from adcompiler.ops.registry import hashable
 from adcompiler.runtime import give_back, own, zeros_like
 from adcompiler.runtime.batches import zeros_of_each
 from adcompiler.runtime.shaping import laid_out_as
-from adcompiler.typed.unit import Unit, is_elementwise
+from adcompiler.typed.shapes import is_elementwise
+from adcompiler.typed.unit import Unit
 
 PYTHON = {"bool": bool, "int": int, "float": float, "complex": complex}
 

@@ -137,7 +137,7 @@ class Lowering:
     def kept(self, target: Var, value: Any) -> Any:
         """Return the value of a variable: with a name of its own if it is read more than once."""
         if isinstance(value, Num) and target not in self.used_once:
-            hint = self.unit.names.get(target, target.name)
+            hint = self.unit.naming.names.get(target, target.name)
             return replace(value, expr=self.w.named(hint, value.expr))
         return value
 
@@ -178,7 +178,7 @@ class Lowering:
             method = self.read(func)
             if not isinstance(method, Method):
                 raise Declined("a function is called that was computed")
-            self.arrays.hint = self.unit.names.get(target, target.name)
+            self.arrays.hint = self.unit.naming.names.get(target, target.name)
             return self.arrays.method(method, [self.read(arg) for arg in args],
                                       {k: self.value(a) for k, a in kwargs.items()})
         function = func.value
@@ -192,12 +192,12 @@ class Lowering:
             return STRUCTURE[function](self, *given)
         if function in self.arrays.makers:
             named = {key: self.value(atom) for key, atom in kwargs.items()}
-            self.arrays.hint = self.unit.names.get(target, target.name)
+            self.arrays.hint = self.unit.naming.names.get(target, target.name)
             return self.arrays.made(function, given, named, self.unit.type(target))
         if kwargs or not is_known(function):
             raise Declined(f"`{name}` is not lowered" + (" with options" if kwargs else ""))
         if any(isinstance(arg, Buffer) for arg in given):
-            self.arrays.hint = self.unit.names.get(target, target.name)
+            self.arrays.hint = self.unit.naming.names.get(target, target.name)
             return self.arrays.elementwise(function, given, self.unit.type(target))
         if not all(isinstance(arg, (Num, Several)) for arg in given):
             raise Declined(f"`{name}` of what is no number")
@@ -209,7 +209,7 @@ class Lowering:
             return obj.items[int(index.expr.value)]
         if not isinstance(obj, Buffer):
             raise Declined("a subscript of what is no array")
-        hint = self.unit.names.get(target, target.name)
+        hint = self.unit.naming.names.get(target, target.name)
         parts = self.indices(obj, index)
         if is_element(obj, parts):
             return self.w.element(obj, parts, hint)

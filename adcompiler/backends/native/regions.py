@@ -54,7 +54,7 @@ class Regions:
                 low.values[var] = value
             return
         for var, a, b in zip(node.results, left, right, strict=True):
-            hint = low.unit.names.get(var, var.name)
+            hint = low.unit.naming.names.get(var, var.name)
             low.values[var] = self.merged(hint, low.unit.type(var), (then, a), (orelse, b))
 
     def merged(
@@ -199,7 +199,7 @@ class Regions:
     def carried(self, node: Loop, param: Var, init: Any) -> Any:
         """Return what a carried value is inside a loop, having written its first value."""
         low = self.low
-        hint = low.unit.names.get(param, param.name)
+        hint = low.unit.naming.names.get(param, param.name)
         if isinstance(init, Buffer) and self.stays(node, param):
             return init
         return self.opened(hint, low.unit.type(param), init)
@@ -243,7 +243,7 @@ class Regions:
         tapes = []
         for var, atom in zip(node.collects, node.collected(), strict=True):
             value = low.value(atom)
-            tape = low.tapes.tape(low.unit.names.get(var, var.name), value)
+            tape = low.tapes.tape(low.unit.naming.names.get(var, var.name), value)
             if node.stops or node.condition is not None:
                 low.tapes.reserve(tape, ONE)
             low.tapes.push(tape, value)
@@ -344,7 +344,7 @@ class Regions:
         if down:
             given = [one.of for one in given]
         return Source(self.low, given, down, [
-            self.low.unit.names.get(var, var.name) for var in node.items
+            self.low.unit.naming.names.get(var, var.name) for var in node.items
         ])
 
 

@@ -106,11 +106,11 @@ class Fusion:
             return False
         if target in self.buffers:
             return False
-        if isinstance(rhs, Item) and rhs.obj in self.unit.opened:
+        if isinstance(rhs, Item) and rhs.obj in self.unit.naming.opened:
             return False
         if isinstance(rhs, Slice) or isinstance(self.unit.type(target), t.Method):
             return True
-        if not target.temporary or target in self.unit.names:
+        if not target.temporary or target in self.unit.naming.names:
             return False
         weight = 1 + sum(self.weight.get(a, 0) for a in operands(rhs) if isinstance(a, Var))
         return weight <= MAX_WEIGHT and self.purity.is_pure(rhs)
@@ -210,7 +210,7 @@ class Fusion:
                     self.fuse(statement.target, statement.rhs)
             result = node.results[0]
             if self.uses.get(result, 0) == 1 and direct.get(result, 0) == 1 and (
-                result.temporary and result not in self.unit.names
+                result.temporary and result not in self.unit.naming.names
             ):
                 arms = [*node.then.yields, *node.orelse.yields, node.condition]
                 self.reads[result] = self.read_through(arms)
@@ -265,7 +265,7 @@ class Fusion:
         """Say whether a loop only collects one expression of its items, not taken apart."""
         if node.params or len(node.collects) != 1 or node.stops or node.condition is not None:
             return False
-        if any(item in self.unit.opened for item in node.items):
+        if any(item in self.unit.naming.opened for item in node.items):
             return False
         body = node.body
         return not body.diverges and len(body.statements) <= MAX_COMPREHENSION and all(

@@ -40,7 +40,7 @@ class Lifetimes:
         self.unpacked: dict[Var, list[Var]] = {}
         for statement in walk(function.body):
             match statement:
-                case Let(target, Item(Var() as obj, Const())) if obj in unit.opened:
+                case Let(target, Item(Var() as obj, Const())) if obj in unit.naming.opened:
                     self.unpacked.setdefault(obj, []).append(target)
         live = self.block(function.body, self.read(function.body.yields))
         params = [p.var for p in function.params]

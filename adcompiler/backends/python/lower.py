@@ -188,9 +188,9 @@ class FunctionLowering(ExpressionLowering):
         rhs = first.rhs
         source = rhs.obj if isinstance(rhs, Item) else first.target
         start = position if isinstance(rhs, Item) else position + 1
-        if source not in self.unit.opened or not isinstance(source, Var):
+        if source not in self.unit.naming.opened or not isinstance(source, Var):
             return 0
-        count = self.unit.opened[source]
+        count = self.unit.naming.opened[source]
         targets: list[ast.expr] = [self.discard() for _ in range(count)]
         found = 0
         for statement in statements[start:]:

@@ -249,13 +249,13 @@ class ExpressionLowering:
 
     def taken_apart(self, node: Loop, item: Var) -> ast.expr | None:
         """Return the targets of a tuple that a loop runs over, None if it has a name itself."""
-        if item not in self.unit.opened:
+        if item not in self.unit.naming.opened:
             return None
-        targets: list[ast.expr] = [self.discard() for _ in range(self.unit.opened[item])]
+        targets: list[ast.expr] = [self.discard() for _ in range(self.unit.naming.opened[item])]
         found = 0
         for statement in node.body.statements:
             match statement:
-                case Let(target, Item(obj, Const(int() as i))) if obj in self.unit.opened:
+                case Let(target, Item(obj, Const(int() as i))) if obj in self.unit.naming.opened:
                     if obj is item:
                         targets[i] = self.store(target)
                         found += 1

@@ -98,13 +98,13 @@ class Names:
         if leader in self.params:
             return leader.name
         members = self.members[leader]
-        named = [v for v in members if v in self.unit.names or not v.temporary]
+        named = [v for v in members if v in self.unit.naming.names or not v.temporary]
         best = (named or members)[0]
         for var in named:
             if not var.name.endswith("_bar"):
                 best = var
                 break
-        return self.unit.names.get(best) or self.unit.hints.get(best) or best.name
+        return self.unit.naming.names.get(best) or self.unit.naming.hints.get(best) or best.name
 
     def assign(self) -> None:
         """Give each group the first name of its own that none of its neighbours has."""

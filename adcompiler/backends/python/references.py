@@ -17,7 +17,8 @@ from adcompiler.frontend.scope import Scope
 from adcompiler.ir.nodes import Block, Const, Global, Let, Undefined, Update
 from adcompiler.ir.visit import blocks_of, direct_uses, walk
 from adcompiler.ops.homes import found_in, public_place, qualified_name
-from adcompiler.typed.unit import Path, Unit
+from adcompiler.typed.tables import Path
+from adcompiler.typed.unit import Unit
 
 MODULE_ALIASES = {"numpy": "np"}
 
@@ -50,7 +51,7 @@ class References:
             return make([self.expression(item) for item in value], ast.Load())
         if isinstance(value, frozenset):
             return ast.Set([self.expression(item) for item in sorted(value, key=repr)])
-        found = self.reach(value) or self.along(self.unit.paths.get(id(value)))
+        found = self.reach(value) or self.along(self.unit.relied.paths.get(id(value)))
         return found if found is not None else self.bind(value)
 
     def importable(self, value: Any) -> ast.expr | None:
@@ -127,7 +128,7 @@ class References:
         while name in self.bound or name in self.taken:
             number += 1
             name = f"{base}_{number}"
-        self.bound[name] = (value, self.unit.paths.get(id(value)))
+        self.bound[name] = (value, self.unit.relied.paths.get(id(value)))
         return free_name(name)
 
     def imports(self) -> list[ast.stmt]:

@@ -40,7 +40,7 @@ class Tapes:
             self.of_loop[loop] = tapes
             for tape in tapes:
                 if len(tape.collects) > 1:
-                    unit.names[tape.name] = "tape"
+                    unit.naming.names[tape.name] = "tape"
                 for collect in tape.collects:
                     self.of_collect[collect] = tape
 

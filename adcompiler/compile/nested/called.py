@@ -74,8 +74,8 @@ def resolved_python(
         s.reject(origin, f"{function.__name__}() cannot be differentiated: {error}",
                  "put it into a file", "missing-source")
         return None
-    emitted = function in s.unit.emitted
-    scope = Scope(function, None if emitted else s.unit.path_of(function), emitted)
+    emitted = function in s.unit.derivatives.emitted
+    scope = Scope(function, None if emitted else s.unit.relied.path_of(function), emitted)
     default = defaults_of(s, func, function, definition, origin)
     bound = bind(s, definition, args, kwargs, default, origin)
     return None if bound is None else Called(definition, bound, (), func, scope, function)

@@ -65,11 +65,11 @@ def compile_derivative(
     """Compile a derivative for the types at hand, and enter it into ``derived``."""
     unit = s.unit
     outside, unit.findings = unit.findings, derived.findings
-    stores = len(unit.global_stores)
+    stores = len(unit.globals.stores)
     try:
         with alone(unit, called.identity, origin):
             typed = typed_function(unit, called, places, kept, derived, origin)
-            if len(unit.global_stores) > stores:
+            if len(unit.globals.stores) > stores:
                 refuse_effect(derived, origin, "a global variable")
             refuse_detached(unit, derived, typed, origin)
             if not derived.findings:
@@ -83,23 +83,24 @@ def compile_derivative(
     finally:
         unit.findings = outside
         if derived.is_open:  # an exception is on its way
-            unit.derivatives = {k: v for k, v in unit.derivatives.items() if v is not derived}
+            known = unit.derivatives.compiled
+            unit.derivatives.compiled = {k: v for k, v in known.items() if v is not derived}
 
 
 @contextmanager
 def alone(unit: Unit, identity: Any, origin: Origin) -> Iterator[None]:
     """Let functions that are being opened outside of the derivative be opened in it too."""
-    outer, unit.active_calls = unit.active_calls, [identity]
-    unit.call_sites.append(origin)
-    unit.nested += 1
-    cells, unit.cells = unit.cells, {}
+    outer, unit.calls.active = unit.calls.active, [identity]
+    unit.calls.sites.append(origin)
+    unit.derivatives.around += 1
+    cells, unit.relied.cells = unit.relied.cells, {}
     try:
         yield
     finally:
-        unit.cells = cells
-        unit.nested -= 1
-        unit.active_calls = outer
-        unit.call_sites.pop()
+        unit.relied.cells = cells
+        unit.derivatives.around -= 1
+        unit.calls.active = outer
+        unit.calls.sites.pop()
 
 
 def typed_function(
@@ -111,7 +112,7 @@ def typed_function(
     s = Specialiser(unit)
     heap = s.heap = Heap(s)
     heap.live = live_variables(function)
-    unit.reused |= reused_variables(function)
+    unit.iterators.reused |= reused_variables(function)
     names = dict(zip(called.captures, function.captures, strict=True))
     names.update(zip(called.bound, (p.var for p in function.params), strict=True))
     inner: dict[Atom, Atom] = {}
@@ -155,7 +156,7 @@ def typed_function(
 
 def refuse_detached(unit: Unit, derived: Derived, typed: Typed, origin: Origin) -> None:
     """Report ``with no_grad()`` in the function differentiated: the emitted code forgets it."""
-    if unit.detached & definitions(Block(typed.statements)):
+    if unit.writes.detached & definitions(Block(typed.statements)):
         derived.findings.append(origin.finding(
             "the function that is differentiated here computes values inside `with no_grad()`",
             "stop_gradient(value) in place of the block", "no-grad",
@@ -219,8 +220,8 @@ def load(
     stand_for(vars(module)[main].__code__.co_filename, origins, rest)
     for function in vars(module).values():
         if isinstance(function, FunctionType) and function.__globals__ is vars(module):
-            unit.emitted[function] = function.__name__ == main
-    derived.captured = tuple(unit.captured)
+            unit.derivatives.emitted[function] = function.__name__ == main
+    derived.captured = tuple(unit.relied.captured)
     derived.entry = vars(module)[main]
 
 

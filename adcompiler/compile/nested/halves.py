@@ -103,16 +103,16 @@ def derived_of(
     key = (
         wanted, called.identity, owner, tuple(key_of(s, a, False, itself, kept) for a in inputs)
     )
-    derived = unit.derivatives.get(key)
+    derived = unit.derivatives.compiled.get(key)
     if derived is None:
-        depth = sum(made.is_open for made in unit.derivatives.values())
+        depth = sum(made.is_open for made in unit.derivatives.compiled.values())
         if depth >= MAX_DEPTH:
             refuse_depth(s, origin)
             return None
-        derived = unit.derivatives[key] = Derived()
+        derived = unit.derivatives.compiled[key] = Derived()
         compile_derivative(s, derived, wanted, called, places, list(kept), origin)
     elif derived.is_open:
-        del unit.derivatives[key]
+        del unit.derivatives.compiled[key]
         refuse_recursion(s, origin)
         return None
     return derived
@@ -167,7 +167,7 @@ def opened(
 ) -> Atom:
     """Write the code of a compiled derivative where it is called."""
     entry: FunctionType = derived.entry
-    around = {**s.unit.captured, **s.unit.cells}
+    around = {**s.unit.relied.captured, **s.unit.relied.cells}
     captured = [s.value(var, {var: var}) for name in derived.captured
                 if isinstance(var := around.get(name), Var)]
     definition = without_dead_carries(lower(entry))

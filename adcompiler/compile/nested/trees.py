@@ -145,7 +145,7 @@ def function_of_text(
     place = f"# {origin.file}:{origin.line}:{origin.column}\n"
     made = loaded(text + place, name, tuple(names.items()))
     stand_for(made.__code__.co_filename, {}, origin)
-    s.unit.emitted[made] = True
+    s.unit.derivatives.emitted[made] = True
     return made
 
 

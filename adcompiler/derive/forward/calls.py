@@ -24,7 +24,7 @@ from adcompiler.ops.registry import REGISTRY, Rule
 from adcompiler.runtime.shaping import laid_out_as, reshape_view
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.specialise.folds.table import class_of
-from adcompiler.typed.unit import Callee
+from adcompiler.typed.callee import Callee
 
 
 class ForwardCalls(ABC):
@@ -106,7 +106,7 @@ class ForwardCalls(ABC):
         if places and all(d is None or i in inside for i, d in enumerate(duals)) and not any(
             tangent(atom) for atom in named.values()
         ):
-            s.unit.rules_used[rule] = None
+            s.unit.relied.rules_used[rule] = None
             self.plain(target, rhs, origin)
             self.put_new(target, lambda: self.applied_to_tangents(
                 target, rule, rhs, places, values, duals, named, origin), origin)
@@ -145,8 +145,8 @@ class ForwardCalls(ABC):
         if isinstance(result, Var):
             if isinstance(unit.type(result), t.Unknown):
                 unit.types[result] = unit.type(target)
-            if target in unit.names:
-                unit.names.setdefault(result, unit.names[target])
+            if target in unit.naming.names:
+                unit.naming.names.setdefault(result, unit.naming.names[target])
 
     def by_partials(
         self, rule: Rule, applied: Applied, values: Sequence[Atom | Star], tangent: Any,
@@ -252,7 +252,7 @@ class ForwardCalls(ABC):
         )
         second = t.UNKNOWN if self.apart else along
         both = s.let(call, t.Tuple((type_, second)), f"{callee.name}_pair", origin)
-        s.unit.opened[both] = 2
+        s.unit.naming.opened[both] = 2
         self.plain(target, Item(both, Const(0)), origin)
         new: Rhs = Item(both, Const(1))
         if self.apart:
@@ -266,9 +266,9 @@ class ForwardCalls(ABC):
     def keep_parts(self, target: Var, both: Var) -> None:
         """Note how many values a function returns that writes into its arguments."""
         unit = self.s.unit
-        if target in unit.opened and target in self.tangents.table:
+        if target in unit.naming.opened and target in self.tangents.table:
             d = self.tangents.table[target]
-            unit.opened[d] = unit.opened[target]
+            unit.naming.opened[d] = unit.naming.opened[target]
 
 
 def laid_out(s: Specialiser, d: Atom, value: Atom, origin: Origin) -> Atom:

@@ -310,7 +310,7 @@ def push(
     tangent is wanted of. With ``apart``, functions called by name give their value first, and their
     tangent when called for it. ``writer`` is the class that writes them.
     """
-    detached = frozenset(s.unit.detached)
+    detached = frozenset(s.unit.writes.detached)
     constant = detached | cancelled_shifts(body, output, s.unit.type, s.unit.definition)
     free = [var for var in inputs if t.may_vary(s.unit.type(var))]
     active = active_variables(body, free, [output], s.unit.type, constant)

@@ -117,7 +117,7 @@ class Tangents:
         if is_zero(d):
             return
         if isinstance(d, Var):
-            hints = self.s.unit.hints if target.temporary else self.s.unit.names
+            hints = self.s.unit.naming.hints if target.temporary else self.s.unit.naming.names
             hints.setdefault(d, dot(target))
         self.table[target] = d
         if isinstance(value, Var):  # which methods that were looked up refer to
@@ -196,8 +196,8 @@ class Tangents:
         unit.merged.add(d)
         if var in unit.unsure:
             unit.unsure.add(d)
-        if var in unit.names:
-            unit.names[d] = f"{unit.names[var]}_dot"
+        if var in unit.naming.names:
+            unit.naming.names[d] = f"{unit.naming.names[var]}_dot"
         self.table[var] = d
         self.taken.add(d)
         return d

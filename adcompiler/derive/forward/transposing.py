@@ -85,7 +85,7 @@ def transposed(
             unit.defs[statement.target] = statement.rhs
             name = statement.target.name
             if name.endswith("_bar"):
-                unit.names.setdefault(statement.target, f"{name.removesuffix('_bar')}_dot")
+                unit.naming.names.setdefault(statement.target, f"{name.removesuffix('_bar')}_dot")
     s.out.extend(placed(statement, origin) for statement in body.statements)
     for statement in checks[:1] if isinstance(unit.type(result), t.Array) else ():
         place, (shape,) = operands(statement.rhs)[-1], shapes_of(s, [result], origin).values()

@@ -84,7 +84,7 @@ class ReverserBase(ABC):
         new = Var(var.name, False)
         self.s.copy_facts(var, new)
         self.s.unit.defs.pop(new, None)
-        for table in (self.s.unit.names, self.s.unit.hints):
+        for table in (self.s.unit.naming.names, self.s.unit.naming.hints):
             if var in table:
                 table[new] = table[var]
         return new

@@ -26,7 +26,8 @@ from adcompiler.runtime.functionals import halves, implied
 from adcompiler.specialise.calls.missing import may_fill
 from adcompiler.specialise.folds.table import class_of
 from adcompiler.specialise.writer import Writer
-from adcompiler.typed.unit import Callee, ShapeClass, is_elementwise
+from adcompiler.typed.callee import Callee
+from adcompiler.typed.shapes import ShapeClass, is_elementwise
 
 
 class CallReverser(ReverserBase):
@@ -96,8 +97,8 @@ class CallReverser(ReverserBase):
         self.home[result] = self.region
         if isinstance(unit.type(result), t.Unknown):
             unit.types[result] = unit.type(target)
-        if target in unit.names:
-            unit.names.setdefault(result, unit.names[target])
+        if target in unit.naming.names:
+            unit.naming.names.setdefault(result, unit.naming.names[target])
 
     def pull(
         self, target: Var, applied: Applied, by_value: Mapping[Atom, Var], origin: Origin
@@ -178,7 +179,7 @@ class CallReverser(ReverserBase):
         source = self.s.unit.shape_source(array)
         type_ = t.Tuple((t.INT,) * ndim)
         shape = self.s.let(Attribute(source, "shape"), type_, "shape", origin)
-        self.s.unit.evidence.add(shape)
+        self.s.unit.writes.checks.add(shape)
         return shape
 
     # -- functions with halves of their own ----------------------------------------------------
@@ -197,7 +198,7 @@ class CallReverser(ReverserBase):
             Call(Const(pair.augmented), tuple(map(self.argument, args))),
             t.Tuple((s.unit.type(target), t.UNKNOWN)), f"{callee.name}_pair", origin,
         )
-        s.unit.opened[both] = 2
+        s.unit.naming.opened[both] = 2
         s.out.append(Let(target, Item(both, Const(0)), origin))
         residuals = s.let(
             Item(both, Const(1)), t.UNKNOWN, f"{callee.name}_residuals", origin, False
@@ -242,7 +243,7 @@ class CallReverser(ReverserBase):
                 Call(Const(pair.augmented), values),
                 t.Tuple((s.unit.type(target), t.UNKNOWN)), f"{pair.callee.name}_pair", at,
             )
-            s.unit.opened[both] = 2
+            s.unit.naming.opened[both] = 2
             residuals = s.let(
                 Item(both, Const(1)), t.UNKNOWN, f"{pair.callee.name}_residuals", at, False
             )
@@ -297,7 +298,7 @@ class CallReverser(ReverserBase):
             targets = [*given, *wanted]
             types = [cotangent_type(s.unit.type(atom)) for atom in targets]
             bars = s.let(call, t.Tuple(tuple(types)), "bars", at)
-            s.unit.opened[bars] = len(targets)
+            s.unit.naming.opened[bars] = len(targets)
             for i, atom in enumerate(targets):
                 if self.is_active(atom):
                     part = s.let(Item(bars, Const(i)), types[i], bar(atom), at, False)
@@ -327,7 +328,7 @@ class CallReverser(ReverserBase):
         if len(wanted) == 1:
             return [s.let(call, types[0], bar(wanted[0]), at, False)]
         bars = s.let(call, t.Tuple(tuple(types)), "bars", at)
-        s.unit.opened[bars] = len(wanted)
+        s.unit.naming.opened[bars] = len(wanted)
         return [
             s.let(Item(bars, Const(i)), types[i], bar(arg), at, False)
             for i, arg in enumerate(wanted)
@@ -336,7 +337,7 @@ class CallReverser(ReverserBase):
 
 def refuse_again(s: Writer, origin: Origin) -> None:
     """Report a value of which only the first derivative is known, where a second one is wanted."""
-    if s.unit.nested:
+    if s.unit.derivatives.around:
         s.reject(
             origin, "the second derivative of this solution is not known",
             "differentiate once, and take finite differences of that", "higher-order",

@@ -19,7 +19,7 @@ from adcompiler.specialise.calls.constructors import assigning_line
 from adcompiler.specialise.calls.libraries import is_standard
 from adcompiler.specialise.calls.missing import may_write, missing_rule
 from adcompiler.specialise.evaluator import Specialiser
-from adcompiler.typed.unit import Callee
+from adcompiler.typed.callee import Callee
 
 MUTABLE = (t.Array, t.List, t.Dict, t.Object, t.Unknown)
 """Types of values that a function may write into."""
@@ -46,7 +46,7 @@ def report_missing(
             "array-writes",
         )
         return
-    obstacle = unit.opaque.get(function) if isinstance(function, FunctionType) else None
+    obstacle = unit.calls.opaque.get(function) if isinstance(function, FunctionType) else None
     found = missing_rule(origin, shown, function, len(args), keywords, obstacle)
     report_at(s, found, origin)
 
@@ -114,7 +114,7 @@ def check_unseen(s: Specialiser, varied: Collection[Atom], rhs: Rhs, origin: Ori
     if not any(isinstance(unit.type(atom), MUTABLE) for atom in operands):
         return
     if isinstance(function, FunctionType) and (
-        function in unit.harmless or is_standard(function)  # writers are refused by name
+        function in unit.calls.harmless or is_standard(function)  # writers are refused by name
     ):
         return
     if isinstance(function, (Callee, type)) or REGISTRY.inactive(function) is not None or (
@@ -145,9 +145,9 @@ def check_unseen_method(s: Specialiser, func: Atom, origin: Origin) -> None:
 
 def check_store(s: Specialiser, varied: Collection[Atom], rhs: Call, origin: Origin) -> None:
     """Report a differentiable value that is stored in a global variable and read back."""
-    for key, stores in s.unit.global_stores.items():
+    for key, stores in s.unit.globals.stores.items():
         if any(where == origin for _, where in stores) and unstar(rhs.args[2]) in varied and (
-            key in s.unit.global_reads.values()
+            key in s.unit.globals.reads.values()
         ):
             s.reject(
                 origin, f"the global `{key[1]}` gets a differentiable value, and is read too",
@@ -158,7 +158,7 @@ def check_store(s: Specialiser, varied: Collection[Atom], rhs: Call, origin: Ori
 
 def refuse_detached_writes(s: Specialiser, varied: frozenset[Var]) -> None:
     """Report writes inside ``with no_grad()`` into storage that carries a derivative."""
-    for before, origin in s.unit.detached_writes:
+    for before, origin in s.unit.writes.detached_writes:
         if before in varied:
             s.reject(
                 origin, "a write inside `with no_grad()` into an array or container that carries a "

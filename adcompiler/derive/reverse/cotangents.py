@@ -121,7 +121,7 @@ class Cotangents:
         if old is None or is_zero(old):
             self.table[atom] = g
             if isinstance(g, Var) and g.temporary:
-                hints = self.s.unit.hints if atom.temporary else self.s.unit.names
+                hints = self.s.unit.naming.hints if atom.temporary else self.s.unit.naming.names
                 hints.setdefault(g, bar(atom))
             return
         if is_zero(g):

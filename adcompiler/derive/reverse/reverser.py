@@ -233,7 +233,7 @@ def reverse(
     over; otherwise it stands below the forward pass and sees its variables. ``apart`` says that
     what is saved must not change with what others hold.
     """
-    detached = frozenset(s.unit.detached)
+    detached = frozenset(s.unit.writes.detached)
     constant = detached | cancelled_shifts(body, output, s.unit.type, s.unit.definition)
     free = [var for var in inputs if t.may_vary(s.unit.type(var))]
     active = active_variables(body, free, [output], s.unit.type, constant)

@@ -358,7 +358,7 @@ class WriteReverser(ReverserBase):
         """Say whether a value shares storage with a destroyed one, so that it must be read anew."""
         if var in self.stale:
             return self.stale[var]
-        if var in self.s.unit.taken_out:  # a write into the container does not reach it
+        if var in self.s.unit.writes.taken_out:  # a write into the container does not reach it
             return False
         rhs = self.s.unit.definition(var)
         self.stale[var] = False

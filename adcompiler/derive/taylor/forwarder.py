@@ -118,7 +118,7 @@ class SeriesForwarder(Forwarder):
         if found is None:
             return False
         function, args = found
-        self.s.unit.rules_used[rule] = None
+        self.s.unit.relied.rules_used[rule] = None
         self.plain(target, rhs, origin)
         given = [self.packed(a, origin) if isinstance(a, tuple) else a for a in args]
         given = [target if a is RESULT else a for a in given]
@@ -171,7 +171,7 @@ class SeriesForwarder(Forwarder):
         if isinstance(rhs, Call) and isinstance(rhs.func, Const):
             found = plain_function(rhs.func, rule)
             function = found if isinstance(found, Const) else function
-        s.unit.rules_used[rule] = None
+        s.unit.relied.rules_used[rule] = None
         self.plain(target, rhs, origin)
         packed = self.packed(tuple(table.value(unstar(arg)) for arg in args), origin)
         duals = [d for i in varying if (d := self.dual_of(unstar(args[i]), origin)) is not None]
@@ -252,7 +252,7 @@ class SeriesForwarder(Forwarder):
 
     def varied_in(self, body: Block, inputs: set[Var]) -> frozenset[Var]:
         """Return the variables of a body whose derivatives with respect to inputs are not zero."""
-        detached = frozenset(self.s.unit.detached)
+        detached = frozenset(self.s.unit.writes.detached)
         return varied_variables(body, inputs, self.s.unit.type, detached, carried)
 
     def enter_linear(
@@ -301,7 +301,7 @@ class SeriesForwarder(Forwarder):
     ) -> SeriesForwarder:
         """Write the coefficients of what a body computes from values with the given ones."""
         s = self.s
-        detached = frozenset(s.unit.detached)
+        detached = frozenset(s.unit.writes.detached)
         active = active_variables(
             body, list(series), body.yields, s.unit.type, detached, carried
         )
@@ -335,8 +335,8 @@ def again(s: Specialiser, body: Block, result: Var) -> Block:
         for table in (unit.merged, unit.unsure):
             if var in table:
                 table.add(other)
-        if var in unit.opened:
-            unit.opened[other] = unit.opened[var]
+        if var in unit.naming.opened:
+            unit.naming.opened[other] = unit.naming.opened[var]
     body = renamed(body, new, reading)
     for statement in walk(body):
         if isinstance(statement, Let):

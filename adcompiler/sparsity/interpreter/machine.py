@@ -31,7 +31,8 @@ from adcompiler.sparsity.transfers import (  # noqa: F401  (the tables of transf
 from adcompiler.sparsity.transfers.indexing import get_item, is_place, updated
 from adcompiler.sparsity.transfers.movement import rows_of
 from adcompiler.sparsity.transfers.structures import stopped
-from adcompiler.typed.unit import Callee, Unit
+from adcompiler.typed.callee import Callee
+from adcompiler.typed.unit import Unit
 
 RECURSIONS = 3
 """So many calls of a function inside of itself are followed where its end is not known."""
@@ -59,7 +60,7 @@ class Machine(Run):
     ) -> None:
         super().__init__(local, second)
         self.unit = unit
-        self.layouts = unit.relies_on_layout
+        self.layouts = unit.writes.relies_on_layout
         self.programs = {} if programs is None else programs
         self.depths: dict[Callee, int] = {}
         self.frames: dict[Callee, Frame] = {}

@@ -26,7 +26,8 @@ from adcompiler.optimise.dead_code import dead_code
 from adcompiler.runtime.containers import cell_value
 from adcompiler.sparsity.interpreter.run import ALWAYS
 from adcompiler.sparsity.interpreter.taint import tainted_variables
-from adcompiler.typed.unit import Callee, Unit
+from adcompiler.typed.callee import Callee
+from adcompiler.typed.unit import Unit
 
 
 @dataclass(eq=False)
@@ -414,11 +415,11 @@ def program_of(
     purity = Purity(unit.type, unit.definition)
     if not with_dead_code:
         body = dead_code(body, purity)
-        if not unit.detached:  # equal values differ if only one carries a derivative
+        if not unit.writes.detached:  # equal values differ if only one carries a derivative
             body = dead_code(common_subexpressions(body, purity), purity)
     params = [p.var for p in function.params] + list(function.captures)
     tainted = tainted_variables(body, params if inputs is None else inputs)
-    writer = Writer(tainted, frozenset(unit.detached), purity)
+    writer = Writer(tainted, frozenset(unit.writes.detached), purity)
     text = writer.function(replace(function, body=body))
     filename = f"<pattern {next(NUMBERS)} of {function.name}>"
     namespace = dict(writer.values)

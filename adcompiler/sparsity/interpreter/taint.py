@@ -9,7 +9,7 @@ from adcompiler.ir.nodes import Atom, Block, Call, Const, Let, Region, Try, Var,
 from adcompiler.ir.visit import walk
 from adcompiler.runtime import noted_value, read_global
 from adcompiler.sparsity.interpreter.run import is_random
-from adcompiler.typed.unit import Callee
+from adcompiler.typed.callee import Callee
 
 
 def tainted_variables(block: Block, inputs: Iterable[Var]) -> frozenset[Var]:

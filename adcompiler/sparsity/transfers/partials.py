@@ -36,7 +36,7 @@ def program_for(partial: Callable[..., Any]) -> tuple[Unit, Program] | None:
         typed = specialise(
             unit, lower(function), partial, [t.FLOAT] * parameters, wrt=tuple(range(parameters))
         )
-        if unit.findings or unit.captured:
+        if unit.findings or unit.relied.captured:
             return None
         params = tuple(Param(var, 1) for var in typed.params)
         body = Block(typed.statements, (typed.value,))

@@ -99,8 +99,8 @@ def literal(
     """Return the atom of a value held by a function object (a default, a partial's argument)."""
     type_ = type_of(value)
     if isinstance(type_, t.Static) or simple(value):
-        path = s.unit.paths.get(id(owner.value))
-        return s.unit.static(value, None if path is None or simple(value) else (*path, step))
+        path = s.unit.relied.paths.get(id(owner.value))
+        return s.unit.relied.static(value, None if path is None or simple(value) else (*path, step))
     kind, key = step
     if kind == "attr":
         return s.let(Attribute(owner, str(key)), type_, str(key), origin)

@@ -23,7 +23,8 @@ from adcompiler.specialise.objects import open_parts
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.in_place import rebound
 from adcompiler.specialise.writer import Writer
-from adcompiler.typed.unit import Callee, Unit
+from adcompiler.typed.callee import Callee
+from adcompiler.typed.unit import Unit
 from adcompiler.typed.values import type_of
 
 MAX_DEPTH = 50
@@ -46,7 +47,7 @@ def call_compiled(
         return UNDEF
     callee, kept = found
     if any(has_known_parts(s, atom) for i, atom in enumerate(kept) if i in callee.written):
-        if identity not in s.unit.active_calls:
+        if identity not in s.unit.calls.active:
             return None
         return s.reject(
             origin, "a recursive call writes into a container of values that have other names",
@@ -67,8 +68,8 @@ def compiled_callee(
     captured. None, after it has been reported, if there would be no end to it.
     """
     unit = s.unit
-    inside = identity in unit.active_calls
-    calls = unit.active_calls
+    inside = identity in unit.calls.active
+    calls = unit.calls.active
     if calls.count(identity) > MAX_DEPTH or len(calls) > MAX_CALLS:
         s.reject(
             origin,
@@ -86,14 +87,14 @@ def compiled_callee(
     }
     keys += [(name, key_of(s, atom, inside, itself, kept)) for name, atom in cells.items()]
     key = (identity, owner, tuple(keys))
-    callee = unit.callees.get(key)
+    callee = unit.calls.callees.get(key)
     if callee is None:
-        callee = unit.callees[key] = Callee(unique_name(unit, function.name), key)
-        unit.call_sites.append(origin)
+        callee = unit.calls.callees[key] = Callee(unique_name(unit, function.name), key)
+        unit.calls.sites.append(origin)
         compile_callee(
             s, callee, function, bound, captures, itself, scope, identity, list(kept), cells
         )
-        unit.call_sites.pop()
+        unit.calls.sites.pop()
     elif callee.function is None:
         callee.recursive = True
     return callee, list(kept)
@@ -131,7 +132,7 @@ def write_call(
     parts = s.let(call, t.Tuple((callee.result, *finals)), f"{callee.name}_parts", origin)
     heap.state.exclusive[parts] = True
     heap.forget(parts)
-    s.unit.opened[parts] = 1 + len(finals)
+    s.unit.naming.opened[parts] = 1 + len(finals)
     for position, k in enumerate(callee.written, start=1):
         arg = args[k]
         assert isinstance(arg, Var)
@@ -273,7 +274,7 @@ def compile_callee(
 ) -> None:
     """Specialise ``function`` on its own, until the type it returns is stable."""
     unit = s.unit
-    outer_cells = unit.cells
+    outer_cells = unit.relied.cells
     names = dict(zip(captures, function.captures, strict=True))
     names.update(zip(bound, (p.var for p in function.params), strict=True))
     outside, unit.findings = unit.findings, callee.findings
@@ -287,8 +288,8 @@ def compile_callee(
             unit.merged.add(new)
             params.append(Param(new, 1))
             inner[atom] = new
-        unit.active_calls.append(identity)
-        unit.cells = {name: inner[atom] for name, atom in cells.items() if atom in inner}
+        unit.calls.active.append(identity)
+        unit.relied.cells = {name: inner[atom] for name, atom in cells.items() if atom in inner}
         outer, at = s.heap, s.at
         heap = None
         if outer is not None:
@@ -311,8 +312,8 @@ def compile_callee(
             else:
                 changed = False
         finally:
-            unit.active_calls.pop()
-            unit.cells = outer_cells
+            unit.calls.active.pop()
+            unit.relied.cells = outer_cells
             s.heap, s.at = outer, at
         value = None if yields is None else s.unit.elements(yields[0]) if callee.written else yields
         result = t.BOTTOM if value is None else unit.type(value[0])
@@ -335,10 +336,10 @@ def finals(
     """
     before = (callee.written, callee.gives, callee.unsure)
     positions = {p.var: i for i, p in enumerate(params)}
-    here = s.unit.call_sites[-1]
+    here = s.unit.calls.sites[-1]
     for root in heap.state.latest:
         if root not in positions and not heap.levels.get(root) and (
-            root in heap.globals.values() or root in s.unit.captured.values()
+            root in heap.globals.values() or root in s.unit.relied.captured.values()
         ):
             s.reject(
                 here, f"a function that is compiled on its own writes into `{root.name}`, which "
@@ -400,13 +401,13 @@ def made_anew(s: Writer, atom: Atom, inner: dict[Atom, Atom]) -> Atom:
     }
     made = substitute(rhs, mapping)
     s.unit.record(new, made, s.unit.type(atom))
-    s.out.append(Let(new, made, s.unit.call_sites[-1]))
+    s.out.append(Let(new, made, s.unit.calls.sites[-1]))
     return new
 
 
 def unique_name(unit: Unit, name: str) -> str:
     """Return a name for a compiled function that no other one has."""
-    taken = {callee.name for callee in unit.callees.values()}
+    taken = {callee.name for callee in unit.calls.callees.values()}
     candidate, number = name, 1
     while candidate in taken:
         number += 1

@@ -108,7 +108,7 @@ def construct_dataclass(
             origin, f"{cls.__name__}(): {error}", "call it with matching arguments",
             "call-arguments",
         )
-    s.unit.static(init, (("live", owner), ("attr", "__init__")))
+    s.unit.relied.static(init, (("live", owner), ("attr", "__init__")))
     fields: dict[str, Atom] = {}
     only_init: list[Atom] = []
     for f in vars(owner)["__dataclass_fields__"].values():
@@ -169,7 +169,7 @@ def live_constant(s: Writer, owner: type, f: Any, kind: str) -> Const:
     if simple(value):
         return Const(value)
     path = (("live", owner), ("__dataclass_fields__", f.name), ("attr", kind))
-    return s.unit.static(value, path)
+    return s.unit.relied.static(value, path)
 
 
 def can_be_read(function: Any) -> bool:

@@ -153,11 +153,11 @@ def call_derivative(
             origin, "* of a sequence whose length is not known when compiling",
             "pass the arguments one by one, or the sequence itself", "star-arguments",
         )
-    if s.unit.derive is None or any(
+    if s.unit.settings.derive is None or any(
         atom is UNDEF for atom in (function, *args, *kwargs.values())
     ):
         return UNDEF
-    result: Atom = s.unit.derive(
+    result: Atom = s.unit.settings.derive(
         s, wanted, function, args, kwargs, origin, name, tangents
     )
     return result

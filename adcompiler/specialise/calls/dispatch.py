@@ -51,7 +51,7 @@ from adcompiler.specialise.generators import opened_arguments
 from adcompiler.specialise.storage import slices, stores
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.derivatives import ONLY_OUTSIDE, is_derivative
-from adcompiler.typed.unit import Callee
+from adcompiler.typed.callee import Callee
 from adcompiler.typed.values import simple
 
 FOLD_MODULES = (
@@ -181,8 +181,7 @@ def call_of_derivative(
     """Write the call of a derivative, or of what makes one; None if the function is neither."""
     value = func.value
     if is_derivative(value):
-        path = s.unit.paths.get(id(value))
-        primal = s.unit.static(value.primal, None if path is None else (*path, ("attr", "primal")))
+        primal = s.unit.relied.part(value, "primal", value.primal)
         return call_derivative(s, derivative_of(value), primal, args, kwargs, origin, name)
     if is_maker(value):
         return make_derivative(s, func, args, kwargs, origin, name)
@@ -199,8 +198,7 @@ def call_of_parts(
     """Write the call of a partial function, of a class, or of an operator; None if it is none."""
     value = func.value
     if isinstance(value, functools.partial):
-        path = s.unit.paths.get(id(value))
-        inner = s.unit.static(value.func, None if path is None else (*path, ("attr", "func")))
+        inner = s.unit.relied.part(value, "func", value.func)
         first = [literal(s, v, func, ("args", i), origin) for i, v in enumerate(value.args)]
         named = {
             k: literal(s, v, func, ("keywords", k), origin) for k, v in value.keywords.items()
@@ -274,7 +272,7 @@ def call_function(
     value = func.value
     if is_runtime(value):
         if s.in_emitted and is_compiled(value):
-            s.unit.emitted.setdefault(value, value in WRITING)
+            s.unit.derivatives.emitted.setdefault(value, value in WRITING)
             return call_python(s, func, value, args, kwargs, origin, name)
         return primitive(s, func, args, kwargs, origin, name)
     if isinstance(getattr(value, "__self__", None), str):
@@ -288,18 +286,16 @@ def call_function(
     if is_namedtuple(value) and not any(isinstance(arg, Star) for arg in args):
         return make_namedtuple(s, func, args, kwargs, origin, name)
     if isinstance(value, python_types.MethodType):
-        path = s.unit.paths.get(id(value))
+        path = s.unit.relied.paths.get(id(value))
         steps = None if path is None else (*path, ("attr", "__func__"))
-        inner = s.unit.static(value.__func__, steps)
+        inner = s.unit.relied.static(value.__func__, steps)
         receiver = literal(s, value.__self__, func, ("attr", "__self__"), origin)
         return call(s, inner, [receiver, *args], kwargs, origin, name)
     original = getattr(value, "__wrapped__", None)
     if not isinstance(value, python_types.FunctionType) and isinstance(
         original, python_types.FunctionType
     ):
-        path = s.unit.paths.get(id(value))
-        value = original
-        func = s.unit.static(value, None if path is None else (*path, ("attr", "__wrapped__")))
+        func, value = s.unit.relied.part(value, "__wrapped__", original), original
     if isinstance(value, python_types.FunctionType) and stays_whole(value):
         return primitive(s, func, args, kwargs, origin, name, VALUES)
     if isinstance(value, python_types.FunctionType):

@@ -32,7 +32,8 @@ from adcompiler.specialise.calls.binding import (
 from adcompiler.specialise.calls.callees import GIVEN, compiled_callee
 from adcompiler.specialise.calls.random_draws import GENERATORS
 from adcompiler.specialise.writer import Writer
-from adcompiler.typed.unit import Callee, Unit
+from adcompiler.typed.callee import Callee
+from adcompiler.typed.unit import Unit
 
 
 def call_replacement(
@@ -46,16 +47,16 @@ def call_replacement(
     if bound is None:
         explain_binding(s, rule, findings, origin)
         return UNDEF
-    s.unit.rules_used[rule] = None
+    s.unit.relied.rules_used[rule] = None
     before = len(s.out)
-    s.unit.active_calls.append(rule)
-    s.unit.call_sites.append(origin)
-    s.unit.replacing += 1
+    s.unit.calls.active.append(rule)
+    s.unit.calls.sites.append(origin)
+    s.unit.calls.replacing += 1
     env = environment(function, bound, (), Const(None))
     yields = s.block(function.body, env, Scope(definition))
-    s.unit.replacing -= 1
-    s.unit.active_calls.pop()
-    s.unit.call_sites.pop()
+    s.unit.calls.replacing -= 1
+    s.unit.calls.active.pop()
+    s.unit.calls.sites.pop()
     s.unit.findings[findings:] = [
         at_call(finding, function.origin.file, origin) for finding in s.unit.findings[findings:]
     ]
@@ -64,7 +65,7 @@ def call_replacement(
         return UNDEF
     result = yields[0]
     if isinstance(result, Var) and result.temporary:
-        s.unit.names.setdefault(result, name)
+        s.unit.naming.names.setdefault(result, name)
     return result
 
 
@@ -78,7 +79,7 @@ def at_call(finding: Finding, file: str, origin: Origin) -> Finding:
 
 def users_line(s: Writer, origin: Origin) -> Origin:
     """Return the line of the user's code that led to a call written in the compiler's own code."""
-    sites = [*s.unit.call_sites, origin]
+    sites = [*s.unit.calls.sites, origin]
     while len(sites) > 1 and is_own(sites[-1]):
         sites.pop()
     return sites[-1]

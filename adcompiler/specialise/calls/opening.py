@@ -40,7 +40,7 @@ def call_python(
 ) -> Atom:
     """Write a call of a function written in Python."""
     in_rule = s.in_rule
-    path = None if function in s.unit.emitted else s.unit.path_of(function)
+    path = None if function in s.unit.derivatives.emitted else s.unit.relied.path_of(function)
     if is_foreign(function) or (works_on_programs(function) and not any(
         t.may_vary(s.unit.type(unstar(a))) for a in (*args, *kwargs.values())
     )):
@@ -49,7 +49,7 @@ def call_python(
         definition = lower(function)
     except ADError:
         return s.let(plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
-    emitted = function in s.unit.emitted
+    emitted = function in s.unit.derivatives.emitted
     scope = Scope(function, path, emitted)
     definition = without_dead_carries(definition) if emitted else definition
     rejects = any(isinstance(statement, Unsupported) for statement in walk(definition.body))
@@ -70,7 +70,7 @@ def call_python(
         s.heap.state, s.heap.references = before
         del s.unit.findings[findings:]
         return call_as_it_is(s, func, function, args, kwargs, origin, name)
-    helps = s.unit.replacing > 0 and s.unit.is_inside_rules(function)
+    helps = s.unit.calls.replacing > 0 and s.unit.relied.is_inside_rules(function)
     if len(s.unit.findings) > findings and not helps:
         after = None if s.heap is None else (s.heap.state, s.heap.references)
         if s.heap is not None and before is not None:
@@ -82,7 +82,7 @@ def call_python(
         if s.heap is not None and after is not None and not (in_rule or is_library(function)):
             s.heap.state, s.heap.references = after
         if in_rule or is_library(function):
-            s.unit.opaque[function] = s.unit.findings[findings]
+            s.unit.calls.opaque[function] = s.unit.findings[findings]
             del s.unit.findings[findings:]
             return call_as_it_is(s, func, function, args, kwargs, origin, name)
     s.out.extend(out)
@@ -129,7 +129,7 @@ def call_as_it_is(
     tried = may_be_tried(function, (*args, *kwargs.values()))
     type_ = s.type_of_call(function, args, kwargs) if tried else t.UNKNOWN
     if tried and takes_read_only(s, function, args, kwargs):
-        s.unit.harmless.add(function)
+        s.unit.calls.harmless.add(function)
     return s.let(plain_call(func, args, kwargs), type_, name, origin)
 
 
@@ -237,15 +237,15 @@ def apply(
     """Write the body of ``function`` in place, or a call of its own compiled form."""
     unit = s.unit
     if scope is None or not scope.is_rule:
-        unit.reused |= reused_variables(function)
+        unit.iterators.reused |= reused_variables(function)
         for param, atom in zip(function.params, bound, strict=True):
             s.check_once(param.var, atom, origin)
-    depth = unit.active_calls.count(identity)
+    depth = unit.calls.active.count(identity)
     large = size(function.body) > INLINE_SIZE and not partial_evaluation_helps(s, bound)
-    given = bool(unit.active_calls) and is_given(unit.active_calls[-1])
+    given = bool(unit.calls.active) and is_given(unit.calls.active[-1])
     opened = depth == 0 and (
         not large or given or (scope is not None and scope.is_rule)
-        or unit.emitted.get(identity, False) or overlap(s, bound, captures)
+        or unit.derivatives.emitted.get(identity, False) or overlap(s, bound, captures)
     )
     if not opened and not must_open(s, bound, captures):
         result = call_compiled(
@@ -253,7 +253,7 @@ def apply(
         )
         if result is not None:
             return result
-    if depth > MAX_DEPTH or len(unit.active_calls) > MAX_CALLS:
+    if depth > MAX_DEPTH or len(unit.calls.active) > MAX_CALLS:
         return s.reject(
             origin,
             f"{shown_name(function)}() is called recursively with functions as arguments",
@@ -263,13 +263,13 @@ def apply(
     if s.heap is not None:
         s.heap.live |= live_variables(function)
     start = len(s.out)
-    unit.active_calls.append(identity)
-    unit.call_sites.append(origin)
+    unit.calls.active.append(identity)
+    unit.calls.sites.append(origin)
     try:
         yields = s.block(function.body, env, scope)
     finally:
-        unit.active_calls.pop()
-        unit.call_sites.pop()
+        unit.calls.active.pop()
+        unit.calls.sites.pop()
     if not given:
         s.out[start:] = via(s.out[start:], origin)
     return UNDEF if yields is None else yields[0]

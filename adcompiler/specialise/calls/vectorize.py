@@ -41,8 +41,7 @@ class Vectorized:
 def vectorized_value(s: Writer, func: Const, origin: Origin) -> Vectorized | None:
     """Return what is known of an ``np.vectorize`` made before the derivative."""
     value = func.value
-    path = s.unit.paths.get(id(value))
-    inner = s.unit.static(value.pyfunc, None if path is None else (*path, ("attr", "pyfunc")))
+    inner = s.unit.relied.part(value, "pyfunc", value.pyfunc)
     if not callable(value.pyfunc):
         return None
     otypes = value.otypes

@@ -64,7 +64,7 @@ def fold_external(
             "pass all arguments by position", "call-arguments",
         )
     type_ = s.unit.type(args[0])
-    if s.unit.nested and not (isinstance(type_, t.Object) and is_linear(type_)):
+    if s.unit.derivatives.around and not (isinstance(type_, t.Object) and is_linear(type_)):
         return s.reject(
             users_line(s, origin), "the second derivative of this external function is not known",
             "differentiate once, or, if the function is linear, say so: `linear = True`",

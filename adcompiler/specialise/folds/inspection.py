@@ -45,7 +45,7 @@ def fold_import(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: s
 def fold_isinstance(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
     if len(args) != 2:
         return None
-    if args[0] in s.unit.one_shot:
+    if args[0] in s.unit.iterators.one_shot:
         return s.reject(
             origin, "isinstance() of an iterator", "make a list of it first", "iterators"
         )
@@ -295,7 +295,7 @@ def fold_isrealobj(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name
 @folds(np.conj)
 def fold_conj(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
     """In rules, the conjugate of a Python number is its method; of a real number, the number."""
-    rule = s.unit.active_calls[-1] if s.unit.active_calls else None
+    rule = s.unit.calls.active[-1] if s.unit.calls.active else None
     own = getattr(rule, "function", None) is np.conjugate  # its primal gives a NumPy number
     if s.in_rule and not own and s.unit.type(args[0]) == t.COMPLEX:
         if isinstance(args[0], Const):
@@ -317,7 +317,7 @@ def fold_real(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
         return None
     type_ = s.unit.type(args[0])
     same_class = isinstance(type_, t.Array) and type_.ndim > 0 and type_.kind == "float"
-    rule = s.unit.active_calls[-1] if s.unit.active_calls else None
+    rule = s.unit.calls.active[-1] if s.unit.calls.active else None
     own = getattr(rule, "function", None) in (np.conjugate, np.real)  # the primal of that rule
     return args[0] if same_class or (s.in_rule and not own) else None
 

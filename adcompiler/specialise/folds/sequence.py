@@ -237,7 +237,7 @@ def fold_unpack(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: s
             kinds[star] = t.List(item)
         parts = t.Tuple(tuple(kinds))
         made = s.let(Call(Const(unpack), tuple(args)), parts, name, origin)
-        s.unit.opened[made] = count
+        s.unit.naming.opened[made] = count
         return made
     if (star < 0 and len(elements) != count) or len(elements) < count - 1:
         return s.let(Call(Const(unpack), tuple(args)), t.UNKNOWN, name, origin)

@@ -139,7 +139,7 @@ class Aliases:
             if isinstance(how, Step) and not known:
                 self.hold_parts(there.root, operand)
                 step = checked(how, self.place_in_text())
-                self.s.unit.relies_on_layout |= step.function is reshape_view
+                self.s.unit.writes.relies_on_layout |= step.function is reshape_view
                 steps = (*there.steps, step)
                 self.references[var] = Reference(there.root, steps, self.state.value(there.root))
             elif how == "same":

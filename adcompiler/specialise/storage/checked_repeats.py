@@ -18,11 +18,11 @@ from adcompiler.typed.unit import Unit
 
 def with_repeats_checked(unit: Unit, block: Block, apart: Iterable[Var] = ()) -> Block:
     """Return ``block`` with the checks; ``apart`` are parameters that have been checked."""
-    if not unit.written_inside:
+    if not unit.writes.written_inside:
         return block
     repeats = Repeats(
-        block, Sharing(unit.type, unit.definition), apart, unit.rearranged, unit.stored_copies,
-        unit.popped,
+        block, Sharing(unit.type, unit.definition), apart, unit.writes.rearranged,
+        unit.writes.stored_copies, unit.writes.popped,
     )
     needed: dict[int, Atom] = {}
     for let, container in repeats.needed():

@@ -117,7 +117,7 @@ def append_to(s: Writer, obj: Var, value: Atom, origin: Origin) -> None:
     if there.steps:
         inner = appended(s, obj, value, origin)
         if isinstance(inner, Var) and heap.parts(inner) is None:
-            s.unit.rearranged[inner] = ((value, False),)  # the others were there before
+            s.unit.writes.rearranged[inner] = ((value, False),)  # the others were there before
         heap.write(obj, (), inner, origin, grown=(len(there.steps),))
     else:
         base = heap.exclusive_value(there.root, origin)
@@ -158,7 +158,7 @@ def pop_from(s: Writer, obj: Var, args: list[Any], origin: Origin, name: str) ->
         heap.reference(item).steps and heap.reference(item).root is root
     ):
         heap.detach(item, root)
-        s.unit.popped.add(item)
+        s.unit.writes.popped.add(item)
     if isinstance(index, Const) and index.value == -1 and s.unit.elements(obj) is None:
         base = heap.exclusive_value(root, origin)
         new = s.let(Call(Const(drop_last), (base,)), s.unit.type(base), obj.name, origin, False)

@@ -47,7 +47,7 @@ class Heap(Joining):
 
         ``copies`` are what the code works on in place of parameters.
         """
-        there = [*params, *self.s.unit.captured.values(), *self.globals.values()]
+        there = [*params, *self.s.unit.relied.captured.values(), *self.globals.values()]
         roots = {var: (copies or {}).get(var, var) for var in there}
         return [
             (var, self.state.latest[root]) for var, root in roots.items()

@@ -92,7 +92,7 @@ def shape_check(s: Writer, old: Atom, new: Var, origin: Origin) -> Iterator[Stat
     for array in (old, new):
         shape = Var("shape", True)
         unit.record(shape, Attribute(array, "shape"), t.Tuple((t.INT,) * type_.ndim))
-        unit.evidence.add(shape)
+        unit.writes.checks.add(shape)
         shapes.append(shape)
         yield Let(shape, Attribute(array, "shape"), origin)
     yield Do(Call(Const(keeps_shape), tuple(shapes)), origin)

@@ -19,7 +19,7 @@ from adcompiler.typed.unit import Unit
 
 def with_layouts_kept(unit: Unit, block: Block) -> Block:
     """Return ``block`` with copies that keep the layout, if views of reshaped arrays are used."""
-    if not unit.relies_on_layout or not unit.copied_for_writes:
+    if not unit.writes.relies_on_layout or not unit.writes.copied_for_writes:
         return block
     return replace(block, statements=tuple(_kept(unit, block.statements)))
 
@@ -28,7 +28,7 @@ def _kept(unit: Unit, statements: tuple[Statement, ...]) -> Iterator[Statement]:
     for statement in statements:
         match statement:
             case Let(target, Call(Const(np.copy), args), origin) if (
-                target in unit.copied_for_writes
+                target in unit.writes.copied_for_writes
             ):
                 unit.defs[target] = Call(Const(copy_as_laid_out), args)
                 yield Let(target, unit.defs[target], origin)

@@ -44,7 +44,7 @@ def note_in_place(s: Writer, root: Var, before: Atom) -> None:
     """Note that the latest value of a root is written by an operation that may raise afterwards."""
     latest = heap_of(s).state.value(root)
     if latest is not before and isinstance(latest, Var):
-        s.unit.in_place.add(latest)
+        s.unit.writes.in_place.add(latest)
 
 
 def operated_in_place(
@@ -99,7 +99,7 @@ def check_shape(s: Writer, old: Var, new: Var, origin: Origin) -> None:
     shapes = []
     for array in (old, new):
         shape = s.let(Attribute(array, "shape"), t.Tuple((t.INT,) * type_.ndim), "shape", origin)
-        unit.evidence.add(shape)
+        unit.writes.checks.add(shape)
         shapes.append(shape)
     s.out.append(Do(Call(Const(keeps_shape), tuple(shapes)), origin))
     unit.shapes[new] = unit.shape_class(old)

@@ -90,5 +90,5 @@ class Ownership(Changes):
         function = np.copy if isinstance(type_, t.Array) else own
         new = self.s.let(Call(Const(function), (value,)), type_, name, origin, False)
         assert isinstance(new, Var)
-        self.s.unit.copied_for_writes.add(new)
+        self.s.unit.writes.copied_for_writes.add(new)
         return new

@@ -21,7 +21,8 @@ from adcompiler.ir.visit import blocks_of, defined, walk
 from adcompiler.runtime import keeps_shape, note_value, own
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.state import State
-from adcompiler.typed.unit import Callee, Unit
+from adcompiler.typed.callee import Callee
+from adcompiler.typed.unit import Unit
 
 
 def changed_roots(heap: Heap, body: State) -> list[Var]:

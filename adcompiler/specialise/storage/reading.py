@@ -60,8 +60,8 @@ class Reading(Ownership):
         if there.at is not latest:
             written = len(self.s.out)
             found = self.moved(atom, there, latest, origin)
-            if atom in self.s.unit.detached and there.steps and len(self.s.out) > written:
-                self.s.unit.detached |= definitions(Block(tuple(self.s.out[written:])))
+            if atom in self.s.unit.writes.detached and there.steps and len(self.s.out) > written:
+                self.s.unit.writes.detached |= definitions(Block(tuple(self.s.out[written:])))
             if found is not atom:
                 return self.current(found, origin) if self.parts(found) else found
         return atom if parts is None else self.repacked(atom, parts, origin)
@@ -103,7 +103,7 @@ class Reading(Ownership):
         """
         latest = self.state.value(root)
         exclusive = self.is_exclusive(latest)
-        self.s.unit.taken_out[atom] = root
+        self.s.unit.writes.taken_out[atom] = root
         self.references[atom] = Reference(atom, (), atom)
         self.levels.setdefault(atom, self.level)
         self.alias(atom, root)
@@ -180,7 +180,7 @@ class Reading(Ownership):
         """Report the reading of a value that may have been written under another name."""
         where, other = self.state.invalidated.get(root, (origin, root))
         place = f"line {where.line}"
-        name, written = (self.s.unit.names.get(v, v.name) for v in (atom, other))
+        name, written = (self.s.unit.naming.names.get(v, v.name) for v in (atom, other))
         given = self.given_away.get((root, where))
         if given is not None:
             return self.s.reject(

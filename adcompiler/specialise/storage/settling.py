@@ -112,12 +112,12 @@ class Settling:
         self.copied: set[int] = set()
         self.never: set[int] = set()
         self.exit: State | None = None
-        self.key = (node, tuple(s.unit.call_sites))
-        self.reshaped: set[int] = s.unit.reshaped.setdefault(self.key, set())
+        self.key = (node, tuple(s.unit.calls.sites))
+        self.reshaped: set[int] = s.unit.loops.reshaped.setdefault(self.key, set())
         if self.heap is not None:
             self.entry = self.heap.state.copy()
             self.lost_before = dict(self.entry.invalidated)
-            memo = s.unit.loops_seen.get((self.heap, *self.key))
+            memo = s.unit.loops.seen.get((self.heap, *self.key))
             for i, init in enumerate(inits):
                 if init is not UNDEF and is_reference(s.unit.type(init)) and (
                     rebinds_itself(node, i)
@@ -203,7 +203,7 @@ class Settling:
                 self.walked.add(i)
                 stable = False
         stable = self.settle_aliases(heap) and stable
-        s.unit.loops_seen[heap, *self.key] = Seen(
+        s.unit.loops.seen[heap, *self.key] = Seen(
             set(self.same), list(self.roots), set(self.content), dict(self.rebound),
             dict(self.grown),
         )

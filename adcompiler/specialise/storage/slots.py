@@ -49,7 +49,7 @@ def taken(s: Writer, root: Var, value: Atom, owned: bool, origin: Origin) -> Ato
         return value
     assert isinstance(value, Var)
     copy = heap.copy_to_write(value, s.unit.type(value), value.name, origin)
-    s.unit.stored_copies[copy] = value
+    s.unit.writes.stored_copies[copy] = value
     return copy
 
 
@@ -57,8 +57,9 @@ def takes_copies(heap: Heap, root: Var, value: Atom, owned: bool) -> bool:
     """Say whether a container gets a copy for a value; see ``taken``."""
     s = heap.s
     return (
-        not owned and s.unit.loops > 0 and isinstance(value, Var) and root not in heap.callers
-        and isinstance(s.unit.type(value), t.Array) and not lies_in(heap, value, root)
+        not owned and s.unit.loops.around > 0 and isinstance(value, Var)
+        and root not in heap.callers and isinstance(s.unit.type(value), t.Array)
+        and not lies_in(heap, value, root)
     )
 
 
@@ -77,7 +78,7 @@ def lies_in(heap: Heap, value: Atom, root: Var) -> bool:
     if not isinstance(value, Var) or heap.parts(value) is not None:
         return False
     there = heap.reference(value).root
-    return root in (there, heap.s.unit.taken_out.get(there))
+    return root in (there, heap.s.unit.writes.taken_out.get(there))
 
 
 def renew(
@@ -98,7 +99,7 @@ def renew(
     heap.advance(root, new, rebound, origin, grown, False)
     heap.state.exclusive.pop(new, None)
     if made_of and heap.parts(new) is None:
-        s.unit.rearranged[new] = made_of
+        s.unit.writes.rearranged[new] = made_of
     if exclusive is not None:
         heap.state.exclusive[new] = exclusive and not holds_storage(s.unit.type(new))
 

@@ -117,7 +117,7 @@ def summand(
         return None
     if not isinstance(change, (Var, Const)):
         return None
-    s.unit.spared |= {unstar(old), value}
+    s.unit.writes.spared |= {unstar(old), value}
     if rhs.func.value is operator.add:
         return change
     return s.call(Const(operator.neg), [change], {}, origin, "change")
@@ -175,7 +175,7 @@ def store_attribute(s: Writer, args: list[Any], kwargs: Any, origin: Origin, nam
         return refuse(s, obj, "assigning to an attribute of", origin)
     static = getattr(type_.cls, field.value, None)
     if isinstance(static, property) and static.fset is not None:
-        setter = s.unit.static(
+        setter = s.unit.relied.static(
             static.fset, (("live", type_.cls), ("attr", field.value), ("attr", "fset"))
         )
         s.call(setter, [obj, value], {}, origin, name)

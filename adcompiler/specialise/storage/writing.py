@@ -35,7 +35,7 @@ class Writing(Alternatives):
         if isinstance(type_, t.Array):
             self.s.unit.shapes[new] = self.s.unit.shape_class(base)
         else:
-            self.s.unit.written_inside |= adds or len(there.steps) + len(steps) != 1
+            self.s.unit.writes.written_inside |= adds or len(there.steps) + len(steps) != 1
         if rebound is not None:
             rebound += len(there.steps)
         self.advance(root, new, rebound, origin, grown, rebound is None and not grown)

@@ -1,0 +1,69 @@
+"""Functions compiled on their own, which others call by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from adcompiler.errors import Finding
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import Call, Const, Function, Global, Let, Rhs, Var
+from adcompiler.ir.visit import walk
+from adcompiler.runtime import cell_value
+
+
+@dataclass(eq=False)
+class Callee:
+    """A function compiled on its own and called by name: recursive ones and large ones.
+
+    ``function`` is its specialised IR once that is known; ``result`` the type it returns;
+    ``findings`` what in it cannot be compiled, which every call reports. ``written`` are the
+    positions of the parameters that it writes into: it returns what becomes of them after its
+    result, of the types ``finals``. ``gives`` says what the result shares storage with: ``fresh``
+    nothing, ``may`` is not known, a number is the position of the parameter that it is.
+    ``given`` says that it is given to another function, or run again in a sweep (``again``: then it
+    saves nothing); ``lifted`` is the data of modules and cells that it is passed instead of
+    reading it.
+    """
+
+    name: str
+    key: Any
+    function: Function | None = None
+    result: t.Type = t.BOTTOM
+    recursive: bool = False
+    findings: list[Finding] = field(default_factory=list)
+    written: tuple[int, ...] = ()
+    unsure: tuple[int, ...] = ()
+    finals: dict[int, t.Type] = field(default_factory=dict)
+    gives: str | int = "fresh"
+    given: bool = False
+    again: bool = False
+    lifted: list[tuple[Var, Rhs]] = field(default_factory=list)
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+    @property
+    def reads_data(self) -> bool:
+        """Whether it still reads data of modules or cells itself, or in functions it calls."""
+        waiting, seen = [self], set()
+        while waiting:
+            callee = waiting.pop()
+            if callee in seen or callee.function is None:
+                continue
+            seen.add(callee)
+            for statement in walk(callee.function.body):
+                match statement:
+                    case Let(rhs=Global()):
+                        return True
+                    case Let(rhs=Call(Const(function))) if function is cell_value:
+                        return True
+                    case Let(rhs=Call(Const(Callee() as inner))):
+                        waiting.append(inner)
+        return False
+
+    @property
+    def primal_name(self) -> str:
+        """The name under which the function itself is emitted, where no derivative is wanted."""
+        return f"{self.name}_primal"

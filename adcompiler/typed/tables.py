@@ -1,0 +1,212 @@
+"""The tables of one compilation, each of what one part of the compiler notes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any
+
+from adcompiler.budget import Budget
+from adcompiler.errors import Finding
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import Atom, Const, Origin, Var
+from adcompiler.ops.registry import Rule
+from adcompiler.typed.callee import Callee
+
+Path = tuple[tuple[str, Any], ...]
+"""How a value is reached from the function being compiled: steps such as ("free", "helper").
+
+A path may instead start at an argument, or with ("live", object) at an object that is kept alive.
+"""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is asked of a compilation before it begins.
+
+    ``derive`` compiles a derivative that the code asks for. At the places in ``chosen`` a variable
+    that is one of two arrays is kept apart which, and a ``try`` is specialised in parts.
+    """
+
+    strict_primal: bool = False
+    debug: bool = False
+    derive: Callable[..., Atom] | None = None
+    chosen: frozenset[Any] = frozenset()
+    budget: Budget = field(default_factory=Budget.from_environment)
+
+
+@dataclass(eq=False)
+class Reliance:
+    """What the code relies on: values found while compiling, and the rules that were opened.
+
+    ``facts`` maps paths to the values the code was specialised on; ``captured`` lists the data in
+    closure cells of the compiled function itself, which become its last parameters, and ``cells``
+    those that a function being compiled on its own is passed. ``rule_names`` maps (module, name) to
+    the values that rules read by name while they were opened; ``inside_rules`` holds the functions
+    among them, whose own names are of that kind too.
+    """
+
+    facts: dict[Path, Any] = field(default_factory=dict)
+    paths: dict[int, Path] = field(default_factory=dict)
+    kept: list[Any] = field(default_factory=list)
+    captured: dict[str, Var] = field(default_factory=dict)
+    cells: dict[str, Atom] = field(default_factory=dict)
+    rules_used: dict[Rule, None] = field(default_factory=dict)
+    rule_names: dict[tuple[str, str], Any] = field(default_factory=dict)
+    inside_rules: set[Any] = field(default_factory=set)
+
+    def static(self, value: Any, path: Path | None) -> Const:
+        """Return the constant for a value found at ``path``, and record that it was relied on."""
+        if path is not None:
+            self.facts[path] = value
+            if id(value) not in self.paths:
+                self.paths[id(value)] = path
+                self.kept.append(value)
+        return Const(value)
+
+    def part(self, owner: Any, name: str, value: Any) -> Const:
+        """Return the constant for the attribute ``name`` of a value that was found somewhere."""
+        path = self.paths.get(id(owner))
+        return self.static(value, None if path is None else (*path, ("attr", name)))
+
+    @staticmethod
+    def module(name: str) -> Any:
+        """Return an imported module."""
+        return sys.modules[name]
+
+    def path_of(self, function: Any) -> Path | None:
+        """Return how a function is reached; None inside rules, whose names readers do not know."""
+        path = self.paths.get(id(function))
+        if path is None and not self.is_inside_rules(function):
+            path = (("live", function),)
+            self.static(function, path)
+        return path
+
+    def is_inside_rules(self, function: Any) -> bool:
+        """Say whether a function belongs to a rule or to the compiler."""
+        module = getattr(function, "__module__", None) or ""
+        return function in self.inside_rules or module.startswith("adcompiler.")
+
+    def read_in_rule(self, module: str, name: str, value: Any) -> None:
+        """Record that a rule being opened reads a name of its module."""
+        if module:
+            self.rule_names[module, name] = value
+        if isinstance(value, FunctionType):
+            self.inside_rules.add(value)
+
+
+@dataclass(eq=False)
+class Calls:
+    """Calls of functions that are compiled: those being opened, and those compiled on their own.
+
+    ``sites`` are the calls around the code being specialised, ``active`` the functions;
+    ``replacing`` counts those for which a replacement is being opened. ``typed`` keeps what calls
+    give for arguments of one kind. ``opaque`` tells of functions why they cannot be compiled,
+    ``harmless`` are those that cannot and have no effect.
+    """
+
+    callees: dict[Any, Callee] = field(default_factory=dict)
+    active: list[Any] = field(default_factory=list)
+    sites: list[Origin] = field(default_factory=list)
+    typed: dict[Any, tuple[Any, t.Type]] = field(default_factory=dict)
+    opaque: dict[Any, Finding] = field(default_factory=dict)
+    harmless: set[Any] = field(default_factory=set)
+    replacing: int = 0
+
+
+@dataclass(eq=False)
+class Derivatives:
+    """Derivatives that the code asks for: those compiled, by what they were specialised on.
+
+    ``emitted`` holds their functions, and which of them are opened; ``around`` counts the
+    derivatives around of which the code will be compiled again.
+    """
+
+    compiled: dict[Any, Any] = field(default_factory=dict)
+    emitted: dict[Any, bool] = field(default_factory=dict)
+    around: int = 0
+
+
+@dataclass(eq=False)
+class Loops:
+    """Guesses about loops: what is found in one trial, to start the next one with.
+
+    ``trial`` counts the trials around, ``around`` the loops.
+    """
+
+    trial: int = 0
+    around: int = 0
+    seen: dict[Any, Any] = field(default_factory=dict)
+    types: dict[Any, list[t.Type]] = field(default_factory=dict)
+    reshaped: dict[Any, set[int]] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class Globals:
+    """Global variables that the code assigns, reads, and that have a known value meanwhile."""
+
+    stores: dict[tuple[int, str], list[tuple[Atom, Origin]]] = field(default_factory=dict)
+    reads: dict[Var, tuple[int, str]] = field(default_factory=dict)
+    constants: dict[tuple[int, str], Any] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class Iterators:
+    """Values that stand for iterators, which Python runs over only once.
+
+    ``reused`` are the variables of the functions being read that may be read more than once.
+    """
+
+    one_shot: set[Atom] = field(default_factory=set)
+    reused: set[Var] = field(default_factory=set)
+    generators: dict[Var, int | None] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class Naming:
+    """What emitted code calls values, and how it takes them apart.
+
+    ``names`` are those of the user, ``hints`` those of rules; ``opened`` tells of tuples how many
+    variables they are taken apart into, ``anonymous`` are items that have no name.
+    """
+
+    names: dict[Var, str] = field(default_factory=dict)
+    hints: dict[Var, str] = field(default_factory=dict)
+    opened: dict[Atom, int] = field(default_factory=dict)
+    anonymous: set[Var] = field(default_factory=set)
+
+
+@dataclass(eq=False)
+class Writes:
+    """What writes into storage leave behind for later stages.
+
+    ``merges`` are the places where a variable is one of two arrays, ``attempts`` the ``try``
+    statements of which it matters how far they came: see ``Settings.chosen``. ``in_place`` holds
+    the values of arrays that an operation of NumPy writes which may raise when it has.
+    ``copied_for_writes`` holds the copies that spare the caller's arrays; ``relies_on_layout`` says
+    that some reshape is taken for a view. ``written_inside`` says that some store writes into what
+    a container holds; ``taken_out`` tells in which container an object was before its place was
+    given to another one, ``popped`` holds those that a method has removed; ``stored_copies`` maps
+    copies that containers got to what they are copies of; ``rearranged`` tells what lists are made
+    of, objects and (if True) the items of others, that are written as sums of parts. ``spared``
+    holds what a write computes itself, ``checks`` the results of checks that are wanted for what
+    they raise. ``detached`` are the variables defined inside ``with no_grad()``,
+    ``detached_writes`` the values of outer storage that is written into there.
+    """
+
+    merges: set[Any] = field(default_factory=set)
+    attempts: set[Any] = field(default_factory=set)
+    in_place: set[Var] = field(default_factory=set)
+    copied_for_writes: set[Var] = field(default_factory=set)
+    relies_on_layout: bool = False
+    written_inside: bool = False
+    taken_out: dict[Var, Var] = field(default_factory=dict)
+    popped: set[Var] = field(default_factory=set)
+    stored_copies: dict[Var, Var] = field(default_factory=dict)
+    rearranged: dict[Var, tuple[tuple[Atom, bool], ...]] = field(default_factory=dict)
+    spared: set[Atom] = field(default_factory=set)
+    checks: set[Var] = field(default_factory=set)
+    detached: set[Var] = field(default_factory=set)
+    detached_writes: list[tuple[Atom, Origin]] = field(default_factory=list)

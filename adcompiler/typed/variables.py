@@ -1,0 +1,65 @@
+"""What is known of variables: their types, definitions and parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Pack, Rhs, Star, Var, unstar
+from adcompiler.runtime import record
+from adcompiler.typed.values import keeps_its_arguments, type_of_static
+
+
+@dataclass(eq=False)
+class Variables:
+    """Tables by variable; each is defined once in a whole unit.
+
+    ``parts`` maps parameters that are instances to the variables that hold their attributes.
+    ``unsure`` holds what may have no value, ``merged`` what comes from several places, and
+    ``of_many_types`` what is of several types; ``if_bound`` has variables of the program that hold
+    one known value or none: the code carries True or nothing for them. ``noted`` has the types of
+    values that are noted for later, ``lost`` what has no derivative, by a rule that is missing.
+    """
+
+    types: dict[Var, t.Type] = field(default_factory=dict)
+    defs: dict[Var, Rhs] = field(default_factory=dict)
+    parts: dict[Var, dict[str, Atom]] = field(default_factory=dict)
+    unsure: set[Atom] = field(default_factory=lambda: {UNDEF})
+    merged: set[Var] = field(default_factory=set)
+    of_many_types: set[Var] = field(default_factory=set)
+    if_bound: dict[Atom, Const] = field(default_factory=dict)
+    noted: dict[Var, t.Type] = field(default_factory=dict)
+    lost: set[Atom] = field(default_factory=set)
+
+    def type(self, atom: Atom) -> t.Type:
+        """Return what is known of the value of ``atom``."""
+        if isinstance(atom, Const):
+            return t.BOTTOM if atom is UNDEF else type_of_static(atom.value)
+        return self.types.get(atom, t.UNKNOWN)
+
+    def definition(self, atom: Atom) -> Rhs | None:
+        """Return the right-hand side that defines ``atom``, if it is known."""
+        return self.defs.get(atom) if isinstance(atom, Var) else None
+
+    def elements(self, atom: Atom) -> tuple[Atom, ...] | None:
+        """Return the atoms a tuple or list was made of, if they are known."""
+        rhs = self.definition(atom)
+        if isinstance(rhs, Pack) and rhs.kind in ("tuple", "list"):
+            if not any(isinstance(item, Star) for item in rhs.items):
+                return tuple(unstar(item) for item in rhs.items)
+        elif isinstance(rhs, Call) and isinstance(rhs.func, Const) and isinstance(
+            type_ := self.type(atom), t.Tuple
+        ) and rhs.func.value is type_.cls and keeps_its_arguments(rhs, type_):
+            return tuple(unstar(item) for item in rhs.args)
+        elif isinstance(atom, Const) and type(atom.value) in (tuple, list):
+            return tuple(Const(item) for item in atom.value)
+        return None
+
+    def fields(self, atom: Atom) -> dict[str, Atom] | None:
+        """Return the atoms of the attributes that an instance was made with, if they are known."""
+        if isinstance(atom, Var) and atom in self.parts:
+            return self.parts[atom]
+        rhs = self.definition(atom)
+        if isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is record:
+            return {key: value for key, value in rhs.kwargs if key is not None}
+        return None
