@@ -14,17 +14,11 @@ import re
 import sys
 from typing import Any
 
-from adcompiler.backends.python.printer.expressions import (
-    BRACKETS,
-    COMMA,
-    PARAMETERS,
-    PLAIN_COMMA,
-    SPACE,
-)
-from adcompiler.backends.python.printer.fstrings import TextEmitter
-from adcompiler.backends.python.printer.layout import WIDTH, BlankLine, Comment, Level
+from adcompiler.backends.python.printer.layout import WIDTH, BlankLine, Comment
 from adcompiler.backends.python.printer.literals import docstring
 from adcompiler.backends.python.printer.round_trip import check_round_trip
+from adcompiler.backends.python.printer.statements import StatementEmitter
+from adcompiler.backends.python.printer.tokens import COMMA
 from adcompiler.errors import InternalError
 
 __all__ = [
@@ -85,7 +79,7 @@ def _printed(tree: ast.AST, width: int) -> str:
     return buffer.getvalue()
 
 
-class SourceEmitter(TextEmitter):
+class SourceEmitter(StatementEmitter):
     """Writes the source of a whole tree; see `ExpressionEmitter` for the arguments."""
 
     # -- modules and blocks ------------------------------------------------------------------------
@@ -153,86 +147,6 @@ class SourceEmitter(TextEmitter):
             if len(self._lines) < 2:
                 text = _ENCODING.sub("coding ", text)
             self._raw_line(f"# {text}".rstrip())
-
-    # -- simple statements -------------------------------------------------------------------------
-    def _Expr(self, t: ast.Expr) -> None:
-        self.fill()
-        self._soft(t.value, self._value)
-
-    def _Import(self, t: ast.Import) -> None:
-        self.fill("import ")
-        self._separated(t.names, self.dispatch, PLAIN_COMMA)
-
-    def _ImportFrom(self, t: ast.ImportFrom) -> None:
-        self.fill("from " + "." * (t.level or 0) + (t.module or "") + " import ")
-        if t.names[0].name == "*":
-            self.write("*")
-        else:
-            self._soft(t.names, lambda names: self._separated(names, self.dispatch, COMMA))
-
-    def _Assign(self, t: ast.Assign) -> None:
-        self.fill()
-        for target in t.targets:
-            self._soft(target, self._tuple_or_test)
-            self.write(" = ")
-        self._soft(t.value, self._value)
-
-    def _AugAssign(self, t: ast.AugAssign) -> None:
-        self.fill()
-        self._atom(t.target)
-        self.write(f" {self.binop[type(t.op).__name__]}= ")
-        self._soft(t.value, self._yield_or_test)
-
-    def _AnnAssign(self, t: ast.AnnAssign) -> None:
-        self.fill()
-        if isinstance(t.target, ast.Name) and not t.simple:
-            self._bracketed("(", [t.target], self.dispatch)
-        else:
-            self._atom(t.target)
-        self.write(": ")
-        self._test(t.annotation)
-        if t.value:
-            self.write(" = ")
-            self._soft(t.value, self._yield_or_test)
-
-    def _yield_or_test(self, node: ast.expr) -> None:
-        if isinstance(node, ast.Tuple):
-            self._test(node)
-        else:
-            self._value(node)
-
-    def _TypeAlias(self, t: Any) -> None:
-        self.fill("type ")
-        self.dispatch(t.name)
-        self._type_parameters(t)
-        self.write(" = ")
-        self._soft(t.value, self._test)
-
-    def _Return(self, t: ast.Return) -> None:
-        self.fill("return")
-        if t.value:
-            self.write(" ")
-            self._soft(t.value, self._tuple_or_test)
-
-    def _Delete(self, t: ast.Delete) -> None:
-        self.fill("del ")
-        self._separated(t.targets, self._atom, PLAIN_COMMA)
-
-    def _Assert(self, t: ast.Assert) -> None:
-        self.fill("assert ")
-        self._soft(t.test, self._test)
-        if t.msg:
-            self.write(", ")
-            self._soft(t.msg, self._test)
-
-    def _Raise(self, t: ast.Raise) -> None:
-        self.fill("raise")
-        if t.exc:
-            self.write(" ")
-            self._soft(t.exc, self._test)
-        if t.cause:
-            self.write(" from ")
-            self._soft(t.cause, self._test)
 
     # -- compound statements -----------------------------------------------------------------------
     def _If(self, t: ast.If) -> None:
@@ -306,164 +220,6 @@ class SourceEmitter(TextEmitter):
         if t.name:
             self.write(" as " + t.name)
         self._block(t, t.body)
-
-    # -- definitions -------------------------------------------------------------------------------
-    def _decorators(self, t: Any) -> None:
-        for decorator in t.decorator_list:
-            self.fill("@")
-            self._named(decorator)
-
-    def _ClassDef(self, t: ast.ClassDef) -> None:
-        self._decorators(t)
-        self.fill("class " + t.name)
-        self._type_parameters(t)
-        arguments = [*t.bases, *t.keywords]
-        if arguments:
-            self._bracketed("(", arguments, self._argument)
-        self._block(t, t.body)
-
-    def _FunctionDef(self, t: Any, keyword: str = "def ") -> None:
-        self._decorators(t)
-        self.fill(keyword + t.name)
-        self._type_parameters(t)
-        self.write(PARAMETERS)
-        self._arguments(t.args)
-        self.write(BRACKETS["("][1])
-        if t.returns:
-            self.write(" -> ")
-            self._test(t.returns)
-        self._block(t, t.body)
-
-    def _AsyncFunctionDef(self, t: ast.AsyncFunctionDef) -> None:
-        self._FunctionDef(t, "async def ")
-
-    def _type_parameters(self, t: Any) -> None:
-        if getattr(t, "type_params", None):
-            self._bracketed("[", t.type_params, self.dispatch)
-
-    def _TypeVar(self, t: Any, stars: str = "") -> None:
-        self.write(stars + t.name)
-        if getattr(t, "bound", None):
-            self.write(": ")
-            self._test(t.bound)
-        if getattr(t, "default_value", None):
-            self.write(" = ")
-            self._test(t.default_value)
-
-    def _TypeVarTuple(self, t: Any) -> None:
-        self._TypeVar(t, "*")
-
-    def _ParamSpec(self, t: Any) -> None:
-        self._TypeVar(t, "**")
-
-    def _arguments(self, t: ast.arguments, comma: str = COMMA) -> None:
-        positional = [*t.posonlyargs, *t.args]
-        defaults = [None] * (len(positional) - len(t.defaults)) + t.defaults
-        parts: list[tuple[str, ast.arg | None, ast.expr | None]] = [
-            ("", arg, default) for arg, default in zip(positional, defaults, strict=True)
-        ]
-        if t.posonlyargs:
-            parts.insert(len(t.posonlyargs), ("/", None, None))
-        if t.vararg or t.kwonlyargs:
-            parts.append(("*", t.vararg, None))
-        parts += [("", arg, d) for arg, d in zip(t.kwonlyargs, t.kw_defaults, strict=True)]
-        if t.kwarg:
-            parts.append(("**", t.kwarg, None))
-        self._separated(parts, self._parameter, comma)
-
-    def _parameter(self, part: tuple[str, ast.arg | None, ast.expr | None]) -> None:
-        stars, arg, default = part
-        self.write(stars)
-        if arg is not None:
-            self.dispatch(arg)
-        if default is not None:
-            self.write(" = " if arg is not None and arg.annotation else "=")
-            self._test(default)
-
-    def _arg(self, t: ast.arg) -> None:
-        self.write(t.arg)
-        if t.annotation:
-            self.write(": ")
-            self._test(t.annotation)
-
-    # -- match -------------------------------------------------------------------------------------
-    def _Match(self, t: ast.Match) -> None:
-        self.fill("match ")
-        self._soft(t.subject, self._subject)
-        self.enter()
-        for case in t.cases:
-            self.dispatch(case)
-        self.leave()
-
-    def _subject(self, node: ast.expr) -> None:
-        if isinstance(node, ast.Tuple):
-            self._tuple_or_test(node)
-        else:
-            self._named(node)
-
-    def _match_case(self, t: ast.match_case) -> None:
-        self.fill("case ")
-        self._soft(t.pattern, self.dispatch)
-        if t.guard:
-            self.write(" if ")
-            self._soft(t.guard, self._named)
-        self._block(t, t.body)
-
-    def _MatchValue(self, t: ast.MatchValue) -> None:
-        self._test(t.value)
-
-    def _MatchSingleton(self, t: ast.MatchSingleton) -> None:
-        self.write(repr(t.value))
-
-    def _MatchSequence(self, t: ast.MatchSequence) -> None:
-        self._displayed("[", t.patterns, self.dispatch)
-
-    def _MatchStar(self, t: ast.MatchStar) -> None:
-        self.write("*" + (t.name or "_"))
-
-    def _MatchMapping(self, t: ast.MatchMapping) -> None:
-        items: list[Any] = [*zip(t.keys, t.patterns, strict=True)]
-        self._displayed("{", items + [t.rest] * (t.rest is not None), self._mapping_item)
-
-    def _mapping_item(self, item: tuple[ast.expr, ast.pattern] | str) -> None:
-        if isinstance(item, str):
-            self.write("**" + item)
-        else:
-            self._test(item[0])
-            self.write(": ")
-            self.dispatch(item[1])
-
-    def _MatchClass(self, t: ast.MatchClass) -> None:
-        self._atom(t.cls)
-        named = zip(t.kwd_attrs, t.kwd_patterns, strict=True)
-        items = [("", pattern) for pattern in t.patterns]
-        items += [(f"{name}=", pattern) for name, pattern in named]
-        self._bracketed("(", items, self._class_item)
-
-    def _class_item(self, item: tuple[str, ast.pattern]) -> None:
-        self.write(item[0])
-        self.dispatch(item[1])
-
-    def _MatchAs(self, t: ast.MatchAs) -> None:
-        if t.pattern:
-            self._closed_pattern(t.pattern, ast.MatchAs)
-            self.write(" as ")
-        self.write(t.name or "_")
-
-    def _MatchOr(self, t: ast.MatchOr) -> None:
-        for position, pattern in enumerate(t.patterns):
-            if position:
-                self.write(SPACE[Level.BIT_OR])
-                self.write("| ")
-            self._closed_pattern(pattern, ast.MatchAs, ast.MatchOr)
-
-    def _closed_pattern(self, pattern: ast.pattern, *open_kinds: type[ast.pattern]) -> None:
-        """Print a pattern, in parentheses if it is one of `open_kinds` and not just a name."""
-        is_name = isinstance(pattern, ast.MatchAs) and pattern.pattern is None
-        if isinstance(pattern, open_kinds) and not is_name:
-            self._bracketed("(", [pattern], self.dispatch)
-        else:
-            self.dispatch(pattern)
 
 
 def _is_text(statement: ast.stmt) -> bool:
