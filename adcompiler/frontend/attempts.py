@@ -17,8 +17,9 @@ from typing import Any
 import gast
 
 from adcompiler.frontend import rejected
-from adcompiler.frontend.building import FAILS, RAISES, Builder, End
+from adcompiler.frontend.building import Builder
 from adcompiler.frontend.generators import assignment, placed
+from adcompiler.frontend.interface import FAILS, RAISES, End
 from adcompiler.frontend.names import assigned_names
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Call, Const, Handler, Pack, Raise, Statement, Try, Var,

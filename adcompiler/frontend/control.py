@@ -14,11 +14,10 @@ from typing import Any
 import gast
 
 from adcompiler.frontend import rejected
-from adcompiler.frontend.building import (
-    BREAKS, CONTINUES, NORMAL, RAISES, RETURNS, Builder, End, target_name,
-)
-from adcompiler.frontend.regions import with_else_after
+from adcompiler.frontend.building import Builder, target_name
+from adcompiler.frontend.interface import BREAKS, CONTINUES, NORMAL, RAISES, RETURNS, End
 from adcompiler.frontend.names import assigned_names, can_fall_through, leaves, walrus_names
+from adcompiler.frontend.regions import with_else_after
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Block, Call, Const, If, Let, Loop, Raise, Statement, Var,
 )

@@ -9,7 +9,8 @@ from typing import Any
 import gast
 
 from adcompiler.frontend import rejected
-from adcompiler.frontend.building import Builder, End
+from adcompiler.frontend.building import Builder
+from adcompiler.frontend.interface import End
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Call, Const, Format, Item, Pack, Slice, Star,
 )

@@ -13,11 +13,11 @@ from typing import Any
 import gast
 
 from adcompiler.frontend import rejected
-from adcompiler.frontend.building import NORMAL, RAISES, End
 from adcompiler.frontend.comprehensions import Comprehensions
 from adcompiler.frontend.control import Control
 from adcompiler.frontend.expressions import Expressions
 from adcompiler.frontend.generators import Generators
+from adcompiler.frontend.interface import NORMAL, RAISES, End
 from adcompiler.frontend.names import assigned_after
 from adcompiler.frontend.patterns import Patterns
 from adcompiler.frontend.regions import Regions

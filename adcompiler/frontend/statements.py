@@ -9,8 +9,9 @@ from typing import Any
 import gast
 
 from adcompiler.frontend import rejected
-from adcompiler.frontend.building import RAISES, Builder, End, target_name
+from adcompiler.frontend.building import Builder, target_name
 from adcompiler.frontend.imports import imported_module
+from adcompiler.frontend.interface import RAISES, End
 from adcompiler.frontend.names import assigned_names
 from adcompiler.ir.nodes import NONE, UNDEF, Atom, Attribute, Call, Const, Do, Item, Let, Raise, Var
 from adcompiler.runtime import unpack

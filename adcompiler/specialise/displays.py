@@ -11,8 +11,9 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Const, Origin, Pack, Star, unstar
 from adcompiler.specialise.calls.operator_methods import iterated
 from adcompiler.specialise.generators import consumed
+from adcompiler.specialise.interface import Env
 from adcompiler.specialise.result_types import item_type
-from adcompiler.specialise.writer import Env, Writer
+from adcompiler.specialise.writer import Writer
 from adcompiler.typed.values import simple
 
 

@@ -26,6 +26,7 @@ from adcompiler.specialise.calls.operator_methods import truth_of_instance
 from adcompiler.specialise.displays import Displays
 from adcompiler.specialise.folds.iterator import computes_items, gives_items, makes_iterator
 from adcompiler.specialise.global_state import store
+from adcompiler.specialise.interface import Env
 from adcompiler.specialise.loops import Loops
 from adcompiler.specialise.objects import mangled, written_super
 from adcompiler.specialise.regions import Regions
@@ -34,7 +35,6 @@ from adcompiler.specialise.storage.choices import (
 )
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.state import Reference, State
-from adcompiler.specialise.writer import Env
 
 
 @dataclass(eq=False)

@@ -10,11 +10,11 @@ from adcompiler.ir.nodes import UNDEF, Atom, Block, Call, Const, Loop, Raise, Va
 from adcompiler.ir.visit import walk
 from adcompiler.specialise.calls.operator_methods import iterated
 from adcompiler.specialise.generators import consumed
+from adcompiler.specialise.interface import Env
 from adcompiler.specialise.iterables import Build
 from adcompiler.specialise.storage.carried import Carried
 from adcompiler.specialise.storage.settling import Iteration
 from adcompiler.specialise.unrolling import Unrolling
-from adcompiler.specialise.writer import Env
 
 MAX_TRIALS = 24
 MAX_WIDENING = 8

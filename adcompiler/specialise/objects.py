@@ -19,7 +19,8 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.runtime import record
 from adcompiler.runtime.records import is_record_class
-from adcompiler.specialise.writer import Env, Writer
+from adcompiler.specialise.interface import Env
+from adcompiler.specialise.writer import Writer
 from adcompiler.typed.tables import Path
 from adcompiler.typed.values import type_of
 
@@ -236,4 +237,3 @@ def field_of(s: Writer, obj: Atom, name: str) -> Atom | None:
     """Return the atom of an attribute that a record was made with, None if it is not known."""
     fields = s.unit.fields(obj)
     return None if fields is None else fields.get(name)
-

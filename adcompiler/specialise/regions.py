@@ -19,11 +19,12 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import defined, definitions, walk
 from adcompiler.runtime import no_grad, note_value, noted_value, passing_on, stop_gradient
 from adcompiler.specialise.folds.table import folds
+from adcompiler.specialise.interface import Env
 from adcompiler.specialise.storage.partial_writes import (
     changed_roots, is_all_or_nothing, may_catch_errors_of_ufuncs, may_raise, written_before_raising,
 )
 from adcompiler.specialise.storage.state import State
-from adcompiler.specialise.writer import Env, Writer
+from adcompiler.specialise.writer import Writer
 
 PASSING_ON: frozenset[Any] = frozenset({
     np.errstate, np.printoptions, warnings.catch_warnings, contextlib.nullcontext,

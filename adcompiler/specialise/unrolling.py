@@ -10,8 +10,9 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Block, Call, Const, Do, Let, Loop, Origin, Star, Var, unstar
 from adcompiler.ir.visit import walk
 from adcompiler.runtime import dict_keys, dict_values
+from adcompiler.specialise.interface import Env
 from adcompiler.specialise.iterables import Iterables
-from adcompiler.specialise.writer import Env, Writer
+from adcompiler.specialise.writer import Writer
 from adcompiler.typed.unit import Unit
 
 UNROLLED_TUPLE = 16

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import operator
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from adcompiler.errors import Finding
 from adcompiler.frontend.places import PSEUDO
-from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Block, Call, Const, If, Let, Origin, Rhs, Star, Statement, Var,
+    UNDEF, Atom, Block, Call, Const, If, Let, Origin, Rhs, Statement, Var,
 )
+from adcompiler.specialise.interface import Interface
 from adcompiler.typed.unit import Unit
 
 if TYPE_CHECKING:
     from adcompiler.specialise.storage.heap import Heap
     from adcompiler.specialise.storage.state import State
-
-Env = dict[Var, Atom]
-"""The specialised atom of each variable of the code that is being specialised."""
 
 
 def moved(finding: Finding, site: Origin) -> Finding:
@@ -34,12 +30,8 @@ def moved(finding: Finding, site: Origin) -> Finding:
     )
 
 
-class Writer(ABC):
-    """Writes specialised statements to ``out``, and what is known of their values to ``unit``.
-
-    The abstract methods are what parts of the specialiser, calls and folds use of each other; they
-    are defined in ``Specialiser`` and the classes it is put together from.
-    """
+class Writer(Interface):
+    """Writes specialised statements to ``out``, and what is known of their values to ``unit``."""
 
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
@@ -193,62 +185,3 @@ class Writer(ABC):
         return found
 
     # -- what the parts use of each other ------------------------------------------------------
-
-    @abstractmethod
-    def block(
-        self, block: Block, env: Env, scope: Scope | None, carried: bool = False
-    ) -> tuple[Atom, ...] | None:
-        """Write the statements of ``block``; return what it yields, None if it always raises."""
-
-    @abstractmethod
-    def written_either(
-        self, atom: Var, origin: Origin, write: Callable[[Var], object]
-    ) -> bool:
-        """Write a store into a value that is one of two as a branch; False if it is not."""
-
-    @abstractmethod
-    def free(self, name: str, scope: Scope, origin: Origin) -> Atom:
-        """Look up a free name: compile-time values become constants, data is read when run."""
-
-    @abstractmethod
-    def truth(self, atom: Atom, origin: Origin) -> Atom:
-        """Return the condition ``atom`` as a constant if its truth is known."""
-
-    @abstractmethod
-    def item(self, obj: Atom, index: Atom, origin: Origin, name: str = "item") -> Atom:
-        """Write ``obj[index]``."""
-
-    @abstractmethod
-    def attribute(self, obj: Atom, name: str, origin: Origin, hint: str = "") -> Atom:
-        """Write ``obj.name``."""
-
-    @abstractmethod
-    def pack(
-        self, kind: str, values: tuple[Atom | Star, ...], name: str, origin: Origin,
-        cls: type = tuple,
-    ) -> Atom:
-        """Write a tuple, list or set of ``values``."""
-
-    @abstractmethod
-    def sequence_display(
-        self, kind: str, items: Sequence[Atom | Star], name: str, origin: Origin
-    ) -> Atom:
-        """Write a tuple, list or set display of values that are specialised already."""
-
-    @abstractmethod
-    def pack_dict(self, entries: list[tuple[Atom, Atom]], origin: Origin, name: str) -> Atom:
-        """Write a dict of ``(key, value)`` atoms; later entries win, as in Python."""
-
-    @abstractmethod
-    def call(
-        self, func: Atom, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
-    ) -> Atom:
-        """Write a call; functions whose source is read are opened or compiled on their own."""
-
-    @abstractmethod
-    def type_of_call(self, function: Any, args: list[Any], kwargs: Mapping[str, Atom]) -> t.Type:
-        """Return the type of a pure function's result, by calling it on stand-ins."""
-
-    @abstractmethod
-    def stand_in(self, atom: Atom, n: int) -> Any:
-        """Return a stand-in for the value of ``atom``: itself if it is known."""

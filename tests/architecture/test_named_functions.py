@@ -52,7 +52,7 @@ LEFT = {
     "products/pushforward.py": 6,
     "sparsity/dependences/layouts.py": 10,
     "sparsity/interpreter/lanes/lane_numbers.py": 18,
-    "sparsity/interpreter/lanes/lanes.py": 9,
+    "sparsity/interpreter/lanes/operations.py": 9,
     "sparsity/interpreter/program.py": 2,
     "sparsity/interpreter/run.py": 5,
     "sparsity/tracing/detectors.py": 9,

@@ -12,21 +12,10 @@ ROOT = Path(__file__).resolve().parents[2]
 LIMITS = {"lines of file": 500, "lines of function": 60, "methods of class": 25}
 OVER = {
     "adcompiler/api/hessians.py hessian": 63,
-    "adcompiler/backends/python/lower.py": 533,
-    "adcompiler/backends/python/lower.py FunctionLowering": 30,
-    "adcompiler/backends/python/printer/expressions.py ExpressionEmitter": 45,
-    "adcompiler/backends/python/printer/source.py SourceEmitter": 56,
-    "adcompiler/derive/reverse/writes.py": 585,
-    "adcompiler/derive/reverse/writes.py WriteReverser": 34,
-    "adcompiler/derive/reverse/writes.py WriteReverser.sweep_cotangents": 65,
     "adcompiler/derive/rules.py apply_definition": 64,
-    "adcompiler/frontend/building.py Builder": 39,
     "adcompiler/ops/registry.py Registry": 33,
     "adcompiler/sparsity/coloring/kernels.py acyclic_kernel": 80,
     "adcompiler/sparsity/coloring/kernels.py star_kernel": 80,
-    "adcompiler/sparsity/interpreter/lanes/lanes.py Lanes": 30,
-    "adcompiler/sparsity/interpreter/program.py Writer": 31,
-    "adcompiler/specialise/writer.py Writer": 26,
     "rules/adcompiler_rules/numpy_adjoints.py": 568,
 }
 """What is larger than its limit, and how large it may be: entries are taken out, never added."""

@@ -6,30 +6,25 @@ import ast
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import cast
 
 from adcompiler.analyses.purity import Purity, is_destructive
-from adcompiler.analyses.storage import part_type
-from adcompiler.backends.python.lower_expressions import ExpressionLowering, as_value, negated
+from adcompiler.backends.python.lower_expressions import as_value, negated
+from adcompiler.backends.python.lower_updates import UpdateLowering
 from adcompiler.backends.python.printer.depth import shallow
 from adcompiler.backends.python.printer.layout import BlankLine, Comment
 from adcompiler.backends.python.references import References
-from adcompiler.backends.python.subscripts import index_kind, is_integer
 from adcompiler.backends.python.tapes import Tape, saved_at
 from adcompiler.backends.python.unbound import marked_unbound, read_unbound
-from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Block, Call, Const, Do, Function, If, Item, Let, Loop, Origin, Raise, Rhs, Statement,
-    Step, Try, Undefined, unstar, Update, Var, With,
+    Atom, Block, Call, Const, Do, Function, If, Item, Let, Loop, Origin, Raise, Rhs, Statement, Try,
+    Undefined, Update, Var, With, unstar,
 )
 from adcompiler.ir.visit import is_short_circuit
-from adcompiler.runtime import (
-    Unassigned, add_at, append, drop_last, evaluated, note_value, put_entry, store_global, unpack,
-)
+from adcompiler.runtime import Unassigned, evaluated, unpack
 from adcompiler.typed.unit import Unit
 
 
-class FunctionLowering(ExpressionLowering):
+class FunctionLowering(UpdateLowering):
     """Lowers one function."""
 
     def __init__(
@@ -256,128 +251,10 @@ class FunctionLowering(ExpressionLowering):
             written.add(self.names[target])
         return False
 
-    def names_differ(self, a: Atom, b: Atom) -> bool:
-        return not (isinstance(a, Var) and isinstance(b, Var) and self.names[a] == self.names[b])
-
     def hands_on(self, target: Var, value: Var) -> bool:
         """Say whether handing ``value`` to ``target`` takes an assignment."""
         written = not any(self.fusion.is_fused(v) for v in (target, value))
         return written and self.names_differ(target, value)
-
-    def stored(self, rhs: Rhs) -> ast.stmt | None:
-        """Return the assignment of a global variable of a module, None for other calls."""
-        match rhs:
-            case Call(Const(function), (Const(owner), Const(name), value)) if (
-                function is store_global
-            ):
-                place = ast.Attribute(self.atom(Const(owner)), name, ast.Store())
-                return ast.Assign([place], self.atom(value))
-            case Call(Const(function), (Var() as noted, value)) if function is note_value:
-                first = ast.Subscript(self.load(noted), ast.Constant(0), ast.Store())
-                return ast.Assign([first], self.atom(value))
-        return None
-
-    # -- updates of storage --------------------------------------------------------------------
-
-    def write_in_place(self, target: Var, rhs: Call) -> None:
-        """Write an update of storage that the emitted code owns, as the plain statement it is."""
-        assert isinstance(rhs.func, Const)
-        function = rhs.func.value
-        buffer = unstar(rhs.args[0])
-        if self.names_differ(target, buffer):
-            self.out.append(ast.Assign([self.store(target)], self.atom(buffer)))
-        name = self.load(target)
-        if function is append:
-            call = ast.Call(ast.Attribute(name, "append", ast.Load()), [self.atom(rhs.args[1])], [])
-            self.out.append(ast.Expr(call))
-        elif function is drop_last:
-            self.out.append(ast.Expr(ast.Call(ast.Attribute(name, "pop", ast.Load()), [], [])))
-        elif function is put_entry:
-            key, old = (self.atom(unstar(arg)) for arg in rhs.args[1:])
-            callee = self.references.expression(put_entry)
-            self.out.append(ast.Expr(ast.Call(callee, [name, key, old], [])))
-        else:
-            self.add_at(target, buffer, unstar(rhs.args[1]), unstar(rhs.args[2]))
-
-    def update(self, target: Var, rhs: Update) -> None:
-        """Write a store as the assignment that it is."""
-        if self.names_differ(target, rhs.obj):
-            self.out.append(ast.Assign([self.store(target)], self.atom(rhs.obj)))
-        place: ast.expr = self.load(target)
-        for step in rhs.steps[:-1]:
-            place = self.step(place, step)
-        last = rhs.steps[-1]
-        value = self.atom(rhs.value)
-        if rhs.adds and self.may_repeat(rhs):
-            numpy = self.references.module("numpy")
-            at = ast.Attribute(ast.Attribute(numpy, "add", ast.Load()), "at", ast.Load())
-            index = as_value(self.index(last.args[0]))
-            self.out.append(ast.Expr(ast.Call(at, [place, index, value], [])))
-            return
-        place = self.step(place, last, ast.Store())
-        written = cast(ast.Name | ast.Attribute | ast.Subscript, place)
-        if rhs.adds:
-            subtracts = isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub)
-            operand = value.operand if isinstance(value, ast.UnaryOp) and subtracts else value
-            self.out.append(ast.AugAssign(written, ast.Sub() if subtracts else ast.Add(), operand))
-        elif isinstance(value, ast.BinOp) and same_place(place, value.left) and isinstance(
-            self.unit.type(rhs.value), t.Scalar
-        ):
-            self.out.append(ast.AugAssign(written, value.op, value.right))
-        else:
-            self.out.append(ast.Assign([place], value))
-
-    def may_repeat(self, rhs: Update) -> bool:
-        """Say whether what is added to an array may go to an element several times."""
-        last, kinds = rhs.steps[-1], ("basic", "mask")
-        return last.kind == "item" and index_kind(self.unit, last.args[0]) not in kinds and (
-            isinstance(part_type(self.unit.type(rhs.obj), rhs.steps[:-1]), t.Array)
-        )
-
-    def step(
-        self, place: ast.expr, step: Step, context: ast.expr_context | None = None
-    ) -> ast.expr:
-        """Return what one more step leads to from ``place``."""
-        context = context or ast.Load()
-        if step.kind == "item":
-            return ast.Subscript(place, self.index(step.args[0]), context)
-        if step.kind == "attr":
-            return ast.Attribute(place, step.name, context)
-        args = [self.atom(a) for a in step.args]
-        keywords = [ast.keyword(key, self.atom(a)) for key, a in step.kwargs]
-        if step.kind == "method":
-            return ast.Call(ast.Attribute(place, step.name, ast.Load()), args, keywords)
-        return ast.Call(self.references.expression(step.function), [place, *args], keywords)
-
-    def add_at(self, target: Var, buffer: Atom, index: Atom, g: Atom) -> None:
-        kind = index_kind(self.unit, index)
-        type_ = self.unit.type(buffer)
-        if isinstance(type_, t.Array) and kind in ("basic", "mask"):
-            place = ast.Subscript(self.load(target), self.index(index), ast.Store())
-            value = self.atom(g)
-            if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
-                self.out.append(ast.AugAssign(place, ast.Sub(), value.operand))
-            else:
-                self.out.append(ast.AugAssign(place, ast.Add(), value))
-        elif isinstance(type_, t.List) and isinstance(type_.item, (t.Scalar, t.Array)) and (
-            kind == "basic" and is_integer(self.unit, index)
-        ):
-            where = self.index(index)
-            place = ast.Subscript(self.load(target), where, ast.Store())
-            old = ast.Subscript(self.load(target), where, ast.Load())
-            self.out.append(ast.Assign([place], ast.BinOp(old, ast.Add(), self.atom(g))))
-        elif isinstance(type_, t.Array) and kind == "gather":
-            numpy = self.references.module("numpy")
-            at = ast.Attribute(ast.Attribute(numpy, "add", ast.Load()), "at", ast.Load())
-            self.out.append(ast.Expr(ast.Call(
-                at, [self.load(target), self.atom(index), self.atom(g)], []
-            )))
-        else:
-            call = ast.Call(
-                self.references.expression(add_at),
-                [self.load(target), self.atom(index), self.atom(g)], [],
-            )
-            self.out.append(ast.Assign([self.store(target)], call))
 
     # -- branches ------------------------------------------------------------------------------
 
@@ -509,15 +386,6 @@ class FunctionLowering(ExpressionLowering):
         value = values[0] if len(values) == 1 else ast.Tuple(values, ast.Load())
         target = ast.Attribute(self.load(tape.name), "append", ast.Load())
         self.out.append(ast.Expr(ast.Call(target, [value], [])))
-
-
-def same_place(place: ast.expr, value: ast.expr) -> bool:
-    """Say whether a value is read from the place that it is to be stored in."""
-    if type(place) is not type(value) or not isinstance(place, (ast.Subscript, ast.Attribute)):
-        return False
-    stored = ast.Subscript(place.value, place.slice, ast.Load()) if isinstance(
-        place, ast.Subscript) else ast.Attribute(place.value, place.attr, ast.Load())
-    return ast.dump(stored) == ast.dump(value)
 
 
 def is_nothing(statements: Sequence[ast.stmt]) -> bool:

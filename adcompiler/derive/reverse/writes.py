@@ -11,54 +11,29 @@ by region; values that share storage with those (views, tuples) are read anew fr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Iterable
 
 import numpy as np
 
-from adcompiler.analyses.held import Held
-from adcompiler.analyses.storage import METADATA, Sharing, is_mutable, type_of_view, written_operand
-from adcompiler.analyses.versions import Versions
+from adcompiler.analyses.storage import is_mutable
 from adcompiler.derive.destructive import is_call_of, known_write
-from adcompiler.derive.reverse.base import ReverserBase, Sweep, rename
+from adcompiler.derive.reverse.base import Sweep
 from adcompiler.derive.reverse.cotangents import Cotangents, bar
-from adcompiler.errors import InternalError
+from adcompiler.derive.reverse.restoring import Restoring, copied, lead
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Const, If, Item, Let, Loop, Origin, Rhs, Statement, Step, Update,
-    Var, operands, substitute, unstar,
-)
-from adcompiler.ir.visit import (
-    defined, free_variables, substitute_block, substitute_statement, used,
+    Atom, Call, Const, Let, Origin, Rhs, Step, Update, Var, operands, substitute, unstar,
 )
 from adcompiler.runtime import (
-    append, drop_last, entry, last_written, own, project, put_entry, zeros_like,
+    append, drop_last, entry, last_written, project, put_entry, zeros_like,
 )
 from adcompiler.runtime.shaping import laid_out_as, reshape_view
-from adcompiler.specialise.evaluator import Specialiser
 
 LIKE = (np.zeros_like, np.empty_like, np.ones_like, zeros_like)
 
 
-class WriteReverser(ReverserBase):
+class WriteReverser(Restoring):
     """Writes updates and their reverse."""
-
-    versions: Versions
-
-    def prepare_writes(self, body: Block) -> None:
-        """Find out which storage the function writes into."""
-        self.versions = Versions(body)
-        self.sharing = Sharing(self.s.unit.type, self.s.unit.definition)
-        destroyed = self.versions.destroyed
-        self.held = frozenset(
-            var for var in Held(body, self.sharing).overwritten
-            if var not in destroyed and not self.is_stale(var, destroyed)
-        )
-        self.restored: list[dict[Var, Atom]] = [{}]
-        self.stale: dict[Var, bool] = {}
-        self.primal_of: dict[Atom, Var] = {}
-        self.region_of_sweep = 0
 
     # -- what containers hold ------------------------------------------------------------------
 
@@ -171,66 +146,82 @@ class WriteReverser(ReverserBase):
         at: Origin,
     ) -> None:
         """Hand the cotangent of the part written to the value, the rest to what was before."""
-        s = self.s
         buffer = self.shadow(target, cotangents, at)
         if isinstance(rhs, Update):
             assert isinstance(new, Update)
-            obj, value = rhs.obj, rhs.value
-            steps = self.shadow_steps(new)
-            if isinstance(s.unit.type(buffer), t.Array) and any(
-                step.function is reshape_view for step in steps
-            ):
-                laid = s.let(
-                    Call(Const(laid_out_as), (buffer, self.value(target))), s.unit.type(buffer),
-                    bar(target), at, False,
-                )
-                s.unit.shapes[laid] = s.unit.shape_class(buffer)
-                buffer = laid
-            if self.is_active(value):
-                part = lead(s, buffer, steps, at)
-                if self.repeats(new) and not new.adds:
-                    index = new.steps[-1].args[0]
-                    owner = lead(s, buffer, steps[:-1], at)
-                    part = s.let(
-                        Call(Const(last_written), (part, index, owner)), s.unit.type(part),
-                        bar(value), at,
-                    )
-                if self.is_view(part):
-                    part = copied(s, part, bar(value), at)
-                known = isinstance(s.unit.type(part), (t.Array, t.Scalar))
-                if known or isinstance(s.unit.type(value), (t.Array, t.Scalar)):
-                    part = s.call(Const(project), [part, self.value(value)], {}, at, bar(value))
-                cotangents.accumulate(value, part, at)
-            if not self.is_active(obj):
-                return
-            if not new.adds:
-                zero = self.zero_part(new, old, at)
-                rest: Rhs = Update(buffer, steps, zero)
-                if self.may_end_entry(new, old):
-                    rest = Call(Const(put_entry), (buffer, steps[0].args[0], zero))
-                buffer = self.write_shadow(rest, buffer, obj, at)
+            obj = rhs.obj
+            found = self.sweep_update(target, rhs, new, old, buffer, cotangents, at)
         else:
             assert isinstance(rhs, Call)
             obj = unstar(rhs.args[0])
-            if is_call_of(append, rhs):
-                value = unstar(rhs.args[1])
-                if self.is_active(value):
-                    cotangents.accumulate(value, s.item(buffer, Const(-1), at, bar(value)), at)
-                if not self.is_active(obj):
-                    return
-                buffer = self.write_shadow(Call(Const(drop_last), (buffer,)), buffer, obj, at)
-            else:
-                if not self.is_active(obj) or not is_call_of(drop_last, rhs):
-                    return
-                assert old is not None
-                zero = self.zero_of(old, at)
-                buffer = self.write_shadow(Call(Const(append), (buffer, zero)), buffer, obj, at)
+            found = self.sweep_call(rhs, old, buffer, cotangents, at)
+        if found is None or not isinstance(obj, Var):
+            return
         before = cotangents.get(obj, at) if obj in cotangents.table else None
         if before is None:
-            cotangents.table[obj] = buffer
-            cotangents.own(buffer)
+            cotangents.table[obj] = found
+            cotangents.own(found)
         else:
-            cotangents.accumulate(obj, buffer, at)
+            cotangents.accumulate(obj, found, at)
+
+    def sweep_update(
+        self, target: Var, rhs: Update, new: Update, old: Atom | None, buffer: Atom,
+        cotangents: Cotangents, at: Origin,
+    ) -> Atom | None:
+        """Hand on the cotangent of what an update wrote; return that of what was before, if any."""
+        s, obj, value = self.s, rhs.obj, rhs.value
+        steps = self.shadow_steps(new)
+        if isinstance(s.unit.type(buffer), t.Array) and any(
+            step.function is reshape_view for step in steps
+        ):
+            laid = s.let(
+                Call(Const(laid_out_as), (buffer, self.value(target))), s.unit.type(buffer),
+                bar(target), at, False,
+            )
+            s.unit.shapes[laid] = s.unit.shape_class(buffer)
+            buffer = laid
+        if self.is_active(value):
+            part = lead(s, buffer, steps, at)
+            if self.repeats(new) and not new.adds:
+                index = new.steps[-1].args[0]
+                owner = lead(s, buffer, steps[:-1], at)
+                part = s.let(
+                    Call(Const(last_written), (part, index, owner)), s.unit.type(part),
+                    bar(value), at,
+                )
+            if self.is_view(part):
+                part = copied(s, part, bar(value), at)
+            known = isinstance(s.unit.type(part), (t.Array, t.Scalar))
+            if known or isinstance(s.unit.type(value), (t.Array, t.Scalar)):
+                part = s.call(Const(project), [part, self.value(value)], {}, at, bar(value))
+            cotangents.accumulate(value, part, at)
+        if not self.is_active(obj):
+            return None
+        if new.adds:
+            return buffer
+        zero = self.zero_part(new, old, at)
+        rest: Rhs = Update(buffer, steps, zero)
+        if self.may_end_entry(new, old):
+            rest = Call(Const(put_entry), (buffer, steps[0].args[0], zero))
+        return self.write_shadow(rest, buffer, obj, at)
+
+    def sweep_call(
+        self, rhs: Call, old: Atom | None, buffer: Atom, cotangents: Cotangents, at: Origin
+    ) -> Atom | None:
+        """As ``sweep_update`` for an element that was appended or dropped."""
+        obj = unstar(rhs.args[0])
+        if is_call_of(append, rhs):
+            value = unstar(rhs.args[1])
+            if self.is_active(value):
+                cotangents.accumulate(value, self.s.item(buffer, Const(-1), at, bar(value)), at)
+            if not self.is_active(obj):
+                return None
+            return self.write_shadow(Call(Const(drop_last), (buffer,)), buffer, obj, at)
+        if not self.is_active(obj) or not is_call_of(drop_last, rhs):
+            return None
+        assert old is not None
+        zero = self.zero_of(old, at)
+        return self.write_shadow(Call(Const(append), (buffer, zero)), buffer, obj, at)
 
     def zero_part(self, new: Update, old: Atom | None, at: Origin) -> Atom:
         """Write the zero that a cotangent has where the value before was overwritten."""
@@ -280,306 +271,4 @@ class WriteReverser(ReverserBase):
         type_ = self.s.unit.type(step.args[0])
         return not (isinstance(type_, t.Array) and type_.kind == "bool")
 
-    # -- what the sweep reads ------------------------------------------------------------------
-
-    def available(self, var: Var) -> Atom:
-        """Return the atom that holds a forward value at this point of the sweep."""
-        value = self.value(var)
-        for table in reversed(self.restored):
-            for key in (value, var):
-                if isinstance(key, Var) and key in table:
-                    return table[key]
-        return value
-
-    def rebuilt(self, var: Var, at: Origin) -> Atom:
-        """Return the atom that holds a forward value in storage that the sweep may write into.
-
-        A split sweep leaves what the forward pass handed over as it is: it may be run again.
-        """
-        found = self.available(var)
-        if self.split and found is self.value(var) and is_mutable(self.s.unit.type(found)):
-            return copied(self.s, found, var.name, at)
-        return found
-
-    @contextmanager
-    def restoring(self, region: int) -> Iterator[dict[Var, Atom]]:
-        """Restore what is read in the sweep of a region; yields the region's table."""
-        outer, self.region_of_sweep = self.region_of_sweep, region
-        self.restored.append({})
-        try:
-            yield self.restored[-1]
-        finally:
-            self.restored.pop()
-            self.region_of_sweep = outer
-
-    def keep_apart(self, made: Iterable[Var], at: Origin) -> None:
-        """Write copies of what a split sweep would write into: it may be run again."""
-        s = self.s
-        for var in made:
-            value = self.value(var)
-            if var in self.versions.all and var not in self.versions.destroyed and isinstance(
-                value, Var
-            ) and value not in self.restored[-1]:
-                type_ = s.unit.type(value)
-                if not is_mutable(type_):
-                    continue
-                self.restored[-1][value] = copied(s, value, value.name, at)
-
-    def read_restored(self, out: list[Statement], yields: list[Atom]) -> None:
-        """Let the sweep of a region read what it restored, and views of that anew."""
-        if not self.versions.destroyed:
-            return
-        if self.kept:
-            rename(out, yields, self.kept)
-        self.read_metadata(out)
-        self.refresh(out, yields)
-        table = self.restored[-1]
-        block = Block(tuple(out), tuple(yields))
-        if any(var in table for var in used(block)):
-            there = dict.fromkeys(v for st in out for v in defined(st))
-            for position, st in enumerate(out):
-                for var in defined(st):
-                    there.pop(var, None)
-                mapping = {var: atom for var, atom in table.items() if atom not in defined(st)}
-                early = {var for var, atom in mapping.items() if atom in there}
-                if early and not early.isdisjoint(used(Block((st,)))):
-                    read = used(self.content(Block((st,))))
-                    mapping = {v: a for v, a in mapping.items() if v not in early or v in read}
-                out[position] = substitute_statement(st, mapping)
-            yields[:] = [table.get(a, a) if isinstance(a, Var) else a for a in yields]
-
-    def destroyed_values(self) -> set[Var]:
-        """Return the forward values whose storage goes on to hold others."""
-        found = set(self.versions.destroyed)
-        found.update(v for p in self.versions.destroyed if isinstance(v := self.value(p), Var))
-        return found
-
-    def is_stale(self, var: Var, destroyed: set[Var]) -> bool:
-        """Say whether a value shares storage with a destroyed one, so that it must be read anew."""
-        if var in self.stale:
-            return self.stale[var]
-        if var in self.s.unit.writes.taken_out:  # a write into the container does not reach it
-            return False
-        rhs = self.s.unit.definition(var)
-        self.stale[var] = False
-        if self.is_method(var, rhs):
-            assert isinstance(rhs, Attribute)
-            obj = rhs.obj
-            self.stale[var] = isinstance(obj, Var) and (
-                obj in destroyed or self.is_stale(obj, destroyed)
-            )
-        elif rhs is not None and var not in destroyed and written_operand(rhs) is None and (
-            is_mutable(self.s.unit.type(var)) or isinstance(self.s.unit.type(var), t.Method)
-        ):
-            self.stale[var] = any(
-                isinstance(a, Var) and (a in destroyed or self.is_stale(a, destroyed))
-                for a, how in self.sharing.of(var, rhs) if not self.stays(a, how)
-            )
-        return self.stale[var]
-
-    def is_method(self, var: Var, rhs: Rhs | None) -> bool:
-        """Say whether a value is a method of an array, which reads it."""
-        return isinstance(rhs, Attribute) and isinstance(self.s.unit.type(var), t.Method) and (
-            isinstance(self.s.unit.type(rhs.obj), t.Array)
-        )
-
-    def stays(self, container: Atom, how: Step | str) -> bool:
-        """Say whether what was taken out of a container stays as it was when that is written."""
-        type_ = self.s.unit.type(container)
-        return isinstance(how, Step) and not self.versions.inside and isinstance(
-            type_, (t.List, t.Dict, t.Object)
-        )
-
-    def refresh(self, out: list[Statement], yields: list[Atom]) -> None:
-        """Read views of destroyed values anew, once what they are views of is there again."""
-        destroyed = self.destroyed_values()
-        made = {var for st in out for var in defined(st)}
-        anew: dict[Var, Atom] = {}
-
-        def is_due(var: Var) -> bool:
-            return var not in anew and var not in made and self.is_stale(var, destroyed) and (
-                self.is_refreshed_here(var)
-            )
-
-        def read_again(var: Var) -> None:
-            rhs = self.s.unit.definition(var)
-            assert rhs is not None
-            new = self.copy_of(var)
-            anew[var] = new = Var(var.name, True) if var.temporary else new
-            for operand in operands(rhs):
-                if isinstance(operand, Var) and is_due(operand):
-                    read_again(operand)
-            rhs = substitute(rhs, anew)
-            self.s.copy_facts(var, new)
-            self.s.unit.defs[new] = rhs
-            position = self.position_after(out, rhs)
-            origin = getattr(out[min(position, len(out) - 1)], "origin", None) if out else None
-            origin = origin or self.s.at
-            assert origin is not None
-            head, tail = out[:position], out[position:]
-            block = substitute_block(Block(tuple(tail), tuple(yields)), {var: new})
-            out[:] = [*head, Let(new, rhs, origin.reversed()), *block.statements]
-            yields[:] = block.yields
-            made.add(new)
-
-        while waiting := [
-            var for var in free_variables(self.content(Block(tuple(out), tuple(yields))))
-            if is_due(var)
-        ]:
-            for var in waiting:
-                if is_due(var):
-                    read_again(var)
-
-        left = free_variables(self.content(Block(tuple(out), tuple(yields))))
-        if any(var in left for var in anew):
-            raise InternalError("the sweep reads storage before it has been put back")
-
-    def is_refreshed_here(self, var: Var) -> bool:
-        """Say whether a view is read anew in this region, rather than in one around it."""
-        if self.home.get(var, self.region_of_sweep) == self.region_of_sweep:
-            return True
-        return any(base in self.restored[-1] for base in self.bases(var))
-
-    def content(self, block: Block) -> Block:
-        """Return a block without the statements that only read shapes and dtypes."""
-        kept: list[Statement] = []
-        for statement in block.statements:
-            match statement:
-                case Let(rhs=rhs) if self.described(rhs) is not None:
-                    if isinstance(rhs, Call) and rhs.func.value in (  # type: ignore[union-attr]
-                        project, laid_out_as
-                    ):
-                        kept.append(replace(statement, rhs=Call(rhs.func, rhs.args[:1])))
-                case If():
-                    kept.append(replace(
-                        statement, then=self.content(statement.then),
-                        orelse=self.content(statement.orelse),
-                    ))
-                case Loop():
-                    kept.append(replace(statement, body=self.content(statement.body)))
-                case _:
-                    kept.append(statement)
-        return replace(block, statements=tuple(kept))
-
-    def described(self, rhs: Rhs) -> Atom | None:
-        """Return the array of which only the shape and dtype are read, None for other values."""
-        match rhs:
-            case Attribute(obj, name) if name in METADATA:
-                return obj
-            case Call(Const(function), (_, x), ()) if function in (project, laid_out_as):
-                return unstar(x) if isinstance(self.s.unit.type(unstar(x)), t.Array) else None
-            case Call(Const(function), (x,), ()) if any(function is like for like in LIKE):
-                return unstar(x) if isinstance(self.s.unit.type(unstar(x)), t.Array) else None
-        return None
-
-    def position_after(self, out: Sequence[Statement], rhs: Rhs) -> int:
-        """Return where in a sweep everything that ``rhs`` reads is there again."""
-        wanted = {
-            atom for operand in operands(rhs) if isinstance(operand, Var)
-            for atom in (operand, self.restored[-1].get(operand))
-        }
-        wanted |= {
-            self.restored[-1].get(base) for operand in operands(rhs) if isinstance(operand, Var)
-            for base in self.bases(operand)
-        }
-        position = 0
-        for index, statement in enumerate(out):
-            if wanted & set(defined(statement)):
-                position = index + 1
-        return position
-
-    def bases(self, var: Var) -> Iterable[Var]:
-        """Yield the values whose storage ``var`` shares, through views of views."""
-        rhs = self.s.unit.definition(var)
-        if rhs is None or written_operand(rhs) is not None:
-            return
-        if self.is_method(var, rhs) and isinstance(rhs, Attribute) and isinstance(rhs.obj, Var):
-            yield rhs.obj
-            yield from self.bases(rhs.obj)
-        for operand, _ in self.sharing.of(var, rhs):
-            if isinstance(operand, Var):
-                yield operand
-                yield from self.bases(operand)
-
     # -- metadata ------------------------------------------------------------------------------
-
-    def read_metadata(self, out: list[Statement]) -> None:
-        """Let shapes and dtypes be read of the last value in a storage: it need not be restored."""
-        out[:] = [self.with_metadata(statement) for statement in out]
-
-    def with_metadata(self, statement: Statement) -> Statement:
-        def within(block: Block) -> Block:
-            return replace(
-                block, statements=tuple(self.with_metadata(st) for st in block.statements)
-            )
-
-        match statement:
-            case Let(target, rhs, origin) if (array := self.described(rhs)) is not None:
-                found = self.latest(array)
-                return statement if found is array or not isinstance(array, Var) else Let(
-                    target, substitute(rhs, {array: found}), origin)
-            case If():
-                return replace(
-                    statement, then=within(statement.then), orelse=within(statement.orelse)
-                )
-            case Loop():
-                return replace(statement, body=within(statement.body))
-        return statement
-
-    def latest(self, atom: Atom) -> Atom:
-        """Return the last value in the storage of ``atom``, if that is one of the same shape."""
-        if not isinstance(atom, Var) or not isinstance(self.s.unit.type(atom), t.Array):
-            return atom
-        primal = self.primal_of.get(atom, atom)
-        if primal not in self.versions.destroyed:
-            return atom
-        shape, type_ = self.s.unit.shape_class(atom), self.s.unit.type(atom)
-        found: Atom = atom
-        seen_from = {self.home.get(primal, 0), *self.regions_around(self.region_of_sweep)}
-        for later in self.versions.chain(primal):
-            value = self.value(later)
-            if not isinstance(value, Var) or self.s.unit.type(value) != type_ or (
-                self.s.unit.shape_class(value) != shape
-            ):
-                break
-            if self.home.get(later, 0) in seen_from and self.versions.in_scope(later, primal):
-                found = value
-        return found
-
-
-def lead(s: Specialiser, obj: Atom, steps: Sequence[Step], origin: Origin) -> Atom:
-    """Write the reading of the part that ``steps`` lead to."""
-    for step in steps:
-        match step.kind:
-            case "item":
-                obj = s.let(
-                    Item(obj, step.args[0]), s.type_of_item(s.unit.type(obj), step.args[0]),
-                    "part", origin,
-                )
-            case "attr":
-                obj = s.attribute(obj, step.name, origin, "part")
-            case "method":
-                method = s.attribute(obj, step.name, origin, step.name)
-                obj = s.call(method, list(step.args), dict(step.kwargs), origin, "part")
-            case _ if found := type_of_view(s.unit.type(obj), step, s.unit.type):
-                obj = s.let(
-                    Call(Const(step.function), (obj, *step.args), step.kwargs), found, "part",
-                    origin,
-                )
-            case _:
-                obj = s.call(
-                    Const(step.function), [obj, *step.args], dict(step.kwargs), origin, "part"
-                )
-    return obj
-
-
-def copied(s: Specialiser, atom: Atom, name: str, origin: Origin) -> Var:
-    """Write a copy of an array."""
-    type_ = s.unit.type(atom)
-    function = np.copy if isinstance(type_, t.Array) else own
-    new = s.let(Call(Const(function), (atom,)), type_, name, origin)
-    if isinstance(type_, t.Array):
-        s.unit.shapes[new] = s.unit.shape_class(atom)
-    return new
-
-

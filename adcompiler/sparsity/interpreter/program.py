@@ -8,16 +8,15 @@ that both arms, or any number of iterations, can be followed.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from adcompiler.analyses.purity import Purity, checks
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Closure, Const, Do, Format, Free, Function, Global, If,
-    Item, Let, Loop, Origin, Pack, Raise, Rhs, Slice, Star, Statement, Step, Try, Unsupported,
-    Update, Var, With, operands,
+    Atom, Attribute, Block, Call, Closure, Const, Do, Format, Free, Function, Global, If, Item, Let,
+    Loop, Origin, Pack, Raise, Rhs, Slice, Statement, Step, Try, Unsupported, Update, Var, With,
+    operands,
 )
 from adcompiler.ir.visit import walk
 from adcompiler.ops.registry import hashable
@@ -26,6 +25,7 @@ from adcompiler.optimise.dead_code import dead_code
 from adcompiler.runtime.containers import cell_value
 from adcompiler.sparsity.interpreter.run import ALWAYS
 from adcompiler.sparsity.interpreter.taint import tainted_variables
+from adcompiler.sparsity.interpreter.text import Text
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.unit import Unit
 
@@ -44,69 +44,8 @@ class Program:
 
 
 @dataclass(eq=False)
-class Writer:
-    """Writes the text of a pattern program.
-
-    ``machine`` is the name of what does the operations: the run, or the lanes of a loop.
-    """
-
-    tainted: frozenset[Var]
-    detached: frozenset[Var]
-    purity: Purity
-    machine: str = "R"
-    rows: list[str] = field(default_factory=list)
-    values: dict[str, Any] = field(default_factory=dict)
-    names: dict[Any, str] = field(default_factory=dict)
-    origins: dict[int, Origin] = field(default_factory=dict)
-    depth: int = 1
-    count: int = 0
-
-    # -- names -------------------------------------------------------------------------------
-
-    def atom(self, atom: Atom | Star) -> str:
-        if isinstance(atom, Star):
-            return f"*{self.machine}.items({self.atom(atom.atom)})"
-        if isinstance(atom, Var):
-            return self.names.setdefault(atom, f"v{len(self.names)}")
-        value = atom.value
-        if value is None or type(value) in (bool, int, str):
-            return repr(value)
-        return self.constant(value)
-
-    def constant(self, value: Any) -> str:
-        key = ("constant", id(value))
-        if key not in self.names:
-            self.names[key] = f"k{len(self.names)}"
-            self.values[self.names[key]] = value
-        return self.names[key]
-
-    def fresh(self, stem: str) -> str:
-        self.count += 1
-        return f"{stem}{self.count}"
-
-    def targets(self, variables: Any) -> str:
-        return ", ".join(map(self.atom, variables))
-
-    def display(self, atoms: Any) -> str:
-        inner = "".join(f"{self.atom(atom)}, " for atom in atoms)
-        return f"({inner})"
-
-    def line(self, text: str, origin: Origin | None = None) -> None:
-        self.rows.append("    " * self.depth + text)
-        if origin is not None:
-            self.origins[len(self.rows)] = origin
-
-    @contextmanager
-    def indented(self) -> Iterator[None]:
-        self.depth += 1
-        yield
-        self.depth -= 1
-
-    def is_tainted(self, *atoms: Any) -> bool:
-        return any(
-            (a.atom if isinstance(a, Star) else a) in self.tainted for a in atoms
-            if isinstance(a, (Var, Star))
-        )
+class Writer(Text):
+    """Writes the text of a pattern program."""
 
     # -- blocks ------------------------------------------------------------------------------
 
