@@ -150,3 +150,38 @@ def test_a_violation_is_found(module: str, text: str, complaint: str) -> None:
 )
 def test_what_the_order_allows_is_not_reported(module: str, text: str) -> None:
     assert complaints(module, text) == []
+
+
+def circles(graph: dict[str, set[str]]) -> list[str]:
+    """Return the modules from which one gets back to them by way of what they import."""
+    found = []
+    for start in graph:
+        seen: set[str] = set()
+        waiting = list(graph[start])
+        while waiting:
+            name = waiting.pop()
+            if name not in seen:
+                seen.add(name)
+                waiting += graph.get(name, ())
+        if start in seen:
+            found.append(start)
+    return found
+
+
+def imported_when_loaded(file: Path, known: set[str]) -> set[str]:
+    """Return the modules that a file imports when it is imported itself."""
+    found = set()
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for _, name in imports(node):
+                found.add(name if name in known else name.rpartition(".")[0])
+    return found & known
+
+
+def test_modules_import_one_another_in_no_circle() -> None:
+    known = modules()
+    assert circles({n: imported_when_loaded(file, set(known)) for n, file in known.items()}) == []
+
+
+def test_a_circle_is_found() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == ["b", "c"]

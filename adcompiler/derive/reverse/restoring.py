@@ -12,7 +12,6 @@ from adcompiler.analyses.held import Held
 from adcompiler.analyses.storage import METADATA, Sharing, is_mutable, type_of_view, written_operand
 from adcompiler.analyses.versions import Versions
 from adcompiler.derive.reverse.base import ReverserBase, rename
-from adcompiler.derive.reverse.writes import LIKE
 from adcompiler.errors import InternalError
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -22,9 +21,11 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import (
     defined, free_variables, substitute_block, substitute_statement, used,
 )
-from adcompiler.runtime import own, project
+from adcompiler.runtime import own, project, zeros_like
 from adcompiler.runtime.shaping import laid_out_as
 from adcompiler.specialise.evaluator import Specialiser
+
+LIKE = (np.zeros_like, np.empty_like, np.ones_like, zeros_like)
 
 
 def lead(s: Specialiser, obj: Atom, steps: Sequence[Step], origin: Origin) -> Atom:

@@ -13,8 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
-
 from adcompiler.analyses.storage import is_mutable
 from adcompiler.derive.destructive import is_call_of, known_write
 from adcompiler.derive.reverse.base import Sweep
@@ -28,8 +26,6 @@ from adcompiler.runtime import (
     append, drop_last, entry, last_written, project, put_entry, zeros_like,
 )
 from adcompiler.runtime.shaping import laid_out_as, reshape_view
-
-LIKE = (np.zeros_like, np.empty_like, np.ones_like, zeros_like)
 
 
 class WriteReverser(Restoring):
