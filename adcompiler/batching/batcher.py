@@ -26,7 +26,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import walk
 from adcompiler.runtime import as_gradient, project, zeros_like
 from adcompiler.runtime.batches import count_seeds
-from adcompiler.specialise.writer import Writer
+from adcompiler.typed.builder import Builder
 
 
 class Batcher(Calls):
@@ -187,7 +187,7 @@ class Batcher(Calls):
 
 
 def batched_block(
-    s: Writer, block: Block, seeded: Sequence[Var], wanted: Sequence[int], origin: Origin,
+    s: Builder, block: Block, seeded: Sequence[Var], wanted: Sequence[int], origin: Origin,
     before: Sequence[Statement] = (),
 ) -> Block:
     """Return derivative code for many seeds, which ``seeded`` hold.

@@ -34,7 +34,7 @@ from adcompiler.runtime.series_equations import first_rate
 from adcompiler.runtime.shaping import (
     complex_viewed, copy_as_laid_out, parts_viewed, reshape_view, viewed,
 )
-from adcompiler.specialise.writer import Writer
+from adcompiler.typed.builder import Builder
 
 SEQUENCES: frozenset[Any] = frozenset({operator.add, operator.concat, operator.mul})
 """Functions that put lists or tuples together."""
@@ -54,7 +54,7 @@ class SeriesBatcher(Batcher):
     """
 
     def __init__(
-        self, s: Writer, seeded: Iterable[Var], origin: Origin, orders: Var | None = None
+        self, s: Builder, seeded: Iterable[Var], origin: Origin, orders: Var | None = None
     ) -> None:
         super().__init__(s, seeded, origin)
         self.pairs: set[Var] = set()
@@ -199,7 +199,7 @@ def is_called(rhs: Rhs) -> bool:
 
 
 def series_block(
-    s: Writer, block: Block, seeded: Sequence[Var], wanted: Sequence[int], origin: Origin,
+    s: Builder, block: Block, seeded: Sequence[Var], wanted: Sequence[int], origin: Origin,
     orders: Var | None = None,
 ) -> Block:
     """Return code for the coefficients of all orders, which ``seeded`` hold for the arguments.

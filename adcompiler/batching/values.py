@@ -16,7 +16,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.runtime import zeros_like
 from adcompiler.runtime.batches import repeated, zeros_of_each
-from adcompiler.specialise.writer import Writer
+from adcompiler.typed.builder import Builder
 
 WHOLE = slice(None)
 
@@ -25,7 +25,7 @@ class Values:
     """What is known of the values of one block, and how they get a leading axis."""
 
     def __init__(
-        self, s: Writer, seeded: Iterable[Var], origin: Origin, before: Sequence[Statement] = ()
+        self, s: Builder, seeded: Iterable[Var], origin: Origin, before: Sequence[Statement] = ()
     ) -> None:
         self.s = s
         self.before = Block(tuple(before))

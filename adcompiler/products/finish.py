@@ -21,11 +21,12 @@ from adcompiler.ir.nodes import (
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.optimise.dead_code import dead_code
 from adcompiler.runtime import add_at, as_gradient, read_global, unbroadcast
-from adcompiler.specialise.evaluator import Specialiser
+from adcompiler.typed.builder import Builder
 from adcompiler.typed.unit import Unit
 
+
 def finished_bars(
-    s: Specialiser, both: Reversed, inputs: list[Var], origin: Origin
+    s: Builder, both: Reversed, inputs: list[Var], origin: Origin
 ) -> list[Atom]:
     """Write what makes cotangents gradients: zeros for None, precision, arrays of their own."""
     given: set[Atom] = set()
@@ -40,7 +41,7 @@ def finished_bars(
 
 
 def finished_bar(
-    s: Specialiser, var: Var, bar: Atom | None, given: set[Atom], owned: set[Atom], at: Origin
+    s: Builder, var: Var, bar: Atom | None, given: set[Atom], owned: set[Atom], at: Origin
 ) -> Atom:
     """Write the gradient of ``var`` from its cotangent ``bar``.
 
@@ -67,7 +68,7 @@ def finished_bar(
     return s.let(Call(Const(as_gradient), (bar or NONE, var)), type_, f"{var.name}_bar", at)
 
 
-def python_number(s: Specialiser, bar: Atom, type_: t.Type, at: Origin) -> Atom:
+def python_number(s: Builder, bar: Atom, type_: t.Type, at: Origin) -> Atom:
     """Write a cotangent as a Python number if it is a NumPy one and its value is not."""
     found = s.unit.type(bar)
     if not isinstance(type_, t.Scalar) or not isinstance(found, t.Scalar):
@@ -81,7 +82,7 @@ def python_number(s: Specialiser, bar: Atom, type_: t.Type, at: Origin) -> Atom:
     return s.let(Call(Const(kind), (bar,)), t.Scalar(type_.kind), "bar", at)
 
 
-def is_python_number(s: Specialiser, bar: Atom) -> bool:
+def is_python_number(s: Builder, bar: Atom) -> bool:
     """Say whether a cotangent is a Python number for sure.
 
     What went through containers beside NumPy numbers may be one of these, whatever its type says.
@@ -104,7 +105,7 @@ def is_python_number(s: Specialiser, bar: Atom) -> bool:
     return True
 
 
-def knows_numpy_values(s: Specialiser) -> bool:
+def knows_numpy_values(s: Builder) -> bool:
     """Say whether anything in the function is an array or a number of NumPy."""
     return any(
         isinstance(type_, t.Array) or (isinstance(type_, t.Scalar) and type_.dtype is not None)
@@ -112,7 +113,7 @@ def knows_numpy_values(s: Specialiser) -> bool:
     )
 
 
-def storage_root(s: Specialiser, bar: Atom) -> Atom:
+def storage_root(s: Builder, bar: Atom) -> Atom:
     """Return the array that ``unbroadcast`` may have returned as it was given."""
     rhs = s.unit.definition(bar)
     while isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value in (
@@ -123,7 +124,7 @@ def storage_root(s: Specialiser, bar: Atom) -> Atom:
     return bar
 
 
-def owns_storage(s: Specialiser, bar: Atom) -> bool:
+def owns_storage(s: Builder, bar: Atom) -> bool:
     """Say whether an array was made by the sweep and nobody else refers to it."""
     rhs = s.unit.definition(bar)
     if isinstance(rhs, Call) and isinstance(rhs.func, Var):
@@ -211,7 +212,7 @@ def roots_of(var: Var, made: Mapping[Var, Rhs], sharing: Sharing) -> set[Var]:
 
 
 def of_many_seeds(
-    s: Specialiser, block: Block, seeded: Sequence[Var], wanted: Sequence[int], origin: Origin,
+    s: Builder, block: Block, seeded: Sequence[Var], wanted: Sequence[int], origin: Origin,
     before: Sequence[Statement] = (),
 ) -> Block:
     """Return optimised derivative code for many seeds, which ``seeded`` hold, with nothing unused.
@@ -224,7 +225,7 @@ def of_many_seeds(
 
 
 def of_all_orders(
-    s: Specialiser, block: Block, seeded: Sequence[Var], wanted: Sequence[int], origin: Origin,
+    s: Builder, block: Block, seeded: Sequence[Var], wanted: Sequence[int], origin: Origin,
     orders: Var | None = None,
 ) -> Block:
     """Return optimised code of coefficients for all orders of these, as ``series_block`` does."""

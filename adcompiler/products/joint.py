@@ -14,6 +14,7 @@ from adcompiler.products.product import Product, pack, plain_functions
 from adcompiler.products.specialised import Typed, all_params
 from adcompiler.runtime import seed
 from adcompiler.specialise.evaluator import Specialiser
+from adcompiler.typed.builder import Builder
 from adcompiler.typed.unit import Unit
 
 
@@ -75,7 +76,7 @@ def cotangent_of_result(unit: Unit, output: Atom) -> Atom:
     return output_bar
 
 
-def check_scalar(s: Specialiser, output: Atom, name: str) -> None:
+def check_scalar(s: Builder, output: Atom, name: str) -> None:
     """Refuse results of types that cannot have a gradient, before anything runs.
 
     Arrays are left to ``seed``, which knows their shape.
@@ -99,7 +100,7 @@ def check_scalar(s: Specialiser, output: Atom, name: str) -> None:
         )
 
 
-def check_aux(s: Specialiser, value: Atom, name: str) -> None:
+def check_aux(s: Builder, value: Atom, name: str) -> None:
     """Refuse a result that is no pair where ``has_aux`` promises one."""
     type_ = s.unit.type(value)
     if isinstance(type_, t.Unknown) or (isinstance(type_, t.Tuple) and len(type_.items) == 2):

@@ -34,6 +34,7 @@ from adcompiler.products.product import Product, plain_functions
 from adcompiler.products.pushforward import dual_parameter, finished_dot, tidied
 from adcompiler.products.specialised import Typed, all_params
 from adcompiler.specialise.evaluator import Specialiser
+from adcompiler.typed.builder import Builder
 from adcompiler.typed.unit import Unit
 
 
@@ -103,7 +104,7 @@ def called_functions(unit: Unit, pushes: Pushes) -> list[Function]:
 
 
 def two_functions(
-    s: Specialiser, whole: Function, duals: list[Var], name: str, own: bool
+    s: Builder, whole: Function, duals: list[Var], name: str, own: bool
 ) -> tuple[Function, Function, list[str]]:
     """Return a pushforward in two parts, and the names of what the first saves for the second.
 
@@ -139,7 +140,7 @@ class Splitter:
     """Parts the statements of a pushforward by whether they depend on the tangents ``duals``."""
 
     def __init__(
-        self, s: Specialiser, block: Block, duals: Iterable[Var], origin: Origin
+        self, s: Builder, block: Block, duals: Iterable[Var], origin: Origin
     ) -> None:
         self.s = s
         self.origin = origin

@@ -14,7 +14,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import substitute_block, walk
 from adcompiler.products.specialised import Typed
 from adcompiler.runtime import give_back, own as own_copy
-from adcompiler.specialise.evaluator import Specialiser
+from adcompiler.typed.builder import Builder
 from adcompiler.typed.unit import Unit
 
 
@@ -34,7 +34,7 @@ def gives_back(statement: Statement) -> bool:
 
 
 def kept_from_sweep(
-    s: Specialiser, results: list[Atom], forward: list[Statement], sweep: list[Statement],
+    s: Builder, results: list[Atom], forward: list[Statement], sweep: list[Statement],
     origin: Origin,
 ) -> list[Atom]:
     """Write copies of those results whose storage the sweep puts back as it was; return all."""
@@ -53,7 +53,7 @@ def kept_from_sweep(
 
 
 def owned_residuals(
-    s: Specialiser, saved: list[Var], forward: list[Statement], backward: Block,
+    s: Builder, saved: list[Var], forward: list[Statement], backward: Block,
     primal: Function, value: Atom,
 ) -> tuple[list[Var], Block]:
     """Save copies of what the caller also holds: it may be changed before the pullback is called.
@@ -79,7 +79,7 @@ def owned_residuals(
     return [copies.get(v, v) for v in saved], substitute_block(backward, copies)  # type: ignore[misc]
 
 
-def copied(s: Specialiser, var: Var, origin: Origin) -> Var:
+def copied(s: Builder, var: Var, origin: Origin) -> Var:
     """Write a copy of an array, or of a container and the arrays in it."""
     unit = s.unit
     plain = isinstance(unit.type(var), t.Array) and var not in unit.unsure

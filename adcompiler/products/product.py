@@ -11,7 +11,7 @@ from adcompiler.ir.visit import direct_uses, walk
 from adcompiler.optimise.passes import optimise
 from adcompiler.products.finish import own_arrays
 from adcompiler.products.specialised import Typed, all_params
-from adcompiler.specialise.evaluator import Specialiser
+from adcompiler.typed.builder import Builder
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.unit import Unit
 
@@ -70,7 +70,7 @@ def as_it_is(unit: Unit, typed: Typed, what: str, tangents: int = 0) -> Product:
     return Product([main, *plain_functions([main])], docs, tangents=tangents)
 
 
-def pack(s: Specialiser, atoms: list[Atom], origin: Origin) -> Atom:
+def pack(s: Builder, atoms: list[Atom], origin: Origin) -> Atom:
     """Write a tuple of results."""
     return s.let(Pack("tuple", tuple(atoms)), t.UNKNOWN, "gradients", origin.reversed())
 

@@ -33,6 +33,7 @@ from adcompiler.products.specialised import Typed, all_params
 from adcompiler.runtime import as_gradient
 from adcompiler.specialise.calls.binding import at_origin
 from adcompiler.specialise.evaluator import Specialiser
+from adcompiler.typed.builder import Builder
 from adcompiler.typed.unit import Unit
 
 
@@ -158,7 +159,7 @@ def dual_parameter(unit: Unit, var: Var) -> Var:
     return new
 
 
-def finished_dot(s: Specialiser, pushed: Pushed, origin: Origin) -> Atom:
+def finished_dot(s: Builder, pushed: Pushed, origin: Origin) -> Atom:
     """Write the tangent of the result as the user gets it: of its structure and precision."""
     value = pushed.value
     if not isinstance(value, Var):
@@ -175,7 +176,7 @@ def finished_dot(s: Specialiser, pushed: Pushed, origin: Origin) -> Atom:
 
 
 def finished_number(
-    s: Specialiser, value: Atom, d: Atom, type_: t.Scalar, origin: Origin
+    s: Builder, value: Atom, d: Atom, type_: t.Scalar, origin: Origin
 ) -> Atom:
     """Write the tangent of a number as one of its class.
 
@@ -190,7 +191,7 @@ def finished_number(
     return s.let(Call(Const(as_gradient), (d, value)), type_, "value_dot", origin)
 
 
-def is_numpy_number(s: Specialiser, atom: Atom) -> bool:
+def is_numpy_number(s: Builder, atom: Atom) -> bool:
     """Say whether an atom is a NumPy number for sure: an element, or made by NumPy of numbers."""
     match s.unit.definition(atom):
         case Call(Const(function), args) if hashable(function) and function in ARITHMETIC:

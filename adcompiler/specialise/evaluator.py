@@ -432,23 +432,9 @@ class Specialiser(Loops, Regions, Displays, Access):
 
     def copy_facts(self, old: Var, new: Var) -> None:
         """Copy what is known of ``old`` to ``new``."""
-        unit = self.unit
-        tables: tuple[dict[Var, Any], ...] = (
-            unit.types, unit.defs, unit.shapes, unit.writes.taken_out, unit.writes.stored_copies,
-            unit.writes.rearranged,
-        )
-        for table in tables:
-            if old in table:
-                table[new] = table[old]
-        for marked in (unit.unsure, unit.writes.detached, unit.writes.in_place, unit.writes.popped):
-            if old in marked:
-                marked.add(new)
+        super().copy_facts(old, new)
         if self.heap is not None:
             self.heap.rename(old, new)
-        if old in self.unit.iterators.one_shot:
-            self.unit.iterators.one_shot.add(new)
-        if isinstance(self.unit.types.get(new), t.Array):
-            self.unit.shapes.setdefault(new, self.unit.shape_class(old))
 
     def call(
         self, func: Atom, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str

@@ -15,6 +15,7 @@ from adcompiler.ir.nodes import (
     UNDEF, Atom, Block, Call, Const, If, Let, Origin, Rhs, Statement, Var,
 )
 from adcompiler.specialise.interface import Interface
+from adcompiler.typed.builder import Builder
 from adcompiler.typed.unit import Unit
 
 if TYPE_CHECKING:
@@ -30,12 +31,11 @@ def moved(finding: Finding, site: Origin) -> Finding:
     )
 
 
-class Writer(Interface):
-    """Writes specialised statements to ``out``, and what is known of their values to ``unit``."""
+class Writer(Builder, Interface):
+    """Writes specialised statements to ``out``, and what they do with storage to ``heap``."""
 
     def __init__(self, unit: Unit) -> None:
-        self.unit = unit
-        self.out: list[Statement] = []
+        super().__init__(unit)
         self.in_rule = False
         self.in_emitted = False
         self.heap: Heap | None = None
@@ -114,15 +114,6 @@ class Writer(Interface):
         finally:
             heap.state = before
             heap.level -= 1
-
-    @contextmanager
-    def writing_to(self, out: list[Statement]) -> Iterator[list[Statement]]:
-        """Write statements to ``out`` meanwhile."""
-        before, self.out = self.out, out
-        try:
-            yield out
-        finally:
-            self.out = before
 
     def value(self, atom: Atom, env: Mapping[Var, Atom]) -> Atom:
         """Return the specialised atom of ``atom``: of what it refers to now."""

@@ -31,7 +31,7 @@ LEFT = {
     "derive/region_checks.py": 4,
     "derive/reverse/cotangents.py": 2,
     "derive/reverse/recomputing.py": 6,
-    "derive/reverse/writes.py": 3,
+    "derive/reverse/restoring.py": 3,
     "derive/taylor/forwarder.py": 1,
     "derive/taylor/recurrences.py": 61,
     "frontend/expressions.py": 17,

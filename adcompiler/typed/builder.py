@@ -1,0 +1,55 @@
+"""Writing statements whose types are known: what later stages build code with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import Let, Origin, Rhs, Statement, Var
+from adcompiler.typed.unit import Unit
+
+
+class Builder:
+    """Writes statements to ``out``, and what is known of their values to ``unit``."""
+
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        self.out: list[Statement] = []
+
+    def let(
+        self, rhs: Rhs, type_: t.Type, name: str, origin: Origin, temporary: bool = True
+    ) -> Var:
+        """Write ``name = rhs`` and return the new variable."""
+        var = Var(name, temporary)
+        self.unit.record(var, rhs, type_)
+        self.out.append(Let(var, rhs, origin))
+        return var
+
+    @contextmanager
+    def writing_to(self, out: list[Statement]) -> Iterator[list[Statement]]:
+        """Write statements to ``out`` meanwhile."""
+        before, self.out = self.out, out
+        try:
+            yield out
+        finally:
+            self.out = before
+
+    def copy_facts(self, old: Var, new: Var) -> None:
+        """Copy what is known of ``old`` to ``new``."""
+        unit = self.unit
+        tables: tuple[dict[Var, Any], ...] = (
+            unit.types, unit.defs, unit.shapes, unit.writes.taken_out, unit.writes.stored_copies,
+            unit.writes.rearranged,
+        )
+        for table in tables:
+            if old in table:
+                table[new] = table[old]
+        for marked in (unit.unsure, unit.writes.detached, unit.writes.in_place, unit.writes.popped):
+            if old in marked:
+                marked.add(new)
+        if old in self.unit.iterators.one_shot:
+            self.unit.iterators.one_shot.add(new)
+        if isinstance(self.unit.types.get(new), t.Array):
+            self.unit.shapes.setdefault(new, self.unit.shape_class(old))
