@@ -12,7 +12,9 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: test demo lint bench fuzz clean
 
+# Bytecode first: most of what a process that a test starts would do else is compile the compiler.
 test: $(VENV)/.installed-test
+	$(BIN)/python -m compileall -q adcompiler rules
 	$(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
 demo: $(VENV)/.installed-examples
