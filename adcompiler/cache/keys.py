@@ -138,6 +138,36 @@ def fingerprint(value: Any, lines: bool = True, depth: int = 0) -> str:
         return UNTOLD
     if isinstance(value, types.ModuleType):
         return f"module {value.__name__}"
+    if not stays_alike(value):
+        return fingerprint_now(value, lines, depth)
+    key = (id(value), lines)
+    known = _fingerprints.get(key)
+    code = getattr(value, "__code__", None)
+    if known is None or known[1] is not code or known[2] != REGISTRY.generation:
+        if len(_fingerprints) >= MAX_CODES:
+            _fingerprints.clear()
+        text = fingerprint_now(value, lines, depth)
+        known = value, code, REGISTRY.generation, text  # kept, so that its id stays its own
+        if not is_unknown(text):
+            _fingerprints[key] = known
+    return known[3]
+
+
+_fingerprints: dict[tuple[int, bool], tuple[Any, Any, int, str]] = {}
+
+
+def stays_alike(value: Any) -> bool:
+    """Say whether a function is made of nothing but code and the rules that cover it."""
+    if isinstance(value, types.FunctionType):
+        return not (value.__closure__ or value.__defaults__ or value.__kwdefaults__)
+    return isinstance(value, np.ufunc) or (
+        isinstance(value, types.BuiltinFunctionType)
+        and isinstance(value.__self__, types.ModuleType)
+    )
+
+
+def fingerprint_now(value: Any, lines: bool, depth: int) -> str:
+    """As ``fingerprint``, found anew."""
     if isinstance(value, types.FunctionType):
         done = function_digest(value, lines, depth)
         return f"def {value.__module__}.{value.__qualname__} {done}{coverage(value, depth)}"

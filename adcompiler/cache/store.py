@@ -119,8 +119,9 @@ class Store:
         part = _part(self.directory, key)
         path = part / f"{_safe_stem(stem)}_{key[:16]}_{digest}.py"
         try:
-            self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            part.mkdir(mode=0o700, exist_ok=True)
+            if not part.exists():
+                self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+                part.mkdir(mode=0o700, exist_ok=True)
             problem = _problem_of_directory(self.directory) or _problem_of_directory(part)
             if problem is None:
                 _write_whole(path, content)

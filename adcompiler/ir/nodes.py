@@ -249,13 +249,14 @@ _OPERANDS: dict[type, Callable[[Any], tuple[Atom, ...]]] = {
 def substitute(rhs: Rhs, mapping: Mapping[Var, Atom]) -> Rhs:
     """Return ``rhs`` with variables replaced; the same object if none of them occurs."""
 
+    if not mapping or mapping.keys().isdisjoint(operands(rhs)):
+        return rhs
+
     def new(atom: Any) -> Any:
         if isinstance(atom, Star):
             return Star(new(atom.atom))
-        return mapping.get(atom, atom) if isinstance(atom, Var) else atom
+        return mapping.get(atom, atom)
 
-    if not any(isinstance(atom, Var) and atom in mapping for atom in operands(rhs)):
-        return rhs
     match rhs:
         case Call(func, args, kwargs):
             return Call(new(func), tuple(map(new, args)), tuple((k, new(a)) for k, a in kwargs))

@@ -20,14 +20,27 @@ from adcompiler.typed.values import CannotStandInError, on_stand_ins, stand_in, 
 POWERS = frozenset({pow, operator.pow, operator.ipow})
 
 
+MOST_TYPED = 8192
+LIBRARIES = ("builtins", "math", "cmath", "operator", "_operator", "numpy", "scipy", "adcompiler")
+_typed: dict[Any, tuple[Any, t.Type]] = {}
+"""The types of what functions of libraries give, in all compilations of the process."""
+
+
+def is_of_library(function: Any) -> bool:
+    """Say whether a function is one of a library, which always gives values of the same type."""
+    module = getattr(function, "__module__", None)
+    return isinstance(function, np.ufunc) or str(module).partition(".")[0] in LIBRARIES
+
+
 class ResultTypes(Writer):
     """The part of the specialiser that types results."""
 
     def type_of_call(self, function: Any, args: list[Any], kwargs: Mapping[str, Atom]) -> t.Type:
         """Return the type of a pure function's result, by calling it on stand-ins."""
-        if any(isinstance(arg, Star) for arg in args):
+        if Star in map(type, args):
             return t.UNKNOWN
-        if t.BOTTOM in map(self.unit.type, (*args, *kwargs.values())):
+        types = map(self.unit.type, (*args, *kwargs.values()))
+        if any(isinstance(type_, t.Bottom) for type_ in types):
             return t.BOTTOM
         if function in (int, float) and len(args) == 1 and self.unit.type(args[0]) == t.TEXT:
             return t.INT if function is int else t.FLOAT
@@ -35,10 +48,13 @@ class ResultTypes(Writer):
         kinds = tuple(map(self.decided_by, args))
         if not kwargs and None not in kinds:
             key = (id(function), kinds)
-            if key not in self.unit.calls.typed:
+            table = _typed if is_of_library(function) else self.unit.calls.typed
+            if key not in table:
                 found = self.tried(function, args, kwargs)
-                self.unit.calls.typed[key] = function, found  # kept, so that its id stays its own
-            return self.unit.calls.typed[key][1]
+                if len(table) >= MOST_TYPED:
+                    table.clear()
+                table[key] = function, found  # kept, so that its id stays its own
+            return table[key][1]
         return self.tried(function, args, kwargs)
 
     def decided_by(self, atom: Atom) -> Any:

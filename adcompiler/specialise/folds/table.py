@@ -43,25 +43,23 @@ def fits(function: Any, args: list[Any], kwargs: Mapping[str, Any]) -> bool:
 
     Python says so when the call runs, in its own words.
     """
-    if any(isinstance(arg, Star) for arg in args) or None in kwargs:
+    if None in kwargs or any(isinstance(arg, Star) for arg in args):
         return True
-    signature = signature_of(function)
-    if signature is None:
-        return bool(args or kwargs) or function in TAKES_NOTHING
-    try:
-        signature.bind(*args, **kwargs)
-    except TypeError:
-        return False
-    return True
+    return takes(function, len(args), tuple(kwargs))
 
 
 @functools.cache
-def signature_of(function: Any) -> inspect.Signature | None:
-    """Return the parameters of a function of a library, None if it does not tell."""
+def takes(function: Any, count: int, names: tuple[str, ...]) -> bool:
+    """Say whether a function of a library takes so many arguments, and others by these names."""
     try:
-        return inspect.signature(function)
+        signature = inspect.signature(function)
     except (TypeError, ValueError):
-        return None
+        return bool(count or names) or function in TAKES_NOTHING  # it does not tell
+    try:
+        signature.bind(*range(count), **dict.fromkeys(names))
+    except TypeError:
+        return False
+    return True
 
 
 def class_of(s: Writer, atom: Atom) -> type | None:

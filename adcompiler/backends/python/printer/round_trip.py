@@ -13,6 +13,7 @@ from adcompiler.errors import InternalError
 _NOT_PRINTED = {"ctx", "type_comment", "type_ignores"}
 _OPTIONAL = {"conversion": -1, "level": 0, "is_async": 0}
 _BLOCKS = {"body", "orelse", "finalbody"}
+_AS_THEY_ARE = {str, ast.Name, ast.Call, ast.Attribute, ast.BinOp, ast.Load, ast.Store}
 _SHOWN = 300  # characters of each tree in an error message
 
 
@@ -61,10 +62,13 @@ def first_difference(meant: Any, found: Any) -> tuple[Any, Any] | None:
             if type(left) is not type(right):
                 return left, right
             for field in reversed(left._fields):
-                if field not in _NOT_PRINTED:
+                if field in _NOT_PRINTED:
+                    continue
+                one, other = getattr(left, field, None), getattr(right, field, None)
+                if type(one) not in _AS_THEY_ARE or type(other) not in _AS_THEY_ARE:
                     one, other = _field(left, field), _field(right, field)
-                    if one is not other:
-                        stack.append((one, other, left, right))
+                if one is not other and not (type(one) is str is type(other) and one == other):
+                    stack.append((one, other, left, right))
         elif isinstance(left, list):
             if not isinstance(right, list) or len(left) != len(right):
                 return left_owner, right_owner
@@ -97,6 +101,8 @@ def block(node: ast.AST, field: str, body: list[Any]) -> list[Any]:
 def comparable(node: Any) -> Any:
     """Return the form in which the printer writes `node`, of which there is only one."""
     kind = type(node)
+    if kind is ast.Name:
+        return node  # most nodes
     if kind is ast.Constant:
         return canonical(node)
     if kind is ast.JoinedStr:
