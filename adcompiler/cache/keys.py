@@ -12,6 +12,7 @@ import builtins
 import functools
 import hashlib
 import importlib
+import operator
 import sys
 import types
 from collections.abc import Iterable, Iterator, Mapping
@@ -32,6 +33,7 @@ from adcompiler.typed.values import type_of
 PACKAGE = Path(__file__).parent.parent
 MAX_DEPTH = 6
 MAX_CODES = 4096
+PLAIN = (bool, int, float, complex, str, type(None), type(np._NoValue))
 UNTOLD = "<unknown>"
 """Stands for what is not told apart from other values: what relies on it is not kept on disk."""
 
@@ -142,24 +144,36 @@ def fingerprint(value: Any, lines: bool = True, depth: int = 0) -> str:
         return fingerprint_now(value, lines, depth)
     key = (id(value), lines)
     known = _fingerprints.get(key)
-    code = getattr(value, "__code__", None)
-    if known is None or known[1] is not code or known[2] != REGISTRY.generation:
+    made_of = made_of_code(value)
+    if known is None or known[2] != REGISTRY.generation or not all(
+        map(operator.is_, known[1], made_of)
+    ):
         if len(_fingerprints) >= MAX_CODES:
             _fingerprints.clear()
         text = fingerprint_now(value, lines, depth)
-        known = value, code, REGISTRY.generation, text  # kept, so that its id stays its own
+        known = value, made_of, REGISTRY.generation, text  # kept, so that its id stays its own
         if not is_unknown(text):
             _fingerprints[key] = known
     return known[3]
 
 
-_fingerprints: dict[tuple[int, bool], tuple[Any, Any, int, str]] = {}
+_fingerprints: dict[tuple[int, bool], tuple[Any, tuple[Any, ...], int, str]] = {}
+
+
+def made_of_code(value: Any) -> tuple[Any, ...]:
+    """Return the objects that a function is made of, which may be replaced by others."""
+    function = getattr(value, "__wrapped__", value)
+    return function, getattr(function, "__code__", None), getattr(function, "__defaults__", None)
 
 
 def stays_alike(value: Any) -> bool:
     """Say whether a function is made of nothing but code and the rules that cover it."""
+    if isinstance(value, type(np.sum)):  # NumPy's functions are functions of Python in a wrapper
+        value = getattr(value, "__wrapped__", None)
     if isinstance(value, types.FunctionType):
-        return not (value.__closure__ or value.__defaults__ or value.__kwdefaults__)
+        return not (value.__closure__ or value.__kwdefaults__) and all(
+            type(default) in PLAIN for default in value.__defaults__ or ()
+        )
     return isinstance(value, np.ufunc) or (
         isinstance(value, types.BuiltinFunctionType)
         and isinstance(value.__self__, types.ModuleType)
