@@ -13,6 +13,7 @@ import functools
 import hashlib
 import importlib
 import operator
+import os
 import sys
 import types
 from collections.abc import Iterable, Iterator, Mapping
@@ -45,9 +46,18 @@ def digest(*parts: object) -> str:
 
 @functools.cache
 def compiler_digest() -> str:
-    """Return a hash of the compiler's own files."""
-    files = sorted(PACKAGE.rglob("*.py"))
-    return digest(*(f"{f.name} {hashlib.sha256(f.read_bytes()).hexdigest()}" for f in files))
+    """Return a hash of the compiler's own files: of when they were written, and their sizes.
+
+    It is computed by each process that finds code in the cache, which must not read all of them.
+    """
+    rows = []
+    for folder, _, names in os.walk(PACKAGE):
+        for name in names:
+            if name.endswith(".py"):
+                status = os.stat(os.path.join(folder, name))
+                place = os.path.relpath(folder, PACKAGE)
+                rows.append(f"{place} {name} {status.st_size} {status.st_mtime_ns}")
+    return digest(*sorted(rows))
 
 
 def primary_key(function: types.FunctionType, request: Iterable[object]) -> str:

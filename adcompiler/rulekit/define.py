@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from types import FunctionType
 from typing import Any, TypeVar
 
 from adcompiler.ops.domains import Domain, as_domain
@@ -108,7 +109,7 @@ def check_names(
     definition: Callable[..., Any], functions: Sequence[Any], names: Sequence[str]
 ) -> None:
     """Raise RuleError for a name that is not a parameter of a rule."""
-    parameters = inspect.signature(definition).parameters
+    parameters = parameter_names(definition)
     for name in names:
         if name.lstrip("*") not in parameters:
             raise rule_error(
@@ -117,6 +118,18 @@ def check_names(
                 "templates=, but has no such parameter",
                 f"one of its parameters: {', '.join(parameters) or 'it has none'}",
             )
+
+
+def parameter_names(definition: Callable[..., Any]) -> Collection[str]:
+    """Return the names of the parameters of a function."""
+    plain = isinstance(definition, FunctionType) and not vars(definition)
+    if not plain:
+        return inspect.signature(definition).parameters
+    code = definition.__code__
+    count = code.co_argcount + code.co_kwonlyargcount  # hundreds of rules are checked at an import
+    stars = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    names: tuple[str, ...] = code.co_varnames[: count + stars]
+    return names
 
 
 def linear(
