@@ -127,6 +127,10 @@ def targets_around(function: Any, nested: Any) -> set[str]:
     ))
 
 
+LEAVES = ("leaves", "leaves_in_loop")
+"""The attributes in which a branch notes whether it leaves."""
+
+
 def leaves(node: Any) -> bool:
     """Say whether ``node`` holds a return, raise, or a break/continue of a loop around it."""
     return _leaves(node, in_loop=False)
@@ -143,6 +147,12 @@ def _leaves(node: Any, in_loop: bool) -> bool:
         return any(_leaves(n, True) for n in node.body) or any(
             _leaves(n, in_loop) for n in node.orelse
         )
+    if isinstance(node, gast.If):  # asked again of each branch of a chain: noted there
+        found: bool | None = getattr(node, LEAVES[in_loop], None)
+        if found is None:
+            found = any(_leaves(child, in_loop) for child in (*node.body, *node.orelse))
+            setattr(node, LEAVES[in_loop], found)
+        return found
     return any(_leaves(child, in_loop) for child in gast.iter_child_nodes(node))
 
 

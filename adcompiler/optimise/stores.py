@@ -24,7 +24,10 @@ from adcompiler.typed.unit import Unit
 
 def direct_stores(block: Block, unit: Unit) -> Block:
     """Return ``block`` with values stored that are added to a part that has just been zeroed."""
-    return _Stores(block, unit).block(block)
+    writes = any(
+        isinstance(s, Let) and written_operand(s.rhs) is not None for s in walk(block)
+    )
+    return _Stores(block, unit).block(block) if writes else block
 
 
 @dataclass(frozen=True)
@@ -50,15 +53,16 @@ class _Stores:
             self.first_stores(with_blocks(statement, self.block)) for statement in block.statements
         ]
         yields = list(block.yields)
-        everywhere = self.uses
-        self.count(statements, yields)
-        while self.join(statements, yields):
+        if any(map(self.write, statements)):
+            everywhere = self.uses
             self.count(statements, yields)
-        while self.drop_unread(statements):
-            self.count(statements, yields)
-        while self.drop_idle(statements, yields):
-            pass
-        self.uses = everywhere
+            while self.join(statements, yields):
+                self.count(statements, yields)
+            while self.drop_unread(statements):
+                self.count(statements, yields)
+            while self.drop_idle(statements, yields):
+                pass
+            self.uses = everywhere
         return replace(block, statements=tuple(statements), yields=tuple(yields))
 
     def count(self, statements: Sequence[Statement], yields: Sequence[Atom]) -> None:

@@ -36,6 +36,7 @@ class References:
         self.modules: dict[str, None] = {}
         self.runtime: dict[str, str] = {}
         self.bound: dict[str, tuple[Any, Path | None]] = {}
+        self.places: dict[int, tuple[Any, tuple[str, str] | None]] = {}
 
     def expression(self, value: Any) -> ast.expr:
         """Return the expression that evaluates to ``value``."""
@@ -109,7 +110,9 @@ class References:
             return ast.Attribute(self.module("numpy"), name, ast.Load())
         if getattr(operator, name, None) is value:
             return ast.Attribute(self.module("operator"), name, ast.Load())
-        place = public_place(value)
+        if id(value) not in self.places:
+            self.places[id(value)] = value, public_place(value)  # kept, so that its id is its own
+        place = self.places[id(value)][1]
         if place is None:
             return None
         result = self.module(place[0])
