@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from inspect import Parameter
 from typing import Any
 
@@ -74,13 +74,7 @@ def hessian(
                 forms[key] = hessian(made, names, mode=mode, out=out)
             return forms[key](*args, **kwargs)
         given, values = rows[0].arguments(args, kwargs)
-        blocks = [[np.empty(x.shape + y.shape, x.dtype) for y in values] for x in values]
-        if out is not None:
-            if np.shape(out) != blocks[0][0].shape:
-                raise ValueError(
-                    f"out has shape {np.shape(out)}, but the Hessian {blocks[0][0].shape}"
-                )
-            blocks = [[out]]
+        blocks = empty_blocks(values, out)
         for i, index, parts in first_accepted(rows, given, values):
             for block, part in zip(blocks[i], parts, strict=True):
                 block[index] = part
@@ -96,6 +90,16 @@ def hessian(
     given |= {} if out is None else {"out": out}
     return DerivativeFunction(
         function, options, hessian_of, hessian, given, rows[0].gradient.__signature__)
+
+
+def empty_blocks(values: Sequence[Any], out: Any) -> list[list[Any]]:
+    """Return arrays for the blocks of a Hessian; ``out`` for the only one, if it is given."""
+    blocks = [[np.empty(x.shape + y.shape, x.dtype) for y in values] for x in values]
+    if out is None:
+        return blocks
+    if np.shape(out) != blocks[0][0].shape:
+        raise ValueError(f"out has shape {np.shape(out)}, but the Hessian {blocks[0][0].shape}")
+    return [[out]]
 
 
 class Rows:

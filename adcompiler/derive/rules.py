@@ -239,22 +239,30 @@ def apply_definition(
             s.unit.naming.hints.setdefault(result, name)
 
     def pull_back(s: Specialiser, dy: Atom, at: Origin) -> list[tuple[Atom, Atom]]:
-        start = len(s.out)
-        g = storage.following(lambda: s.call(pullback, [dy], {}, at, "pulled"))
-        wanted = [by_name[name.lstrip("*")] for name in rule.wrt]
-        check_count(s, rule, g, wanted)
-        found = []
-        for position, x in enumerate(wanted):
-            part = g if len(wanted) == 1 else s.item(g, Const(position), at)
-            if is_thunk(s, part):
-                if not any(map(active, parts_of(s, x))):
-                    continue
-                part = storage.following(functools.partial(s.call, part, [], {}, at, "pulled"))
-            found += pairs_of(s, x, part, at)
-        s.out[start:] = [at_origin(statement, at) for statement in s.out[start:]]
-        return found
+        return pulled_back(s, rule, pullback, dy, by_name, storage, active, at)
 
     return Applied(result, pull_back)
+
+
+def pulled_back(
+    s: Specialiser, rule: Rule, pullback: Atom, dy: Atom, by_name: Mapping[str, Atom],
+    storage: Storage, active: Callable[[Atom], bool], at: Origin,
+) -> list[tuple[Atom, Atom]]:
+    """Open the pullback of a rule; return the arguments with their cotangents."""
+    start = len(s.out)
+    g = storage.following(lambda: s.call(pullback, [dy], {}, at, "pulled"))
+    wanted = [by_name[name.lstrip("*")] for name in rule.wrt]
+    check_count(s, rule, g, wanted)
+    found = []
+    for position, x in enumerate(wanted):
+        part = g if len(wanted) == 1 else s.item(g, Const(position), at)
+        if is_thunk(s, part):
+            if not any(map(active, parts_of(s, x))):
+                continue
+            part = storage.following(functools.partial(s.call, part, [], {}, at, "pulled"))
+        found += pairs_of(s, x, part, at)
+    s.out[start:] = [at_origin(statement, at) for statement in s.out[start:]]
+    return found
 
 
 def own_primal(
