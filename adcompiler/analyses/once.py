@@ -6,7 +6,7 @@ import functools
 from collections import Counter
 
 from adcompiler.ir.nodes import Atom, Block, Closure, Function, If, Let, Loop, Statement, Var
-from adcompiler.ir.visit import bound_inside, definitions, direct_uses
+from adcompiler.ir.visit import definitions, direct_uses
 
 
 @functools.lru_cache(maxsize=4096)
@@ -33,10 +33,8 @@ def inner_reads(statement: Statement) -> Counter[Atom]:
             return Counter(captures)
         case If(then=then, orelse=orelse):
             return reads_of(then) | reads_of(orelse)
-        case Loop(condition=condition, body=body):
-            reads = reads_of(body)
-            if condition is not None:
-                reads += reads_of(condition)
-            inside = definitions(body) | set(bound_inside(statement))
+        case Loop(body=body):
+            reads: Counter[Atom] = sum(map(reads_of, statement.blocks()), Counter())
+            inside = definitions(body) | set(statement.binds())
             return reads + Counter({atom: n for atom, n in reads.items() if atom not in inside})
     return Counter()

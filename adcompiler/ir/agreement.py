@@ -14,8 +14,9 @@ import numpy as np
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Call, Const, If, Item, Loop, Pack, Rhs, Star, Statement, Try, Update, Var, With,
+    Atom, Call, Const, Item, Pack, Region, Rhs, Star, Statement, Update, Var,
 )
+from adcompiler.ir.regions import COLLECTED, ENDS
 
 TypeOf = Callable[[Atom], t.Type]
 
@@ -90,8 +91,8 @@ def contradictions(statement: Statement, type_of: TypeOf) -> Iterator[str]:
         given, noted = type_of(atom), type_of(var)
         if not is_zero(atom) and not agrees(given, noted):
             yield f"{var!r} is {noted}, but is given {atom!r}, which is {given}"
-    if isinstance(statement, Loop) and not statement.body.diverges:
-        for var, atom in zip(statement.collects, statement.collected(), strict=True):
+    for var, atom, how in statement.edges() if isinstance(statement, Region) else ():
+        if how == COLLECTED:
             given, noted = t.List(type_of(atom)), type_of(var)
             if not agrees(given, noted):
                 yield f"{var!r} is {noted}, but collects {given}"
@@ -99,16 +100,10 @@ def contradictions(statement: Statement, type_of: TypeOf) -> Iterator[str]:
 
 def handed(statement: Statement) -> Iterator[tuple[Var, Atom]]:
     """Yield the variables of a region with each of the atoms that they may be given."""
-    match statement:
-        case If() | With() | Try():
-            for arm in statement.arms():
-                if not arm.diverges:
-                    yield from zip(statement.results, arm.yields, strict=True)
-        case Loop(params=params, inits=inits, results=results):
-            for variables in (params, results):
-                yield from zip(variables, inits, strict=True)
-                if not statement.body.diverges:
-                    yield from zip(variables, statement.next_values(), strict=True)
+    if isinstance(statement, Region):
+        for edge in statement.edges():
+            if edge.hands_on and edge.how != ENDS:
+                yield edge.target, edge.source
 
 
 def is_zero(atom: Atom) -> bool:

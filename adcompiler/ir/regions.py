@@ -96,6 +96,10 @@ class Region:
         """Return the blocks that compute values: all but the test of a loop."""
         return self.blocks()
 
+    def with_bodies(self, new: Callable[[Block], Block]) -> Self:
+        """Return the region with ``new`` of each of its bodies."""
+        return self.with_blocks(new)
+
     def defines(self) -> tuple[Var, ...]:
         """Return the variables that it defines for what follows."""
         return self.results
@@ -183,6 +187,9 @@ class Loop(Region):
     def bodies(self) -> tuple[Block, ...]:
         return (self.body,)
 
+    def with_bodies(self, new: Callable[[Block], Block]) -> Loop:
+        return replace(self, body=new(self.body))
+
     def with_blocks(self, new: Callable[[Block], Block]) -> Loop:
         test = None if self.condition is None else new(self.condition)
         return replace(self, condition=test, body=new(self.body))
@@ -213,7 +220,8 @@ class Loop(Region):
         )
 
     def edges(self) -> Iterator[Edge]:
-        following = self.next_values()
+        following = () if self.body.diverges else self.next_values()
+        collected = () if self.body.diverges else self.collected()
         for item, iterable in zip(self.items, self.iterables, strict=True):
             yield Edge(item, iterable, ITEM)
         for k, (param, init, result) in enumerate(
@@ -225,7 +233,7 @@ class Loop(Region):
                 yield Edge(result, following[k], LAST)
             yield Edge(result, init, SKIPS)
             yield Edge(result, param, ENDS)
-        for collect, atom in zip(self.collects, self.collected(), strict=False):
+        for collect, atom in zip(self.collects, collected, strict=False):
             yield Edge(collect, atom, COLLECTED)
 
 

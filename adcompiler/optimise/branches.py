@@ -10,8 +10,8 @@ from dataclasses import replace
 from adcompiler.analyses.purity import Purity
 from adcompiler.analyses.storage import Sharing, written_operand
 from adcompiler.analyses.versions import exposed_values
-from adcompiler.ir.nodes import Atom, Block, If, Let, Loop, Statement, Var
-from adcompiler.ir.visit import defined, direct_uses, substitute_block, used, with_blocks
+from adcompiler.ir.nodes import Atom, Block, If, Let, Region, Statement, Var
+from adcompiler.ir.visit import defined, direct_uses, substitute_block, used
 
 
 def join_branches(block: Block, purity: Purity) -> Block:
@@ -37,15 +37,9 @@ def joined_within(block: Block, purity: Purity, exposed: set[Atom]) -> Block:
 
 def inside(statement: Statement, purity: Purity, exposed: set[Atom]) -> Statement:
     """Return ``statement`` with the branches inside it joined."""
-    match statement:
-        case If():
-            return replace(
-                statement, then=joined_within(statement.then, purity, exposed),
-                orelse=joined_within(statement.orelse, purity, exposed),
-            )
-        case Loop():
-            return replace(statement, body=joined_within(statement.body, purity, exposed))
-    return with_blocks(statement, lambda block: joined_within(block, purity, exposed))
+    if not isinstance(statement, Region):
+        return statement
+    return statement.with_bodies(lambda block: joined_within(block, purity, exposed))
 
 
 def partner(
@@ -81,5 +75,3 @@ def joined(first: If, second: If) -> If:
     return If(
         first.condition, arms[0], arms[1], (*first.results, *second.results), first.origin
     )
-
-

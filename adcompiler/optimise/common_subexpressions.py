@@ -10,10 +10,10 @@ from adcompiler.analyses.purity import Purity, makes_storage
 from adcompiler.analyses.versions import written_storage
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Closure, Const, Global, If, Item, Let, Loop, Pack, Rhs, Slice,
-    Star, Statement, Try, Var, With, substitute,
+    Atom, Attribute, Block, Call, Closure, Const, Global, Item, Let, Pack, Region, Rhs, Slice, Star,
+    Statement, Var, substitute,
 )
-from adcompiler.ir.visit import substitute_statement, with_blocks, with_head
+from adcompiler.ir.visit import substitute_statement, with_head
 
 COMMUTATIVE = frozenset({"add", "mul"})
 
@@ -59,23 +59,9 @@ class _Common:
                         return None
                     known[key] = target
                 return statement if new is rhs else Let(target, new, origin)
-            case If():
-                return replace(
-                    statement, condition=self.atom(statement.condition, renamed),
-                    then=self.block(statement.then, dict(known), renamed),
-                    orelse=self.block(statement.orelse, dict(known), renamed),
-                )
-            case Loop():
-                test = statement.condition
-                return replace(
-                    statement, iterables=tuple(self.atom(a, renamed) for a in statement.iterables),
-                    inits=tuple(self.atom(a, renamed) for a in statement.inits),
-                    condition=None if test is None else self.block(test, dict(known), renamed),
-                    body=self.block(statement.body, dict(known), renamed),
-                )
-            case With() | Try():
-                head = with_head(statement, renamed)
-                return with_blocks(head, lambda inner: self.block(inner, dict(known), renamed))
+            case Region():
+                return with_head(statement, renamed).with_blocks(
+                    lambda inner: self.block(inner, dict(known), renamed))
         return substitute_statement(statement, renamed)
 
     def key(self, rhs: Rhs) -> Any:

@@ -16,9 +16,10 @@ from adcompiler.analyses.purity import Purity, checks
 from adcompiler.analyses.storage import METADATA, Sharing, is_mutable, written_operand
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Closure, Const, Do, If, Let, Loop, Rhs, Statement, Try, Update,
-    Var, With, operands, substitute, unstar,
+    Atom, Attribute, Block, Call, Closure, Const, Do, Let, Region, Rhs, Statement, Update, Var,
+    operands, substitute, unstar,
 )
+from adcompiler.ir.regions import LAST, SKIPS
 from adcompiler.ir.visit import bound_inside, defined, substitute_statement, used, walk, with_blocks
 from adcompiler.optimise.stores import is_zero
 from adcompiler.runtime import add_at, unbroadcast
@@ -67,18 +68,12 @@ class _Copies:
                     self.join(target, operand)
             case Do(rhs, _) if not checks(rhs):
                 self.escaped.update(operands(rhs))
-            case If(results=results) | With(results=results) | Try(results=results):
-                for arm in statement.arms():
-                    self.hand(results, arm.yields)
-            case Loop(params=params, results=results):
-                self.hand(params, statement.inits)
-                self.hand(params, statement.next_values())
-                self.hand(results, params)
-                for target, operand in (
-                    *zip(statement.items, statement.iterables, strict=False),
-                    *zip(statement.collects, statement.collected(), strict=False),
-                ):
-                    self.join(target, operand)
+            case Region():
+                for edge in statement.edges():
+                    if not edge.hands_on:
+                        self.join(edge.target, edge.source)
+                    elif edge.how not in (LAST, SKIPS):
+                        self.hand(edge.target, edge.source)
 
     def operands(self, target: Var, rhs: Rhs) -> list[Atom]:
         """Return what the value of ``rhs`` may share storage with, or read it from later."""
@@ -93,11 +88,10 @@ class _Copies:
                 return list(operands(rhs))
         return [operand for operand, _ in self.sharing.of(target, rhs)]
 
-    def hand(self, targets: Sequence[Var], atoms: Sequence[Atom]) -> None:
-        for target, atom in zip(targets, atoms, strict=False):
-            if is_mutable(self.unit.type(target)):
-                self.handed.setdefault(target, []).append(atom)
-                self.join(target, atom)
+    def hand(self, target: Var, atom: Atom) -> None:
+        if is_mutable(self.unit.type(target)):
+            self.handed.setdefault(target, []).append(atom)
+            self.join(target, atom)
 
     def join(self, target: Var, operand: Atom) -> None:
         if not is_mutable(self.unit.type(operand)) and operand not in self.parent:

@@ -12,12 +12,10 @@ from adcompiler.analyses.storage import Sharing
 from adcompiler.analyses.versions import exposed_values
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Attribute, Block, Call, Const, If, Let, Loop, Origin, Rhs, Star, Statement, Try,
-    Var, With, substitute, unstar,
+    UNDEF, Atom, Attribute, Block, Call, Const, If, Let, Loop, Origin, Region, Rhs, Star, Statement,
+    Var, substitute, unstar,
 )
-from adcompiler.ir.visit import (
-    count_uses, direct_uses, substitute_statement, with_blocks, with_head,
-)
+from adcompiler.ir.visit import count_uses, substitute_statement
 from adcompiler.typed.unit import Unit
 from adcompiler.typed.values import type_of_arithmetic
 
@@ -77,23 +75,11 @@ class Rewriter:
         match statement:
             case Let():
                 return self.let(statement)
-            case If():
-                return [self.without_equal_results(replace(
-                    statement, condition=self.atom(statement.condition),
-                    then=self.inner(statement.then), orelse=self.inner(statement.orelse),
-                ))]
-            case Loop():
-                node = self.without_constants(statement)
-                test = node.condition
-                return [replace(
-                    node, iterables=tuple(map(self.atom, node.iterables)),
-                    inits=tuple(map(self.atom, node.inits)),
-                    condition=None if test is None else self.inner(test),
-                    body=self.inner(node.body),
-                )]
-            case With() | Try():
-                head = {v: self.atom(v) for v in direct_uses(statement) if isinstance(v, Var)}
-                return [with_blocks(with_head(statement, head), self.inner)]
+            case Region():
+                if isinstance(statement, Loop):
+                    statement = self.without_constants(statement)
+                new = statement.with_reads(self.atom).with_blocks(self.inner)
+                return [self.without_equal_results(new) if isinstance(new, If) else new]
         return [substitute_statement(statement, self.renamed)]
 
     def without_constants(self, node: Loop) -> Loop:
@@ -247,4 +233,3 @@ def plain(argument: Atom | Star) -> Atom:
 def is_number(atom: Atom, value: int) -> bool:
     """Say whether ``atom`` is the constant ``value``, as an int or a float."""
     return isinstance(atom, Const) and type(atom.value) in (int, float) and atom.value == value
-

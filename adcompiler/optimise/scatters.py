@@ -15,8 +15,8 @@ import numpy as np
 from adcompiler.analyses.storage import Sharing
 from adcompiler.analyses.versions import exposed_values
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Block, Call, Const, If, Let, Loop, Statement, Var, unstar
-from adcompiler.ir.visit import count_uses, with_blocks
+from adcompiler.ir.nodes import Atom, Block, Call, Const, Let, Region, Statement, Var, unstar
+from adcompiler.ir.visit import count_uses
 from adcompiler.runtime import add_at
 from adcompiler.typed.unit import Unit
 
@@ -62,14 +62,8 @@ class _Scatters:
         return replace(block, statements=tuple(statements))
 
     def inside(self, statement: Statement) -> Statement:
-        match statement:
-            case If():
-                return replace(
-                    statement, then=self.block(statement.then), orelse=self.block(statement.orelse)
-                )
-            case Loop():
-                return replace(statement, body=self.block(statement.body))
-        return with_blocks(statement, self.block)
+        """Return ``statement`` with its blocks rewritten."""
+        return statement.with_bodies(self.block) if isinstance(statement, Region) else statement
 
     def chain(
         self, statement: Statement, made: dict[Var, Let]
@@ -110,4 +104,3 @@ class _Scatters:
 def calls(rhs: Any, function: Any) -> bool:
     """Say whether a right-hand side is a call of ``function``."""
     return isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is function
-

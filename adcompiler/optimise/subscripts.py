@@ -7,11 +7,9 @@ from dataclasses import replace
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Block, Call, Const, If, Item, Let, Loop, Pack, Rhs, Slice, Statement, Try, Update, Var,
-    With,
-    unstar,
+    Atom, Block, Call, Const, Item, Let, Pack, Region, Rhs, Slice, Statement, Update, Var, unstar,
 )
-from adcompiler.ir.visit import walk, with_blocks
+from adcompiler.ir.visit import walk
 from adcompiler.runtime import add_at
 from adcompiler.typed.unit import Unit
 
@@ -44,15 +42,8 @@ def sunk(block: Block, unit: Unit, made: Mapping[Var, Rhs]) -> Block:
                 )
                 statement = Let(target, Update(obj, renewed_steps, value, adds), origin)
                 unit.defs[target] = statement.rhs
-            case If():
-                statement = replace(
-                    statement, then=sunk(statement.then, unit, made),
-                    orelse=sunk(statement.orelse, unit, made),
-                )
-            case Loop():
-                statement = replace(statement, body=sunk(statement.body, unit, made))
-            case With() | Try():
-                statement = with_blocks(statement, lambda inner: sunk(inner, unit, made))
+            case Region():
+                statement = statement.with_bodies(lambda inner: sunk(inner, unit, made))
         statements.append(statement)
     return replace(block, statements=tuple(statements))
 

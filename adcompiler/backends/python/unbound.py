@@ -5,10 +5,9 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator
 
-from adcompiler.ir.nodes import (
-    Atom, Block, Call, Const, Do, If, Let, Loop, Pack, Try, Var, With, operands, unstar,
-)
-from adcompiler.ir.visit import walk
+from adcompiler.ir.nodes import Atom, Block, Call, Const, Do, Let, Loop, Pack, Var, operands, unstar
+from adcompiler.ir.regions import LAST, SKIPS
+from adcompiler.ir.visit import edges, walk
 from adcompiler.runtime import check_assigned, own, zeros_like
 
 
@@ -74,12 +73,6 @@ def marked_unbound(body: Block) -> set[Var]:
 
 def copied(body: Block) -> Iterator[tuple[Var, Atom]]:
     """Yield the variables that regions give, or carry, each with what it may get its value from."""
-    for statement in walk(body):
-        match statement:
-            case If() | With() | Try():
-                for arm in statement.arms():
-                    yield from zip(statement.results, arm.yields, strict=False)
-            case Loop(params=params, inits=inits, results=results):
-                yield from zip(params, inits, strict=True)
-                yield from zip(params, statement.next_values(), strict=False)
-                yield from zip(results, params, strict=True)
+    for edge in edges(body):
+        if edge.hands_on and edge.how not in (LAST, SKIPS):
+            yield edge.target, edge.source

@@ -24,10 +24,11 @@ from adcompiler.derive.reverse.reverser import Reverser
 from adcompiler.derive.rules import Applied, shapes_of, write_check
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Const, Do, If, Item, Let, Loop, Origin, Pack, Rhs, Star,
-    Statement, Try, Var, With, operands, unstar,
+    Atom, Attribute, Block, Call, Const, Do, Item, Let, Loop, Origin, Pack, Region, Rhs, Star,
+    Statement, Var, operands, unstar,
 )
-from adcompiler.ir.visit import defined, direct_uses, substitute_block, walk, with_blocks
+from adcompiler.ir.regions import COLLECTED, ITEM, LAST, SKIPS
+from adcompiler.ir.visit import substitute_block, walk, with_blocks
 from adcompiler.ops.registry import REGISTRY, Rule, hashable
 from adcompiler.runtime import as_tangent, project, unbroadcast, zeros_like
 from adcompiler.runtime.regions import check_shape
@@ -188,33 +189,20 @@ class _Dependents:
                 case Let(target, rhs, _):
                     if any(map(self.touches, sources_of(rhs))):
                         self.whole.add(target)
-                case If() | With() | Try():
-                    chosen = any(map(self.touches, direct_uses(statement)))
-                    for arm in statement.arms():
-                        for result, atom in zip(statement.results, arm.yields, strict=False):
-                            self.hand(result, atom)
-                            if chosen:
-                                self.whole.add(result)
-                case Loop():
-                    self.loop(statement)
+                case Region():
+                    self.region(statement)
 
-    def loop(self, node: Loop) -> None:
-        for target, atom in (
-            *zip(node.params, node.inits, strict=True),
-            *zip(node.params, node.next_values(), strict=False),
-            *zip(node.results, node.params, strict=True),
-        ):
-            self.hand(target, atom)
-        for target, atom in (
-            *zip(node.items, node.iterables, strict=True),
-            *zip(node.collects, node.collected(), strict=False),
-        ):
-            if self.touches(atom):
-                self.whole.add(target)
-        ends = () if node.condition is None else node.condition.yields
-        stop = node.stop()
-        if any(map(self.touches, (*ends, *(() if stop is None else (stop,))))):
-            self.whole.update(defined(node))
+    def region(self, node: Region) -> None:
+        """Follow values through a region; what decides about it decides about all it defines."""
+        for target, atom, how in node.edges():
+            if how in (ITEM, COLLECTED):
+                if self.touches(atom):
+                    self.whole.add(target)
+            elif how not in (LAST, SKIPS):
+                self.hand(target, atom)
+        given = node.iterables if isinstance(node, Loop) else ()
+        if any(self.touches(atom) for atom in node.decides() if atom not in given):
+            self.whole.update(node.defines())
 
 
 def sources_of(rhs: Rhs) -> tuple[Atom, ...]:

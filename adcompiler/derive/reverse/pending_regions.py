@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 
 from adcompiler.analyses.storage import METADATA
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, If, Let, Loop, Statement, Try, Var, With,
+    Atom, Attribute, Block, If, Let, Loop, Region, Statement, Try, Var, With,
 )
-from adcompiler.ir.visit import defined, with_blocks, with_head
+from adcompiler.ir.visit import defined, with_head
 
 
 @dataclass(eq=False)
@@ -104,14 +104,8 @@ def hoist_metadata(
                 ):
                     forward.append(replace(statement, origin=replace(origin, reverse=False)))
                     made.add(target)
-                case If():
-                    yield replace(
-                        statement, then=within(statement.then), orelse=within(statement.orelse)
-                    )
-                case Loop():
-                    yield replace(statement, body=within(statement.body))
-                case With() | Try():
-                    yield with_blocks(statement, within)
+                case Region():
+                    yield statement.with_bodies(within)
                 case _:
                     yield statement
 

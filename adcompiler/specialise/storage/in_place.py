@@ -10,8 +10,7 @@ from adcompiler.analyses.aliasing import noticed_writes
 from adcompiler.analyses.storage import IN_PLACE
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Const, Do, If, Let, Loop, Origin, Statement, Var, operands,
-    unstar,
+    Atom, Attribute, Block, Call, Const, Do, Let, Origin, Statement, Var, operands, unstar,
 )
 from adcompiler.ir.visit import with_blocks
 from adcompiler.runtime import check_rebinds, keeps_shape
@@ -68,16 +67,6 @@ def without_writes(
                     yield Do(Call(Const(check_rebinds), (args[0], sign)), origin)
                 yield Let(target, Call(Const(plain), args), origin)
                 yield from shape_check(s, unstar(args[0]), target, origin)
-            case If():
-                yield replace(
-                    statement, then=within(statement.then), orelse=within(statement.orelse)
-                )
-            case Loop():
-                test = statement.condition
-                yield replace(
-                    statement, condition=None if test is None else within(test),
-                    body=within(statement.body),
-                )
             case _:
                 yield with_blocks(statement, within)
 
