@@ -13,7 +13,7 @@ from adcompiler.analyses.held import Held
 from adcompiler.analyses.storage import Sharing, written_operand
 from adcompiler.ir.dataflow import Flow
 from adcompiler.ir.nodes import Atom, Block, Let, Region, Update, Var
-from adcompiler.ir.regions import AGAIN, ENDS, ENTERS, LAST, LEAVES, SKIPS
+from adcompiler.ir.regions import AGAIN, ENDS, LAST, LEAVES, SKIPS
 from adcompiler.ir.visit import blocks_of, bound_inside, defined, walk
 
 
@@ -107,8 +107,7 @@ def written_storage(block: Block) -> set[Atom]:
                 written.add(old)
         elif isinstance(statement, Region):
             handed.steps += [
-                (way.target, way.source) for way in statement.edges()
-                if way.how in (LEAVES, ENTERS, AGAIN)
+                (way.target, way.source) for way in statement.edges() if way.hands_on
             ]
     return handed.backward(written)
 

@@ -228,10 +228,10 @@ class Loop(Region):
             zip(self.params, self.inits, self.results, strict=True)
         ):
             yield Edge(param, init, ENTERS)
+            yield Edge(result, init, SKIPS)
             if k < len(following):
                 yield Edge(param, following[k], AGAIN)
                 yield Edge(result, following[k], LAST)
-            yield Edge(result, init, SKIPS)
             yield Edge(result, param, ENDS)
         for collect, atom in zip(self.collects, collected, strict=False):
             yield Edge(collect, atom, COLLECTED)
