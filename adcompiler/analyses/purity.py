@@ -25,7 +25,11 @@ from adcompiler.typed.derivatives import MAKERS
 __all__ = ["CHECKS", "EFFECTS", "ITERTOOLS", "WRITERS", "Purity"]
 
 DESTRUCTIVE: frozenset[Any] = frozenset({add_at, append, drop_last, put_entry})
-"""Functions that write into their first argument, which the emitted code owns, and return it."""
+"""What writes into its first argument, which the emitted code owns, and returns it: functions of
+Python, which ``is_destructive`` relies on."""
+
+assert all(isinstance(function, FunctionType) for function in DESTRUCTIVE)
+
 
 class Purity:
     """Answers for one compilation, whose tables of types and definitions it reads."""

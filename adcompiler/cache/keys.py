@@ -46,9 +46,10 @@ def digest(*parts: object) -> str:
 
 @functools.cache
 def compiler_digest() -> str:
-    """Return a hash of the compiler's own files: of when they were written, and their sizes.
+    """Return a hash of the compiler's own files: of their sizes, and when they came to be there.
 
     It is computed by each process that finds code in the cache, which must not read all of them.
+    Installers may give files any time of writing, but not that of the last change of the entry.
     """
     rows = []
     for folder, _, names in os.walk(PACKAGE):
@@ -56,7 +57,8 @@ def compiler_digest() -> str:
             if name.endswith(".py"):
                 status = os.stat(os.path.join(folder, name))
                 place = os.path.relpath(folder, PACKAGE)
-                rows.append(f"{place} {name} {status.st_size} {status.st_mtime_ns}")
+                times = f"{status.st_mtime_ns} {status.st_ctime_ns}"
+                rows.append(f"{place} {name} {status.st_size} {times}")
     return digest(*sorted(rows))
 
 
@@ -168,6 +170,7 @@ def fingerprint(value: Any, lines: bool = True, depth: int = 0) -> str:
 
 
 _fingerprints: dict[tuple[int, bool], tuple[Any, tuple[Any, ...], int, str]] = {}
+REGISTRY.after_loading.append(_fingerprints.clear)  # rules for any function may have come
 
 
 def made_of_code(value: Any) -> tuple[Any, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ _typed: dict[Any, tuple[Any, t.Type]] = {}
 
 def is_of_library(function: Any) -> bool:
     """Say whether a function is one of a library, which always gives values of the same type."""
+    if isinstance(function, FunctionType) and function.__module__ == "builtins":
+        return False  # one of a program that is run by `exec`
     module = getattr(function, "__module__", None)
     return isinstance(function, np.ufunc) or str(module).partition(".")[0] in LIBRARIES
 
