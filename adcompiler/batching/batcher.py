@@ -20,8 +20,8 @@ from adcompiler.errors import NotBatchable
 from adcompiler.ir import types as t
 from adcompiler.ir.dataflow import Flow
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Attribute, Block, Call, Const, Do, Edge, If, Let, Loop, Origin, Raise, Region, Rhs,
-    Statement, Try, Unsupported, Var, With, operands, substitute, unstar,
+    UNDEF, Atom, Attribute, Block, Call, Const, Do, Edge, Let, Loop, Origin, Raise, Region, Rhs,
+    Statement, Unsupported, Var, operands, substitute, unstar,
 )
 from adcompiler.ir.visit import walk
 from adcompiler.runtime import as_gradient, project, zeros_like
@@ -126,26 +126,14 @@ class Batcher(Calls):
             case Do(rhs, origin):
                 rhs = substitute(rhs, self.mapping)
                 s.out.append(Do(self.effect(rhs), origin))
-            case If(condition, then, orelse, results, origin):
-                if condition in self.batched:
-                    raise NotBatchable
-                wanted = [r in self.batched for r in results]
-                s.out.append(If(
-                    self.atom(condition), self.block(then, wanted), self.block(orelse, wanted),
-                    results, origin,
-                ))
             case Loop():
                 self.loop(statement)
-            case With(body=body):
+            case Region():
+                if any(atom in self.batched for atom in statement.decides()):
+                    raise NotBatchable
                 wanted = [r in self.batched for r in statement.results]
-                s.out.append(replace(statement, body=self.block(body, wanted)))
-            case Try(body=body):
-                wanted = [r in self.batched for r in statement.results]
-                handlers = tuple(
-                    replace(h, body=self.block(h.body, wanted)) for h in statement.handlers
-                )
-                body = self.block(body, wanted)
-                s.out.append(replace(statement, body=body, handlers=handlers))
+                s.out.append(statement.with_reads(self.atom).with_blocks(
+                    lambda inner: self.block(inner, wanted)))
             case Raise() | Unsupported():
                 s.out.append(statement)
             case _:

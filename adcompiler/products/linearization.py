@@ -191,7 +191,7 @@ class Splitter:
                 if statement.stop() in self.late:
                     raise NotSplittable
             elif isinstance(statement, Region) and any(
-                atom in self.late for atom in outer_uses(statement)
+                atom in self.late for atom in statement.decides()
             ):
                 raise NotSplittable
 
@@ -397,13 +397,6 @@ def parted(late: set[Atom], variables: Sequence[Var], *rows: Sequence[Any]) -> A
     """Return rows of a table that begin with variables, apart by whether these are late."""
     whole = list(zip(variables, *rows, strict=True))
     return [row for row in whole if row[0] not in late], [row for row in whole if row[0] in late]
-
-
-def outer_uses(statement: If | With | Try) -> tuple[Atom, ...]:
-    """Return what a region reads to decide what to run."""
-    if isinstance(statement, If):
-        return (statement.condition,)
-    return (statement.context,) if isinstance(statement, With) else ()
 
 
 __all__ = ["NotSplittable", "linearization"]
