@@ -54,6 +54,33 @@ def name_module(function: Any, name: str) -> None:
     function.__module__ = name
 
 
+def refusals() -> tuple[type[Exception], ...]:
+    """Return what calls of loops raise when these cannot be compiled, or memory is short.
+
+    SciPy, of which numba takes BLAS, may not be installed; the directory for machine code may be
+    one that cannot be written. What loops compute raises nothing.
+    """
+    if not has_compiler():
+        return (MemoryError,)
+    from numba.core.errors import NumbaError
+
+    return (MemoryError, ImportError, OSError, NumbaError)
+
+
+def fits(number: int) -> bool:
+    """Say whether an integer is one of 64 bits."""
+    return -(2**63) <= number < 2**63
+
+
+def may_overlap(written: list[Any], others: list[Any]) -> bool:
+    """Say whether arrays that are written into may share storage with one another or others."""
+    return any(
+        isinstance(one, np.ndarray) and isinstance(other, np.ndarray)
+        and np.may_share_memory(one, other)
+        for i, one in enumerate(written) for other in [*written[i + 1 :], *others]
+    )
+
+
 def stays_in_python() -> bool:
     """Say whether NumPy is to raise or to call something where numbers overflow."""
     return any(how in ("raise", "call", "log") for how in np.geterr().values())

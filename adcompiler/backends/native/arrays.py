@@ -1,4 +1,4 @@
-"""Statements about whole arrays as loop nests: new arrays, element by element, sums."""
+"""Statements about whole arrays as loop nests: new arrays, parts, copies, element by element."""
 
 from __future__ import annotations
 
@@ -9,22 +9,18 @@ from typing import Any
 import numpy as np
 
 from adcompiler.backends.native.loops import (
-    BOOL, FLOAT, INT, Assign, Binary, Element, Expr, Extent, Make, Name, Number, Part, Store, Total,
+    BOOL, FLOAT, INT, Assign, Binary, Element, Ends, Expr, Extent, Flat, Make, Name, Number, Part,
+    Place, Store, Turn, Use, View,
 )
 from adcompiler.backends.native.scalars import TABLE
 from adcompiler.backends.native.values import (
-    LENGTH, Buffer, Declined, Known, Method, Num, Several,
+    LENGTH, WIDE, Buffer, Cut, Declined, Known, Num, Several,
 )
 from adcompiler.backends.native.writer import Writer
 from adcompiler.ir import types as t
-from adcompiler.runtime import zeros_like
 
 MACHINE = (FLOAT, INT, BOOL)
-GIVEN = "given"
-PREFIXES: dict[Any, Any] = {np.zeros: 0, np.ones: 1, np.empty: None, np.full: GIVEN}
-LIKE: dict[Any, Any] = {np.zeros_like: 0, zeros_like: 0, np.ones_like: 1, np.empty_like: None,
-        np.full_like: GIVEN}
-PRODUCTS = (operator.matmul, np.matmul, np.dot)
+ZERO, ONE = Number(0), Number(1)
 
 
 class Arrays:
@@ -33,46 +29,8 @@ class Arrays:
     def __init__(self, w: Writer) -> None:
         self.w = w
         self.hint = "array"
-        self.makers = {
-            *PREFIXES, *LIKE, *PRODUCTS, np.broadcast_to, np.copy, np.array, np.asarray, np.sum,
-        }
 
-    def made(self, function: Any, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
-        """Return what a function that makes an array, or sums one, gives."""
-        name = function.__name__
-        if set(named) - {"dtype"}:
-            raise Declined(f"`{name}` with options")
-        if function is np.sum:
-            if len(args) != 1 or named or not isinstance(args[0], Buffer):
-                raise Declined("`sum` with options, or of what is no array")
-            return self.total(args[0])
-        if function is np.broadcast_to:
-            if len(args) != 2 or named or not isinstance(args[0], Num):
-                raise Declined("an array is stretched")
-            return self.new(self.lengths(args[1]), args[0].dtype, args[0])
-        if function in PRODUCTS:
-            if named or len(args) != 2 or not all(isinstance(arg, Buffer) for arg in args):
-                raise Declined("a product with options, or of what are no arrays")
-            return self.dot(*args)
-        if function in (np.copy, np.array, np.asarray):
-            if len(args) != 1 or named or not isinstance(args[0], Buffer):
-                raise Declined(f"`{name}` with options, or of what is no array")
-            return args[0] if function is np.asarray else self.copy(args[0])
-        fill = {**PREFIXES, **LIKE}[function]
-        if function is zeros_like and isinstance(args[0], Num):
-            return Num(Number(0.0), FLOAT)
-        if len(args) != (2 if fill == GIVEN else 1) or not isinstance(type_, t.Array):
-            raise Declined(f"`{name}` with options, or of what is no array")
-        if function in LIKE:
-            if not isinstance(args[0], Buffer):
-                raise Declined(f"`{name}` of what is no array")
-            shape = args[0].shape
-        else:
-            shape = self.lengths(args[0])
-        if len(shape) != type_.ndim:
-            raise Declined(f"`{name}` of a shape that is not known")
-        value = args[1] if fill == GIVEN else None if fill is None else Num(Number(fill), INT, 1)
-        return self.new(shape, type_.dtype, value)
+    # -- storage -------------------------------------------------------------------------------
 
     def new(self, shape: Sequence[Expr], dtype: str, fill: Num | None) -> Buffer:
         """Return a new array."""
@@ -86,6 +44,8 @@ class Arrays:
                 expr = self.w.as_float(fill).expr
             elif isinstance(fill.expr, Number):
                 expr = Number(int(fill.expr.value) if dtype == INT else bool(fill.expr.value))
+            elif fill.dtype == dtype:
+                expr = fill.expr
             else:
                 raise Declined("an array of integers filled with a number")
         buffer = Buffer(self.w.fresh(self.hint), dtype, tuple(shape))
@@ -102,58 +62,172 @@ class Arrays:
             expr = self.w.named("length", self.w.narrowed(part, LENGTH).expr)
             least = self.w.least(expr)
             if least is None or least < 0:
-                self.w.leave_if(Binary("<", expr, Number(0)))
+                self.w.leave_if(Binary("<", expr, ZERO))
             lengths.append(expr)
         return tuple(lengths)
 
     def part(self, of: Buffer, parts: Sequence[Any], hint: str) -> Buffer:
-        """Return a part of an array, which shares its storage."""
-        places: list[Any] = []
-        for part, length in zip(parts, of.shape, strict=False):
+        """Return a part of an array, which shares its storage; None makes a new axis."""
+        places: list[Place] = []
+        axes: list[Expr | None] = []
+        rest = list(of.shape)
+        for part in parts:
+            if part is None:
+                places.append(None)
+                axes.append(ONE)
+                continue
+            length = rest.pop(0)
             if isinstance(part, Num):
                 places.append(self.w.position(part, length))
-            else:
-                ends = (part.lower, part.upper)
-                places.append(tuple(None if end is None else end.expr for end in ends))
+                continue
+            lower, upper = (None if end is None else end.expr for end in (part.lower, part.upper))
+            places.append(Ends(lower, upper, part.step))
+            axes.append(length if part == Cut(None, None) else None)
+        axes += rest
+        while places and places[-1] == Ends():
+            places.pop()
         name = self.w.fresh(hint)
         self.w.write(Part(name, of.name, tuple(places)))
-        axes = [axis for axis, place in enumerate(places) if isinstance(place, tuple)]
-        axes += range(len(places), of.ndim)
         return Buffer(name, of.dtype, tuple(
-            of.shape[axis] if axis >= len(places) or places[axis] == (None, None)
-            else Extent(name, i) for i, axis in enumerate(axes)
+            Extent(name, i) if length is None else length for i, length in enumerate(axes)
         ))
+
+    def turned(self, of: Buffer, axes: tuple[int, ...]) -> Buffer:
+        """Return an array with its axes in another order, which shares its storage."""
+        if axes == tuple(range(of.ndim)):
+            return of
+        name = self.w.fresh(self.hint)
+        self.w.write(Turn(name, of.name, axes))
+        return Buffer(name, of.dtype, tuple(of.shape[axis] for axis in axes))
+
+    def shaped(self, of: Buffer, shape: Sequence[Expr]) -> Buffer:
+        """Return the elements of an array, in C order, in another shape of as many elements."""
+        if of.ndim == 1 and len(shape) == 1:
+            return self.copy(of)
+        flat = self.copy(of)
+        name = self.w.fresh(self.hint)
+        row = self.w.fresh(f"{self.hint}_flat")
+        self.w.write(View(row, Flat(flat.name), ZERO, (self.size(of.shape),)))
+        self.w.write(View(name, row, ZERO, tuple(shape)))
+        return Buffer(name, of.dtype, tuple(shape))
+
+    def size(self, shape: Sequence[Expr]) -> Expr:
+        """Return the number of elements of an array."""
+        size, *rest = [length for length in shape if length != ONE] or [ONE]
+        for length in rest:
+            size = Binary("*", size, length)
+        return self.w.named("size", size)
+
+    def copy(self, of: Buffer) -> Buffer:
+        """Return a copy of an array."""
+        new = self.new(of.shape, of.dtype, None)
+        with self.w.over(of.shape) as places:
+            self.w.write(Store(new.name, places, Element(of.name, places)))
+        return new
+
+    def helped(self, helper: str, of: Buffer, numbers: tuple[Expr, ...], dtype: str,
+               shape: Sequence[Expr]) -> Buffer:
+        """Return what a helper makes of the elements of an array, in a shape."""
+        name = self.w.fresh(self.hint)
+        if len(shape) == 1:
+            self.w.write(Use(name, helper, (Flat(of.name), *numbers)))
+            return Buffer(name, dtype, tuple(shape))
+        flat = self.w.fresh(f"{self.hint}_flat")
+        self.w.write(Use(flat, helper, (Flat(of.name), *numbers)))
+        self.w.write(View(name, flat, ZERO, tuple(shape)))
+        return Buffer(name, dtype, tuple(shape))
+
+    # -- element by element --------------------------------------------------------------------
+
+    def common_shape(self, buffers: Sequence[Buffer]) -> tuple[Expr, ...]:
+        """Return the shape of what is made of arrays element by element.
+
+        Axes that have length 1 for sure are stretched. Others are to be equal.
+        """
+        ndim = max(buffer.ndim for buffer in buffers)
+        shape: list[Expr] = [ONE] * ndim
+        for buffer in buffers:
+            for axis, length in enumerate(buffer.shape, ndim - buffer.ndim):
+                if length != ONE and shape[axis] == ONE:
+                    shape[axis] = length
+        for buffer in buffers:
+            self.agree(buffer, shape)
+        return tuple(shape)
+
+    def agree(self, buffer: Buffer, shape: Sequence[Expr]) -> None:
+        """Leave shapes that NumPy would stretch, or refuse, to Python."""
+        for mine, wanted in zip(reversed(buffer.shape), reversed(shape), strict=False):
+            if mine != ONE and not self.w.same_length(mine, wanted):
+                self.w.leave_if(Binary("!=", mine, wanted))
+
+    def item(self, value: Buffer | Num, places: tuple[Expr, ...]) -> Num:
+        """Return the element of an operand for a position of the result."""
+        if isinstance(value, Num):
+            return value
+        mine = places[len(places) - value.ndim :]
+        place = tuple(
+            ZERO if length == ONE else here for here, length in zip(mine, value.shape, strict=True)
+        )
+        return Num(self.w.assign("item", Element(value.name, place)), value.dtype)
+
+    def operand(self, value: Any) -> Any:
+        """Return an operand that is read often: a number under a name."""
+        if isinstance(value, Num):
+            return Num(self.w.named("number", value.expr), value.dtype, value.bound)
+        if not isinstance(value, Buffer):
+            raise Declined("an array and what is no array or number")
+        return value
+
+    def elementwise(self, function: Callable[..., Any], args: list[Any], type_: t.Type) -> Buffer:
+        """Return what a function of numbers makes of arrays, element by element."""
+        buffers = [arg for arg in args if isinstance(arg, Buffer)]
+        if not isinstance(type_, t.Array) or type_.ndim != max(b.ndim for b in buffers):
+            raise Declined("an operation whose result is not known to be an array")
+        if function in (min, max, float, int, bool):
+            raise Declined(f"`{function.__name__}` of an array")
+        function, args = simpler(function, args)
+        return self.mapped(lambda *items: TABLE[function](self.w, *items), args, type_.dtype)
+
+    def mapped(self, write: Callable[..., Num], args: Sequence[Any], dtype: str) -> Buffer:
+        """Return an array of what ``write`` makes of the elements of others."""
+        shape = self.common_shape([arg for arg in args if isinstance(arg, Buffer)])
+        operands = [self.operand(arg) for arg in args]
+        new = self.new(shape, dtype, None)
+        with self.w.over(shape) as places:
+            value = write(*(self.item(operand, places) for operand in operands))
+            self.w.store(new, places, value, adds=False)
+        return new
 
     def fill(self, of: Buffer, value: Any, adds: bool, apart: bool) -> None:
         """Write a number, or an array, into all of an array.
 
         ``apart`` tells that they share no storage for sure.
         """
-        w = self.w
-        if isinstance(value, Num):
-            value = Num(w.named("number", value.expr), value.dtype, value.bound)
-        else:
+        value = self.operand(value)
+        if isinstance(value, Buffer):
             if value.ndim > of.ndim:
                 raise Declined("an array is put into one of fewer axes")
             self.agree(value, of.shape)
             if not apart:
                 value = self.copy(value)
-        with w.over(of.shape) as places:
-            item = value
-            if isinstance(value, Buffer):
-                place = places[len(places) - value.ndim :]
-                item = Num(w.assign("item", Element(value.name, place)), value.dtype)
-            w.store(of, places, item, adds)
+        with self.w.over(of.shape) as places:
+            self.w.store(of, places, self.item(value, places), adds)
+
+    # -- products and gradients ----------------------------------------------------------------
 
     def dot(self, a: Buffer, b: Buffer) -> Any:
-        """Return a product in which at most one factor is a matrix; terms are added in order."""
-        if sorted((a.ndim, b.ndim)) not in ([1, 1], [1, 2]) or not a.dtype == b.dtype == FLOAT:
-            raise Declined("a product of matrices")
+        """Return a product; terms are added in order where at most one factor is a matrix."""
+        if max(a.ndim, b.ndim) > 2 or min(a.ndim, b.ndim) < 1 or not a.dtype == b.dtype == FLOAT:
+            raise Declined("a product of stacked matrices, or of integers")
         w = self.w
         inner = a.shape[-1]
         if not w.same_length(inner, b.shape[0]):
             w.leave_if(Binary("!=", inner, b.shape[0]))
         outer = (*a.shape[:-1], *b.shape[1:])
+        if a.ndim == b.ndim == 2:
+            name = w.fresh(self.hint)
+            w.write(Use(name, "matrix_product", (a.name, b.name)))
+            return Buffer(name, FLOAT, outer)
         new = self.new(outer, FLOAT, None) if outer else None
         total = w.fresh("dot")
         with w.over(outer) as places:
@@ -166,69 +240,35 @@ class Arrays:
                 w.write(Store(new.name, places, Name(total)))
         return Num(Name(total), FLOAT) if new is None else new
 
-    def copy(self, of: Buffer) -> Buffer:
-        """Return a copy of an array."""
-        new = self.new(of.shape, of.dtype, None)
-        with self.w.over(of.shape) as places:
-            self.w.write(Store(new.name, places, Element(of.name, places)))
-        return new
-
     def total(self, of: Buffer) -> Num:
         """Return the sum of all elements, added in the order that NumPy adds them."""
-        if of.dtype != FLOAT:
-            raise Declined(f"the sum of an array of {of.dtype}")
         name = self.w.fresh(self.hint)
-        self.w.write(Total(name, of.name))
-        return Num(Name(name), FLOAT)
+        if of.dtype == FLOAT:
+            self.w.write(Use(name, "total_sum", (Flat(of.name),)))
+            return Num(Name(name), FLOAT)
+        sums = self.helped("whole_sums_along", of, (ONE, self.size(of.shape), ONE), INT, (ONE,))
+        self.w.write(Assign(name, Element(sums.name, (ZERO,))))
+        return Num(Name(name), INT, LENGTH if of.dtype == BOOL else WIDE)
 
     def gradient(self, bar: Any, var: Buffer) -> Buffer:
         """Return a cotangent as the gradient of an array, which nobody else holds."""
         if isinstance(bar, Known) and bar.value is None:
             return self.new(var.shape, FLOAT, Num(Number(0.0), FLOAT))
+        if isinstance(bar, Num):
+            return self.new(var.shape, FLOAT, bar)
         if not isinstance(bar, Buffer) or bar.ndim != var.ndim or bar.dtype != FLOAT:
             raise Declined("a gradient that is to be spread over an array")
         self.agree(bar, var.shape)
         return self.copy(bar)
 
-    def agree(self, buffer: Buffer, shape: Sequence[Expr]) -> None:
-        """Leave shapes that NumPy would stretch, or refuse, to Python."""
-        for mine, wanted in zip(reversed(buffer.shape), reversed(shape), strict=False):
-            if not self.w.same_length(mine, wanted):
-                self.w.leave_if(Binary("!=", mine, wanted))
 
-    def method(self, method: Method, args: list[Any], named: dict[str, Any]) -> Any:
-        """Return what a method of an array gives."""
-        if not args and not named:
-            if method.name == "copy":
-                return self.copy(method.of)
-            if method.name == "sum":
-                return self.total(method.of)
-        raise Declined(f"the method {method.name} of an array")
-
-    def elementwise(self, function: Callable[..., Any], args: list[Any], type_: t.Type) -> Buffer:
-        """Return what a function of numbers makes of arrays, element by element."""
-        buffers = [arg for arg in args if isinstance(arg, Buffer)]
-        if not all(isinstance(arg, (Buffer, Num)) for arg in args):
-            raise Declined("an array and what is no array or number")
-        if not isinstance(type_, t.Array) or type_.ndim != max(b.ndim for b in buffers):
-            raise Declined("an operation whose result is not known to be an array")
-        if function in (min, max, float, int, bool):
-            raise Declined(f"`{function.__name__}` of an array")
-        widest = max(buffers, key=lambda buffer: buffer.ndim)
-        for buffer in buffers:
-            self.agree(buffer, widest.shape)
-        w = self.w
-        numbers = [
-            Num(w.named("number", arg.expr), arg.dtype, arg.bound) if isinstance(arg, Num) else arg
-            for arg in args
-        ]
-        new = self.new(widest.shape, type_.dtype, None)
-        with w.over(widest.shape) as places:
-            parts = []
-            for arg in numbers:
-                if isinstance(arg, Buffer):
-                    place = places[len(places) - arg.ndim :]
-                    arg = Num(w.assign("item", Element(arg.name, place)), arg.dtype)
-                parts.append(arg)
-            w.store(new, places, TABLE[function](w, *parts), adds=False)
-        return new
+def simpler(function: Any, args: list[Any]) -> tuple[Any, list[Any]]:
+    """Return what NumPy computes for a power of an array: a root, or a quotient."""
+    if function is operator.pow and len(args) == 2 and isinstance(args[1], Num):
+        exponent = args[1].expr
+        if args[0].dtype == FLOAT if isinstance(args[0], Buffer) else False:
+            if exponent in (Number(0.5),):
+                return np.sqrt, args[:1]
+            if exponent in (Number(-1.0), Number(-1)):
+                return operator.truediv, [Num(Number(1.0), FLOAT), args[0]]
+    return function, args

@@ -119,20 +119,50 @@ class Store:
 
 
 @dataclass(frozen=True, slots=True)
-class Total:
-    """The sum of a buffer of float64, added as NumPy does."""
+class Flat:
+    """The elements of a buffer in a row, as an argument of a helper."""
 
-    name: str
     buffer: str
 
 
 @dataclass(frozen=True, slots=True)
+class Use:
+    """What a helper makes of numbers and buffers, under a name."""
+
+    name: str
+    helper: str
+    args: tuple[Expr | Flat | str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """A slice of an axis; None is left out."""
+
+    lower: Expr | None = None
+    upper: Expr | None = None
+    step: Expr | None = None
+
+
+Place = Expr | Ends | None
+"""A position on an axis, a slice of it, or (None) a new axis of length 1."""
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a buffer that shares its storage: a position, or a pair of ends, for each axis."""
+    """A part of a buffer that shares its storage."""
 
     name: str
     buffer: str
-    places: tuple[Expr | tuple[Expr | None, Expr | None], ...]
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A buffer with its axes in another order; it shares the storage."""
+
+    name: str
+    buffer: str
+    axes: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +170,7 @@ class View:
     """A part of a flat buffer, from ``start`` on, as an array of so many axes."""
 
     name: str
-    buffer: str
+    buffer: str | Flat
     start: Expr
     shape: tuple[Expr, ...]
 
@@ -209,8 +239,8 @@ class Forever:
 
 
 Row = (
-    Assign | Bind | Make | Part | View | Store | Total | Reserve | Leave | Break | Note | When
-    | For | Forever
+    Assign | Bind | Make | Part | View | Turn | Store | Use | Reserve | Leave | Break | Note
+    | When | For | Forever
 )
 
 
@@ -242,6 +272,8 @@ class LoopFunction:
     """A function of machine loops; it returns whether it came to the end, then its outputs.
 
     ``form`` is what Python's function returns: the position of an output, or a tuple of forms.
+    ``apart`` lists positions of parameters of the user's, and which of these share no storage with
+    the others.
     """
 
     name: str
@@ -249,6 +281,7 @@ class LoopFunction:
     body: Body
     outputs: tuple[Output, ...]
     form: Form
+    apart: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = ()
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:

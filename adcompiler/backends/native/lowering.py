@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
@@ -13,41 +12,47 @@ from typing import Any
 import numpy as np
 
 from adcompiler.backends.native.arrays import Arrays
-from adcompiler.backends.native.loops import Binary, Leave, Number, Unary
+from adcompiler.backends.native.indexing import cut, read, write
+from adcompiler.backends.native.loops import Leave, Number, Unary
+from adcompiler.backends.native.makers import FUNCTIONS, method
 from adcompiler.backends.native.scalars import TABLE, product
+from adcompiler.backends.native.structure import STRUCTURE
 from adcompiler.backends.native.tapes import Tapes, constant
 from adcompiler.backends.native.values import (
-    LENGTH, POSITION, UNSET, Backwards, Buffer, Cut, Declined, Endless, Kept, Known, Method, Num,
-    Several, Span, Together, literal,
+    LENGTH, UNSET, Buffer, Declined, Method, Num, Several, literal,
 )
 from adcompiler.backends.native.writer import Writer
+from adcompiler.derive.pairs import CalleePart
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Attribute, Block, Call, Const, Do, Global, If, Item, Let, Loop, Origin, Pack,
-    Raise, Rhs, Slice, Star, Statement, Update, Var, unstar,
+    UNDEF, Atom, Attribute, Block, Call, Const, Do, Function, Global, If, Item, Let, Loop, Origin,
+    Pack, Raise, Rhs, Slice, Star, Statement, Update, Var, unstar,
 )
 from adcompiler.ir.visit import blocks_of, direct_uses, walk
-from adcompiler.runtime import (
-    add_at, as_gradient, check_bound, evaluated, keeps_shape, same_shape, same_trailing_shape,
-    unbroadcast,
-)
-from adcompiler.typed.unit import Unit
+from adcompiler.runtime import add_at, apart, check_bound, evaluated
+from adcompiler.runtime.indexing import own
+from adcompiler.typed.unit import Callee, Unit
 
 SETTLED = {"math": math, "numpy": np}
-CHECKS = (same_shape, same_trailing_shape, keeps_shape)
-"""Functions that raise where shapes are not as expected."""
+COPIES = (np.copy, own)
 
 
 class Lowering:
     """The values of variables so far, and what is written of the function."""
 
-    def __init__(self, unit: Unit, body: Block) -> None:
+    def __init__(self, unit: Unit, functions: Sequence[Function]) -> None:
         self.unit = unit
+        self.functions = {function.name: function for function in functions[1:]}
+        self.inside: list[str] = []
+        self.told_apart: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
         self.w = Writer()
         self.tapes = Tapes(self.w)
         self.arrays = Arrays(self.w)
         self.values: dict[Var, Any] = {}
-        self.used_once = used_once(body)
-        self.makers: dict[Var, tuple[Statement, int]] = makers(body)
+        self.used_once: set[Var] = set()
+        self.makers: dict[Var, tuple[Statement, int]] = {}
+        for function in functions:
+            self.used_once |= used_once(function.body)
+            self.makers |= makers(function.body)
 
     # -- atoms ---------------------------------------------------------------------------------
 
@@ -70,6 +75,9 @@ class Lowering:
         if isinstance(value, Num) and value.isset is not None:
             self.w.leave_if(Unary("not", value.isset))
             return Num(value.expr, value.dtype, value.bound)
+        if isinstance(value, Buffer) and value.isset is not None:
+            self.w.leave_if(Unary("not", value.isset))
+            return replace(value, isset=None)
         if isinstance(value, Several):
             return Several(tuple(map(self.ready, value.items)))
         return value
@@ -108,8 +116,10 @@ class Lowering:
                 self.w.write(Leave())
             case Do(Call(Const(function), args), _) if function in (check_bound, evaluated):
                 self.read(unstar(args[0]))
+            case Do(Call(Const(function), args), _) if function is apart:
+                self.told_apart.append(told_apart(args))
             case Do(Call(Const(function)) as call, origin) if (
-                is_known(function) or function in CHECKS
+                is_among(TABLE, function) or is_among(STRUCTURE, function)
             ):
                 self.note(origin)
                 self.call(Var("unused"), call.func, call.args, dict(call.kwargs))
@@ -175,12 +185,13 @@ class Lowering:
         if any(isinstance(arg, Star) for arg in args) or None in kwargs:
             raise Declined("starred arguments")
         if isinstance(func, Var):
-            method = self.read(func)
-            if not isinstance(method, Method):
+            found = self.read(func)
+            if not isinstance(found, Method):
                 raise Declined("a function is called that was computed")
             self.arrays.hint = self.unit.naming.names.get(target, target.name)
-            return self.arrays.method(method, [self.read(arg) for arg in args],
-                                      {k: self.value(a) for k, a in kwargs.items()})
+            given = [self.value(arg) if is_none(arg) else self.read(arg) for arg in args]
+            named = {str(key): self.value(atom) for key, atom in kwargs.items()}
+            return method(self.arrays, found, given, named, self.unit.type(target))
         function = func.value
         name = getattr(function, "__name__", str(function))
         if function is add_at and len(args) == 3 and not kwargs:
@@ -188,20 +199,40 @@ class Lowering:
             return self.stored(self.read(buffer), self.value(index), self.read(value), True,
                                self.is_temporary(value))
         given = [self.value(arg) if is_none(arg) else self.read(arg) for arg in args]
-        if function in STRUCTURE and not kwargs:
+        if isinstance(function, (CalleePart, Callee)):
+            return self.inlined(function, given, kwargs)
+        self.arrays.hint = self.unit.naming.names.get(target, target.name)
+        if is_among(STRUCTURE, function) and not kwargs:
             return STRUCTURE[function](self, *given)
-        if function in self.arrays.makers:
-            named = {key: self.value(atom) for key, atom in kwargs.items()}
-            self.arrays.hint = self.unit.naming.names.get(target, target.name)
-            return self.arrays.made(function, given, named, self.unit.type(target))
-        if kwargs or not is_known(function):
+        type_ = self.unit.type(target)
+        if is_among(FUNCTIONS, function):
+            named = {str(key): self.value(atom) for key, atom in kwargs.items()}
+            return FUNCTIONS[function](self.arrays, given, named, type_)
+        if kwargs or not is_among(TABLE, function):
             raise Declined(f"`{name}` is not lowered" + (" with options" if kwargs else ""))
         if any(isinstance(arg, Buffer) for arg in given):
-            self.arrays.hint = self.unit.naming.names.get(target, target.name)
-            return self.arrays.elementwise(function, given, self.unit.type(target))
+            return self.arrays.elementwise(function, given, type_)
         if not all(isinstance(arg, (Num, Several)) for arg in given):
             raise Declined(f"`{name}` of what is no number")
         return TABLE[function](self.w, *given)
+
+    def inlined(self, part: CalleePart | Callee, given: list[Any], kwargs: Any) -> Any:
+        """Return what a function that was compiled apart gives: its statements are written here."""
+        name = part.name if isinstance(part, CalleePart) else part.primal_name
+        function = self.functions.get(name)
+        if function is None or kwargs or len(function.params) != len(given) or function.captures:
+            raise Declined(f"`{name}` is compiled apart, and called in a way of its own")
+        if name in self.inside:
+            raise Declined(f"`{name}` calls itself")
+        self.inside.append(name)
+        for param, value in zip(function.params, given, strict=True):
+            self.values[param.var] = value
+        self.block(function.body)
+        self.inside.pop()
+        if function.body.diverges:
+            raise Declined(f"`{name}` always raises")
+        results = tuple(map(self.value, function.body.yields))
+        return results[0] if len(results) == 1 else Several(results)
 
     def item(self, target: Var, obj: Any, index: Any) -> Any:
         """Return ``obj[index]``."""
@@ -209,45 +240,21 @@ class Lowering:
             return obj.items[int(index.expr.value)]
         if not isinstance(obj, Buffer):
             raise Declined("a subscript of what is no array")
-        hint = self.unit.naming.names.get(target, target.name)
-        parts = self.indices(obj, index)
-        if is_element(obj, parts):
-            return self.w.element(obj, parts, hint)
-        return self.arrays.part(obj, parts, hint)
-
-    def indices(self, buffer: Buffer, index: Any) -> list[Any]:
-        """Return the subscripts of leading axes: integers and slices."""
-        parts = list(index.items) if isinstance(index, Several) else [index]
-        parts = [
-            cut(self, *map(constant, (part.value.start, part.value.stop, part.value.step)))
-            if isinstance(part, Known) and isinstance(part.value, slice) else part
-            for part in parts
-        ]
-        if len(parts) > buffer.ndim or not all(isinstance(part, (Num, Cut)) for part in parts):
-            raise Declined("a subscript that is neither integers nor slices")
-        return [self.ready(part) for part in parts]
+        return read(self, obj, index, self.unit.naming.names.get(target, target.name))
 
     def is_temporary(self, atom: Atom) -> bool:
         """Say whether an array was made by an operation, for one place that reads it."""
         match self.makers.get(atom) if isinstance(atom, Var) else None:
             case (Let(rhs=Call(Const(function))), _):
-                return atom in self.used_once and is_known(function)
+                return atom in self.used_once and (
+                    is_among(TABLE, function) or function in COPIES)
         return False
 
-    def stored(self, obj: Any, index: Any, value: Any, adds: bool, apart: bool = False) -> Any:
-        """Write into an element or a part; the array is the same.
-
-        ``apart`` tells that the value shares no storage with it.
-        """
+    def stored(self, obj: Any, index: Any, value: Any, adds: bool, apart: bool) -> Any:
+        """Write into an element or a part; the array is the same."""
         if not isinstance(obj, Buffer) or not isinstance(value, (Num, Buffer)):
             raise Declined("a write of what is no number, or into what is no array")
-        parts = self.indices(obj, index)
-        if not is_element(obj, parts):
-            self.arrays.fill(self.arrays.part(obj, parts, "part"), value, adds, apart)
-        elif isinstance(value, Num):
-            self.w.store(obj, self.w.places(obj, parts), value, adds)
-        else:
-            raise Declined("an array is put into an element")
+        write(self, obj, index, value, adds, apart)
         return obj
 
     def attribute(self, obj: Any, name: str) -> Any:
@@ -257,6 +264,8 @@ class Lowering:
         lengths = [Num(length, "int64", LENGTH) for length in obj.shape]
         if name == "shape":
             return Several(tuple(lengths))
+        if name == "T":
+            return self.arrays.turned(obj, tuple(reversed(range(obj.ndim))))
         if name == "ndim":
             return literal(obj.ndim)
         if name == "size" and lengths:
@@ -264,22 +273,26 @@ class Lowering:
         return Method(obj, name)
 
 
-def is_known(function: Any) -> bool:
-    """Say whether the loop IR has something for a function of numbers."""
+def is_among(table: Mapping[Any, Any], function: Any) -> bool:
+    """Say whether a table has something for a function."""
     try:
-        return function in TABLE
+        return function in table
     except TypeError:
         return False
+
+
+def told_apart(args: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the positions of parameters of which some share no storage, and which ones."""
+    atoms = [unstar(atom) for atom in args[1:3]]
+    places, written = (atom.value if isinstance(atom, Const) else () for atom in atoms)
+    if not places or min(places) < 0:
+        raise Declined("what is written into is no argument")
+    return places, tuple(places[i] for i in written)
 
 
 def is_none(atom: Any) -> bool:
     """Say whether an argument is None."""
     return isinstance(atom, Const) and atom.value is None
-
-
-def is_element(buffer: Buffer, parts: list[Any]) -> bool:
-    """Say whether subscripts lead to one element."""
-    return len(parts) == buffer.ndim and all(isinstance(part, Num) for part in parts)
 
 
 def one_index(places: list[Any]) -> Any:
@@ -290,142 +303,6 @@ def one_index(places: list[Any]) -> Any:
     if any(not isinstance(part, Num) for parts in outer for part in parts):
         raise Declined("a write through a view")
     return Several((*(part for parts in outer for part in parts), *last))
-
-
-# -- functions that only arrange ----------------------------------------------------------------
-
-
-def span(low: Lowering, *args: Any) -> Any:
-    """Return a range."""
-    if not all(isinstance(arg, Num) and arg.dtype == "int64" for arg in args):
-        raise Declined("a range of what are no integers")
-    w = low.w
-    ends = [w.narrowed(arg, POSITION) for arg in args]
-    ends = [Num(w.named("end", end.expr), end.dtype, end.bound) for end in ends]
-    start, stop = (Num(Number(0), "int64", 0), ends[0]) if len(ends) == 1 else ends[:2]
-    step = ends[2].expr if len(ends) == 3 else Number(1)
-    if not isinstance(step, Number) or step.value == 0:
-        raise Declined("a range with a step that is not constant")
-    if step.value == -1:
-        return Backwards(Span(after(w, stop), after(w, start)))
-    return Span(start, stop, int(step.value))
-
-
-def after(w: Writer, number: Num) -> Num:
-    """Return an integer and one."""
-    if isinstance(number.expr, Number):
-        return literal(int(number.expr.value) + 1)  # type: ignore[return-value]
-    return Num(w.assign("end", Binary("+", number.expr, Number(1))), "int64", number.bound + 1)
-
-
-def backwards(low: Lowering, of: Any) -> Any:
-    """Return ``reversed(of)``."""
-    if isinstance(of, Endless):
-        raise Declined("reversed of what has no end")
-    return of.of if isinstance(of, Backwards) else Backwards(of)
-
-
-def length(low: Lowering, of: Any) -> Num:
-    """Return ``len(of)``."""
-    if isinstance(of, Buffer) and of.ndim:
-        return Num(of.shape[0], "int64", LENGTH)
-    if isinstance(of, Several):
-        return literal(len(of.items))  # type: ignore[return-value]
-    if isinstance(of, Kept):
-        return Num(of.length, "int64", LENGTH)
-    raise Declined("the length of what is no array")
-
-
-def cut(low: Lowering, *ends: Any) -> Cut:
-    """Return a slice without a step."""
-    before = [Known(None)] * (2 - len(ends))
-    lower, upper, step = ends if len(ends) == 3 else (*before, *ends, None)
-    if (isinstance(step, Num) and step.expr != Number(1)) or isinstance(step, Buffer):
-        raise Declined("a slice in steps")
-    found: list[Num | None] = []
-    for end in (lower, upper):
-        if isinstance(end, Known) and end.value is None:
-            found.append(None)
-            continue
-        end = low.ready(end)
-        if not isinstance(end, Num) or end.dtype != "int64":
-            raise Declined("a slice of which an end is no integer")
-        narrow = low.w.narrowed(end, POSITION)
-        found.append(replace(narrow, expr=low.w.named("end", narrow.expr)))
-    return Cut(*found)
-
-
-def together(low: Lowering, *parts: Any) -> Together:
-    """Return ``zip(*parts)``."""
-    return Together(parts)
-
-
-def counted(low: Lowering, of: Any) -> Together:
-    """Return ``enumerate(of)``."""
-    return Together((None, of))
-
-
-def endless(low: Lowering, *args: Any) -> Endless:
-    """Return ``itertools.count(start)``."""
-    start = args[0] if args else literal(0)
-    if len(args) > 1 or not isinstance(start, Num) or start.dtype != "int64":
-        raise Declined("a count in steps, or of what are no integers")
-    start = low.w.narrowed(start, POSITION)
-    return Endless(replace(start, expr=low.w.named("first", start.expr)))
-
-
-def equal_shapes(low: Lowering, a: Any, b: Any) -> Known:
-    """Leave shapes to Python that differ where code was compiled for equal ones."""
-    if isinstance(a, Several) and isinstance(b, Several) and len(a.items) != len(b.items):
-        raise Declined("arrays of different numbers of axes are expected to have one shape")
-    return equal_ends(low, a, b)
-
-
-def equal_ends(low: Lowering, a: Any, b: Any) -> Known:
-    """Leave shapes to Python of which one does not end in the other where that was expected."""
-    if not isinstance(a, Several) or not isinstance(b, Several) or len(a.items) < len(b.items):
-        raise Declined("shapes that are not known")
-    for mine, other in zip(a.items[len(a.items) - len(b.items) :], b.items, strict=True):
-        if not low.w.same_length(mine.expr, other.expr):
-            low.w.leave_if(Binary("!=", mine.expr, other.expr))
-    return Known(None)
-
-
-def unstretched(low: Lowering, g: Any, shape: Any) -> Any:
-    """Return a cotangent of an array that was not stretched: the others are left to Python."""
-    if isinstance(g, Num) and shape == Several(()):
-        return g
-    if not isinstance(g, Buffer) or not isinstance(shape, Several) or g.ndim != len(shape.items):
-        raise Declined("a cotangent is summed over axes")
-    low.arrays.agree(g, [length.expr for length in shape.items])
-    return g
-
-
-def as_given(low: Lowering, of: Any) -> Any:
-    """Return ``tuple(of)`` of a tuple."""
-    if not isinstance(of, Several):
-        raise Declined("a tuple of what is no tuple")
-    return of
-
-
-def finished(low: Lowering, bar: Any, var: Any) -> Any:
-    """Return a cotangent as the gradient of an argument."""
-    if isinstance(var, Num) and var.dtype == "float64":
-        if isinstance(bar, Known) and bar.value is None:
-            return Num(Number(0.0), "float64")
-        if isinstance(bar, Num):
-            return low.w.as_float(bar)
-    if isinstance(var, Buffer) and var.dtype == "float64":
-        return low.arrays.gradient(bar, var)
-    raise Declined("a gradient of what is no number or array")
-
-
-STRUCTURE: dict[Any, Callable[..., Any]] = {
-    range: span, reversed: backwards, len: length, zip: together, enumerate: counted,
-    slice: cut, itertools.count: endless, tuple: as_given, as_gradient: finished,
-    unbroadcast: unstretched,
-    same_shape: equal_shapes, same_trailing_shape: equal_ends, keeps_shape: equal_shapes,
-}
 
 
 # -- the shape of the program ---------------------------------------------------------------------

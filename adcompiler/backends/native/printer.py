@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from adcompiler.backends.native.helpers import TEXTS, with_called
 from adcompiler.backends.native.loops import (
-    BOOL, FLOAT, INT, Apply, Assign, Binary, Bind, Body, Break, Choose, Element, Expr, Extent, For,
-    Forever, Leave, LoopFunction, Make, Name, Note, Number, Output, Part, Reserve, Row, Store,
-    Total, Unary, View, When, rows_of,
+    BOOL, FLOAT, INT, Apply, Assign, Binary, Bind, Body, Break, Choose, Element, Ends, Expr, Extent,
+    Flat, For, Forever, Leave, LoopFunction, Make, Name, Note, Number, Output, Part, Place, Reserve,
+    Row, Store, Turn, Unary, Use, View, When, rows_of,
 )
 
 DTYPES = {FLOAT: "np.float64", INT: "np.int64", BOOL: "np.bool_"}
@@ -19,85 +20,20 @@ LEVELS = {
 UNARY, ATOM = 7, 9
 CONDITIONAL = 0
 
-RESERVED = '''
-@compiled
-def reserved(tape, size):
-    """Return a tape with room for `size` numbers, and what was on it."""
-    longer = np.empty(max(size, 2 * tape.size), tape.dtype)
-    longer[: tape.size] = tape
-    return longer
-'''
-PAIRWISE = '''
-@compiled
-def block_sum(values, start, stop):
-    """Return the sum of at most 128 numbers, added in the order in which NumPy adds."""
-    last = stop - (stop - start) % 8
-    total = -0.0
-    if last > start:
-        r0, r1, r2, r3 = values[start], values[start + 1], values[start + 2], values[start + 3]
-        r4, r5, r6, r7 = values[start + 4], values[start + 5], values[start + 6], values[start + 7]
-        for i in range(start + 8, last, 8):
-            r0 += values[i]
-            r1 += values[i + 1]
-            r2 += values[i + 2]
-            r3 += values[i + 3]
-            r4 += values[i + 4]
-            r5 += values[i + 5]
-            r6 += values[i + 6]
-            r7 += values[i + 7]
-        total = ((r0 + r1) + (r2 + r3)) + ((r4 + r5) + (r6 + r7))
-    for i in range(last, stop):
-        total += values[i]
-    return total
-
-
-@compiled
-def pairwise_sum(values):
-    """Return the sum of a flat array: halves of it are summed apart, as NumPy does."""
-    starts, sizes = np.zeros(64, np.int64), np.zeros(64, np.int64)
-    lefts, has_left = np.zeros(64), np.zeros(64, np.bool_)
-    sizes[0] = values.size
-    top, total = 1, 0.0
-    while top > 0:
-        here = top - 1
-        start, size = starts[here], sizes[here]
-        if size > 128:
-            has_left[here] = False
-            starts[top], sizes[top] = start, size // 2 - size // 2 % 8
-            top += 1
-            continue
-        total = block_sum(values, start, start + size)
-        top -= 1
-        while top > 0 and has_left[top - 1]:
-            total = lefts[top - 1] + total
-            top -= 1
-        if top > 0:
-            here = top - 1
-            lefts[here], has_left[here] = total, True
-            half = sizes[here] // 2 - sizes[here] // 2 % 8
-            starts[top], sizes[top] = starts[here] + half, sizes[here] - half
-            top += 1
-    return 0.0 + total
-'''
-
 
 def printed(function: LoopFunction, doc: str) -> str:
     """Return the text of a function of loops, and of the helpers that it calls."""
     rows = list(rows_of(function.body))
-    helpers = RESERVED * any(isinstance(row, Reserve) for row in rows)
-    helpers += PAIRWISE * any(isinstance(row, Total) for row in rows)
+    called = {row.helper for row in rows if isinstance(row, Use)}
+    called |= {"reserved"} if any(isinstance(row, Reserve) for row in rows) else set()
+    helpers = "".join(f"\n{TEXTS[name]}" for name in with_called(called))
     names = ", ".join(parameter.name for parameter in function.parameters)
     given_up = ", ".join(["False", *map(nothing, function.outputs)])
     lines = [*unset(function.outputs), *body(function.body, 1, given_up)]
     ends = ", ".join(["True", *(result(output) for output in function.outputs)])
     head = ["", "", "@compiled", f"def {function.name}({names}):", f'    """{doc}"""']
     text = "\n".join([*head, *lines, f"    return {ends}", ""])
-    return "".join("\n" + helper for helper in split(helpers)) + text
-
-
-def split(helpers: str) -> list[str]:
-    """Return the helpers one by one."""
-    return ["\n@compiled" + part.rstrip() + "\n" for part in helpers.split("\n@compiled")[1:]]
+    return helpers + text
 
 
 def unset(outputs: tuple[Output, ...]) -> Iterator[str]:
@@ -153,9 +89,12 @@ def statement(row: Row, depth: int, given_up: str) -> Iterator[str]:
         case Part(name, buffer, places):
             yield f"{pad}{name} = {buffer}[{', '.join(map(subscript, places))}]"
         case View(name, buffer, start, shape):
-            yield from view(name, buffer, start, shape, pad)
-        case Total(name, buffer):
-            yield f"{pad}{name} = pairwise_sum({buffer}.ravel())"
+            yield from view(name, argument(buffer), start, shape, pad)
+        case Use(name, helper, args):
+            yield f"{pad}{name} = {helper}({', '.join(map(argument, args))})"
+        case Turn(name, buffer, axes):
+            turned = f"{buffer}.T" if axes == (1, 0) else f"np.transpose({buffer}, {axes})"
+            yield f"{pad}{name} = {turned}"
         case Reserve(buffer, size):
             yield f"{pad}if {buffer}.size < {expression(size)}:"
             yield f"{pad}    {buffer} = reserved({buffer}, {expression(size)})"
@@ -178,24 +117,35 @@ def statement(row: Row, depth: int, given_up: str) -> Iterator[str]:
             yield from body(inner, depth + 1, given_up)
 
 
-def subscript(where: Expr | tuple[Expr | None, Expr | None]) -> str:
+def argument(arg: Expr | Flat | str) -> str:
+    """Return the text of an argument of a helper."""
+    if isinstance(arg, Flat):
+        return f"{arg.buffer}.ravel()"
+    return arg if isinstance(arg, str) else expression(arg)
+
+
+def subscript(where: Place) -> str:
     """Return the text of a subscript of one axis."""
-    if not isinstance(where, tuple):
+    if where is None:
+        return "None"
+    if not isinstance(where, Ends):
         return expression(where)
-    lower, upper = ("" if end is None else expression(end) for end in where)
-    return f"{lower}:{upper}"
+    lower, upper, step = (
+        "" if end is None else expression(end) for end in (where.lower, where.upper, where.step)
+    )
+    return f"{lower}:{upper}" + (f":{step}" if step else "")
 
 
 def view(
     name: str, buffer: str, start: Expr, shape: tuple[Expr, ...], pad: str
 ) -> Iterator[str]:
     """Yield the line that takes an array out of a flat buffer."""
-    size = Binary("+", start, shape[0])
+    size: Expr = Binary("+", start, shape[0])
     if len(shape) > 1:
-        product = shape[0]
+        product: Expr = shape[0]
         for length in shape[1:]:
             product = Binary("*", product, length)
-        size = Binary("+", start, product)
+        size = Binary("+", start, product) if start != Number(0) else product
     part = f"{buffer}[{expression(start)} : {expression(size)}]"
     lengths = ", ".join(map(expression, shape))
     yield f"{pad}{name} = {part}" + (f".reshape(({lengths}))" if len(shape) > 1 else "")
@@ -267,7 +217,7 @@ def plain(expr: Expr) -> tuple[str, int]:
         case Unary(sign, operand):
             return f"{sign}{expression(operand, UNARY)}", UNARY
         case Apply(function, args):
-            called = function if function in BUILTIN else f"math.{function}"
+            called = function if function in BUILTIN or "." in function else f"math.{function}"
             return f"{called}({', '.join(map(expression, args))})", ATOM
         case Choose(test, then, orelse):
             return (f"{expression(then, 1)} if {expression(test, 1)} else {expression(orelse, 1)}",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from adcompiler.backends.native.loops import (
-    FLOAT, KINDS, Binary, Extent, Form, Leave, LoopFunction, Name, Number, Output, Parameter,
+    FLOAT, INT, KINDS, Binary, Extent, Form, Leave, LoopFunction, Name, Number, Output, Parameter,
 )
 from adcompiler.backends.native.lowering import Lowering
 from adcompiler.backends.native.printer import printed
@@ -23,11 +24,12 @@ CLASSES = {
     "float64": ("float", "np.float64"), "int64": ("int", "np.int64"), "bool": ("bool", "np.bool_"),
 }
 """What numbers of a machine type are called in Python, and in NumPy."""
-HEAD = """import math
+IMPORTED = ("compiled", "fits", "may_overlap", "refusals", "stays_in_python")
+HEAD = f"""import math
 
 import numpy as np
 
-from adcompiler.runtime.native import compiled, stays_in_python
+from adcompiler.runtime.native import {', '.join(IMPORTED)}
 """
 
 
@@ -37,14 +39,11 @@ def with_native(text: str, product: Product, unit: Unit) -> tuple[str, tuple[str
     That function takes what the product's takes, and stands last. Raises Declined.
     """
     function = product.functions[0]
-    if len(product.functions) > 1:
-        apart = ", ".join(f"`{other.name}`" for other in product.functions[1:])
-        raise Declined(f"it calls functions that are compiled apart: {apart}", function.origin)
     if product.effects != "written":
         raise Declined("it has effects", function.origin)
-    loops = lowered(function, unit)
+    loops = lowered(product.functions, unit)
     names = [param.var.name for param in function.params]
-    used_names = {function.name, loops.name, "done", "np", "float", "int", "bool", "Exception"}
+    used_names = {function.name, loops.name, "done", "np", "float", "int", "bool", *IMPORTED}
     if len(set(names)) < len(names) or used_names & set(names):
         raise Declined("an argument has a name that the loops need", function.origin)
     added = printed(loops, f"Compute `{function.name}`; return False first where Python has to.")
@@ -52,9 +51,10 @@ def with_native(text: str, product: Product, unit: Unit) -> tuple[str, tuple[str
     return f"{text.rstrip()}\n\n\n{HEAD}{added}", (f"{function.name}_native",)
 
 
-def lowered(function: Function, unit: Unit) -> LoopFunction:
-    """Return the loops of a function. Raises Declined."""
-    low = Lowering(unit, function.body)
+def lowered(functions: Sequence[Function], unit: Unit) -> LoopFunction:
+    """Return the loops of the first function, which may call the others. Raises Declined."""
+    function = functions[0]
+    low = Lowering(unit, functions)
     read = used(function.body)
     parameters = [
         parameter(low, param.var, position, unit.type(param.var))
@@ -79,7 +79,8 @@ def lowered(function: Function, unit: Unit) -> LoopFunction:
         raise
     rows.rows[:0] = opening.rows
     form = forms[0] if len(forms) == 1 else forms
-    return LoopFunction(f"{function.name}_loops", tuple(parameters), rows, tuple(outputs), form)
+    return LoopFunction(f"{function.name}_loops", tuple(parameters), rows, tuple(outputs), form,
+                        tuple(low.told_apart))
 
 
 def returned(
@@ -158,16 +159,29 @@ def caller(name: str, loops: LoopFunction, names: list[str]) -> str:
 
 def {name}_native({all_names}):
     """Return what `{name}` returns, computed by compiled loops if they come to their end."""
-    if stays_in_python():
+    if {leaves(loops, names)}:
         return {name}({all_names})
     try:
         done, {', '.join(results)} = {loops.name}({given})
-    except Exception:  # numba refuses, or memory is short: Python tells what is wrong
+    except refusals():  # Python tells what is wrong
         done = False
     if not done:
         return {name}({all_names})
     return {written(loops.form, values)}
 '''
+
+
+def leaves(loops: LoopFunction, names: list[str]) -> str:
+    """Return the text of a test of whether a call is for Python."""
+    tests = ["stays_in_python()"]
+    for parameter in loops.parameters:
+        if parameter.ndim is None and parameter.dtype == INT:
+            tests.append(f"not fits({names[parameter.position]})")
+    for places, written_ in loops.apart:
+        first = ", ".join(names[i] for i in written_)
+        rest = ", ".join(names[i] for i in places if i not in written_)
+        tests.append(f"may_overlap([{first}], [{rest}])")
+    return " or ".join(tests)
 
 
 def written(form: Form, values: list[str]) -> str:

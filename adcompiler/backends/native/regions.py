@@ -6,14 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 from adcompiler.backends.native.loops import (
-    FLOAT, INT, KINDS, Assign, Binary, Bind, Body, Break, Choose, Expr, Extent, For, Forever,
-    Leave, Name, Number, Unary, When,
+    FLOAT, INT, KINDS, Assign, Binary, Bind, Body, Break, Expr, Extent, For, Forever,
+    Leave, Make, Name, Number, Unary, When,
 )
 from adcompiler.backends.native.scalars import truth
+from adcompiler.backends.native.sources import Source
 from adcompiler.backends.native.tapes import is_placeholder, tapes_in
 from adcompiler.backends.native.values import (
-    EXACT, LENGTH, POSITION, UNSET, Backwards, Buffer, Declined, Endless, Kept, Num, Several, Span,
-    Tape, Together, zero,
+    EXACT, UNSET, Backwards, Buffer, Declined, Kept, Num, Several, Tape, zero,
 )
 from adcompiler.backends.native.writer import Writer
 from adcompiler.ir import types as t
@@ -79,7 +79,7 @@ class Regions:
                 ))
             case Kept(tape):
                 return self.merged_tapes(hint, tape, left, right)
-            case Buffer() if isinstance(a, Buffer) and isinstance(b, Buffer):
+            case Buffer():
                 return self.merged_buffers(hint, left, right)
         raise Declined("the arms of a branch give what is of different kinds")
 
@@ -145,13 +145,27 @@ class Regions:
         self, hint: str, left: tuple[Body, Any], right: tuple[Body, Any]
     ) -> Buffer:
         """Return a name for the array that one of two arms gives."""
-        (then, a), (orelse, b) = left, right
-        if a.dtype != b.dtype or a.ndim != b.ndim:
+        given = [value for _, value in (left, right) if isinstance(value, Buffer)]
+        name, like = self.w.fresh(hint), given[0]
+        for body, value in (left, right):
+            with self.w.inside(body):
+                self.w.write(Bind(name, self.as_buffer(value, like).name))
+        if len(given) == 2 and all(value.isset is None for value in given):
+            return renamed(name, like)
+        flag = self.w.fresh(f"{hint}_is_set")
+        for body, value in (left, right):
+            body.rows.append(Assign(flag, buffer_is_set(value)))
+        return replace(renamed(name, like), isset=Name(flag))
+
+    def as_buffer(self, value: Any, like: Buffer) -> Buffer:
+        """Return a value as an array like another one; what is never read as an empty one."""
+        if is_placeholder(value):
+            name = self.w.fresh("nothing")
+            self.w.write(Make(name, (ZERO,) * like.ndim, like.dtype))
+            return Buffer(name, like.dtype, (ZERO,) * like.ndim)
+        if not isinstance(value, Buffer) or (value.dtype, value.ndim) != (like.dtype, like.ndim):
             raise Declined("a variable is an array of different kinds")
-        name = self.w.fresh(hint)
-        then.rows.append(Bind(name, a.name))
-        orelse.rows.append(Bind(name, b.name))
-        return renamed(name, a)
+        return value
 
     # -- loops ---------------------------------------------------------------------------------
 
@@ -227,10 +241,24 @@ class Regions:
                     for inner, item in zip(type_.items, items, strict=True)
                 ))
             case Buffer():
-                name = w.fresh(hint)
-                w.write(Bind(name, init.name))
-                return renamed(name, init)
+                return self.opened_array(hint, init, init)
+            case _ if is_placeholder(init) and isinstance(type_, t.Array) and type_.ndim and (
+                type_.dtype in KINDS.values()
+            ):
+                like = Buffer("", type_.dtype, (ZERO,) * type_.ndim)
+                return self.opened_array(hint, init, like)
         raise Declined("what a loop carries is neither a number nor an array")
+
+    def opened_array(self, hint: str, init: Any, like: Buffer) -> Buffer:
+        """Return an array under a name of its own, which iterations assign to."""
+        w = self.w
+        name = w.fresh(hint)
+        w.write(Bind(name, self.as_buffer(init, like).name))
+        if isinstance(init, Buffer) and init.isset is None:
+            return renamed(name, like)
+        flag = w.fresh(f"{hint}_is_set")
+        w.write(Assign(flag, buffer_is_set(init)))
+        return replace(renamed(name, like), isset=Name(flag))
 
     def end(self, node: Loop, carried: list[Any], before: set[Tape]) -> list[Tape]:
         """Write the end of an iteration: what is collected, the next values, the test to stop."""
@@ -274,8 +302,12 @@ class Regions:
             ]
         for name, expr in pairs:
             w.write(Assign(name, expr))
-        if len(binds) > 1 and {bind.name for bind in binds} & {bind.buffer for bind in binds}:
-            raise Declined("a loop carries several arrays that are exchanged")
+        taken = {bind.name for bind in binds} if len(binds) > 1 else set()
+        for i, bind in enumerate(binds):
+            if bind.buffer in taken:
+                kept = w.fresh("next")
+                w.write(Bind(kept, bind.buffer))
+                binds[i] = Bind(bind.name, kept)
         for bind in binds:
             w.write(bind)
 
@@ -298,10 +330,12 @@ class Regions:
                     raise Declined("a loop carries tuples of different lengths")
                 for one, other in zip(items, new.items, strict=True):
                     self.next_value(one, other, pairs, binds)
-            case Buffer(name, dtype):
-                if not isinstance(new, Buffer) or (new.dtype, new.ndim) != (dtype, old.ndim):
-                    raise Declined("a loop carries arrays of different kinds")
-                binds.append(Bind(name, new.name))
+            case Buffer(name, isset=isset):
+                if isinstance(isset, Name):
+                    pairs.append((isset.name, buffer_is_set(new)))
+                elif not isinstance(new, Buffer) or new.isset is not None:
+                    raise Declined("a variable may lose its value in a loop")
+                binds.append(Bind(name, self.as_buffer(new, old).name))
             case _:
                 raise Declined("what a loop carries is neither a number nor an array")
 
@@ -348,102 +382,16 @@ class Regions:
         ])
 
 
-class Source:
-    """Over what a ``for`` runs: positions from ``start`` to ``stop``, and items at each."""
-
-    def __init__(self, low: Any, given: list[Any], down: bool, hints: list[str]) -> None:
-        self.low, self.down = low, down
-        w: Writer = low.w
-        body = w.body
-        first = next((one for one in given if isinstance(one, Span) and one.step == 1), None)
-        outside = Body()
-        w.body = outside
-        lengths = [length for one in given for length in self.lengths(one)]
-        if not lengths:
-            raise Declined("a loop over what is neither a range, an array nor a tape")
-        self.count = lengths[0]
-        for length in lengths[1:]:
-            if not w.same_length(length, self.count):
-                w.leave_if(Binary("!=", length, self.count))
-        w.body = body
-        self.outside = outside
-        if first is not None:
-            self.start, self.stop = first.start.expr, first.stop.expr
-            self.name = w.fresh(hints[given.index(first)])
-        else:
-            self.start, self.stop = ZERO, self.count
-            self.name = w.fresh("at")
-        w.spans[self.name] = (self.start, self.stop)
-        here: Expr = Name(self.name)
-        if self.start != ZERO and any(one is not first for one in given):
-            here = w.assign("at", Binary("-", here, self.start))
-        self.items = [
-            Num(Name(self.name), INT, max(first.start.bound, first.stop.bound))
-            if one is first and first is not None else self.item(one, here, hint)
-            for one, hint in zip(given, hints, strict=True)
-        ]
-
-    def lengths(self, one: Any) -> list[Expr]:
-        """Return how many items there are, once for each part of what is run over together."""
-        w = self.low.w
-        match one:
-            case Backwards(of):
-                return self.lengths(of)
-            case Span(start, stop, 1):
-                if start.expr == ZERO and w.least(stop.expr) is not None:
-                    least = w.least(stop.expr)
-                    if least is not None and least >= 0:
-                        return [stop.expr]
-                size: Expr = stop.expr
-                if start.expr != ZERO:
-                    size = Binary("-", stop.expr, start.expr)
-                return [w.assign("count", Choose(Binary(">", size, ZERO), size, ZERO))]
-            case Span(start, stop, step):
-                low, high = (start, stop) if step > 0 else (stop, start)
-                size = w.assign("count", Binary("//", Binary(
-                    "+", Binary("-", high.expr, low.expr), Number(abs(step) - 1)),
-                    Number(abs(step))))
-                return [w.assign("count", Choose(Binary(">", size, ZERO), size, ZERO))]
-            case Kept(_, _, length):
-                return [length]
-            case Endless():
-                return []
-            case Buffer() if one.ndim == 1:
-                return [one.shape[0]]
-            case Together(parts):
-                return [length for part in parts if part is not None
-                        for length in self.lengths(part)]
-        raise Declined("a loop over what is neither a range, an array nor a tape")
-
-    def item(self, one: Any, here: Expr, hint: str) -> Any:
-        """Return the item at a position."""
-        low = self.low
-        w: Writer = low.w
-        match one:
-            case None:
-                return Num(here, INT, LENGTH)
-            case Backwards(of):
-                turned = w.assign("at", Binary("-", Binary("-", self.count, ONE), here))
-                return self.item(of, turned, hint)
-            case Span(start, _, step):
-                scaled = here if step == 1 else Binary("*", here, Number(step))
-                sum_ = scaled if start.expr == ZERO else Binary("+", start.expr, scaled)
-                return Num(w.named(hint, sum_), INT, POSITION)
-            case Endless(start):
-                return Num(w.named(hint, Binary("+", start.expr, here)), INT, POSITION + LENGTH)
-            case Kept(tape, start, _):
-                place = w.named("at", here if start == ZERO else Binary("+", start, here))
-                return low.tapes.item(tape.layout, place, hint)
-            case Buffer():
-                return w.element(one, [Num(here, INT, LENGTH)], hint)
-            case Together(parts):
-                return Several(tuple(self.item(part, here, hint) for part in parts))
-        raise Declined("a loop over what is neither a range, an array nor a tape")
-
-
 def is_set(number: Num) -> Expr:
     """Return a test of whether a number was assigned to."""
     return Number(True) if number.isset is None else number.isset
+
+
+def buffer_is_set(value: Any) -> Expr:
+    """Return a test of whether an array was assigned to."""
+    if not isinstance(value, Buffer):
+        return Number(False)
+    return Number(True) if value.isset is None else value.isset
 
 
 def common(dtypes: set[str], type_: t.Type) -> str:
@@ -458,4 +406,3 @@ def common(dtypes: set[str], type_: t.Type) -> str:
 def renamed(name: str, like: Buffer) -> Buffer:
     """Return an array under another name, of which only its lengths now are known."""
     return Buffer(name, like.dtype, tuple(Extent(name, axis) for axis in range(like.ndim)))
-

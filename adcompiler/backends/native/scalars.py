@@ -35,7 +35,7 @@ C_FUNCTIONS: dict[Any, str] = {
     getattr(math, name): name for name in (
         "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh",
         "atanh", "exp", "expm1", "log", "log1p", "log10", "sqrt", "atan2", "pow", "copysign",
-        "erf", "erfc", "hypot",
+        "erf", "erfc", "hypot", "gamma", "lgamma", "log2",
     )
 } | {
     getattr(np, name): c for name, c in {
@@ -43,7 +43,7 @@ C_FUNCTIONS: dict[Any, str] = {
         "arctan": "atan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "arcsinh": "asinh",
         "arccosh": "acosh", "arctanh": "atanh", "exp": "exp", "expm1": "expm1", "log": "log",
         "log1p": "log1p", "log10": "log10", "sqrt": "sqrt", "arctan2": "atan2",
-        "copysign": "copysign", "hypot": "hypot",
+        "copysign": "copysign", "hypot": "hypot", "log2": "log2",
     }.items()
 }
 """Functions of the C library, by the Python functions that call them."""
@@ -54,6 +54,7 @@ def arithmetic(sign: str) -> Callable[[Writer, Num, Num], Num]:
     """Return what writes ``+`` or ``-``."""
 
     def write(w: Writer, a: Num, b: Num) -> Num:
+        a, b = numbers(a, b)
         if a.dtype == b.dtype == INT:
             if a.bound + b.bound >= WIDE:
                 a, b = w.narrowed(a, WIDE // 4), w.narrowed(b, WIDE // 4)
@@ -65,6 +66,7 @@ def arithmetic(sign: str) -> Callable[[Writer, Num, Num], Num]:
 
 def product(w: Writer, a: Num, b: Num) -> Num:
     """Write ``a * b``."""
+    a, b = numbers(a, b)
     if a.dtype == b.dtype == INT:
         if a.bound * b.bound >= WIDE:
             if min(a.bound, b.bound) < SQUARE_ROOT_OF_WIDE:
@@ -74,6 +76,22 @@ def product(w: Writer, a: Num, b: Num) -> Num:
             a, b = w.narrowed(a, most), w.narrowed(b, most)
         return Num(Binary("*", a.expr, b.expr), INT, a.bound * b.bound)
     return Num(Binary("*", w.as_float(a).expr, w.as_float(b).expr), FLOAT)
+
+
+def numbers(a: Num, b: Num) -> tuple[Num, Num]:
+    """Return two operands of which one may be a truth value: that counts as 0 or 1."""
+    if a.dtype == b.dtype == BOOL:
+        raise Declined("truth values are used as numbers")
+    return as_number(a, b.dtype), as_number(b, a.dtype)
+
+
+def as_number(a: Num, other: str) -> Num:
+    """Return a truth value as a number of another machine type; other numbers as they are."""
+    if a.dtype != BOOL:
+        return a
+    if other == FLOAT:
+        return Num(Choose(a.expr, Number(1.0), Number(0.0)), FLOAT)
+    return Num(Choose(a.expr, Number(1), Number(0)), INT, 1)
 
 
 def divisor(w: Writer, b: Num) -> Num:
@@ -87,6 +105,7 @@ def divisor(w: Writer, b: Num) -> Num:
 
 def quotient(w: Writer, a: Num, b: Num) -> Num:
     """Write ``a / b``."""
+    a, b = numbers(a, b)
     b = divisor(w, b)
     return Num(Binary("/", w.as_float(a).expr, w.as_float(b).expr), FLOAT)
 
@@ -155,6 +174,54 @@ def square(w: Writer, a: Num) -> Num:
     return product(w, named, named)
 
 
+def sign(w: Writer, a: Num) -> Num:
+    """Write ``np.sign``: of what is not a number it is that."""
+    if a.dtype == BOOL:
+        raise Declined("a truth value is used as a number")
+    one, none = (Number(1.0), Number(0.0)) if a.dtype == FLOAT else (Number(1), Number(0))
+    value = w.named("value", a.expr)
+    rest = Choose(Binary("==", value, none), none, value)
+    below = Choose(Binary("<", value, none), Unary("-", one), rest)
+    return Num(Choose(Binary(">", value, none), one, below), a.dtype, 1)
+
+
+def rounded(name: str) -> Callable[[Writer, Num], Num]:
+    """Return what writes ``np.floor`` and the like: the result is a float."""
+
+    def write(w: Writer, a: Num) -> Num:
+        if a.dtype != FLOAT:
+            raise Declined(f"`{name}` of what is no float")
+        return Num(Apply(f"np.{name}", (a.expr,)), FLOAT)
+
+    return write
+
+
+def finite_test(w: Writer, a: Num) -> Num:
+    """Write ``np.isfinite``."""
+    return Num(Apply("isfinite", (w.as_float(a).expr,)), BOOL)
+
+
+def nan_test(w: Writer, a: Num) -> Num:
+    """Write ``np.isnan``."""
+    named = w.named("value", w.as_float(a).expr)
+    return Num(Binary("!=", named, named), BOOL)
+
+
+def log_of_sum(base: str) -> Callable[[Writer, Num, Num], Num]:
+    """Return what writes ``np.logaddexp``, as NumPy computes it."""
+
+    def write(w: Writer, a: Num, b: Num) -> Num:
+        a, b = alike(w, [w.as_float(a), w.as_float(b)])
+        apart = w.assign("difference", Binary("-", a.expr, b.expr))
+        size = Unary("-", Apply("fabs", (apart,)))
+        rest = Apply("log1p", (Apply("exp", (size,)),))
+        above = Choose(Binary(">", apart, Number(0.0)), a.expr, b.expr)
+        equal = Choose(Binary("==", a.expr, b.expr), Number(math.log(2.0)), rest)
+        return w.finite(base, Binary("+", w.assign("greater", above), w.assign("rest", equal)))
+
+    return write
+
+
 def truth(w: Writer, a: Num) -> Expr:
     """Return a test of whether a number is true."""
     if a.dtype == BOOL:
@@ -172,7 +239,7 @@ def comparison(sign: str) -> Callable[[Writer, Num, Num], Num]:
 
     def write(w: Writer, a: Num, b: Num) -> Num:
         if a.dtype != b.dtype:
-            a, b = w.as_float(a), w.as_float(b)
+            a, b = (w.as_float(one) for one in numbers(a, b))
         return Num(Binary(sign, a.expr, b.expr), BOOL)
 
     return write
@@ -310,6 +377,11 @@ TABLE: dict[Any, Callable[..., Any]] = {
     np.where: where, np.minimum: elementwise_extreme("<="), np.maximum: elementwise_extreme(">="),
     share: shares, stays_real: real_power, float: one_number, int: as_integer("int"),
     math.floor: as_integer("floor"), math.ceil: as_integer("ceil"),
+    np.sign: sign, np.floor: rounded("floor"), np.ceil: rounded("ceil"), np.rint: rounded("rint"),
+    np.trunc: rounded("trunc"), np.isfinite: finite_test, np.isnan: nan_test,
+    math.isfinite: finite_test, math.isnan: nan_test, np.logaddexp: log_of_sum("logaddexp"),
+    np.positive: identity, np.conjugate: identity, np.real: identity, np.power: power,
+    np.logical_not: negation,
 }
 """What is written for each function of numbers."""
 IN_PLACE = {

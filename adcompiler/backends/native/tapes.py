@@ -53,14 +53,14 @@ class Tapes:
                 return value
             case Span(start, stop, step):
                 return Span(self.layout(tape, hint, start), self.layout(tape, hint, stop), step)
-            case Buffer(_, dtype, shape):
+            case Buffer(_, dtype, shape, isset):
                 data = Tape(self.w.fresh(f"{hint}_elements_top"))
                 self.opening.rows.append(Assign(data.top, ZERO))
                 self.slot(data, f"{hint}_elements", dtype, WIDE)
                 self.all.append(data)
                 return Flattened(data, self.slot(tape, f"{hint}_start", INT, LENGTH), tuple(
                     self.slot(tape, f"{hint}_length", INT, LENGTH) for _ in shape
-                ))
+                ), None if isset is None else self.slot(tape, f"{hint}_is_set", BOOL, 1))
         raise Declined("what is no number or array is kept for each iteration of a loop")
 
     def slot(self, tape: Tape, hint: str, dtype: str, bound: int) -> Slot:
@@ -107,6 +107,11 @@ class Tapes:
         (slot,) = data.slots
         here = (Name(tape.top),)
         w.write(Store(layout.start.buffer, here, Name(data.top)))
+        if layout.isset is not None:
+            flag = Number(True) if value.isset is None else value.isset
+            w.write(Store(layout.isset.buffer, here, flag))
+        elif value.isset is not None:
+            raise Declined("an array that may have no value is kept for each iteration of a loop")
         for length_slot, length in zip(layout.shape, value.shape, strict=True):
             w.write(Store(length_slot.buffer, here, length))
         size = functools.reduce(lambda a, b: Binary("*", a, b), value.shape)
@@ -128,7 +133,7 @@ class Tapes:
                 return Several(tuple(self.item(slot, position, hint) for slot in slots))
             case Span(start, stop, step):
                 return Span(self.item(start, position, hint), self.item(stop, position, hint), step)
-            case Flattened(data, start, shape):
+            case Flattened(data, start, shape, flag):
                 first = w.assign("start", Element(start.buffer, (position,)))
                 lengths = tuple(
                     w.assign("length", Element(slot.buffer, (position,))) for slot in shape
@@ -139,7 +144,10 @@ class Tapes:
                 w.write(Make(name, lengths, slot.dtype))  # the tape may be filled anew meanwhile
                 with w.over(lengths) as places:
                     w.write(Store(name, places, Element(part, places)))
-                return Buffer(name, slot.dtype, lengths)
+                isset = None
+                if flag is not None:
+                    isset = w.assign(flag.buffer, Element(flag.buffer, (position,)))
+                return Buffer(name, slot.dtype, lengths, isset)
             case Inner(tape, start, length):
                 first = w.assign("start", Element(start.buffer, (position,)))
                 count = w.assign("length", Element(length.buffer, (position,)))

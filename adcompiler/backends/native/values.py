@@ -43,11 +43,15 @@ class Num:
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """An array: the name of its buffer, and the lengths of its axes."""
+    """An array: the name of its buffer, and the lengths of its axes.
+
+    ``isset`` is a test of whether any assignment has reached it, as that of a number is.
+    """
 
     name: str
     dtype: str
     shape: tuple[Expr, ...]
+    isset: Expr | None = None
 
     @property
     def ndim(self) -> int:
@@ -64,11 +68,11 @@ class Several:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A range with steps of 1 or another constant."""
+    """A range; a step that is not known when compiling is positive."""
 
     start: Num
     stop: Num
-    step: int = 1
+    step: int | Expr = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +84,11 @@ class Backwards:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """``lower:upper`` in a subscript; None where an end is left out."""
+    """``lower:upper:step`` in a subscript; None where an end, or a step of 1, is left out."""
 
     lower: Num | None
     upper: Num | None
+    step: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +153,7 @@ class Flattened:
     data: Tape
     start: Slot
     shape: tuple[Slot, ...]
+    isset: Slot | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from adcompiler.backends.native.helpers import TEXTS
 from adcompiler.backends.native.loops import (
     BOOL, FLOAT, INT, Apply, Assign, Binary, Body, Choose, Element, Expr, Extent, For, Leave, Name,
     Note, Number, Row, Store, Unary,
@@ -16,8 +17,8 @@ from adcompiler.backends.native.values import (
 )
 
 RESERVED = frozenset({
-    "range", "float", "int", "max", "len", "Exception", "math", "np", "compiled", "reserved",
-    "block_sum", "pairwise_sum", "stays_in_python",
+    "range", "float", "int", "max", "len", "math", "np", "compiled", *TEXTS,
+    "stays_in_python",
 })
 ZERO, ONE = Number(0), Number(1)
 

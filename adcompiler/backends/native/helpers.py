@@ -1,0 +1,170 @@
+"""Functions that printed loops call: sums added as NumPy adds, extremes, products of matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+RESERVED = '''
+@compiled
+def reserved(tape, size):
+    """Return a tape with room for `size` numbers, and what was on it."""
+    longer = np.empty(max(size, 2 * tape.size), tape.dtype)
+    longer[: tape.size] = tape
+    return longer
+'''
+BLOCK_SUM = '''
+@compiled
+def block_sum(values, start, stop):
+    """Return the sum of at most 128 numbers, added in the order in which NumPy adds."""
+    last = stop - (stop - start) % 8
+    total = -0.0
+    if last > start:
+        r0, r1, r2, r3 = values[start], values[start + 1], values[start + 2], values[start + 3]
+        r4, r5, r6, r7 = values[start + 4], values[start + 5], values[start + 6], values[start + 7]
+        for i in range(start + 8, last, 8):
+            r0 += values[i]
+            r1 += values[i + 1]
+            r2 += values[i + 2]
+            r3 += values[i + 3]
+            r4 += values[i + 4]
+            r5 += values[i + 5]
+            r6 += values[i + 6]
+            r7 += values[i + 7]
+        total = ((r0 + r1) + (r2 + r3)) + ((r4 + r5) + (r6 + r7))
+    for i in range(last, stop):
+        total += values[i]
+    return total
+'''
+PAIRWISE_SUM = '''
+@compiled
+def pairwise_sum(values, first, end):
+    """Return the sum of a part of a flat array: halves of it are summed apart, as NumPy does."""
+    if end - first <= 128:
+        return 0.0 + block_sum(values, first, end)
+    starts, sizes = np.zeros(64, np.int64), np.zeros(64, np.int64)
+    lefts, has_left = np.zeros(64), np.zeros(64, np.bool_)
+    starts[0], sizes[0] = first, end - first
+    top, total = 1, 0.0
+    while top > 0:
+        here = top - 1
+        start, size = starts[here], sizes[here]
+        if size > 128:
+            has_left[here] = False
+            starts[top], sizes[top] = start, size // 2 - size // 2 % 8
+            top += 1
+            continue
+        total = block_sum(values, start, start + size)
+        top -= 1
+        while top > 0 and has_left[top - 1]:
+            total = lefts[top - 1] + total
+            top -= 1
+        if top > 0:
+            here = top - 1
+            lefts[here], has_left[here] = total, True
+            half = sizes[here] // 2 - sizes[here] // 2 % 8
+            starts[top], sizes[top] = starts[here] + half, sizes[here] - half
+            top += 1
+    return 0.0 + total
+'''
+TOTAL_SUM = '''
+@compiled
+def total_sum(values):
+    """Return the sum of a flat array."""
+    return pairwise_sum(values, 0, values.size)
+'''
+SUMS_ALONG = '''
+@compiled
+def sums_along(values, outer, count, inner):
+    """Return sums of a flat array of shape (outer, count, inner) along its middle axis."""
+    sums = np.zeros(outer * inner)
+    for i in range(outer):
+        if inner == 1:
+            sums[i] = pairwise_sum(values, i * count, (i + 1) * count)
+            continue
+        for k in range(count):
+            for j in range(inner):
+                sums[i * inner + j] += values[(i * count + k) * inner + j]
+    return sums
+'''
+WHOLE_SUMS_ALONG = '''
+@compiled
+def whole_sums_along(values, outer, count, inner):
+    """Return sums of a flat array of integers or truth values along its middle axis."""
+    sums = np.zeros(outer * inner, np.int64)
+    for i in range(outer):
+        for k in range(count):
+            for j in range(inner):
+                sums[i * inner + j] += values[(i * count + k) * inner + j]
+    return sums
+'''
+EXTREMES = '''
+@compiled
+def {name}_along(values, outer, count, inner):
+    """Return the {name} of a flat array of shape (outer, count, inner) along its middle axis."""
+    found = np.empty(outer * inner, values.dtype)
+    for i in range(outer):
+        for j in range(inner):
+            best = values[i * count * inner + j]
+            for k in range(1, count):
+                value = values[(i * count + k) * inner + j]
+                if value {sign} best or value != value:
+                    best = value
+            found[i * inner + j] = best
+    return found
+'''
+PLACES = '''
+@compiled
+def place_of_{name}_along(values, outer, count, inner):
+    """Return where the {name} stands, the first of equal ones, along the middle axis."""
+    found = np.zeros(outer * inner, np.int64)
+    for i in range(outer):
+        for j in range(inner):
+            best = values[i * count * inner + j]
+            for k in range(1, count):
+                value = values[(i * count + k) * inner + j]
+                if best == best and (value {sign} best or value != value):
+                    best = value
+                    found[i * inner + j] = k
+    return found
+'''
+MATRIX_PRODUCT = '''
+@compiled
+def matrix_product(a, b):
+    """Return the product of two matrices: by loops if it is small, else by BLAS."""
+    rows, inner, columns = a.shape[0], a.shape[1], b.shape[1]
+    if rows * inner * columns > 4096:
+        return np.dot(np.ascontiguousarray(a), np.ascontiguousarray(b))
+    product = np.zeros((rows, columns))
+    for i in range(rows):
+        for k in range(inner):
+            factor = a[i, k]
+            for j in range(columns):
+                product[i, j] += factor * b[k, j]
+    return product
+'''
+TEXTS = {
+    "reserved": RESERVED, "block_sum": BLOCK_SUM, "pairwise_sum": PAIRWISE_SUM,
+    "total_sum": TOTAL_SUM, "sums_along": SUMS_ALONG, "whole_sums_along": WHOLE_SUMS_ALONG,
+    "max_along": EXTREMES.format(name="max", sign=">"),
+    "min_along": EXTREMES.format(name="min", sign="<"),
+    "place_of_max_along": PLACES.format(name="max", sign=">"),
+    "place_of_min_along": PLACES.format(name="min", sign="<"),
+    "matrix_product": MATRIX_PRODUCT,
+}
+"""The text of each helper."""
+CALLS = {
+    "pairwise_sum": ("block_sum",), "total_sum": ("pairwise_sum",), "sums_along": ("pairwise_sum",),
+}
+"""Which helpers a helper calls."""
+
+
+def with_called(names: Iterable[str]) -> list[str]:
+    """Return helpers and those that they call, in the order in which they are defined."""
+    wanted: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in wanted:
+            wanted.add(name)
+            waiting += CALLS.get(name, ())
+    return [name for name in TEXTS if name in wanted]

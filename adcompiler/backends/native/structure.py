@@ -1,0 +1,154 @@
+"""Functions that only arrange: ranges, lengths, zip, tuples, checks of shapes, gradients."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from adcompiler.backends.native.indexing import cut, last_written
+from adcompiler.backends.native.loops import Binary, Number
+from adcompiler.backends.native.makers import diagonal_bar
+from adcompiler.backends.native.reductions import projected, seeded, unstretched
+from adcompiler.backends.native.sources import lengths_of
+from adcompiler.backends.native.values import (
+    LENGTH, POSITION, Backwards, Buffer, Declined, Endless, Kept, Known, Num, Several, Span,
+    Together, literal,
+)
+from adcompiler.backends.native.writer import Writer
+from adcompiler.runtime import (
+    as_gradient, check_count, keeps_shape, project, same_length, same_shape,
+    same_trailing_shape, seed, unbroadcast,
+)
+from adcompiler.runtime import last_written as last_written_
+from adcompiler.runtime.shaping import diagonal_adjoint
+
+
+def span(low: Any, *args: Any) -> Any:
+    """Return a range."""
+    if not all(isinstance(arg, Num) and arg.dtype == "int64" for arg in args):
+        raise Declined("a range of what are no integers")
+    w = low.w
+    ends = [w.narrowed(arg, POSITION) for arg in args]
+    ends = [Num(w.named("end", end.expr), end.dtype, end.bound) for end in ends]
+    start, stop = (Num(Number(0), "int64", 0), ends[0]) if len(ends) == 1 else ends[:2]
+    step = ends[2].expr if len(ends) == 3 else Number(1)
+    if not isinstance(step, Number):
+        least = w.least(step)
+        w.leave_if(Binary("<=", step, Number(0)) if least is None or least < 0
+                   else Binary("==", step, Number(0)))
+        return Span(start, stop, step)
+    if step.value == 0:
+        raise Declined("a range with a step of 0")
+    if step.value == -1:
+        return Backwards(Span(after(w, stop), after(w, start)))
+    return Span(start, stop, int(step.value))
+
+
+def after(w: Writer, number: Num) -> Num:
+    """Return an integer and one."""
+    if isinstance(number.expr, Number):
+        return literal(int(number.expr.value) + 1)  # type: ignore[return-value]
+    return Num(w.assign("end", Binary("+", number.expr, Number(1))), "int64", number.bound + 1)
+
+
+def backwards(low: Any, of: Any) -> Any:
+    """Return ``reversed(of)``."""
+    if isinstance(of, Endless):
+        raise Declined("reversed of what has no end")
+    return of.of if isinstance(of, Backwards) else Backwards(of)
+
+
+def length(low: Any, of: Any) -> Num:
+    """Return ``len(of)``."""
+    if isinstance(of, Buffer) and of.ndim:
+        return Num(of.shape[0], "int64", LENGTH)
+    if isinstance(of, (Span, Backwards)):
+        return Num(lengths_of(low.w, of)[0], "int64", LENGTH)
+    if isinstance(of, Several):
+        return literal(len(of.items))  # type: ignore[return-value]
+    if isinstance(of, Kept):
+        return Num(of.length, "int64", LENGTH)
+    raise Declined("the length of what is no array")
+
+
+def together(low: Any, *parts: Any) -> Together:
+    """Return ``zip(*parts)``."""
+    return Together(parts)
+
+
+def counted(low: Any, of: Any) -> Together:
+    """Return ``enumerate(of)``."""
+    return Together((None, of))
+
+
+def endless(low: Any, *args: Any) -> Endless:
+    """Return ``itertools.count(start)``."""
+    start = args[0] if args else literal(0)
+    if len(args) > 1 or not isinstance(start, Num) or start.dtype != "int64":
+        raise Declined("a count in steps, or of what are no integers")
+    start = low.w.narrowed(start, POSITION)
+    return Endless(replace(start, expr=low.w.named("first", start.expr)))
+
+
+def equal_shapes(low: Any, a: Any, b: Any) -> Known:
+    """Leave shapes to Python that differ where code was compiled for equal ones."""
+    if isinstance(a, Several) and isinstance(b, Several) and len(a.items) != len(b.items):
+        raise Declined("arrays of different numbers of axes are expected to have one shape")
+    return equal_ends(low, a, b)
+
+
+def equal_ends(low: Any, a: Any, b: Any) -> Known:
+    """Leave shapes to Python of which one does not end in the other where that was expected."""
+    if not isinstance(a, Several) or not isinstance(b, Several) or len(a.items) < len(b.items):
+        raise Declined("shapes that are not known")
+    for mine, other in zip(a.items[len(a.items) - len(b.items) :], b.items, strict=True):
+        if not low.w.same_length(mine.expr, other.expr):
+            low.w.leave_if(Binary("!=", mine.expr, other.expr))
+    return Known(None)
+
+
+def equal_lengths(low: Any, *given: Any) -> Known:
+    """Leave sequences of different lengths, as ``zip(..., strict=True)`` refuses, to Python."""
+    first, *rest = (length(low, one) for one in given)
+    for other in rest:
+        if not low.w.same_length(first.expr, other.expr):
+            low.w.leave_if(Binary("!=", first.expr, other.expr))
+    return Known(None)
+
+
+def counted_right(low: Any, of: Any, count: Any) -> Known:
+    """Leave a sequence that has another number of items than are unpacked to Python."""
+    return equal_lengths(low, of, Several((None,) * int(count.expr.value)))
+
+
+def as_given(low: Any, of: Any) -> Any:
+    """Return ``tuple(of)`` of a tuple."""
+    if not isinstance(of, Several):
+        raise Declined("a tuple of what is no tuple")
+    return of
+
+
+def finished(low: Any, bar: Any, var: Any) -> Any:
+    """Return a cotangent as the gradient of an argument."""
+    if isinstance(var, Num) and var.dtype == "float64":
+        if isinstance(bar, Known) and bar.value is None:
+            return Num(Number(0.0), "float64")
+        if isinstance(bar, Num):
+            return low.w.as_float(bar)
+    if isinstance(var, Buffer) and var.dtype == "float64":
+        return low.arrays.gradient(bar, var)
+    raise Declined("a gradient of what is no number or array")
+
+
+STRUCTURE: dict[Any, Callable[..., Any]] = {
+    range: span, reversed: backwards, len: length, zip: together, enumerate: counted,
+    slice: cut, itertools.count: endless, tuple: as_given, as_gradient: finished,
+    unbroadcast: unstretched, project: projected, seed: seeded, last_written_: last_written,
+    diagonal_adjoint: diagonal_bar, same_length: equal_lengths, check_count: counted_right,
+    same_shape: equal_shapes, same_trailing_shape: equal_ends, keeps_shape: equal_shapes,
+}
+"""What is written for functions that only arrange."""
+CHECKS = (same_shape, same_trailing_shape, keeps_shape, same_length, check_count)
+"""Functions that raise where what they are given is not as expected."""
