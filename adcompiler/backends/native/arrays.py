@@ -84,7 +84,7 @@ class Arrays:
             places.append(Ends(lower, upper, part.step))
             axes.append(length if part == Cut(None, None) else None)
         axes += rest
-        while places and places[-1] == Ends():
+        while len(places) > 1 and places[-1] == Ends():
             places.pop()
         name = self.w.fresh(hint)
         self.w.write(Part(name, of.name, tuple(places)))

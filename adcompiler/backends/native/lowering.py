@@ -30,7 +30,8 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import blocks_of, direct_uses, walk
 from adcompiler.runtime import add_at, apart, check_bound, evaluated
 from adcompiler.runtime.indexing import own
-from adcompiler.typed.unit import Callee, Unit
+from adcompiler.typed.callee import Callee
+from adcompiler.typed.unit import Unit
 
 SETTLED = {"math": math, "numpy": np}
 COPIES = (np.copy, own)
