@@ -30,11 +30,14 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import blocks_of, direct_uses, walk
 from adcompiler.runtime import add_at, apart, check_bound, evaluated
 from adcompiler.runtime.indexing import own
+from adcompiler.runtime.sequences import share
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.unit import Unit
 
 SETTLED = {"math": math, "numpy": np}
 COPIES = (np.copy, own)
+OF_TUPLES = (min, max, share)
+"""Functions of numbers that may also be given as one tuple."""
 
 
 class Lowering:
@@ -213,7 +216,8 @@ class Lowering:
             raise Declined(f"`{name}` is not lowered" + (" with options" if kwargs else ""))
         if any(isinstance(arg, Buffer) for arg in given):
             return self.arrays.elementwise(function, given, type_)
-        if not all(isinstance(arg, (Num, Several)) for arg in given):
+        taken = (Num, Several) if function in OF_TUPLES else Num
+        if not all(isinstance(arg, taken) for arg in given):
             raise Declined(f"`{name}` of what is no number")
         return TABLE[function](self.w, *given)
 
