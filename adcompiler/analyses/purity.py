@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -16,19 +14,11 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import walk
 from adcompiler.ops.basics import CHECKS, EFFECTS, ITERTOOLS, WRITERS
+from adcompiler.ops.facts import NUMBERS
 from adcompiler.ops.registry import REGISTRY, hashable
-from adcompiler.runtime import (
-    add_at, append, drop_last, no_grad, own, put_entry, record, seed, stop_gradient, zeros_like,
-)
 from adcompiler.typed.derivatives import MAKERS
 
 __all__ = ["CHECKS", "EFFECTS", "ITERTOOLS", "WRITERS", "Purity"]
-
-DESTRUCTIVE: frozenset[Any] = frozenset({add_at, append, drop_last, put_entry})
-"""What writes into its first argument, which the emitted code owns, and returns it: functions of
-Python, which ``is_destructive`` relies on."""
-
-assert all(isinstance(function, FunctionType) for function in DESTRUCTIVE)
 
 
 class Purity:
@@ -81,11 +71,10 @@ class Purity:
                 return kind in ("set", "dict") or any(isinstance(i, Star) for i in items)
             case Attribute(obj):
                 return not isinstance(self.type_of(obj), (t.Array, t.Scalar))
-            case Call(Const(function), args, ()) if hashable(function) and function in TOTAL:
-                return not all(
-                    isinstance(type_ := self.type_of(unstar(arg)), t.Scalar)
-                    and type_.kind in ("bool", "int", "float") and type_.dtype is None
-                    for arg in args
+            case Call(Const(function), args, ()):
+                return not (
+                    REGISTRY.facts(function).is_total_for(NUMBERS)
+                    and all(is_number(self.type_of(unstar(arg))) for arg in args)
                 )
         return True
 
@@ -110,12 +99,12 @@ class Purity:
         )
 
 
-TOTAL: frozenset[Any] = frozenset({
-    operator.add, operator.sub, operator.mul, operator.neg, operator.pos, operator.eq, operator.ne,
-    operator.lt, operator.le, operator.gt, operator.ge, operator.is_, operator.is_not,
-    operator.not_,
-})
-"""Functions that never raise for Python numbers."""
+def is_number(type_: t.Type) -> bool:
+    """Say whether values of a type are real numbers of Python."""
+    return isinstance(type_, t.Scalar) and all(
+        dtype is None and kind in ("bool", "int", "float") for kind, dtype in type_.classes
+    )
+
 
 def checks(rhs: Rhs) -> bool:
     """Say whether ``rhs`` does no more than raise if a value is not what it must be."""
@@ -132,25 +121,34 @@ def is_destructive(rhs: Rhs) -> bool:
     """Say whether ``rhs`` writes into its first argument."""
     if isinstance(rhs, Update):
         return True
-    return isinstance(rhs, Call) and isinstance(rhs.func, Const) and isinstance(
-        rhs.func.value, FunctionType) and rhs.func.value in DESTRUCTIVE
+    return isinstance(rhs, Call) and isinstance(rhs.func, Const) and (
+        REGISTRY.facts(rhs.func.value).updates is True
+    )
 
 
-def makes_storage(rhs: Rhs) -> bool:
-    """Say whether two evaluations of ``rhs`` must stay two objects, as one may be written into."""
+def makes_storage(rhs: Rhs, type_: t.Type) -> bool:
+    """Say whether two evaluations of ``rhs`` must stay two objects, as one may be written into.
+
+    Of a call of which nothing is known ``type_``, that of its value, tells: it is tracked what is
+    written into arrays, and nothing is written into numbers.
+    """
     if isinstance(rhs, Pack):
         return rhs.kind != "tuple"
     if isinstance(rhs, (Closure, Format, Update)):
         return True
-    return (
-        isinstance(rhs, Call) and isinstance(rhs.func, Const) and hashable(rhs.func.value)
-        and (rhs.func.value in ALLOCATORS or rhs.func.value in DESTRUCTIVE)
-    )
+    if not isinstance(rhs, Call) or not isinstance(rhs.func, Const):
+        return False
+    known = REGISTRY.facts(rhs.func.value)
+    if known.fresh is None:
+        return known.updates is True or not is_tracked(type_)
+    return known.fresh
 
 
-ALLOCATORS: frozenset[Any] = frozenset({
-    np.zeros, np.ones, np.empty, np.full, np.zeros_like, np.ones_like, np.empty_like, np.full_like,
-    np.copy, np.array, np.ndarray.copy, own, seed, stop_gradient, no_grad, zeros_like, record,
-    list, dict, iter, zip, enumerate, reversed, range, map, filter, np.ndindex, np.ndenumerate,
-    np.errstate, *ITERTOOLS,
-})
+def is_tracked(type_: t.Type) -> bool:
+    """Say whether values of a type cannot be written into unless the compiler knows."""
+    match type_:
+        case t.Tuple(items):
+            return all(map(is_tracked, items))
+        case t.List() | t.Dict() | t.Object() | t.Unknown():
+            return False
+    return True

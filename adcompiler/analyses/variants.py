@@ -7,7 +7,6 @@ call gives for one value of each argument says nothing of that, so it is tried o
 from __future__ import annotations
 
 import itertools
-import operator
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -25,14 +24,6 @@ VALUES: dict[str, tuple[Any, ...]] = {
 
 MOST_CALLS = 64
 """How many calls all combinations may take; of more, those are tried that differ in one place."""
-
-CLASS_ALONE: frozenset[Any] = frozenset({
-    operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.pos,
-    operator.abs, abs, operator.eq, operator.ne, operator.lt, operator.le, operator.gt,
-    operator.ge, operator.not_, operator.iadd, operator.isub, operator.imul, operator.itruediv,
-    operator.floordiv, operator.mod, float, int, bool, complex, str, repr, len,
-})
-"""Functions whose result has its type from the classes of numbers alone, whatever their values."""
 
 
 def variants(type_: t.Type, n: int, by_value: bool) -> list[Any]:

@@ -7,7 +7,6 @@ dropped on purpose is announced, by ``stop_gradient`` or ``no_grad``.
 from __future__ import annotations
 
 import operator
-import struct
 from collections.abc import Collection, Iterable
 from typing import Any
 
@@ -19,24 +18,9 @@ from adcompiler.ir.nodes import (
     unstar,
 )
 from adcompiler.ir.visit import blocks_of, walk
+from adcompiler.ops.facts import READ, TEXT
 from adcompiler.ops.registry import REGISTRY, hashable
-from adcompiler.runtime.shaping import complex_viewed, parts_viewed, viewed
 from adcompiler.specialise.writer import Writer
-
-WRITERS_OF_TEXT: frozenset[Any] = frozenset({
-    str, repr, format, ascii, bytes, memoryview, float.hex, float.as_integer_ratio, str.format,
-    struct.pack, struct.pack_into, np.array2string, np.array_str, np.array_repr,
-    np.format_float_positional, np.format_float_scientific, np.savetxt, np.save, np.savez,
-    np.ndarray.tobytes, np.ndarray.dumps, np.ndarray.dump, np.ndarray.tofile, print, viewed,
-})
-"""Functions that give numbers in another form, or write them into an object."""
-
-READERS: frozenset[Any] = frozenset({
-    float, complex, float.fromhex, struct.unpack, struct.unpack_from, np.loadtxt, np.genfromtxt,
-    np.fromstring, np.frombuffer, np.fromfile, np.load, np.array, np.asarray, np.asanyarray,
-    np.float64, np.float32, np.ndarray.astype, viewed, parts_viewed, complex_viewed,
-})
-"""Functions that make numbers of what they are given."""
 
 ARITHMETIC: frozenset[Any] = frozenset({
     operator.add, operator.sub, operator.mul, operator.truediv, operator.pow, operator.matmul,
@@ -75,14 +59,13 @@ def visit(
 ) -> None:
     """Enter what one statement makes of numbers, and report it if they come back by it."""
     function, args = called(s, rhs)
-    known = hashable(function)
     from_text = [a for a in args if a in disguised]
     if from_text and target is not None and returns_numbers(s, function, from_text, target):
         report(s, origin)
         return
     leaves = isinstance(rhs, Format) or (
         function is operator.mod and isinstance(s.unit.type(args[0]), t.Text)
-    ) or (known and function in WRITERS_OF_TEXT) or (
+    ) or REGISTRY.facts(function).has_form(TEXT) or (
         isinstance(function, str) and function in NAMES
     )
     if (leaves and any(a in varied for a in args)) or from_text:
@@ -132,7 +115,7 @@ def returns_numbers(s: Writer, function: Any, given: list[Atom], target: Var) ->
     if not numbers or not hashable(function):
         return False
     unknown = any(isinstance(s.unit.type(a), t.Unknown) for a in given)
-    return function in READERS or (function in ARITHMETIC and unknown)
+    return REGISTRY.facts(function).has_form(READ) or (function in ARITHMETIC and unknown)
 
 
 def report(s: Writer, origin: Origin) -> None:

@@ -23,7 +23,10 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.ops.facts import CONTENTS, HOLDS, ITEMS, MAY, OWN, SAME, VIEW, Facts, Shares, stated
+from adcompiler.ops.facts import (
+    ANY, ARRAYS, CONTENTS, HOLDS, INTEGERS, ITEMS, ITERABLES, MAY, NUMBERS, OWN, PLAIN, READ, SAME,
+    TEXT, VIEW, Facts, Shares, stated,
+)
 from adcompiler.runtime import (
     accumulate, add, add_at, append, apart, as_gradient, called, check_assigned, check_bound,
     check_count, check_items, check_position, check_rebinds, choose, dict_keys, drop_last, entry,
@@ -95,7 +98,7 @@ def functions_of(module: Any) -> tuple[Any, ...]:
 
 Entry = tuple[Iterable[Any], Facts]
 
-VALUES = stated(pure=True, writes=(), tried=True)
+GIVES_VALUE = stated(pure=True, writes=(), tried=True)
 """Functions that do nothing but give a value."""
 
 BUILTINS: tuple[Entry, ...] = (
@@ -103,12 +106,12 @@ BUILTINS: tuple[Entry, ...] = (
         contextlib.nullcontext, range, len, AssertionError, ValueError, TypeError, slice, super,
         np.errstate, functools.partial, operator.itemgetter, operator.attrgetter,
         operator.methodcaller, np.vectorize, *ITERTOOLS,
-    ), VALUES),
+    ), GIVES_VALUE),
     ((
         tuple, list, sorted, reversed, zip, enumerate, dict, min, max, next, iter, getattr, map,
         filter,
     ), stated(shares=CONTENTS, writes=())),
-    ((zip, enumerate, reversed, iter, dict.items), VALUES),
+    ((zip, enumerate, reversed, iter, dict.items), GIVES_VALUE),
     ((
         range, len, str, int, bool, abs, float, complex, divmod, round, slice, all, any, ascii, bin,
         bytes, callable, chr, format, hasattr, hash, hex, id, isinstance, issubclass, oct, ord,
@@ -159,6 +162,39 @@ BUILTINS: tuple[Entry, ...] = (
         *functions_of(zlib),
     ), stated(shares=OWN, writes=())),
     ((warnings.warn, set, frozenset, tuple, list, dict, sum), stated(writes=())),
+    ((
+        list, dict, iter, zip, enumerate, reversed, range, map, filter, np.ndindex, np.ndenumerate,
+        np.errstate, *ITERTOOLS,
+    ), stated(fresh=True)),
+    ((
+        operator.add, operator.sub, operator.mul, operator.neg, operator.pos, operator.eq,
+        operator.ne, operator.lt, operator.le, operator.gt, operator.ge,
+    ), stated(total=NUMBERS)),
+    ((
+        operator.add, operator.sub, operator.mul, operator.neg, operator.pos, operator.abs, abs,
+    ), stated(total=(NUMBERS, ARRAYS))),
+    ((operator.truediv,), stated(total=ARRAYS)),
+    ((operator.is_, operator.is_not, type, isinstance), stated(total=ANY)),
+    ((len, list, tuple, zip, enumerate, iter, reversed), stated(total=ITERABLES)),
+    ((bool, str, repr, operator.not_), stated(total=(PLAIN, NUMBERS))),
+    ((range,), stated(total=INTEGERS)),
+    ((
+        operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.pos,
+        operator.abs, abs, operator.eq, operator.ne, operator.lt, operator.le, operator.gt,
+        operator.ge, operator.not_, operator.iadd, operator.isub, operator.imul, operator.itruediv,
+        operator.floordiv, operator.mod, float, int, bool, complex, str, repr, len,
+    ), stated(classes=True)),
+    ((
+        operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod,
+        operator.pow, operator.neg, operator.pos, operator.abs, abs, operator.iadd, operator.isub,
+        operator.imul, operator.itruediv, operator.eq, operator.ne, operator.lt, operator.le,
+        operator.gt, operator.ge, operator.and_, operator.or_, operator.xor, operator.invert,
+    ), stated(elementwise=True)),
+    ((
+        str, repr, format, ascii, bytes, memoryview, float.hex, float.as_integer_ratio, str.format,
+        struct.pack, struct.pack_into, print,
+    ), stated(form=TEXT)),
+    ((float, complex, float.fromhex, struct.unpack, struct.unpack_from), stated(form=READ)),
 )
 
 FRESH_RUNTIME = (
@@ -182,4 +218,9 @@ OF_RUNTIME: tuple[Entry, ...] = (
     ((append, drop_last, put_entry), stated(shares=(Shares(SAME, (0,)), Shares(HOLDS)))),
     ((choose,), stated(shares=Shares(MAY, (1, 2)))),
     ((add,), stated(shares=MAY)),
+    ((add_at, append, drop_last, put_entry), stated(updates=True)),
+    ((own, seed, stop_gradient, no_grad, zeros_like, record), stated(fresh=True)),
+    ((no_grad,), stated(total=ANY)),
+    ((viewed,), stated(form=(TEXT, READ))),
+    ((parts_viewed, complex_viewed), stated(form=READ)),
 )

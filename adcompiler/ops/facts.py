@@ -73,23 +73,65 @@ OWN: tuple[Shares, ...] = ()
 ANYTHING: tuple[Shares, ...] = (Shares(MAY),)
 
 
+NUMBERS = "numbers"
+ARRAYS = "arrays"
+VALUES = "values"
+ITERABLES = "iterables"
+INTEGERS = "integers"
+PLAIN = "plain"
+ANY = "anything"
+ARGUMENTS = (NUMBERS, ARRAYS, VALUES, ITERABLES, INTEGERS, PLAIN, ANY)
+"""Classes of arguments for which a function may be said to be total.
+
+Python's numbers; arrays of numbers, all of one shape; arrays and numbers; lists, tuples, dicts,
+ranges, texts and arrays with axes; Python's integers; numbers, texts and containers; and whatever
+there is.
+"""
+
+TEXT, READ = "text", "numbers"
+FORMS = (TEXT, READ)
+REDUCED, FIRST, FILLED = "reduced", "first", "filled"
+COUNTED, EXPANDED, GIVEN = "counted", "expanded", "given"
+SHAPES = (REDUCED, FIRST, FILLED, COUNTED, EXPANDED, GIVEN)
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of one function; None where nothing was said.
-
-    ``pure``: a call does nothing but give its value, apart from ``output`` and ``writes``.
-    ``shares``: what the result shares with arguments. ``output`` names the parameter that takes an
-    array for the result, with its position; a call with one is a call without it, whose
-    result is stored there. ``writes`` names other parameters that are written into; those of an
-    empty tuple are none. ``tried``: the function may be called on small made-up arguments when
-    compiling: it is public, and checks what it is given.
-    """
+    """What is known of one function; None where nothing was said."""
 
     pure: bool | None = None
+    """A call does nothing but give its value, apart from ``output`` and ``writes``."""
     shares: tuple[Shares, ...] | None = None
+    """What the result shares with arguments."""
     output: tuple[str, int | None] | None = None
+    """The parameter that takes an array for the result, with its position: a call with one is a
+    call without it, whose result is stored there."""
     writes: tuple[str, ...] | None = None
+    """Other parameters that are written into; those of an empty tuple are none."""
     tried: bool | None = None
+    """The function may be called on small made-up arguments when compiling: it is public, and
+    checks what it is given."""
+    updates: bool | None = None
+    """It is called by emitted code, writes into its first argument, which that code owns, and
+    returns it."""
+    fresh: bool | None = None
+    """Two calls give two objects that must be kept apart, since one may be written into or run
+    through; False: one object may stand for both."""
+    total: tuple[str, ...] | None = None
+    """The classes of arguments (``ARGUMENTS``) that the function never raises for."""
+    classes: bool | None = None
+    """The classes of numbers decide the type of the result, whatever their values."""
+    elementwise: bool | None = None
+    """An array that it returns has the shape that its arguments are broadcast to, and each element
+    is computed from those at its place."""
+    shape: str | None = None
+    """A result that is an array has the shape of the ``"first"`` argument, in a call without
+    others, or ``"filled"``: with no more than a second one. It is that shape ``"reduced"`` over the
+    second argument, ``axis``, where ``keepdims`` may be given by name; ``"expanded"`` by that axis;
+    ``"given"`` as the second argument; or ``"counted"``: as many as the argument says."""
+    form: tuple[str, ...] | None = None
+    """It gives numbers in another form, as ``"text"`` or bits, or writes them somewhere; or it
+    makes ``"numbers"`` of such."""
 
     def over(self, other: Facts) -> Facts:
         """Return these facts, with those of ``other`` where nothing is said here."""
@@ -129,8 +171,19 @@ class Facts:
         return self.writes == () or (self.writes is None and self.is_pure)
 
 
+    def is_total_for(self, arguments: str) -> bool:
+        """Say whether the function never raises for arguments of one class."""
+        return self.total is not None and (arguments in self.total or ANY in self.total)
+
+    def has_form(self, form: str) -> bool:
+        """Say whether the function gives numbers as ``TEXT``, or makes numbers of such (READ)."""
+        return self.form is not None and form in self.form
+
+
 UNKNOWN = Facts()
-ELEMENTWISE = Facts(pure=True, shares=OWN, writes=(), tried=True)
+ELEMENTWISE = Facts(
+    pure=True, shares=OWN, writes=(), tried=True, fresh=False, elementwise=True,
+)
 """Facts about ufuncs, and about rules that consist of partial derivatives."""
 
 
@@ -148,16 +201,32 @@ def as_shares(given: Any) -> tuple[Shares, ...] | None:
 
 
 def stated(
-    pure: bool | None = None, shares: Any = None,
-    output: str | tuple[str, int | None] | None = None, writes: Sequence[str] | None = None,
-    tried: bool | None = None,
+    *, shares: Any = None, output: str | tuple[str, int | None] | None = None,
+    writes: Sequence[str] | None = None, total: str | Sequence[str] | None = None,
+    form: str | Sequence[str] | None = None, shape: str | None = None, **plain: Any,
 ) -> Facts:
-    """Return the record of what is said of a function; see ``Facts``."""
+    """Return the record of what is said of a function; see ``Facts``.
+
+    Raises TypeError for a fact that there is not, ValueError for a word that means nothing.
+    """
     if isinstance(output, str):
         output = (output, None)
     return Facts(
-        pure, as_shares(shares), output, None if writes is None else tuple(writes), tried
+        shares=as_shares(shares), output=output, writes=None if writes is None else tuple(writes),
+        total=words("total", total, ARGUMENTS), form=words("form", form, FORMS),
+        shape=None if shape is None else words("shape", shape, SHAPES)[0], **plain,
     )
+
+
+def words(fact: str, given: str | Sequence[str] | None, known: tuple[str, ...]) -> Any:
+    """Return what is given for a fact, one word or several, as a tuple of known words."""
+    if given is None:
+        return None
+    found = (given,) if isinstance(given, str) else tuple(given)
+    for word in found:
+        if word not in known:
+            raise ValueError(f"{fact}={word!r}: one of {', '.join(map(repr, known))}")
+    return found
 
 
 class FactTable:

@@ -19,7 +19,7 @@ from adcompiler.ops.domains import Domain
 from adcompiler.ops.facts import ELEMENTWISE, OWN, UNKNOWN, Facts, FactTable
 from adcompiler.ops.forks import across_forks
 from adcompiler.ops.homes import home_module, prefixes, root_module, rule_packages
-from adcompiler.ops.ufunc_methods import facts_of_ufunc_method
+from adcompiler.ops.ufunc_methods import facts_of_ufunc, facts_of_ufunc_method
 
 logger = logging.getLogger("adcompiler")
 
@@ -286,7 +286,7 @@ class Registry:
             shares = OWN if module.startswith(OF_SCIPY) else None
             return said.over(Facts(pure=True, shares=shares, writes=(), tried=True))
         if isinstance(target, np.ufunc):
-            return said.over(ELEMENTWISE)
+            return said.over(facts_of_ufunc(target))
         if isinstance(getattr(target, "__self__", None), np.ufunc):
             said = said.over(facts_of_ufunc_method(target))
         inactive = self._inactive.get(target)
@@ -297,7 +297,7 @@ class Registry:
         if not rules:
             return said
         if all(rule.elementwise or rule.opted_out for rule in rules):
-            said = said.over(Facts(shares=ELEMENTWISE.shares))
+            said = said.over(Facts(shares=ELEMENTWISE.shares, elementwise=True))
         return said.over(Facts(pure=True, writes=(), tried=checks_arguments(target)))
 
     def all_facts(self) -> Iterator[tuple[Any, Facts]]:

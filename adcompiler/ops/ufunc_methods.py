@@ -1,10 +1,13 @@
-"""Facts about the methods of ufuncs, ``np.add.reduce`` and its like, which are the same for all."""
+"""Facts about ufuncs, and their methods as ``np.add.reduce``, which are the same for all."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from adcompiler.ops.facts import OWN, UNKNOWN, Facts
+import numpy as np
+
+from adcompiler.ops.facts import ELEMENTWISE, OWN, UNKNOWN, Facts
 
 METHODS: dict[str, Facts] = {
     "reduce": Facts(pure=True, shares=OWN, output=("out", 3), writes=(), tried=True),
@@ -13,6 +16,15 @@ METHODS: dict[str, Facts] = {
     "outer": Facts(pure=True, shares=OWN, output=("out", None), writes=(), tried=True),
     "at": Facts(pure=False, shares=OWN, writes=("a",), tried=False),
 }
+
+
+def facts_of_ufunc(function: np.ufunc) -> Facts:
+    """Return what is known of a ufunc by its class: what one of Python's functions does is not."""
+    if all(set(loop) <= set("O->") for loop in function.types):
+        return UNKNOWN
+    single = function.signature is None and function.nout == 1
+    return ELEMENTWISE if single else replace(ELEMENTWISE, elementwise=None)
+
 
 def facts_of_ufunc_method(method: Any) -> Facts:
     """Return what is known of a bound method of a ufunc."""

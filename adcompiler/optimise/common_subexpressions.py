@@ -47,9 +47,8 @@ class _Common:
         match statement:
             case Let(target, rhs, origin):
                 new = substitute(rhs, renamed)
-                if not makes_storage(new) and target not in self.written and (
-                    self.purity.is_pure(new)
-                ):
+                kept = target in self.written or makes_storage(new, self.purity.type_of(target))
+                if not kept and self.purity.is_pure(new):
                     key = self.key(new)
                     found = known.get(key)
                     if found is not None and self.purity.type_of(found) == self.purity.type_of(

@@ -10,32 +10,18 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from adcompiler.analyses.purity import Purity
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Const, Do, Item, Let, Pack, Rhs, Star, Statement, Try, Var,
-    operands, unstar,
+    operands,
 )
 from adcompiler.ir.visit import walk, with_blocks
-from adcompiler.ops.registry import hashable
+from adcompiler.ops.facts import ANY, ARRAYS, INTEGERS, ITERABLES, PLAIN, VALUES
+from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.optimise.dead_code import dead_code
-from adcompiler.runtime import evaluated, no_grad
+from adcompiler.runtime import evaluated
 from adcompiler.typed.unit import Unit
-
-QUIET: frozenset[Any] = frozenset({
-    len, range, zip, enumerate, reversed, iter, list, tuple, dict, dict.items, isinstance, type,
-    bool, str, repr, np.shape, np.ndim, np.size, np.copy, np.zeros_like, np.ones_like,
-    np.empty_like, operator.is_, operator.is_not, operator.not_, no_grad,
-})
-"""Functions that do not raise for values of known types."""
-
-ALIKE: frozenset[Any] = frozenset({
-    operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.pos,
-    operator.abs, abs,
-})
-"""Operators that do not raise for arrays of numbers of one shape."""
 
 
 def with_raising_kept(unit: Unit, statements: Sequence[Statement], needed: Sequence[Atom]) -> tuple[
@@ -106,20 +92,48 @@ class _Raising:
             case Attribute(obj, name) if isinstance(type_of(obj), t.Object):
                 type_ = type_of(obj)
                 return isinstance(type_, t.Object) and type_.field(name) is None
-            case Call(Const(function), args, ()) if hashable(function):
-                given = [type_of(unstar(arg)) for arg in args]
-                if function in QUIET and (given or function is no_grad) and (
-                    t.UNKNOWN not in given
-                ):
-                    return any(isinstance(arg, Star) for arg in args)
-                if function in ALIKE and all(isinstance(type_, t.Array) for type_ in given):
-                    return any(type_.kind == "other" for type_ in given if isinstance(
-                        type_, t.Array)) or self.stretches(args)
+            case Call(Const(function), args, ()) if not any(isinstance(a, Star) for a in args):
+                total = REGISTRY.facts(function).total
+                if total and any(self.are(arguments, args) for arguments in total):
+                    return False
         return self.purity.may_raise(rhs)
+
+    def are(self, arguments: str, args: Sequence[Any]) -> bool:
+        """Say whether arguments are all of a class for which a function may be total."""
+        types = [self.unit.type(arg) for arg in args]
+        if arguments == ARRAYS and self.stretches(args):
+            return False
+        return arguments == ANY or (bool(types) and all(is_one_of(arguments, ty) for ty in types))
 
     def stretches(self, args: Sequence[Any]) -> bool:
         """Say whether arrays of different shapes may meet."""
         return len({self.unit.shape_class(arg) for arg in args}) > 1
+
+
+def is_one_of(arguments: str, type_: t.Type) -> bool:
+    """Say whether all values of a type are of a class of arguments."""
+    match type_:
+        case t.Scalar(kind):
+            return kind != "other" and (
+                arguments in (VALUES, PLAIN) or (arguments == INTEGERS and kind in ("bool", "int"))
+            )
+        case t.Array(_, ndim):
+            if arguments == ITERABLES:
+                return ndim > 0
+            return arguments in (ARRAYS, VALUES) and type_.kind in ("int", "float", "complex")
+        case t.List() | t.Tuple() | t.Dict() | t.Range() | t.Text():
+            return arguments == ITERABLES or (arguments == PLAIN and is_plain(type_))
+    return False
+
+
+def is_plain(type_: t.Type) -> bool:
+    """Say whether a value is a number, a text, or a container of such."""
+    match type_:
+        case t.List(item):
+            return is_plain(item)
+        case t.Tuple(items) | t.Dict(_, items):
+            return all(map(is_plain, items))
+    return isinstance(type_, (t.Scalar, t.Range, t.Text, t.Bottom))
 
 
 def is_class(type_: t.Type) -> bool:

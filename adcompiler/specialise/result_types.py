@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.exceptions import AxisError
 
-from adcompiler.analyses.variants import CLASS_ALONE, combined, exact, has_number, variants, widened
+from adcompiler.analyses.variants import combined, exact, has_number, variants, widened
 from adcompiler.frontend.scope import MISSING
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Const, Item, Pack, Star, unstar
-from adcompiler.ops.registry import hashable
+from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.values import CannotStandInError, on_stand_ins, stand_in, try_types
 
@@ -101,7 +101,7 @@ class ResultTypes(Writer):
         inexact = not all(exact(self.unit.type(atom)) for atom in atoms)
         if isinstance(found, t.Unknown) and not inexact:
             return found
-        by_value = has_number(found) and not (hashable(function) and function in CLASS_ALONE)
+        by_value = has_number(found) and REGISTRY.facts(function).classes is not True
         tried = on_stand_ins(function)
         if tried is None or not (inexact or by_value):
             return found

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Item, Rhs, Star, Update, Var, operands
+from adcompiler.ops.facts import FILLED, FIRST, Facts
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.typed.variables import Variables
 
@@ -84,37 +84,42 @@ class Shapes(Variables):
             return self.window(rhs) or self.gathered(rhs)
         if isinstance(rhs, Update):
             return self.shape_class(rhs.obj)
-        if isinstance(rhs, Call) and isinstance(made := self.definition(rhs.func), Attribute) and (
-            made.name in ("copy", "astype") and isinstance(self.type(made.obj), t.Array)
-        ):
-            return self.shape_class(made.obj)
+        if isinstance(rhs, Call) and isinstance(made := self.definition(rhs.func), Attribute):
+            if not isinstance(self.type(made.obj), t.Array):
+                return None
+            method = REGISTRY.facts(getattr(np.ndarray, made.name, None))
+            return self.shape_class(made.obj) if method.shape == FIRST else None
         if not isinstance(rhs, Call) or not isinstance(rhs.func, Const):
             return None
-        function = REGISTRY.resolve(rhs.func.value)
-        args = [arg for arg in rhs.args if not isinstance(arg, Star)]
-        if not hashable(function):
+        if any(isinstance(arg, Star) for arg in rhs.args):
             return None
-        if function in KEEPDIMS and args:
-            return self.reduced(args, dict(rhs.kwargs))
-        if function is np.arange and len(args) == 1:
-            size = self.definition(args[0])
-            if isinstance(size, Attribute) and size.name == "size" and getattr(
-                self.type(size.obj), "ndim", 0
-            ) == 1:
-                return self.shape_class(size.obj)
-        if function is np.expand_dims and len(args) == 2 and isinstance(args[1], Const):
-            return self.restored(self.shape_class(args[0]), args[1].value)
-        if function is np.broadcast_to and len(args) == 2 and not rhs.kwargs:
-            shape = self.definition(args[1])
-            if isinstance(shape, Attribute) and shape.name == "shape":
-                return self.shape_class(shape.obj)
-        if rhs.kwargs:
-            return None
-        if function in LIKE_FIRST and (len(args) == 1 or function is np.full_like):
-            return self.shape_class(args[0])
-        if is_elementwise(function):
-            return self.broadcast_class(args)
-        return None
+        known = REGISTRY.facts(rhs.func.value)
+        return self.said_shape(known, list(rhs.args), dict(rhs.kwargs))
+
+    def said_shape(
+        self, known: Facts, args: list[Any], kwargs: dict[str | None, Atom]
+    ) -> ShapeClass | None:
+        """Return the shape class of a result by what is said of the function called."""
+        match known.shape:
+            case "reduced" if len(args) in (1, 2):
+                return self.reduced(args, kwargs)
+            case _ if kwargs or not args:
+                return None
+            case "counted" if len(args) == 1:
+                size = self.definition(args[0])
+                if isinstance(size, Attribute) and size.name == "size" and getattr(
+                    self.type(size.obj), "ndim", 0
+                ) == 1:
+                    return self.shape_class(size.obj)
+            case "expanded" if len(args) == 2 and isinstance(args[1], Const):
+                return self.restored(self.shape_class(args[0]), args[1].value)
+            case "given" if len(args) == 2:
+                shape = self.definition(args[1])
+                if isinstance(shape, Attribute) and shape.name == "shape":
+                    return self.shape_class(shape.obj)
+            case "first" | "filled" if len(args) <= 1 + (known.shape == FILLED):
+                return self.shape_class(args[0])
+        return self.broadcast_class(args) if known.elementwise else None
 
     def reduced(self, args: list[Any], kwargs: dict[str | None, Atom]) -> ShapeClass | None:
         """Return the shape class of a reduction that keeps its axes, with extent 1."""
@@ -237,32 +242,6 @@ def left_away(part: Any) -> int | None:
     return None if part.stop == 0 else start - stop
 
 
-ELEMENTWISE: frozenset[Callable[..., Any]] = frozenset({
-    operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod,
-    operator.pow, operator.neg, operator.pos, operator.abs, abs, operator.iadd, operator.isub,
-    operator.imul, operator.itruediv, operator.eq, operator.ne, operator.lt, operator.le,
-    operator.gt, operator.ge, operator.and_, operator.or_, operator.xor, operator.invert, np.where,
-    np.clip,
-})
-"""Functions whose array result has the broadcast shape of their arguments."""
-
-KEEPDIMS: frozenset[Callable[..., Any]] = frozenset({
-    np.sum, np.max, np.min, np.mean, np.prod, np.std, np.var,
-})
-"""Reductions that take ``axis`` and ``keepdims``."""
-
-LIKE_FIRST: frozenset[Callable[..., Any]] = frozenset({
-    np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.copy, np.ndarray.copy,
-    np.ndarray.astype, np.conj, np.real, np.imag, np.nan_to_num,
-})
-"""Functions whose array result has the shape of their first argument, when called with one only."""
-
-
 def is_elementwise(function: Any) -> bool:
     """Say whether a function's array result has the broadcast shape of its arguments."""
-    if isinstance(function, np.ufunc):
-        return function.signature is None and function.nout == 1
-    if function in ELEMENTWISE:
-        return True
-    rule = REGISTRY.find(function)
-    return rule is not None and rule.elementwise
+    return hashable(function) and REGISTRY.facts(function).elementwise is True

@@ -136,6 +136,31 @@ facts(
     np.ndarray.__getitem__, np.ndarray.__array__, pure=True, writes=(), tried=True,
 )
 
+# -- objects of their own, shapes, text -----------------------------------------------------------
+
+facts(*named("numpy", """
+    array copy empty empty_like full full_like ones ones_like zeros zeros_like
+"""), np.ndarray.copy, fresh=True)
+facts(*named("numpy", "shape ndim size copy zeros_like ones_like empty_like"), total="values")
+facts(np.where, np.clip, elementwise=True)
+facts(*named("numpy", "sum max min mean prod std var"), shape="reduced")
+facts(*named("numpy", """
+    zeros_like ones_like empty_like copy conj real imag nan_to_num
+"""), np.ndarray.copy, np.ndarray.astype, shape="first")
+facts(np.full_like, shape="filled")
+facts(np.arange, shape="counted")
+facts(np.expand_dims, shape="expanded")
+facts(np.broadcast_to, shape="given")
+
+facts(*named("numpy", """
+    array2string array_str array_repr format_float_positional format_float_scientific savetxt save
+    savez savez_compressed base_repr binary_repr
+"""), np.ndarray.tobytes, np.ndarray.dumps, np.ndarray.dump, np.ndarray.tofile, form="text")
+facts(*named("numpy", """
+    loadtxt genfromtxt fromstring frombuffer fromfile load fromregex array asarray asanyarray
+    ascontiguousarray asfortranarray float64 float32 asmatrix matrix bmat
+"""), np.ndarray.astype, form="numbers")
+
 # -- arrays for results ------------------------------------------------------------------------
 
 POSITIONS = {

@@ -15,7 +15,7 @@ from adcompiler.frontend.replacements import REPLACEMENTS
 from adcompiler.frontend.state import Recipe
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Attribute, Call, Closure, Const, Origin, Star
-from adcompiler.ops.basics import VALUES
+from adcompiler.ops.basics import GIVES_VALUE
 from adcompiler.ops.facts import HOLDS, Facts, Shares
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime import called
@@ -276,7 +276,7 @@ def call_function(
             return call_python(s, func, value, args, kwargs, origin, name)
         return primitive(s, func, args, kwargs, origin, name)
     if isinstance(getattr(value, "__self__", None), str):
-        return primitive(s, func, args, kwargs, origin, name, VALUES)
+        return primitive(s, func, args, kwargs, origin, name, GIVES_VALUE)
     if writes_elsewhere(s, value, args, kwargs, origin):
         return UNDEF
     rule = REGISTRY.find(value, tuple(class_of(s, a) for a in args if not isinstance(a, Star)))
@@ -297,7 +297,7 @@ def call_function(
     ):
         func, value = s.unit.relied.part(value, "__wrapped__", original), original
     if isinstance(value, python_types.FunctionType) and stays_whole(value):
-        return primitive(s, func, args, kwargs, origin, name, VALUES)
+        return primitive(s, func, args, kwargs, origin, name, GIVES_VALUE)
     if isinstance(value, python_types.FunctionType):
         return call_python(s, func, value, args, kwargs, origin, name)
     return call_compiled_code(s, func, args, kwargs, origin, name)
@@ -310,7 +310,7 @@ def call_compiled_code(
     value = func.value
     known = REGISTRY.facts(value)
     if isinstance(value, type):
-        known = known.over(VALUES if makes_sparse_or_spline(value) else HOLDER)
+        known = known.over(GIVES_VALUE if makes_sparse_or_spline(value) else HOLDER)
     elif REGISTRY.has_methods(value):
         known = known.over(FROZEN)
     owner = getattr(value, "__self__", None)
