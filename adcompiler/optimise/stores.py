@@ -15,7 +15,8 @@ import numpy as np
 from adcompiler.analyses.storage import Sharing, written_operand
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Block, Call, Const, Item, Let, Loop, Pack, Slice, Statement, Step, Update, Var, unstar,
+    Atom, Block, Call, Const, Item, Let, Loop, Pack, Slice, Star, Statement, Step, Update, Var,
+    unstar,
 )
 from adcompiler.ir.visit import count_uses, substitute_statement, walk, with_blocks
 from adcompiler.runtime import add_at
@@ -189,11 +190,13 @@ class _Stores:
         rhs = self.made.get(iterable)  # type: ignore[arg-type]
         if not isinstance(rhs, Call) or not isinstance(rhs.func, Const):
             return False
+        args = [arg for arg in rhs.args if not isinstance(arg, Star)]
+        if not args or len(args) != len(rhs.args):
+            return False
         if rhs.func.value is reversed:
-            return self.counts_up_from_zero(unstar(rhs.args[0]))
+            return self.counts_up_from_zero(args[0])
         if rhs.func.value is not range:
             return False
-        args = [unstar(arg) for arg in rhs.args]
         start, stop = (Const(0), args[0]) if len(args) == 1 else args[:2]
         step = args[2] if len(args) == 3 else Const(1)
         if not isinstance(step, Const) or type(step.value) is not int:

@@ -69,6 +69,11 @@ def project(g: Any, x: Any) -> Any:
     if g is None:
         return None
     if isinstance(x, (tuple, list)):
+        if len(g) != len(x):
+            raise TypeError(
+                f"a cotangent of {len(g)} items for a {type(x).__name__} of {len(x)}: an operator "
+                "joins or repeats sequences that were not known to be such when compiling"
+            )
         parts = [project(gi, xi) for gi, xi in zip(g, x, strict=True)]
         return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
     if isinstance(x, dict):

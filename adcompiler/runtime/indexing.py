@@ -156,6 +156,10 @@ def last_written(g: Any, index: Any, x: Any) -> Any:
     Where ``index`` names an element several times only the value stored last took effect: the
     others get zero.
     """
+    if not isinstance(x, np.ndarray):
+        return g  # keys and positions of containers name one item
+    if is_basic(index):
+        return np.array(g)
     g = np.asarray(g)
     order = np.full(x.shape, -1, np.intp)
     positions = np.arange(g.size).reshape(g.shape)

@@ -35,8 +35,8 @@ class Everyday(Attempts):
             f"np.multiply({x}, 0.5, {a})", f"np.tanh({x}, {a})", f"np.tanh({x}, out={a})",
             f"np.clip({x}, -0.5, 0.5, out={a})", f"({x}).clip(-0.5, 0.5, {a})",
             f"np.cumsum({x}, axis=0, out={a})", f"({x}).cumsum(0, None, {a})",
-            f"np.add.accumulate({x}, 0, None, {a})", f"np.round({x}, 8, {a})",
-            f"({x}).round(8, out={a})", f"np.subtract({a}, {self.number(env, 1)}, {a})",
+            f"np.add.accumulate({x}, 0, None, {a})", f"np.round({x}, 0, {a})",
+            f"({x}).round(0, out={a})", f"np.subtract({a}, {self.number(env, 1)}, {a})",
         ]
         if more is not None:
             options += [

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from adcompiler.analyses.storage import is_mutable
+from adcompiler.analyses.storage import is_mutable, part_type
 from adcompiler.derive.destructive import is_call_of, known_write
 from adcompiler.derive.reverse.base import Sweep
 from adcompiler.derive.reverse.cotangents import Cotangents, bar
@@ -100,8 +100,10 @@ class WriteReverser(Restoring):
         )
 
     def is_view(self, part: Atom) -> bool:
-        """Say whether a value may share storage with what it was read from."""
-        if not isinstance(part, Var) or not isinstance(self.s.unit.type(part), t.Array):
+        """Say whether a value, read out of an array or of what may be one, may be its storage."""
+        if not isinstance(part, Var) or not isinstance(
+            self.s.unit.type(part), (t.Array, t.Unknown)
+        ):
             return False
         rhs = self.s.unit.definition(part)
         return rhs is None or any(True for _ in self.sharing.of(part, rhs))
@@ -261,10 +263,12 @@ class WriteReverser(Restoring):
 
     def repeats(self, new: Update) -> bool:
         """Say whether a store may name an element several times."""
-        step = new.steps[-1]
-        if step.kind != "item" or not self.sharing.copies(step.args[0]):
+        step, unit = new.steps[-1], self.s.unit
+        if step.kind != "item" or self.sharing.is_basic(step.args[0]):
             return False
-        type_ = self.s.unit.type(step.args[0])
+        if not isinstance(part_type(unit.type(new.obj), new.steps[:-1]), (t.Array, t.Unknown)):
+            return False
+        type_ = unit.type(step.args[0])
         return not (isinstance(type_, t.Array) and type_.kind == "bool")
 
     # -- metadata ------------------------------------------------------------------------------

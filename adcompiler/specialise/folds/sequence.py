@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterable
 from typing import Any
 
 from adcompiler.analyses.storage import is_mutable
@@ -86,10 +87,13 @@ def fold_add(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str)
     if isinstance(left, t.List) and isinstance(right, t.List) and left != right:
         type_ = t.List(t.join(left.item, right.item))
         return s.let(Call(Const(operator.add), tuple(args)), type_, name, origin)
-    unknown = isinstance(left, t.Unknown) + isinstance(right, t.Unknown)
-    if unknown == 1 and any(isinstance(type_, (t.List, t.Tuple)) for type_ in (left, right)):
-        return s.call(Const(joined), args, {}, origin, name)
-    return None
+    return s.call(Const(joined), args, {}, origin, name) if joins((left, right)) else None
+
+
+def joins(types: Iterable[t.Type]) -> bool:
+    """Say whether a sum of two is one of sequences, though one of the types is not known."""
+    kinds = [isinstance(type_, (t.List, t.Tuple)) for type_ in types if type_ != t.UNKNOWN]
+    return kinds == [True]
 
 
 @folds(without_keys)

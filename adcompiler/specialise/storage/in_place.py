@@ -14,8 +14,10 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import with_blocks
 from adcompiler.runtime import check_rebinds, keeps_shape
+from adcompiler.runtime.sequences import joined
 from adcompiler.specialise.calls.libraries import INSTALLED, STANDARD
 from adcompiler.specialise.folds.in_place import SIGNS, refuse_write
+from adcompiler.specialise.folds.sequence import joins
 from adcompiler.specialise.generators import report_generators
 from adcompiler.specialise.writer import Writer
 
@@ -65,6 +67,8 @@ def without_writes(
                 if target in checked:
                     sign = Const(SIGNS[plain])
                     yield Do(Call(Const(check_rebinds), (args[0], sign)), origin)
+                if SIGNS[plain] == "+" and joins(map(s.unit.type, map(unstar, args))):
+                    plain = joined
                 yield Let(target, Call(Const(plain), args), origin)
                 yield from shape_check(s, unstar(args[0]), target, origin)
             case _:

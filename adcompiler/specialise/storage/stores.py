@@ -12,8 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.analyses.storage import IN_PLACE
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import NONE, UNDEF, Atom, Call, Const, Item, Origin, Step, Var, unstar
+from adcompiler.ir.nodes import (
+    NONE, UNDEF, Atom, Call, Const, Item, Let, Origin, Step, Var, unstar,
+)
 from adcompiler.runtime import accumulate
 from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.storage.slices import store_slice
@@ -36,6 +39,8 @@ def store_item(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: st
     step = Step("item", args=(index,))
     if isinstance(value, Var) and s.heap.identity(value) == s.heap.place(obj, step):
         return NONE  # x[i] += y has written it already
+    if isinstance(type_, t.Array):
+        value = augmented(s, obj, step, value, origin)
     if isinstance(type_, t.Array) and s.written_either(obj, origin, lambda part: store_item(
         s, [part, index, value], {}, origin, name
     )):
@@ -74,7 +79,7 @@ def store_in_array(
         getattr(s.unit.type(value), "kind", "") == "complex"
     ):
         value = s.attribute(value, "real", origin)
-    if heap.reads_from(value, obj) and heap.sharing.copies(step.args[0]):
+    if heap.reads_from(value, obj) and not heap.sharing.is_basic(step.args[0]):
         if is_mask(s.unit.type(step.args[0])):
             # what NumPy reads there depends on which elements it has written by then
             s.reject(
@@ -88,6 +93,25 @@ def store_in_array(
         heap.write(obj, (step,), added, origin, adds=True)
         return
     heap.write(obj, (step,), value, origin)
+
+
+def augmented(s: Writer, obj: Var, step: Step, value: Atom, origin: Origin) -> Atom:
+    """Return ``obj[index] op value`` for the value ``obj[index] op= value`` that was just made.
+
+    Whether ``obj[index]`` is a view may not be known. In either case it is what the store leaves.
+    """
+    made, heap = s.out[-1] if s.out else None, heap_of(s)
+    match made:
+        case Let(target, Call(Const(function), (Var() as old, change), ())) if (
+            target is value and any(function is other for other in IN_PLACE)
+        ):
+            read = s.unit.definition(old)
+            if isinstance(read, Item) and read.index == step.args[0] and (
+                isinstance(read.obj, Var) and heap.reference(read.obj) == heap.reference(obj)
+            ):
+                s.out.pop()
+                return s.call(Const(IN_PLACE[function]), [old, change], {}, origin, "new")
+    return value
 
 
 def is_mask(index: t.Type) -> bool:
