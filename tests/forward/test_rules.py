@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from adcompiler import MissingRuleError, jvp
-from adcompiler.analyses.purity import DESTRUCTIVE
+from tests.rules.updates import DESTRUCTIVE
 from adcompiler.rulekit import REGISTRY
 from adcompiler.rulekit.comparison import inner, kind_difference, numbers
 from adcompiler.rulekit.testing import (

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from adcompiler import ADError, MissingRuleError, UnsupportedError, jvp
-from adcompiler.analyses.purity import DESTRUCTIVE
+from tests.rules.updates import DESTRUCTIVE
 from adcompiler.rulekit import REGISTRY
 from adcompiler.rulekit.comparison import numbers
 from adcompiler.rulekit.testing import _random_direction, rule_name, sample_calls

@@ -27,7 +27,7 @@ import scipy.stats
 
 import adcompiler
 from adcompiler import vjp
-from adcompiler.analyses.purity import DESTRUCTIVE
+from tests.rules.updates import DESTRUCTIVE
 from adcompiler.dispatch import as_real
 from adcompiler.ops.homes import public_place
 from adcompiler.rulekit import REGISTRY, Call

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from adcompiler.analyses.purity import DESTRUCTIVE
+from tests.rules.updates import DESTRUCTIVE
 from adcompiler.rulekit import REGISTRY, Call
 from adcompiler.rulekit.comparison import map_leaves, numbers
 from adcompiler.rulekit.testing import check_rule, rule_function, rule_name, sample_calls

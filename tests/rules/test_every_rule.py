@@ -6,7 +6,7 @@ from importlib.metadata import entry_points
 import numpy as np
 import pytest
 
-from adcompiler.analyses.purity import DESTRUCTIVE
+from tests.rules.updates import DESTRUCTIVE
 from adcompiler.ops.homes import ENTRY_POINT_GROUP
 from adcompiler.rulekit import REGISTRY
 from adcompiler.rulekit.testing import check_rule, rule_name, sample_calls

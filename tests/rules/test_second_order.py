@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from adcompiler import ADError, grad, vjp
-from adcompiler.analyses.purity import DESTRUCTIVE
+from tests.rules.updates import DESTRUCTIVE
 from adcompiler.api.second_order import pulled, second_order
 from adcompiler.rulekit import REGISTRY
 from adcompiler.rulekit.comparison import inner
