@@ -23,7 +23,7 @@ def add_at(buffer: Any, index: Any, g: Any) -> Any:
         if buffer.dtype.kind == "f" and np.iscomplexobj(g):
             g = np.real(g)  # what is real has a real cotangent
         if is_basic(index):
-            buffer[index] += g
+            buffer[index] = buffer[index] + g  # a store, whether that is a number or a view
         else:
             np.add.at(buffer, index, g)
     elif isinstance(buffer, tuple):

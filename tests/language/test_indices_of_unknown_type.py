@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adcompiler import ADError, grad, hvp, jacfwd, jacobian, jvp, value_and_grad, vjp
-from adcompiler.runtime.containers import RebindError
+from adcompiler import grad, hvp, jacfwd, jacobian, jvp, value_and_grad, vjp
 
 KINDS: dict[str, Any] = {
     "ints": [0, -1, 2],
@@ -98,11 +97,7 @@ def test_every_mode(program: Callable[..., Any], kind: str) -> None:
     ], axis=-1)
     np.testing.assert_allclose(columns, wanted, atol=1e-8)
     for operator in (jacobian, jacfwd):
-        try:
-            found = operator(program)(X, indices)
-        except ADError:
-            continue
-        np.testing.assert_allclose(found, wanted, atol=1e-8)
+        np.testing.assert_allclose(operator(program)(X, indices), wanted, atol=1e-8)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -121,8 +116,4 @@ def test_second_order(program: Callable[..., Any], kind: str) -> None:
     direction = np.array([0.2, 1.0, -0.4, 0.6])
     g = grad(f)
     slope = (g(X + 1e-6 * direction) - g(X - 1e-6 * direction)) / 2e-6
-    try:
-        found = hvp(f, X, direction)
-    except (ADError, RebindError):
-        return
-    np.testing.assert_allclose(found, slope, atol=1e-6)
+    np.testing.assert_allclose(hvp(f, X, direction), slope, atol=1e-6)

@@ -99,3 +99,31 @@ def test_check_where_the_power_may_be_complex(f):
 
 def test_complex_power_of_a_literal_is_typed_complex():
     assert grad(lambda x: (x * (-4.0) ** 0.5).imag)(3.0) == pytest.approx(2.0)
+
+
+def largest_of_three(x):
+    return max(-1.0, math.sqrt(x), 0.0) ** 1.5
+
+
+def first_of_two(x):
+    return max(0.0, x) ** 1.5
+
+
+def largest_of_two(x):
+    return max(-1.0, np.sqrt(x)) ** 1.5
+
+
+@pytest.mark.parametrize("x", [4.0, 0.25])
+def test_powers_of_the_largest(x):
+    assert grad(largest_of_three)(x) == pytest.approx(0.75 * x ** -0.25)
+    assert grad(largest_of_two)(x) == pytest.approx(0.75 * x ** -0.25)
+    assert grad(first_of_two)(x) == pytest.approx(1.5 * x**0.5)
+
+
+def test_power_of_the_largest_of_a_negative_number_and_nan():
+    """`max` keeps the first operand if the second is not a number: the power is complex."""
+    assert isinstance(largest_of_two(math.nan), complex)
+    with pytest.raises(TypeError, match="of a negative number is complex"):
+        value_and_grad(largest_of_two)(math.nan)
+    assert first_of_two(math.nan) == 0.0
+    assert value_and_grad(first_of_two)(math.nan) == (0.0, 0.0)

@@ -100,3 +100,29 @@ def test_with_derivatives_of_what_it_may_be(f):
     assert pullback(2.0 if value == 1.5 else [2.0]) == (
         (2.0, [0.0]) if value == 1.5 else (0.0, [2.0])
     )
+
+
+def item_of_a_list(x, m, v, data):
+    for step in (3, 1.3):
+        c = v
+        view = m["w"]
+        view[0] += x * step
+    held = [v, m["w"], 1.0]
+    data[...] = held[1]
+    return np.sum(c * c) + x * data[0]
+
+
+def test_variable_of_a_loop_that_is_written_through_a_list():
+    """The sweep copies what a write may change; a variable of a loop may be unbound by then."""
+    v, data = np.array([0.4, -1.1, 0.6]), np.zeros(3)
+
+    def f(x):
+        return item_of_a_list(x, {"w": np.ones(3)}, v, data.copy())
+
+    value, pullback = vjp(
+        item_of_a_list, 0.7, {"w": np.ones(3)}, v, data, argnums=(0, 2)
+    )
+    assert value == f(0.7)
+    x_bar, v_bar = pullback(1.0)
+    assert x_bar == pytest.approx((f(0.7 + 1e-6) - f(0.7 - 1e-6)) / 2e-6, rel=1e-8)
+    np.testing.assert_allclose(v_bar, 2.0 * v)

@@ -55,10 +55,12 @@ def lead(s: Specialiser, obj: Atom, steps: Sequence[Step], origin: Origin) -> At
 
 
 def copied(s: Specialiser, atom: Atom, name: str, origin: Origin) -> Var:
-    """Write a copy of an array."""
-    type_ = s.unit.type(atom)
-    function = np.copy if isinstance(type_, t.Array) else own
+    """Write a copy of a value with storage; of one that may not be bound, if it is."""
+    type_, unsure = s.unit.type(atom), atom in s.unit.unsure
+    function = np.copy if isinstance(type_, t.Array) and not unsure else own
     new = s.let(Call(Const(function), (atom,)), type_, name, origin)
+    if unsure:
+        s.unit.unsure.add(new)
     if isinstance(type_, t.Array):
         s.unit.shapes[new] = s.unit.shape_class(atom)
     return new

@@ -27,8 +27,11 @@ SIGN_KEPT = frozenset({
 })
 """Functions whose result is not negative if no operand is."""
 
-MAXIMA = frozenset({max, np.maximum})
-"""Functions whose result is not negative if one operand is not."""
+MAXIMA = frozenset({np.maximum})
+"""Functions whose result is not negative if one operand is not: what is not a number wins."""
+
+FIRST_WINS = frozenset({max})
+"""Those that keep an operand in front of one that is not a number."""
 
 DEPTH = 8
 
@@ -77,8 +80,11 @@ def never_negative(s: Writer, x: Atom, depth: int) -> bool:
         return True
     if not all(isinstance(s.unit.type(a), t.Scalar) for a in operands):
         return False
+    if function in FIRST_WINS:
+        operands = [a for a in operands if a is operands[0] or isinstance(a, Const)]
     signs = (never_negative(s, a, depth - 1) for a in operands)
-    return any(signs) if function in MAXIMA else function in SIGN_KEPT and all(signs)
+    is_maximum = function in MAXIMA or function in FIRST_WINS
+    return any(signs) if is_maximum else function in SIGN_KEPT and all(signs)
 
 
 def is_even(exponent: Atom) -> bool:
