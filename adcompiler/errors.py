@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 LIMITATIONS = "docs/limitations.md"
 
@@ -149,3 +150,16 @@ class ArgnumsError(ADError, ValueError):
 
 class NotBatchable(Exception):
     """Code that has to be run for one seed after another."""
+
+
+class Declined(Exception):
+    """A backend has nothing for a form; ``problem`` says for which one, ``origin`` where.
+
+    With a ``hint`` the problem is the user's to mend, and the whole of what is said.
+    """
+
+    def __init__(self, problem: str, origin: Any = None, hint: str = "") -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.origin = origin
+        self.hint = hint

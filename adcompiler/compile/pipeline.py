@@ -12,14 +12,13 @@ from inspect import Parameter
 from pathlib import PurePath
 from typing import Any
 
-from adcompiler.backends.native.product import with_native
-from adcompiler.backends.native.values import Declined
 from adcompiler.backends.python.module import emit_module
 from adcompiler.budget import Budget
 from adcompiler.compile.applied import applied, types_of
+from adcompiler.compile.backends import BACKENDS
 from adcompiler.compile.modes import MODES, Form
 from adcompiler.compile.nested import derive
-from adcompiler.errors import Finding, MissingRuleError, NotBatchable, UnsupportedError
+from adcompiler.errors import Declined, Finding, MissingRuleError, NotBatchable, UnsupportedError
 from adcompiler.frontend.depth import compiling
 from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
@@ -34,7 +33,6 @@ from adcompiler.products.linearization import NotSplittable
 from adcompiler.products.product import Product, optimised
 from adcompiler.products.specialised import Typed, specialise
 from adcompiler.runtime import apart, same_shape, same_trailing_shape
-from adcompiler.runtime.native import has_compiler, runs_plain
 from adcompiler.typed.tables import Settings
 from adcompiler.typed.unit import Unit
 
@@ -57,8 +55,7 @@ class Request:
     If ``batched``, cotangents or tangents have a leading axis, one row for each seed; if they are
     ``constant``, what they decide alone is computed by a function of its own.
     With ``parameters`` the emitted function is called as the user's is (keywords, defaults, stars).
-    ``backend`` is ``native`` for loops of machine numbers beside the Python code (refused where
-    there is nothing for a form), ``auto`` for such loops where that can be.
+    ``backend`` names what runs it: see ``compile/backends.py``.
     ``budget`` is what compiling may cost.
     """
 
@@ -160,42 +157,34 @@ def all_stages(request: Request) -> Iterator[Result]:
     yield "optimise", unit, verified(product.functions, unit)
 
     text, bound = emit_module(product, unit, request.parameters)
-    text, native = with_loops(request, product, unit, text)
+    text, native = with_backend(request, product, unit, text)
     entry = product.functions[0].name
     yield "source", unit, Emitted(text, entry, unit, product, bound, native=native)
 
 
-def with_loops(
+def with_backend(
     request: Request, product: Product, unit: Unit, text: str
 ) -> tuple[str, tuple[str, ...]]:
-    """Return a module with loops of machine numbers behind it, and what calls them.
+    """Return a module with what the backend writes behind it, and what ``explain`` says of it.
 
-    Where there are none, that is empty under ``python``, and tells why under ``auto``.
+    That is the name of what is called and what it is; nothing for Python alone; no name and the
+    reason where the backend may leave a function to Python, and does.
     """
-    if request.backend == "python":
+    backend = BACKENDS[request.backend]
+    if backend.write is None:
         return text, ()
     try:
-        if not MODES[request.mode].has_loops or request.has_aux:
-            raise Declined("there are loops for grad and value_and_grad without aux only")
-        if request.backend == "auto" and not has_compiler():
-            return text, ("", "stays in Python: numba is not installed")
-        text, native = with_native(text, product, unit)
+        text, entry = backend.write(text, product, unit, request)
     except Declined as declined:
-        origin = declined.origin or product.functions[0].origin
-        finding = origin.finding(
-            f"the native backend has nothing for this: {declined.problem}",
-            'use backend="auto", which keeps such functions in Python', "native",
-        )
-        if request.backend == "native":
-            raise UnsupportedError([finding]) from None
-        place = f"{PurePath(origin.file).name}:{origin.line}"
-        return text, ("", f"stays in Python: {declined.problem} ({place})")
-    if not has_compiler() and not runs_plain():
-        raise UnsupportedError([product.functions[0].origin.finding(
-            'backend="native" needs numba, which is not installed',
-            'pip install "adcompiler[native]", or use backend="auto"', "native",
-        )])
-    return text, native
+        origin = declined.origin
+        if backend.optional:
+            place = "" if origin is None else f" ({PurePath(origin.file).name}:{origin.line})"
+            return text, ("", f"stays in Python: {declined.problem}{place}")
+        nothing = "" if declined.hint else f"the {backend.name} backend has nothing for this: "
+        raise UnsupportedError([(origin or product.functions[0].origin).finding(
+            nothing + declined.problem, declined.hint or backend.instead, "native",
+        )]) from None
+    return text, (entry, backend.doc)
 
 
 def verified(functions: list[Function], unit: Unit | None = None) -> list[Function]:

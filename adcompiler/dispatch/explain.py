@@ -62,12 +62,10 @@ def explain(compiled: Compiled, s: Specialisations, values: tuple[Any, ...]) -> 
 
 
 def backend_of(report: dict[str, list[str]]) -> str:
-    """Return what runs a derivative: machine loops, or Python, with the reason."""
+    """Return what runs a derivative, with the reason if it stays in Python."""
     match report.get("native", []):
-        case [entry] if entry:
-            return "native loops"
-        case ["", reason]:
-            return reason
+        case [_, said]:
+            return said
     return "Python"
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
+from adcompiler.compile.backends import BACKENDS
 from adcompiler.compile.modes import MODES
-from adcompiler.runtime.native import has_compiler, runs_plain
-
-BACKENDS = ("python", "native", "auto")
 
 
 @dataclass(frozen=True)
@@ -39,6 +37,4 @@ def debugging() -> bool:
 
 def backend_key(backend: str) -> tuple[str, ...]:
     """Return what tells code of a backend from that of others."""
-    if backend == "python":
-        return ()
-    return (backend, "compiled" if has_compiler() else "plain" if runs_plain() else "nothing")
+    return () if backend == "python" else (backend, BACKENDS[backend].state())

@@ -303,8 +303,8 @@ class Specialisations:
         vars(module).update(bound)
         entry = getattr(module, name)
         run = entry
-        if any(report.get("native") or ()):
-            run = getattr(module, report["native"][0], entry)
+        if called := (report.get("native") or ("",))[0]:
+            run = getattr(module, called)
         mode = MODES[self.options.mode]
         second = None
         if mode.halves and not report.get("primal"):

@@ -16,6 +16,7 @@ from adcompiler.frontend import rejected
 from adcompiler.frontend.comprehensions import Comprehensions
 from adcompiler.frontend.control import Control
 from adcompiler.frontend.expressions import Expressions
+from adcompiler.frontend.forms import in_other_forms
 from adcompiler.frontend.generators import Generators
 from adcompiler.frontend.interface import NORMAL, RAISES, End
 from adcompiler.frontend.names import assigned_after
@@ -34,7 +35,7 @@ def parse(node: Any, file: str, lines: Mapping[int, str]) -> Function:
     ``lines`` maps line numbers of ``file`` to their text. Forms outside the language become
     ``Unsupported`` statements.
     """
-    return _FunctionParser(node, file, lines, None).function()
+    return _FunctionParser(in_other_forms(node), file, lines, None).function()
 
 
 class _FunctionParser(

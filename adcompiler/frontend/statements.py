@@ -127,8 +127,7 @@ class Statements(Builder):
             value = self.assign(target, value)
 
     def parse_AnnAssign(self, node: Any) -> None:
-        if node.value is not None:
-            self.assign(node.target, self.expression(node.value))
+        """A declaration without a value (see ``forms``) says only that the name is local."""
 
     def parse_AugAssign(self, node: Any) -> None:
         function = IN_PLACE[type(node.op).__name__]

@@ -20,7 +20,7 @@ from adcompiler.typed.unit import Unit
 
 Pass = Callable[[Block, Unit, Purity], Block]
 
-PASSES: tuple[tuple[str, Pass], ...] = (
+PASSES: list[tuple[str, Pass]] = [
     ("dead_code", lambda block, unit, purity: dead_code(block, purity)),
     ("algebra", lambda block, unit, purity: algebra(block, unit)),
     ("algebra_again", lambda block, unit, purity: algebra(block, unit)),
@@ -34,7 +34,7 @@ PASSES: tuple[tuple[str, Pass], ...] = (
     ("subscripts", lambda block, unit, purity: sink_subscripts(block, unit)),
     ("dead_code_again", lambda block, unit, purity: dead_code(block, purity)),
     ("join_tapes", lambda block, unit, purity: join_tapes(block, unit, purity)),
-)
+]
 
 
 def optimise(block: Block, unit: Unit, join: bool = True) -> Block:

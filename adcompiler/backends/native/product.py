@@ -33,8 +33,8 @@ from adcompiler.runtime.native import {', '.join(IMPORTED)}
 """
 
 
-def with_native(text: str, product: Product, unit: Unit) -> tuple[str, tuple[str, ...]]:
-    """Return the text of a product's module with its loops, and the function that calls them.
+def with_native(text: str, product: Product, unit: Unit) -> tuple[str, str]:
+    """Return the text of a product's module with its loops, and the name of what calls them.
 
     That function takes what the product's takes, and stands last. Raises Declined.
     """
@@ -48,7 +48,7 @@ def with_native(text: str, product: Product, unit: Unit) -> tuple[str, tuple[str
         raise Declined("an argument has a name that the loops need", function.origin)
     added = printed(loops, f"Compute `{function.name}`; return False first where Python has to.")
     added += caller(function.name, loops, names)
-    return f"{text.rstrip()}\n\n\n{HEAD}{added}", (f"{function.name}_native",)
+    return f"{text.rstrip()}\n\n\n{HEAD}{added}", f"{function.name}_native"
 
 
 def lowered(functions: Sequence[Function], unit: Unit) -> LoopFunction:

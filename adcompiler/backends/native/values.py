@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from adcompiler.backends.native.loops import BOOL, FLOAT, INT, Expr, Name, Number
-from adcompiler.ir.nodes import Origin
+from adcompiler.errors import Declined as Declined
 
 WIDE = 2**63
 """No int64 is larger than this."""
@@ -16,15 +16,6 @@ LENGTH = 2**47
 """Axes are at most this long: longer ones are left to Python."""
 POSITION = 2**61
 """Subscripts and the ends of ranges are at most this large."""
-
-
-class Declined(Exception):
-    """The loop IR has nothing for a form; ``problem`` says for which one, ``origin`` where."""
-
-    def __init__(self, problem: str, origin: Origin | None = None) -> None:
-        super().__init__(problem)
-        self.problem = problem
-        self.origin = origin
 
 
 @dataclass(frozen=True, slots=True)

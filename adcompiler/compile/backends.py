@@ -1,0 +1,79 @@
+"""The backends: what may run a derivative beside Python, one row for each.
+
+Whatever is asked for, the text of the Python product is written; a backend may write functions
+behind it, the last of which is called instead. The pipeline, dispatch and the cache's keys read the
+rows. A new backend is a row here and the function that it names, which is imported when it runs: a
+process that finds all it needs in the cache loads no compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from adcompiler.compile.modes import MODES
+from adcompiler.errors import Declined
+from adcompiler.runtime.native import has_compiler, runs_plain
+
+if TYPE_CHECKING:
+    from adcompiler.compile.pipeline import Request
+    from adcompiler.products.product import Product
+    from adcompiler.typed.unit import Unit
+
+Write = Callable[[str, "Product", "Unit", "Request"], tuple[str, str]]
+"""Returns the text of a module with what a backend adds, and the name of what is to be called.
+
+It is given the text of the Python product, and raises Declined for what it has nothing for.
+"""
+
+
+@dataclass(frozen=True)
+class Backend:
+    """One backend; ``name`` is what a user asks for, ``doc`` what ``explain`` says then.
+
+    What is ``optional`` leaves to Python whatever it declines, with the reason in ``explain``;
+    otherwise the user is told so before anything runs, with ``instead``. ``state`` tells what
+    the code depends on beside the request: the cache keeps code of each state apart.
+    """
+
+    name: str
+    doc: str = ""
+    write: Write | None = None
+    optional: bool = False
+    instead: str = 'use backend="python"'
+    state: Callable[[], str] = str
+
+
+def write_loops(text: str, product: Product, unit: Unit, request: Request) -> tuple[str, str]:
+    """Write loops of machine numbers, and the function that calls them."""
+    from adcompiler.backends.native.product import with_native
+
+    if not MODES[request.mode].has_loops or request.has_aux:
+        raise Declined("there are loops for grad and value_and_grad without aux only")
+    if BACKENDS[request.backend].optional and not has_compiler():
+        raise Declined("numba is not installed")
+    found = with_native(text, product, unit)
+    if not has_compiler() and not runs_plain():
+        raise Declined(
+            'backend="native" needs numba, which is not installed',
+            hint='pip install "adcompiler[native]", or use backend="auto"',
+        )
+    return found
+
+
+def state_of_numba() -> str:
+    """Return whether loops are compiled here, run as Python, or are not run."""
+    return "compiled" if has_compiler() else "plain" if runs_plain() else "nothing"
+
+
+ROWS = (
+    Backend("python"),
+    Backend(
+        "native", "native loops", write_loops, state=state_of_numba,
+        instead='use backend="auto", which keeps such functions in Python',
+    ),
+    Backend("auto", "native loops", write_loops, optional=True, state=state_of_numba),
+)
+
+BACKENDS: dict[str, Backend] = {backend.name: backend for backend in ROWS}

@@ -1,0 +1,50 @@
+"""Statements that are written in others before a function is lowered: one row for each.
+
+What other statements can express needs nothing but its row in ``FORMS``: no analysis of the source
+and no lowering ever sees it. What they cannot has a method ``parse_<Node>`` of the lowering.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import gast
+
+Rewrite = Callable[[Any], "list[Any] | None"]
+"""Returns the statements that stand for one, or None: this one is left as it is."""
+
+
+def annotated(node: Any) -> list[Any] | None:
+    """``x: kind = value`` is ``x = value``: Python evaluates no annotation of a local variable."""
+    if node.value is None:
+        return None
+    return [gast.Assign([node.target], node.value, None)]
+
+
+FORMS: dict[type, Rewrite] = {gast.AnnAssign: annotated}
+
+
+class Rewriter(gast.NodeTransformer):  # type: ignore[misc]
+    """Writes each statement of ``FORMS`` in others, from the inside."""
+
+    def visit(self, node: Any) -> Any:
+        """Return what stands for ``node``; what is written anew has its place."""
+        self.generic_visit(node)
+        rewrite = FORMS.get(type(node))
+        rows = None if rewrite is None else rewrite(node)
+        if rows is None:
+            return node
+        for row in rows:
+            for inner in gast.walk(row):
+                if getattr(inner, "lineno", None) is None:
+                    gast.copy_location(inner, node)
+        return rows
+
+
+def in_other_forms(node: Any) -> Any:
+    """Return a function, all statements of ``FORMS`` in it and in those it makes written anew."""
+    if not any(type(inner) in FORMS for inner in gast.walk(node)):
+        return node
+    return Rewriter().visit(copy.deepcopy(node))
