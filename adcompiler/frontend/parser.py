@@ -19,6 +19,7 @@ from adcompiler.frontend.expressions import Expressions
 from adcompiler.frontend.forms import in_other_forms
 from adcompiler.frontend.generators import Generators
 from adcompiler.frontend.interface import NORMAL, RAISES, End
+from adcompiler.frontend.mutual import untangle
 from adcompiler.frontend.names import assigned_after
 from adcompiler.frontend.patterns import Patterns
 from adcompiler.frontend.regions import Regions
@@ -48,6 +49,7 @@ class _FunctionParser(
         node = self.node
         name = getattr(node, "name", "lambda_")
         params = self.parameters(node.args)
+        untangle(node)
         self.stateful = self.stateful_functions()
         if isinstance(node, gast.Lambda):
             value = self.with_states(self.expression(node.body))
