@@ -22,11 +22,12 @@ import sys
 import textwrap
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, wraps
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import scipy.optimize
@@ -138,6 +139,40 @@ def ran(call: Callable[..., Any], args: tuple[Any, ...], seconds: float) -> Ran:
         return Ran(None, error, args)
 
 
+FILLS = (1e6, -3e5)
+"""What unset arrays hold, in two runs whose results may not differ."""
+
+
+def filled(maker: Callable[..., Any], fill: float) -> Callable[..., Any]:
+    """Return ``np.empty`` or ``np.empty_like`` that fills its numbers, no two of them alike."""
+
+    @wraps(maker)
+    def made(*args: Any, **options: Any) -> Any:
+        array = maker(*args, **options)
+        if array.dtype.kind in "biufc":
+            array[...] = np.resize(fill + 7 * np.arange(array.size), array.shape).astype(array.dtype)
+        return array
+
+    return made
+
+
+def reads_unset(mutant: Mutant, args: tuple[Any, ...]) -> bool:
+    """Say whether what a mutant does depends on what ``np.empty`` and ``np.empty_like`` hold."""
+    runs = []
+    for fill in FILLS:
+        makers = {id(maker): filled(maker, fill) for maker in (np.empty, np.empty_like)}
+        function = mutant.function()
+        scope = function.__globals__
+        scope |= {name: makers[id(v)] for name, v in scope.items() if id(v) in makers}
+        with patch.object(np, "empty", makers[id(np.empty)]), patch.object(
+            np, "empty_like", makers[id(np.empty_like)]
+        ):
+            runs.append(ran(function, args, PLAIN))
+    one, two = runs
+    return type(one.error) is not type(two.error) or bool(
+        difference((one.value, one.args), (two.value, two.args), 0.0))
+
+
 def outcome(mutant: Mutant) -> tuple[str, str]:
     """Return what becomes of a mutant: clean, refused, discarded or failed, and why."""
     with checking.quiet():
@@ -147,8 +182,7 @@ def outcome(mutant: Mutant) -> tuple[str, str]:
             return "discarded", "runs on"
         if isinstance(plain.error, (RecursionError, MemoryError)):
             return "discarded", type(plain.error).__name__
-        again = ran(function, args, PLAIN)
-        if again.error is None and difference(again.value, plain.value, 0.0):
+        if reads_unset(mutant, args):
             return "discarded", "reads what np.empty gives"
         found = ran(lambda *a: vjp(function, *a, argnums=mutant.subject.argnums), args, COMPILED)
         verdict = compared(plain, found, args)
@@ -318,10 +352,10 @@ class Worker:
 
 
 def run(
-    count: int, seed: int, workers: int = 1, check: Check = of_seed, seconds: float = HUNG
+    seeds: Iterable[int], workers: int = 1, check: Check = of_seed, seconds: float = HUNG
 ) -> Iterator[tuple[int, str, str]]:
-    """Iterate over the outcomes of ``count`` mutants from ``seed`` on."""
-    waiting = iter(range(seed, seed + count))
+    """Iterate over the outcomes of the mutants of some seeds."""
+    waiting = iter(seeds)
     team = [Worker(check, seconds) for _ in range(workers)]
     busy = set()
     try:
@@ -347,6 +381,7 @@ def main() -> int:
     parser.add_argument("count", type=int)
     parser.add_argument("--seed", type=int, default=time.time_ns() // 10**6)
     parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--seeds", type=int, nargs="*", help="these, instead of so many in a row")
     parser.add_argument("--show", type=int, metavar="SEED", help="print the mutant of a seed")
     options = parser.parse_args()
     if options.show is not None:
@@ -356,13 +391,14 @@ def main() -> int:
         return 0
     os.environ.update(ADCOMPILER_CACHE_DIR="off", OPENBLAS_NUM_THREADS="1")
     started, counts, failures = time.perf_counter(), Counter[str](), 0
-    for seed, verdict, reason in run(options.count, options.seed, options.workers):
+    seeds = options.seeds or range(options.seed, options.seed + options.count)
+    for seed, verdict, reason in run(seeds, options.workers):
         counts.update([verdict, f"{verdict}: {reason}" if verdict != "failed" else "mutants"])
         if verdict == "failed":
             failures += 1
             print(f"FAILED {Mutant.of(seed)}\n    {reason[:300]}", flush=True)
     took = time.perf_counter() - started
-    print(f"seed {options.seed}, {took:.0f} s, {options.count / took:.1f} mutants a second")
+    print(f"seed {seeds[0]}, {took:.0f} s, {len(seeds) / took:.1f} mutants a second")
     for what, number in counts.most_common():
         print(f"  {number:6d}  {what}")
     return int(bool(failures))

@@ -64,7 +64,7 @@ def fails(seed: int) -> tuple[str, str]:
 
 
 def test_what_hangs_dies_or_takes_all_memory_is_reported() -> None:
-    found = {seed: (verdict, reason) for seed, verdict, reason in run(4, 0, 1, fails, 5.0)}
+    found = {seed: (verdict, reason) for seed, verdict, reason in run(range(4), 1, fails, 5.0)}
     assert found[0] == ("failed", "the process ended with 134")
     assert found[1] == ("failed", "hung for 5 s")
     assert found[2][0] == "failed"
