@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import gast
 
 from adcompiler.frontend.interface import RAISES, RETURNS, End, Interface
-from adcompiler.frontend.names import assigned_names, declared_names
+from adcompiler.frontend.names import assigned_names, declared_names, mark_outer
 from adcompiler.frontend.places import users_place
 from adcompiler.frontend.rejected import Rejection
 from adcompiler.ir.nodes import (
@@ -51,6 +51,8 @@ class Builder(Interface):
         self.cleanups = 0
         self.stateful: dict[str, tuple[str, ...]] = {}
         self.origin = self.locate(node)
+        if parent is None:
+            mark_outer(node)
 
     @abstractmethod
     def fresh(self, base: str, inside: Any = None) -> str:
@@ -97,7 +99,8 @@ class Builder(Interface):
 
     # -- variables -----------------------------------------------------------------------------
 
-    def load(self, name: str) -> Atom:
+    def load(self, name: str, outer: bool = False) -> Atom:
+        """Read a variable; it is one of the ``outer`` function for code that runs apart."""
         if name == "__debug__":  # no variable: nothing can assign it
             return Const(__debug__)
         if name in self.locals:
@@ -106,9 +109,8 @@ class Builder(Interface):
                 return self.used_function(name, atom.value)
             if self.is_unsure(atom):
                 self.may_raise()
-                self.statements.append(
-                    Do(Call(Const(check_bound), (atom, Const(name))), self.origin)
-                )
+                how = (Const(name), Const(True)) if outer else (Const(name),)
+                self.statements.append(Do(Call(Const(check_bound), (atom, *how)), self.origin))
                 self.checked |= {atom}
             return atom
         if name in self.captures:

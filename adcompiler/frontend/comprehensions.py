@@ -27,6 +27,7 @@ class Comprehensions(Builder):
 
     def comprehension(self, generators: Sequence[Any], elements: Sequence[Any]) -> list[Atom]:
         """Lower a comprehension to loops; return one list for each of ``elements``."""
+        first = self.expression(generators[0].iter)  # in the scope around
         env = dict(self.env)
         added = {n for g in generators for n in assigned_names(g.target)} - set(self.locals)
         inside = [*generators, *elements]
@@ -34,17 +35,16 @@ class Comprehensions(Builder):
         self.locals = {**self.locals, **dict.fromkeys(added)}
         try:
             if len(generators) == 1 and not generators[0].ifs and not kept:
-                return self.collected(generators[0], elements)
+                return self.collected(generators[0], first, elements)
             outs: list[Atom] = [self.let(Pack("list", ()), "items") for _ in elements]
-            grown = self.appended(list(generators), elements, outs, kept)
+            grown = self.appended(list(generators), first, elements, outs, kept)
             env.update((name, self.env[name]) for name in kept)
             return grown
         finally:
             self.locals = {n: None for n in self.locals if n not in added}
             self.env = env
 
-    def collected(self, generator: Any, elements: Sequence[Any]) -> list[Atom]:
-        iterable = self.expression(generator.iter)
+    def collected(self, generator: Any, iterable: Atom, elements: Sequence[Any]) -> list[Atom]:
         item = Var(target_name(generator), True)
 
         def body() -> tuple[Atom, ...]:
@@ -60,19 +60,15 @@ class Comprehensions(Builder):
         return list(collects)
 
     def appended(
-        self, generators: list[Any], elements: Sequence[Any], outs: list[Atom], kept: list[str]
+        self, generators: list[Any], iterable: Atom, elements: Sequence[Any], outs: list[Atom],
+        kept: list[str],
     ) -> list[Atom]:
         """Lower nested or filtered generators: lists that grow are carried through the loops.
 
-        ``kept`` names the variables that ``:=`` binds inside; they are carried too.
+        ``iterable`` is what the first one runs over. ``kept`` names the variables that ``:=`` binds
+        inside; they are carried too.
         """
-        if not generators:
-            return [
-                self.let(Call(Const(append), (out, self.expression(element))), "items")
-                for out, element in zip(outs, elements, strict=True)
-            ]
-        generator = generators[0]
-        iterable = self.expression(generator.iter)
+        generator, *inner = generators
         item = Var(target_name(generator), True)
         params = tuple(Var("items", True) for _ in outs)
         bound = tuple(Var(name) for name in kept)
@@ -86,7 +82,14 @@ class Comprehensions(Builder):
 
         def filtered(tests: list[Any]) -> list[Atom]:
             if not tests:
-                return self.appended(generators[1:], elements, list(params), kept)
+                lists: list[Atom] = list(params)
+                if inner:
+                    over = self.expression(inner[0].iter)
+                    return self.appended(inner, over, elements, lists, kept)
+                return [
+                    self.let(Call(Const(append), (out, self.expression(element))), "items")
+                    for out, element in zip(lists, elements, strict=True)
+                ]
             condition = self.expression(tests[0])
             otherwise = current(params)
             statements, _, grown = self.region(lambda: current(filtered(tests[1:])))

@@ -11,6 +11,7 @@ import gast
 from adcompiler.frontend import rejected
 from adcompiler.frontend.building import Builder
 from adcompiler.frontend.interface import End
+from adcompiler.frontend.names import is_outer
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Call, Const, Format, Item, Pack, Slice, Star,
 )
@@ -67,7 +68,7 @@ class Expressions(Builder):
             return self.load(node.id) if self.check_lasting(node, known.value) else UNDEF
         if states := self.states_of(node.id):
             return self.reject(node, rejected.ESCAPING_STATE, name=states[0])
-        return self.load(node.id)
+        return self.load(node.id, is_outer(node))
 
     def parse_NamedExpr(self, node: Any) -> Atom:
         self.assign(node.target, self.expression(node.value))
@@ -151,7 +152,9 @@ class Expressions(Builder):
         if stateful is not None:
             return stateful
         by_name = isinstance(node.func, gast.Name)
-        function = self.load(node.func.id) if by_name else self.expression(node.func)
+        function = (
+            self.load(node.func.id, is_outer(node.func)) if by_name else self.expression(node.func)
+        )
         name = getattr(node.func, "attr", getattr(node.func, "id", "value"))
         special = self.generator_call(node, function)
         if special is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -56,6 +57,35 @@ def _collect(node: Any, names: dict[str, None]) -> None:
             names[name] = None
     for child in gast.iter_child_nodes(node):
         _collect(child, names)
+
+
+RUNS_APART = COMPREHENSIONS if sys.version_info < (3, 12) else (gast.GeneratorExp,)
+"""The expressions that are functions of their own to Python."""
+
+
+def mark_outer(node: Any, own: dict[str, None] | None = None) -> None:
+    """Mark the names that comprehensions and generators inside read of the function around.
+
+    ``own`` are the names of the one that ``node`` is part of.
+    """
+    children = list(gast.iter_child_nodes(node))
+    if isinstance(node, gast.Name):
+        node.outer = own is not None and node.id not in own
+    elif isinstance(node, RUNS_APART):
+        first = node.generators[0]
+        mark_outer(first.iter, own)
+        own = {n: None for g in node.generators for n in assigned_names(g.target)}
+        children = [*children, first.target, *first.ifs]
+        children.remove(first)
+    elif isinstance(node, FUNCTIONS):
+        own = None
+    for child in children:
+        mark_outer(child, own)
+
+
+def is_outer(name: Any) -> bool:
+    """Say whether a name is read by a comprehension or generator, of the function around it."""
+    return getattr(name, "outer", False)
 
 
 def own_nodes(function: Any) -> Iterator[Any]:

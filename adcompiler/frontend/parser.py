@@ -133,7 +133,7 @@ class _FunctionParser(
             return self.reject(node, rejected.ESCAPING_STATE, name=child.states[0])
         if late:
             self.reject(node, rejected.REBOUND_CAPTURE, name=late[0])
-        captures = tuple(map(self.load, child.captures))
+        captures = tuple(self.load(captured, True) for captured in child.captures)
         return self.let(
             Closure(function, captures, tuple(map(self.expression, defaults))), name or "function"
         )

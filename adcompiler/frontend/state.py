@@ -96,7 +96,7 @@ class State(Builder):
         if name in self.making:
             return self.reject(recipe.node, rejected.CALL_ONE_ANOTHER, name=name)
         self.making.append(name)
-        captures = tuple(map(self.load, recipe.captures))
+        captures = tuple(self.load(captured, True) for captured in recipe.captures)
         self.making.pop()
         return self.let(Closure(recipe.function, captures, recipe.defaults), name)
 

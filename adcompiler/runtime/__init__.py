@@ -7,8 +7,8 @@ from adcompiler.runtime.broadcasting import (
 from adcompiler.runtime.containers import (
     Unassigned, append, cell_value, check_assigned, check_bound, check_count, check_items,
     check_position, check_rebinds, choose, dict_keys, dict_of, dict_values, drop_last, entry,
-    generated, is_mapping, is_sequence, pattern_argument, positions, put_entry, read_global,
-    repack, same_kind, same_length, store_global, unpack, without_keys,
+    generated, is_mapping, is_sequence, not_callable, pattern_argument, positions, put_entry,
+    read_global, repack, same_kind, same_length, store_global, unpack, without_keys,
 )
 from adcompiler.runtime.elementwise import stays_real
 from adcompiler.runtime.indexing import (
@@ -29,8 +29,8 @@ __all__ = [
     "check_assigned", "check_bound", "check_count", "check_items", "check_position",
     "check_rebinds", "choose", "dict_keys", "dict_of", "dict_values", "drop_last", "entry",
     "evaluated", "generated", "give_back", "holds_once", "is_basic", "is_mapping", "is_sequence",
-    "keeps_shape", "last_written", "no_grad", "note_value", "noted_value", "own", "paired",
-    "passing_on", "pattern_argument", "positions", "project", "put_entry", "read_global",
+    "keeps_shape", "last_written", "no_grad", "not_callable", "note_value", "noted_value", "own",
+    "paired", "passing_on", "pattern_argument", "positions", "project", "put_entry", "read_global",
     "record", "repack", "same_kind", "same_length", "same_shape", "same_trailing_shape",
     "scatter", "seed", "stays_real", "stop_gradient", "store_global", "unbroadcast",
     "unit_vectors", "unpack", "without_keys", "zeros_like",

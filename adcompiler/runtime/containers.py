@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from adcompiler.runtime.indexing import own
 from adcompiler.runtime.structure import MISSING, zeros_like
+
+
+def not_callable(name: str) -> Callable[..., Any]:
+    """Return what stands for a function made in compiled code, where it is used as a value.
+
+    What can be done with functions but call them can be done with it: store and compare them.
+    """
+
+    def function(*_: Any, **__: Any) -> Any:
+        raise NotImplementedError(f"{name}() is called where its derivative was not compiled")
+
+    function.__name__ = function.__qualname__ = name
+    return function
 
 
 def unpack(value: Iterable[Any], count: int, star: int = -1) -> tuple[Any, ...]:
@@ -131,24 +145,35 @@ def check_items(items: Any) -> None:
         )
 
 
-def check_bound(value: Any, name: str) -> None:
-    """Raise UnboundLocalError if ``value`` stands for a variable without value, as None does."""
+def check_bound(value: Any, name: str, outer: bool = False) -> None:
+    """Raise UnboundLocalError if ``value`` stands for a variable without value, as None does.
+
+    It is a NameError if a function or generator reads a variable of the ``outer`` function.
+    """
     if value is None or value is Unassigned:
-        raise UnboundLocalError(
-            f"cannot access local variable {name!r} where it is not associated with a value"
+        raise unbound(name, outer)
+
+
+def unbound(name: str, outer: bool) -> NameError:
+    """Return what Python raises where a variable without value is read."""
+    if outer:
+        return NameError(
+            f"cannot access free variable {name!r} where it is not associated with a value in "
+            "enclosing scope"
         )
+    return UnboundLocalError(
+        f"cannot access local variable {name!r} where it is not associated with a value"
+    )
 
 
 class Unassigned:
     """What a variable holds that has no value yet, where its value may well be None."""
 
 
-def check_assigned(value: Any, name: str) -> None:
-    """Raise UnboundLocalError if ``value`` is ``Unassigned``: the variable has no value."""
+def check_assigned(value: Any, name: str, outer: bool = False) -> None:
+    """Raise as ``check_bound`` if ``value`` is ``Unassigned``: the variable has no value."""
     if value is Unassigned:
-        raise UnboundLocalError(
-            f"cannot access local variable {name!r} where it is not associated with a value"
-        )
+        raise unbound(name, outer)
 
 
 class RebindError(TypeError):
@@ -168,7 +193,7 @@ def check_rebinds(value: Any, sign: str) -> None:
 
 def check_position(items: Any, index: int) -> None:
     """Raise IndexError if a list has no item at ``index``, which is removed from it."""
-    if not -len(items) <= index < len(items):
+    if not -len(items) <= operator.index(index) < len(items):
         raise IndexError(f"index {index} is out of range in a list of {len(items)}")
 
 

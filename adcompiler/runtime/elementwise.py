@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 
+
 def log_of_base(x: Any) -> Any:
     """Return ``log(x)`` as it stands in the exponent's derivative of ``x ** y``.
 
@@ -48,15 +49,19 @@ def phase(z: Any) -> Any:
     return z / np.where(size == 0, 1.0, size)
 
 
+class NotRealError(TypeError):
+    """A power is complex where the derivative was compiled for real numbers."""
+
+
 def stays_real(x: Any, y: Any) -> None:
-    """Raise TypeError where Python's ``x ** y`` of two real numbers is complex.
+    """Raise NotRealError where Python's ``x ** y`` of two real numbers is complex.
 
     That is where ``x`` is negative and ``y`` is no integer. NumPy's numbers give nan there.
     """
     if x < 0 and not isinstance(x, np.generic) and not isinstance(y, np.generic) and (
         math.isfinite(x) and y % 1 > 0
     ):
-        raise TypeError(
+        raise NotRealError(
             f"the power {x!r} ** {y!r} of a negative number is complex, where the derivative was "
             "compiled for real numbers; keep the base positive, or write complex(x) ** y for "
             "complex numbers, or np.power(x, y) for nan"

@@ -84,11 +84,11 @@ class Specialiser(Loops, Regions, Displays, Access):
             case Do(Call(Const(function), (name, value)), origin) if function is store_global:
                 assert isinstance(name, Const) and not isinstance(value, Star)
                 store(self, name.value, self.value(value, env), scope, origin)
-            case Do(Call(Const(function), (Var() as variable, name)), origin) if (
+            case Do(Call(Const(function), (Var() as variable, *how)), origin) if (
                 function is check_bound and env[variable] in self.unit.if_bound
             ):
                 flag = env[variable]
-                self.out.append(Do(Call(Const(check_bound), (flag, name)), origin))
+                self.out.append(Do(Call(Const(check_bound), (flag, *how)), origin))
                 env[variable] = self.unit.if_bound[flag]
             case Do(rhs, origin):
                 value = self.rhs(rhs, env, scope, origin, "ignored", True)

@@ -110,7 +110,7 @@ def solve(a, b):
     """
     from scipy.linalg import lu_factor, lu_solve
 
-    stacks = np.ndim(a) > 2 or np.ndim(b) > 2
+    stacks = np.ndim(a) != 2 or np.ndim(b) not in (1, 2)
     factors: Any = None
     if stacks:
         y = np.linalg.solve(a, b)

@@ -38,6 +38,8 @@ def norm_samples(rng: np.random.Generator) -> list[Call]:
        kink="0 at the origin, and in the elements that are 0; " + TIES)
 def norm_rule(x, ord=None, axis=None, keepdims=False):
     y = np.linalg.norm(x, ord, axis, keepdims)
+    if axis is not None and not isinstance(axis, tuple):
+        axis = int(axis)  # as NumPy does: 1.5 is 1
 
     def norm_pullback(dy):
         elements = x if isinstance(x, np.ndarray) else np.asarray(x)

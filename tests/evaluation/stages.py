@@ -186,6 +186,8 @@ def same(found: Any, wanted: Any, tolerance: float, what: str) -> None:
 
 def difference(found: Any, wanted: Any, tolerance: float) -> str:
     """Return in what two nested values differ, or ""."""
+    if found is wanted:
+        return ""
     if wanted is None or found is None or isinstance(wanted, str):
         return "" if found == wanted else f"{found!r}, expected {wanted!r}"
     if isinstance(wanted, (list, tuple)) and isinstance(found, (list, tuple)):

@@ -10,7 +10,7 @@ from adcompiler.analyses.purity import Purity
 from adcompiler.backends.python.free_names import free_name
 from adcompiler.backends.python.fusion import Fusion
 from adcompiler.backends.python.naming import Names
-from adcompiler.backends.python.references import References, literal, names_in
+from adcompiler.backends.python.references import References, names_in
 from adcompiler.backends.python.tapes import Tapes
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Closure, Const, Format, Function, Global, If, Item, Let, Loop,
@@ -18,7 +18,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import is_short_circuit
 from adcompiler.ops.registry import hashable
-from adcompiler.runtime import choose, noted_value, read_global
+from adcompiler.runtime import choose, not_callable, noted_value, read_global
 from adcompiler.typed.unit import Unit
 
 BINARY: dict[Any, type[ast.operator]] = {
@@ -111,7 +111,8 @@ class ExpressionLowering:
             case Format(parts):
                 return self.text(parts)
             case Closure(function):
-                return ast.Constant(f"<function {function.name}>")
+                make = self.references.expression(not_callable)
+                return ast.Call(make, [ast.Constant(function.name)], [])
         raise AssertionError(rhs)
 
     def call(self, rhs: Call) -> ast.expr:
@@ -190,7 +191,7 @@ class ExpressionLowering:
     def index_constant(self, value: Any) -> ast.expr:
         if isinstance(value, slice):
             return ast.Slice(*(
-                None if part is None else literal(part)
+                None if part is None else self.references.expression(part)
                 for part in (value.start, value.stop, value.step)
             ))
         if isinstance(value, tuple) and value:

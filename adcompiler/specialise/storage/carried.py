@@ -68,12 +68,10 @@ class Carried(Settling):
             return
         self.params = {}
         for root, type_ in self.roots.items():
-            param = Var(root.name, False)
-            s.unit.types[param] = type_
-            s.unit.merged.add(param)
+            start = heap.state.value(root)
+            param = s.joined(Var(root.name, False), type_, start in s.unit.unsure)
             s.unit.shapes[param] = s.unit.shape_class(root)
             self.params[root] = param
-            start = heap.state.value(root)
             heap.advance(
                 root, param, self.rebound.get(root), grown=self.grown.get(root, ()),
                 content=root in self.content,
@@ -244,9 +242,8 @@ class Carried(Settling):
                 heap.copied(root, self.node.origin)
             init = heap.state.value(root)
             last = exit_.value(root)
-            result = Var(root.name, False)
-            unit.types[result] = self.roots[root]
-            unit.merged.add(result)
+            unsure = not unit.unsure.isdisjoint((param, last))
+            result = self.s.joined(Var(root.name, False), self.roots[root], unsure)
             unit.shapes[result] = unit.shape_class(root)
             stores.params.append(param)
             stores.inits.append(init)

@@ -121,8 +121,8 @@ def counted_from_the_start(s: Writer, items: Atom, index: Atom, origin: Origin) 
 
 
 def following(s: Writer, items: Atom, index: Atom, origin: Origin) -> list[Atom]:
-    """Return what comes after one item of a list, unless that is the last one."""
-    if isinstance(index, Const) and index.value == -1:
+    """Return what comes after one item of a list, unless that is the last one, or it raises."""
+    if isinstance(index, Const) and (index.value == -1 or not hasattr(index.value, "__index__")):
         return []
     if isinstance(index, Const):
         return [part(s, items, Const(index.value + 1), NONE, origin)]

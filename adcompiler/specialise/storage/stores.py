@@ -15,7 +15,7 @@ import numpy as np
 from adcompiler.analyses.storage import IN_PLACE
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    NONE, UNDEF, Atom, Call, Const, Item, Let, Origin, Step, Var, unstar,
+    NONE, UNDEF, Atom, Call, Const, Do, Item, Let, Origin, Step, Var, unstar,
 )
 from adcompiler.runtime import accumulate
 from adcompiler.specialise.folds.table import folds
@@ -39,6 +39,9 @@ def store_item(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: st
     step = Step("item", args=(index,))
     if isinstance(value, Var) and s.heap.identity(value) == s.heap.place(obj, step):
         return NONE  # x[i] += y has written it already
+    if isinstance(type_, t.Array) and no_subscript(s.unit.type(index)):
+        s.out.append(Do(Item(s.heap.current(obj, origin), index), origin))  # raises
+        return NONE
     if isinstance(type_, t.Array):
         value = augmented(s, obj, step, value, origin)
     if isinstance(type_, t.Array) and s.written_either(obj, origin, lambda part: store_item(
@@ -112,6 +115,15 @@ def augmented(s: Writer, obj: Var, step: Step, value: Atom, origin: Origin) -> A
                 s.out.pop()
                 return s.call(Const(IN_PLACE[function]), [old, change], {}, origin, "new")
     return value
+
+
+def no_subscript(index: t.Type) -> bool:
+    """Say whether arrays cannot have a subscript of this type: of floats, or with them."""
+    if isinstance(index, t.Tuple):
+        return any(map(no_subscript, index.items))
+    if isinstance(index, t.Scalar) and not index.exact:
+        return False
+    return isinstance(index, t.Array | t.Scalar) and index.kind in ("float", "complex")
 
 
 def is_mask(index: t.Type) -> bool:

@@ -1,0 +1,146 @@
+"""Exceptions are Python's own, of the same class, and nothing that raises is left out."""
+
+# ruff: noqa: F821, F841 (variables are read before they have values)
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from adcompiler import grad, vjp
+
+
+def in_list(x: float) -> Any:
+    squares = [late * x for _ in range(2)]
+    late = 1.0
+    return sum(squares) * late
+
+
+def in_generator(x: float) -> float:
+    total = sum(late * x for _ in range(2))
+    late = 1.0
+    return total * late
+
+
+def in_function(x: float) -> float:
+    def scaled(y: float) -> float:
+        return late * y
+
+    total = scaled(x)
+    late = 1.0
+    return total * late
+
+
+def own_name(x: float) -> float:
+    total = x * late
+    late = 1.0
+    return total * late
+
+
+def first_range_of_list(x: float) -> float:
+    squares = [x for _ in range(count)]
+    count = 1
+    return sum(squares) * count
+
+
+def swapped_rows(x: float) -> Any:
+    previous = [x, 2.0 * x]
+    for _ in range(2):
+        for j in range(2):
+            current.append(previous[j])
+        previous, current = current, previous
+    return previous[-1]
+
+
+def popped_at_none(x: float) -> float:
+    items = [x, 2.0 * x]
+    items.pop(None)
+    return items[0]
+
+
+def floats_as_subscript(x: float) -> Any:
+    table = np.ones((2, 2))
+    for i in range(2):
+        table[i, table] = x
+    return np.sum(table)
+
+
+def itself_as_subscript(x: float) -> Any:
+    table = np.zeros(2)
+    for _ in range(2):
+        table[table] = x
+    return np.sum(table)
+
+
+def slice_to_a_class(x: float) -> Any:
+    return np.sum(np.array([x, x])[:range])
+
+
+def slice_of_a_function(x: float) -> Any:
+    def inner(y: float) -> Any:
+        return y * inner[0]
+
+    return inner(x)
+
+
+def solve_none(x: float) -> Any:
+    return np.linalg.solve(x * np.eye(2), None)
+
+
+def solve_number(x: float) -> Any:
+    return np.linalg.solve(x, np.ones(2))
+
+
+@pytest.mark.parametrize("f", [
+    in_list, in_generator, in_function, own_name, first_range_of_list, swapped_rows,
+    popped_at_none, floats_as_subscript, itself_as_subscript, slice_to_a_class,
+    slice_of_a_function, solve_none, solve_number,
+])
+def test_the_same_class_is_raised(f: Callable[[float], Any]) -> None:
+    with pytest.raises(Exception) as expected:
+        f(0.7)
+    with pytest.raises(Exception) as found:
+        vjp(f, 0.7)
+    assert type(found.value) is type(expected.value)
+
+
+def test_variables_of_the_function_around_are_told_from_own_ones() -> None:
+    with pytest.raises(NameError, match="free variable 'late'"):
+        vjp(in_generator, 0.7)
+    inlined = UnboundLocalError if sys.version_info >= (3, 12) else NameError
+    with pytest.raises(NameError) as found:
+        vjp(in_list, 0.7)
+    assert type(found.value) is inlined
+
+
+def scale(x: float) -> list[float]:
+    return [x, 2.0 * x]
+
+
+def test_the_first_range_of_a_comprehension_is_read_outside_of_it() -> None:
+    def f(x: float) -> float:
+        return sum([scale * scale for scale in scale(x)])
+
+    assert grad(f)(0.7) == pytest.approx(10.0 * 0.7)
+
+
+def test_the_axis_of_a_norm_may_be_any_number() -> None:
+    x = np.array([[0.3, -0.4], [1.2, 0.5]])
+    for axis in (np.int64(1), 1.0, 1):
+        def f(x: Any, axis: Any = axis) -> Any:
+            return np.sum(np.linalg.norm(x, 1, axis=axis))
+
+        assert np.array_equal(grad(f)(x), np.sign(x))
+
+
+def test_integers_of_an_array_are_subscripts_of_itself() -> None:
+    def f(x: Any) -> Any:
+        places = np.array([1, 0, 1])
+        places[places] = 2
+        return np.sum(x[places] ** 2)
+
+    x = np.array([0.3, -0.4, 0.5])
+    assert np.array_equal(grad(f)(x), [0.0, -0.8, 2.0])
