@@ -268,6 +268,8 @@ def type_text(type_: t.Type, lines: bool = True, depth: int = 0) -> str:
         return ", ".join(type_text(one, lines, depth + 1) for one in types_)
 
     match type_:
+        case t.Static(value) if type(value) in t.OPTIONS:
+            return f"={type(value).__name__} {value!r}"
         case t.Static(value):
             return fingerprint(value, lines, depth + 1)
         case t.Tuple(items, cls):
@@ -323,6 +325,8 @@ def follow(value: Any, kind: str, name: Any, arguments: Mapping[str, Any]) -> An
             return arguments.get(name, MISSING)
         case "live":
             return name
+        case "contents":
+            return tuple(value) if type(value) is list else MISSING
         case "import":
             return unspelled(name)
     return MISSING

@@ -18,7 +18,7 @@ from adcompiler.cache.keys import resolve
 from adcompiler.frontend.scope import MISSING
 from adcompiler.ir import types as t
 from adcompiler.ops.homes import root_module
-from adcompiler.typed.values import type_of
+from adcompiler.typed.values import has_options, is_of_type, type_of
 
 SETTLED = frozenset({
     "abc", "builtins", "cmath", "collections", "copy", "dataclasses", "enum", "functools",
@@ -106,6 +106,8 @@ def fact_test(
     if not path:
         return None  # the compiled function itself
     kind, name = path[-1]
+    if kind == "contents":
+        return contents_test(function, path[:-1], value, arguments)
     if kind == "free":
         owner = resolve(function, path[:-1], arguments)
         if isinstance(owner, types.FunctionType) and not is_settled(owner):
@@ -118,6 +120,19 @@ def fact_test(
         if owner is not MISSING and not is_settled(owner):
             return attribute_test(owner, [step for _, step in path[start:]], value)
     return None
+
+
+def contents_test(
+    function: types.FunctionType, path: Any, value: tuple[Any, ...], arguments: Mapping[str, Any]
+) -> Test:
+    """Return a test that a list still holds what it did."""
+    type_ = type_of(value)
+
+    def holds() -> bool:
+        found = resolve(function, path, arguments)
+        return type(found) is list and is_of_type(tuple(found), type_)
+
+    return lambda namespace: f"{namespace.name(holds)}()"
 
 
 def code_test(function: types.FunctionType) -> Test:
@@ -181,6 +196,8 @@ def type_test(namespace: Namespace, expression: str, type_: t.Type) -> str:
             return f"{namespace.name(type)}({expression}) is {namespace.name(np.dtype(dtype).type)}"
         case t.Text():
             return f"{namespace.name(type)}({expression}) is {namespace.name(str)}"
+        case _ if has_options(type_):
+            return f"{namespace.name(is_of_type)}({expression}, {namespace.name(type_)})"
         case t.Static(value) if not isinstance(value, (np.dtype, types.MethodType)):
             return f"{expression} is {namespace.name(value)}"
     return f"{namespace.name(type_of)}({expression}) == {namespace.name(type_)}"

@@ -33,17 +33,25 @@ from adcompiler.dispatch.guards import guard
 from adcompiler.dispatch.linear_maps import linearized, recomputing
 from adcompiler.dispatch.options import Options, backend_key, debugging
 from adcompiler.dispatch.targets import find_target
+from adcompiler.errors import MissingRuleError, UnsupportedError
 from adcompiler.frontend.depth import compiling
 from adcompiler.frontend.scope import MISSING
 from adcompiler.ir import types as t
 from adcompiler.ir.failures import reported
 from adcompiler.ops.forks import across_forks
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.typed.values import foreign_array, type_of
+from adcompiler.typed.values import foreign_array, type_of, with_options
 
 MAX_KEYS = 256
 MAX_VARIANTS = 4
 MAX_ATTEMPTS = 3
+OPTIONS = ((str,), t.OPTIONS)
+"""Classes of options of which the values are tried in turn."""
+BY_TYPES = frozenset({
+    "aliases", "attributes", "call-arguments", "in-place-containers", "missing-rule",
+    "star-arguments", "undefined-names", "unknown-callable", "unknown-calls", "unknown-writes",
+})
+"""Sections of the limits of which more may be known if the values of options are."""
 
 _compiling = threading.RLock()
 """Held while compiling: one function at a time, in whichever thread asks first."""
@@ -65,7 +73,8 @@ class Specialisations:
 
     ``table`` holds, by argument types, the forms for different surroundings (what the function's
     free names mean), newest first. Both are bounded: callers that pass a new function at every call
-    must not fill the memory.
+    must not fill the memory. ``options_known`` tells of argument types which options among them
+    the code is compiled for the values of, as it is refused where only their types are known.
     """
 
     def __init__(self, function: Callable[..., Any], options: Options) -> None:
@@ -75,6 +84,7 @@ class Specialisations:
         self.parameters = list(signature.parameters.values())
         self.table: dict[Any, list[Compiled]] = {}
         self.latest: Compiled | None = None
+        self.options_known: dict[Any, tuple[type, ...]] = {}
         places = self.places()
         self.wrt = tuple(i for i, _ in places)
         self.parts = tuple(steps for _, steps in places)
@@ -145,6 +155,8 @@ class Specialisations:
                     "not those of arrays; pass a plain array: np.asarray(matrix), "
                     "masked.filled(0.0)"
                 )
+        known = types_
+        types_ = self.with_options(known, values, self.options_known.get(known, ()))
         key = (types_, self.captured_types())
         found = self.valid(key)
         if found is not None:
@@ -153,12 +165,45 @@ class Specialisations:
             found = self.valid(key)  # another thread may have compiled it meanwhile
             if found is not None:
                 return found, False
-            found = self.compile(types_)
+            found = self.compiled_for(known, types_, values)
+            key = (found.types, key[1])
             while len(self.table) >= MAX_KEYS and key not in self.table:
                 del self.table[next(iter(self.table))]
             self.table[key] = [found, *self.table.get(key, ())][:MAX_VARIANTS]
             self.latest = found
             return found, True
+
+    def with_options(
+        self, types_: tuple[t.Type, ...], values: tuple[Any, ...], classes: tuple[type, ...]
+    ) -> tuple[t.Type, ...]:
+        """Return argument types with the values of options that are not differentiated."""
+        return tuple(
+            with_options(type_, value, classes) if classes and i not in self.wrt else type_
+            for i, (type_, value) in enumerate(zip(types_, values, strict=True))
+        )
+
+    def compiled_for(
+        self, known: tuple[t.Type, ...], types_: tuple[t.Type, ...], values: tuple[Any, ...]
+    ) -> Compiled:
+        """Return code for arguments; if it is refused, code for the values of options in them."""
+        try:
+            return self.compile(types_)
+        except (UnsupportedError, MissingRuleError) as error:
+            refused = error
+        unknown = any(finding.anchor in BY_TYPES for finding in refused.findings)
+        for classes in OPTIONS if unknown and known not in self.options_known else ():
+            exact = self.with_options(known, values, classes)
+            if exact == types_:
+                continue
+            try:
+                found = self.compile(exact)
+            except (UnsupportedError, MissingRuleError):
+                continue
+            while len(self.options_known) >= MAX_KEYS:
+                del self.options_known[next(iter(self.options_known))]
+            self.options_known[known] = classes
+            return found
+        raise refused
 
     def valid(self, key: Any) -> Compiled | None:
         """Return the compiled form under ``key`` that what it relies on still allows."""

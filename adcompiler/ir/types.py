@@ -213,10 +213,16 @@ TEXT, RANGE, SLICE = Text(), Range(), SliceType()
 NONE_TYPE = Static(None)
 
 
+OPTIONS = (str, bool, int)
+"""Classes of values that choose what is done, of which code may be compiled for one alone."""
+
+
 def same_static(a: Any, b: Any) -> bool:
-    """Say whether two compile-time values are the same: identical, or equal dtypes."""
+    """Say whether two compile-time values are the same: identical, or equal dtypes or options."""
     if a is b:
         return True
+    if type(a) in OPTIONS:
+        return type(a) is type(b) and bool(a == b)
     return isinstance(a, np.dtype) and isinstance(b, np.dtype) and a == b
 
 
@@ -235,6 +241,13 @@ def is_function(type_: Type) -> bool:
     """Say whether values of this type are functions."""
     return isinstance(type_, (FunctionType, Method)) or (
         isinstance(type_, Static) and callable(type_.value)
+    )
+
+
+def holds_function(type_: Type) -> bool:
+    """Say whether values of this type are functions, or tuples that hold some."""
+    return is_function(type_) or (
+        isinstance(type_, Tuple) and any(map(holds_function, type_.items))
     )
 
 

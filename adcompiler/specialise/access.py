@@ -106,7 +106,17 @@ class Access(ResultTypes):
         else:
             var = self.let(Global(module, name), type_, name, origin)
         self.unit.globals.reads[var] = key
+        self.know_contents(var, value, path)
         return var
+
+    def know_contents(self, var: Var, value: Any, path: Path | None) -> None:
+        """Note the items of a list of a module that holds functions, and rely on them."""
+        if type(value) is not list or path is None or len(value) > MAX_FIELDS:
+            return
+        type_ = type_of(tuple(value))
+        if isinstance(type_, t.Tuple) and t.holds_function(type_):
+            self.unit.relied.facts[*path, ("contents", "")] = tuple(value)
+            self.unit.contents[var] = type_
 
     # -- subscripts ----------------------------------------------------------------------------
 
@@ -138,7 +148,7 @@ class Access(ResultTypes):
                 return Const(obj.value[index.value])
             except Exception:
                 return self.let(Item(obj, index), t.UNKNOWN, name, origin)
-        found = self.type_of_item(type_, index)
+        found = self.type_of_item(self.unit.contents.get(obj, type_), index)
         if isinstance(found, t.Static):
             return Const(found.value)
         return self.let(Item(obj, index), found, name, origin)

@@ -21,6 +21,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import substitute_statement
 from adcompiler.runtime import check_bound, store_global
 from adcompiler.specialise.access import Access
+from adcompiler.specialise.calls.chosen import one_of_functions
 from adcompiler.specialise.calls.dispatch import call
 from adcompiler.specialise.calls.operator_methods import truth_of_instance
 from adcompiler.specialise.displays import Displays
@@ -138,6 +139,33 @@ class Specialiser(Loops, Regions, Displays, Access):
             self.check_once(result, value, node.origin)
         return True
 
+    def either(
+        self, condition: Atom, first: Callable[[], Atom], second: Callable[[], Atom | None],
+        origin: Origin, name: str,
+    ) -> Atom:
+        """Write a branch on ``condition`` of what ``first`` and ``second`` write; its result.
+
+        What raises gives None.
+        """
+        condition = self.truth(condition, origin)
+        if isinstance(condition, Const):
+            return (first() if condition.value else second()) or UNDEF
+        result = Var(name, True)
+        if self.heap is not None:
+            self.heap.live |= {result}
+        arms: list[tuple[list[Statement], tuple[Atom, ...] | None]] = []
+        states = []
+        for write in (first, second):
+            with self.writing_to([]) as out, self.region_of_heap() as state:
+                value = write()
+                if value is not None and self.heap is not None:
+                    value = self.heap.current(value, origin)
+                arms.append((out, None if value is None else (value,)))
+                states.append(state())
+        node = If(condition, Block(()), Block(()), (result,), origin)
+        found = self.merge(node, arms, condition, states)
+        return UNDEF if found is None else found[0]
+
     def condition(self, node: If, env: Env) -> Atom:
         """Return the condition of a branch, as a constant if it is known."""
         if isinstance(node.condition, Const) and isinstance(node.condition.value, InParts):
@@ -219,6 +247,11 @@ class Specialiser(Loops, Regions, Displays, Access):
         if isinstance(type_, t.Static):
             return Const(type_.value)
         var = self.joined(result, type_, self.is_unsure(a) or self.is_unsure(b))
+        if isinstance(type_, (t.Unknown, t.FunctionType)):
+            which = one_of_functions(
+                self, var, [(a, arms[0][0]), (b, arms[1][0])], node.origin)
+            if which is not None:
+                joined.kept[which[0]] = which[1]
         a = self.unflagged(a, var, arms[0][0], node.origin)
         b = self.unflagged(b, var, arms[1][0], node.origin)
         if self.unit.iterators.one_shot & {a, b}:

@@ -30,6 +30,16 @@ class Interface(ABC):
         """Write a store into a value that is one of two as a branch; False if it is not."""
 
     @abstractmethod
+    def either(
+        self, condition: Atom, first: Callable[[], Atom], second: Callable[[], Atom | None],
+        origin: Origin, name: str,
+    ) -> Atom:
+        """Write a branch on ``condition`` of what ``first`` and ``second`` write; its result.
+
+        What raises gives None.
+        """
+
+    @abstractmethod
     def free(self, name: str, scope: Scope, origin: Origin) -> Atom:
         """Look up a free name: compile-time values become constants, data is read when run."""
 

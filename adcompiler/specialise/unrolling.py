@@ -97,9 +97,9 @@ class Unrolling(Iterables):
         functions = self.rows_of_functions(iterables[0], node.origin)
         if functions is not None:
             return self.written_out(node, functions, env, scope)
-        type_ = self.unit.type(iterables[0])
+        type_ = self.unit.contents.get(iterables[0], self.unit.type(iterables[0]))
         if isinstance(type_, t.Tuple) and (
-            any(map(t.is_function, type_.items)) or differing_instances(type_)
+            any(map(t.holds_function, type_.items)) or differing_instances(type_)
         ):
             return self.written_out(node, iterables[0], env, scope)
         table = self.known_entries(iterables[0], node.origin)
@@ -192,7 +192,7 @@ class Unrolling(Iterables):
         table: list[Atom] | None = None,
     ) -> bool:
         """Write the iterations of a loop over a tuple one after the other."""
-        type_ = self.unit.type(iterable)
+        type_ = self.unit.contents.get(iterable, self.unit.type(iterable))
         elements = self.unit.elements(iterable)
         count = len(type_.items) if isinstance(type_, t.Tuple) else len(elements or ())
         if table is not None:

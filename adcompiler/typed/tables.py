@@ -11,7 +11,7 @@ from typing import Any
 from adcompiler.budget import Budget
 from adcompiler.errors import Finding
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Const, Origin, Var
+from adcompiler.ir.nodes import Atom, Closure, Const, Origin, Var
 from adcompiler.ops.registry import Rule
 from adcompiler.typed.callee import Callee
 
@@ -97,6 +97,18 @@ class Reliance:
             self.inside_rules.add(value)
 
 
+Candidate = Atom | Closure
+"""A function that may be meant: an atom, or how it is made where nothing has made it yet."""
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """Functions of which a variable is one: that at the place which ``which`` holds."""
+
+    which: Atom
+    functions: tuple[Candidate, ...]
+
+
 @dataclass(eq=False)
 class Calls:
     """Calls of functions that are compiled: those being opened, and those compiled on their own.
@@ -104,7 +116,9 @@ class Calls:
     ``sites`` are the calls around the code being specialised, ``active`` the functions;
     ``replacing`` counts those for which a replacement is being opened. ``typed`` keeps what calls
     give for arguments of one kind. ``opaque`` tells of functions why they cannot be compiled,
-    ``harmless`` are those that cannot and have no effect.
+    ``harmless`` are those that cannot and have no effect, ``giving`` those that give instances new
+    attributes, which only code that made the instance can follow. ``one_of`` has the variables
+    that are one of several functions.
     """
 
     callees: dict[Any, Callee] = field(default_factory=dict)
@@ -113,6 +127,8 @@ class Calls:
     typed: dict[Any, tuple[Any, t.Type]] = field(default_factory=dict)
     opaque: dict[Any, Finding] = field(default_factory=dict)
     harmless: set[Any] = field(default_factory=set)
+    giving: set[Any] = field(default_factory=set)
+    one_of: dict[Atom, OneOf] = field(default_factory=dict)
     replacing: int = 0
 
 

@@ -95,6 +95,59 @@ def type_of(value: Any, depth: int = 0, inside: tuple[int, ...] = ()) -> t.Type:
     ))
 
 
+def with_options(type_: t.Type, value: Any, classes: tuple[type, ...]) -> t.Type:
+    """Return the type of ``value`` with the values of options in it: what is of ``classes``."""
+    if type(value) in classes:
+        return t.Static(value)
+    match type_:
+        case t.Tuple(items, cls):
+            parts = zip(items, value, strict=True)
+            return t.Tuple(tuple(with_options(*part, classes) for part in parts), cls)
+        case t.Dict(keys, items) if keys is not None:
+            parts = zip(items, value.values(), strict=True)
+            return t.Dict(keys, tuple(with_options(*part, classes) for part in parts))
+        case t.Object(cls, fields) if fields and is_record_class(cls):
+            state = state_of(value)
+            return t.Object(cls, tuple(
+                (name, with_options(field, state[name], classes)) for name, field in fields
+            ))
+    return type_
+
+
+def is_of_type(value: Any, type_: t.Type) -> bool:
+    """Say whether a value is of a type, in which the values of options may be given."""
+    match type_:
+        case t.Static(wanted) if type(wanted) in t.OPTIONS:
+            return t.same_static(wanted, value)
+        case t.Tuple(items, cls):
+            parts: Any = value
+            return type(value) is cls and len(items) == len(parts) and all(
+                map(is_of_type, parts, items)
+            )
+        case t.Dict(keys, items) if keys is not None:
+            return type(value) is dict and tuple(value) == keys and all(
+                map(is_of_type, value.values(), items)
+            )
+        case t.Object(cls, fields) if fields and is_record_class(cls):
+            state = state_of(value) if type(value) is cls else {}
+            return tuple(state)[:MAX_FIELDS] == tuple(name for name, _ in fields) and all(
+                is_of_type(state[name], field) for name, field in fields
+            )
+    return type_of(value) == type_
+
+
+def has_options(type_: t.Type) -> bool:
+    """Say whether the values of options are given in a type."""
+    match type_:
+        case t.Static(value):
+            return type(value) in t.OPTIONS
+        case t.Tuple(items) | t.Dict(_, items):
+            return any(map(has_options, items))
+        case t.Object(_, fields):
+            return any(has_options(field) for _, field in fields)
+    return False
+
+
 def foreign_array(type_: t.Type) -> type | None:
     """Return the class of ``FOREIGN_ARRAYS`` that a value is of, or holds in a container."""
     match type_:

@@ -19,6 +19,7 @@ class Variables:
     ``of_many_types`` what is of several types; ``if_bound`` has variables of the program that hold
     one known value or none: the code carries True or nothing for them. ``noted`` has the types of
     values that are noted for later, ``lost`` what has no derivative, by a rule that is missing.
+    ``contents`` has the types of the items of lists of a module that hold functions.
     """
 
     types: dict[Var, t.Type] = field(default_factory=dict)
@@ -30,6 +31,7 @@ class Variables:
     if_bound: dict[Atom, Const] = field(default_factory=dict)
     noted: dict[Var, t.Type] = field(default_factory=dict)
     lost: set[Atom] = field(default_factory=set)
+    contents: dict[Atom, t.Tuple] = field(default_factory=dict)
 
     def type(self, atom: Atom) -> t.Type:
         """Return what is known of the value of ``atom``."""
@@ -43,6 +45,10 @@ class Variables:
 
     def elements(self, atom: Atom) -> tuple[Atom, ...] | None:
         """Return the atoms a tuple or list was made of, if they are known."""
+        if atom in self.contents:
+            items = self.contents[atom].items
+            known = all(isinstance(item, t.Static) for item in items)
+            return tuple(Const(getattr(item, "value", None)) for item in items) if known else None
         rhs = self.definition(atom)
         if isinstance(rhs, Pack) and rhs.kind in ("tuple", "list"):
             if not any(isinstance(item, Star) for item in rhs.items):

@@ -170,15 +170,18 @@ def class_inside(x):
     return np.sum(x)
 
 
-def function_chosen_by_data(x):
+def function_carried_by_a_loop(x):
     print("ran")
-    f = np.sin if x[0] > 0.0 else np.cos
-    return np.sum(f(x))
+    f = np.sin
+    for _ in range(3):
+        x = f(x)
+        f = np.cos if x[0] > 0.5 else np.exp
+    return np.sum(x)
 
 
-def function_from_list(x):
+def function_of_many(x):
     print("ran")
-    functions = [np.sin, np.cos]
+    functions = [np.sin, np.cos] * 40
     return np.sum(functions[int(x[0])](x))
 
 
@@ -208,7 +211,7 @@ PROGRAMS = [
     deletes_entry, deletes_attribute, writes_into_unknown, power_at, shuffles, writes_in_try,
     changes_what_it_runs_over, tries, with_block, declares_global, declares_nonlocal, uses_generator,
     attribute_write, set_of_values, set_comprehension, set_call,
-    frozenset_call, class_inside, function_chosen_by_data, function_from_list, rebinds_captured,
+    frozenset_call, class_inside, function_carried_by_a_loop, function_of_many, rebinds_captured,
     unknown_length, undefined_name,
 ]
 

@@ -40,12 +40,15 @@ def call_compiled(
 ) -> Atom | None:
     """Write a call of ``function`` compiled on its own for these argument types.
 
-    None if it has to be opened: it writes into a container whose parts have names of their own.
+    None if it has to be opened: it writes into a container whose parts have names of their own, or
+    gives an instance new attributes.
     """
     found = compiled_callee(s, function, bound, captures, itself, scope, origin, identity)
     if found is None:
         return UNDEF
     callee, kept = found
+    if identity in s.unit.calls.giving and identity not in s.unit.calls.active:
+        return None
     if any(has_known_parts(s, atom) for i, atom in enumerate(kept) if i in callee.written):
         if identity not in s.unit.calls.active:
             return None

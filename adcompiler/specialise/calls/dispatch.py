@@ -20,6 +20,7 @@ from adcompiler.ops.facts import HOLDS, Facts, Shares
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime import called
 from adcompiler.specialise.calls.binding import atoms, literal, plain_call
+from adcompiler.specialise.calls.chosen import call_one_of
 from adcompiler.specialise.calls.constructors import construct
 from adcompiler.specialise.calls.defaults import without_defaults
 from adcompiler.specialise.calls.derivatives import (
@@ -104,6 +105,9 @@ def call(
         return refuse_recipe(s, origin)
     if isinstance(type_, t.Object):
         return call_object_method(s, type_, func, "__call__", args, kwargs, origin, name)
+    found = call_one_of(s, func, args, kwargs, origin, name)
+    if found is not None:
+        return found
     if isinstance(type_, t.FunctionType) or any(
         t.may_vary(s.unit.type(a)) for a in (*atoms(args), *kwargs.values())
     ):

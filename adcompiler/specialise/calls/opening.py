@@ -246,6 +246,7 @@ def apply(
     opened = depth == 0 and (
         not large or given or (scope is not None and scope.is_rule)
         or unit.derivatives.emitted.get(identity, False) or overlap(s, bound, captures)
+        or identity in unit.calls.giving or is_being_made(s, identity, bound)
     )
     if not opened and not must_open(s, bound, captures):
         result = call_compiled(
@@ -313,6 +314,13 @@ def partial_evaluation_helps(s: Writer, bound: list[Atom]) -> bool:
     )
 
 
+def is_being_made(s: Writer, identity: Any, bound: list[Atom]) -> bool:
+    """Say whether a function is the constructor of an instance that has no attributes yet."""
+    return getattr(identity, "__name__", "") == "__init__" and bool(bound) and (
+        s.unit.fields(bound[0]) == {}
+    )
+
+
 def overlap(s: Writer, bound: list[Atom], captures: tuple[Atom, ...]) -> bool:
     """Say whether two arguments may share storage: a write to one may change the other."""
     if s.heap is None:
@@ -330,6 +338,8 @@ def overlap(s: Writer, bound: list[Atom], captures: tuple[Atom, ...]) -> bool:
 def must_open(s: Writer, bound: list[Atom], captures: tuple[Atom, ...]) -> bool:
     """Say whether a function is passed of which it is not known how it was made."""
     return any(
-        isinstance(s.unit.type(a), (t.FunctionType, t.Method)) and parts_of_function(s, a) is None
-        for a in (*bound, *captures)
+        a in s.unit.calls.one_of or (
+            isinstance(s.unit.type(a), (t.FunctionType, t.Method))
+            and parts_of_function(s, a) is None
+        ) for a in (*bound, *captures)
     )

@@ -134,6 +134,12 @@ def store_in_display(s: Writer, obj: Var, index: Atom, value: Atom, origin: Orig
     return True
 
 
+def was_made_here(s: Writer, root: Var) -> bool:
+    """Say whether an instance was made by the code that is compiled, and all it holds is known."""
+    made = s.unit.definition(root)
+    return made is not None and rhs_is_record(made)
+
+
 def store_in_record(
     s: Writer, obj: Var, type_: t.Object, name: str, value: Atom, origin: Origin
 ) -> bool:
@@ -145,7 +151,13 @@ def store_in_record(
         return False
     rhs = s.unit.definition(latest)
     if there.steps or rhs is None or not rhs_is_record(rhs):
+        if type_.field(name) is None and not there.steps and was_made_here(s, there.root):
+            parts = {key: s.attribute(latest, key, origin) for key, _ in type_.fields}
+            new = make_record(s, type_.cls, {**parts, name: value}, latest.name, origin)
+            renew(heap, there.root, new, origin)
+            return True
         if type_.field(name) is None:
+            s.unit.calls.giving.update(s.unit.calls.active)
             s.reject(
                 origin, f"this gives an instance of {type_.cls.__name__} that was not made here "
                 f"the new attribute `{name}`", "assign the attribute in `__init__`", "attributes",
