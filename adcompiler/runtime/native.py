@@ -57,14 +57,15 @@ def name_module(function: Any, name: str) -> None:
 def refusals() -> tuple[type[Exception], ...]:
     """Return what calls of loops raise when these cannot be compiled, or memory is short.
 
-    SciPy, of which numba takes BLAS, may not be installed; the directory for machine code may be
-    one that cannot be written. What loops compute raises nothing.
+    Integers of a list may be too large for 64 bits. SciPy, of which numba takes BLAS, may not be
+    installed; the directory for machine code may be one that cannot be written. What loops compute
+    raises nothing.
     """
     if not has_compiler():
-        return (MemoryError,)
+        return (MemoryError, OverflowError)
     from numba.core.errors import NumbaError
 
-    return (MemoryError, ImportError, OSError, NumbaError)
+    return (MemoryError, OverflowError, ImportError, OSError, NumbaError)
 
 
 def fits(number: int) -> bool:

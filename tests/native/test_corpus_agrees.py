@@ -15,7 +15,7 @@ from tests.native.test_arrays_agree import close
 from tests.native.test_backends_agree import same, watched
 from tests.properties.programs import random_program
 
-LEAST = 75
+LEAST = 95
 """So many programs of the corpus are compiled to loops of the same bits, at least."""
 
 

@@ -9,7 +9,8 @@ RESERVED = '''
 def reserved(tape, size):
     """Return a tape with room for `size` numbers, and what was on it."""
     longer = np.empty(max(size, 2 * tape.size), tape.dtype)
-    longer[: tape.size] = tape
+    for at in range(tape.size):  # numba takes seconds to compile an assignment to a slice
+        longer[at] = tape[at]
     return longer
 '''
 BLOCK_SUM = '''
@@ -142,6 +143,30 @@ def matrix_product(a, b):
                 product[i, j] += factor * b[k, j]
     return product
 '''
+ASCENDING = '''
+@compiled
+def ascending(values):
+    """Return the positions of numbers in ascending order, equal ones in their own."""
+    count = values.size
+    order, merged = np.arange(count), np.empty(count, np.int64)
+    width = 1
+    while width < count:
+        for start in range(0, count, 2 * width):
+            middle, stop = min(start + width, count), min(start + 2 * width, count)
+            left, right = start, middle
+            for at in range(start, stop):
+                if right == stop or (
+                    left < middle and not values[order[right]] < values[order[left]]
+                ):
+                    merged[at] = order[left]
+                    left += 1
+                else:
+                    merged[at] = order[right]
+                    right += 1
+        order, merged = merged, order
+        width *= 2
+    return order
+'''
 TEXTS = {
     "reserved": RESERVED, "block_sum": BLOCK_SUM, "pairwise_sum": PAIRWISE_SUM,
     "total_sum": TOTAL_SUM, "sums_along": SUMS_ALONG, "whole_sums_along": WHOLE_SUMS_ALONG,
@@ -149,7 +174,7 @@ TEXTS = {
     "min_along": EXTREMES.format(name="min", sign="<"),
     "place_of_max_along": PLACES.format(name="max", sign=">"),
     "place_of_min_along": PLACES.format(name="min", sign="<"),
-    "matrix_product": MATRIX_PRODUCT,
+    "matrix_product": MATRIX_PRODUCT, "ascending": ASCENDING,
 }
 """The text of each helper."""
 CALLS = {

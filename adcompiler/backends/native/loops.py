@@ -246,12 +246,18 @@ Row = (
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter: a number (``ndim`` None) or a buffer, and its position among the user's."""
+    """A parameter: a number (``ndim`` None) or a buffer, and its position among the user's.
+
+    ``part`` tells how to get it from the user's, whose name stands for ``{}``; ``is_list`` that it
+    is made of a list.
+    """
 
     name: str
     dtype: str
     ndim: int | None
     position: int
+    part: str = "{}"
+    is_list: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +270,14 @@ class Output:
     numpy: bool = False
 
 
-Form = int | tuple["Form", ...]
+@dataclass(frozen=True, slots=True)
+class ListForm:
+    """A list of which the items are of a form; outputs in it are flat buffers."""
+
+    item: Form
+
+
+Form = int | tuple["Form", ...] | ListForm
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,15 +11,17 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.backends.native import lists
 from adcompiler.backends.native.arrays import Arrays
 from adcompiler.backends.native.indexing import cut, read, write
+from adcompiler.backends.native.list_functions import LISTS
 from adcompiler.backends.native.loops import Leave, Number, Unary
 from adcompiler.backends.native.makers import FUNCTIONS, method
 from adcompiler.backends.native.scalars import TABLE, product
 from adcompiler.backends.native.structure import STRUCTURE
 from adcompiler.backends.native.tapes import Tapes, constant
 from adcompiler.backends.native.values import (
-    LENGTH, UNSET, Buffer, Declined, Method, Num, Several, literal,
+    LENGTH, UNSET, Buffer, Declined, Kept, Known, Method, Num, Rows, Several, literal,
 )
 from adcompiler.backends.native.writer import Writer
 from adcompiler.derive.pairs import CalleePart
@@ -28,7 +30,7 @@ from adcompiler.ir.nodes import (
     Pack, Raise, Rhs, Slice, Star, Statement, Update, Var, unstar,
 )
 from adcompiler.ir.visit import blocks_of, direct_uses, walk
-from adcompiler.runtime import add_at, apart, check_bound, evaluated
+from adcompiler.runtime import add_at, apart, check_bound, check_position, evaluated
 from adcompiler.runtime.indexing import own
 from adcompiler.runtime.sequences import share
 from adcompiler.typed.callee import Callee
@@ -52,6 +54,8 @@ class Lowering:
         self.tapes = Tapes(self.w)
         self.arrays = Arrays(self.w)
         self.values: dict[Var, Any] = {}
+        self.types: list[Any] = []
+        self.counts: set[str] = set()
         self.used_once: set[Var] = set()
         self.makers: dict[Var, tuple[Statement, int]] = {}
         for function in functions:
@@ -124,6 +128,7 @@ class Lowering:
                 self.told_apart.append(told_apart(args))
             case Do(Call(Const(function)) as call, origin) if (
                 is_among(TABLE, function) or is_among(STRUCTURE, function)
+                or function is check_position
             ):
                 self.note(origin)
                 self.call(Var("unused"), call.func, call.args, dict(call.kwargs))
@@ -166,6 +171,12 @@ class Lowering:
                 if any(isinstance(item, Star) for item in items):
                     raise Declined("a starred item")
                 return Several(tuple(map(self.value, items)))  # type: ignore[arg-type]
+            case Pack("list", items, _):
+                if any(isinstance(item, Star) for item in items):
+                    raise Declined("a starred item")
+                self.arrays.hint = self.unit.naming.names.get(target, target.name)
+                return lists.packed(self, [self.value(unstar(item)) for item in items],
+                                   self.unit.type(target))
             case Slice(lower, upper, step):
                 return cut(self, *map(self.value, (lower, upper, step)))
             case Item(obj, index):
@@ -200,15 +211,19 @@ class Lowering:
         name = getattr(function, "__name__", str(function))
         if function is add_at and len(args) == 3 and not kwargs:
             buffer, index, value = args
-            return self.stored(self.read(buffer), self.value(index), self.read(value), True,
+            given = self.value(value) if is_none(value) else self.read(value)
+            return self.stored(self.read(buffer), self.value(index), given, True,
                                self.is_temporary(value))
         given = [self.value(arg) if is_none(arg) else self.read(arg) for arg in args]
         if isinstance(function, (CalleePart, Callee)):
             return self.inlined(function, given, kwargs)
         self.arrays.hint = self.unit.naming.names.get(target, target.name)
+        type_ = self.unit.type(target)
+        if self.is_of_lists(function, given) and not kwargs:
+            self.types = [self.unit.type(unstar(arg)) for arg in args]
+            return LISTS[function](self, given, type_)
         if is_among(STRUCTURE, function) and not kwargs:
             return STRUCTURE[function](self, *given)
-        type_ = self.unit.type(target)
         if is_among(FUNCTIONS, function):
             named = {str(key): self.value(atom) for key, atom in kwargs.items()}
             return FUNCTIONS[function](self.arrays, given, named, type_)
@@ -220,6 +235,12 @@ class Lowering:
         if not all(isinstance(arg, taken) for arg in given):
             raise Declined(f"`{name}` of what is no number")
         return TABLE[function](self.w, *given)
+
+    def is_of_lists(self, function: Any, given: list[Any]) -> bool:
+        """Say whether a call is one that is written for lists."""
+        return is_among(LISTS, function) and (
+            function is list or any(isinstance(arg, (Rows, Kept)) for arg in given[:2])
+        )
 
     def inlined(self, part: CalleePart | Callee, given: list[Any], kwargs: Any) -> Any:
         """Return what a function that was compiled apart gives: its statements are written here."""
@@ -243,9 +264,12 @@ class Lowering:
         """Return ``obj[index]``."""
         if isinstance(obj, Several) and isinstance(index, Num) and isinstance(index.expr, Number):
             return obj.items[int(index.expr.value)]
+        hint = self.unit.naming.names.get(target, target.name)
+        if isinstance(obj, (Rows, Kept)):
+            return lists.read(self, obj, index, hint)
         if not isinstance(obj, Buffer):
             raise Declined("a subscript of what is no array")
-        return read(self, obj, index, self.unit.naming.names.get(target, target.name))
+        return read(self, obj, index, hint)
 
     def is_temporary(self, atom: Atom) -> bool:
         """Say whether an array was made by an operation, for one place that reads it."""
@@ -257,6 +281,8 @@ class Lowering:
 
     def stored(self, obj: Any, index: Any, value: Any, adds: bool, apart: bool) -> Any:
         """Write into an element or a part; the array is the same."""
+        if isinstance(obj, (Rows, Kept)):
+            return lists.write(self, obj, index, value, adds)
         if not isinstance(obj, Buffer) or not isinstance(value, (Num, Buffer)):
             raise Declined("a write of what is no number, or into what is no array")
         write(self, obj, index, value, adds, apart)
@@ -264,6 +290,8 @@ class Lowering:
 
     def attribute(self, obj: Any, name: str) -> Any:
         """Return ``obj.name``."""
+        if isinstance(obj, (Rows, Kept)):
+            return Known(f"the method {name} of a list")
         if not isinstance(obj, Buffer):
             raise Declined(f"the attribute {name} of what is no array")
         lengths = [Num(length, "int64", LENGTH) for length in obj.shape]

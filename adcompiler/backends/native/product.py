@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from adcompiler.backends.native.lists import as_rows, item_form, slots
 from adcompiler.backends.native.loops import (
-    FLOAT, INT, KINDS, Binary, Extent, Form, Leave, LoopFunction, Name, Number, Output, Parameter,
+    FLOAT, INT, KINDS, Binary, Extent, Form, Leave, ListForm, LoopFunction, Name, Number, Output,
+    Parameter, View,
 )
 from adcompiler.backends.native.lowering import Lowering
-from adcompiler.backends.native.printer import printed
+from adcompiler.backends.native.printer import DTYPES, printed
 from adcompiler.backends.native.values import (
-    LENGTH, WIDE, Buffer, Declined, Num, Several,
+    LENGTH, WIDE, Buffer, Declined, Kept, Num, Rows, Several, Slot,
 )
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Function, Let, Pack, Var, unstar
@@ -43,7 +45,8 @@ def with_native(text: str, product: Product, unit: Unit) -> tuple[str, str]:
         raise Declined("it has effects", function.origin)
     loops = lowered(product.functions, unit)
     names = [param.var.name for param in function.params]
-    used_names = {function.name, loops.name, "done", "np", "float", "int", "bool", *IMPORTED}
+    used_names = {function.name, loops.name, "done", "np", "float", "int", "bool", "list", "zip",
+                  *IMPORTED}
     if len(set(names)) < len(names) or used_names & set(names):
         raise Declined("an argument has a name that the loops need", function.origin)
     added = printed(loops, f"Compute `{function.name}`; return False first where Python has to.")
@@ -57,8 +60,8 @@ def lowered(functions: Sequence[Function], unit: Unit) -> LoopFunction:
     low = Lowering(unit, functions)
     read = used(function.body)
     parameters = [
-        parameter(low, param.var, position, unit.type(param.var))
-        for position, param in enumerate(function.params) if param.var in read
+        given for position, param in enumerate(function.params) if param.var in read
+        for given in parameters_of(low, param.var, position, unit.type(param.var))
     ]
     for given in parameters:
         for axis in range(given.ndim or 0):
@@ -77,6 +80,9 @@ def lowered(functions: Sequence[Function], unit: Unit) -> LoopFunction:
     except Declined as declined:
         declined.origin = declined.origin or function.origin
         raise
+    lists = {given.position for given in parameters if given.is_list}
+    if any(lists.intersection(places) for places, _ in low.told_apart):
+        raise Declined("a list is written into that may be another argument", function.origin)
     rows.rows[:0] = opening.rows
     form = forms[0] if len(forms) == 1 else forms
     return LoopFunction(f"{function.name}_loops", tuple(parameters), rows, tuple(outputs), form,
@@ -99,8 +105,27 @@ def returned(
             returned(low, one, item, item_type, outputs)
             for item, (one, item_type) in zip(value.items, inner, strict=True)
         )
+    if isinstance(value, (Rows, Kept)):
+        return returned_list(low, value, type_, outputs)
     outputs.append(output(low, value, type_))
     return len(outputs) - 1
+
+
+def returned_list(low: Lowering, value: Any, type_: t.Type, outputs: list[Output]) -> ListForm:
+    """Return the form of a list that is returned."""
+    if not isinstance(type_, t.List) or not is_exact(type_.item):
+        raise Declined(f"a result is a {type_}")
+    rows = as_rows(low, value, item_form(type_.item))
+
+    def form(layout: Any, item: t.Type) -> Form:
+        if isinstance(item, t.Tuple):
+            return tuple(map(form, layout.items, item.items))
+        part = low.w.fresh(layout.buffer)
+        low.w.write(View(part, layout.buffer, Number(0), (rows.length,)))
+        outputs.append(Output(part, layout.dtype, 1, getattr(item, "dtype", None) is not None))
+        return len(outputs) - 1
+
+    return ListForm(form(rows.layout, type_.item))
 
 
 def items_of(type_: t.Type, count: int) -> list[t.Type]:
@@ -110,18 +135,49 @@ def items_of(type_: t.Type, count: int) -> list[t.Type]:
     raise Declined("what it returns is not known to be a tuple")
 
 
-def parameter(low: Lowering, var: Var, position: int, type_: t.Type) -> Parameter:
-    """Return a parameter, known to ``low`` by its variable."""
-    name = low.w.fresh(var.name)
-    match type_:
-        case t.Scalar(kind, dtype, ()) if kind in KINDS and dtype in (None, KINDS[kind]):
-            low.values[var] = Num(Name(name), KINDS[kind], WIDE)
-            return Parameter(name, KINDS[kind], None, position)
-        case t.Array(dtype, ndim) if dtype in KINDS.values() and ndim:
-            shape = tuple(Extent(name, axis) for axis in range(ndim))
-            low.values[var] = Buffer(name, dtype, shape)
-            return Parameter(name, dtype, ndim, position)
-    raise Declined(f"the argument {var.name} is a {type_}")
+def parameters_of(low: Lowering, var: Var, position: int, type_: t.Type) -> list[Parameter]:
+    """Return the parameters that one of the user's is taken apart into, known to ``low``."""
+    found: list[Parameter] = []
+
+    def add(dtype: str, ndim: int | None, part: str, is_list: bool = False) -> str:
+        name = low.w.fresh(var.name)
+        found.append(Parameter(name, dtype, ndim, position, part, is_list))
+        return name
+
+    def taken(type_: t.Type, part: str) -> Any:
+        match type_:
+            case t.Scalar(kind, dtype, ()) if kind in KINDS and dtype in (None, KINDS[kind]):
+                return Num(Name(add(KINDS[kind], None, part)), KINDS[kind], WIDE)
+            case t.Array(dtype, ndim) if dtype in KINDS.values() and ndim:
+                name = add(dtype, ndim, part)
+                return Buffer(name, dtype, tuple(Extent(name, axis) for axis in range(ndim)))
+            case t.Tuple(items, cls) if cls is tuple:
+                return Several(tuple(
+                    taken(item, f"{part}[{i}]") for i, item in enumerate(items)))
+            case t.List(item) if is_exact(item):
+                layout = columns(item, part, "{}")
+                first = next(iter(slots(layout)))
+                return Rows(layout, Extent(first.buffer, 0))
+        raise Declined(f"the argument {var.name} is a {type_}")
+
+    def columns(type_: t.Type, part: str, item: str) -> Any:
+        if isinstance(type_, t.Tuple):
+            return Several(tuple(
+                columns(inner, part, f"{item}[{i}]") for i, inner in enumerate(type_.items)))
+        dtype = item_form(type_)
+        of = part if item == "{}" else f"[{item.format('item')} for item in {part}]"
+        return Slot(add(dtype, 1, f"np.array({of}, {DTYPES[dtype]})", True), dtype, WIDE)
+
+    low.values[var] = taken(type_, "{}")
+    return found
+
+
+def is_exact(type_: t.Type) -> bool:
+    """Say whether items of a list are numbers of one class, or tuples of such, with any in them."""
+    if isinstance(type_, t.Tuple):
+        return type_.cls is tuple and bool(type_.items) and all(map(is_exact, type_.items))
+    return isinstance(type_, t.Scalar) and type_.exact and (
+        type_.kind in KINDS and type_.dtype in (None, KINDS[type_.kind]))
 
 
 def output(low: Lowering, value: Any, type_: t.Type) -> Output:
@@ -149,11 +205,10 @@ def caller(name: str, loops: LoopFunction, names: list[str]) -> str:
         while result in taken:
             result += "_"
         results.append(result)
-    values = [
-        f"{CLASSES[output.dtype][output.numpy]}({result})" if output.ndim is None else result
-        for output, result in zip(loops.outputs, results, strict=True)
-    ]
-    given = ", ".join(names[p.position] for p in loops.parameters)
+    values = [value_of(*pair) for pair in zip(loops.outputs, results, strict=True)]
+    listed = [result if output.numpy else f"{result}.tolist()"
+              for output, result in zip(loops.outputs, results, strict=True)]
+    given = ", ".join(p.part.replace("{}", names[p.position]) for p in loops.parameters)
     all_names = ", ".join(names)
     return f'''
 
@@ -167,7 +222,7 @@ def {name}_native({all_names}):
         done = False
     if not done:
         return {name}({all_names})
-    return {written(loops.form, values)}
+    return {written(loops.form, values, listed)}
 '''
 
 
@@ -176,7 +231,8 @@ def leaves(loops: LoopFunction, names: list[str]) -> str:
     tests = ["stays_in_python()"]
     for parameter in loops.parameters:
         if parameter.ndim is None and parameter.dtype == INT:
-            tests.append(f"not fits({names[parameter.position]})")
+            part = parameter.part.replace("{}", names[parameter.position])
+            tests.append(f"not fits({part})")
     for places, written_ in loops.apart:
         first = ", ".join(names[i] for i in written_)
         rest = ", ".join(names[i] for i in places if i not in written_)
@@ -184,9 +240,24 @@ def leaves(loops: LoopFunction, names: list[str]) -> str:
     return " or ".join(tests)
 
 
-def written(form: Form, values: list[str]) -> str:
-    """Return the text of what is returned."""
+def value_of(output: Output, result: str) -> str:
+    """Return the text of a number or an array that is returned, in its class."""
+    return result if output.ndim else f"{CLASSES[output.dtype][output.numpy]}({result})"
+
+
+def written(form: Form, values: list[str], listed: list[str]) -> str:
+    """Return the text of what is returned; items of lists are taken from ``listed``."""
     if isinstance(form, int):
         return values[form]
-    items = [written(one, values) for one in form]
+    if isinstance(form, ListForm):
+        return f"list({written_items(form.item, listed)})"
+    items = [written(one, values, listed) for one in form]
     return f"({', '.join(items)}{',' * (len(items) == 1)})"
+
+
+def written_items(form: Form, listed: list[str]) -> str:
+    """Return the text of something that runs over the items of a list."""
+    if isinstance(form, int):
+        return listed[form]
+    assert isinstance(form, tuple)
+    return f"zip({', '.join(written_items(one, listed) for one in form)})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from adcompiler.backends.native import lists
 from adcompiler.backends.native.loops import (
     FLOAT, INT, KINDS, Assign, Binary, Bind, Body, Break, Expr, Extent, For, Forever,
     Leave, Make, Name, Number, Unary, When,
@@ -13,14 +14,18 @@ from adcompiler.backends.native.scalars import truth
 from adcompiler.backends.native.sources import Source
 from adcompiler.backends.native.tapes import is_placeholder, tapes_in
 from adcompiler.backends.native.values import (
-    EXACT, UNSET, Backwards, Buffer, Declined, Kept, Num, Several, Tape, zero,
+    EXACT, UNSET, Backwards, Buffer, Declined, Kept, Num, Rows, Several, Tape, zero,
 )
 from adcompiler.backends.native.writer import Writer
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Const, If, Let, Loop, Update, Var, unstar
-from adcompiler.runtime import add_at
+from adcompiler.runtime import add_at, append, drop_last
 
 ZERO, ONE = Number(0), Number(1)
+FIXED = (add_at,)
+"""Functions that write into their first argument, and leave it as long as it is."""
+WRITES = (*FIXED, append, drop_last)
+"""Functions that write into their first argument."""
 
 
 class Regions:
@@ -77,8 +82,10 @@ class Regions:
                     self.merged(hint, inner, (then, x), (orelse, y))
                     for inner, x, y in zip(types_, *pairs, strict=True)
                 ))
-            case Kept(tape):
+            case Kept(tape) if not isinstance(a, Rows) and not isinstance(b, Rows):
                 return self.merged_tapes(hint, tape, left, right)
+            case Rows() | Kept():
+                return lists.merged(self.low, hint, type_, left, right)
             case Buffer():
                 return self.merged_buffers(hint, left, right)
         raise Declined("the arms of a branch give what is of different kinds")
@@ -216,7 +223,26 @@ class Regions:
         hint = low.unit.naming.names.get(param, param.name)
         if isinstance(init, Buffer) and self.stays(node, param):
             return init
+        if isinstance(init, (Rows, Kept)):
+            return self.carried_list(node, param, init, hint)
         return self.opened(hint, low.unit.type(param), init)
+
+    def carried_list(self, node: Loop, param: Var, init: Any, hint: str) -> Rows:
+        """Return what a carried list is inside a loop: its items stay where they are, or not."""
+        low = self.low
+        type_ = low.unit.type(param)
+        low.arrays.hint = hint
+        form = lists.form_of_list(type_, lists.layout_of(init))
+        if form is None:
+            raise Declined("a list of which the items are not known")
+        given = lists.as_rows(low, init, form)
+        if self.stays(node, param, FIXED):
+            return given
+        if any(low.values.get(atom) == init for atom in node.iterables):
+            raise Declined("a loop over a list that changes its length in it")
+        if self.stays(node, param):
+            return lists.bound_to(low, hint, given, given.layout)
+        return lists.bound_to(low, hint, given)
 
     def opened(self, hint: str, type_: t.Type, init: Any) -> Any:
         """Return a value under names of its own, which iterations assign to."""
@@ -330,6 +356,14 @@ class Regions:
                     raise Declined("a loop carries tuples of different lengths")
                 for one, other in zip(items, new.items, strict=True):
                     self.next_value(one, other, pairs, binds)
+            case Rows(layout, Name(length)) if length in self.low.counts:
+                given = lists.as_rows(self.low, new, lists.form_of(layout))
+                pairs.append((length, given.length))
+                binds += [
+                    Bind(slot.buffer, other.buffer) for slot, other in
+                    zip(lists.slots(layout), lists.slots(given.layout), strict=True)
+                    if slot.buffer != other.buffer
+                ]
             case Buffer(name, isset=isset):
                 if isinstance(isset, Name):
                     pairs.append((isset.name, buffer_is_set(new)))
@@ -347,26 +381,31 @@ class Regions:
                 mark = self.w.assign("mark", Name(tape.top))
                 rows.rows.insert(0, Assign(tape.top, mark))
 
-    def stays(self, node: Loop, param: Var) -> bool:
-        """Say whether a carried array is in the same storage after each iteration."""
+    def stays(self, node: Loop, param: Var, through: tuple[Any, ...] = WRITES) -> bool:
+        """Say whether a carried array or list is in the same storage after each iteration."""
         index = node.params.index(param)
-        return not node.body.diverges and self.leads(node.next_values()[index], param)
+        return not node.body.diverges and self.leads(
+            node.next_values()[index], param, through)
 
-    def leads(self, atom: Atom, goal: Var) -> bool:
+    def leads(self, atom: Atom, goal: Var, through: tuple[Any, ...]) -> bool:
         """Say whether an array is in the storage of ``goal``, written into or not."""
         if atom is goal:
             return True
         made = self.low.makers.get(atom)
         match made:
             case (Let(rhs=Update(obj=obj)), _):
-                return self.leads(obj, goal)
-            case (Let(rhs=Call(func=Const(function), args=args)), _) if function is add_at:
-                return self.leads(unstar(args[0]), goal)
+                return self.leads(obj, goal, through)
+            case (Let(rhs=Call(func=Const(function), args=args)), _) if any(
+                function is one for one in through
+            ):
+                return self.leads(unstar(args[0]), goal, through)
             case (Loop() as loop, i):
-                return self.stays(loop, loop.params[i]) and self.leads(loop.inits[i], goal)
+                return i < len(loop.params) and self.stays(
+                    loop, loop.params[i], through
+                ) and self.leads(loop.inits[i], goal, through)
             case (If() as node, i):
                 return all(
-                    block.diverges or self.leads(block.yields[i], goal)
+                    block.diverges or self.leads(block.yields[i], goal, through)
                     for block in (node.then, node.orelse)
                 )
         return False

@@ -7,7 +7,8 @@ from typing import Any
 from adcompiler.backends.native.indexing import read
 from adcompiler.backends.native.loops import INT, Binary, Body, Choose, Expr, Name, Number
 from adcompiler.backends.native.values import (
-    LENGTH, POSITION, Backwards, Buffer, Declined, Endless, Kept, Num, Several, Span, Together,
+    LENGTH, POSITION, Backwards, Buffer, Declined, Endless, Kept, Num, Rows, Several,
+    Span, Together,
 )
 from adcompiler.backends.native.writer import Writer
 
@@ -69,6 +70,8 @@ class Source:
             case Kept(tape, start, _):
                 place = w.named("at", here if start == ZERO else Binary("+", start, here))
                 return low.tapes.item(tape.layout, place, hint)
+            case Rows(layout) if layout is not None:
+                return low.tapes.item(layout, here, hint)
             case Buffer():
                 return read(low, one, Num(here, INT, LENGTH), hint)
             case Together(parts):
@@ -97,7 +100,7 @@ def lengths_of(w: Writer, one: Any) -> list[Expr]:
             size = w.assign("count", Binary("//", Binary(
                 "+", Binary("-", high.expr, low.expr), less), by))
             return [w.assign("count", Choose(Binary(">", size, ZERO), size, ZERO))]
-        case Kept(_, _, length):
+        case Kept(length=length) | Rows(length=length):
             return [length]
         case Endless():
             return []

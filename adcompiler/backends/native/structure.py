@@ -13,8 +13,8 @@ from adcompiler.backends.native.makers import diagonal_bar
 from adcompiler.backends.native.reductions import projected, seeded, unstretched
 from adcompiler.backends.native.sources import lengths_of
 from adcompiler.backends.native.values import (
-    LENGTH, POSITION, Backwards, Buffer, Declined, Endless, Kept, Known, Num, Several, Span,
-    Together, literal,
+    LENGTH, POSITION, Backwards, Buffer, Declined, Endless, Kept, Known, Num, Rows, Several,
+    Span, Together, literal,
 )
 from adcompiler.backends.native.writer import Writer
 from adcompiler.runtime import (
@@ -68,7 +68,7 @@ def length(low: Any, of: Any) -> Num:
         return Num(lengths_of(low.w, of)[0], "int64", LENGTH)
     if isinstance(of, Several):
         return literal(len(of.items))  # type: ignore[return-value]
-    if isinstance(of, Kept):
+    if isinstance(of, (Kept, Rows)):
         return Num(of.length, "int64", LENGTH)
     raise Declined("the length of what is no array")
 
@@ -139,6 +139,9 @@ def finished(low: Any, bar: Any, var: Any) -> Any:
             return low.w.as_float(bar)
     if isinstance(var, Buffer) and var.dtype == "float64":
         return low.arrays.gradient(bar, var)
+    if isinstance(var, Several):
+        bars = bar.items if isinstance(bar, Several) else (bar,) * len(var.items)
+        return Several(tuple(finished(low, *pair) for pair in zip(bars, var.items, strict=True)))
     raise Declined("a gradient of what is no number or array")
 
 

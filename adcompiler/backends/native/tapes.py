@@ -10,8 +10,8 @@ from adcompiler.backends.native.loops import (
     BOOL, INT, Assign, Binary, Body, Element, Expr, Make, Name, Number, Reserve, Store, View,
 )
 from adcompiler.backends.native.values import (
-    LENGTH, UNSET, WIDE, Buffer, Declined, Flattened, Inner, Kept, Known, Num, Several, Slot, Span,
-    Tape, literal,
+    LENGTH, UNSET, WIDE, Buffer, Declined, Flattened, Inner, Kept, Known, Num, Rows, Several, Slot,
+    Span, Tape, literal,
 )
 from adcompiler.backends.native.writer import Writer
 
@@ -49,6 +49,15 @@ class Tapes:
             case Kept(inner, _, _):
                 return Inner(inner, self.slot(tape, f"{hint}_start", INT, LENGTH),
                              self.slot(tape, f"{hint}_length", INT, LENGTH))
+            case Rows(items) if items is not None:
+                data = Tape(self.w.fresh(f"{hint}_items_top"))
+                self.opening.rows.append(Assign(data.top, ZERO))
+                data.layout = self.layout(data, f"{hint}_items", items)
+                self.all.append(data)
+                return Inner(data, self.slot(tape, f"{hint}_start", INT, LENGTH),
+                             self.slot(tape, f"{hint}_length", INT, LENGTH))
+            case Slot(_, dtype, bound):
+                return self.slot(tape, hint, dtype, bound)
             case Known():
                 return value
             case Span(start, stop, step):
@@ -95,11 +104,22 @@ class Tapes:
             case Span(start, stop), Span():
                 self.put(tape, start, value.start)
                 self.put(tape, stop, value.stop)
+            case Inner(data, start, length), Rows():
+                self.put_items(tape, data, value)
+                self.w.write(Store(start.buffer, (Name(tape.top),), Binary(
+                    "-", Name(data.top), value.length)))
+                self.w.write(Store(length.buffer, (Name(tape.top),), value.length))
             case Flattened(), Buffer():
                 self.put_elements(tape, layout, value)
             case Inner(_, start, length), Kept():
                 self.w.write(Store(start.buffer, (Name(tape.top),), value.start))
                 self.w.write(Store(length.buffer, (Name(tape.top),), value.length))
+
+    def put_items(self, tape: Tape, data: Tape, value: Rows) -> None:
+        """Append the items of a list to a tape of their own."""
+        self.reserve(data, value.length)
+        with self.w.over((value.length,)) as (at,):
+            self.push(data, self.item(value.layout, at, "item"))
 
     def put_elements(self, tape: Tape, layout: Flattened, value: Buffer) -> None:
         """Append the elements of an array, and store where they start."""

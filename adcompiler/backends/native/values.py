@@ -129,6 +129,18 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
+class Rows:
+    """A list: a flat buffer for each number of an item, filled up to ``length``.
+
+    ``layout`` has the structure of an item, with slots for numbers; None if nothing is known of
+    items, as the list is empty.
+    """
+
+    layout: Any
+    length: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Inner:
     """The layout of a list within what is collected: where it starts, and how long it is."""
 

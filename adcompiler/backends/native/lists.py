@@ -1,0 +1,309 @@
+"""Lists of numbers and of tuples of numbers: a flat buffer for each number of an item.
+
+The buffers keep their names and have room to grow; the length is a value like any other, so that
+what is known of it holds. Lists that a loop collected are read where they are, and copied where
+they are written into.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+
+from adcompiler.backends.native.indexing import cut
+from adcompiler.backends.native.loops import (
+    BOOL, FLOAT, KINDS, Assign, Binary, Bind, Body, Choose, Expr, Make, Name, Number,
+    Store,
+)
+from adcompiler.backends.native.tapes import constant, is_placeholder
+from adcompiler.backends.native.values import (
+    UNSET, WIDE, Cut, Declined, Kept, Known, Num, Rows, Several, Slot, zero,
+)
+from adcompiler.ir import types as t
+
+ZERO, ONE = Number(0), Number(1)
+
+
+# -- storage --------------------------------------------------------------------------------------
+
+
+def item_form(type_: t.Type) -> Any:
+    """Return the machine types of an item of a list: a name, or a tuple of these."""
+    if isinstance(type_, t.Scalar) and type_.kind in KINDS and all(
+        dtype in (None, KINDS[kind]) for kind, dtype in type_.classes if kind in KINDS
+    ):
+        return KINDS[type_.kind]
+    if isinstance(type_, t.Tuple) and type_.cls is tuple:
+        return tuple(map(item_form, type_.items))
+    raise Declined(f"a list of {type_}")
+
+
+def form_of(layout: Any) -> Any:
+    """Return the machine types of the items of a list, by its layout or by an item."""
+    if isinstance(layout, (Slot, Num)):
+        return layout.dtype
+    if isinstance(layout, Several):
+        return tuple(map(form_of, layout.items))
+    raise Declined("a list of what is neither numbers nor tuples of numbers")
+
+
+def form_of_list(type_: t.Type, otherwise: Any) -> Any:
+    """Return the machine types of the items of a list of a type; else of those of a layout."""
+    if isinstance(type_, t.List) and not isinstance(type_.item, t.Bottom):
+        return item_form(type_.item)
+    return None if otherwise is None else form_of(otherwise)
+
+
+def slots(layout: Any) -> Iterator[Slot]:
+    """Yield the buffers of a list."""
+    if isinstance(layout, Slot):
+        yield layout
+    elif layout is not None:
+        for inner in layout.items:
+            yield from slots(inner)
+
+
+def new(low: Any, form: Any, size: Expr, zeros: bool = False) -> Rows:
+    """Return a new list of so many items, which are not set, or zero."""
+
+    def made(form: Any) -> Any:
+        if isinstance(form, tuple):
+            return Several(tuple(map(made, form)))
+        slot = Slot(low.w.fresh(low.arrays.hint), form, WIDE)
+        low.w.write(Make(slot.buffer, (size,), form, zero(form).expr if zeros else None))
+        return slot
+
+    if form is None and size != ZERO:
+        raise Declined("a list of which the items are not known")
+    return Rows(None if form is None else made(form), size)
+
+
+def put(low: Any, layout: Any, place: Expr, value: Any, adds: bool = False) -> None:
+    """Store an item of a list, or add to it."""
+    match layout:
+        case Slot(buffer, dtype) if isinstance(value, Num):
+            if dtype == FLOAT and value.dtype != BOOL:
+                value = low.w.as_float(value)
+            if value.dtype != dtype or (adds and dtype != FLOAT):
+                raise Declined(f"a {value.dtype} is put into a list of {dtype}")
+            low.w.write(Store(buffer, (place,), value.expr, adds))
+        case Several(parts) if isinstance(value, Several) and len(parts) == len(value.items):
+            for part, item in zip(parts, value.items, strict=True):
+                put(low, part, place, item, adds)
+        case _ if adds and isinstance(value, Known) and value.value is None:
+            return
+        case _:
+            raise Declined("a list of items of different kinds")
+
+
+def layout_of(of: Any) -> Any:
+    """Return the layout of a list; None if it is empty for sure."""
+    if not isinstance(of, (Rows, Kept)):
+        raise Declined("what is no list is read as one")
+    return of.layout if isinstance(of, Rows) else of.tape.layout
+
+
+def count_of(value: Any) -> Expr:
+    """Return the number of items of a list."""
+    if not isinstance(value, (Rows, Kept)):
+        raise Declined("what is no list is read as one")
+    length: Expr = value.length
+    return length
+
+
+def differ(low: Any, one: Expr, other: Expr) -> None:
+    """Leave lists of different lengths to Python."""
+    if not low.w.same_length(one, other):
+        low.w.leave_if(Binary("!=", one, other))
+
+
+def item_at(low: Any, value: Any, place: Expr, hint: str = "item") -> Any:
+    """Return an item of a list, now; ``place`` is within its bounds."""
+    if isinstance(value, Kept):
+        start = value.start
+        at = place if start == ZERO else low.w.assign("at", Binary("+", start, place))
+        return low.tapes.item(value.tape.layout, at, hint)
+    return low.tapes.item(value.layout, place, hint)
+
+
+def copied(low: Any, value: Any, form: Any = None,
+           part: tuple[Expr, int, Expr] | None = None) -> Rows:
+    """Return a new list with the items of another one, or with those of a slice."""
+    first, step, count = part or (ZERO, 1, count_of(value))
+    if form is None:
+        layout = value.layout if isinstance(value, Rows) else value.tape.layout
+        form = None if layout is None else form_of(layout)
+    made = new(low, form, count)
+    if made.layout is None:
+        return made
+    with low.w.over((made.length,)) as (at,):
+        put(low, made.layout, at, item_at(low, value, place_of(low, first, step, at)))
+    return made
+
+
+def as_rows(low: Any, value: Any, form: Any = None) -> Rows:
+    """Return a list as one that may be written into, with items of these machine types."""
+    if isinstance(value, Kept):
+        return copied(low, value, form)
+    if not isinstance(value, Rows):
+        raise Declined("a variable is a list at times, and something else at others")
+    if form is None or (value.layout is not None and form_of(value.layout) == form):
+        return value
+    return copied(low, value, form) if value.layout is not None else new(low, form, ZERO)
+
+
+# -- where control flow parts ---------------------------------------------------------------------
+
+
+def bound_to(low: Any, hint: str, rows: Rows, layout: Any = None) -> Rows:
+    """Return a list that iterations change: its length has a name of its own.
+
+    So have its buffers, which share its storage so far, if no layout is given.
+    """
+
+    def named(layout: Any) -> Any:
+        if isinstance(layout, Several):
+            return Several(tuple(map(named, layout.items)))
+        name = low.w.fresh(hint)
+        low.w.write(Bind(name, layout.buffer))
+        return Slot(name, layout.dtype, layout.bound)
+
+    length = low.w.fresh(f"{hint}_count")
+    low.w.write(Assign(length, rows.length))
+    low.counts.add(length)
+    return Rows(named(rows.layout) if layout is None else layout, Name(length))
+
+
+def merged(low: Any, hint: str, type_: t.Type, left: tuple[Body, Any],
+           right: tuple[Body, Any]) -> Rows:
+    """Return the list that one of two arms gives."""
+    w = low.w
+    given = [value for _, value in (left, right) if not is_placeholder(value)]
+    if UNSET in (left[1], right[1]):
+        raise Declined("a list that may not be assigned to")
+    layouts = [one.layout if isinstance(one, Rows) else one.tape.layout
+               for one in given if isinstance(one, (Rows, Kept))]
+    form = form_of_list(type_, next((one for one in layouts if one is not None), None))
+    if form is None:
+        raise Declined("lists of which the items are not known")
+    rows = []
+    for body, value in (left, right):
+        with w.inside(body):
+            low.arrays.hint = hint
+            rows.append(new(low, form, ZERO) if is_placeholder(value) else
+                        as_rows(low, value, form))
+    length = w.fresh(f"{hint}_count")
+    layout = rows[0].layout
+    if rows[1].layout != layout:
+        layout = Several(tuple(
+            Slot(w.fresh(hint), slot.dtype, slot.bound) for slot in slots(layout)))
+        for (body, _), one in zip((left, right), rows, strict=True):
+            body.rows += [Bind(slot.buffer, given_slot.buffer) for slot, given_slot in
+                          zip(layout.items, slots(one.layout), strict=True)]
+        layout = shaped_as(form, iter(layout.items))
+    for (body, _), one in zip((left, right), rows, strict=True):
+        body.rows.append(Assign(length, one.length))
+    return Rows(layout, Name(length))
+
+
+def shaped_as(form: Any, given: Iterator[Slot]) -> Any:
+    """Return buffers in the structure of an item."""
+    if isinstance(form, tuple):
+        return Several(tuple(shaped_as(inner, given) for inner in form))
+    return next(given)
+
+
+# -- what is done with lists ----------------------------------------------------------------------
+
+
+def packed(low: Any, items: list[Any], type_: t.Type) -> Rows:
+    """Return a list of values."""
+    items = [low.ready(item) for item in items]
+    form = form_of_list(type_, items[0] if items else None)
+    made = new(low, form, Number(len(items)))
+    for i, item in enumerate(items):
+        put(low, made.layout, Number(i), item)
+    return made
+
+
+def read(low: Any, rows: Any, index: Any, hint: str) -> Any:
+    """Return ``rows[index]``: an item, or a new list of a slice."""
+    if isinstance(index, Known) and isinstance(index.value, slice):
+        index = as_cut(low, index.value)
+    length = count_of(rows)
+    if isinstance(index, Cut):
+        low.arrays.hint = hint
+        return copied(low, rows, None, positions(low, index, length))
+    if not isinstance(index, Num):
+        raise Declined("a subscript of a list that is no integer")
+    if isinstance(rows, Rows) and rows.layout is None:
+        raise Declined("a subscript of an empty list")
+    return item_at(low, rows, low.w.position(index, length), hint)
+
+
+def as_cut(low: Any, part: slice) -> Cut:
+    """Return a slice that is known when compiling."""
+    return cut(low, *map(constant, (part.start, part.stop, part.step)))
+
+
+def positions(low: Any, part: Cut, length: Expr) -> tuple[Expr, int, Expr]:
+    """Return where a slice starts, its step and how many positions it has, within a list."""
+    if part.step is not None and not isinstance(part.step, Number):
+        raise Declined("a slice of a list in steps that are not known")
+    w, step = low.w, 1 if part.step is None else int(part.step.value)
+    if part == Cut(None, None):
+        return ZERO, 1, length
+    least: Expr = ZERO if step > 0 else Number(-1)
+    most = length if step > 0 else Binary("-", length, ONE)
+
+    def inside(end: Num | None, otherwise: Expr) -> Expr:
+        if end is None:
+            return otherwise
+        name, given = w.fresh("end"), w.named("end", end.expr)
+        w.write(Assign(name, Choose(
+            Binary("<", given, ZERO), Binary("+", given, length), given)))
+        here = Name(name)
+        w.write(Assign(name, Choose(Binary("<", here, least), least, here)))
+        w.write(Assign(name, Choose(Binary(">", here, most), most, here)))
+        return here
+
+    first = inside(part.lower, least if step > 0 else most)
+    last = inside(part.upper, most if step > 0 else least)
+    low_end, high_end = (first, last) if step > 0 else (last, first)
+    size: Expr = Binary("-", high_end, low_end)
+    if abs(step) > 1:
+        size = Binary("//", Binary("+", size, Number(abs(step) - 1)), Number(abs(step)))
+    size = w.assign("count", size)
+    return w.named("first", first), step, w.assign(
+        "count", Choose(Binary(">", size, ZERO), size, ZERO))
+
+
+def place_of(low: Any, first: Expr, step: int, at: Expr) -> Expr:
+    """Return a position of a slice."""
+    if first == ZERO and step == 1:
+        return at
+    moved = at if step == 1 else Binary("*", at, Number(step))
+    return low.w.assign("at", moved if first == ZERO else Binary("+", first, moved))  # type: ignore[no-any-return]
+
+
+def write(low: Any, given: Any, index: Any, value: Any, adds: bool) -> Rows:
+    """Write an item of a list, or add to it; slices are only added to."""
+    rows: Rows = as_rows(low, given)
+    if isinstance(index, Several) and len(index.items) == 1:
+        (index,) = index.items
+    if isinstance(index, Known) and isinstance(index.value, slice):
+        index = as_cut(low, index.value)
+    if rows.layout is None:
+        raise Declined("a write into an empty list")
+    if isinstance(index, Num):
+        put(low, rows.layout, low.w.position(index, rows.length), value, adds)
+        return rows
+    if not isinstance(index, Cut) or not adds:
+        raise Declined("a slice of a list is written")
+    first, step, size = positions(low, index, rows.length)
+    differ(low, size, count_of(value))
+    with low.w.over((size,)) as (at,):
+        place = place_of(low, first, step, at)
+        put(low, rows.layout, place, item_at(low, value, at), True)
+    return rows
