@@ -96,6 +96,18 @@ def functions_of(module: Any) -> tuple[Any, ...]:
     )
 
 
+PASSED_ON: dict[str, tuple[Any, ...]] = {
+    "len": (len,), "iter": (iter,), "isinstance": (isinstance,), "print": (print,),
+    "is": (operator.is_, operator.is_not), "equal": (operator.eq, operator.ne),
+    "compare": (operator.lt, operator.le, operator.gt, operator.ge),
+    "contains": (operator.contains,), "concat": (operator.concat,), "add": (operator.add,),
+    "mul": (operator.mul,), "pow": (operator.pow, math.pow), "matmul": (operator.matmul,),
+    "sum of items": (sum, math.fsum), "prod of items": (math.prod,), "max of items": (max,),
+    "min of items": (min,), "mean of items": (statistics.fmean, statistics.mean),
+    "sorted": (sorted,), "hypot": (math.hypot,), "dist": (math.dist,), "log": (math.log,),
+}
+"""Functions by how their results depend on the elements of arguments."""
+
 Entry = tuple[Iterable[Any], Facts]
 
 GIVES_VALUE = stated(pure=True, writes=(), tried=True)
@@ -195,6 +207,9 @@ BUILTINS: tuple[Entry, ...] = (
         struct.pack, struct.pack_into, print,
     ), stated(form=TEXT)),
     ((float, complex, float.fromhex, struct.unpack, struct.unpack_from), stated(form=READ)),
+    ((range,), stated(sized=True)),
+    *(((function,), stated(transfer=word)) for word, functions in PASSED_ON.items()
+      for function in functions),
 )
 
 FRESH_RUNTIME = (

@@ -94,6 +94,31 @@ REDUCED, FIRST, FILLED = "reduced", "first", "filled"
 COUNTED, EXPANDED, GIVEN = "counted", "expanded", "given"
 SHAPES = (REDUCED, FIRST, FILLED, COUNTED, EXPANDED, GIVEN)
 
+LINEAR, PIECEWISE, CURVED = "linear", "piecewise", "curved"
+ALONG = (LINEAR, PIECEWISE, CURVED)
+
+TRANSFERS = (
+    "moves", "moves all", "roll", "joins", "append", "array", "copy", "astype", "full", "full_like",
+    "zeros_like", "pad", "insert", "take", "picks", "compress", "select", "interp", "bincount",
+    "where", "clip", "pow", "add", "mul", "concat", "contains", "equal", "compare", "is",
+    "sum", "mean", "average", "max", "min", "ptp", "median", "var", "prod", "norm", "trace",
+    "trace of each", "cumsum", "cumprod", "sort", "partition", "sorted", "diff", "ediff1d",
+    "gradient", "matmul", "dot", "inner", "vdot", "outer", "vecdot", "tensordot", "einsum",
+    "multi_dot", "matrix_power", "kron", "convolve", "correlate", "cross", "polyval",
+    "matrices", "matrix", "solve", "solve_triangular", "cholesky", "factor", "quantile", "numbers",
+    "len", "shape", "ndim", "size", "dtype", "iter", "isinstance", "print",
+    "sum of items", "prod of items", "max of items", "min of items", "mean of items",
+    "hypot", "dist", "log",
+)
+"""Words for how elements of results depend on those of arguments.
+
+What ``"moves"`` has the elements of its first argument as those of its result, what ``"moves all"``
+those of all arguments; it ``"joins"`` the arrays in its first argument, ``"picks"`` elements of the
+first one by a condition; it works on ``"numbers"``, each by itself, or on each ``"matrix"`` of a
+stack, or several (``"matrices"``). The others are done as by NumPy's or Python's function of that
+name, with the parameters of that.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Facts:
@@ -133,6 +158,18 @@ class Facts:
     """It gives numbers in another form, as ``"text"`` or bits, or writes them somewhere; or it
     makes ``"numbers"`` of such."""
 
+    transfer: str | None = None
+    """How the elements of a result depend on those of arguments: one of ``TRANSFERS``."""
+    along: tuple[str, Any, str] | None = None
+    """The parameter that says along which axes the function works, its default, and how: it is
+    ``LINEAR``, ``PIECEWISE`` linear, or ``CURVED``. Lines do not depend on one another."""
+    linear_in: tuple[str, ...] | None = None
+    """Groups of parameters in which the function is linear jointly, beside those of its rule."""
+    rounded: bool | None = None
+    """What is zero in exact arithmetic, for a linear function, may not be zero in floats."""
+    sized: bool | None = None
+    """The values of arguments, not their shapes alone, decide how many numbers a result has."""
+
     def over(self, other: Facts) -> Facts:
         """Return these facts, with those of ``other`` where nothing is said here."""
         return Facts(*(
@@ -170,7 +207,6 @@ class Facts:
         """Whether no argument is written into, but the array for a result."""
         return self.writes == () or (self.writes is None and self.is_pure)
 
-
     def is_total_for(self, arguments: str) -> bool:
         """Say whether the function never raises for arguments of one class."""
         return self.total is not None and (arguments in self.total or ANY in self.total)
@@ -203,7 +239,9 @@ def as_shares(given: Any) -> tuple[Shares, ...] | None:
 def stated(
     *, shares: Any = None, output: str | tuple[str, int | None] | None = None,
     writes: Sequence[str] | None = None, total: str | Sequence[str] | None = None,
-    form: str | Sequence[str] | None = None, shape: str | None = None, **plain: Any,
+    form: str | Sequence[str] | None = None, shape: str | None = None,
+    transfer: str | None = None, along: tuple[str, Any, str] | None = None,
+    linear_in: str | None = None, **plain: Any,
 ) -> Facts:
     """Return the record of what is said of a function; see ``Facts``.
 
@@ -214,7 +252,9 @@ def stated(
     return Facts(
         shares=as_shares(shares), output=output, writes=None if writes is None else tuple(writes),
         total=words("total", total, ARGUMENTS), form=words("form", form, FORMS),
-        shape=None if shape is None else words("shape", shape, SHAPES)[0], **plain,
+        shape=word("shape", shape, SHAPES), transfer=word("transfer", transfer, TRANSFERS),
+        along=None if along is None else (*along[:2], word("along", along[2], ALONG)),
+        linear_in=None if linear_in is None else tuple(linear_in.split(",")), **plain,
     )
 
 
@@ -227,6 +267,11 @@ def words(fact: str, given: str | Sequence[str] | None, known: tuple[str, ...]) 
         if word not in known:
             raise ValueError(f"{fact}={word!r}: one of {', '.join(map(repr, known))}")
     return found
+
+
+def word(fact: str, given: str | None, known: tuple[str, ...]) -> Any:
+    """Return what is given for a fact: a known word, or nothing."""
+    return None if given is None else words(fact, given, known)[0]
 
 
 class FactTable:

@@ -7,6 +7,7 @@ from typing import Any
 
 from adcompiler.rulekit import MAY, REGISTRY, Option, Shares, facts
 from adcompiler_rules.numpy_facts import position, takes
+from adcompiler_rules.scipy_patterns import state_patterns
 
 SHARING: dict[str, dict[str, Shares]] = {
     "scipy.linalg": {
@@ -41,6 +42,7 @@ def state_facts(module: str) -> None:
         function = getattr(place, name)
         if REGISTRY.is_registered(function) or REGISTRY.is_inactive(function):
             facts(function, shares=sharing.get(name, "none"))
+    state_patterns(module)
 
 
 def state_outputs(module: str) -> None:

@@ -249,7 +249,9 @@ class Run:
         self, found: Transfer, function: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> Any:
         """Return what a transfer gives; what it cannot do is a refusal, never a missing entry."""
-        if any(isinstance(arg, Either) for arg in args) and function not in IDENTITIES:
+        if any(isinstance(arg, Either) for arg in args) and (
+            transfer_of(function) not in IDENTITIES
+        ):
             raise Refusal(
                 "a value is of one kind or another, depending on the inputs", 'mode="local"')
         try:
@@ -336,6 +338,9 @@ def find_transfer(function: Any) -> Transfer:
     direct = TRANSFERS.get(function)
     if direct is not None:
         return direct
+    said = transfer_of(function)
+    if said is not None:
+        return TRANSFERS[said]
     owner = getattr(function, "__self__", None)
     if isinstance(owner, (list, tuple, dict, str)):
         return without_owner(function, owner)
@@ -373,7 +378,7 @@ def constructed(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 ELEMENTWISE, INACTIVE, DENSE = "elementwise", "inactive", "dense"
-KIND, DTYPE, LAYOUT = "kind", "dtype", "layout"
+KIND, DTYPE, LAYOUT = "kind", "dtype of result", "layout"
 LINEARLY, GROUPED, SYSTEM = "linearly", "grouped", "system"
 """Keys of the transfers for functions that have none of their own."""
 
@@ -387,8 +392,16 @@ def without_rule(function: Any) -> Refusal:
     )
 
 
+def transfer_of(function: Any) -> str | None:
+    """Return the word for what a function does to dependences, if the facts have one."""
+    return REGISTRY.facts(function).transfer
+
+
 def transfer(*functions: Any) -> Callable[[Transfer], Transfer]:
-    """Register what ``functions`` do to dependences."""
+    """Register what functions do to dependences: those of which the facts say one of these words.
+
+    Functions of the runtime, and classes, are given themselves.
+    """
 
     def register(given: Transfer) -> Transfer:
         for function in functions:
@@ -398,4 +411,5 @@ def transfer(*functions: Any) -> Callable[[Transfer], Transfer]:
     return register
 
 
-IDENTITIES = (operator.is_, operator.is_not, operator.eq, operator.ne)
+IDENTITIES = ("is", "equal")
+"""Transfers of functions that tell which of several kinds a value is of."""

@@ -16,7 +16,8 @@ from adcompiler.sparsity.tracing.predicates import is_classified
 from adcompiler.sparsity.tracing.tracers import (
     ARRAY_FUNCTION, ARRAY_UFUNC, Dual, Plain, Tracer, apply, blank, combined, primal, tracer,
 )
-from adcompiler.sparsity.transfers.elementwise import COUNTED, stand_in
+from adcompiler.sparsity.interpreter.run import transfer_of
+from adcompiler.sparsity.transfers.elementwise import stand_in
 
 
 class TracerArray(np.ndarray[Any, Any]):
@@ -205,34 +206,35 @@ def for_numbers(function: Any) -> Callable[..., Any]:
 # -- functions ------------------------------------------------------------------------------------
 
 LIKE = {np.zeros_like: 0.0, np.empty_like: 0.0, np.ones_like: 1.0}
-ELEMENT_BY_ELEMENT = frozenset({np.linalg.norm, np.linalg.matrix_power, np.linalg.multi_dot})
+ELEMENT_BY_ELEMENT = ("norm", "matrix_power", "multi_dot")
 
 
 def array_function(func: Any, args: Any, kwargs: Any, itself: Callable[..., Any]) -> Any:
     """Call a NumPy function: as written for objects, or as one that depends on everything."""
     if func in LIKE or func is np.full_like:
         return filled_like(*args, value=LIKE.get(func), **kwargs)
-    if func is np.where and len(args) == 3:
+    if transfer_of(func) == "where" and len(args) == 3:
         return each(choice, *args)
     if func in (np.real, np.imag):
         return each(functools.partial(apply, func), *args)
     duals, known = tracers_in((args, kwargs))
     if known is None:
         return func(*map_arrays(primals, args), **map_arrays(primals, kwargs))
-    if REGISTRY.inactive(func) is not None and duals and func not in SHAPES:
+    if REGISTRY.inactive(func) is not None and duals and transfer_of(func) not in SHAPES:
         return func(*map_arrays(primals, args), **map_arrays(primals, kwargs))
-    if func.__module__ == "numpy.linalg" and func not in ELEMENT_BY_ELEMENT:
+    by_element = transfer_of(func) in ELEMENT_BY_ELEMENT
+    if func.__module__ == "numpy.linalg" and not by_element:
         return dense(func, args, kwargs)
     if not kwargs and is_classified(func) and REGISTRY.has_rules(func):
         return called(func, args)  # NumPy's text of it may leave out what is special, as at zero
-    if func in COUNTED and not duals:
+    if not duals and REGISTRY.facts(func).sized:
         known.space.missing = func.__name__
         raise MissingPrimalError(f"{func.__name__}()")
     try:
         return func(*map_arrays(plain_of_tracers, args), **map_arrays(plain_of_tracers, kwargs))\
-            if func in ELEMENT_BY_ELEMENT else itself(func, (TracerArray,), args, kwargs)
+            if by_element else itself(func, (TracerArray,), args, kwargs)
     except (MissingPrimalError, TypeError):
-        if not REGISTRY.rules_of(func) or func in WRITING:
+        if not REGISTRY.rules_of(func) or not REGISTRY.facts(func).writes_nothing:
             raise
         known.space.missing = ""
         return dense(func, args, kwargs)
@@ -248,8 +250,7 @@ def scalar_function(func: Any, args: Any, kwargs: Any) -> Any:
     return found[()] if isinstance(found, TracerArray) and found.ndim == 0 else found
 
 
-SHAPES = frozenset({np.shape, np.ndim, np.size})
-WRITING = frozenset({np.copyto, np.put, np.place, np.putmask, np.fill_diagonal})
+SHAPES = ("shape", "ndim", "size")
 
 
 def plain_of_tracers(value: Any) -> Any:

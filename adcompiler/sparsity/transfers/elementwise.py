@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-import math
-import operator
+import warnings
 from typing import Any
 
 import numpy as np
 
+from adcompiler.ops.classified import never
 from adcompiler.ops.classify import Classification, of_letters
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.sparsity.dependences.index_sets import Shape
@@ -18,9 +18,9 @@ from adcompiler.sparsity.dependences.values import (
 )
 from adcompiler.sparsity.interpreter.run import (
     DENSE, DTYPE, ELEMENTWISE, GROUPED, INACTIVE, KIND, LINEARLY, TRANSFERS, Refusal, Run,
-    find_transfer, transfer, unknown_like,
+    find_transfer, transfer, transfer_of, unknown_like,
 )
-from adcompiler.sparsity.transfers.classification import classifications, never
+from adcompiler.sparsity.transfers.classification import classifications
 
 
 @transfer(KIND)
@@ -28,7 +28,7 @@ def kind_of(run: Run, function: Any, count: int) -> Classification | None:
     """Return the classification of a function of ``count`` numbers with one result, else None."""
     if not hashable(function):
         return None
-    if function not in PLAIN_OPERATORS and find_transfer(function) is not elementwise:
+    if transfer_of(function) not in PLAIN and find_transfer(function) is not elementwise:
         return None
     outputs = classifications(function, count, run.second)
     if len(outputs) != 1 or len(outputs[0].der1_zero) != count:
@@ -36,7 +36,11 @@ def kind_of(run: Run, function: Any, count: int) -> Classification | None:
     return outputs[0] if is_float(result_dtype(function, (float,) * count)) else None
 
 
-PLAIN_OPERATORS = (operator.add, operator.mul)
+OF_PARTS = ("matrix", "solve", "solve_triangular", "cholesky", "factor", "quantile", "numbers")
+"""Transfers of functions whose results depend on parts of an argument: see ``grouped``."""
+
+PLAIN = ("add", "mul")
+"""Transfers of operators that containers have too."""
 
 
 def broadcast(run: Run, args: tuple[Any, ...]) -> Shape | None:
@@ -175,7 +179,7 @@ def curvature(
 # -- powers, choices and bounds --------------------------------------------------------------------
 
 
-@transfer(operator.pow, np.power, np.float_power, math.pow)
+@transfer("pow")
 def power(run: Run, function: Any, x: Any, y: Any, *rest: Any, **kwargs: Any) -> Any:
     """``x ** y``: a constant exponent of 0 or 1 leaves nothing, or something linear."""
     if isinstance(x, (list, tuple)) or isinstance(y, (list, tuple)):
@@ -200,7 +204,7 @@ def _is_real(y: Any) -> bool:
     return not isinstance(y, (complex, np.complexfloating))
 
 
-@transfer(np.where)
+@transfer("where")
 def where(run: Run, function: Any, condition: Any, *choices: Any) -> Any:
     """``np.where``: both choices where the condition is not known, else the one that is taken."""
     if len(choices) != 2:
@@ -232,7 +236,7 @@ def chosen(run: Run, args: tuple[Any, ...], taken: Any) -> Any:
     return run.made(shape, dtype, first, second, value)
 
 
-@transfer(np.clip)
+@transfer("clip")
 def clip(
     run: Run, function: Any, a: Any, a_min: Any = None, a_max: Any = None, out: Any = None,
     **kwargs: Any,
@@ -251,34 +255,15 @@ def inactive(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
     """A function whose result carries no derivative: nothing is known of it but its shape."""
     if run.local:
         return run.value(function, args, kwargs)
-    elements = isinstance(function, np.ufunc) or (
-        hashable(function) and REGISTRY.resolve(function) in OPERATORS
-    )
-    if elements and not kwargs and all(
+    known = REGISTRY.facts(function)
+    if known.elementwise and not kwargs and all(
         isinstance(a, (Dependent, np.ndarray, np.generic, int, float, complex)) for a in args
     ):
         dtype = result_dtype(function, tuple(map(dtype_of, args)))
         return Dependent(broadcast(run, args), dtype)
-    if function in SHAPED_BY_VALUES or any(d.shape is None for d in dependents_in(args)):
+    if known.sized or any(d.shape is None for d in dependents_in(args)):
         return unknown_shape(function)
     return unknown_like(stand_in_result(function, args, kwargs))
-
-
-OPERATORS = frozenset({
-    operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne, operator.and_,
-    operator.or_, operator.xor, operator.invert, operator.floordiv, operator.not_, operator.truth,
-})
-SHAPED_BY_VALUES = frozenset({
-    np.nonzero, np.flatnonzero, np.argwhere, np.ndarray.nonzero, np.where, np.arange,
-    np.zeros, np.ones, np.full, np.empty, np.eye, np.identity, range,
-})
-
-
-COUNTED = frozenset({
-    np.arange, np.unique, np.unique_all, np.unique_counts, np.unique_inverse, np.unique_values,
-    np.union1d, np.setdiff1d, np.setxor1d, np.intersect1d, np.trim_zeros,
-})
-"""Functions with a derivative whose results are as many as the values decide."""
 
 
 def unknown_number(function: Any) -> Refusal:
@@ -293,8 +278,20 @@ def unknown_shape(function: Any) -> Any:
     """Return what is known of a result whose shape depends on values."""
     if function is range:
         return UnknownList(Dependent((), int))
-    one = Dependent(None, np.dtype(int if function in (np.nonzero, np.where) else float))
-    return (one,) if function in (np.nonzero, np.where, np.ndarray.nonzero) else one
+    shown = of_one(function)
+    one = Dependent(None, dtype_of(shown[0] if isinstance(shown, tuple) else shown))
+    return (one,) if isinstance(shown, tuple) else one
+
+
+@functools.lru_cache(maxsize=64)
+def of_one(function: Any) -> Any:
+    """Return the result of a function for an array of one number, zero if it takes none."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            return function(np.ones(1))
+        except (TypeError, ValueError):
+            return 0.0
 
 
 def stand_in(d: Dependent, rng: np.random.Generator | None = None) -> Any:
@@ -336,11 +333,11 @@ def stand_in_result(function: Any, args: Any, kwargs: Any, scale: float = 1.0) -
         ) from error
 
 
-@transfer(DENSE)
+@transfer(DENSE, *OF_PARTS)
 def dense(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
     """A function with a rule but no transfer: all results depend on all that flows in."""
     first, second = all_sets(dependents_in([list(args), dict(kwargs)]))
-    if not run.local and function in COUNTED:
+    if not run.local and REGISTRY.facts(function).sized:
         raise unknown_number(function)
     value = run.value(function, args, kwargs)
     shown = value if run.local else of_one_form(function, args, kwargs)

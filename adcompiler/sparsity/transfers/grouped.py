@@ -1,7 +1,6 @@
 """Transfer of functions with a rule that work on lines, matrices or single numbers of arrays.
 
-Within a line or matrix all results depend on all elements. The functions are named, so that
-their modules need not be there.
+Within a line or matrix all results depend on all elements.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.ops.classify import of_letters
-from adcompiler.ops.homes import display_name
+from adcompiler.ops.facts import CURVED, Facts
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.sparsity.dependences.index_sets import Shape
 from adcompiler.sparsity.dependences.values import (
@@ -24,60 +23,8 @@ from adcompiler.sparsity.interpreter.run import GROUPED, SYSTEM, TRANSFERS, Run,
 from adcompiler.sparsity.transfers.elementwise import applied, output_of
 from adcompiler.sparsity.transfers.reductions import groups, normal_axes, reduced
 
-LINEAR, PIECEWISE, CURVED = "linear", "piecewise", "curved"
-
-QUANTILES = ("quantile", "percentile", "nanquantile", "nanpercentile")
-
-ALONG: dict[str, tuple[str, Any, str]] = {
-    **{f"{home}.{name}": ("axis", -1, LINEAR) for home in ("numpy.fft", "scipy.fft") for name in (
-        "fft", "ifft", "rfft", "irfft", "hfft", "ihfft")},
-    **{f"scipy.fft.{name}": ("axis", -1, LINEAR) for name in ("dct", "idct", "dst", "idst")},
-    **{f"{home}.{name}": ("axes", (-2, -1), LINEAR) for home in ("numpy.fft", "scipy.fft")
-       for name in ("fft2", "ifft2", "rfft2", "irfft2", "hfft2", "ihfft2")},
-    **{f"{home}.{name}": ("axes", None, LINEAR) for home in ("numpy.fft", "scipy.fft")
-       for name in ("fftn", "ifftn", "rfftn", "irfftn", "hfftn", "ihfftn")},
-    **{f"scipy.fft.{name}": ("axes", None, LINEAR) for name in ("dctn", "idctn", "dstn", "idstn")},
-    **{f"numpy.{name}": ("axis", None, PIECEWISE) for name in QUANTILES},
-    "numpy.unwrap": ("axis", -1, PIECEWISE), "numpy.sort_complex": ("axis", -1, PIECEWISE),
-    **{f"numpy.{name}": ("axis", None, CURVED) for name in ("var", "std", "nanvar", "nanstd")},
-    "numpy.average": ("axis", None, CURVED),
-    **{f"scipy.special.{name}": ("axis", None, CURVED) for name in (
-        "logsumexp", "softmax", "log_softmax")},
-    **{f"scipy.stats.{name}": ("axis", 0, CURVED) for name in (
-        "gmean", "hmean", "pmean", "sem", "moment", "skew", "kurtosis", "zscore")},
-    "scipy.signal.hilbert": ("axis", -1, LINEAR), "scipy.signal.detrend": ("axis", -1, LINEAR),
-    "scipy.signal.savgol_filter": ("axis", -1, LINEAR),
-    "scipy.ndimage.correlate1d": ("axis", -1, LINEAR),
-    "scipy.ndimage.convolve1d": ("axis", -1, LINEAR),
-    "scipy.ndimage.gaussian_filter1d": ("axis", -1, LINEAR),
-    "scipy.ndimage.uniform_filter1d": ("axis", -1, LINEAR),
-    "scipy.ndimage.maximum_filter1d": ("axis", -1, PIECEWISE),
-    "scipy.ndimage.minimum_filter1d": ("axis", -1, PIECEWISE),
-}
-"""By name: the parameter that says along which axes a function works, its default, and how.
-
-``linear``: also among the elements of a line; ``piecewise``: without second derivatives.
-"""
-
-MATRICES = frozenset({
-    *(f"numpy.linalg.{name}" for name in ("cond", "eig", "eigvals", "matrix_norm")),
-    *(f"scipy.linalg.{name}" for name in (
-        "inv", "det", "expm", "sinm", "cosm", "tanm", "sinhm", "coshm", "tanhm", "logm", "sqrtm",
-        "pinv", "lu", "qr", "svdvals", "eigvalsh", "eigh", "schur")),
-})
-"""Functions of one matrix, or of each in a stack."""
-
-SYSTEMS = frozenset({
-    "numpy.linalg.solve", "numpy.linalg.cholesky", "scipy.linalg.cholesky",
-    "scipy.linalg.solve_triangular",
-})
-
-NUMBERS = frozenset(f"scipy.special.{name}" for name in (
-    "jvp", "yvp", "ivp", "kvp", "h1vp", "h2vp", "spherical_jn", "spherical_yn", "spherical_in",
-    "spherical_kn", "multigammaln", "factorial", "factorial2", "comb", "perm", "zeta", "diric",
-    "lambertw", "assoc_laguerre",
-)) | {"numpy.i0", "numpy.sinc", "numpy.angle", "numpy.nan_to_num"}
-"""Functions of numbers, element by element, that are no ufuncs."""
+SYSTEMS = ("solve", "solve_triangular", "cholesky", "factor")
+"""Transfers of functions that solve systems, or factorise a matrix."""
 
 
 @transfer(GROUPED)
@@ -91,30 +38,30 @@ def grouped(
     if not hashable(function):
         return None
     resolved = REGISTRY.resolve(function)
-    name = display_name(resolved)
-    if is_function_of_numbers(resolved, name):
+    known = REGISTRY.facts(resolved)
+    if is_function_of_numbers(resolved, known):
         return of_numbers(run, function, args, kwargs, shown)
-    if name in SYSTEMS:
-        return TRANSFERS[SYSTEM](run, name, args, kwargs, shown)
+    if known.transfer in SYSTEMS:
+        return TRANSFERS[SYSTEM](run, known.transfer, args, kwargs, shown)
     if not args or not isinstance(args[0], Dependent) or any(
         d.is_active for d in dependents_in([list(args[1:]), dict(kwargs)])
     ):
         return None
-    if name in MATRICES and len(args[0].shape or ()) > 2:
+    if known.transfer == "matrix" and len(args[0].shape or ()) > 2:
         return within(run, args[0], (-2, -1), CURVED, shown, ())
     method = getattr(resolved, "__name__", "")
     if isinstance(getattr(resolved, "__self__", None), np.ufunc) and method in (
         "reduce", "accumulate", "reduceat"
     ):
         parameter, default, kind = "axis", 0, CURVED
-    elif name in ALONG:
-        parameter, default, kind = ALONG[name]
+    elif known.along is not None:
+        parameter, default, kind = known.along
     else:
         return None
     axes = axes_of(resolved, args, kwargs, parameter, default)
     if axes is UNKNOWN:
         return None
-    if name.removeprefix("numpy.") in QUANTILES:
+    if known.transfer == "quantile":
         quantiles = args[1] if len(args) > 1 else kwargs["q"]
         return within(run, args[0], axes, kind, shown, np.shape(quantiles))
     return within(run, args[0], axes, kind, shown)
@@ -218,11 +165,13 @@ def spread_over(
 # -- numbers ---------------------------------------------------------------------------------------
 
 
-def is_function_of_numbers(function: Any, name: str) -> bool:
+def is_function_of_numbers(function: Any, known: Facts) -> bool:
     """Say whether a function works element by element on arrays broadcast together."""
     if isinstance(function, np.ufunc):
         return function.signature is None
-    return name in NUMBERS or is_method_of_distribution(function)
+    return bool(known.elementwise) or known.transfer == "numbers" or (
+        is_method_of_distribution(function)
+    )
 
 
 def is_method_of_distribution(function: Any) -> bool:

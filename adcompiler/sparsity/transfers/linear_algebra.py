@@ -69,10 +69,7 @@ def connected(run: Run, matrix: Any, x: Any, value: Any) -> Any:
     return run.made(shape, dtype, first, second, value)
 
 
-@transfer(
-    np.linalg.inv, np.linalg.det, np.linalg.slogdet, np.linalg.pinv,
-    np.linalg.eigh, np.linalg.eigvalsh, np.linalg.qr, np.linalg.svd, np.linalg.svdvals,
-)
+@transfer("matrices")
 def matrix_by_matrix(run: Run, function: Any, a: Any, *rest: Any, **kwargs: Any) -> Any:
     """Functions of one matrix, or of each in a stack: all depends on all of the same matrix."""
     (a,) = as_numbers(run, (a,))
@@ -109,24 +106,25 @@ def spread(run: Run, shown: Any, stack: Any, first: Relation, second: Relation) 
 
 @transfer(SYSTEM)
 def system(
-    run: Run, name: str, args: Sequence[Any], kwargs: Mapping[str, Any], shown: Any
+    run: Run, what: str, args: Sequence[Any], kwargs: Mapping[str, Any], shown: Any
 ) -> Any:
     """Return the solution of a system, or a factor, by what each of its elements comes from.
 
-    None if the arguments are of another kind than these.
+    ``what`` is the word for its transfer: a ``factor`` is upper unless ``lower`` says otherwise, a
+    ``cholesky`` factor without options lower. None if the arguments are of another kind than these.
     """
     arrays = as_numbers(run, tuple(args[:2]))
     if not is_float(dtype_of(shown)) or not isinstance(shown, np.ndarray):
         return None
-    if name.endswith("cholesky"):
+    if what in ("cholesky", "factor"):
         lower = kwargs.get("lower", args[1] if len(args) > 1 else False)
-        is_numpy = name.startswith("numpy")
-        if has_dependents((args[1:], kwargs)) or (is_numpy and (kwargs or args[1:])):
+        is_lower = what == "cholesky"
+        if has_dependents((args[1:], kwargs)) or (is_lower and (kwargs or args[1:])):
             return None
-        return factor(run, arrays[0], is_numpy or bool(lower), shown)
+        return factor(run, arrays[0], is_lower or bool(lower), shown)
     if len(arrays) != 2:
         return None
-    if name == "numpy.linalg.solve":
+    if what == "solve":
         return solved(run, *arrays, shown)
     return solved_triangular(run, *arrays, {**TRIANGULAR, **named_options(args, kwargs)}, shown)
 

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adcompiler.ops.homes import display_name
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.sparsity.dependences.index_sets import count
 from adcompiler.sparsity.dependences.sets import Positions
@@ -22,51 +21,11 @@ from adcompiler.sparsity.dependences.values import (
     NOTHING, Dependent, Relation, all_sets, combined, dependents_in, dtype_of, end_to_end,
     gathered, is_float, map_dependents, unite,
 )
-from adcompiler.sparsity.interpreter.run import LINEARLY, Run, transfer
+from adcompiler.sparsity.interpreter.run import LINEARLY, Run, transfer, transfer_of
 from adcompiler.sparsity.transfers.elementwise import stand_in
 
 MOST = 4_000_000
 """So many values are computed at most, results of a function times its arguments."""
-
-LINEAR = {
-    "numpy.average": "a", "numpy.interp": "fp left right", "numpy.linalg.solve": "b",
-    "numpy.trapezoid": "y", "scipy.integrate.cumulative_trapezoid": "y initial",
-    "scipy.integrate.simpson": "y", "scipy.integrate.trapezoid": "y",
-    "scipy.linalg.block_diag": "arrs", "scipy.linalg.cho_solve": "b",
-    "scipy.linalg.cho_solve_banded": "b", "scipy.linalg.circulant": "c",
-    "scipy.linalg.convolution_matrix": "a", "scipy.linalg.diagsvd": "s",
-    "scipy.linalg.hankel": "c r", "scipy.linalg.leslie": "f s", "scipy.linalg.lu_solve": "b",
-    "scipy.linalg.matmul_toeplitz": "x", "scipy.linalg.solve": "b",
-    "scipy.linalg.solve_banded": "b", "scipy.linalg.solve_circulant": "b",
-    "scipy.linalg.solve_toeplitz": "b", "scipy.linalg.solve_triangular": "b",
-    "scipy.linalg.solveh_banded": "b", "scipy.linalg.toeplitz": "c r",
-    "scipy.ndimage.convolve": "input, weights", "scipy.ndimage.convolve1d": "input, weights",
-    "scipy.ndimage.correlate": "input, weights", "scipy.ndimage.correlate1d": "input, weights",
-    "scipy.ndimage.gaussian_filter": "input", "scipy.ndimage.gaussian_filter1d": "input",
-    "scipy.ndimage.gaussian_laplace": "input", "scipy.ndimage.laplace": "input",
-    "scipy.ndimage.prewitt": "input", "scipy.ndimage.sobel": "input",
-    "scipy.ndimage.uniform_filter": "input", "scipy.ndimage.uniform_filter1d": "input",
-    "scipy.signal.convolve": "in1, in2", "scipy.signal.correlate": "in1, in2",
-    "scipy.signal.detrend": "data", "scipy.signal.filtfilt": "x",
-    "scipy.signal.lfilter": "x zi, b", "scipy.signal.savgol_filter": "x",
-    "scipy.signal.sosfilt": "x zi", "scipy.signal.sosfiltfilt": "x",
-    "scipy.signal.upfirdn": "x, h", "scipy.sparse.linalg.expm_multiply": "B",
-    "scipy.sparse.linalg.spsolve": "b",
-}
-"""Arguments that functions are jointly linear in, beside what their rules declare.
-
-Groups are separated by commas. The functions are named, so that their modules need not be there.
-"""
-
-
-PIECEWISE = frozenset({"numpy.interp"})
-"""Functions whose structure depends on the values of their other arguments."""
-
-TRANSFORMS = (
-    "numpy.fft.", "scipy.fft.", "scipy.signal.fftconvolve", "scipy.signal.oaconvolve",
-)
-"""Functions whose values at unit vectors are zero only up to rounding, where they are."""
-
 
 class Flow(NamedTuple):
     """What flows from some arguments into each of the results, which are flat.
@@ -90,16 +49,15 @@ def linear_groups(function: Any) -> tuple[tuple[str, ...], list[frozenset[str]]]
     rule = REGISTRY.find(resolved)
     if rule is None or rule.definition is None:
         return (), []
-    called = display_name(resolved)
-    if called.startswith(TRANSFORMS) and not called.endswith("shift"):
+    known = REGISTRY.facts(resolved)
+    if known.rounded:
         return (), []
     parameters = inspect.signature(rule.definition).parameters.values()
     names = tuple(
         "*" * (p.kind is p.VAR_POSITIONAL) + p.name for p in parameters
         if p.kind is not p.KEYWORD_ONLY
     )
-    declared = LINEAR.get(called, "")
-    groups = [frozenset(group.split()) for group in declared.split(",") if group]
+    groups = [frozenset(group.split()) for group in known.linear_in or ()]
     if rule.linear:
         groups.append(frozenset(names[i].lstrip("*") for i in rule.linear))
     return names, groups + [frozenset([names[i]]) for i in rule.bilinear]
@@ -141,7 +99,7 @@ def flows(
     size = len(numbers_in(shown))
     several = len(chosen) > 1 or bool(active - linear)
     if not chosen or size * inputs > MOST or (several and (
-        throughout or display_name(REGISTRY.resolve(function)) in PIECEWISE)
+        throughout or transfer_of(function) == "interp")
     ):
         return None
     found = []

@@ -11,7 +11,7 @@ from adcompiler.sparsity.interpreter.run import Run, transfer
 from adcompiler.sparsity.transfers.elementwise import as_numbers, dense
 
 
-@transfer(np.select)
+@transfer("select")
 def selected(
     run: Run, function: Any, condlist: Any, choicelist: Any, default: Any = 0
 ) -> Any:
@@ -22,7 +22,7 @@ def selected(
     return found
 
 
-@transfer(np.interp)
+@transfer("interp")
 def interpolated(run: Run, function: Any, x: Any, xp: Any, fp: Any, **kwargs: Any) -> Any:
     """``np.interp`` in a constant table: piecewise linear, element by element."""
     (x,) = as_numbers(run, (x,))
@@ -34,7 +34,7 @@ def interpolated(run: Run, function: Any, x: Any, xp: Any, fp: Any, **kwargs: An
     return run.made(x.shape, dtype, x.first, x.second, value)
 
 
-@transfer(np.bincount)
+@transfer("bincount")
 def binned(run: Run, function: Any, x: Any, weights: Any = None, minlength: int = 0) -> Any:
     """``np.bincount``: each bin depends on the weights that go into it."""
     (weights,) = as_numbers(run, (weights,))

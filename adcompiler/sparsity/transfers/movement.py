@@ -21,7 +21,9 @@ from adcompiler.sparsity.dependences.values import (
     Dependent, Relation, UnknownList, all_sets, dependents_in, dtype_of, end_to_end, gathered,
     has_dependents, is_float, map_dependents, moved, shape_of,
 )
-from adcompiler.sparsity.interpreter.run import LAYOUT, Refusal, Run, transfer, unknown_like
+from adcompiler.sparsity.interpreter.run import (
+    LAYOUT, Refusal, Run, transfer, transfer_of, unknown_like,
+)
 from adcompiler.sparsity.transfers.elementwise import as_numbers, dense, stand_in, stand_in_result
 from adcompiler.sparsity.transfers.indexing import get_item
 
@@ -111,20 +113,7 @@ def taken(
     )
 
 
-MOVING = (
-    np.reshape, np.ravel, np.transpose, np.squeeze, np.expand_dims, np.swapaxes, np.moveaxis,
-    np.rollaxis, np.flip, np.fliplr, np.flipud, np.rot90, np.roll, np.repeat, np.tile, np.resize,
-    np.broadcast_to, np.diagonal, np.diag, np.diagflat, np.tril, np.triu, np.delete,
-    np.atleast_1d, np.atleast_2d, np.atleast_3d, np.split, np.array_split, np.hsplit, np.vsplit,
-    np.dsplit, np.unstack, np.matrix_transpose, np.linalg.diagonal, np.ndarray.reshape,
-    np.ndarray.transpose, np.ndarray.T, np.ndarray.flatten,
-    np.ndarray.mT, np.ndarray.tolist, np.ndarray.item, np.ndarray.squeeze,
-    np.ndarray.swapaxes, np.ndarray.ravel, np.ndarray.repeat, np.ndarray.diagonal,
-)
-"""Functions that only move the elements of their first argument."""
-
-
-@transfer(*MOVING)
+@transfer("moves", "roll")
 def moving(run: Run, function: Any, a: Any, *rest: Any, **kwargs: Any) -> Any:
     """A function that moves the elements of its first argument."""
     if has_dependents((rest, kwargs)):
@@ -158,20 +147,22 @@ def reshaping(
     return moving(run, np.reshape, a, *shape[:1] if len(shape) == 1 else (shape,), order)
 
 
-@transfer(
-    np.concatenate, np.stack, np.vstack, np.hstack, np.dstack, np.column_stack, np.block,
-    np.meshgrid, np.broadcast_arrays, np.append,
-)
+@transfer("moves all")
+def moving_all(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
+    """A function that moves the elements of all its positional arguments."""
+    return rearranged(run, function, args, (), kwargs)
+
+
+@transfer("joins", "append")
 def joining(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
-    """A function that joins arrays, all of its positional arguments (but a trailing axis)."""
-    if function in (np.meshgrid, np.broadcast_arrays):
-        return rearranged(run, function, args, (), kwargs)
-    many = 2 if function is np.append else 1
+    """A function that joins the arrays in its first argument, or those in the first two."""
+    is_append = transfer_of(function) == "append"
+    many = 2 if is_append else 1
     arrays = args[:many]
     if isinstance(args[0], UnknownList):
         first, second = all_sets(dependents_in(args[0]))
         return Dependent(None, np.dtype(float), Relation(first, None), Relation(second, None))
-    if function is not np.append and isinstance(args[0], Dependent):
+    if not is_append and isinstance(args[0], Dependent):
         arrays = (rows_of(run, args[0]),)
     return rearranged(run, function, arrays, args[many:], kwargs)
 
@@ -197,12 +188,10 @@ def scalars_of(array: Dependent) -> list[Any]:
     ]
 
 
-@transfer(np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray,
-          np.asarray_chkfinite, np.copy, np.ndarray.copy, np.real_if_close, own_copy,
-          copy_as_laid_out, copy.copy, copy.deepcopy)
+@transfer("array", "copy", own_copy, copy_as_laid_out, copy.copy, copy.deepcopy)
 def copying(run: Run, function: Any, a: Any, *rest: Any, **kwargs: Any) -> Any:
     """A function that makes an array of what it gets."""
-    dtype = kwargs.get("dtype", rest[0] if rest and function in WITH_DTYPE else None)
+    dtype = kwargs.get("dtype", rest[0] if rest and takes_dtype(function) else None)
     if not isinstance(a, Dependent):
         if function in (own_copy, copy.deepcopy):
             return map_dependents(lambda d: copying(run, np.copy, d), own_copy(a))
@@ -215,12 +204,14 @@ def copying(run: Run, function: Any, a: Any, *rest: Any, **kwargs: Any) -> Any:
         return run.made(a.shape, dtype, value=run.value(function, (a, *rest), kwargs))
     found = run.made(a.shape, dtype, a.first, a.second,
                      run.value(function, (a, *rest), kwargs))
-    if function is np.ascontiguousarray and a.shape == ():
-        return run.call(np.reshape, (found, (1,)), {})
+    if a.shape == () and takes_dtype(function) and (shape := function(0.0).shape):
+        return run.call(np.reshape, (found, shape), {})
     return found
 
 
-WITH_DTYPE = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray)
+def takes_dtype(function: Any) -> bool:
+    """Say whether a function makes an array of a dtype that may be its second argument."""
+    return transfer_of(function) == "array"
 
 
 def stacked(run: Run, items: Any, dtype: Any = None, ndmin: int = 0) -> Any:
@@ -238,7 +229,7 @@ def stacked(run: Run, items: Any, dtype: Any = None, ndmin: int = 0) -> Any:
     return taken(run, placed, firsts, seconds, np.dtype(dtype), value)
 
 
-@transfer(np.ndarray.astype, np.astype)
+@transfer("astype")
 def converting(run: Run, function: Any, a: Any, dtype: Any, *rest: Any, **kwargs: Any) -> Any:
     """``a.astype(dtype)``: no derivative flows through integers."""
     a.shared = True
@@ -249,19 +240,20 @@ def converting(run: Run, function: Any, a: Any, dtype: Any, *rest: Any, **kwargs
     return run.made(a.shape, dtype, a.first, a.second, value)
 
 
-@transfer(np.full, np.full_like)
+@transfer("full", "full_like")
 def filling(
     run: Run, function: Any, *args: Any, dtype: Any = None, **kwargs: Any
 ) -> Any:
     """An array filled with one value, or with values that are stretched."""
-    names = ("shape" if function is np.full else "a", "fill_value", "dtype")
+    is_like = transfer_of(function) == "full_like"
+    names = ("a" if is_like else "shape", "fill_value", "dtype")
     given = {"dtype": dtype, **kwargs, **dict(zip(names, args, strict=False))}
     shape, fill_value, dtype = (given[name] for name in names)
-    if has_dependents(shape) and function is np.full:
+    if has_dependents(shape) and not is_like:
         return unknown_movement(run, function, fill_value, (), {})
-    wanted = shape if function is np.full else shape.shape if isinstance(
+    wanted = shape if not is_like else shape.shape if isinstance(
         shape, Dependent) else np.shape(shape)
-    if function is np.full_like and dtype is None:
+    if is_like and dtype is None:
         dtype = dtype_of(shape) if isinstance(shape, (Dependent, np.ndarray)) else None
     if not isinstance(fill_value, Dependent):
         return np.full(wanted, fill_value, dtype)
@@ -269,7 +261,7 @@ def filling(
     return found if dtype is None else converting(run, np.ndarray.astype, found, dtype)
 
 
-@transfer(np.zeros_like, np.ones_like, np.empty_like)
+@transfer("zeros_like")
 def alike(run: Run, function: Any, a: Any, *rest: Any, **kwargs: Any) -> Any:
     """An array of the shape of another one, filled with a constant."""
     if isinstance(a, Dependent) and a.shape is None:
@@ -284,7 +276,7 @@ def alike(run: Run, function: Any, a: Any, *rest: Any, **kwargs: Any) -> Any:
     return function(shown, *rest, **kwargs)
 
 
-@transfer(np.pad)
+@transfer("pad")
 def padding(
     run: Run, function: Any, array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any
 ) -> Any:
@@ -304,7 +296,7 @@ def padding(
     return dense(run, function, array, pad_width, mode, **kwargs)
 
 
-@transfer(np.insert)
+@transfer("insert")
 def inserting(
     run: Run, function: Any, arr: Any, obj: Any, values: Any, axis: Any = None
 ) -> Any:
@@ -319,10 +311,10 @@ def inserting(
     return taken(run, placed, *source.relations(), dtype_of(arr), value)
 
 
-@transfer(np.take, np.take_along_axis, np.compress, np.extract, np.ndarray.compress)
+@transfer("take", "picks", "compress")
 def taking(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
-    """Functions that pick elements by positions or by a condition."""
-    which = 1 if function in (np.compress, np.extract) else 0
+    """Functions that pick elements by positions, or by a condition, which may come first."""
+    which = 1 if transfer_of(function) == "compress" else 0
     names = ("a", "condition", "arr")
     if len(args) <= which:
         kwargs = dict(kwargs)
@@ -344,7 +336,7 @@ def unknown_movement(
     """Return what is known of elements picked by positions that depend on the inputs."""
     first, second = all_sets(dependents_in([array, others]))
     relations = Relation(first, None), Relation(second, None)
-    if function in (np.take, np.take_along_axis) or function in (np.roll, np.choose):
+    if transfer_of(function) in ("take", "roll"):
         indices = map_dependents(lambda d: d if is_float(d.dtype) else _zeros(d), (others, kwargs))
         shown = stand_in_result(function, (array, *indices[0]), indices[1])
         return Dependent(np.shape(shown), dtype_of(shown), *relations)

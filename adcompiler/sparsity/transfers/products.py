@@ -11,7 +11,7 @@ from adcompiler.sparsity.dependences.index_sets import count
 from adcompiler.sparsity.dependences.values import (
     Dependent, combined, dtype_of, is_float, moved, primal, shape_of, unite,
 )
-from adcompiler.sparsity.interpreter.run import Run, transfer
+from adcompiler.sparsity.interpreter.run import Run, transfer, transfer_of
 from adcompiler.sparsity.transfers.elementwise import as_numbers, dense
 from adcompiler.sparsity.transfers.indexing import get_item
 from adcompiler.sparsity.transfers.movement import rows_of
@@ -90,7 +90,7 @@ def aligned(array: Any, letters: str, order: str, extents: dict[str, int]) -> An
     return np.broadcast_to(array[index], tuple(extents[letter] for letter in order))
 
 
-@transfer(operator.matmul, np.matmul, np.linalg.matmul)
+@transfer("matmul")
 def matrix_product(run: Run, function: Any, a: Any, b: Any, **kwargs: Any) -> Any:
     """``a @ b``, stacks of matrices broadcast."""
     a, b = as_numbers(run, (a, b))
@@ -113,7 +113,7 @@ def unknown(*operands: Any) -> bool:
     return any(isinstance(o, Dependent) and o.shape is None for o in operands)
 
 
-@transfer(np.dot, np.ndarray.dot)
+@transfer("dot")
 def dot(run: Run, function: Any, a: Any, b: Any, out: Any = None) -> Any:
     """``np.dot``: the last axis of a with the last but one of b."""
     a, b = as_numbers(run, (a, b))
@@ -130,7 +130,7 @@ def dot(run: Run, function: Any, a: Any, b: Any, out: Any = None) -> Any:
     )
 
 
-@transfer(np.inner)
+@transfer("inner")
 def inner(run: Run, function: Any, a: Any, b: Any) -> Any:
     """``np.inner``: over the last axes of both."""
     a, b = as_numbers(run, (a, b))
@@ -145,14 +145,14 @@ def inner(run: Run, function: Any, a: Any, b: Any) -> Any:
     )
 
 
-@transfer(np.vdot)
+@transfer("vdot")
 def flat_dot(run: Run, function: Any, a: Any, b: Any) -> Any:
     """``np.vdot``: of the arrays made flat."""
     a, b = (run.call(np.ravel, (x,), {}) for x in as_numbers(run, (a, b)))
     return inner(run, function, a, b)
 
 
-@transfer(np.outer, np.linalg.outer)
+@transfer("outer")
 def outer(run: Run, function: Any, a: Any, b: Any, out: Any = None) -> Any:
     """``np.outer``."""
     a, b = (run.call(np.ravel, (x,), {}) for x in as_numbers(run, (a, b)))
@@ -161,13 +161,13 @@ def outer(run: Run, function: Any, a: Any, b: Any, out: Any = None) -> Any:
     return contraction(run, function, ((a, b), {}), ("a", "b"), (a, b), "ab")
 
 
-@transfer(np.vecdot, np.linalg.vecdot)
+@transfer("vecdot")
 def vector_dots(run: Run, function: Any, a: Any, b: Any, axis: int = -1) -> Any:
     """``np.vecdot``."""
     return total(run, np.sum, run.call(operator.mul, (a, b), {}), axis=axis)
 
 
-@transfer(np.tensordot, np.linalg.tensordot)
+@transfer("tensordot")
 def tensor_dot(run: Run, function: Any, a: Any, b: Any, axes: Any = 2) -> Any:
     """``np.tensordot``."""
     a, b = as_numbers(run, (a, b))
@@ -190,7 +190,7 @@ def tensor_dot(run: Run, function: Any, a: Any, b: Any, axes: Any = 2) -> Any:
     )
 
 
-@transfer(np.einsum)
+@transfer("einsum")
 def einsum(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
     """``np.einsum`` with subscripts written as text."""
     text, *operands = args
@@ -220,7 +220,7 @@ def einsum(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
     )
 
 
-@transfer(np.linalg.multi_dot)
+@transfer("multi_dot")
 def chain(run: Run, function: Any, arrays: Any, out: Any = None) -> Any:
     """``np.linalg.multi_dot``."""
     found = arrays[0]
@@ -229,7 +229,7 @@ def chain(run: Run, function: Any, arrays: Any, out: Any = None) -> Any:
     return found
 
 
-@transfer(np.linalg.matrix_power)
+@transfer("matrix_power")
 def matrix_power(run: Run, function: Any, a: Any, n: Any) -> Any:
     """Powers of matrices: of exponent 0 constant, 1 the matrix itself."""
     if n == 1:
@@ -242,7 +242,7 @@ def matrix_power(run: Run, function: Any, a: Any, n: Any) -> Any:
     return dense(run, function, a, n)
 
 
-@transfer(np.kron)
+@transfer("kron")
 def kronecker(run: Run, function: Any, a: Any, b: Any) -> Any:
     """``np.kron``, by an outer product whose axes are put together."""
     a, b = as_numbers(run, (a, b))
@@ -257,26 +257,27 @@ def kronecker(run: Run, function: Any, a: Any, b: Any) -> Any:
     return run.call(np.reshape, (found, tuple(m * n for m, n in zip(*shapes, strict=True))), {})
 
 
-@transfer(np.convolve, np.correlate)
+@transfer("convolve", "correlate")
 def convolution(
     run: Run, function: Any, a: Any, v: Any, mode: str | None = None
 ) -> Any:
     """``np.convolve`` and ``np.correlate`` of vectors, as sums of products."""
     a, v = as_numbers(run, (a, v))
+    turned = transfer_of(function) == "correlate"
     if mode is None:
-        mode = "full" if function is np.convolve else "valid"
+        mode = "valid" if turned else "full"
     if unknown(a, v) or mode not in ("full", "same", "valid"):
         return dense(run, function, a, v, mode)
     n, m = (count(shape_of(x)) for x in (a, v))
     a, v = run.call(np.reshape, (a, (n,)), {}), run.call(np.reshape, (v, (m,)), {})
     value = run.value(function, (a, v, mode), {})
-    if function is np.correlate:
+    if turned:
         v = run.call(np.flip, (v,), {})
     i, j = (x.ravel() for x in np.meshgrid(np.arange(n), np.arange(m), indexing="ij"))
     length, start = n + m - 1, 0
     if mode == "same":
         length, start = max(n, m), (min(n, m) - 1) // 2
-        if function is np.correlate and n < m:  # NumPy computes this from the other end
+        if turned and n < m:  # NumPy computes this from the other end
             start = n // 2
     elif mode == "valid":
         length, start = max(n, m) - min(n, m) + 1, min(n, m) - 1
@@ -297,7 +298,7 @@ def convolution(
     return run.made((length,), terms.dtype, first, second, value)
 
 
-@transfer(np.cross, np.linalg.cross)
+@transfer("cross")
 def cross(run: Run, function: Any, a: Any, b: Any, *rest: Any, **kwargs: Any) -> Any:
     """Cross products of vectors of three components along the last axis."""
     a, b = as_numbers(run, (a, b))
@@ -309,7 +310,7 @@ def cross(run: Run, function: Any, a: Any, b: Any, *rest: Any, **kwargs: Any) ->
     return run.call(operator.sub, (left, right), {})
 
 
-@transfer(np.polyval)
+@transfer("polyval")
 def polynomial(run: Run, function: Any, p: Any, x: Any) -> Any:
     """``np.polyval``, by Horner's rule."""
     rows = rows_of(run, p) if isinstance(p, Dependent) else list(p)

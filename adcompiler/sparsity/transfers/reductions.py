@@ -14,7 +14,7 @@ from adcompiler.sparsity.dependences.values import (
     has_dependents, is_float, masked, moved, shape_of, whole,
 )
 from adcompiler.sparsity.interpreter.joining import join
-from adcompiler.sparsity.interpreter.run import Run, transfer
+from adcompiler.sparsity.interpreter.run import Run, transfer, transfer_of
 from adcompiler.sparsity.transfers.elementwise import (
     as_numbers, dense,
 )
@@ -104,7 +104,7 @@ def dense_unless_linear(run: Run, function: Any, call: Any, kind: str) -> Any:
     return Dependent(shape, np.dtype(float), Relation(first, None), Relation(second, None))
 
 
-@transfer(np.sum, np.nansum)
+@transfer("sum")
 def total(run: Run, function: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None,
           keepdims: Any = False, initial: Any = None, where: Any = True) -> Any:
     """Sums."""
@@ -113,7 +113,7 @@ def total(run: Run, function: Any, a: Any, axis: Any = None, dtype: Any = None, 
     return found if initial is None else run.call(operator.add, (found, initial), {})
 
 
-@transfer(np.mean, np.nanmean)
+@transfer("mean")
 def mean(run: Run, function: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None,
          keepdims: Any = False, **rest: Any) -> Any:
     """Means."""
@@ -122,7 +122,7 @@ def mean(run: Run, function: Any, a: Any, axis: Any = None, dtype: Any = None, o
     return reduction(run, function, a, axis, keepdims, "linear", ((a,), named), where)
 
 
-@transfer(np.max, np.min, np.amax, np.amin, np.nanmax, np.nanmin)
+@transfer("max", "min")
 def extreme(run: Run, function: Any, a: Any, axis: Any = None, out: Any = None,
             keepdims: Any = False, initial: Any = None, where: Any = True) -> Any:
     """Largest and smallest elements: at a point, those that are equal to the result."""
@@ -136,11 +136,11 @@ def extreme(run: Run, function: Any, a: Any, axis: Any = None, out: Any = None,
     found = reduction(run, function, a, axis, keepdims, "flat", ((a,), given), where, keep)
     if initial is None or initial is np._NoValue:
         return found
-    larger = function in (np.max, np.amax, np.nanmax)
-    return run.call(np.maximum if larger else np.minimum, (found, initial), {})
+    is_max = transfer_of(function) == "max"
+    return run.call(np.maximum if is_max else np.minimum, (found, initial), {})
 
 
-@transfer(np.ptp)
+@transfer("ptp")
 def peak_to_peak(run: Run, function: Any, a: Any, axis: Any = None, out: Any = None,
                  keepdims: Any = False) -> Any:
     """``np.ptp``."""
@@ -148,7 +148,7 @@ def peak_to_peak(run: Run, function: Any, a: Any, axis: Any = None, out: Any = N
     return reduction(run, function, a, axis, keepdims, "flat", ((a,), named))
 
 
-@transfer(np.median, np.nanmedian)
+@transfer("median")
 def median(run: Run, function: Any, a: Any, axis: Any = None, out: Any = None,
            overwrite_input: bool = False, keepdims: Any = False) -> Any:
     """Medians: piecewise linear."""
@@ -156,7 +156,7 @@ def median(run: Run, function: Any, a: Any, axis: Any = None, out: Any = None,
     return reduction(run, function, a, axis, keepdims, "flat", ((a,), named))
 
 
-@transfer(np.var, np.std, np.nanvar, np.nanstd)
+@transfer("var")
 def spread(run: Run, function: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None,
            ddof: Any = 0, keepdims: Any = False, **rest: Any) -> Any:
     """Variances and standard deviations."""
@@ -166,7 +166,7 @@ def spread(run: Run, function: Any, a: Any, axis: Any = None, dtype: Any = None,
     return reduction(run, function, a, axis, keepdims, "curved", ((a,), named))
 
 
-@transfer(np.prod, np.nanprod)
+@transfer("prod")
 def product(run: Run, function: Any, a: Any, axis: Any = None, dtype: Any = None, out: Any = None,
             keepdims: Any = False, initial: Any = None, where: Any = True) -> Any:
     """Products: linear in each factor, so made of products of two."""
@@ -215,14 +215,14 @@ def options(**given: Any) -> dict[str, Any]:
 # -- scans and rearrangements by value -------------------------------------------------------------
 
 
-@transfer(np.cumsum, np.nancumsum, np.cumulative_sum)
+@transfer("cumsum")
 def running_sum(run: Run, function: Any, a: Any, axis: Any = None, dtype: Any = None,
                 out: Any = None, **rest: Any) -> Any:
     """Running sums: each depends on the elements up to its own."""
     return scanned(run, function, a, axis, dtype, rest, False)
 
 
-@transfer(np.cumprod, np.nancumprod, np.cumulative_prod)
+@transfer("cumprod")
 def running_product(run: Run, function: Any, a: Any, axis: Any = None, dtype: Any = None,
                     out: Any = None, **rest: Any) -> Any:
     """Running products."""
@@ -253,14 +253,12 @@ def scanned(
     return run.made(shape, a.dtype, first, second, value)
 
 
-@transfer(np.sort, np.partition, sorted)
+@transfer("sort", "partition")
 def ordered(run: Run, function: Any, a: Any, *rest: Any, **kwargs: Any) -> Any:
     """Sorted arrays: each element may be any along the axis, at a point those that are equal."""
-    if function is sorted:
-        return ordered_list(run, a, kwargs)
     (a,) = as_numbers(run, (a,))
     named = dict(kwargs)
-    axis = named.get("axis", rest[-1] if len(rest) > (function is np.partition) else -1)
+    axis = named.get("axis", rest[-1] if len(rest) > (transfer_of(function) == "partition") else -1)
     if a.shape is None:
         return a
     a.shared = True
@@ -285,8 +283,9 @@ def mixed(run: Run, a: Dependent, shape: Shape, axis: int, value: Any) -> Any:
     return run.made(shape, a.dtype, first, second, value)
 
 
-def ordered_list(run: Run, items: Any, kwargs: Any) -> Any:
-    """Return a sorted list of values: any of them may be anywhere."""
+@transfer("sorted")
+def ordered_list(run: Run, function: Any, items: Any, **kwargs: Any) -> Any:
+    """A sorted list of values: any of them may be anywhere."""
     if isinstance(items, UnknownList):
         return items
     rows = rows_of(run, items) if isinstance(items, Dependent) else list(items)
@@ -300,7 +299,7 @@ def ordered_list(run: Run, items: Any, kwargs: Any) -> Any:
     return [any_one for _ in rows]
 
 
-@transfer(np.diff)
+@transfer("diff")
 def differences(run: Run, function: Any, a: Any, n: int = 1, axis: int = -1,
                 prepend: Any = np._NoValue, append: Any = np._NoValue) -> Any:
     """``np.diff``, by slices."""
@@ -323,7 +322,7 @@ def differences(run: Run, function: Any, a: Any, n: int = 1, axis: int = -1,
     return a
 
 
-@transfer(np.ediff1d)
+@transfer("ediff1d")
 def differences_flat(run: Run, function: Any, ary: Any, *rest: Any, **kwargs: Any) -> Any:
     """``np.ediff1d``."""
     if rest or kwargs:
@@ -331,7 +330,7 @@ def differences_flat(run: Run, function: Any, ary: Any, *rest: Any, **kwargs: An
     return differences(run, np.diff, run.call(np.ravel, (ary,), {}))
 
 
-@transfer(np.gradient)
+@transfer("gradient")
 def gradient(run: Run, function: Any, f: Any, *varargs: Any, axis: Any = None,
              edge_order: int = 1) -> Any:
     """``np.gradient``: linear, with the neighbours that it reads from an array of ones."""
@@ -367,36 +366,34 @@ def gradient(run: Run, function: Any, f: Any, *varargs: Any, axis: Any = None,
     return found[0] if single else tuple(found)
 
 
-@transfer(np.linalg.norm, np.linalg.vector_norm, np.linalg.matrix_norm)
+@transfer("norm")
 def norm(run: Run, function: Any, x: Any, *given: Any, **kwargs: Any) -> Any:
     """Norms: those of order 1 and infinity are piecewise linear."""
     (x,) = as_numbers(run, (x,))
-    if function is not np.linalg.norm:
-        return dense(run, function, x, *given, **kwargs)
     defaults: tuple[Any, ...] = (None, None, False)
-    ord, axis, keepdims = (*given, *defaults[len(given) :])
-    ord, axis = kwargs.get("ord", ord), kwargs.get("axis", axis)
+    order, axis, keepdims = (*given, *defaults[len(given) :])
+    order, axis = kwargs.get("ord", order), kwargs.get("axis", axis)
     keepdims = kwargs.get("keepdims", keepdims)
     named = options(axis=axis, keepdims=keepdims)
-    if ord is not None:
-        named["ord"] = ord
-    matrix = axis is None and ord is not None and len(x.shape or ()) == 2
+    if order is not None:
+        named["ord"] = order
+    matrix = axis is None and order is not None and len(x.shape or ()) == 2
     if matrix or x.shape is None or isinstance(axis, tuple):
         return dense(run, function, x, **named)
-    flat = ord in (1, np.inf, -np.inf)
+    flat = order in (1, np.inf, -np.inf)
     return reduction(
         run, function, x, axis, keepdims, "flat" if flat else "curved", ((x,), named)
     )
 
 
-@transfer(np.trace, np.linalg.trace)
+@transfer("trace", "trace of each")
 def trace(run: Run, function: Any, a: Any, *rest: Any, **kwargs: Any) -> Any:
-    """Traces: sums of diagonals."""
-    diagonal = np.linalg.diagonal if function is np.linalg.trace else np.diagonal
+    """Traces: sums of diagonals, of the first axes or, of each matrix in a stack, the last."""
+    diagonal = np.diagonal if transfer_of(function) == "trace" else np.linalg.diagonal
     return total(run, np.sum, run.call(diagonal, (a, *rest), kwargs), axis=-1)
 
 
-@transfer(np.average)
+@transfer("average")
 def average(run: Run, function: Any, a: Any, axis: Any = None, weights: Any = None,
             **kwargs: Any) -> Any:
     """Weighted means."""

@@ -6,7 +6,6 @@ import functools
 import itertools
 import math
 import operator
-import statistics
 from typing import Any
 
 import numpy as np
@@ -28,8 +27,12 @@ from adcompiler.sparsity.dependences.values import (
 )
 from adcompiler.sparsity.interpreter.control import note, truth
 from adcompiler.sparsity.interpreter.joining import items_of, join, join_all
-from adcompiler.sparsity.interpreter.run import ALWAYS, STRUCTURAL, Refusal, Run, transfer
-from adcompiler.sparsity.transfers.elementwise import applied, dense, elementwise, inactive
+from adcompiler.sparsity.interpreter.run import (
+    ALWAYS, STRUCTURAL, Refusal, Run, transfer, transfer_of,
+)
+from adcompiler.sparsity.transfers.elementwise import (
+    PLAIN, applied, dense, elementwise, inactive,
+)
 from adcompiler.sparsity.transfers.indexing import writable
 from adcompiler.sparsity.transfers.movement import rows_of
 from adcompiler.sparsity.transfers.reductions import extreme, total
@@ -114,7 +117,7 @@ def global_value(run: Run, function: Any, owner: Any, name: str) -> Any:
     return run.stored.get((id(table), name), table.get(name))
 
 
-@transfer(len, np.ndarray.__len__)
+@transfer("len")
 def length(run: Run, function: Any, x: Any) -> Any:
     """The number of items."""
     if isinstance(x, UnknownList):
@@ -124,18 +127,18 @@ def length(run: Run, function: Any, x: Any) -> Any:
     return Dependent((), int) if x.shape is None else x.shape[0]
 
 
-@transfer(np.shape, np.ndim, np.size, np.ndarray.shape, np.ndarray.ndim, np.ndarray.size,
-          np.ndarray.dtype)
+@transfer("shape", "ndim", "size", "dtype")
 def metadata(run: Run, function: Any, x: Any, axis: Any = None) -> Any:
     """What is known of arrays without their values."""
     if isinstance(x, Dependent) and x.shape is None:
         return Dependent((), int)
     shape = shape_of(x)
-    if function in (np.ndim, np.ndarray.ndim):
+    wanted = transfer_of(function)
+    if wanted == "ndim":
         return len(shape)
-    if function in (np.size, np.ndarray.size):
+    if wanted == "size":
         return math.prod(shape) if axis is None else shape[axis]
-    return shape if function in (np.shape, np.ndarray.shape) else np.dtype(dtype_of(x))
+    return shape if wanted == "shape" else np.dtype(dtype_of(x))
 
 
 @transfer(list, tuple)
@@ -155,7 +158,7 @@ def unpacked(run: Run, function: Any, value: Any, *rest: Any) -> Any:
     return unpack(rows_of(run, value) if isinstance(value, Dependent) else value, *rest)
 
 
-@transfer(zip, enumerate, reversed, iter, map, filter, itertools.chain, itertools.product,
+@transfer("iter", zip, enumerate, reversed, map, filter, itertools.chain, itertools.product,
           itertools.islice, itertools.repeat, itertools.combinations, itertools.permutations,
           itertools.pairwise, itertools.cycle, itertools.zip_longest, itertools.accumulate)
 def iterated(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
@@ -179,13 +182,13 @@ def iterated_unknown(run: Run, function: Any, args: Any) -> Any:
         return UnknownList(tuple(items))
     if function is enumerate:
         return UnknownList((Dependent((), int), items[0]))
-    if function in (reversed, iter, itertools.chain, itertools.islice):
+    if transfer_of(function) == "iter" or function in (reversed, itertools.chain, itertools.islice):
         return UnknownList(join_all(items[:1] if function is not itertools.chain else items))
     raise Refusal(f"{function.__name__}() of a list whose length depends on the inputs",
                   'mode="local"')
 
 
-@transfer(isinstance)
+@transfer("isinstance")
 def is_instance(run: Run, function: Any, x: Any, classes: Any) -> Any:
     """Whether a value is of a class, by its dtype and shape."""
     if not isinstance(x, Dependent):
@@ -195,7 +198,7 @@ def is_instance(run: Run, function: Any, x: Any, classes: Any) -> Any:
     return isinstance(shown, classes)
 
 
-@transfer(operator.is_, operator.is_not)
+@transfer("is")
 def identical(run: Run, function: Any, a: Any, b: Any) -> Any:
     """Whether two values are one object: a number is none of the constants."""
     if isinstance(a, Either) or isinstance(b, Either):
@@ -209,7 +212,7 @@ def sliced(run: Run, function: Any, *args: Any) -> Any:
     return slice(*args)
 
 
-@transfer(print)
+@transfer("print")
 def printed(run: Run, function: Any, *args: Any, **kwargs: Any) -> None:
     """Printing: what depends on the inputs is not printed."""
 
@@ -231,7 +234,7 @@ def converted(run: Run, function: Any, x: Any, *rest: Any) -> Any:
 # -- sums, extremes and products of items ----------------------------------------------------------
 
 
-@transfer(sum, math.fsum)
+@transfer("sum of items")
 def summed(run: Run, function: Any, items: Any, start: Any = 0) -> Any:
     """Sums of items, one after the other."""
     if isinstance(items, UnknownList):
@@ -243,7 +246,7 @@ def summed(run: Run, function: Any, items: Any, start: Any = 0) -> Any:
     return functools.reduce(lambda a, b: run.call(operator.add, (a, b), {}), items, start)
 
 
-@transfer(math.prod)
+@transfer("prod of items")
 def multiplied(run: Run, function: Any, items: Any, start: Any = 1) -> Any:
     """Products of items, one after the other."""
     rows = rows_of(run, items) if isinstance(items, Dependent) else list(items)
@@ -252,23 +255,23 @@ def multiplied(run: Run, function: Any, items: Any, start: Any = 1) -> Any:
     return functools.reduce(lambda a, b: run.call(operator.mul, (a, b), {}), rows, start)
 
 
-@transfer(max, min)
+@transfer("max of items", "min of items")
 def largest(run: Run, function: Any, *items: Any, **kwargs: Any) -> Any:
     """Largest and smallest of items: at a point those that are equal to the result."""
+    is_max = transfer_of(function) == "max of items"
     if kwargs.keys() - {"default"}:
         return largest_by(run, function, items, kwargs)
     if len(items) == 1:
         if isinstance(items[0], UnknownList):
             return items[0].item
         if isinstance(items[0], Dependent):
-            return extreme(run, np.max if function is max else np.min, items[0])
+            return extreme(run, np.max if is_max else np.min, items[0])
         items = tuple(items[0])
+    pick = np.maximum if is_max else np.minimum
     if not run.local:
-        pick = np.maximum if function is max else np.minimum
         if all(isinstance(i, (Dependent, int, float, np.generic)) for i in items):
             return functools.reduce(lambda a, b: run.call(pick, (a, b), {}), items)
         return functools.reduce(join, items)
-    pick = np.maximum if function is max else np.minimum
     return functools.reduce(lambda a, b: run.call(pick, (a, b), {}), items)
 
 
@@ -282,14 +285,14 @@ def largest_by(run: Run, function: Any, items: Any, kwargs: Any) -> Any:
     return functools.reduce(join, items)
 
 
-@transfer(math.hypot)
+@transfer("hypot")
 def hypotenuse(run: Run, function: Any, *items: Any) -> Any:
     """``math.hypot`` of any number of arguments."""
     letters = "s" * len(items) + "c" if len(items) > 1 else "s"
     return applied(run, function, items, of_letters(letters))
 
 
-@transfer(math.dist)
+@transfer("dist")
 def distance(run: Run, function: Any, p: Any, q: Any) -> Any:
     """``math.dist``: of the differences."""
     rows = [rows_of(run, x) if isinstance(x, Dependent) else list(x) for x in (p, q)]
@@ -297,13 +300,13 @@ def distance(run: Run, function: Any, p: Any, q: Any) -> Any:
     return hypotenuse(run, math.hypot, *parts) if len(parts) else 0.0
 
 
-@transfer(math.log)
+@transfer("log")
 def logarithm(run: Run, function: Any, x: Any, *base: Any) -> Any:
     """``math.log`` with or without a base."""
     return applied(run, function, (x, *base), of_letters("ssc" if base else "s"))
 
 
-@transfer(statistics.fmean, statistics.mean)
+@transfer("mean of items")
 def statistics_mean(run: Run, function: Any, data: Any, *rest: Any, **kwargs: Any) -> Any:
     """Means of lists."""
     if rest or kwargs:
@@ -315,23 +318,25 @@ def statistics_mean(run: Run, function: Any, data: Any, *rest: Any, **kwargs: An
 # -- operators that containers have too ------------------------------------------------------------
 
 
+@transfer("add", "mul", "concat", "contains", "equal", "compare")
 def on_containers(run: Run, function: Any, *args: Any) -> Any:
     """Operators: of containers Python's own, of numbers those of their rules."""
+    kind = transfer_of(function)
     if any(isinstance(a, UnknownList) for a in args):
-        if function in (operator.add, operator.concat):
+        if kind in ("add", "concat"):
             return UnknownList(join_all(item for a in args for item in items_of(a)))
-        if function is operator.mul:
+        if kind == "mul":
             return next(a for a in args if isinstance(a, UnknownList))
         return Dependent((), bool)
     if any(isinstance(a, (list, tuple, dict, str, set, frozenset)) for a in args) and not any(
         isinstance(a, (Dependent, np.ndarray)) for a in args
     ):
-        if function in (operator.add, operator.mul, operator.concat):
+        if kind in ("add", "mul", "concat"):
             return function(*args)
-        if function is operator.contains and isinstance(args[0], dict):
+        if kind == "contains" and isinstance(args[0], dict):
             return function(*args)
         return inactive(run, function, *args)
-    if function in NUMERIC:
+    if kind in PLAIN:
         return elementwise(run, function, *args)
     return compared(run, function, *args)
 
@@ -343,13 +348,6 @@ def compared(run: Run, function: Any, *args: Any) -> Any:
     args = tuple(run.call(np.asarray, (a,), {}) if isinstance(a, (list, tuple)) and any(
         isinstance(b, (Dependent, np.ndarray)) for b in args) else a for a in args)
     return inactive(run, function, *args)
-
-
-NUMERIC = (operator.add, operator.mul)
-transfer(
-    *NUMERIC, operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge,
-    operator.contains, operator.concat,
-)(on_containers)
 
 
 @transfer(stop_gradient)
