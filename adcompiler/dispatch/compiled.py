@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from adcompiler.dispatch.guards import Guard
+from adcompiler.dispatch.tiers import Tier
 from adcompiler.ir import types as t
 
 Same = tuple[tuple[int, int], ...]
@@ -20,7 +21,8 @@ class Compiled:
 
     ``entry`` is the emitted function (of a pair: the augmented primal), ``call`` what a call of the
     derivative calls; ``run`` what takes all arguments at once: for a pushforward those of ``call``
-    and the tangents. ``uses`` counts how often it was looked up the long way.
+    and the tangents. ``uses`` counts how often it was looked up the long way; ``tier``
+    chooses between backends, if it is left to it.
     """
 
     entry: Callable[..., Any]
@@ -33,3 +35,4 @@ class Compiled:
     captured: tuple[str, ...] = ()
     run: Callable[..., Any] | None = None
     uses: int = 0
+    tier: Tier | None = None

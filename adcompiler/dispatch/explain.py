@@ -57,7 +57,8 @@ def explain(compiled: Compiled, s: Specialisations, values: tuple[Any, ...]) -> 
     return Explanation(
         tuple(split.report["residuals"]), size_in_bytes(residuals), tuple(report["rules"]),
         tuple(report["changed"]), tuple(report["kinks"]), compiled.text,
-        operations(compiled.text), backend_of(report),
+        operations(compiled.text),
+        backend_of(report) if compiled.tier is None else compiled.tier.said,
     )
 
 

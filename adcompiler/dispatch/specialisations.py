@@ -23,6 +23,7 @@ from adcompiler.cache.keys import (
     type_text,
 )
 from adcompiler.cache.store import Entry, Store, default_directory, load_module
+from adcompiler.compile.backends import BACKENDS
 from adcompiler.compile.modes import MODES
 from adcompiler.dispatch.arguments import real_at, refuse_foreign
 from adcompiler.dispatch.calling import (
@@ -33,6 +34,7 @@ from adcompiler.dispatch.guards import guard
 from adcompiler.dispatch.linear_maps import linearized, recomputing
 from adcompiler.dispatch.options import Options, backend_key, debugging
 from adcompiler.dispatch.targets import find_target
+from adcompiler.dispatch.tiers import Tier
 from adcompiler.errors import MissingRuleError, UnsupportedError
 from adcompiler.frontend.depth import compiling
 from adcompiler.frontend.scope import MISSING
@@ -347,9 +349,11 @@ class Specialisations:
         module = load_module(path, text, f"adcompiler_emitted.{name}")
         vars(module).update(bound)
         entry = getattr(module, name)
-        run = entry
+        run, tier = entry, None
         if called := (report.get("native") or ("",))[0]:
             run = getattr(module, called)
+            if BACKENDS[self.options.backend].optional:
+                run = tier = Tier(entry, run, text.count("\n"), path)
         mode = MODES[self.options.mode]
         second = None
         if mode.halves and not report.get("primal"):
@@ -377,7 +381,8 @@ class Specialisations:
             batched = self.options.batched or mode.seeds == "coefficients"
             call = at_point(run, wanted, batched, bool(report.get("seeds")))
         tests = guard(self.target.function, facts, self.arguments(types_))
-        return Compiled(entry, call, text, path, types_, tests, report, captured, run)
+        return Compiled(
+            entry, call, text, path, types_, tests, report, captured, run, tier=tier)
 
 
 def cell_contents(cell: Any) -> Any:
