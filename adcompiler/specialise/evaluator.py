@@ -25,6 +25,7 @@ from adcompiler.specialise.calls.chosen import one_of_functions
 from adcompiler.specialise.calls.dispatch import call
 from adcompiler.specialise.calls.operator_methods import truth_of_instance
 from adcompiler.specialise.displays import Displays
+from adcompiler.specialise.early import at_once, refuse_early
 from adcompiler.specialise.folds.iterator import computes_items, gives_items, makes_iterator
 from adcompiler.specialise.global_state import store
 from adcompiler.specialise.interface import Env
@@ -473,11 +474,18 @@ class Specialiser(Loops, Regions, Displays, Access):
         self, func: Atom, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
     ) -> Atom:
         """Write a call; functions whose source is read are opened or compiled on their own."""
+        function, start = func.value if isinstance(func, Const) else None, len(self.out)
+        if self.unit.iterators.early:
+            at_once(self, function, args, kwargs)
         result = call(self, func, args, kwargs, origin, name)
         if not isinstance(result, Var) or not isinstance(func, Const):
             return result
-        if makes_iterator(func.value):
+        if makes_iterator(function):
             self.unit.iterators.one_shot.add(result)
+            if computes_items(function):
+                computed = (made for made in self.out[start:] if not (
+                    isinstance(made, Let) and made.target is result))
+                refuse_early(self, result, computed, origin)
         if self.heap is not None and (gives_items(func.value) or computes_items(func.value)):
             self.heap.derive(result, (*args, *kwargs.values()), gives_items(func.value))
         return result

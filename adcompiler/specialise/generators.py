@@ -15,8 +15,9 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Block, Call, Const, Let, Origin, Star, Var, operands, unstar,
 )
-from adcompiler.ir.visit import used, walk
+from adcompiler.ir.visit import defined, used, walk
 from adcompiler.runtime import generated, unpack
+from adcompiler.specialise.early import refuse_early
 from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.writer import Writer
 
@@ -37,6 +38,7 @@ def fold_generated(
         Call(Const(generated), (args[0],)), t.UNKNOWN, name, origin, temporary=False
     )
     s.unit.iterators.generators[generator] = s.unit.loops.around
+    refuse_early(s, generator, (made for made in s.out if args[0] in defined(made)), origin)
     if s.heap is not None:
         s.heap.derive(args[0], args[1:])
     return generator

@@ -173,11 +173,14 @@ class Iterators:
     """Values that stand for iterators, which Python runs over only once.
 
     ``reused`` are the variables of the functions being read that may be read more than once.
+    ``early`` has those whose items have effects, with what is recorded of that, and the number of
+    statements written when they were made.
     """
 
     one_shot: set[Atom] = field(default_factory=set)
     reused: set[Var] = field(default_factory=set)
     generators: dict[Var, int | None] = field(default_factory=dict)
+    early: dict[Atom, tuple[Finding, int]] = field(default_factory=dict)
 
 
 @dataclass(eq=False)

@@ -151,7 +151,8 @@ def call_value(
 ) -> Atom:
     """Write a call of a function that is known when compiling."""
     value = func.value
-    args = [opened_iterator(s, arg, origin) for arg in args]
+    if value is not next:
+        args = [opened_iterator(s, arg, origin) for arg in args]
     if isinstance(value, Recipe):
         return refuse_recipe(s, origin)
     found = call_of_derivative(s, func, args, kwargs, origin, name)

@@ -168,11 +168,16 @@ def fold_iter(
 def fold_next(
     s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
-    rhs = made_by(s, args[0])
+    given, rhs = args, made_by(s, args[0])
     while rhs is not None and rhs.func.value is iter:  # type: ignore[union-attr]
         args = [rhs.args[0], *args[1:]]
         rhs = made_by(s, args[0])
     of_items = isinstance(s.unit.type(args[0]), (t.List, t.Tuple, t.Text))
+    if of_items and args is given and args[0] not in s.unit.iterators.one_shot:
+        return refuse(
+            s, origin, "next() of what is not known to be an iterator: lists, tuples and texts "
+            "have none of their own", "write `next(iter(items))`, or `items[0]`",
+        )
     if not of_items and not may_carry(s, args[0]):
         return None
     items = sequence(s, args[0], origin)

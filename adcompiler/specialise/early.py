@@ -1,0 +1,104 @@
+"""Effects of iterators that are computed when they are made: refused unless that is their time.
+
+Python evaluates an item of a generator, ``map`` or ``filter`` when it is asked for. What is
+computed of it at once does the same as long as that has no effect, or a call asks for all items
+before anything else is done.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from adcompiler.analyses.purity import Purity, checks
+from adcompiler.ir.nodes import (
+    Atom, Block, Call, Const, Do, Let, Origin, Star, Statement, Var, unstar,
+)
+from adcompiler.ir.visit import definitions, walk
+from adcompiler.ops.registry import hashable
+from adcompiler.runtime import unpack
+from adcompiler.specialise.writer import Writer
+
+EXHAUSTING: frozenset[Any] = frozenset({
+    list, tuple, set, frozenset, dict, sum, sorted, min, max, math.fsum, math.prod, str.join,
+    np.fromiter, unpack,
+})
+"""Functions that run through what they are given, and do nothing else meanwhile."""
+
+
+def refuse_early(s: Writer, made: Atom, statements: Iterable[Statement], origin: Origin) -> None:
+    """Record that an iterator cannot be compiled, if its ``statements`` have effects.
+
+    ``at_once`` takes that back.
+    """
+    block = Block(tuple(statements), ())
+    if not isinstance(made, Var) or not (writes_outside(s, block) or leaves_traces(s, block)):
+        return
+    count = len(s.unit.findings)
+    s.reject(
+        origin, "an iterator whose items have effects when they are computed: they write, print "
+        "or draw random numbers", "write a loop, or make a list of it where it is made: "
+        "`list(...)`", "iterators",
+    )
+    for finding in s.unit.findings[count:]:
+        s.unit.iterators.early[made] = (finding, len(s.out))
+
+
+def at_once(s: Writer, function: Any, args: list[Any], kwargs: dict[str, Atom]) -> None:
+    """Take back what is recorded of iterators whose items are all asked for as they are made."""
+    early = s.unit.iterators.early
+    for arg in args:
+        made = unstar(arg)
+        if made in early and early[made][1] == len(s.out) and (
+            isinstance(arg, Star) or exhausts(function, kwargs)
+        ):
+            finding, _ = early.pop(made)
+            if finding in s.unit.findings:
+                s.unit.findings.remove(finding)
+
+
+def exhausts(function: Any, kwargs: dict[str, Atom]) -> bool:
+    """Say whether a call runs through what it is given and does nothing else meanwhile."""
+    if getattr(function, "__name__", "") == "join" and isinstance(
+        getattr(function, "__self__", None), str
+    ):
+        return True
+    return hashable(function) and function in EXHAUSTING and "key" not in kwargs
+
+
+def writes_outside(s: Writer, block: Block) -> bool:
+    """Say whether storage was written into by ``block`` that was not made there."""
+    made = definitions(block)
+    return s.heap is not None and any(
+        value in made and root not in made for root, value in s.heap.state.latest.items()
+    )
+
+
+def leaves_traces(s: Writer, block: Block) -> bool:
+    """Say whether ``block`` does more than give values and raise, writes apart."""
+    purity = Purity(s.unit.type, s.unit.definition)
+    seen: set[Any] = set()
+
+    def traces(block: Block) -> bool:
+        return any(
+            not checks(statement.rhs) and has_trace(statement.rhs)
+            for statement in walk(block) if isinstance(statement, Do | Let)
+        )
+
+    def has_trace(rhs: Any) -> bool:
+        if not isinstance(rhs, Call) or purity.is_pure(rhs):
+            return False
+        function = rhs.func.value if isinstance(rhs.func, Const) else None
+        callee = getattr(function, "callee", function)
+        body = getattr(getattr(callee, "function", None), "body", None)
+        if not isinstance(body, Block) or not hasattr(callee, "recursive"):
+            return True
+        if id(callee) in seen:
+            return False
+        seen.add(id(callee))
+        return traces(body)
+
+    return traces(block)
