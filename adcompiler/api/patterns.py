@@ -40,6 +40,7 @@ from adcompiler.sparsity.tracing.detectors import (
     Global, Tracing, columns_of, is_in_place, jacobian_buffer, retold,
 )
 from adcompiler.typed.callee import Callee
+from adcompiler.typed.derivatives import ONLY_OUTSIDE
 from adcompiler.typed.unit import Unit
 from adcompiler.typed.values import type_of
 
@@ -436,3 +437,8 @@ def finished(make: Callable[[], Any], function: Callable[..., Any], argnums: Arg
     except Refusal as refusal:
         forms = patterns_of(function, argnums).forms
         raise UnsupportedError([located(refusal, [], forms)]) from None
+
+
+ONLY_OUTSIDE.update(dict.fromkeys(
+    (jacobian_sparsity, hessian_sparsity), "the pattern, detected outside of the function"
+))

@@ -25,7 +25,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ops.registry import Rule
 from adcompiler.rulekit.problems import name_of, rule_error
 from adcompiler.runtime import project
-from adcompiler.runtime.regions import check_cotangent, check_shape
+from adcompiler.runtime.regions import FORWARD, check_cotangent, check_shape
 from adcompiler.specialise.calls.binding import (
     at_origin, bind, environment, explain_binding, plain_call, rule_default,
 )
@@ -61,10 +61,11 @@ def apply_rule(
     return checked(rule, applied, shapes_of(s, given, origin))
 
 
-def is_foreign(rule: Rule) -> bool:
-    """Say whether a pullback is somebody else's, who may have got a shape wrong."""
-    module = getattr(rule.definition, "__module__", None) or ""
-    return rule.definition is not None and module.partition(".")[0] != "adcompiler_rules"
+def is_foreign(rule: Rule, forward: bool = False) -> bool:
+    """Say whether a pullback, or ``forward`` rule, is somebody else's; a shape may be wrong."""
+    definition = rule.forward if forward else rule.definition
+    module = getattr(definition, "__module__", None) or ""
+    return definition is not None and module.partition(".")[0] != "adcompiler_rules"
 
 
 def shapes_of(s: Specialiser, given: list[Var], origin: Origin) -> dict[Var, Atom]:
@@ -373,6 +374,10 @@ def apply_forward(
             definition, f"the forward rule of {name_of(rule.function)} does not return (y, y_dot)",
             "return y, y_dot: the value and its tangent, on every path",
         )
+    if is_foreign(rule, forward=True) and isinstance(parts[0], Var):
+        place = Const(f"{FORWARD} {name_of(rule.function)}")
+        for shape in shapes_of(s, [parts[0]], origin).values():
+            write_check(s, parts[1], shape, place, origin)
     return parts[0], parts[1]
 
 

@@ -32,12 +32,13 @@ def as_real(value: Any, name: str) -> Any:
         return value.astype(np.float64)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*(real_item(item, name) for item in value))
-    if type(value) in (tuple, list):
-        if any(needs_real(item) for item in value):
-            return type(value)(real_item(item, name) for item in value)
-    elif type(value) is dict and any(needs_real(item) for item in value.values()):
-        return {key: real_item(item, name) for key, item in value.items()}
-    elif isinstance(value, (str, bytes)) or value is None:
+    if type(value) in (tuple, list, dict):
+        try:
+            return real_items(value, name)
+        except RecursionError:
+            refuse_cycles(value, name)
+            raise
+    if isinstance(value, (str, bytes)) or value is None:
         raise TypeError(
             f"cannot differentiate with respect to {name}, which is {described(value)}; "
             "argnums chooses other arguments"
@@ -49,6 +50,16 @@ def as_real(value: Any, name: str) -> Any:
                 f"cannot differentiate with respect to {name}, which is {described(value)} without "
                 "a float among its attributes; integers in an instance do not count as floats"
             )
+    return value
+
+
+def real_items(value: Any, name: str) -> Any:
+    """As ``as_real`` for a tuple, list or dict."""
+    if type(value) is dict:
+        if any(needs_real(item) for item in value.values()):
+            return {key: real_item(item, name) for key, item in value.items()}
+    elif any(needs_real(item) for item in value):
+        return type(value)(real_item(item, name) for item in value)
     return value
 
 

@@ -32,7 +32,8 @@ from adcompiler.runtime import (
     check_count, check_items, check_position, check_rebinds, choose, dict_keys, drop_last, entry,
     evaluated, give_back, holds_once, keeps_shape, last_written, no_grad, note_value, own,
     passing_on, put_entry, read_global, record, same_kind, same_length, same_shape,
-    same_trailing_shape, scatter, seed, stays_real, stop_gradient, store_global, zeros_like,
+    same_trailing_shape, scatter, seed, stays_real, stop_gradient, store_global, unpack,
+    zeros_like,
 )
 from adcompiler.runtime.external import (
     call_external, external_adjoint, external_call, external_tangent, external_value,
@@ -191,6 +192,9 @@ BUILTINS: tuple[Entry, ...] = (
     ((bool, str, repr, operator.not_), stated(total=(PLAIN, NUMBERS))),
     ((range,), stated(total=INTEGERS)),
     ((
+        list, tuple, set, frozenset, dict, sum, sorted, min, max, math.fsum, math.prod, str.join,
+    ), stated(exhausts=True)),
+    ((
         operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.pos,
         operator.abs, abs, operator.eq, operator.ne, operator.lt, operator.le, operator.gt,
         operator.ge, operator.not_, operator.iadd, operator.isub, operator.imul, operator.itruediv,
@@ -236,6 +240,7 @@ OF_RUNTIME: tuple[Entry, ...] = (
     ((add_at, append, drop_last, put_entry), stated(updates=True)),
     ((own, seed, stop_gradient, no_grad, zeros_like, record), stated(fresh=True)),
     ((no_grad,), stated(total=ANY)),
+    ((unpack,), stated(exhausts=True)),
     ((viewed,), stated(form=(TEXT, READ))),
     ((parts_viewed, complex_viewed), stated(form=READ)),
 )

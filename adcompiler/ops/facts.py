@@ -154,6 +154,8 @@ class Facts:
     others, or ``"filled"``: with no more than a second one. It is that shape ``"reduced"`` over the
     second argument, ``axis``, where ``keepdims`` may be given by name; ``"expanded"`` by that axis;
     ``"given"`` as the second argument; or ``"counted"``: as many as the argument says."""
+    exhausts: bool | None = None
+    """It asks an iterator for all items that it has, and does nothing else meanwhile."""
     form: tuple[str, ...] | None = None
     """It gives numbers in another form, as ``"text"`` or bits, or writes them somewhere; or it
     makes ``"numbers"`` of such."""

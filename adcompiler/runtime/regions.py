@@ -51,6 +51,9 @@ def noted_value(place: list[Any]) -> Any:
     return place[0]
 
 
+FORWARD = "the forward rule of"
+
+
 def check_cotangent(g: Any, x: Any, rule: str) -> None:
     """Raise WrongCotangentError if ``g`` is not of the form of ``x``, naming its rule.
 
@@ -75,10 +78,15 @@ def check_cotangent(g: Any, x: Any, rule: str) -> None:
 
 
 def check_shape(g: Any, shape: tuple[int, ...], rule: str) -> None:
-    """Raise WrongCotangentError if a cotangent has another shape than its argument."""
+    """Raise WrongCotangentError if a cotangent has another shape than its argument.
+
+    Or the tangent of a forward rule has another one than its value.
+    """
     if g is not None and np.shape(g) != shape:
+        forward = rule.startswith(FORWARD)
+        made, of = ("tangent", "a value") if forward else ("cotangent", "an argument")
         raise WrongCotangentError(
-            f"{rule} gives a cotangent of shape {np.shape(g)}, for an argument of shape {shape}"
+            f"{rule} gives a {made} of shape {np.shape(g)}, for {of} of shape {shape}"
         )
 
 

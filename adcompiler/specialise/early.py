@@ -7,26 +7,16 @@ before anything else is done.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any
-
-import numpy as np
 
 from adcompiler.analyses.purity import Purity, checks
 from adcompiler.ir.nodes import (
     Atom, Block, Call, Const, Do, Let, Origin, Star, Statement, Var, unstar,
 )
 from adcompiler.ir.visit import definitions, walk
-from adcompiler.ops.registry import hashable
-from adcompiler.runtime import unpack
+from adcompiler.ops.registry import REGISTRY
 from adcompiler.specialise.writer import Writer
-
-EXHAUSTING: frozenset[Any] = frozenset({
-    list, tuple, set, frozenset, dict, sum, sorted, min, max, math.fsum, math.prod, str.join,
-    np.fromiter, unpack,
-})
-"""Functions that run through what they are given, and do nothing else meanwhile."""
 
 
 def refuse_early(s: Writer, made: Atom, statements: Iterable[Statement], origin: Origin) -> None:
@@ -62,11 +52,9 @@ def at_once(s: Writer, function: Any, args: list[Any], kwargs: dict[str, Atom]) 
 
 def exhausts(function: Any, kwargs: dict[str, Atom]) -> bool:
     """Say whether a call runs through what it is given and does nothing else meanwhile."""
-    if getattr(function, "__name__", "") == "join" and isinstance(
-        getattr(function, "__self__", None), str
-    ):
-        return True
-    return hashable(function) and function in EXHAUSTING and "key" not in kwargs
+    if isinstance(getattr(function, "__self__", None), str):
+        function = getattr(str, function.__name__)
+    return REGISTRY.facts(function).exhausts is True and "key" not in kwargs
 
 
 def writes_outside(s: Writer, block: Block) -> bool:

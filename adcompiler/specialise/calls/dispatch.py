@@ -47,7 +47,7 @@ from adcompiler.specialise.folds import (
 )
 from adcompiler.specialise.folds.getters import GETTERS, call_getter
 from adcompiler.specialise.folds.iterator import opened_iterator
-from adcompiler.specialise.folds.table import FOLDS, class_of, fits, fold_constants
+from adcompiler.specialise.folds.table import AS_GIVEN, FOLDS, class_of, fits, fold_constants
 from adcompiler.specialise.generators import opened_arguments
 from adcompiler.specialise.storage import slices, stores
 from adcompiler.specialise.writer import Writer
@@ -151,7 +151,7 @@ def call_value(
 ) -> Atom:
     """Write a call of a function that is known when compiling."""
     value = func.value
-    if value is not next:
+    if not hashable(value) or value not in AS_GIVEN:
         args = [opened_iterator(s, arg, origin) for arg in args]
     if isinstance(value, Recipe):
         return refuse_recipe(s, origin)

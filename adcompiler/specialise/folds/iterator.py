@@ -164,7 +164,7 @@ def fold_iter(
     return s.let(plain_call(Const(iter), args, {}), t.UNKNOWN, name, origin)
 
 
-@folds(next)
+@folds(next, as_given=True)
 def fold_next(
     s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:

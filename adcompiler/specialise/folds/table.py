@@ -19,6 +19,7 @@ from adcompiler.typed.values import simple
 Fold = Callable[[Writer, list[Any], dict[str, Atom], Origin, str], Atom | None]
 AnyFold = TypeVar("AnyFold", bound=Fold)
 FOLDS: dict[Any, Fold] = {}
+AS_GIVEN: set[Any] = set()
 COMPARISONS = frozenset({
     operator.eq, operator.ne, operator.contains, operator.is_, operator.is_not, operator.lt,
     operator.le, operator.gt, operator.ge, issubclass, isinstance, len, bool, str, repr,
@@ -27,12 +28,17 @@ TAKES_NOTHING = frozenset({zip, dict, int, str, bool, set, frozenset, np.ndindex
 """Functions that may be called without arguments and do not tell what they take."""
 
 
-def folds(*functions: Any) -> Callable[[AnyFold], AnyFold]:
-    """Register a compile-time evaluation of calls of ``functions``."""
+def folds(*functions: Any, as_given: bool = False) -> Callable[[AnyFold], AnyFold]:
+    """Register a compile-time evaluation of calls of ``functions``.
+
+    It gets what ``iter(x)`` runs over for that, unless iterators stay ``as_given``.
+    """
 
     def register(fold: AnyFold) -> AnyFold:
         for function in functions:
             FOLDS[function] = fold
+            if as_given:
+                AS_GIVEN.add(function)
         return fold
 
     return register

@@ -1,0 +1,75 @@
+"""What cannot be is said in one line: rules of wrong shape, patterns inside, what holds itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import adcompiler
+from adcompiler import UnsupportedError, grad, jacfwd, jvp, vjp
+
+
+def summed(x):
+    return np.sum(x)
+
+
+@adcompiler.frule(summed)
+def summed_forward(primals, tangents):
+    return np.sum(primals[0]), tangents[0]
+
+
+def doubled(x):
+    return 2.0 * x
+
+
+@adcompiler.frule(doubled)
+def doubled_forward(primals, tangents):
+    return 2.0 * primals[0], np.sum(tangents[0])
+
+
+def tripled(x):
+    return 3.0 * x
+
+
+@adcompiler.frule(tripled)
+def tripled_forward(primals, tangents):
+    return 3.0 * primals[0], 3.0 * tangents[0]
+
+
+def test_the_shape_of_the_tangent_of_a_forward_rule_is_checked():
+    for f in (summed, doubled):
+        with pytest.raises(ValueError, match=f"the forward rule of {f.__name__} gives a tangent"):
+            jvp(f, (np.ones(3),), (np.ones(3),))
+        with pytest.raises(ValueError, match="gives a tangent of shape"):
+            jacfwd(f)(np.ones(3))
+    assert np.array_equal(jvp(tripled, (np.ones(2),), (np.ones(2),))[1], [3.0, 3.0])
+    assert np.array_equal(jacfwd(tripled)(np.ones(2)), 3.0 * np.eye(2))
+
+
+def with_jacobian_pattern(x):
+    pattern = adcompiler.jacobian_sparsity(lambda v: v * v, x)
+    return np.sum(x * pattern.nnz)
+
+
+def with_hessian_pattern(x):
+    pattern = adcompiler.hessian_sparsity(lambda v: np.sum(v * v), x)
+    return np.sum(x * pattern.nnz)
+
+
+@pytest.mark.parametrize("f", [with_jacobian_pattern, with_hessian_pattern])
+def test_patterns_are_detected_outside_of_what_is_differentiated(f):
+    with pytest.raises(UnsupportedError, match="inside of a function that is compiled"):
+        grad(f)(np.ones(3))
+
+
+def test_a_container_that_contains_itself_is_refused():
+    items = [1.0]
+    items.append(items)
+    table = {"a": 1.0}
+    table["itself"] = table
+    for value in (items, table, (items, 2), [1, items], {"b": [table]}):
+        with pytest.raises(TypeError, match="which contains itself"):
+            grad(lambda v, x: x, argnums=(0, 1))(value, 2.0)
+        with pytest.raises(TypeError, match="which contains itself"):
+            vjp(lambda v, x: x, value, 2.0)
+        assert grad(lambda v, x: x * x, argnums=1)(value, 2.0) == 4.0
