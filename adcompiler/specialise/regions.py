@@ -318,7 +318,7 @@ class Regions(Writer):
             for root in roots:
                 heap.bring_up_to_date(root, self.at)
                 if root in ending.invalidated:
-                    joined.invalidated.setdefault(root, ending.invalidated[root])
+                    joined.invalidated.note(root, *ending.invalidated[root])
         heap.state = joined
 
     def joined_root(self, root: Var, start: Atom, values: list[Atom]) -> Var:

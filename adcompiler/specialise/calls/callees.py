@@ -117,7 +117,7 @@ def write_call(
     for k in callee.unsure if heap is not None else ():
         assert heap is not None
         for root in heap.roots(args[k]):
-            heap.state.invalidated.setdefault(root, (origin, root))
+            heap.state.invalidated.note(root, origin, root)
     call = Call(Const(callee), tuple(args))
     if not callee.written or heap is None:
         result = s.let(call, callee.result, name, origin)

@@ -122,5 +122,6 @@ def lose(heap: Heap, atom: Atom, origin: Origin, shown: str) -> None:
     behind = [other for root in roots for other in heap.opaque.get(root, ())]
     for root in (*roots, *behind):
         for lost in (root, *heap.state.may_alias.get(root, ()), *heap.derived.get(root, ())):
-            if heap.state.invalidated.setdefault(lost, (origin, root)) == (origin, root):
+            heap.state.invalidated.note(lost, origin, root)
+            if heap.state.invalidated[lost] == (origin, root):
                 heap.given_away[(lost, origin)] = shown

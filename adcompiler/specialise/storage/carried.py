@@ -46,6 +46,7 @@ class Carried(Settling):
             return
         before, settled = heap.state, heap.settled_level
         heap.state = self.entry.copy()
+        heap.state.invalidated.asked = set()
         heap.settled_level = min(settled, heap.level)
         heap.level += 1
         length = len(heap.iterating)
@@ -56,6 +57,7 @@ class Carried(Settling):
         try:
             yield
         finally:
+            before.invalidated.asked |= heap.state.invalidated.asked
             heap.state = before
             heap.settled_level = settled
             heap.level -= 1
@@ -150,7 +152,7 @@ class Carried(Settling):
                 else:
                     written = source in self.roots
                 if written:
-                    heap.state.invalidated.setdefault(root, (origin, source))
+                    heap.state.invalidated.note(root, origin, source)
                 changed |= written
             self.values_written |= changed and viewed is dict_values
             if changed:
@@ -217,7 +219,7 @@ class Carried(Settling):
         if heap is None or self.exit is None:
             return Stores()
         after = heap.state = self.entry.copy()
-        after.invalidated, lost = dict(self.lost_before), after.invalidated
+        after.invalidated, lost = self.lost_before.copy(), after.invalidated
         for root in self.params:
             heap.bring_up_to_date(root, self.node.origin)
             if root in after.invalidated.keys() - self.lost_before.keys():

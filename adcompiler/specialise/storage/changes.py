@@ -36,20 +36,20 @@ class Changes(Aliases):
             return
         if self.state.choices.pop(root, None) is not None:
             for other in self.behind[root]:
-                self.state.invalidated.setdefault(other, (origin, root))
+                self.state.invalidated.note(other, origin, root)
         written = self.written_slots(new, rebound)
         if written is None:
             self.filled.add(root)
         own_slots = self.is_slot_written(new, rebound)
         for made, slots in self.derived.get(root, {}).items():
             if not slots or rebound is not None or self.changes[new].grown:
-                self.state.invalidated.setdefault(made, (origin, root))
+                self.state.invalidated.note(made, origin, root)
         for other in self.state.may_alias.get(root, ()):
             if own_slots and self.s.in_emitted and not self.may_reach(other, root):
                 continue
             if written is None or may_hold(self.s.unit.type(other), written):
                 for lost in (other, *self.derived.get(other, ())):
-                    self.state.invalidated.setdefault(lost, (origin, root))
+                    self.state.invalidated.note(lost, origin, root)
 
     def is_slot_written(self, new: Atom, rebound: int | None) -> bool:
         """Say whether a container's own slots were written, and nothing that it holds."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from adcompiler.analyses.storage import is_mutable
 from adcompiler.ir.nodes import UNDEF, Atom, Var
-from adcompiler.specialise.storage.state import Choice, State
+from adcompiler.specialise.storage.state import Choice, Invalidated, State
 from adcompiler.specialise.storage.writing import Writing
 
 
@@ -41,7 +41,8 @@ class Joining(Writing):
 
     def merge(self, a: State, b: State) -> dict[Var, tuple[Atom, Atom]]:
         """Return the roots that differ after two arms; what else is known of both is joined."""
-        merged = State(dict(a.latest), {}, {**a.invalidated, **b.invalidated}, {**a.exclusive})
+        lost = Invalidated({**a.invalidated, **b.invalidated}, a.invalidated.asked)
+        merged = State(dict(a.latest), {}, lost, {**a.exclusive})
         for state in (a, b):
             for root, others in state.may_alias.items():
                 merged.may_alias.setdefault(root, set()).update(others)

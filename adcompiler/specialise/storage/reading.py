@@ -207,7 +207,7 @@ class Reading(Ownership):
         choice = self.state.choices[root]
         lost = [r for r in self.behind[root] if r in self.state.invalidated]
         if lost:
-            self.state.invalidated.setdefault(root, self.state.invalidated[lost[0]])
+            self.state.invalidated.note(root, *self.state.invalidated[lost[0]])
             return
         if choice.seen == self.seen(root):
             return

@@ -37,6 +37,11 @@ class Seen:
     content: set[Var]
     rebound: dict[Var, int]
     grown: dict[Var, set[int]]
+    own_params: dict[int, bool]
+    copied: set[int]
+    never: set[int]
+    shared_params: set[int]
+    walked: set[int]
 
 
 def is_reference(type_: t.Type) -> bool:
@@ -116,7 +121,7 @@ class Settling:
         self.reshaped: set[int] = s.unit.loops.reshaped.setdefault(self.key, set())
         if self.heap is not None:
             self.entry = self.heap.state.copy()
-            self.lost_before = dict(self.entry.invalidated)
+            self.lost_before = self.entry.invalidated.copy()
             memo = s.unit.loops.seen.get((self.heap, *self.key))
             for i, init in enumerate(inits):
                 if init is not UNDEF and is_reference(s.unit.type(init)) and (
@@ -131,6 +136,9 @@ class Settling:
                 self.content = memo.content & self.roots.keys()
                 self.rebound = {r: n for r, n in memo.rebound.items() if r in self.roots}
                 self.grown = {r: n for r, n in memo.grown.items() if r in self.roots}
+                self.own_params, self.never = dict(memo.own_params), set(memo.never)
+                self.copied, self.shared_params = set(memo.copied), set(memo.shared_params)
+                self.walked = set(memo.walked)
 
     def guess_shapes(self, carried: Sequence[Atom]) -> None:
         """Let carried arrays have the shapes that they start with."""
@@ -205,7 +213,8 @@ class Settling:
         stable = self.settle_aliases(heap) and stable
         s.unit.loops.seen[heap, *self.key] = Seen(
             set(self.same), list(self.roots), set(self.content), dict(self.rebound),
-            dict(self.grown),
+            dict(self.grown), dict(self.own_params), set(self.copied), set(self.never),
+            set(self.shared_params), set(self.walked),
         )
         return stable
 
@@ -274,7 +283,7 @@ class Settling:
                     self.entry.may_alias.setdefault(root, set()).add(other)
                     stable = False
         for root, where in heap.state.invalidated.items():
-            if heap.is_outer(root) and root not in self.entry.invalidated:
+            if heap.is_outer(root) and root not in self.entry.invalidated.keys():
                 self.entry.invalidated[root] = where
-                stable = False
+                stable = stable and root not in heap.state.invalidated.asked
         return stable

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from adcompiler.ir.nodes import Atom, Origin, Step, Var
 
@@ -50,6 +52,40 @@ class Choice:
     seen: tuple[Atom, ...] = ()
 
 
+class Invalidated(dict[Var, tuple[Origin, Var]]):
+    """Roots that may have been written through another one, with the place and the other one.
+
+    ``asked`` holds the roots that were asked after and are not among them: only these tell code
+    that follows from what it would be if they were. Copies share it, as far as a loop's trial goes.
+    """
+
+    __slots__ = ("asked",)
+
+    def __init__(
+        self, items: Mapping[Var, tuple[Origin, Var]] | None = None, asked: set[Var] | None = None
+    ) -> None:
+        super().__init__(items or {})
+        self.asked: set[Var] = set() if asked is None else asked
+
+    def __contains__(self, root: object) -> bool:
+        found = super().__contains__(root)
+        if not found and isinstance(root, Var):
+            self.asked.add(root)
+        return found
+
+    def get(self, root: Var, default: Any = None) -> Any:
+        """Return the place of a root, or ``default``."""
+        return self[root] if root in self else default
+
+    def note(self, root: Var, place: Origin, through: Var) -> None:
+        """Add a root, without asking whether it is there."""
+        super().setdefault(root, (place, through))
+
+    def copy(self) -> Invalidated:
+        """Return a copy that notes in the same set what is asked."""
+        return Invalidated(self, self.asked)
+
+
 @dataclass(eq=False)
 class State:
     """What is known at one point of the code; copied where control flow parts.
@@ -63,7 +99,7 @@ class State:
 
     latest: dict[Var, Atom] = field(default_factory=dict)
     may_alias: dict[Var, set[Var]] = field(default_factory=dict)
-    invalidated: dict[Var, tuple[Origin, Var]] = field(default_factory=dict)
+    invalidated: Invalidated = field(default_factory=Invalidated)
     exclusive: dict[Atom, bool] = field(default_factory=dict)
     choices: dict[Var, Choice] = field(default_factory=dict)
 
@@ -71,7 +107,7 @@ class State:
         """Return an independent copy."""
         return State(
             dict(self.latest), {root: set(others) for root, others in self.may_alias.items()},
-            dict(self.invalidated), dict(self.exclusive), dict(self.choices),
+            self.invalidated.copy(), dict(self.exclusive), dict(self.choices),
         )
 
     def value(self, root: Var) -> Atom:
