@@ -8,7 +8,7 @@ updates, and the check of emitted code. Where nothing is known the answer is ``m
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ops.basics import IN_PLACE
 from adcompiler.ops.facts import CONTENTS, HOLDS, ITEMS, LAYOUT, SAME, VIEW, Option, Shares
-from adcompiler.ops.registry import REGISTRY
+from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime import append, put_entry
 from adcompiler.runtime.shaping import reshape_view
 
@@ -28,6 +28,19 @@ __all__ = ["IN_PLACE", "Sharing"]
 BUILTIN_CLASSES = {t.List: list, t.Dict: dict, t.Array: np.ndarray, t.Tuple: tuple}
 ARRAY_ATTRIBUTES = frozenset({"T", "mT", "real", "imag"})
 METADATA = frozenset({"shape", "ndim", "size", "dtype", "itemsize", "nbytes", "strides", "flags"})
+
+READ_LATER: frozenset[Any] = frozenset({
+    zip, enumerate, iter, dict.items, np.ndenumerate, np.ndindex,
+})
+"""Functions whose results read what they are given when they are run through, item by item."""
+
+
+def reads_later(rhs: Rhs | None) -> TypeGuard[Call]:
+    """Say whether a right-hand side makes what reads its arguments when it is run through."""
+    return isinstance(rhs, Call) and isinstance(rhs.func, Const) and (
+        hashable(rhs.func.value) and rhs.func.value in READ_LATER
+    )
+
 
 TypeOf = Callable[[Atom], t.Type]
 Definition = Callable[[Atom], Rhs | None]

@@ -11,7 +11,7 @@ from tests.architecture.named_functions import decisions, modules
 LEFT = {
     "analyses/invariance.py": 19,
     "analyses/repeats.py": 13,
-    "analyses/storage.py": 1,
+    "analyses/storage.py": 2,
     "backends/python/lower_expressions.py": 40,
     "backends/python/references.py": 3,
     "backends/python/subscripts.py": 1,
@@ -64,7 +64,7 @@ LEFT = {
     "specialise/folds/extremes.py": 3,
     "specialise/folds/in_place.py": 15,
     "specialise/folds/inspection.py": 3,
-    "specialise/folds/iterator.py": 6,
+    "specialise/folds/iterator.py": 5,
     "specialise/folds/power.py": 32,
     "specialise/folds/sequence.py": 1,
     "specialise/folds/table.py": 14,

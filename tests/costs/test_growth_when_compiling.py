@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import threading
 from collections.abc import Callable
@@ -11,6 +12,7 @@ import pytest
 
 from adcompiler import value_and_grad
 from adcompiler.frontend.regions import Regions
+from adcompiler.specialise.storage.settling import Iteration, Settling
 
 
 def nested(head: str) -> Callable[[int], str]:
@@ -137,3 +139,38 @@ def test_bodies_of_try_inside_of_one_another_are_not_lowered_twice_each(
     less, lowered = lowered, 0
     steps(caught(6), "caught_6", monkeypatch, tmp_path)
     assert 0 < lowered <= 4 * less
+
+
+LOOPS_THAT_WRITE = {
+    "rebinding": ("y[0] = y[0] * 1.1", "y = y * 0.9"),
+    "another name": ("z = y", "z[0] += 0.1 * x", "y = z * 1.0"),
+    "swap": ("y[0] = y[0] * 1.1", "y, z = z, y"),
+    "view": ("w = y[1:]", "w[0] = w[0] * x", "y = y + 0.1 * w[0]"),
+    "list": ("pair[0] = pair[0] * x", "pair = [a for a in pair]"),
+}
+
+
+@pytest.mark.parametrize("kind", LOOPS_THAT_WRITE)
+def test_trials_of_loops_inside_of_one_another_do_not_multiply(
+    kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    settled, trials = Settling.settled, 0
+
+    def counting(self: Settling, attempt: Iteration) -> bool:
+        nonlocal trials
+        trials += 1
+        return settled(self, attempt)
+
+    monkeypatch.setattr(Settling, "settled", counting)
+    counts = []
+    for depth in range(1, 6):
+        lines = ["def f(x, n):", "    y, z = np.array([x, 2.0 * x]), np.array([x, 0.5])",
+                 "    pair = [x, x * x]"]
+        lines += ["    " * (k + 1) + f"for i{k} in range(n):" for k in range(depth)]
+        lines += ["    " * (depth + 1) + line for line in LOOPS_THAT_WRITE[kind]]
+        lines += ["    return y.sum() + z.sum() + pair[0]"]
+        trials = 0
+        steps("\n".join(lines), f"trials_{kind.replace(' ', '_')}_{depth}", monkeypatch, tmp_path)
+        counts.append(trials)
+    growth = [b - a for a, b in itertools.pairwise(counts)]
+    assert max(b - a for a, b in itertools.pairwise(growth)) <= 2, counts

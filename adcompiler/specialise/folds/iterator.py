@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.analyses.storage import READ_LATER
 from adcompiler.frontend import iterators
 from adcompiler.frontend.replacements import listed
 from adcompiler.ir import types as t
@@ -34,10 +35,6 @@ ITERATORS: frozenset[Any] = frozenset({
     ),
 })
 """Functions that return iterators."""
-TAKEN_APART: frozenset[Any] = frozenset({
-    zip, enumerate, iter, dict.items, np.ndenumerate, np.ndindex,
-})
-"""Those of which a loop reads what they are given, item by item."""
 AT_ONCE: frozenset[Any] = frozenset({
     itertools.product, itertools.permutations, itertools.combinations,
     itertools.combinations_with_replacement,
@@ -81,7 +78,7 @@ def makes_iterator(function: Any) -> bool:
 
 def computes_items(function: Any) -> bool:
     """Say whether a function gives what it computes of what it is given, item by item."""
-    return makes_iterator(function) and function not in TAKEN_APART | AT_ONCE | VIEWING
+    return makes_iterator(function) and function not in READ_LATER | AT_ONCE | VIEWING
 
 
 def gives_items(function: Any) -> bool:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
-from adcompiler.analyses.storage import Sharing, checked, is_mutable, written_operand
+from adcompiler.analyses.storage import (
+    Sharing, checked, is_mutable, reads_later, written_operand,
+)
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Call, Closure, Const, Item, Origin, Pack, Rhs, Statement, Step, Var, unstar,
@@ -16,6 +18,8 @@ from adcompiler.runtime import choose, record
 from adcompiler.runtime.shaping import reshape_view
 from adcompiler.specialise.storage.state import Change, Reference, State
 from adcompiler.specialise.writer import Writer
+
+Name = TypeVar("Name")
 
 NEW_CONTAINERS: frozenset[Any] = frozenset({
     list, tuple, sorted, dict, operator.add, operator.mul,
@@ -246,6 +250,8 @@ class Aliases:
             rhs = self.s.unit.definition(source)
             if isinstance(rhs, Closure):
                 self.derive(made, rhs.captures, slots)
+            if reads_later(rhs):
+                self.derive(made, rhs.args, slots)
             for root in (*self.roots(source), *self.derived_of.get(source, ())):
                 if root is not mine:
                     self.derived.setdefault(root, {})[mine] = slots
@@ -266,7 +272,7 @@ class Aliases:
             self.s.unit.type(other), (t.List, t.Dict)
         )
 
-    def alike(self, made: Sequence[tuple[Var, Sequence[Atom]]]) -> list[tuple[Var, Var]]:
+    def alike(self, made: Sequence[tuple[Name, Sequence[Atom]]]) -> list[tuple[Name, Name]]:
         """Return the pairs among values that a region gives which may share storage.
 
         ``made`` lists the values with what each way through the region gives for them.

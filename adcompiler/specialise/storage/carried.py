@@ -90,8 +90,7 @@ class Carried(Settling):
                 for root in self.reached.get(i, ()):
                     heap.alias(value, root)
                 heap.state.exclusive[value] = guess
-        shared = sorted(self.shared_params)
-        for i, j in itertools.combinations(shared, 2):
+        for i, j in sorted(self.shared_params):
             one, two = params[i], params[j]
             if isinstance(one, Var) and isinstance(two, Var):
                 heap.alias(one, two)
@@ -265,6 +264,7 @@ class Carried(Settling):
     ) -> None:
         """Enter what the loop gives for its variables, and the lists that it collects."""
         count = len(self.node.params)
+        started: list[tuple[Var, tuple[Atom, ...]]] = []
         made: list[tuple[Var, tuple[Atom, ...]]] = []
         for i, value in enumerate(results):
             if isinstance(value, Var) and i not in self.same and value is not self.first[i] and (
@@ -274,9 +274,11 @@ class Carried(Settling):
                 self.adopt_result(heap, value, sources)
                 heap.state.exclusive[value] = self.own_params.get(i, False)
                 if yields and is_mutable(self.s.unit.type(value)):
+                    started.append((value, (self.first[i],)))
                     made.append((value, (yields[i],)))
+        pairs = heap.alike(started)  # there may be no iteration
         before, heap.state = heap.state, exit_
-        pairs = heap.alike(made)
+        pairs += heap.alike(made)
         heap.state = before
         for one, other in pairs:
             heap.alias(one, other)

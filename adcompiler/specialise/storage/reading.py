@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from adcompiler.analyses.storage import is_mutable, type_of_view
+from adcompiler.analyses.storage import is_mutable, reads_later, type_of_view
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Block, Call, Closure, Const, Origin, Pack, Rhs, Step, Var, unstar,
+    Atom, Block, Call, Closure, Const, Origin, Pack, Rhs, Star, Step, Var, unstar,
 )
 from adcompiler.ir.visit import definitions
 from adcompiler.runtime import choose
@@ -48,6 +48,9 @@ class Reading(Ownership):
             return self.closed_again(atom, origin)
         if not is_mutable(type_):
             return atom
+        rhs = self.s.unit.definition(atom)
+        if reads_later(rhs):
+            atom = self.asked_again(atom, rhs, origin)
         parts = self.parts(atom)
         if isinstance(type_, t.Tuple) and parts is not None:
             return self.repacked(atom, parts, origin)
@@ -164,6 +167,23 @@ class Reading(Ownership):
             self.advance(self.reference(atom).root, var, None, content=False)
             self.repackings.add(var)
         return var
+
+    def asked_again(self, atom: Var, made: Call, origin: Origin) -> Var:
+        """Return an iterator made anew if what it has not read yet was written."""
+        before = tuple(map(unstar, made.args))
+        now = tuple(self.current(arg, origin) for arg in before)
+        if all(a is b for a, b in zip(now, before, strict=True)):
+            return atom
+        args = tuple(
+            Star(new) if isinstance(arg, Star) else new
+            for arg, new in zip(made.args, now, strict=True)
+        )
+        again = self.s.let(
+            Call(made.func, args, made.kwargs), self.s.unit.type(atom), atom.name, origin,
+            atom.temporary,
+        )
+        self.s.unit.iterators.one_shot.add(again)
+        return again
 
     def closed_again(self, atom: Var, origin: Origin) -> Atom:
         """Return a function made anew if something that it captured was written."""

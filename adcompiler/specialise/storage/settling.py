@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from adcompiler.analyses.storage import IN_PLACE, is_mutable
@@ -30,6 +30,7 @@ class Seen:
 
     A loop inside of another is written once for each guess about the outer one. Without this it
     would begin anew each time, and the trials of loops inside of one another would multiply.
+    ``moves`` lists for variables those whose first objects they may refer to later.
     """
 
     same: set[int]
@@ -40,8 +41,9 @@ class Seen:
     own_params: dict[int, bool]
     copied: set[int]
     never: set[int]
-    shared_params: set[int]
+    shared_params: set[tuple[int, int]]
     walked: set[int]
+    moves: dict[int, list[int]]
 
 
 def is_reference(type_: t.Type) -> bool:
@@ -108,7 +110,7 @@ class Settling:
         self.grown: dict[Var, set[int]] = {}
         self.content: set[Var] = set()
         self.values_written = False
-        self.shared_params: set[int] = set()
+        self.shared_params: set[tuple[int, int]] = set()
         self.reached: dict[int, dict[Var, None]] = {}
         self.walked: set[int] = set()
         self.position: Var | None = None
@@ -139,6 +141,10 @@ class Settling:
                 self.own_params, self.never = dict(memo.own_params), set(memo.never)
                 self.copied, self.shared_params = set(memo.copied), set(memo.shared_params)
                 self.walked = set(memo.walked)
+                self.reached = {
+                    i: dict.fromkeys(self.near(inits[j] for j in others))
+                    for i, others in memo.moves.items()
+                }
 
     def guess_shapes(self, carried: Sequence[Atom]) -> None:
         """Let carried arrays have the shapes that they start with."""
@@ -214,7 +220,7 @@ class Settling:
         s.unit.loops.seen[heap, *self.key] = Seen(
             set(self.same), list(self.roots), set(self.content), dict(self.rebound),
             dict(self.grown), dict(self.own_params), set(self.copied), set(self.never),
-            set(self.shared_params), set(self.walked),
+            set(self.shared_params), set(self.walked), self.moves(heap),
         )
         return stable
 
@@ -226,8 +232,7 @@ class Settling:
             if heap.identity(yields[i]) != heap.identity(self.first[i]):
                 self.same.discard(i)
                 stable = False
-        seen: dict[object, int] = {}
-        stable = self.settle_starts(heap) and stable
+        stable = self.settle_pairs(heap, yields) and stable
         for i, (param, following) in enumerate(zip(attempt.params, yields, strict=False)):
             if i in self.same or not isinstance(param, Var) or not is_mutable(s.unit.type(param)):
                 continue
@@ -241,10 +246,6 @@ class Settling:
                         if other in heap.alias_sets.get(root, ()):
                             heap.may_be_one(param, other)
                         stable = stable and other in heap.state.may_alias.get(param, ())
-                if root in seen and seen[root] != i and not {i, seen[root]} <= self.shared_params:
-                    self.shared_params |= {i, seen[root]}
-                    stable = False
-                seen[root] = i
             guess = self.own_params.get(i, False)
             if not guess and i not in self.never and param in heap.state.latest:
                 self.copied.add(i)
@@ -257,19 +258,34 @@ class Settling:
                 stable = False
         return stable
 
-    def settle_starts(self, heap: Heap) -> bool:
-        """Let variables alias that start as one object, or as what may share storage."""
-        seen: dict[Var, int] = {}
-        stable = True
-        for i, first in enumerate(self.first):
-            if i in self.same or self.node.params[i] not in heap.live:
-                continue
-            for root in heap.roots(first):
-                for other in (root, *self.entry.may_alias.get(root, ())):
-                    pair = {i, seen.setdefault(other, i)}
-                    if not pair <= self.shared_params and len(pair) > 1:
-                        self.shared_params |= pair
-                        stable = False
+    def near(self, atoms: Iterable[Atom]) -> Iterator[Var]:
+        """Iterate over the roots of values in front of the loop, and what may alias them."""
+        assert self.heap is not None
+        for atom in atoms:
+            for root in self.heap.roots(atom):
+                yield root
+                yield from self.entry.may_alias.get(root, ())
+
+    def moves(self, heap: Heap) -> dict[int, list[int]]:
+        """Return for each variable those of which it may refer to the first object later."""
+        starts = {
+            j: roots for j, first in enumerate(self.first) if (roots := set(heap.roots(first)))
+        }
+        return {
+            i: [j for j, roots in starts.items() if j != i and roots <= reached.keys()]
+            for i, reached in self.reached.items()
+        }
+
+    def settle_pairs(self, heap: Heap, yields: tuple[Atom, ...]) -> bool:
+        """Let variables alias that start, or go on, as what may share storage."""
+        carried = [i for i, param in enumerate(self.node.params) if (
+            i not in self.same and param in heap.live and i < len(yields))]
+        pairs = heap.alike([(i, (yields[i],)) for i in carried])
+        state, heap.state = heap.state, self.entry
+        pairs += heap.alike([(i, (self.first[i],)) for i in carried])
+        heap.state = state
+        stable = self.shared_params.issuperset(pairs)
+        self.shared_params.update(pairs)
         return stable
 
     def settle_aliases(self, heap: Heap) -> bool:
@@ -283,7 +299,7 @@ class Settling:
                     self.entry.may_alias.setdefault(root, set()).add(other)
                     stable = False
         for root, where in heap.state.invalidated.items():
-            if heap.is_outer(root) and root not in self.entry.invalidated.keys():
+            if heap.is_outer(root) and not self.entry.invalidated.holds(root):
                 self.entry.invalidated[root] = where
                 stable = stable and root not in heap.state.invalidated.asked
         return stable

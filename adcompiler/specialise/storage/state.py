@@ -75,7 +75,13 @@ class Invalidated(dict[Var, tuple[Origin, Var]]):
 
     def get(self, root: Var, default: Any = None) -> Any:
         """Return the place of a root, or ``default``."""
-        return self[root] if root in self else default
+        if root not in self:
+            return default
+        return self[root]
+
+    def holds(self, root: Var) -> bool:
+        """Say whether a root is invalidated, to what does not follow from it."""
+        return super().__contains__(root)
 
     def note(self, root: Var, place: Origin, through: Var) -> None:
         """Add a root, without asking whether it is there."""
