@@ -81,11 +81,6 @@ CALL_ONE_ANOTHER = Rejection(
     "`{name}` calls a function made beside it, which calls `{name}` again",
     "define both outside of this function, with what they read as arguments", "call-one-another",
 )
-
-RELATIVE_IMPORT = Rejection(
-    "a relative import inside a function is not supported",
-    "import at the top of the module", "imports",
-)
 OTHER_SYNTAX = Rejection(
     "{name} is not supported", "define it in the module", "classes",
 )

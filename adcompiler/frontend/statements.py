@@ -13,7 +13,9 @@ from adcompiler.frontend.building import Builder, target_name
 from adcompiler.frontend.imports import imported_module
 from adcompiler.frontend.interface import RAISES, End
 from adcompiler.frontend.names import assigned_names
-from adcompiler.ir.nodes import NONE, UNDEF, Atom, Attribute, Call, Const, Do, Item, Let, Raise, Var
+from adcompiler.ir.nodes import (
+    NONE, UNDEF, Atom, Attribute, Call, Const, Do, Free, Item, Let, Raise, Var,
+)
 from adcompiler.runtime import unpack
 
 IN_PLACE = {
@@ -104,12 +106,11 @@ class Statements(Builder):
             self.bind(name.asname or top, module)
 
     def parse_ImportFrom(self, node: Any) -> None:
-        if node.level:
-            self.reject(node, rejected.RELATIVE_IMPORT)
-            return
+        start: tuple[Any, ...] = (self.let(Free("__package__"), "package"),) if node.level else ()
+        path = Const("." * (node.level or 0) + (node.module or ""))
         for name in node.names:
             module = self.let(
-                Call(Const(imported_module), (Const(node.module), Const(node.module))), "module"
+                Call(Const(imported_module), (path, path, Const(name.name), *start)), "module"
             )
             found = self.let(Attribute(module, name.name), name.name)
             self.bind(name.asname or name.name, found)

@@ -16,9 +16,10 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.runtime import cell_value
 from adcompiler.runtime.records import is_record_class
-from adcompiler.specialise.calls.operator_methods import call_operator
+from adcompiler.specialise.calls.operator_methods import call_operator, has_text
 from adcompiler.specialise.objects import (
-    attribute_of_instance, class_data, field_of, find_raw, namedtuple_attribute, super_attribute,
+    attribute_of_instance, call_raw, class_data, dict_owner, field_of, find_raw,
+    namedtuple_attribute, super_attribute,
 )
 from adcompiler.specialise.result_types import ResultTypes
 from adcompiler.typed.tables import Path
@@ -122,6 +123,12 @@ class Access(ResultTypes):
 
     def item(self, obj: Atom, index: Atom, origin: Origin, name: str = "item") -> Atom:
         """Write ``obj[index]``."""
+        owner = dict_owner(self, obj)
+        if owner is not None and isinstance(index, Const) and isinstance(index.value, str) and (
+            isinstance(held := self.unit.type(owner), t.Object)
+            and held.field(index.value) is not None
+        ):
+            return self.attribute(owner, index.value, origin, name)
         elements = self.unit.elements(obj)
         if elements is not None and isinstance(index, Const):
             picked = self.pick(obj, elements, index.value, origin, name)
@@ -297,7 +304,12 @@ class Access(ResultTypes):
             return self.unit.relied.static(static, (("live", type_.cls), ("attr", name)))
         if callable(static):
             return self.let(Attribute(obj, name), t.Method(static), hint, origin)
-        if static is MISSING and found is None and len(type_.fields) < MAX_FIELDS and not (
+        made_up = find_raw(type_.cls, "__getattr__")
+        absent = static is MISSING and found is None and len(type_.fields) < MAX_FIELDS
+        if absent and made_up is not None and has_text(made_up[1]):
+            return call_raw(
+                self, obj, type_.cls, "__getattr__", made_up, [Const(name)], {}, origin, hint)
+        if absent and not (
             hasattr(type_.cls, "__getattr__") or issubclass(type_.cls, np.ndarray)
         ):
             return self.reject(

@@ -66,8 +66,11 @@ class Displays(Writer):
         if elements is not None:
             return list(elements)
         type_ = self.unit.type(value)
+        length = self.unit.lengths.get(value)
         if isinstance(type_, t.Tuple):
-            return [self.item(value, Const(i), origin, "part") for i in range(len(type_.items))]
+            length = len(type_.items)
+        if length is not None:
+            return [self.item(value, Const(i), origin, "part") for i in range(length)]
         return [Star(value)]
 
     def display(

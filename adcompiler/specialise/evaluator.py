@@ -67,7 +67,7 @@ class Specialiser(Loops, Regions, Displays, Access):
         What is ``carried`` on to variables may be unbound.
         """
         for statement in block.statements:
-            if not self.statement(statement, env, scope):
+            if not self.statement(statement, env, scope) or self.has_raised():
                 return None
         if block.diverges:
             return None
@@ -203,6 +203,10 @@ class Specialiser(Loops, Regions, Displays, Access):
             self.join_result(node, index, then[index], orelse[index], arms, states, joined)
             for index in range(len(node.results))
         ]
+        for result, a, b in zip(results, then, orelse, strict=True):
+            truths = {self.truth_in_arm(a, condition, True), self.truth_in_arm(b, condition, False)}
+            if len(truths) == 1 and None not in truths and isinstance(result, Var):
+                self.unit.truths[result] = bool(truths.pop())
         kept = joined.kept
         if heap is not None:
             assert states[0] is not None and states[1] is not None
@@ -222,6 +226,17 @@ class Specialiser(Loops, Regions, Displays, Access):
             latest = heap.state.value(there.root)
             results[index] = heap.read(there, latest, node.origin, node.results[index].name)
         return results
+
+    def truth_in_arm(self, atom: Atom, condition: Atom, chosen: bool) -> bool | None:
+        """Return the truth of a value in an arm of a branch, None if it is not known.
+
+        In its arms the condition itself is true, and false: ``c and False`` is false.
+        """
+        if atom is condition:
+            return chosen
+        known = self.unit.truths.get(atom)
+        simple = isinstance(atom, Const) and (atom.value is None or type(atom.value) in t.OPTIONS)
+        return bool(getattr(atom, "value", None)) if simple else known
 
     def join_result(
         self, node: If, index: int, a: Atom, b: Atom,
@@ -369,6 +384,8 @@ class Specialiser(Loops, Regions, Displays, Access):
                 return Const(bool(atom.value))
             except Exception:
                 return atom
+        if atom in self.unit.truths:
+            return Const(self.unit.truths[atom])
         type_ = self.unit.type(atom)
         if isinstance(type_, (t.FunctionType, t.Method)):
             return Const(True)

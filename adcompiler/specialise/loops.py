@@ -57,6 +57,11 @@ class Loops(Unrolling):
             return False
         attempt, self.unit.loops.types[known] = found
         self.write_loop(node, found[1], inits, flat, attempt, carried, env)
+        if len(iterables) == 1 and not node.stops and node.condition is None:
+            tuple_type = self.unit.type(iterables[0])
+            if isinstance(tuple_type, t.Tuple):
+                count = len(tuple_type.items)
+                self.unit.lengths.update((env[collect], count) for collect in node.collects)
         return True
 
     def iterations(

@@ -18,7 +18,7 @@ from adcompiler.ir.nodes import (
     Atom, Attribute, Call, Const, Origin, Var,
 )
 from adcompiler.runtime import record
-from adcompiler.runtime.records import is_record_class
+from adcompiler.runtime.records import is_record_class, slots_of
 from adcompiler.specialise.interface import Env
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.tables import Path
@@ -217,6 +217,16 @@ def attribute_of_instance(
         path = (("live", cls), ("attr", name), ("attr", "func"))
         return s.call(s.unit.relied.static(raw.func, path), [obj], {}, origin, hint)
     return None
+
+
+def dict_owner(s: Writer, atom: Atom) -> Atom | None:
+    """Return the instance, without slots, of which a value is the ``__dict__``; None: of none."""
+    made = s.unit.definition(atom)
+    if not isinstance(made, Attribute) or made.name != "__dict__":
+        return None
+    type_ = s.unit.type(made.obj)
+    plain = isinstance(type_, t.Object) and is_record_class(type_.cls) and not slots_of(type_.cls)
+    return made.obj if plain else None
 
 
 def open_parts(s: Writer, var: Var, origin: Origin) -> None:

@@ -119,7 +119,9 @@ class Regions(Writer):
         arms: list[Arm] = []
         states: list[State | None] = []
         with self.writing_to([]) as out, self.region_of_heap() as state:
+            self.tries += 1
             arms.append((out, self.block(node.body, dict(env), scope, True)))
+            self.tries -= 1
             states.append(state())
         if self.needs_no_handler(arms[0], states[0], node, env):
             return True

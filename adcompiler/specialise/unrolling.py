@@ -7,7 +7,9 @@ import operator
 from adcompiler.analyses.storage import IN_PLACE, is_mutable
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Block, Call, Const, Do, Let, Loop, Origin, Star, Var, unstar
+from adcompiler.ir.nodes import (
+    Atom, Attribute, Block, Call, Const, Do, Free, Let, Loop, Origin, Star, Var, unstar,
+)
 from adcompiler.ir.visit import walk
 from adcompiler.runtime import dict_keys, dict_values
 from adcompiler.specialise.interface import Env
@@ -39,6 +41,16 @@ def must_write_out(types: list[t.Type], body: Block) -> bool:
     return any(isinstance(type_, t.Object) for type_ in types) and any(
         isinstance(statement, (Do, Let)) and isinstance(statement.rhs, Call)
         and isinstance(statement.rhs.func, Var) for statement in walk(body)
+    )
+
+
+def names_attributes(body: Block) -> bool:
+    """Say whether a loop's body may ask for attributes by names that it computes."""
+    return any(
+        isinstance(statement, Let) and (
+            (isinstance(statement.rhs, Free) and statement.rhs.name in ("setattr", "getattr"))
+            or (isinstance(statement.rhs, Attribute) and statement.rhs.name == "__dict__")
+        ) for statement in walk(body)
     )
 
 
@@ -102,7 +114,7 @@ class Unrolling(Iterables):
             any(map(t.holds_function, type_.items)) or differing_instances(type_)
         ):
             return self.written_out(node, iterables[0], env, scope)
-        table = self.known_entries(iterables[0], node.origin)
+        table = self.known_entries(iterables[0], node.origin, names_attributes(node.body))
         if table is not None and len(table) <= UNROLLED_TUPLE and self.heap is not None:
             return self.written_out(node, iterables[0], env, scope, table)
         known = known_columns(self.unit, iterables[0])
@@ -165,18 +177,25 @@ class Unrolling(Iterables):
         rows = [self.pack("tuple", row, "row", origin) for row in zip(*columns, strict=False)]
         return self.pack("tuple", tuple(rows), "functions", origin)
 
-    def known_entries(self, iterable: Atom, origin: Origin) -> list[Atom] | None:
-        """Return what a loop over a dict of known keys runs over, in a mixed or written one."""
+    def known_entries(
+        self, iterable: Atom, origin: Origin, by_name: bool = False
+    ) -> list[Atom] | None:
+        """Return what a loop over a dict of known keys runs over, in a mixed or written one.
+
+        Also if it asks for attributes ``by_name``.
+        """
         type_ = self.unit.type(iterable)
         if isinstance(type_, t.Dict) and type_.keys is not None:
-            same = len(set(type_.items)) <= 1
+            same = len(set(type_.items)) <= 1 and not by_name
             return None if same else [Const(k) for k in type_.keys]
         rhs = self.unit.definition(iterable)
         if isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value in (
             dict.items, dict_keys
         ):
             inner = self.unit.type(unstar(rhs.args[0]))
-            if not isinstance(inner, t.Dict) or inner.keys is None or len(set(inner.items)) <= 1:
+            if not isinstance(inner, t.Dict) or inner.keys is None or (
+                len(set(inner.items)) <= 1 and not by_name
+            ):
                 return None
             if rhs.func.value is dict_keys:
                 return [Const(k) for k in inner.keys]

@@ -12,7 +12,7 @@ from adcompiler.errors import Finding
 from adcompiler.frontend.places import PSEUDO
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Block, Call, Const, If, Let, Origin, Rhs, Statement, Var,
+    UNDEF, Atom, Block, Call, Const, If, Let, Origin, Raise, Rhs, Statement, Var,
 )
 from adcompiler.specialise.interface import Interface
 from adcompiler.typed.builder import Builder
@@ -40,6 +40,7 @@ class Writer(Builder, Interface):
         self.in_emitted = False
         self.heap: Heap | None = None
         self.lacks_heap = False
+        self.tries = 0
         self.at: Origin | None = None
 
     def let(
@@ -61,6 +62,16 @@ class Writer(Builder, Interface):
             finding = replace(finding, callers=(origin.via.call,))
         self.report(finding)
         return UNDEF
+
+    def raise_(self, error: type[Exception], problem: str, origin: Origin) -> Atom:
+        """Write what raises an error; the block that it is in ends there."""
+        made = self.let(Call(Const(error), (Const(problem),)), t.UNKNOWN, "error", origin)
+        self.out.append(Raise(made, Const(None), origin))
+        return UNDEF
+
+    def has_raised(self) -> bool:
+        """Say whether what was written last raises."""
+        return bool(self.out) and isinstance(self.out[-1], Raise)
 
     def report(self, finding: Finding) -> None:
         """Record a finding, with the calls that lead to it; once.

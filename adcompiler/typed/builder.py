@@ -39,9 +39,9 @@ class Builder:
     def copy_facts(self, old: Var, new: Var) -> None:
         """Copy what is known of ``old`` to ``new``."""
         unit = self.unit
-        tables: tuple[dict[Var, Any], ...] = (
+        tables: tuple[dict[Any, Any], ...] = (
             unit.types, unit.defs, unit.shapes, unit.writes.taken_out, unit.writes.stored_copies,
-            unit.writes.rearranged,
+            unit.writes.rearranged, unit.lengths,
         )
         for table in tables:
             if old in table:

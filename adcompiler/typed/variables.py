@@ -19,6 +19,8 @@ class Variables:
     ``of_many_types`` what is of several types; ``if_bound`` has variables of the program that hold
     one known value or none: the code carries True or nothing for them. ``noted`` has the types of
     values that are noted for later, ``lost`` what has no derivative, by a rule that is missing.
+    ``lengths`` has the numbers of items that loops over tuples collect;
+    ``truths`` has the results of branches that are true, or false, whichever arm was run;
     ``contents`` has the types of the items of lists of a module that hold functions.
     """
 
@@ -31,6 +33,8 @@ class Variables:
     if_bound: dict[Atom, Const] = field(default_factory=dict)
     noted: dict[Var, t.Type] = field(default_factory=dict)
     lost: set[Atom] = field(default_factory=set)
+    lengths: dict[Atom, int] = field(default_factory=dict)
+    truths: dict[Atom, bool] = field(default_factory=dict)
     contents: dict[Atom, t.Tuple] = field(default_factory=dict)
 
     def type(self, atom: Atom) -> t.Type:

@@ -6,6 +6,7 @@ the compiler are comprehensions and the loops over ``enumerate``, ``zip``, ``map
 
 from __future__ import annotations
 
+import bisect
 import numbers
 import operator
 from typing import Any
@@ -325,4 +326,5 @@ non_differentiable(
     issubclass, len, oct, ord, range, repr, slice, str, type,
     float.is_integer, list.index, list.count, tuple.index, tuple.count,
 )
+non_differentiable(bisect.bisect_left, bisect.bisect_right)  # bisect.bisect is the latter
 non_differentiable(print, input, id, pure=False)

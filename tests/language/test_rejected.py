@@ -137,8 +137,8 @@ def attribute_write(x):
     return np.sum(x)
 
 
-def helper(x):
-    return x
+def helper(x, scale=1.0):
+    return x * scale
 
 
 def set_of_values(x):

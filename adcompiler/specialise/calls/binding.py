@@ -12,6 +12,7 @@ from adcompiler.ir.nodes import (
     Atom, Attribute, Call, Const, Function, Item, Let, Origin, Param, Star, Var,
 )
 from adcompiler.ops.registry import Rule
+from adcompiler.runtime import unpack
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.values import simple, type_of
 
@@ -28,7 +29,10 @@ def bind(
             "call-arguments",
         )
 
-    if any(isinstance(arg, Star) for arg in args):
+    args = opened_star(s, function, args, kwargs, origin)
+    if any(isinstance(arg, Star) for arg in args) and not (
+        isinstance(args[-1], Star) and takes_rest(function, len(args) - 1)
+    ):
         s.reject(
             origin, "* of a sequence whose length is not known when compiling",
             "pass the arguments one by one, or the sequence itself", "star-arguments",
@@ -45,7 +49,7 @@ def bind(
                 return None
             bound.append(positional.pop(0))
         elif param.kind == 2:
-            bound.append(s.pack("tuple", tuple(positional), name, origin))
+            bound.append(s.sequence_display("tuple", positional, name, origin))
             positional = []
         elif param.kind == 4:
             entries: list[tuple[Atom, Atom]] = [(Const(k), v) for k, v in named.items()]
@@ -64,6 +68,34 @@ def bind(
         wrong(f"unexpected argument `{extra}`" if extra else "too many arguments")
         return None
     return bound
+
+
+def opened_star(
+    s: Writer, function: Function, args: list[Any], kwargs: Mapping[str, Atom], origin: Origin
+) -> list[Any]:
+    """Return arguments with the last, ``*sequence``, taken apart if one number of items fits.
+
+    Of a function that takes ``*rest`` the parameters in front of it get the first items.
+    """
+    if not args or not isinstance(args[-1], Star) or any(isinstance(a, Star) for a in args[:-1]):
+        return args
+    places = [param for param in function.params if param.kind in (0, 1)][len(args) - 1 :]
+    free = [param for param in places if param.var.name not in kwargs]
+    if not free or any(param.has_default for param in free):
+        return args
+    if any(param.kind == 2 for param in function.params):
+        rest = s.item(args[-1].atom, Const(slice(len(free), None)), origin, "rest")
+        first = [s.item(args[-1].atom, Const(i), origin, p.var.name) for i, p in enumerate(free)]
+        return [*args[:-1], *first, Star(rest)]
+    count = Const(len(free))
+    parts = s.call(Const(unpack), [args[-1].atom, count, Const(-1)], {}, origin, "arguments")
+    return [*args[:-1], *(s.item(parts, Const(i), origin, p.var.name) for i, p in enumerate(free))]
+
+
+def takes_rest(function: Function, count: int) -> bool:
+    """Say whether a function takes all arguments behind the first ``count`` as ``*args``."""
+    positional = [param for param in function.params if param.kind in (0, 1)]
+    return len(positional) <= count and any(param.kind == 2 for param in function.params)
 
 
 def signature(function: Function) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import inspect
 import types as python_types
@@ -19,6 +20,7 @@ from adcompiler.ir.visit import walk
 from adcompiler.ops.homes import root_module
 from adcompiler.runtime.records import is_record_class
 from adcompiler.specialise.calls.libraries import is_library
+from adcompiler.specialise.calls.operator_methods import has_text
 from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.objects import NAMESPACE, call_raw, find_raw, live_class, make_record
 from adcompiler.specialise.writer import Writer
@@ -66,7 +68,9 @@ def is_plain_class(cls: type) -> bool:
     return (
         is_record_class(cls) and own_new is not None and own_new[0] is object
         and type(cls).__call__ is type.__call__ and not inspect.isabstract(cls)
-        and own_setattr is not None and (own_setattr[0] is object or is_frozen(cls))
+        and own_setattr is not None and (
+            own_setattr[0] is object or is_frozen(cls) or has_text(own_setattr[1])
+        )
     )
 
 
@@ -211,6 +215,46 @@ def copied_instance(
         return None
     fields = {key: s.attribute(args[0], key, origin, key) for key, _ in type_.fields}
     return make_record(s, type_.cls, fields, name, origin)
+
+
+@folds(dataclasses.asdict)
+def fold_asdict(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """``dataclasses.asdict`` is a display of copies of the fields."""
+    return None if kwargs or len(args) != 1 else copied_fields(s, args[0], True, origin, name)
+
+
+@folds(dataclasses.astuple)
+def fold_astuple(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """``dataclasses.astuple`` is a tuple of copies of the fields."""
+    return None if kwargs or len(args) != 1 else copied_fields(s, args[0], False, origin, name)
+
+
+def copied_fields(
+    s: Writer, obj: Atom, keyed: bool, origin: Origin, name: str
+) -> Atom | None:
+    """Write a dict or tuple of deep copies of the fields; None where a container holds some."""
+    type_ = s.unit.type(obj)
+    if not isinstance(type_, t.Object) or not dataclasses.is_dataclass(type_.cls):
+        return None
+    entries: list[tuple[Atom, Atom]] = []
+    for f in dataclasses.fields(type_.cls):
+        value = s.attribute(obj, f.name, origin, f.name)
+        made: Atom | None = value
+        match s.unit.type(value):
+            case t.Object():
+                made = copied_fields(s, value, keyed, origin, f.name)
+            case t.Array() | t.List(t.Scalar() | t.Array() | t.Text()):
+                made = s.call(Const(copy.deepcopy), [value], {}, origin, f.name)
+            case t.Scalar() | t.Text() | t.Static():
+                pass
+            case _:
+                return None
+        if made is None:
+            return None
+        entries.append((Const(f.name), made))
+    if keyed:
+        return s.pack_dict(entries, origin, name)
+    return s.pack("tuple", tuple(value for _, value in entries), name, origin)
 
 
 @folds(dataclasses.replace)

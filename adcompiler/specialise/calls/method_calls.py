@@ -22,7 +22,8 @@ from adcompiler.specialise.calls.out_arguments import store_result
 from adcompiler.specialise.calls.random_draws import GENERATORS, type_of_draw
 from adcompiler.specialise.calls.unknown import call_unknown
 from adcompiler.specialise.folds.getters import get_entry
-from adcompiler.specialise.objects import call_raw, call_super, find_raw
+from adcompiler.specialise.folds.sequence import opened_dict
+from adcompiler.specialise.objects import call_raw, call_super, dict_owner, find_raw
 from adcompiler.specialise.storage.container_methods import call_dict_method, call_list_method
 from adcompiler.specialise.writer import Writer
 
@@ -67,6 +68,10 @@ def call_method(
         made = call_tuple_method(s, obj, owner, method, args, kwargs, origin, name)
     elif isinstance(owner, (t.List, t.Dict)):
         made = call_container_method(s, obj, owner, method, args, kwargs, origin, name)
+    elif isinstance(owner, t.Unknown) and method == "update" and (
+        instance := dict_owner(s, obj)
+    ) is not None:
+        made = update_attributes(s, instance, args, kwargs, origin)
     elif isinstance(owner, t.Unknown):
         made = refuse_unknown(s, obj, method, args, kwargs, origin)
     if made is not None:
@@ -154,6 +159,19 @@ def call_container_method(
     if not REGISTRY.facts(getattr(class_, method, None)).writes_nothing:
         return refuse_method(s, owner, method, origin)
     return None
+
+
+def update_attributes(
+    s: Writer, instance: Atom, args: list[Any], kwargs: dict[str, Atom], origin: Origin
+) -> Atom | None:
+    """Write ``instance.__dict__.update(...)`` as stores; None where the keys are not known."""
+    opened = opened_dict(s, args[0], origin) if len(args) == 1 else []
+    if opened is None or len(args) > 1:
+        return None
+    entries = [*opened, *((Const(key), value) for key, value in kwargs.items())]
+    for key, value in entries:
+        s.call(Const(object.__setattr__), [instance, key, value], {}, origin, "ignored")
+    return NONE
 
 
 def refuse_unknown(

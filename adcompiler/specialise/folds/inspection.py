@@ -38,6 +38,8 @@ def fold_import(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: s
     try:
         return Const(imported_module(*(arg.value for arg in args)))
     except ImportError as error:
+        if s.tries:
+            return s.raise_(ImportError, str(error), origin)
         return s.reject(origin, str(error), "import a module that is installed", "imports")
 
 
@@ -173,7 +175,8 @@ def fold_hasattr(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: 
         return None
     type_ = s.unit.type(args[0])
     if isinstance(type_, t.Object):
-        return Const(type_.field(args[1].value) is not None or hasattr(type_.cls, args[1].value))
+        present = type_.field(args[1].value) is not None or hasattr(type_.cls, args[1].value)
+        return Const(present) if present or not hasattr(type_.cls, "__getattr__") else None
     try:
         return Const(hasattr(stand_in(type_, 3), args[1].value))
     except CannotStandInError:

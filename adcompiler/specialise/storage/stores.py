@@ -7,7 +7,6 @@ The functions here write the new value of what is written, and tell the heap. Th
 from __future__ import annotations
 
 import operator
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,11 @@ from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Call, Const, Do, Item, Let, Origin, Step, Var, unstar,
 )
 from adcompiler.runtime import accumulate
+from adcompiler.runtime.records import is_record_class
+from adcompiler.specialise.calls.constructors import is_generated
+from adcompiler.specialise.calls.operator_methods import has_text
 from adcompiler.specialise.folds.table import folds
+from adcompiler.specialise.objects import call_raw, dict_owner, find_raw
 from adcompiler.specialise.storage.slices import store_slice
 from adcompiler.specialise.storage.slots import (
     heap_of, keep, refuse, store_in_display, store_in_record, taken,
@@ -26,7 +29,6 @@ from adcompiler.specialise.storage.slots import (
 from adcompiler.specialise.writer import Writer
 
 WHOLE = Const(Ellipsis)
-PLAIN_SETATTR: tuple[Any, ...] = (object.__setattr__, SimpleNamespace.__setattr__)
 
 
 @folds(operator.setitem)
@@ -34,6 +36,9 @@ def store_item(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: st
     """``obj[index] = value``."""
     obj, index, value = args
     type_ = s.unit.type(obj)
+    owner = dict_owner(s, obj)
+    if owner is not None and isinstance(index, Const) and isinstance(index.value, str):
+        return store_plainly(s, [owner, index, value], {}, origin, name)
     if obj is UNDEF or value is UNDEF or not isinstance(obj, Var) or s.heap is None:
         return UNDEF if obj is UNDEF or value is UNDEF else not_assignable(s, type_, origin)
     step = Step("item", args=(index,))
@@ -209,6 +214,27 @@ def store_attribute(s: Writer, args: list[Any], kwargs: Any, origin: Origin, nam
         isinstance(field, Const)
     ):
         return refuse(s, obj, "assigning to an attribute of", origin)
+    own = find_raw(type_.cls, "__setattr__")
+    if own is not None and has_text(own[1]) and not is_generated(own[1]):
+        call_raw(s, obj, type_.cls, "__setattr__", own, [field, value], {}, origin, name)
+        return NONE
+    if own is not None and is_generated(own[1]):  # a frozen dataclass
+        return refuse_setting(s, type_, field.value, origin)
+    return store_plainly(s, [obj, field, value], kwargs, origin, name)
+
+
+@folds(object.__setattr__)
+def store_plainly(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Atom:
+    """``object.__setattr__(obj, name, value)``."""
+    obj: Atom
+    field: Atom
+    value: Atom
+    obj, field, value = args
+    type_ = s.unit.type(obj)
+    if not isinstance(type_, t.Object) or not isinstance(obj, Var) or s.heap is None or not (
+        isinstance(field, Const)
+    ):
+        return refuse(s, obj, "assigning to an attribute of", origin)
     static = getattr(type_.cls, field.value, None)
     if isinstance(static, property) and static.fset is not None:
         setter = s.unit.relied.static(
@@ -216,20 +242,28 @@ def store_attribute(s: Writer, args: list[Any], kwargs: Any, origin: Origin, nam
         )
         s.call(setter, [obj, value], {}, origin, name)
         return NONE
-    if type_.cls.__setattr__ not in PLAIN_SETATTR or (hasattr(static, "__set__") and (
+    if not is_record_class(type_.cls) or (hasattr(static, "__set__") and (
         not isinstance(static, property) and type(static).__name__ != "member_descriptor"
     )):
-        return s.reject(
-            origin, f"{type_.cls.__name__} has its own way of setting the attribute "
-            f"`{field.value}`", "assign to a plain attribute", "attributes",
-        )
+        return refuse_setting(s, type_, field.value, origin)
     store_in_slot(s, obj, type_, Step("attr", field.value), value, origin)
     return NONE
+
+
+def refuse_setting(s: Writer, type_: t.Object, name: str, origin: Origin) -> Atom:
+    """Report an attribute that is not stored in the instance as it is."""
+    return s.reject(
+        origin, f"{type_.cls.__name__} has its own way of setting the attribute `{name}`",
+        "assign to a plain attribute", "attributes",
+    )
 
 
 def store_in_part(s: Writer, obj: Atom, name: str, value: Atom, origin: Origin) -> Atom:
     """``x.real = value``, ``x.imag = value`` of an array."""
     heap = heap_of(s)
+    if not hasattr(np.ndarray, name):
+        problem = f"'numpy.ndarray' object has no attribute {name!r}"
+        return s.raise_(AttributeError, problem, origin)
     if name not in ("real", "imag"):
         return s.reject(
             origin, f"assigning to the attribute `{name}` of an array is not supported",

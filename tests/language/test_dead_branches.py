@@ -1,0 +1,124 @@
+"""Branches that types decide: tests in any order, imports that fail, arguments by ``*``."""
+
+import bisect
+
+import numpy as np
+import pytest
+
+from adcompiler import UnsupportedError, grad
+from tests.language.check import Cases
+
+programs = Cases()
+V = np.array([0.5, 1.5, 2.0])
+
+
+class Medium:
+    density = 2.0
+
+
+def decorated(f):
+    def wrapper(*args, **kwargs):
+        args = [np.asarray(a) for a in args]
+        return f(*args, **kwargs) * 2.0
+
+    return wrapper
+
+
+@decorated
+def weighted(x, y, power=1):
+    return np.sum(x * y**power)
+
+
+def three(a, b, c):
+    return a * b * b + c
+
+
+def with_default(a, b=2.0):
+    return a * b
+
+
+def summed(first, *rest):
+    return first * sum(rest)
+
+
+@programs(1.3, None)
+@programs(-1.3, None)
+def none_behind_a_test(x, medium):
+    if x > 0.0 and medium is not None:
+        return medium.density * x
+    return x * x
+
+
+@programs(1.3, Medium())
+@programs(-1.3, Medium())
+def not_none_behind_a_test(x, medium):
+    if x < 0.0 or medium is None:
+        return x * x
+    return medium.density * x
+
+
+@programs(1.3, None)
+def three_tests(x, medium):
+    if x > 0.0 and medium is not None and medium.density > 1.0:
+        return medium.density * x
+    return x * x * x
+
+
+@programs(1.3, None)
+def either_decides(x, medium):
+    if medium is None or medium.density > x:
+        return x * x
+    return medium.density * x
+
+
+@programs(V)
+def a_missing_module(x):
+    try:
+        import no_such_module as fast
+
+        sine = fast.jit(np.sin)
+    except ImportError:
+        fast, sine = None, np.sin
+    if fast is not None:
+        return fast.sum(x)
+    return np.sum(sine(x))
+
+
+@programs(V)
+def a_relative_import(x):
+    from . import check  # noqa: TID252
+    from .check import STEP  # noqa: TID252
+
+    return np.sum(x * x) * STEP * len(check.__name__)
+
+
+@programs(V, [2.0, 3.0, 4.0])
+def as_many_as_there_are(x, items):
+    return np.sum(three(*x)) * three(*items) + three(2.0, *x[1:]) + summed(*items) * items[0]
+
+
+@programs(V)
+def through_a_decorator(x):
+    return weighted(x, x * 2.0) + weighted(x, x, power=3)
+
+
+@programs(0.7, [0.0, 0.5, 1.0])
+def in_sorted_knots(x, knots):
+    i = bisect.bisect_left(knots, x)
+    return (x - knots[i - 1]) / (knots[i] - knots[bisect.bisect(knots, x) - 1])
+
+
+@pytest.mark.parametrize("case", programs, ids=str)
+def test_derivative(case):
+    programs.check(case)
+
+
+def test_too_few_and_too_many_items_raise():
+    for size in (2, 4):
+        with pytest.raises(ValueError, match="values to unpack"):
+            grad(lambda x: three(*x))(np.ones(size))
+
+
+def test_a_default_leaves_the_number_open():
+    with pytest.raises(UnsupportedError, match="length is not known"):
+        grad(lambda x: with_default(*x))(V)
