@@ -7,7 +7,7 @@ when compiling.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -120,6 +120,32 @@ name, with the parameters of that.
 """
 
 
+ARRAY, COMPLEX = "array", "complex"
+GIVEN_TO_SERIES = ("x", "dx", "dx?", "y", "dy", "dy?", "axis", "result")
+
+
+@dataclass(frozen=True, slots=True)
+class Recurrence:
+    """What gives the coefficients of a function's Taylor series: a function of those of arguments.
+
+    ``given`` tells what it is called with, one word for each: ``x`` and ``y`` are the values of the
+    first and second argument, ``dx`` and ``dy`` their coefficients, ``result`` is the value of the
+    function; numbers stand for themselves. An argument whose coefficients are not given must not
+    vary, one whose are must, or, with a question mark, may (None is given where it does not).
+    ``axis`` is an argument of that name, or the second one, which has to be known. ``first`` says
+    that the first argument is an ``"array"``, or holds ``"complex"`` numbers.
+    """
+
+    series: Callable[..., Any]
+    given: tuple[str | float, ...] = ("x", "dx", "result")
+    first: str = ""
+
+    def __post_init__(self) -> None:
+        for word in self.given:
+            if isinstance(word, str) and word not in GIVEN_TO_SERIES:
+                raise ValueError(f"given={word!r}: one of {', '.join(GIVEN_TO_SERIES)}")
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What is known of one function; None where nothing was said."""
@@ -169,6 +195,8 @@ class Facts:
     """Groups of parameters in which the function is linear jointly, beside those of its rule."""
     rounded: bool | None = None
     """What is zero in exact arithmetic, for a linear function, may not be zero in floats."""
+    recurrence: tuple[Recurrence, ...] | None = None
+    """What gives the coefficients of Taylor series of results: the first one that fits a call."""
     sized: bool | None = None
     """The values of arguments, not their shapes alone, decide how many numbers a result has."""
 
@@ -243,7 +271,7 @@ def stated(
     writes: Sequence[str] | None = None, total: str | Sequence[str] | None = None,
     form: str | Sequence[str] | None = None, shape: str | None = None,
     transfer: str | None = None, along: tuple[str, Any, str] | None = None,
-    linear_in: str | None = None, **plain: Any,
+    linear_in: str | None = None, recurrence: Any = None, **plain: Any,
 ) -> Facts:
     """Return the record of what is said of a function; see ``Facts``.
 
@@ -256,8 +284,16 @@ def stated(
         total=words("total", total, ARGUMENTS), form=words("form", form, FORMS),
         shape=word("shape", shape, SHAPES), transfer=word("transfer", transfer, TRANSFERS),
         along=None if along is None else (*along[:2], word("along", along[2], ALONG)),
-        linear_in=None if linear_in is None else tuple(linear_in.split(",")), **plain,
+        linear_in=None if linear_in is None else tuple(linear_in.split(",")),
+        recurrence=as_recurrences(recurrence), **plain,
     )
+
+
+def as_recurrences(given: Any) -> tuple[Recurrence, ...] | None:
+    """Return what is given as ``recurrence``: a function of x, dx and result, or Recurrences."""
+    if given is None or isinstance(given, tuple):
+        return given
+    return (given if isinstance(given, Recurrence) else Recurrence(given),)
 
 
 def words(fact: str, given: str | Sequence[str] | None, known: tuple[str, ...]) -> Any:

@@ -1,7 +1,9 @@
 """What a rule author imports."""
 
 from adcompiler.ops.domains import Call, Domain, call
-from adcompiler.ops.facts import CONTENTS, HOLDS, LAYOUT, MAY, SAME, VIEW, Option, Shares
+from adcompiler.ops.facts import (
+    CONTENTS, HOLDS, LAYOUT, MAY, SAME, VIEW, Option, Recurrence, Shares,
+)
 from adcompiler.ops.homes import found_in
 from adcompiler.ops.registry import REGISTRY, Rule
 from adcompiler.rulekit.application import apply_frule, apply_rrule
@@ -31,6 +33,7 @@ __all__ = [
     "NoTangent",
     "Option",
     "PullbackMemory",
+    "Recurrence",
     "Rule",
     "Shares",
     "Signature",

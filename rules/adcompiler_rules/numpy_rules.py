@@ -23,4 +23,5 @@ import adcompiler_rules.numpy_scans
 import adcompiler_rules.numpy_shaping
 import adcompiler_rules.numpy_statistics
 import adcompiler_rules.numpy_ufunc_methods
-import adcompiler_rules.numpy_ufuncs  # noqa: F401
+import adcompiler_rules.numpy_ufuncs
+import adcompiler_rules.recurrences  # noqa: F401

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+import adcompiler_rules.recurrences  # noqa: F401
 from adcompiler.rulekit import Call, Domain, alias, call, non_differentiable, rrule, scalar_rule
 from adcompiler.runtime import project
 from adcompiler.runtime.elementwise import log_of_base

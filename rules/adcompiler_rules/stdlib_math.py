@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy  # its subpackages are imported when they are first asked for
 
+import adcompiler_rules.recurrences  # noqa: F401
 from adcompiler.rulekit import Call, call, non_differentiable, rrule, scalar_rule
 from adcompiler.runtime import project
 from adcompiler.runtime.sequences import like, scale, scale_other_products, spread

@@ -31,7 +31,6 @@ LEFT = {
     "derive/reverse/recomputing.py": 6,
     "derive/reverse/restoring.py": 3,
     "derive/taylor/forwarder.py": 1,
-    "derive/taylor/recurrences.py": 61,
     "frontend/expressions.py": 17,
     "frontend/numpy_in_python.py": 6,
     "frontend/replacements.py": 26,

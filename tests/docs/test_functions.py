@@ -34,6 +34,9 @@ differentiate too: those that libraries ship as Python code that the compiler re
 - *second order*: the gradient of a gradient. Compared with finite differences by
   `tests/rules/test_second_order.py` (one in twelve of the rules in each run, all with
   `ADCOMPILER_ALL_RULES=1`); `?` where there is no sample with real arguments to do so.
+- *facts*: [what else is known](rules.md#what-a-function-does-besides-facts) of the function: what
+  storage its result shares, what it writes into, how sparsity patterns pass through it (the word in
+  quotes), whether its Taylor series have a recurrence. Compared with what it does by `tests/ops`.
 
 Where a column has `-`, the derivative is refused before anything runs, and those tests check that
 it is. A function may have a rule for some of its arguments, or for some of its options:
@@ -43,9 +46,20 @@ it is. A function may have a rule for some of its arguments, or for some of its 
 ROOTS = ("numpy", "scipy")
 
 
-def listed() -> dict[str, dict[str, tuple[str, str, str]]]:
+Table = dict[str, dict[str, Any]]
+
+
+def listed() -> Table:
     """Return the entries of the columns by module and name."""
-    found: dict[str, dict[str, tuple[str, str, str]]] = defaultdict(dict)
+    return {
+        module: {name: columns(REGISTRY.rules_of(f)) for name, f in functions.items()}
+        for module, functions in functions_by_module().items()
+    }
+
+
+def functions_by_module() -> Table:
+    """Return the functions that have rules by module and name."""
+    found: Table = defaultdict(dict)
     functions = {rule.function for rule in REGISTRY.rules()}
     functions |= {other for other, target in REGISTRY.aliases() if REGISTRY.has_rules(target)}
     for function in functions:
@@ -53,8 +67,25 @@ def listed() -> dict[str, dict[str, tuple[str, str, str]]]:
         if name.startswith("adcompiler."):
             continue
         module, short = split(name)
-        found[module][short] = columns(REGISTRY.rules_of(function))
+        found[module][short] = function
     return found
+
+
+def facts_of(function: Any) -> str:
+    """Return what else is known of a function, in a few words."""
+    known = REGISTRY.facts(function)
+    said = [] if known.is_pure else ["has effects"]
+    shared = sorted({f"shares: {shares.how}" for shares in known.sharing})
+    said += ["own storage"] if known.owns_result else shared
+    said += [f"`{known.output[0]}=` takes the result"] if known.output else []
+    said += [f"writes into `{name}`" for name in known.writes or ()]
+    said += ["elementwise"] if known.elementwise else []
+    said += [f'"{known.transfer}"'] if known.transfer else []
+    said += [f"along `{known.along[0]}`, {known.along[2]}"] if known.along else []
+    said += [f"linear in `{names}`" for names in known.linear_in or ()]
+    said += ["sized by values"] if known.sized else []
+    said += ["series"] if known.recurrence else []
+    return ", ".join(said)
 
 
 def public_name(function: Any) -> str:
@@ -87,7 +118,7 @@ def columns(rules: Iterable[Rule]) -> tuple[str, str, str]:
 
 def page() -> str:
     """Return the text of the page."""
-    found = listed()
+    found, functions = listed(), functions_by_module()
     order = sorted(found, key=lambda module: (module.split(".")[0] not in ROOTS, module))
     rows = [(module, *counts(found[module].values())) for module in order]
     inside = [c for m in order if m.split(".")[0] in ROOTS for c in found[m].values()]
@@ -97,10 +128,11 @@ def page() -> str:
     lines += [f"| {title} | {' | '.join(map(str, counts(of)))} |" for title, of in (
         ("**NumPy and SciPy**", inside), ("**all**", everything))]
     for module in order:
-        lines += ["", f"## {module}", "", "| function | reverse | forward | second order |",
-                  "|---|---|---|---|"]
-        lines += [f"| `{name}` | {' | '.join(found[module][name])} |"
-                  for name in sorted(found[module], key=lambda name: (name.lower(), name))]
+        lines += ["", f"## {module}", "", "| function | reverse | forward | second order | facts |",
+                  "|---|---|---|---|---|"]
+        for name in sorted(found[module], key=lambda name: (name.lower(), name)):
+            said = (*found[module][name], facts_of(functions[module][name]))
+            lines.append(f"| `{name}` | {' | '.join(said)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -115,13 +147,17 @@ def anchor(module: str) -> str:
 
 
 def rows_of(text: str) -> set[tuple[str, str]]:
-    """Return the rows of functions of the page, each with its module."""
+    """Return the rows of functions of the page, each with its module.
+
+    Facts are left out where other versions of libraries may have others.
+    """
     module, found = "", set()
     for line in text.splitlines():
         if line.startswith("## "):
             module = line[3:]
         elif line.startswith("| `"):
-            found.add((module, line))
+            whole = sys.version_info < (3, 12)
+            found.add((module, line if whole else line.rsplit(" | ", 1)[0]))
     return found
 
 

@@ -28,7 +28,7 @@ from adcompiler.derive.forward.forwarder import Forwarder
 from adcompiler.derive.forward.tangents import Tangents, dot, tangent_type
 from adcompiler.derive.forward.transposing import form_only, sources_of
 from adcompiler.derive.reverse.calls import plain_function
-from adcompiler.derive.taylor.recurrences import OF_NUMBERS, RESULT, recurrence
+from adcompiler.derive.taylor.recurrences import RESULT, is_of_numbers, recurrence
 from adcompiler.errors import NotBatchable
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -110,7 +110,7 @@ class SeriesForwarder(Forwarder):
         varying = [a for a, d in zip(values, duals, strict=True) if d is not None]
         if not varying or any(isinstance(value, Star) for value in values):
             return False
-        if not self.is_numeric([target, *varying], rule.function not in OF_NUMBERS):
+        if not self.is_numeric([target, *varying], not is_of_numbers(rule.function)):
             return False
         atoms = [unstar(value) for value in values]
         types = list(map(self.s.unit.type, (*atoms, target)))
