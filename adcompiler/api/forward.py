@@ -18,7 +18,7 @@ from adcompiler.typed.derivatives import MAKERS, Wanted
 
 def jvp(
     function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *,
-    argnums: Argnums | None = None, **kwargs: Any,
+    argnums: Argnums | None = None, backend: str = "python", **kwargs: Any,
 ) -> tuple[Any, Any]:
     """Return ``function(*primals, **kwargs)`` and its derivative along ``tangents``.
 
@@ -30,11 +30,12 @@ def jvp(
     precision of the value.
 
     If the function writes into arguments, they are left as the function leaves them; tangents never
-    change. Raises UnsupportedError or MissingRuleError before anything runs.
+    change. ``backend`` is that of ``grad``. Raises UnsupportedError or MissingRuleError before
+    anything runs.
     """
     primals = tuple(primals)
     wanted, given = chosen(primals, tangents, argnums)
-    value, along = pushed(function, wanted)(*primals, **kwargs)(*given)
+    value, along = pushed(function, wanted, backend)(*primals, **kwargs)(*given)
     return value, along
 
 
@@ -81,13 +82,17 @@ def holds_floats(value: Any) -> bool:
     return any(np.asarray(leaf).dtype.kind in "fc" for leaf in leaves(value))
 
 
-def derivative(function: Callable[..., Any], argnum: int | str = 0) -> Callable[..., Any]:
+def derivative(
+    function: Callable[..., Any], argnum: int | str = 0, *, backend: str = "python"
+) -> Callable[..., Any]:
     """Return the derivative of a function of one number, which may return anything.
+
+    ``backend`` is that of ``grad``.
 
     The result has the structure and shapes of what the function returns. Raises TypeError if the
     argument is not a real number.
     """
-    push = Derivative(function, Options("forward", (argnum,)))
+    push = Derivative(function, Options("forward", (argnum,), backend=backend))
 
     def derivative_at(*args: Any, **kwargs: Any) -> Any:
         (value,) = push.differentiated(*args, **kwargs)
@@ -100,8 +105,9 @@ def derivative(function: Callable[..., Any], argnum: int | str = 0) -> Callable[
         return push(*own(args), **own(kwargs))(one)[1]
 
     options = Wanted("derivative", argnum)
+    given = {"argnum": argnum} | ({} if backend == "python" else {"backend": backend})
     return DerivativeFunction(
-        function, options, derivative_at, derivative, {"argnum": argnum}, push.__signature__)
+        function, options, derivative_at, derivative, given, push.__signature__)
 
 
 def elementwise_grad(function: Callable[..., Any], argnum: int | str = 0) -> Callable[..., Any]:
@@ -125,9 +131,11 @@ def elementwise_grad(function: Callable[..., Any], argnum: int | str = 0) -> Cal
         push.__signature__)
 
 
-def pushed(function: Callable[..., Any], argnums: Argnums) -> Derivative:
+def pushed(
+    function: Callable[..., Any], argnums: Argnums, backend: str = "python"
+) -> Derivative:
     """Return what gives the pushforward of ``function`` at its arguments."""
-    return kept_derivative(function, "forward", argnums)
+    return kept_derivative(function, "forward", argnums, backend=backend)
 
 
 def chosen(

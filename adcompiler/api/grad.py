@@ -302,7 +302,7 @@ def _derivative(
 
 def vjp(
     function: Callable[..., Any], *args: Any, argnums: Argnums | None = None,
-    strict_primal: bool = False, **kwargs: Any,
+    strict_primal: bool = False, backend: str = "python", **kwargs: Any,
 ) -> tuple[Any, Callable[[Any], Any]]:
     """Return ``function(*args, **kwargs)`` and its pullback there.
 
@@ -311,14 +311,15 @@ def vjp(
     arguments ``argnums``: a tuple for all positional arguments by default, or for a tuple; one
     cotangent for a single position or name. By default it has None for an argument of a function
     with a rule that gives none there (a shape, an axis, a text). It may be called any number of
-    times, from any thread. ``strict_primal`` is that of ``grad``.
+    times, from any thread. ``strict_primal`` is that of ``grad``, and so is ``backend``: native
+    loops compute the value again in each pullback.
     """
     default = None
     if argnums is None:
         argnums = default = differentiated_by_default(function, args)
     elif isinstance(argnums, list):
         argnums = tuple(argnums)
-    pair = kept_derivative(function, "vjp", argnums, strict_primal)
+    pair = kept_derivative(function, "vjp", argnums, strict_primal, backend=backend)
     value, pullback = pair(*args, **kwargs)
     if default is not None and len(default) < len(args):
         return value, with_none(pullback, default, len(args))
@@ -339,14 +340,14 @@ def with_none(
 
 def kept_derivative(
     function: Callable[..., Any], mode: str, argnums: Argnums, strict_primal: bool = False,
-    batched: bool = False,
+    batched: bool = False, backend: str = "python",
 ) -> Derivative:
     """Return the derivative that calls of ``vjp``, ``jvp`` and the like share.
 
     The function itself keeps it, so that both die together. Of callables of other kinds (bound
     methods, functions written in C) the latest are kept here.
     """
-    key = (mode, argnums, False, strict_primal, batched)
+    key = (mode, argnums, False, strict_primal, batched, False, backend)
     if not isinstance(function, types.FunctionType):
         try:
             return _kept_here(function, *key)

@@ -39,6 +39,7 @@ def hessian(
     *,
     mode: str | None = None,
     out: Any = None,
+    backend: str = "python",
 ) -> Any:
     """Return a function that computes the Hessian of ``function``, which returns a real number.
 
@@ -49,7 +50,8 @@ def hessian(
     row, ``"adj_fwd"`` takes gradients of directional derivatives, ``"fwd_fwd"`` pushes a pair of
     tangents for each entry. None is the first of ``"fwd_adj"``, ``"adj_fwd"``, ``"adj_adj"`` and
     ``"fwd_fwd"`` that the compiler does not refuse. With ``out``, an array of the Hessian's
-    shape, rows are written there as they are computed, and it is returned.
+    shape, rows are written there as they are computed, and it is returned. ``backend`` is that of
+    ``grad``: native loops run once for each row.
 
     Can be used as a decorator, with or without arguments. Raises UnsupportedError or
     MissingRuleError before anything runs, TypeError for arguments of other types.
@@ -57,13 +59,13 @@ def hessian(
     if mode is not None and mode not in COMBINATIONS:
         raise ValueError(f"mode {mode!r} is not one of {', '.join(COMBINATIONS)}")
     if function is None:
-        return lambda f: hessian(f, argnums, mode=mode, out=out)
+        return lambda f: hessian(f, argnums, mode=mode, out=out, backend=backend)
     several = isinstance(argnums, (tuple, list))
     if several and out is not None:
         raise ValueError("out is for the Hessian in one argument; argnums names several")
     wanted = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
     forms: dict[Any, Callable[..., Any]] | None = {} if sees_calls(function) else None
-    rows = [Rows(function, wanted, one) for one in ((mode,) if mode else TRIED)]
+    rows = [Rows(function, wanted, one, backend) for one in ((mode,) if mode else TRIED)]
 
     def hessian_of(*args: Any, **kwargs: Any) -> Any:
         """Return the Hessian at the arguments."""
@@ -71,7 +73,7 @@ def hessian(
             key = (len(args), *kwargs)
             if key not in forms:
                 made, names = as_written(function, argnums, len(args), tuple(kwargs))
-                forms[key] = hessian(made, names, mode=mode, out=out)
+                forms[key] = hessian(made, names, mode=mode, out=out, backend=backend)
             return forms[key](*args, **kwargs)
         given, values = rows[0].arguments(args, kwargs)
         blocks = empty_blocks(values, out)
@@ -88,6 +90,7 @@ def hessian(
         *((("mode", mode),) if mode else ()), *((("out", True),) if out is not None else ()),
     ))
     given |= {} if out is None else {"out": out}
+    given |= {} if backend == "python" else {"backend": backend}
     return DerivativeFunction(
         function, options, hessian_of, hessian, given, rows[0].gradient.__signature__)
 
@@ -106,7 +109,8 @@ class Rows:
     """Computes the rows of Hessians of one function, in one of the four combinations."""
 
     def __init__(
-        self, function: Callable[..., Any], argnums: tuple[int | str, ...], mode: str
+        self, function: Callable[..., Any], argnums: tuple[int | str, ...], mode: str,
+        backend: str = "python",
     ) -> None:
         self.mode = mode
         self.gradient = Derivative(function, Options("grad", argnums))
@@ -115,10 +119,12 @@ class Rows:
         outer, inner = mode.split("_")
         of = "forward" if outer == "fwd" else "vjp" if inner == "adj" else "grad"
         if inner == "adj":
-            self.second = Derivative(self.gradient, Options(of, self.positions, batched=True))
+            self.second = Derivative(self.gradient, Options(
+                of, self.positions, batched=True, backend=backend))
         else:
             wanted = tuple(f"args.{i}" for i in self.positions)
-            self.second = Derivative(directional(function, self.positions), Options(of, wanted))
+            self.second = Derivative(
+                directional(function, self.positions), Options(of, wanted, backend=backend))
 
     def arguments(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -250,7 +256,7 @@ def number_or_array(value: Any) -> Any:
 
 def hvp(
     function: Callable[..., Any], x: Any, v: Any, *rest: Any, mode: str | None = None,
-    **kwargs: Any,
+    backend: str = "python", **kwargs: Any,
 ) -> Any:
     """Return the Hessian of ``function(x, *rest, **kwargs)`` in ``x`` times ``v``.
 
@@ -259,7 +265,7 @@ def hvp(
     gradient, ``"adj_adj"``, which pulls it back, or ``"adj_fwd"``, the gradient of the derivative
     along ``v`` (without keyword arguments); None is the first of ``"fwd_adj"``, ``"adj_fwd"`` and
     ``"adj_adj"`` that the compiler does not refuse. The cost is a small multiple of that of a
-    gradient, whatever the size of ``x``.
+    gradient, whatever the size of ``x``. ``backend`` is that of ``grad``.
     """
     if mode is None:
         gradient = kept_derivative(function, "grad", 0)
@@ -269,7 +275,7 @@ def hvp(
             if one == "adj_fwd" and kwargs:
                 continue
             try:
-                product = hvp(function, x, v, *rest, mode=one, **kwargs)
+                product = hvp(function, x, v, *rest, mode=one, backend=backend, **kwargs)
             except ADError as error:
                 refused = refused or error
                 continue
@@ -279,13 +285,16 @@ def hvp(
         assert refused is not None
         raise refused
     if mode == "adj_fwd" and not kwargs:
-        along = kept_derivative(directional(function, (0,)), "grad", "args.0")
+        along = kept_derivative(
+            directional(function, (0,)), "grad", "args.0", backend=backend)
         return along((x, *rest), (v,))
     gradient = kept_derivative(function, "grad", 0)
     if mode == "fwd_adj":
-        return kept_derivative(gradient, "forward", (0,))(x, *rest, **kwargs)(v)[1]
+        push = kept_derivative(gradient, "forward", (0,), backend=backend)
+        return push(x, *rest, **kwargs)(v)[1]
     if mode == "adj_adj":
-        return kept_derivative(gradient, "vjp", (0,))(x, *rest, **kwargs)[1](v)[0]
+        pull = kept_derivative(gradient, "vjp", (0,), backend=backend)
+        return pull(x, *rest, **kwargs)[1](v)[0]
     raise ValueError(f"mode {mode!r} is not one of fwd_adj, adj_adj, adj_fwd")
 
 

@@ -19,7 +19,7 @@ MODES = ("auto", "forward", "reverse")
 
 def jacobian(
     function: Callable[..., Any], argnums: Argnums = 0, *, mode: str = "auto",
-    holomorphic: bool = False, out: Any = None,
+    holomorphic: bool = False, out: Any = None, backend: str = "python",
 ) -> Callable[..., Any]:
     """Return a function that computes the Jacobian of ``function``.
 
@@ -32,6 +32,7 @@ def jacobian(
     cotangent for each number in the result) or ``"auto"``, which takes the mode with fewer. One
     sweep takes many of them: see ``batched_vjp`` and ``batched_jvp``.
     ``out`` is what the Jacobian is written into, of its structure and shapes, and returned.
+    ``backend`` is that of ``grad``: native loops run once for each row or column.
     Complex numbers need ``holomorphic=True``, and TypeError is raised otherwise. Arguments stay as
     they are.
     """
@@ -39,8 +40,8 @@ def jacobian(
         raise ValueError(f"mode {mode!r} is not one of {', '.join(MODES)}")
     several = isinstance(argnums, (tuple, list))
     wanted = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
-    pushed = Derivative(function, Options("forward", wanted, batched=True))
-    pulled = Derivative(function, Options("vjp", wanted, batched=True))
+    pushed = Derivative(function, Options("forward", wanted, batched=True, backend=backend))
+    pulled = Derivative(function, Options("vjp", wanted, batched=True, backend=backend))
 
     def jacobian_at(*args: Any, **kwargs: Any) -> Any:
         values = pushed.differentiated(*args, **kwargs)
@@ -70,22 +71,25 @@ def jacobian(
         ("mode", mode), ("holomorphic", holomorphic), *written,
     ))
     given |= {} if out is None else {"out": out}
+    given |= {} if backend == "python" else {"backend": backend}
     return DerivativeFunction(
         function, options, jacobian_at, jacobian, given, pushed.__signature__)
 
 
 def jacfwd(
-    function: Callable[..., Any], argnums: Argnums = 0, *, holomorphic: bool = False
+    function: Callable[..., Any], argnums: Argnums = 0, *, holomorphic: bool = False,
+    backend: str = "python",
 ) -> Callable[..., Any]:
     """Return the Jacobian of ``function`` in forward mode: see ``jacobian``."""
-    return jacobian(function, argnums, mode="forward", holomorphic=holomorphic)
+    return jacobian(function, argnums, mode="forward", holomorphic=holomorphic, backend=backend)
 
 
 def jacrev(
-    function: Callable[..., Any], argnums: Argnums = 0, *, holomorphic: bool = False
+    function: Callable[..., Any], argnums: Argnums = 0, *, holomorphic: bool = False,
+    backend: str = "python",
 ) -> Callable[..., Any]:
     """Return the Jacobian of ``function`` in reverse mode: see ``jacobian``."""
-    return jacobian(function, argnums, mode="reverse", holomorphic=holomorphic)
+    return jacobian(function, argnums, mode="reverse", holomorphic=holomorphic, backend=backend)
 
 
 def fmad(function: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:

@@ -47,13 +47,17 @@ class Backend:
 
 def write_loops(text: str, product: Product, unit: Unit, request: Request) -> tuple[str, str]:
     """Write loops of machine numbers, and the function that calls them."""
+    from adcompiler.backends.native.pairs import with_native_pair
     from adcompiler.backends.native.product import with_native
 
-    if not MODES[request.mode].has_loops or request.has_aux:
-        raise Declined("there are loops for grad and value_and_grad without aux only")
+    mode = MODES[request.mode]
+    if not mode.has_loops or request.has_aux or request.batched:
+        raise Declined("there are no loops for derivatives with aux, of many seeds or of this mode")
+    if BACKENDS[request.backend].optional and mode.halves:
+        raise Declined("pullbacks run in Python unless native loops are asked for")
     if BACKENDS[request.backend].optional and not has_compiler():
         raise Declined("numba is not installed")
-    found = with_native(text, product, unit)
+    found = (with_native_pair if mode.halves else with_native)(text, product, unit)
     if not has_compiler() and not runs_plain():
         raise Declined(
             'backend="native" needs numba, which is not installed',

@@ -121,10 +121,11 @@ ROWS = (
     Mode(
         "vjp", "the augmented primal and the pullback", build_pair, "cotangents",
         ("augmented", "pullback"), returns_value=True, has_effects=True, batches=True,
+        has_loops=True,
     ),
     Mode(
         "forward", "the pushforward", build_pushforward, "tangents", returns_value=True,
-        has_effects=True, batches=True,
+        has_effects=True, batches=True, has_loops=True,
     ),
     Mode(
         "taylor", "Taylor coefficients from those of arguments", build_series, "coefficients",

@@ -262,6 +262,10 @@ def last_stage(request: Request) -> Emitted:
     Code that cannot be written for many seeds at once is that of one seed, and says so; so does
     a pushforward that computes the value again, where a linearization has no two parts.
     """
+    if request.batched and request.backend == "native" and MODES[request.mode].has_loops:
+        *_, (_, _, emitted) = stages(replace(request, batched=False, constant=False))
+        assert isinstance(emitted, Emitted)
+        return replace(emitted, one_by_one=True)
     try:
         *_, (_, _, emitted) = stages(request)
     except NotBatchable:

@@ -352,15 +352,16 @@ class Specialisations:
         run, tier = entry, None
         if called := (report.get("native") or ("",))[0]:
             run = getattr(module, called)
-            if BACKENDS[self.options.backend].optional:
+            if BACKENDS[self.options.backend].optional and not MODES[self.options.mode].halves:
                 run = tier = Tier(entry, run, text.count("\n"), path)
         mode = MODES[self.options.mode]
         second = None
         if mode.halves and not report.get("primal"):
             first, rest = mode.halves
-            second = getattr(module, f"{name.removesuffix(first)}{rest}")
+            end = "_native" if called else ""
+            second = getattr(module, f"{name.removesuffix(first)}{rest}{end}")
         if second is not None and mode.seeds == "cotangents":
-            run = pair(entry, second, self.options.batched, bool(report.get("seeds")))
+            run = pair(run, second, self.options.batched, bool(report.get("seeds")))
         names = tuple(self.parameters[i].name for i in self.wrt)
         wanted = tuple(zip(names, self.wrt, self.parts, strict=True))
         if second is not None and mode.seeds == "tangents":

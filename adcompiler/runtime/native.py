@@ -8,6 +8,7 @@ import os
 import sys
 import types
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,22 @@ def refusals() -> tuple[type[Exception], ...]:
     from numba.core.errors import NumbaError
 
     return (MemoryError, OverflowError, ImportError, OSError, NumbaError)
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """What loops save for a pullback: the arguments, of which they compute the rest again."""
+
+    values: tuple[Any, ...]
+
+
+def are_floats(*seeds: Any) -> bool:
+    """Say whether tangents or cotangents are floats, or arrays of such of 64 bits."""
+    return all(
+        seed.dtype == np.float64 if isinstance(seed, np.ndarray) else
+        all(map(are_floats, seed)) if isinstance(seed, (tuple, list)) else isinstance(seed, float)
+        for seed in seeds
+    )
 
 
 def fits(number: int) -> bool:

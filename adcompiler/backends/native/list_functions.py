@@ -14,7 +14,7 @@ from adcompiler.backends.native.lists import (
     place_of, put, slots,
 )
 from adcompiler.backends.native.loops import (
-    BOOL, FLOAT, INT, Apply, Assign, Binary, Choose, Element, Expr, Name, Number,
+    BOOL, FLOAT, INT, Apply, Assign, Binary, Body, Choose, Element, Expr, For, Name, Number,
     Reserve, Store, Use,
 )
 from adcompiler.backends.native.scalars import TABLE
@@ -57,6 +57,8 @@ def shortened(low: Any, args: list[Any], type_: t.Type) -> Rows:
 def zeros(low: Any, args: list[Any], type_: t.Type) -> Rows:
     """Write ``zeros_like``: a list of zeros as long as another one."""
     length = count_of(args[0])
+    if layout_of(args[0]) is None:
+        return Rows(None, ZERO)
     return new(low, form_of_list(type_, None), length, True)
 
 
@@ -125,11 +127,17 @@ def collected(low: Any, args: list[Any], type_: t.Type) -> Rows:
         return packed(low, list(of.items), type_)
     if isinstance(of, (Rows, Kept)):
         return copied(low, of, form_of_list(type_, None))
-    source = Source(low, [of], False, ["item"])
-    low.w.body.rows += source.outside.rows
+    w, outside = low.w, low.w.body
+    with w.inside(Body()) as inner:
+        source = Source(low, [of], False, ["item"])
+    outside.rows += source.outside.rows
     made = new(low, form_of_list(type_, None), source.count)
-    with low.w.over((source.count,)) as (at,):
-        put(low, made.layout, at, source.item(of, at, "item"))
+    with w.inside(inner):
+        start = source.start
+        place = Name(source.name) if start == ZERO else w.assign(
+            "place", Binary("-", Name(source.name), start))
+        put(low, made.layout, place, source.items[0])
+    w.write(For(source.name, start, source.stop, inner))
     return made
 
 

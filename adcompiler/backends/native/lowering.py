@@ -21,7 +21,8 @@ from adcompiler.backends.native.scalars import TABLE, product
 from adcompiler.backends.native.structure import STRUCTURE
 from adcompiler.backends.native.tapes import Tapes, constant
 from adcompiler.backends.native.values import (
-    LENGTH, UNSET, Buffer, Declined, Kept, Known, Method, Num, Rows, Several, literal,
+    LENGTH, UNSET, Backwards, Buffer, Declined, Kept, Known, Method, Num, Rows, Several, Span,
+    literal,
 )
 from adcompiler.backends.native.writer import Writer
 from adcompiler.derive.pairs import CalleePart
@@ -38,6 +39,7 @@ from adcompiler.typed.unit import Unit
 
 SETTLED = {"math": math, "numpy": np}
 COPIES = (np.copy, own)
+BACKWARDS = slice(None, None, -1)
 OF_TUPLES = (min, max, share)
 """Functions of numbers that may also be given as one tuple."""
 
@@ -267,6 +269,8 @@ class Lowering:
         hint = self.unit.naming.names.get(target, target.name)
         if isinstance(obj, (Rows, Kept)):
             return lists.read(self, obj, index, hint)
+        if isinstance(obj, Span) and isinstance(index, Known) and index.value == BACKWARDS:
+            return Backwards(obj)
         if not isinstance(obj, Buffer):
             raise Declined("a subscript of what is no array")
         return read(self, obj, index, hint)

@@ -21,12 +21,20 @@ UNARY, ATOM = 7, 9
 CONDITIONAL = 0
 
 
-def printed(function: LoopFunction, doc: str) -> str:
-    """Return the text of a function of loops, and of the helpers that it calls."""
-    rows = list(rows_of(function.body))
+def helpers_of(function: LoopFunction | None) -> list[str]:
+    """Return the names of the helpers that loops call, in the order of their definitions."""
+    rows = [] if function is None else list(rows_of(function.body))
     called = {row.helper for row in rows if isinstance(row, Use)}
     called |= {"reserved"} if any(isinstance(row, Reserve) for row in rows) else set()
-    helpers = "".join(f"\n{TEXTS[name]}" for name in with_called(called))
+    return with_called(called)
+
+
+def printed(
+    function: LoopFunction, doc: str, printed_before: LoopFunction | None = None
+) -> str:
+    """Return the text of a function of loops, and of the helpers that it calls."""
+    there = helpers_of(printed_before)
+    helpers = "".join(f"\n{TEXTS[name]}" for name in helpers_of(function) if name not in there)
     names = ", ".join(parameter.name for parameter in function.parameters)
     given_up = ", ".join(["False", *map(nothing, function.outputs)])
     lines = [*unset(function.outputs), *body(function.body, 1, given_up)]
@@ -64,11 +72,20 @@ def result(output: Output) -> str:
 
 def body(block: Body, depth: int, given_up: str) -> Iterator[str]:
     """Yield the lines of statements."""
-    if not any(not isinstance(row, Note) for row in block.rows):
+    if is_idle(block):
         yield "    " * depth + "pass"
         return
     for row in block.rows:
         yield from statement(row, depth, given_up)
+
+
+def is_idle(block: Body) -> bool:
+    """Say whether statements do nothing."""
+    return all(
+        isinstance(row, Note)
+        or (isinstance(row, When) and is_idle(row.then) and is_idle(row.orelse))
+        for row in block.rows
+    )
 
 
 def statement(row: Row, depth: int, given_up: str) -> Iterator[str]:
@@ -154,14 +171,14 @@ def view(
 def branch(row: When, depth: int, given_up: str) -> Iterator[str]:
     """Yield the lines of a branch; an arm without statements is left out."""
     pad = "    " * depth
-    if not row.then.rows and not row.orelse.rows:
-        return
     test, then, orelse = row.test, row.then, row.orelse
-    if not then.rows:
+    if is_idle(then) and is_idle(orelse):
+        return
+    if is_idle(then):
         test, then, orelse = Unary("not", test), orelse, then
     yield f"{pad}if {expression(test)}:"
     yield from body(then, depth + 1, given_up)
-    if orelse.rows:
+    if not is_idle(orelse):
         yield f"{pad}else:"
         yield from body(orelse, depth + 1, given_up)
 

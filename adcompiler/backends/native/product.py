@@ -26,12 +26,16 @@ CLASSES = {
     "float64": ("float", "np.float64"), "int64": ("int", "np.int64"), "bool": ("bool", "np.bool_"),
 }
 """What numbers of a machine type are called in Python, and in NumPy."""
-IMPORTED = ("compiled", "fits", "may_overlap", "refusals", "stays_in_python")
+IMPORTED = (
+    "Arguments", "are_floats", "compiled", "fits", "may_overlap", "refusals", "stays_in_python",
+)
 HEAD = f"""import math
 
 import numpy as np
 
-from adcompiler.runtime.native import {', '.join(IMPORTED)}
+from adcompiler.runtime.native import (
+    {', '.join(IMPORTED)},
+)
 """
 
 
@@ -45,22 +49,35 @@ def with_native(text: str, product: Product, unit: Unit) -> tuple[str, str]:
         raise Declined("it has effects", function.origin)
     loops = lowered(product.functions, unit)
     names = [param.var.name for param in function.params]
-    used_names = {function.name, loops.name, "done", "np", "float", "int", "bool", "list", "zip",
-                  *IMPORTED}
-    if len(set(names)) < len(names) or used_names & set(names):
-        raise Declined("an argument has a name that the loops need", function.origin)
+    check_names(names, {function.name, loops.name}, function)
     added = printed(loops, f"Compute `{function.name}`; return False first where Python has to.")
-    added += caller(function.name, loops, names)
+    added += caller(function.name, loops, names, names[len(names) - product.tangents :])
     return f"{text.rstrip()}\n\n\n{HEAD}{added}", f"{function.name}_native"
 
 
-def lowered(functions: Sequence[Function], unit: Unit) -> LoopFunction:
-    """Return the loops of the first function, which may call the others. Raises Declined."""
+def check_names(names: Sequence[str], taken: set[str], function: Function) -> None:
+    """Refuse names of arguments that the text of the loops uses itself."""
+    taken = {*taken, "done", "np", "float", "int", "bool", "list", "zip", *IMPORTED}
+    if len(set(names)) < len(names) or taken & set(names):
+        raise Declined("an argument has a name that the loops need", function.origin)
+
+
+def lowered(
+    functions: Sequence[Function], unit: Unit, name: str = "", sweep: Function | None = None
+) -> LoopFunction:
+    """Return the loops of the first function, which may call the others. Raises Declined.
+
+    With a ``sweep`` they go on with that one, which takes the last of what the first one yields,
+    and a parameter more.
+    """
     function = functions[0]
-    low = Lowering(unit, functions)
-    read = used(function.body)
+    low = Lowering(unit, functions if sweep is None else [*functions, sweep])
+    read, params = used(function.body), list(function.params)
+    if sweep is not None:
+        read |= used(sweep.body)
+        params += sweep.params[1:]
     parameters = [
-        given for position, param in enumerate(function.params) if param.var in read
+        given for position, param in enumerate(params) if param.var in read
         for given in parameters_of(low, param.var, position, unit.type(param.var))
     ]
     for given in parameters:
@@ -71,11 +88,16 @@ def lowered(functions: Sequence[Function], unit: Unit) -> LoopFunction:
     low.block(function.body)
     if function.body.diverges:
         raise Declined("it always raises", function.origin)
+    yields = function.body.yields
+    if sweep is not None:
+        low.values[sweep.params[0].var] = low.value(yields[-1])
+        low.block(sweep.body)
+        yields = sweep.body.yields
     outputs: list[Output] = []
     try:
         forms = tuple(
             returned(low, atom, low.read(atom), unit.type(atom), outputs)
-            for atom in function.body.yields
+            for atom in yields
         )
     except Declined as declined:
         declined.origin = declined.origin or function.origin
@@ -85,8 +107,8 @@ def lowered(functions: Sequence[Function], unit: Unit) -> LoopFunction:
         raise Declined("a list is written into that may be another argument", function.origin)
     rows.rows[:0] = opening.rows
     form = forms[0] if len(forms) == 1 else forms
-    return LoopFunction(f"{function.name}_loops", tuple(parameters), rows, tuple(outputs), form,
-                        tuple(low.told_apart))
+    return LoopFunction(name or f"{function.name}_loops", tuple(parameters), rows, tuple(outputs),
+                        form, tuple(low.told_apart))
 
 
 def returned(
@@ -196,9 +218,22 @@ def output(low: Lowering, value: Any, type_: t.Type) -> Output:
     raise Declined("a result is neither a number nor an array")
 
 
-def caller(name: str, loops: LoopFunction, names: list[str]) -> str:
+def caller(name: str, loops: LoopFunction, names: list[str], seeds: Sequence[str] = ()) -> str:
     """Return the text of the function that calls the loops, or Python's product."""
-    taken = {*names, "done", name}
+    all_names = ", ".join(names)
+    return f'''
+
+def {name}_native({all_names}):
+    """Return what `{name}` returns, computed by compiled loops if they come to their end."""
+    if {leaves(loops, names, seeds)}:
+        return {name}({all_names})
+{called(loops, names, [f"return {name}({all_names})"])}
+'''
+
+
+def called(loops: LoopFunction, names: list[str], otherwise: list[str], rest: str = "") -> str:
+    """Return the lines that call the loops and return what they give, and the rest."""
+    taken = {*names, "done"}
     results = []
     for i, _ in enumerate(loops.outputs):
         result = f"result_{i}" if len(loops.outputs) > 1 else "result"
@@ -209,26 +244,20 @@ def caller(name: str, loops: LoopFunction, names: list[str]) -> str:
     listed = [result if output.numpy else f"{result}.tolist()"
               for output, result in zip(loops.outputs, results, strict=True)]
     given = ", ".join(p.part.replace("{}", names[p.position]) for p in loops.parameters)
-    all_names = ", ".join(names)
-    return f'''
-
-def {name}_native({all_names}):
-    """Return what `{name}` returns, computed by compiled loops if they come to their end."""
-    if {leaves(loops, names)}:
-        return {name}({all_names})
-    try:
-        done, {', '.join(results)} = {loops.name}({given})
-    except refusals():  # Python tells what is wrong
-        done = False
-    if not done:
-        return {name}({all_names})
-    return {written(loops.form, values, listed)}
-'''
+    lines = [
+        "try:", f"    done, {', '.join(results)} = {loops.name}({given})",
+        "except refusals():  # Python tells what is wrong", "    done = False", "if not done:",
+        *(f"    {line}" for line in otherwise),
+        f"return {written(loops.form, values, listed)}{rest}",
+    ]
+    return "\n".join(f"    {line}" for line in lines)
 
 
-def leaves(loops: LoopFunction, names: list[str]) -> str:
-    """Return the text of a test of whether a call is for Python."""
+def leaves(loops: LoopFunction, names: list[str], seeds: Sequence[str] = ()) -> str:
+    """Return the text of a test of whether a call is for Python; ``seeds`` have to be floats."""
     tests = ["stays_in_python()"]
+    if seeds:
+        tests.append(f"not are_floats({', '.join(seeds)})")
     for parameter in loops.parameters:
         if parameter.ndim is None and parameter.dtype == INT:
             part = parameter.part.replace("{}", names[parameter.position])

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from adcompiler.backends.native.indexing import cut, last_written
+from adcompiler.backends.native.list_functions import gradient
 from adcompiler.backends.native.loops import Binary, Number
 from adcompiler.backends.native.makers import diagonal_bar
 from adcompiler.backends.native.reductions import projected, seeded, unstretched
@@ -17,6 +18,7 @@ from adcompiler.backends.native.values import (
     Span, Together, literal,
 )
 from adcompiler.backends.native.writer import Writer
+from adcompiler.ir import types as t
 from adcompiler.runtime import (
     as_gradient, check_count, keeps_shape, project, same_length, same_shape,
     same_trailing_shape, seed, unbroadcast,
@@ -139,6 +141,8 @@ def finished(low: Any, bar: Any, var: Any) -> Any:
             return low.w.as_float(bar)
     if isinstance(var, Buffer) and var.dtype == "float64":
         return low.arrays.gradient(bar, var)
+    if isinstance(var, (Rows, Kept)):
+        return gradient(low, [bar, var], t.UNKNOWN)
     if isinstance(var, Several):
         bars = bar.items if isinstance(bar, Several) else (bar,) * len(var.items)
         return Several(tuple(finished(low, *pair) for pair in zip(bars, var.items, strict=True)))
