@@ -39,7 +39,7 @@ def said(fact: str) -> dict[str, Any]:
     """Return the functions of which a fact is stated or implied, by name."""
     return {
         name: function for name, function in FUNCTIONS.items()
-        if getattr(REGISTRY.facts(function), fact)
+        if callable(function) and getattr(REGISTRY.facts(function), fact)
     }
 
 
