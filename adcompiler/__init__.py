@@ -8,6 +8,7 @@ from adcompiler.api.forward import derivative, elementwise_grad, jvp, linearize
 from adcompiler.api.grad import Derivative, grad, source, value_and_grad, vjp
 from adcompiler.api.hessians import hessian, hvp, vhp
 from adcompiler.api.jacobians import fmad, jacfwd, jacobian, jacrev
+from adcompiler.api.primal import compiled
 from adcompiler.api.seeds import batched_jvp, batched_vjp
 from adcompiler.api.taylor import jet, nth_derivative, taylor
 from adcompiler.errors import (
@@ -37,11 +38,11 @@ __all__ = [
     "MissingPrimalError", "MissingRuleError", "NoTangent", "PullbackMemory", "RuleError",
     "Signature", "SourceNotFoundError", "UnsupportedError", "ZeroTangent", "alias",
     "apply_frule", "apply_rrule", "augmented_primal", "batched_jvp", "batched_vjp", "bilinear",
-    "bump", "checkpoint", "checkpoint_loop", "classify", "clear_new_rule_hooks",
+    "bump", "checkpoint", "checkpoint_loop", "classify", "clear_new_rule_hooks", "compiled",
     "complex_jacobian", "derivative", "elementwise_grad", "external", "facts", "fmad", "frule",
-    "grad", "hessian", "hessian_sparsity", "holomorphic_derivative", "hvp", "intercept", "jacfwd",
-    "jacobian", "jacobian_sparsity", "jacrev", "jet", "jvp", "linear", "linearize", "no_grad",
-    "non_differentiable", "nth_derivative", "on_new_rule", "opt_out", "preprocess",
+    "grad", "hessian", "hessian_sparsity", "holomorphic_derivative", "hvp", "intercept",
+    "jacfwd", "jacobian", "jacobian_sparsity", "jacrev", "jet", "jvp", "linear", "linearize",
+    "no_grad", "non_differentiable", "nth_derivative", "on_new_rule", "opt_out", "preprocess",
     "project_to", "pullback_at", "refresh_rules", "rrule", "scalar_rule", "sensitivity",
     "source", "sparse_hessian", "sparse_jacobian", "stop_gradient", "taylor", "unionise",
     "value_and_grad", "vhp", "vjp",

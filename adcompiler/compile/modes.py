@@ -9,7 +9,7 @@ in the cache loads no compiler.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -73,6 +73,14 @@ def build_value_and_gradient(unit: Unit, typed: Typed, form: Form) -> Product:
     return gradient(unit, typed, True, form.has_aux, form.single)
 
 
+def build_primal(unit: Unit, typed: Typed, form: Form) -> Product:
+    """Build the function itself."""
+    from adcompiler.products.product import as_it_is
+
+    name = f"{typed.function.name}_primal"
+    return as_it_is(unit, replace(typed, function=replace(typed.function, name=name)), "value")
+
+
 def build_pair(unit: Unit, typed: Typed, form: Form) -> Product:
     """Build the augmented primal and the pullback."""
     from adcompiler.products.pair import split
@@ -118,6 +126,7 @@ ROWS = (
         "value_and_grad", "the value and the gradient", build_value_and_gradient,
         returns_value=True, takes_aux=True, has_loops=True,
     ),
+    Mode("primal", "the value", build_primal, returns_value=True, has_loops=True),
     Mode(
         "vjp", "the augmented primal and the pullback", build_pair, "cotangents",
         ("augmented", "pullback"), returns_value=True, has_effects=True, batches=True,

@@ -404,6 +404,11 @@ def along_by(asked: Asked, mode: str) -> Atom:
     return asked.reject(f"hvp() with mode={mode!r}", "fwd_adj, adj_adj or adj_fwd")
 
 
+def itself(asked: Asked) -> Atom:
+    """Write a call of the function: of one that is compiled as it is."""
+    return asked.s.call(asked.func, asked.args, asked.kwargs, asked.origin, asked.name)
+
+
 def refused(asked: Asked) -> Atom:
     """Report a sparse derivative: its code is for calls from outside."""
     mode = asked.wanted.mode
@@ -412,6 +417,7 @@ def refused(asked: Asked) -> Atom:
 
 
 OPERATORS: dict[str, Callable[[Asked], Atom]] = {
+    "primal": itself,
     "grad": joint,
     "value_and_grad": joint,
     "vjp": joint,

@@ -1,0 +1,28 @@
+"""Functions compiled as they are, without a derivative."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from adcompiler.api.grad import Derivative
+from adcompiler.dispatch import Options
+
+
+def compiled(function: Callable[..., Any] | None = None, *, backend: str = "native") -> Any:
+    """Return ``function`` compiled for the types of the arguments of each call.
+
+    It takes the same arguments and returns the same. ``backend`` is that of ``grad``: native loops,
+    or with ``"python"`` the function as it is specialised. Derivatives of the result are those of
+    ``function``.
+
+    Can be used as a decorator, with or without arguments. Raises UnsupportedError at the first
+    call, before anything runs, for what cannot be compiled, such as a function that writes into
+    its arguments.
+    """
+    if function is None:
+        return lambda f: compiled(f, backend=backend)
+    return Derivative(function, Options("primal", (), backend=backend))
+
+
+__all__ = ["compiled"]
