@@ -13,8 +13,8 @@ from typing import Any
 from adcompiler.analyses.purity import Purity
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Const, Do, Item, Let, Pack, Rhs, Star, Statement, Try, Var,
-    operands,
+    Atom, Attribute, Block, Call, Const, Do, If, Item, Let, Origin, Pack, Rhs, Star, Statement, Try,
+    Var, operands,
 )
 from adcompiler.ir.visit import walk, with_blocks
 from adcompiler.ops.facts import ANY, ARRAYS, INTEGERS, ITERABLES, PLAIN, VALUES
@@ -30,13 +30,17 @@ def with_raising_kept(unit: Unit, statements: Sequence[Statement], needed: Seque
     """Return ``statements`` with all that may raise marked as needed, beside ``needed`` itself."""
     block = Block(tuple(statements), tuple(needed))
     purity = Purity(unit.type, unit.definition)
-    read = {s.target for s in walk(dead_code(block, purity)) if isinstance(s, Let)}
-    return _Raising(unit, purity, read).block(block).statements
+    live = list(walk(dead_code(block, purity)))
+    read = {s.target for s in live if isinstance(s, Let)}
+    asked = {s.condition for s in live if isinstance(s, If)}
+    return _Raising(unit, purity, read, asked).block(block).statements
 
 
 class _Raising:
-    def __init__(self, unit: Unit, purity: Purity, read: set[Var]) -> None:
-        self.unit, self.purity, self.read = unit, purity, read
+    """Marks what may raise; ``read`` is read anyway, and it is ``asked`` whether that is true."""
+
+    def __init__(self, unit: Unit, purity: Purity, read: set[Var], asked: set[Atom]) -> None:
+        self.unit, self.purity, self.read, self.asked = unit, purity, read, asked
 
     def block(self, block: Block) -> Block:
         out: list[Statement] = []
@@ -49,15 +53,22 @@ class _Raising:
                     if self.is_wanted(target, rhs):
                         out.append(Do(Call(Const(evaluated), (target,)), origin))
                 case Do(rhs, origin) if self.purity.is_pure(rhs) and self.may_raise(rhs):
-                    ignored = Var("ignored")
-                    self.unit.record(ignored, rhs, t.UNKNOWN)
-                    out.append(Let(ignored, rhs, origin))
-                    out.append(Do(Call(Const(evaluated), (ignored,)), origin))
+                    out += self.evaluated(rhs, origin)
                 case _:
+                    if isinstance(statement, If) and statement.condition not in self.asked:
+                        truth = Call(Const(bool), (statement.condition,))
+                        if self.may_raise(truth):
+                            out += self.evaluated(truth, statement.origin)
                     out.append(with_blocks(statement, self.block))
         if len(out) == len(block.statements) and all(map(operator.is_, out, block.statements)):
             return block
         return Block(tuple(out), block.yields, block.diverges)
+
+    def evaluated(self, rhs: Rhs, origin: Origin) -> tuple[Statement, ...]:
+        """Return what evaluates ``rhs`` for nobody."""
+        ignored = Var("ignored")
+        self.unit.record(ignored, rhs, t.UNKNOWN)
+        return Let(ignored, rhs, origin), Do(Call(Const(evaluated), (ignored,)), origin)
 
     def is_wanted(self, target: Var, rhs: Rhs) -> bool:
         """Say whether a value that nobody reads may raise as it is computed.

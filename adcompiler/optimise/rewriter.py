@@ -190,8 +190,13 @@ class Rewriter:
         return None if made is None else plain(made.args[0])
 
     def is_float(self, atom: Atom) -> bool:
-        """Say whether ``atom`` is a float, a complex number, or an array of these."""
+        """Say whether ``atom`` is a float, a complex number, or an array of these.
+
+        In a sweep one that may be an int as well counts as one.
+        """
         type_ = self.unit.type(atom)
+        if isinstance(type_, t.Scalar) and not type_.exact and not self.sweep:
+            return False
         return isinstance(type_, (t.Scalar, t.Array)) and type_.kind in ("float", "complex")
 
     def may_stand_for(self, atom: Atom) -> bool:

@@ -180,7 +180,10 @@ def reads_unset(mutant: Mutant, args: tuple[Any, ...]) -> bool:
 def outcome(mutant: Mutant) -> tuple[str, str]:
     """Return what becomes of a mutant: clean, refused, discarded or failed, and why."""
     with checking.quiet():
-        function, args = mutant.function(), mutant.subject.args()
+        try:
+            function, args = mutant.function(), mutant.subject.args()
+        except Exception:
+            return "discarded", "cannot be defined"
         plain = ran(function, args, PLAIN)
         if isinstance(plain.error, TimeoutError):
             return "discarded", "runs on"

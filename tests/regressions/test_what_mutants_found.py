@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adcompiler import grad, vjp
+from adcompiler import UnsupportedError, grad, value_and_grad, vjp
 
 
 def in_list(x: float) -> Any:
@@ -144,3 +144,120 @@ def test_integers_of_an_array_are_subscripts_of_itself() -> None:
 
     x = np.array([0.3, -0.4, 0.5])
     assert np.array_equal(grad(f)(x), [0.0, -0.8, 2.0])
+
+
+def quotient_of_one(x: float) -> Any:
+    k = 0
+    for _ in range(2):
+        k /= 1
+    return np.array([x, x])[k]
+
+
+def product_with_one(x: float) -> Any:
+    k = 0
+    for _ in range(2):
+        k *= 1.0
+    return np.array([x, x])[k]
+
+
+def popped_at_half(x: float) -> float:
+    items = [1.0, x]
+    for _ in range(2):
+        items.append(x)
+        items.pop(0.5)
+    return items[0]
+
+
+def truth_of_an_array(x: float) -> float:
+    if np.array([x, x]):
+        pass
+    return x * x
+
+
+def chosen_by_an_array(x: float) -> float:
+    _ = 1 if np.array([x, x]) > 1.0 else 2
+    return x * x
+
+
+@pytest.mark.parametrize("f", [
+    quotient_of_one, product_with_one, popped_at_half, truth_of_an_array, chosen_by_an_array,
+])
+@pytest.mark.parametrize("of", [value_and_grad, lambda f: lambda x: vjp(f, x)])
+def test_what_nobody_reads_raises_as_in_python(f: Any, of: Any) -> None:
+    with pytest.raises(Exception) as expected:
+        f(0.7)
+    with pytest.raises(type(expected.value)) as found:
+        of(f)(0.7)
+    assert type(found.value) is type(expected.value)
+
+
+def test_a_number_that_may_be_an_int_is_divided_by_one() -> None:
+    def f(x: float) -> float:
+        k = 0
+        for _ in range(2):
+            k /= 1
+        return x * isinstance(k, float) + x * x
+
+    assert value_and_grad(f)(2.0) == (6.0, 5.0)
+
+
+def counted(x: float, places: Any) -> Any:
+    y = np.zeros(4)
+    for column in range(2):
+        np.add.at(places, places[:, column], 1)
+        y[places[:, column] % 4] += x
+    return np.sum(y * y)
+
+
+def test_an_array_is_written_where_it_says_itself() -> None:
+    places = np.array([[0, 1], [1, 0], [1, 1]])
+    assert counted(2.0, places.copy()) == 24.0
+    value, slope = value_and_grad(counted)(2.0, places.copy())
+    assert (value, slope) == (24.0, 24.0)
+
+
+def listed_in_itself(x: float) -> Any:
+    items: list[Any] = [x]
+    items.append(items)
+    return items[0]
+
+
+def listed_in_its_entry(x: float) -> Any:
+    items: list[Any] = [x]
+    items.append({"all": items})
+    return items[0]
+
+
+def entry_of_itself(x: float) -> Any:
+    table: dict[str, Any] = {"x": x}
+    table["table"] = table
+    return table["x"]
+
+
+@pytest.mark.parametrize("f", [listed_in_itself, listed_in_its_entry, entry_of_itself])
+def test_containers_that_contain_themselves_are_refused(f: Any) -> None:
+    with pytest.raises(UnsupportedError, match="contains itself"):
+        grad(f)(0.7)
+
+
+@pytest.mark.parametrize("f", [
+    lambda a, b: np.sum((a @ b) ** 2), lambda a, b: np.sum((b @ a) ** 2),
+])
+def test_lists_of_lists_times_arrays(f: Any) -> None:
+    rows, square = [[0.5, 0.7], [0.2, 0.3]], np.array([[1.0, 2.0], [3.0, 4.0]])
+    found = grad(f, (0, 1))(rows, square)
+    expected = grad(f, (0, 1))(np.array(rows), square)
+    assert isinstance(found[0], list)
+    assert np.allclose(found[0], expected[0])
+    assert np.allclose(found[1], expected[1])
+
+
+@pytest.mark.parametrize("exponent", [[2.0, 0.5], (2.0, 0.5)])
+def test_arrays_to_the_power_of_lists(exponent: Any) -> None:
+    base = np.array([1.5, 0.7])
+    found = grad(lambda x, y: np.sum(x**y), (0, 1))(base, exponent)
+    expected = grad(lambda x, y: np.sum(x**y), (0, 1))(base, np.array(exponent))
+    assert np.allclose(found[0], expected[0])
+    assert np.allclose(found[1], expected[1])
+    other = grad(lambda x, y: np.sum(y**x), (0, 1))(base, exponent)
+    assert np.allclose(other[0], np.array(exponent) ** base * np.log(exponent))

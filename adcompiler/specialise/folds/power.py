@@ -1,4 +1,4 @@
-"""Checks that powers typed as real are real: a negative float to a fractional power is complex."""
+"""Checks that powers typed as real are real; powers and products of arrays and lists."""
 
 from __future__ import annotations
 
@@ -36,14 +36,42 @@ FIRST_WINS = frozenset({max})
 DEPTH = 8
 
 
+@folds(operator.matmul)
+def with_arrays(
+    s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str, function: Any = None
+) -> Atom | None:
+    """Write an operator of an array and a list or tuple as NumPy does it: of two arrays."""
+    types = [s.unit.type(unstar(arg)) for arg in args]
+    if len(types) != 2 or not any(isinstance(type_, t.Array) for type_ in types):
+        return None
+    if not any(isinstance(type_, t.List) or is_plain_tuple(type_) for type_ in types):
+        return None
+    arrays = [
+        unstar(arg) if isinstance(type_, t.Array)
+        else s.call(Const(np.asarray), [unstar(arg)], {}, origin, "array")
+        for arg, type_ in zip(args, types, strict=True)
+    ]
+    if not all(isinstance(s.unit.type(array), t.Array) for array in arrays):
+        return None
+    return s.call(Const(function or operator.matmul), arrays, {}, origin, name)
+
+
+def is_plain_tuple(type_: t.Type) -> bool:
+    """Say whether values of a type are tuples of no class of their own."""
+    return isinstance(type_, t.Tuple) and type_.cls is tuple
+
+
 @folds(operator.pow, pow)
-def check_power(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> None:
+def check_power(
+    s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
+) -> Atom | None:
     """Write the check that the power of two real numbers is real, where it may be complex."""
     if s.in_rule or kwargs or len(args) != 2:
-        return
+        return None
     x, y = map(unstar, args)
     if may_be_complex(s, x, y):
         s.out.append(Do(Call(Const(stays_real), (x, y)), origin))
+    return with_arrays(s, args, kwargs, origin, name, operator.pow)
 
 
 def may_be_complex(s: Writer, x: Atom, y: Atom) -> bool:

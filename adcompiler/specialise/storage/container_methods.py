@@ -11,7 +11,9 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Call, Const, Origin, Var
 from adcompiler.runtime import append, drop_last
 from adcompiler.specialise.storage.slices import concatenated, delete_item, part
-from adcompiler.specialise.storage.slots import heap_of, keep, refuse, refuse_iterated, renew, taken
+from adcompiler.specialise.storage.slots import (
+    heap_of, keep, refuse, refuse_iterated, refuse_itself, renew, taken,
+)
 from adcompiler.specialise.storage.stores import store_item
 from adcompiler.specialise.writer import Writer
 
@@ -106,6 +108,8 @@ def append_to(s: Writer, obj: Var, value: Atom, origin: Origin) -> None:
     heap = heap_of(s)
     there = heap.reference(obj)
     latest = heap.state.value(there.root)
+    if refuse_itself(heap, there.root, value, origin):
+        return
     elements = s.unit.elements(latest)
     if not there.steps and elements is not None and len(elements) < MAX_ELEMENTS and isinstance(
         latest, Var

@@ -77,6 +77,8 @@ def delete_item(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: s
         if bounds is None:
             if isinstance(index, Const):
                 check_that_item_exists(s, obj, index, origin)
+                if not hasattr(index.value, "__index__"):
+                    return NONE  # the check raises
             index = counted_from_the_start(s, obj, index, origin)
             whole = part(s, obj, NONE, index, origin)
             after = following(s, obj, index, origin)
@@ -121,8 +123,8 @@ def counted_from_the_start(s: Writer, items: Atom, index: Atom, origin: Origin) 
 
 
 def following(s: Writer, items: Atom, index: Atom, origin: Origin) -> list[Atom]:
-    """Return what comes after one item of a list, unless that is the last one, or it raises."""
-    if isinstance(index, Const) and (index.value == -1 or not hasattr(index.value, "__index__")):
+    """Return what comes after one item of a list, unless that is the last one."""
+    if isinstance(index, Const) and index.value == -1:
         return []
     if isinstance(index, Const):
         return [part(s, items, Const(index.value + 1), NONE, origin)]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from adcompiler.analyses.storage import holds_storage
+from adcompiler.analyses.storage import holds_storage, is_container
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Call, Const, Origin, Pack, Var
+from adcompiler.ir.nodes import Atom, Call, Const, Origin, Pack, Var, unstar
 from adcompiler.specialise.objects import make_record
 from adcompiler.specialise.storage.aliases import rhs_is_record
 from adcompiler.specialise.storage.heap import Heap
@@ -71,6 +71,34 @@ def keep(heap: Heap, root: Var, value: Atom, owned: bool) -> None:
     heap.state.exclusive[latest] = exclusive and (
         owned or lies_in(heap, value, root) or takes_copies(heap, root, value, owned)
     )
+
+
+def holds_itself(heap: Heap, root: Var, value: Atom) -> bool:
+    """Say whether a container that is given ``value`` for an item would contain itself."""
+    waiting: list[Atom] = [value]
+    seen: set[Atom] = set()
+    while waiting:
+        atom = waiting.pop()
+        if not isinstance(atom, Var) or atom in seen or not is_container(heap.s.unit.type(atom)):
+            continue
+        seen.add(atom)
+        there = heap.reference(atom)
+        if there.root is root and not there.steps:
+            return True
+        made = heap.s.unit.definition(atom)
+        waiting += map(unstar, made.items) if isinstance(made, Pack) else ()
+    return False
+
+
+def refuse_itself(heap: Heap, root: Var, value: Atom, origin: Origin) -> bool:
+    """Refuse a container that is given itself, or what holds it; say whether it is."""
+    if not holds_itself(heap, root, value):
+        return False
+    heap.s.reject(
+        origin, "a container that contains itself: a derivative of it would have no end",
+        "keep what refers back outside of it", "in-place-containers",
+    )
+    return True
 
 
 def lies_in(heap: Heap, value: Atom, root: Var) -> bool:

@@ -24,7 +24,7 @@ from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.objects import call_raw, dict_owner, find_raw
 from adcompiler.specialise.storage.slices import store_slice
 from adcompiler.specialise.storage.slots import (
-    heap_of, keep, refuse, store_in_display, store_in_record, taken,
+    heap_of, keep, refuse, refuse_itself, store_in_display, store_in_record, taken,
 )
 from adcompiler.specialise.writer import Writer
 
@@ -173,6 +173,10 @@ def store_in_slot(
         store_slice(s, obj, step.args[0], value, origin)
         return
     if isinstance(value, Var) and heap.identity(value) == heap.place(obj, step):
+        return
+    if not isinstance(type_, t.Object) and refuse_itself(
+        heap, heap.reference(obj).root, value, origin
+    ):
         return
     if step.kind == "item" and store_in_display(s, obj, step.args[0], value, origin):
         return

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+
 from adcompiler.analyses.storage import is_container
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Origin, Step, Update, Var
+from adcompiler.ir.nodes import Atom, Const, Origin, Step, Update, Var, step_with
 from adcompiler.specialise.storage.alternatives import Alternatives
 from adcompiler.specialise.storage.stored_types import stored
 
@@ -27,6 +29,9 @@ class Writing(Alternatives):
         root = there.root
         if root in self.state.invalidated:
             return self.refuse_lost(atom, root, origin)
+        steps = tuple(
+            step_with(step, lambda index: self.apart_from(atom, index, origin)) for step in steps
+        )
         base = self.exclusive_value(root, origin)
         type_ = self.written_type(base, (*there.steps, *steps), value)
         new = self.s.let(
@@ -40,6 +45,19 @@ class Writing(Alternatives):
             rebound += len(there.steps)
         self.advance(root, new, rebound, origin, grown, rebound is None and not grown)
         return new
+
+    def apart_from(self, atom: Var, index: Atom, origin: Origin) -> Atom:
+        """Return a subscript of ``atom`` that is no part of what is written there: a copy if it is.
+
+        The sweep needs it to put that back.
+        """
+        if self.reads_from(index, atom):
+            return self.s.call(Const(np.copy), [index], {}, origin, "index")
+        parts = self.s.unit.elements(index) if isinstance(index, Var) else None
+        if parts is None or not any(self.reads_from(part, atom) for part in parts):
+            return index
+        parts = tuple(self.apart_from(atom, part, origin) for part in parts)
+        return self.s.pack("tuple", parts, "index", origin)
 
     def written_type(self, base: Atom, steps: tuple[Step, ...], value: Atom) -> t.Type:
         """Return the type of a value after a store."""
