@@ -4,8 +4,9 @@ import bisect
 
 import numpy as np
 import pytest
+import scipy.linalg
 
-from adcompiler import UnsupportedError, grad
+from adcompiler import UnsupportedError, grad, jvp
 from tests.language.check import Cases
 
 programs = Cases()
@@ -122,3 +123,13 @@ def test_too_few_and_too_many_items_raise():
 def test_a_default_leaves_the_number_open():
     with pytest.raises(UnsupportedError, match="length is not known"):
         grad(lambda x: with_default(*x))(V)
+
+
+def test_a_rule_is_not_called_with_items_of_unknown_number():
+    def blocks(x, n):
+        return np.sum(scipy.linalg.block_diag(*[[[x, x * x], [x, 1.0]]] * n))
+
+    with pytest.raises(UnsupportedError, match="block_diag"):
+        grad(blocks)(2.0, 1)
+    with pytest.raises(UnsupportedError, match="block_diag"):
+        jvp(blocks, (2.0, 1), (1.0, None))

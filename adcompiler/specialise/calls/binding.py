@@ -19,9 +19,13 @@ from adcompiler.typed.values import simple, type_of
 
 def bind(
     s: Writer, function: Function, args: list[Any], kwargs: Mapping[str, Atom],
-    default: Callable[[Param], Atom | None], origin: Origin,
+    default: Callable[[Param], Atom | None], origin: Origin, opens: bool = False,
 ) -> list[Atom] | None:
-    """Return the atom of each parameter, or None after recording why the call does not bind."""
+    """Return the atom of each parameter, or None after recording why the call does not bind.
+
+    With ``opens`` the items of ``*sequence`` are read: of a function that is opened or compiled. A
+    rule gives cotangents for what it is called with.
+    """
 
     def wrong(problem: str) -> None:
         s.reject(
@@ -29,10 +33,9 @@ def bind(
             "call-arguments",
         )
 
-    args = opened_star(s, function, args, kwargs, origin)
-    if any(isinstance(arg, Star) for arg in args) and not (
-        isinstance(args[-1], Star) and takes_rest(function, len(args) - 1)
-    ):
+    args = opened_star(s, function, args, kwargs, origin) if opens else args
+    rest = opens and bool(args) and takes_rest(function, len(args) - 1)
+    if any(isinstance(arg, Star) for arg in (args[:-1] if rest else args)):
         s.reject(
             origin, "* of a sequence whose length is not known when compiling",
             "pass the arguments one by one, or the sequence itself", "star-arguments",

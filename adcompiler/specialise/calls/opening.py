@@ -58,7 +58,7 @@ def call_python(
         if static is not None:
             return static
     default = defaults_of(s, func, function, definition, origin)
-    bound = bind(s, definition, args, kwargs, default, origin)
+    bound = bind(s, definition, args, kwargs, default, origin, True)
     if bound is None:
         return UNDEF
     before = None if s.heap is None else (s.heap.state.copy(), dict(s.heap.references))
@@ -214,7 +214,7 @@ def call_closure(
 ) -> Atom:
     """Write a call of a function defined inside the code being compiled."""
     function = closure.function
-    bound = bind(s, function, args, kwargs, defaults_of_closure(closure), origin)
+    bound = bind(s, function, args, kwargs, defaults_of_closure(closure), origin, True)
     if bound is None:
         return UNDEF
     return apply(s, function, bound, closure.captures, func, closure.scope, origin, name, function)
