@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from adcompiler.batching.kinds import carries
-from adcompiler.batching.library import IN_ORDER, ON_ALL_AXES, SEQUENCES
+from adcompiler.batching.library import axes_of, axis_of
+from adcompiler.ops.facts import ALONG_ALL, IN_ORDER, IN_ROWS
 from adcompiler.batching.subscripts import Subscripts
 from adcompiler.errors import NotBatchable
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    NONE, Atom, Attribute, Call, Const, Item, Origin, Pack, Rhs, Star, Var,
+    Atom, Attribute, Call, Const, Item, Origin, Pack, Rhs, Star, Var,
 )
 
 
@@ -87,7 +88,7 @@ class Arrays(Subscripts):
             return self.s.let(copied, self.s.unit.type(atom), "rows", origin)
         if atom in self.batched and not self.is_container(atom):
             match self.s.unit.definition(atom):
-                case Call(Const(function)) if function in SEQUENCES:
+                case Call(Const(function)) if axes_of(function) == IN_ROWS:
                     return atom  # made of what is in order
             raise NotBatchable
         return atom
@@ -157,21 +158,21 @@ class Arrays(Subscripts):
         """
         x, *rest = rhs.args
         named = dict(rhs.kwargs)
-        position = 2 if function in (np.roll, np.diff) else 1
+        position, default = axis_of(function)
         if not self.is_array(x) or any(isinstance(a, Star) or a in self.batched for a in rest):
             return None
         given = rest[position - 1] if len(rest) >= position else named.get("axis")
         if given is None:
-            given = Const(-1) if function is np.diff else NONE
+            given = Const(default)
         if not isinstance(given, Const) or set(named) - {"axis", "keepdims"} or (
             len(rest) > position
         ):
             return None
         axis = given.value
-        if axis is None and self.rank(x) == 1 and function in IN_ORDER:
+        if axis is None and self.rank(x) == 1 and axes_of(function) == IN_ORDER:
             axis = 1
         elif axis is None:
-            if function not in ON_ALL_AXES:
+            if axes_of(function) != ALONG_ALL:
                 return None
             axis = tuple(range(1, self.rank(x) + 1))
         elif isinstance(axis, tuple):

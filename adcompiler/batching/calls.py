@@ -12,8 +12,7 @@ from adcompiler.analyses.purity import CHECKS
 from adcompiler.batching.arrays import Arrays
 from adcompiler.batching.kinds import carries, lifted
 from adcompiler.batching.library import (
-    ALONG_AXIS, FLATTENING, JOINING, METHODS, OPERATORS, SAME, SEQUENCES, SIZES, is_elementwise,
-    is_solver,
+    ALONG, FLATTENING, METHODS, SIZES, axes_of, is_elementwise,
 )
 from adcompiler.errors import NotBatchable
 from adcompiler.ir import types as t
@@ -21,6 +20,8 @@ from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Const, Item, Loop, Origin, Pack, Rhs, Star, Update, Var, operands,
     substitute,
 )
+from adcompiler.ops.facts import ALIKE, COLUMNS, IN_ROWS, JOINS
+from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import (
     add, add_at, append, as_gradient, drop_last, project, unbroadcast, zeros_like,
 )
@@ -66,11 +67,15 @@ class Calls(Arrays):
         match rhs:
             case Attribute(x, "shape" | "size" | "ndim" as name) if self.is_array(x):
                 return self.size_behind(x, name, origin)
-            case Call(Const(function), (x,), ()) if self.is_array(x) and function in SIZES:
-                return self.size_behind(x, SIZES[function], origin)
+            case Call(Const(function), (x,), ()) if self.is_array(x) and (
+                size := REGISTRY.facts(function).transfer
+            ) in SIZES:
+                return self.size_behind(x, str(size), origin)
             case Attribute(_, "dtype"):
                 return rhs
-            case Call(Const(builtin), (x,), ()) if builtin is len and self.is_container(x):
+            case Call(Const(function), (x,), ()) if self.is_container(x) and (
+                REGISTRY.facts(function).transfer == "len"
+            ):
                 return rhs
         raise NotBatchable
 
@@ -132,16 +137,17 @@ class Calls(Arrays):
         args = rhs.args
         found: Rhs | Var | None = None
         if not rhs.kwargs and not any(isinstance(arg, Star) for arg in args):
-            if is_elementwise(function) or function in OPERATORS:
+            if is_elementwise(function):
                 return self.elementwise(target, function, list(args), origin)
             found = self.of_derivatives(function, rhs, origin)
             if found is None:
                 found = self.of_array(function, rhs, origin)
-        if found is None and function in JOINING:
+        axes = axes_of(function)
+        if found is None and axes == JOINS:
             found = self.joined(function, rhs, origin)
-        if found is None and is_solver(function):
+        if found is None and axes == COLUMNS:
             found = self.solved(rhs, origin)
-        if found is None and function in ALONG_AXIS:
+        if found is None and axes in ALONG:
             found = self.along_axis(function, rhs)
         return self.one_by_one(target, rhs, origin) if found is None else found
 
@@ -170,7 +176,9 @@ class Calls(Arrays):
         match args:
             case (x,) if function in (float, complex) and self.is_array(x):
                 return self.number(x, function)
-            case (x,) if function in SAME and (self.is_array(x) or function is zeros_like):
+            case (x,) if axes_of(function) == ALIKE and (
+                self.is_array(x) or function is zeros_like
+            ):
                 return rhs
             case (x,) if function in (np.array, np.asarray):
                 return self.of_items(x, rhs, origin)
@@ -186,7 +194,7 @@ class Calls(Arrays):
                 return self.outer(a, b, origin)
         if function in (operator.matmul, np.matmul):
             return self.matmul(args, origin)
-        if function in SEQUENCES:
+        if axes_of(function) == IN_ROWS:
             return Call(rhs.func, tuple(self.in_order(a, origin) for a in args))
         return None
 

@@ -2,48 +2,37 @@
 
 from __future__ import annotations
 
-import operator
+import functools
+import inspect
 from typing import Any
 
 import numpy as np
 
-from adcompiler.runtime import zeros_like
+from adcompiler.ops.facts import ALONG_ALL, ALONG_ONE, EACH, IN_ORDER
+from adcompiler.ops.registry import REGISTRY
 
-OPERATORS: frozenset[Any] = frozenset({
-    operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.pos,
-    np.where, np.real, np.imag,
-})
-"""Functions, beside ufuncs, that work on each element by itself."""
-
-SAME: frozenset[Any] = frozenset({np.copy, np.array, np.asarray, np.ascontiguousarray, zeros_like,
-                                  np.zeros_like})
-"""Functions of one argument that do for arrays with one more axis what they do for others."""
-
-ALONG_AXIS: frozenset[Any] = frozenset({
-    np.flip, np.roll, np.cumsum, np.diff, np.sum, np.squeeze, np.mean,
-})
-"""Functions ``f(x, ..., axis)``; without an axis some of them work on all axes."""
-
-ON_ALL_AXES: frozenset[Any] = frozenset({np.flip, np.sum, np.mean})
-
-IN_ORDER: frozenset[Any] = frozenset({np.roll, np.cumsum})
-"""Functions that without an axis take the numbers of an array as one sequence."""
-
-SEQUENCES: frozenset[Any] = frozenset({reversed, list, tuple, zip, enumerate, iter})
-JOINING: frozenset[Any] = frozenset({np.concatenate, np.stack})
+ALONG = (ALONG_ONE, ALONG_ALL, IN_ORDER)
 FLATTENING = ("ravel", "flatten")
-SIZES: dict[Any, str] = {np.shape: "shape", np.size: "size", np.ndim: "ndim", len: "len"}
+SIZES = ("shape", "size", "ndim", "len")
+"""Transfers of functions that tell how many numbers there are."""
+
 METHODS: dict[str, Any] = {"sum": np.sum, "mean": np.mean, "copy": np.copy}
 
 
+def axes_of(function: Any) -> str | None:
+    """Return the word for what a function makes of a leading axis, None if it is not known."""
+    return REGISTRY.facts(function).axes
+
+
 def is_elementwise(function: Any) -> bool:
-    """Say whether a function is a ufunc that works on each element by itself."""
-    return isinstance(function, np.ufunc) and function.signature is None and function.nout == 1
+    """Say whether a function works on each element of arrays, with any axes, by itself."""
+    if isinstance(function, np.ufunc):
+        return function.signature is None and function.nout == 1
+    return axes_of(function) == EACH
 
 
-def is_solver(function: Any) -> bool:
-    """Say whether a function solves linear systems for the columns of its second argument."""
-    home = (getattr(function, "__module__", None) or "").split("._")[0]
-    return function is np.linalg.solve or (
-        home == "scipy.linalg" and getattr(function, "__name__", "") == "lu_solve"
-    )
+@functools.lru_cache(maxsize=256)
+def axis_of(function: Any) -> tuple[int, Any]:
+    """Return the position of a function's parameter ``axis``, and its default."""
+    parameters = inspect.signature(REGISTRY.resolve(function)).parameters
+    return list(parameters).index("axis"), parameters["axis"].default

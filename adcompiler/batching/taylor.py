@@ -7,7 +7,6 @@ return their value, which has no leading axis, and its coefficients.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -25,7 +24,7 @@ from adcompiler.ir.nodes import (
     substitute, unstar,
 )
 from adcompiler.ir.visit import walk
-from adcompiler.ops.registry import hashable
+from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime import as_tangent, record
 from adcompiler.runtime.batches import as_tangent_each, count_seeds, elementwise_each
 from adcompiler.runtime.series import COEFFICIENTS
@@ -36,8 +35,8 @@ from adcompiler.runtime.shaping import (
 )
 from adcompiler.typed.builder import Builder
 
-SEQUENCES: frozenset[Any] = frozenset({operator.add, operator.concat, operator.mul})
-"""Functions that put lists or tuples together."""
+SEQUENCES = ("add", "concat", "mul")
+"""Transfers of functions that put lists or tuples together."""
 
 CONTAINERS = (t.List, t.Tuple)
 OF_LAYOUT: frozenset[Any] = frozenset({
@@ -119,7 +118,7 @@ class SeriesBatcher(Batcher):
             return self.of_coefficients(rhs, range(3, len(rhs.args)), origin)
         if hashable(function) and function in COEFFICIENTS:
             return self.of_coefficients(rhs, COEFFICIENTS[function], origin)
-        if hashable(function) and function in SEQUENCES and not rhs.kwargs and any(
+        if REGISTRY.facts(function).transfer in SEQUENCES and not rhs.kwargs and any(
             a in self.batched and not self.is_array(a) for a in operands(rhs)
         ):
             return Call(rhs.func, tuple(

@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 
 from adcompiler.ops.facts import (
-    ANY, ARRAYS, CONTENTS, HOLDS, INTEGERS, ITEMS, ITERABLES, MAY, NUMBERS, OWN, PLAIN, READ, SAME,
-    TEXT, VIEW, Facts, Shares, stated,
+    ALIKE, ANY, ARRAYS, CONTENTS, EACH, HOLDS, IN_ROWS, INTEGERS, ITEMS, ITERABLES, MAY, NUMBERS,
+    OWN, PLAIN, READ, SAME, TEXT, VIEW, Facts, Shares, stated,
 )
 from adcompiler.runtime import (
     accumulate, add, add_at, append, apart, as_gradient, called, check_assigned, check_bound,
@@ -212,6 +212,10 @@ BUILTINS: tuple[Entry, ...] = (
     ), stated(form=TEXT)),
     ((float, complex, float.fromhex, struct.unpack, struct.unpack_from), stated(form=READ)),
     ((range,), stated(sized=True)),
+    ((
+        operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.pos,
+    ), stated(axes=EACH)),
+    ((reversed, list, tuple, zip, enumerate, iter), stated(axes=IN_ROWS)),
     *(((function,), stated(transfer=word)) for word, functions in PASSED_ON.items()
       for function in functions),
 )
@@ -240,6 +244,7 @@ OF_RUNTIME: tuple[Entry, ...] = (
     ((add_at, append, drop_last, put_entry), stated(updates=True)),
     ((own, seed, stop_gradient, no_grad, zeros_like, record), stated(fresh=True)),
     ((no_grad,), stated(total=ANY)),
+    ((zeros_like,), stated(axes=ALIKE)),
     ((unpack,), stated(exhausts=True)),
     ((viewed,), stated(form=(TEXT, READ))),
     ((parts_viewed, complex_viewed), stated(form=READ)),

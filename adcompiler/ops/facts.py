@@ -120,6 +120,18 @@ name, with the parameters of that.
 """
 
 
+EACH, ALIKE, ALONG_ONE, ALONG_ALL = "each", "alike", "along", "along all"
+IN_ORDER, JOINS, IN_ROWS, COLUMNS = "in order", "joins", "rows", "columns"
+AXES = (EACH, ALIKE, ALONG_ONE, ALONG_ALL, IN_ORDER, JOINS, IN_ROWS, COLUMNS)
+"""Words for what a function makes of one more axis in front.
+
+It works on ``"each"`` element by itself, of one argument or of several that are broadcast, or does
+for the array, its only argument, what it does for one without (``"alike"``). Its parameter ``axis``
+counts one more (``"along"``); without one, it works on all axes (``"along all"``), or on the
+numbers ``"in order"``. It ``"joins"`` the arrays in its first argument along an axis, runs over the
+``"rows"`` of its arguments, or solves a system for each of the ``"columns"`` of its second one.
+"""
+
 ARRAY, COMPLEX = "array", "complex"
 GIVEN_TO_SERIES = ("x", "dx", "dx?", "y", "dy", "dy?", "axis", "result")
 
@@ -195,6 +207,8 @@ class Facts:
     """Groups of parameters in which the function is linear jointly, beside those of its rule."""
     rounded: bool | None = None
     """What is zero in exact arithmetic, for a linear function, may not be zero in floats."""
+    axes: str | None = None
+    """What the function does for arrays with one more axis in front: one of ``AXES``."""
     recurrence: tuple[Recurrence, ...] | None = None
     """What gives the coefficients of Taylor series of results: the first one that fits a call."""
     sized: bool | None = None
@@ -271,7 +285,7 @@ def stated(
     writes: Sequence[str] | None = None, total: str | Sequence[str] | None = None,
     form: str | Sequence[str] | None = None, shape: str | None = None,
     transfer: str | None = None, along: tuple[str, Any, str] | None = None,
-    linear_in: str | None = None, recurrence: Any = None, **plain: Any,
+    linear_in: str | None = None, recurrence: Any = None, axes: str | None = None, **plain: Any,
 ) -> Facts:
     """Return the record of what is said of a function; see ``Facts``.
 
@@ -285,7 +299,7 @@ def stated(
         shape=word("shape", shape, SHAPES), transfer=word("transfer", transfer, TRANSFERS),
         along=None if along is None else (*along[:2], word("along", along[2], ALONG)),
         linear_in=None if linear_in is None else tuple(linear_in.split(",")),
-        recurrence=as_recurrences(recurrence), **plain,
+        recurrence=as_recurrences(recurrence), axes=word("axes", axes, AXES), **plain,
     )
 
 

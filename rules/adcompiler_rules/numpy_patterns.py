@@ -1,4 +1,5 @@
-"""How the elements of what NumPy's functions return depend on those of arguments.
+"""How the elements of what NumPy's functions return depend on those of arguments, and what the
+functions make of one more axis.
 
 Of a function that stands in none of these lists all results are taken to depend on all numbers that
 it is given.
@@ -73,3 +74,11 @@ facts(*named("numpy", """
     nonzero flatnonzero argwhere where arange zeros ones full empty eye identity unique unique_all
     unique_counts unique_inverse unique_values union1d setdiff1d setxor1d intersect1d trim_zeros
 """), np.ndarray.nonzero, sized=True)
+
+facts(np.where, np.real, np.imag, axes="each")
+facts(np.copy, np.array, np.asarray, np.ascontiguousarray, np.zeros_like, axes="alike")
+facts(np.flip, np.sum, np.mean, axes="along all")
+facts(np.roll, np.cumsum, axes="in order")
+facts(np.diff, np.squeeze, axes="along")
+facts(np.concatenate, np.stack, axes="joins")
+facts(np.linalg.solve, axes="columns")

@@ -90,4 +90,5 @@ def state_patterns(module: str) -> None:
         facts(*named(names), along=along)
     for word, names in TRANSFERS.get(module, {}).items():
         facts(*named(names), transfer=word)
+    facts(*named("lu_solve" if module == "scipy.linalg" else ""), axes="columns")
     facts(*named(ROUNDED.get(module, "")), rounded=True)

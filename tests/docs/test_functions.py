@@ -84,6 +84,7 @@ def facts_of(function: Any) -> str:
     said += [f"along `{known.along[0]}`, {known.along[2]}"] if known.along else []
     said += [f"linear in `{names}`" for names in known.linear_in or ()]
     said += ["sized by values"] if known.sized else []
+    said += [f"one more axis: {known.axes}"] if known.axes else []
     said += ["series"] if known.recurrence else []
     return ", ".join(said)
 

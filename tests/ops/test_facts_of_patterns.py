@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 import adcompiler.sparsity.interpreter.machine  # noqa: F401  (registers the transfers)
 from adcompiler.ops.facts import TRANSFERS, stated
 from adcompiler.rulekit import REGISTRY, Call, call
 from adcompiler.sparsity.interpreter import run
 from tests.ops.test_facts import FUNCTIONS, calls_of
-from tests.ops.test_facts_of_results import quietly, said
+from tests.ops.test_facts_of_results import quietly, said, takes
 
 INTERNAL = {
     run.ELEMENTWISE, run.INACTIVE, run.DENSE, run.KIND, run.DTYPE, run.LAYOUT, run.LINEARLY,
@@ -165,6 +166,52 @@ def test_lines_do_not_depend_on_one_another(name: str) -> None:
             assert np.allclose(2.0 * np.asarray(twice), both, rtol=1e-10, atol=1e-12)
         tried += 1
     assert tried
+
+
+AXES = said("axes")
+ROWS = np.random.default_rng(0).normal(size=(3, 4, 4))
+
+
+def of_rows(name: str, *args: Any, **kwargs: Any) -> Any:
+    """Return the results of a function for each row of its first argument, put together."""
+    return np.stack([AXES[name](row, *args, **kwargs) for row in ROWS])
+
+
+@pytest.mark.parametrize("name", AXES)
+def test_one_more_axis_in_front_gives_the_results_of_each_row(name: str) -> None:
+    function, axes = AXES[name], REGISTRY.facts(AXES[name]).axes
+    extra = (1,) if name.endswith("roll") else ()
+    match axes:
+        case "each":
+            count = 3 if name == "numpy.where" else 2 if takes(function) == 2 else 1
+            others = [ROWS[0] + k for k in range(count - 1)]
+            assert np.array_equal(function(ROWS, *others), of_rows(name, *others))
+        case "alike":
+            assert np.array_equal(function(ROWS), of_rows(name))
+        case "along" | "along all" | "in order":
+            rows = ROWS[:, :1] if name.endswith("squeeze") else ROWS
+            wanted = np.stack([function(row, *extra, axis=0) for row in rows])
+            assert np.allclose(function(rows, *extra, axis=1), wanted)
+            if axes == "along all":
+                assert np.allclose(function(ROWS, axis=(1, 2)), of_rows(name))
+            elif axes == "in order":
+                whole = [function(row, *extra).ravel() for row in ROWS]
+                flat = [function(row.ravel(), *extra) for row in ROWS]
+                assert np.allclose(whole, flat)
+        case "joins":
+            wanted = np.stack([function([row, row], axis=0) for row in ROWS])
+            assert np.array_equal(function([ROWS, ROWS], axis=1), wanted)
+        case "rows":
+            made = list(function(ROWS)) if callable(function) else []
+            first = made[0][1] if name == "enumerate" else made[0]
+            expected = ROWS[-1] if name == "reversed" else ROWS[0]
+            assert np.array_equal(first[0] if name == "zip" else first, expected)
+        case "columns":
+            matrix = ROWS[0] + 8.0 * np.eye(4)
+            if name.endswith("lu_solve"):
+                matrix = scipy.linalg.lu_factor(matrix)
+            wanted = np.stack([function(matrix, row) for row in ROWS[0]], axis=1)
+            assert np.allclose(function(matrix, ROWS[0].T), wanted)
 
 
 CALLS: dict[str, tuple[Call, Call]] = {

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.ir.nodes import Atom, Const, Star
-from adcompiler.ops.registry import hashable
+from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.typed.values import simple
 
 
@@ -52,8 +52,12 @@ class Either:
 
 
 UNSET = np._NoValue
-NO_KEEPDIMS = {"keepdims": Either((UNSET, False))}
-ALL = {"where": Either((UNSET, True))}
+NOT_GIVEN = {"keepdims": False, "where": True}
+"""Values of parameters that mean the same as leaving these away, where NumPy tells the two apart.
+"""
+STARTS = {"sum": 0, "prod": 1}
+"""What reductions of these transfers start from, if nothing is said."""
+
 METHOD_DEFAULTS: dict[Any, dict[str, Any]] = {
     np.ndarray.reshape: {"order": "C"},
     np.ndarray.copy: {"order": "C"},
@@ -71,16 +75,14 @@ METHOD_DEFAULTS: dict[Any, dict[str, Any]] = {
 }
 """Defaults of functions whose signature cannot be read, or does not say them."""
 
-MEANINGS: dict[Any, dict[str, Any]] = {
-    **{f: {"initial": Either((UNSET, 0)), **NO_KEEPDIMS, **ALL} for f in (np.sum, np.nansum)},
-    **{f: {"initial": Either((UNSET, 1)), **NO_KEEPDIMS, **ALL} for f in (np.prod, np.nanprod)},
-    **{f: {**NO_KEEPDIMS, **ALL} for f in (
-        np.mean, np.var, np.std, np.max, np.min, np.amax, np.amin, np.nanmean, np.nanvar,
-        np.nanstd, np.nanmax, np.nanmin, np.all, np.any, np.ptp, np.median, np.average,
-        np.nanmedian, np.argmax, np.argmin, np.count_nonzero,
-    )},
-}
-"""Values that mean the same as a default that stands for "not given"."""
+
+def meanings(function: Any, defaults: dict[str, Any]) -> dict[str, Any]:
+    """Return values that mean the same as a default that stands for "not given"."""
+    known = {**NOT_GIVEN, "initial": STARTS.get(REGISTRY.facts(function).transfer or "", UNSET)}
+    return {
+        name: Either((UNSET, known[name])) for name, default in defaults.items()
+        if default is UNSET and name in known
+    }
 
 
 @functools.lru_cache(maxsize=4096)
@@ -95,7 +97,7 @@ def default_values(function: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
     except (TypeError, ValueError):
         return (), known
     table = {p.name: p.default for p in parameters}
-    meant = {k: v for k, v in MEANINGS.get(function, {}).items() if k in table}
+    meant = meanings(function, table)
     positional = [
         p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
     ]
