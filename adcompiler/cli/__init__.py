@@ -87,6 +87,10 @@ def add_dump(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     parser.add_argument(
         "--stage", choices=STAGES, default="source", help="stop after this stage and show the IR",
     )
+    parser.add_argument(
+        "--native", choices=("numba",), default="",
+        help="write native loops of one function, as a module that needs numba and NumPy only",
+    )
     parser.add_argument("-o", "--output", metavar="FILE", help="write there, not to stdout")
     parser.set_defaults(run=run_dump)
 
@@ -97,7 +101,8 @@ def run_dump(options: argparse.Namespace) -> int:
         text = dump_sparse(options)
     else:
         text = dump(options.target, DumpOptions(
-            options.mode, options.argnums, options.has_aux, options.args, options.stage
+            options.mode, options.argnums, options.has_aux, options.args, options.stage,
+            options.native,
         ))
     if options.output:
         with open(options.output, "w", encoding="utf-8") as file:

@@ -11,13 +11,14 @@ from inspect import Parameter
 from typing import Any
 
 from adcompiler.api.grad import Derivative
+from adcompiler.backends.native.alone import standing_alone
 from adcompiler.backends.python.printer.merge import merge
 from adcompiler.cli.target import UsageError, load_target, without_name
-from adcompiler.compile.modes import named
+from adcompiler.compile.modes import MODES, named
 from adcompiler.compile.pipeline import Emitted, Request, stages
 from adcompiler.dispatch import Options, Specialisations
 from adcompiler.dispatch.annotations import assumptions, parse_arguments, types_of_parameters
-from adcompiler.errors import ADError
+from adcompiler.errors import ADError, Declined, UnsupportedError
 from adcompiler.frontend.depth import compiling
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Function
@@ -34,6 +35,7 @@ class DumpOptions:
     has_aux: bool = False
     args: str = ""
     stage: str = "source"
+    native: str = ""
 
 
 def dump(target: str, options: DumpOptions) -> str:
@@ -44,6 +46,8 @@ def dump(target: str, options: DumpOptions) -> str:
     if options.stage != "source":
         texts = [run_possible(name, r, options.stage)[1] for name, r in requests.items()]
         return "\n\n".join(map(str, texts)) + "\n"
+    if options.native and len(requests) != 1:
+        raise UsageError("--native writes one function: name it, as in module.py:function")
     writer = f"adcompiler {version('adcompiler')}"
     head = [f"# Derivatives of functions in {module}, written by {writer}."]
     texts = []
@@ -51,9 +55,24 @@ def dump(target: str, options: DumpOptions) -> str:
         request, emitted = run_possible(name, possible, "source")
         assert isinstance(emitted, Emitted)
         check_importable(emitted, f"{module}.{name}")
-        texts.append(emitted.text)
+        texts.append(loops_alone(request, emitted) if options.native else emitted.text)
         head.append(f"# {emitted.entry}: for {signature_text(request)}")
-    return "\n".join([*head, "", merge(texts)])
+    return "\n".join([*head, "", texts[0] if options.native else merge(texts)])
+
+
+def loops_alone(request: Request, emitted: Emitted) -> str:
+    """Return the native loops of what was emitted, as a module that needs no adcompiler."""
+    mode = MODES[request.mode]
+    try:
+        if not mode.has_loops or mode.halves or request.has_aux:
+            raise Declined("there are no loops that stand alone for this mode, or with aux")
+        return standing_alone(emitted.product, emitted.unit)
+    except Declined as declined:
+        origin = declined.origin or emitted.product.functions[0].origin
+        raise UnsupportedError([origin.finding(
+            f"the native backend has nothing for this: {declined.problem}",
+            "leave --native out", "native",
+        )]) from None
 
 
 def run_possible(name: str, requests: list[Request], stage: str) -> tuple[Request, Any]:

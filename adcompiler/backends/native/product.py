@@ -233,6 +233,18 @@ def {name}_native({all_names}):
 
 def called(loops: LoopFunction, names: list[str], otherwise: list[str], rest: str = "") -> str:
     """Return the lines that call the loops and return what they give, and the rest."""
+    results, values = outputs_of(loops, names)
+    given = ", ".join(p.part.replace("{}", names[p.position]) for p in loops.parameters)
+    lines = [
+        "try:", f"    done, {', '.join(results)} = {loops.name}({given})",
+        "except refusals():  # Python tells what is wrong", "    done = False", "if not done:",
+        *(f"    {line}" for line in otherwise), f"return {values}{rest}",
+    ]
+    return "\n".join(f"    {line}" for line in lines)
+
+
+def outputs_of(loops: LoopFunction, names: list[str]) -> tuple[list[str], str]:
+    """Return names for the outputs of loops, and the text of what is returned of them."""
     taken = {*names, "done"}
     results = []
     for i, _ in enumerate(loops.outputs):
@@ -243,14 +255,7 @@ def called(loops: LoopFunction, names: list[str], otherwise: list[str], rest: st
     values = [value_of(*pair) for pair in zip(loops.outputs, results, strict=True)]
     listed = [result if output.numpy else f"{result}.tolist()"
               for output, result in zip(loops.outputs, results, strict=True)]
-    given = ", ".join(p.part.replace("{}", names[p.position]) for p in loops.parameters)
-    lines = [
-        "try:", f"    done, {', '.join(results)} = {loops.name}({given})",
-        "except refusals():  # Python tells what is wrong", "    done = False", "if not done:",
-        *(f"    {line}" for line in otherwise),
-        f"return {written(loops.form, values, listed)}{rest}",
-    ]
-    return "\n".join(f"    {line}" for line in lines)
+    return results, written(loops.form, values, listed)
 
 
 def leaves(loops: LoopFunction, names: list[str], seeds: Sequence[str] = ()) -> str:

@@ -1,0 +1,62 @@
+"""Native loops as a module of their own, which needs numba and NumPy but not this package."""
+
+from __future__ import annotations
+
+from adcompiler.backends.native.loops import INT, LoopFunction
+from adcompiler.backends.native.printer import DTYPES, printed
+from adcompiler.backends.native.product import CLASSES, check_names, lowered, outputs_of
+from adcompiler.backends.native.values import Declined
+from adcompiler.products.product import Product
+from adcompiler.typed.unit import Unit
+
+HEAD = '''import math
+import operator
+
+import numba
+import numpy as np
+
+compiled = numba.njit(error_model="numpy", cache=True)
+'''
+
+
+def standing_alone(product: Product, unit: Unit) -> str:
+    """Return the text of a module of loops, and of the function that calls them.
+
+    Where Python would take over, that function raises. Raises Declined.
+    """
+    function = product.functions[0]
+    if product.effects != "written":
+        raise Declined("it has effects", function.origin)
+    loops = lowered(product.functions, unit, f"{function.name}_loops")
+    if loops.apart:
+        raise Declined("arguments are written into", function.origin)
+    names = [param.var.name for param in function.params]
+    check_names(names, {function.name, loops.name, "numba", "operator"}, function)
+    body = printed(loops, f"Compute `{function.name}`; return False first where Python has to.")
+    return f"{HEAD}{body}{caller(function.name, loops, names, product.docs[function.name])}"
+
+
+def caller(name: str, loops: LoopFunction, names: list[str], doc: str) -> str:
+    """Return the text of the function that calls the loops."""
+    results, values = outputs_of(loops, names)
+    given = ", ".join(
+        converted(p.part.replace("{}", names[p.position]), p.dtype, p.ndim)
+        for p in loops.parameters
+    )
+    lines = [
+        f"done, {', '.join(results)} = {loops.name}({given})", "if not done:",
+        '    raise ArithmeticError("the loops came to what only Python does, such as raising "',
+        '                          "for an index out of bounds or a division by zero")',
+        f"return {values}",
+    ]
+    text = "\n".join(f"    {line}" for line in lines)
+    return f'\n\ndef {name}({", ".join(names)}):\n    """{doc}"""\n{text}\n'
+
+
+def converted(text: str, dtype: str, ndim: int | None) -> str:
+    """Return the text of an argument as the loops take it."""
+    if ndim is None:
+        return f"{'operator.index' if dtype == INT else CLASSES[dtype][0]}({text})"
+    if text.startswith("np.array("):
+        return text
+    return f'np.asarray({text}).astype({DTYPES[dtype]}, casting="safe", copy=False)'
