@@ -21,6 +21,8 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.regions import LAST, SKIPS
 from adcompiler.ir.visit import bound_inside, defined, substitute_statement, used, walk, with_blocks
+from adcompiler.ops.facts import VIEW
+from adcompiler.ops.registry import REGISTRY
 from adcompiler.optimise.stores import is_zero
 from adcompiler.runtime import add_at, unbroadcast
 from adcompiler.typed.unit import Unit
@@ -207,7 +209,7 @@ class _Copies:
             return False
         if is_scatter(rhs) or (isinstance(rhs.func, Const) and rhs.func.value is unbroadcast):
             return self.is_whole(unstar(rhs.args[0]), seen)
-        return not self.operands(atom, rhs)
+        return not self.operands(atom, rhs) and not gives_views(rhs)
 
     # -- parts that nothing writes into --------------------------------------------------------
 
@@ -277,6 +279,12 @@ def copied(rhs: Rhs) -> Var | None:
         case Call(Const(function), (Var() as original,), ()) if function is np.copy:
             return original
     return None
+
+
+def gives_views(rhs: Call) -> bool:
+    """Say whether a function gives views; that of a number, broadcast, cannot be written into."""
+    function = rhs.func.value if isinstance(rhs.func, Const) else None
+    return any(shares.how == VIEW for shares in REGISTRY.facts(function).shares or ())
 
 
 def is_scatter(rhs: Rhs | None) -> bool:

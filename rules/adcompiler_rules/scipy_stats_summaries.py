@@ -30,6 +30,8 @@ def expanded(value: Any, axis: Any, keepdims: bool) -> Any:
 
 def extent(a: Any, axis: Any) -> Any:
     """Return how many numbers are reduced into one."""
+    if isinstance(axis, tuple):
+        return math.prod([np.shape(a)[i] for i in axis])
     return np.size(a) if axis is None else np.shape(a)[axis]
 
 
@@ -99,6 +101,7 @@ def moment_slope(deviation: Any, order: Any, axis: Any) -> Any:
 @rrule(stats.moment, wrt=("a",), domain=lambda rng: [
     call(rng.normal(size=5), 3), call(rng.normal(size=(4, 5)), 2, 1), call(rng.normal(size=4), 1),
     call(rng.normal(size=(4, 5)), 4, None), call(rng.normal(size=(4, 5)), 3, 0, center=0.3),
+    call(rng.normal(size=(2, 3, 4)), 3, (0, 2)),
 ])
 def moment_rule(a, order=1, axis=0, *, center=None, keepdims=False):
     refuse_complex(a)

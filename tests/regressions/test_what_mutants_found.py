@@ -261,3 +261,15 @@ def test_arrays_to_the_power_of_lists(exponent: Any) -> None:
     assert np.allclose(found[1], expected[1])
     other = grad(lambda x, y: np.sum(y**x), (0, 1))(base, exponent)
     assert np.allclose(other[0], np.array(exponent) ** base * np.log(exponent))
+
+
+def test_a_number_spread_over_an_array_is_copied_before_it_is_written_into() -> None:
+    def f(x: Any) -> Any:
+        total = sum(x)
+        for k in range(2):
+            total = total + x[k] * x[0]
+        return total
+
+    x = np.array([0.3, 0.5, 0.7])
+    assert np.allclose(grad(f)(x), [2.1, 1.3, 1.0])
+    assert np.allclose(vjp(f, x)[1](1.0)[0], [2.1, 1.3, 1.0])
