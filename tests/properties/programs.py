@@ -466,7 +466,10 @@ class Writer(Everyday):
         params = (*types, *inactive.values(), None)
         names += inactive
         depth = 2 if self.writing else 3
-        rows += ["", *self.function("f", names, params, result, env, depth, self.size)]
+        main = self.function("f", names, params, result, env, depth, self.size)
+        rows += ["", *main]
+        if any("change" in row for row in main):
+            self.used.add("call_procedure")  # whichever statement calls it
         if any("Box(" in row for row in rows):
             rows[body:body] = ["", "class Box:", "    def __init__(self, level, data):",
                                "        self.level = level", "        self.data = data", ""]
