@@ -1,4 +1,8 @@
-"""Every test run keeps its emitted modules in a place of its own, and draws the same examples."""
+"""Every test run keeps its emitted modules in a place of its own, and draws the same examples.
+
+The verifier runs after each stage and pass of what is compiled, unless ``ADCOMPILER_VERIFY`` is set
+to nothing.
+"""
 
 import os
 
@@ -10,6 +14,8 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("repeatable")
+
+os.environ.setdefault("ADCOMPILER_VERIFY", "1")
 
 
 @pytest.fixture(autouse=True, scope="session")
