@@ -209,12 +209,29 @@ def cells_of(module: str, name: str) -> Iterator[Cell]:
         yield Cell(module, name, args)
         if i:
             continue
+        for special in special_points(args):
+            if worth(quiet(function, *special)):
+                yield Cell(module, name, special)
         for option in dict.fromkeys(names):
             if option in BUFFERS:
                 yield from with_buffers(module, name, args, option, function)
             for value in OPTIONS.get(option, ()):
                 if worth(quiet(function, *args, **{option: value})):
                     yield Cell(module, name, args, {option: value})
+
+
+def special_points(args: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    """Yield arguments of which the first array or float is zero, all ties, or of few elements."""
+    for i, x in enumerate(args):
+        if isinstance(x, np.ndarray) and x.dtype.kind == "f":
+            points = [np.zeros_like(x), -np.zeros_like(x), np.full_like(x, 0.5), x[:1], x[:0]]
+        elif isinstance(x, float):
+            points = [0.0, -0.0, 1.0]
+        else:
+            continue
+        for point in points:
+            yield (*args[:i], point, *args[i + 1 :])
+        return
 
 
 def with_buffers(

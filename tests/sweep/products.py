@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler import ADError, jacobian_sparsity, jacrev, jvp, source, value_and_grad, vjp
+from adcompiler import ADError, hessian, jacobian_sparsity, jacrev, jvp, source, value_and_grad, vjp
 from tests.sweep.cells import METHODS, Cell, leaves, quiet
 
 SECONDS = 25
@@ -191,8 +191,18 @@ def compared(cell: Cell) -> Outcome:
     v = np.sin(1.0 + np.arange(np.size(x))).reshape(np.shape(x)) if np.ndim(x) else 0.7
     along = slope(program.function, program.values, i, v)
     if along is None:
-        return Outcome("skipped", "kink")
+        return at_kink(program, i, wanted)
     return derivatives(cell, program, i, v, along, pullback(1.0))
+
+
+def at_kink(program: Program, i: int, wanted: Any) -> Outcome:
+    """Say whether a gradient is there, of the right shape, where differences tell nothing."""
+    value, g = value_and_grad(program.function, argnums=i)(*copy.deepcopy(program.values))
+    if not same(value, wanted):
+        return Outcome("wrong", f"value_and_grad {value!r}, not {wanted!r}")
+    if np.shape(g) != np.shape(program.values[i]):
+        return Outcome("wrong", f"a gradient of shape {np.shape(g)}")
+    return Outcome("skipped", "kink")
 
 
 def derivatives(
@@ -217,6 +227,7 @@ def derivatives(
     for name, compute in {
         "jvp": lambda: jvp(f, tuple(copy.deepcopy(values)), (v,), argnums=(i,))[1],
         "jacobian": lambda: along_jacobian(program, i, v, along),
+        "hessian": lambda: along_hessian(program, i, v, along),
         "dump": lambda: dumped(f, values, i, v),
     }.items():
         try:
@@ -224,7 +235,7 @@ def derivatives(
         except ADError:
             late.append(name)
             continue
-        if not same(other, along, TOLERANCE):
+        if isinstance(other, str) or not same(other, along, TOLERANCE):
             return Outcome("wrong", f"{name} {other!r}, differences {along!r}")
     return Outcome("right", ", ".join(f"{name} refused" for name in late))
 
@@ -248,6 +259,17 @@ def along_jacobian(program: Program, i: int, v: Any, along: Any) -> Any:
         if np.any((np.abs(flat) > 1e-12) & ~np.reshape(pattern, flat.shape)):
             return "the pattern lacks entries"
     return along
+
+
+def along_hessian(program: Program, i: int, v: Any, along: Any) -> Any:
+    """Return ``along``, or what tells that the Hessian is wrong."""
+    gradient = value_and_grad(program.function, argnums=i)
+    wanted = slope(lambda *given: gradient(*given)[1], program.values, i, v)
+    if wanted is None:
+        return along
+    matrix = hessian(program.function, argnums=i)(*copy.deepcopy(program.values))
+    product = np.tensordot(matrix, v, np.ndim(v)) if np.ndim(v) else matrix * v
+    return along if same(product, wanted, 20 * TOLERANCE) else f"{product!r}, not {wanted!r}"
 
 
 def dumped(f: Callable[..., Any], values: list[Any], i: int, v: Any) -> Any:
