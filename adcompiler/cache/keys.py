@@ -17,6 +17,7 @@ import os
 import sys
 import types
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ import numpy as np
 from adcompiler.frontend.scope import MISSING, Scope
 from adcompiler.frontend.source import read_source
 from adcompiler.ir import types as t
-from adcompiler.ops.facts import UNKNOWN
+from adcompiler.ops.facts import UNKNOWN, Facts
 from adcompiler.ops.homes import home_module, instance_name, is_same, qualified_name
 from adcompiler.ops.registry import REGISTRY, Rule
 from adcompiler.typed.derivatives import is_derivative
@@ -397,7 +398,16 @@ def coverage(function: Any, depth: int = 0) -> str:
     if inactive is not None:
         found += f" inactive {inactive.pure}"
     said = REGISTRY.stated(function)
-    return found if said == UNKNOWN else f"{found} facts {said!r}"
+    return found if said == UNKNOWN else f"{found} facts {facts_text(said, depth)}"
+
+
+def facts_text(said: Facts, depth: int) -> str:
+    """Return what is said of a function as text that is the same in other processes."""
+    series = ", ".join(
+        f"{fingerprint(one.series, False, depth + 1)} {one.given} {one.first}"
+        for one in said.recurrence or ()
+    )
+    return f"{replace(said, recurrence=None)!r} recurrence ({series})"
 
 
 def rules_manifest(rules: Iterable[Rule]) -> list[list[str]] | None:
