@@ -23,7 +23,6 @@ from adcompiler.runtime import check_bound, store_global
 from adcompiler.specialise.access import Access
 from adcompiler.specialise.calls.chosen import one_of_functions
 from adcompiler.specialise.calls.dispatch import call
-from adcompiler.specialise.calls.operator_methods import truth_of_instance
 from adcompiler.specialise.displays import Displays
 from adcompiler.specialise.early import at_once, refuse_early
 from adcompiler.specialise.folds.iterator import computes_items, gives_items, makes_iterator
@@ -37,6 +36,7 @@ from adcompiler.specialise.storage.choices import (
 )
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.state import Reference, State
+from adcompiler.specialise.truths import Truths
 
 
 @dataclass(eq=False)
@@ -54,7 +54,7 @@ class Joined:
     again: dict[int, Reference] = field(default_factory=dict)
 
 
-class Specialiser(Loops, Regions, Displays, Access):
+class Specialiser(Loops, Regions, Displays, Access, Truths):
     """Evaluates IR over types and writes the specialised statements to ``out``."""
 
     # -- blocks and statements -----------------------------------------------------------------
@@ -227,17 +227,6 @@ class Specialiser(Loops, Regions, Displays, Access):
             results[index] = heap.read(there, latest, node.origin, node.results[index].name)
         return results
 
-    def truth_in_arm(self, atom: Atom, condition: Atom, chosen: bool) -> bool | None:
-        """Return the truth of a value in an arm of a branch, None if it is not known.
-
-        In its arms the condition itself is true, and false: ``c and False`` is false.
-        """
-        if atom is condition:
-            return chosen
-        known = self.unit.truths.get(atom)
-        simple = isinstance(atom, Const) and (atom.value is None or type(atom.value) in t.OPTIONS)
-        return bool(getattr(atom, "value", None)) if simple else known
-
     def join_result(
         self, node: If, index: int, a: Atom, b: Atom,
         arms: list[tuple[list[Statement], tuple[Atom, ...] | None]],
@@ -376,24 +365,6 @@ class Specialiser(Loops, Regions, Displays, Access):
             if type(a.value) in (int, float, bool, str) and repr(a.value) == repr(b.value):
                 return a
         return None
-
-    def truth(self, atom: Atom, origin: Origin) -> Atom:
-        """Return the condition ``atom`` as a constant if its truth is known."""
-        if isinstance(atom, Const):
-            try:
-                return Const(bool(atom.value))
-            except Exception:
-                return atom
-        if atom in self.unit.truths:
-            return Const(self.unit.truths[atom])
-        type_ = self.unit.type(atom)
-        if isinstance(type_, (t.FunctionType, t.Method)):
-            return Const(True)
-        if isinstance(type_, t.Tuple):
-            return Const(bool(type_.items))
-        if isinstance(type_, t.Object):
-            return truth_of_instance(self, atom, type_, origin)
-        return atom
 
     # -- right-hand sides ----------------------------------------------------------------------
 
