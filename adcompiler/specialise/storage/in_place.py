@@ -10,15 +10,16 @@ from adcompiler.analyses.aliasing import noticed_writes
 from adcompiler.analyses.storage import IN_PLACE
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Const, Do, Let, Origin, Statement, Var, operands, unstar,
+    Atom, Block, Call, Const, Do, Let, Statement, Var, operands, unstar,
 )
 from adcompiler.ir.visit import with_blocks
-from adcompiler.runtime import check_rebinds, keeps_shape
+from adcompiler.runtime import check_rebinds
 from adcompiler.runtime.sequences import joined
 from adcompiler.specialise.calls.libraries import INSTALLED, STANDARD
 from adcompiler.specialise.folds.in_place import SIGNS, refuse_write
 from adcompiler.specialise.folds.sequence import joins
 from adcompiler.specialise.generators import report_generators
+from adcompiler.specialise.storage.operators_in_place import check_shape
 from adcompiler.specialise.writer import Writer
 
 OF_NUMBERS = frozenset({
@@ -70,22 +71,8 @@ def without_writes(
                 if SIGNS[plain] == "+" and joins(map(s.unit.type, map(unstar, args))):
                     plain = joined
                 yield Let(target, Call(Const(plain), args), origin)
-                yield from shape_check(s, unstar(args[0]), target, origin)
+                with s.writing_to([]) as checks:
+                    check_shape(s, unstar(args[0]), target, origin)
+                yield from checks
             case _:
                 yield with_blocks(statement, within)
-
-
-def shape_check(s: Writer, old: Atom, new: Var, origin: Origin) -> Iterator[Statement]:
-    """Yield the check that writing in place would have been possible: the shape stays."""
-    unit = s.unit
-    type_ = unit.type(old)
-    if not isinstance(type_, t.Array) or unit.shape_class(old) == unit.shape_class(new):
-        return
-    shapes = []
-    for array in (old, new):
-        shape = Var("shape", True)
-        unit.record(shape, Attribute(array, "shape"), t.Tuple((t.INT,) * type_.ndim))
-        unit.writes.checks.add(shape)
-        shapes.append(shape)
-        yield Let(shape, Attribute(array, "shape"), origin)
-    yield Do(Call(Const(keeps_shape), tuple(shapes)), origin)

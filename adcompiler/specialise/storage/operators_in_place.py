@@ -90,7 +90,7 @@ def is_part_of_array(s: Writer, x: Var) -> bool:
     return isinstance(read, Item) and isinstance(s.unit.type(read.obj), t.Array)
 
 
-def check_shape(s: Writer, old: Var, new: Var, origin: Origin) -> None:
+def check_shape(s: Writer, old: Atom, new: Var, origin: Origin) -> None:
     """Write the check that writing in place is possible: the shape stays."""
     unit = s.unit
     type_ = unit.type(old)
