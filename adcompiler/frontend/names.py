@@ -145,6 +145,20 @@ def assigned_after(function: Any, nested: Any) -> set[str]:
     return later - targets_around(function, nested)
 
 
+def assigned_around(function: Any, nested: Any) -> dict[str, bool]:
+    """Return the names that get what the statement around ``nested`` makes: after it is made.
+
+    Each with whether that is ``nested`` itself.
+    """
+    return {
+        name: node.value is nested
+        for node in gast.walk(function) if isinstance(node, gast.Assign | gast.AnnAssign)
+        and node.value is not None and any(inner is nested for inner in gast.walk(node.value))
+        for target in (node.targets if isinstance(node, gast.Assign) else (node.target,))
+        for name in assigned_names(target)
+    }
+
+
 def targets_around(function: Any, nested: Any) -> set[str]:
     """Return the targets of the comprehensions of ``function`` whose items make ``nested``.
 

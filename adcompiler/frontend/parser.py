@@ -20,7 +20,7 @@ from adcompiler.frontend.forms import in_other_forms
 from adcompiler.frontend.generators import Generators
 from adcompiler.frontend.interface import NORMAL, RAISES, End
 from adcompiler.frontend.mutual import untangle
-from adcompiler.frontend.names import assigned_after
+from adcompiler.frontend.names import assigned_after, assigned_around
 from adcompiler.frontend.patterns import Patterns
 from adcompiler.frontend.regions import Regions
 from adcompiler.frontend.state import Recipe, State
@@ -131,6 +131,11 @@ class _FunctionParser(
             ))
         if child.states:
             return self.reject(node, rejected.ESCAPING_STATE, name=child.states[0])
+        late = late or tuple(
+            captured for captured, kept in assigned_around(self.node, node).items()
+            if captured in child.captures
+            and (kept or self.is_unsure(self.env.get(captured, UNDEF)))
+        )
         if late:
             self.reject(node, rejected.REBOUND_CAPTURE, name=late[0])
         captures = tuple(self.load(captured, True) for captured in child.captures)

@@ -214,7 +214,10 @@ def convolution_samples(rng: np.random.Generator) -> list[Call]:
     ]
 
 
-@rrule(np.convolve, wrt=("a", "v"), bilinear=(0, 1), domain=convolution_samples)
+@rrule(np.convolve, wrt=("a", "v"), bilinear=(0, 1), domain=lambda rng: [
+    *convolution_samples(rng), call(0.7, rng.normal(size=3)), call(rng.normal(size=3), 1.5),
+    call(0.7, 1.5),
+])
 def convolve_rule(a, v, mode="full"):
     """Differentiate ``y[k] = sum(a[n] * v[k - n])``: ``da[n] = sum(dy[k] * conj(v[k - n]))``."""
     y = np.convolve(a, v, mode)
@@ -227,8 +230,8 @@ def convolve_rule(a, v, mode="full"):
             dfull = np.pad(dy, (short // 2, short - short // 2))
         else:
             dfull = np.pad(dy, short)
-        da = np.correlate(dfull, v, "valid")
-        dv = np.correlate(dfull, a, "valid")
+        da = np.correlate(dfull, v if np.ndim(v) else np.atleast_1d(v), "valid")
+        dv = np.correlate(dfull, a if np.ndim(a) else np.atleast_1d(a), "valid")
         return project(da, a), project(dv, v)
 
     return y, convolve_pullback

@@ -273,3 +273,31 @@ def test_a_number_spread_over_an_array_is_copied_before_it_is_written_into() -> 
     x = np.array([0.3, 0.5, 0.7])
     assert np.allclose(grad(f)(x), [2.1, 1.3, 1.0])
     assert np.allclose(vjp(f, x)[1](1.0)[0], [2.1, 1.3, 1.0])
+
+
+def made_of_itself(x: float) -> float:
+    def twice(g: Any) -> Any:
+        return lambda y: g(g(y))
+
+    h = twice(lambda y: h(y) * x if y > 3.0 else y + 1.0)
+    return h(x)
+
+
+def rebound_to_itself(x: float) -> float:
+    h = lambda y: y * y  # noqa: E731
+    h = lambda y: h(y) * x if y > 3.0 else y + 1.0  # noqa: E731
+    return h(x)
+
+
+@pytest.mark.parametrize("f", [made_of_itself, rebound_to_itself])
+def test_a_function_that_reads_what_it_becomes_is_refused(f: Any) -> None:
+    with pytest.raises(UnsupportedError, match="read by the function made here"):
+        grad(f)(0.7)
+
+
+def test_a_function_may_read_what_was_there_before() -> None:
+    def f(x: float) -> float:
+        x = sum(map(lambda y: y * x, [1.0, 2.0]))  # noqa: C417
+        return x * x
+
+    assert grad(f)(0.7) == pytest.approx(18.0 * 0.7)

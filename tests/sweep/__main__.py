@@ -1,4 +1,4 @@
-"""``python -m tests.sweep --part 3/20 --seconds 600``: run a slice of the sweep; tell what came out.
+"""``python -m tests.sweep --part 3/20 --seconds 600``: run a slice of the sweep; tell its outcome.
 
 With ``--log FILE`` what was done is added to that file, function by function; what is in it is not
 run again, so that a run that was stopped goes on where it was. A tally of the file is printed.

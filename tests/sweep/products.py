@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler import ADError, hessian, jacobian_sparsity, jacrev, jvp, source, value_and_grad, vjp
+from adcompiler.runtime import StretchedError
 from tests.sweep.cells import METHODS, Cell, leaves, quiet
 
 SECONDS = 25
@@ -141,11 +142,14 @@ def same(a: Any, b: Any, tolerance: float = 1e-12) -> bool:
 
 
 def slope(f: Callable[..., Any], values: list[Any], i: int, v: Any) -> Any:
-    """Return central differences, None where two steps do not agree: at a kink."""
+    """Return central differences, None where two steps, or two sides, do not agree: at a kink."""
     found = []
+    here = np.asarray(f(*copy.deepcopy(values)))
     for h in (1e-5, 3e-6):
         above, below = f(*moved(values, i, h * v)), f(*moved(values, i, -h * v))
         found.append((np.asarray(above) - np.asarray(below)) / (2.0 * h))
+        if not same((np.asarray(above) - here) / h, (here - np.asarray(below)) / h, 1e-3):
+            return None
     if not np.all(np.isfinite(found[0])) or not same(found[0], found[1], 1e-5):
         return None
     return found[1]
@@ -232,7 +236,7 @@ def derivatives(
     }.items():
         try:
             other = compute()
-        except ADError:
+        except (ADError, StretchedError):  # a dumped module is for arrays of one shape
             late.append(name)
             continue
         if isinstance(other, str) or not same(other, along, TOLERANCE):
