@@ -35,6 +35,9 @@ def polymul(a1: Any, a2: Any) -> Any:
 
 def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
     """``np.polyint``."""
+    m = int(m)
+    if m < 0:
+        raise ValueError("Order of integral must be positive (see polyder)")
     y = np.asarray(p)
     for i in range(m):
         constant = np.zeros(1) if k is None else np.atleast_1d(k)[i : i + 1]

@@ -361,7 +361,7 @@ def rfftfreq_rule(n, d=1.0):
 
 
 non_differentiable(
-    scipy.fft.next_fast_len, scipy.fft.prev_fast_len, scipy.fft.fhtoffset, scipy.fft.get_workers
+    scipy.fft.next_fast_len, scipy.fft.prev_fast_len, scipy.fft.get_workers
 )
 
 state_facts("scipy.fft")

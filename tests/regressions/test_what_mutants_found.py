@@ -301,3 +301,26 @@ def test_a_function_may_read_what_was_there_before() -> None:
         return x * x
 
     assert grad(f)(0.7) == pytest.approx(18.0 * 0.7)
+
+
+def test_polynomials_are_integrated_as_often_as_numpy_does() -> None:
+    def f(p: Any, times: Any) -> Any:
+        return np.sum(np.polyint(p, times) ** 2)
+
+    p = np.array([0.6, 0.3])
+    assert np.array_equal(grad(f)(p, 0.3), 2.0 * p)
+    assert np.array_equal(grad(f)(p, 1.7), grad(f)(p, 1))
+    with pytest.raises(ValueError, match="Order of integral must be positive"):
+        value_and_grad(f)(p, -1)
+
+
+def test_the_offset_of_a_hankel_transform_has_a_derivative() -> None:
+    fhtoffset = pytest.importorskip("scipy.fft").fhtoffset
+
+    def f(step: float, order: float, bias: float) -> Any:
+        return fhtoffset(step, order, bias=bias)
+
+    at = np.array([0.3, 0.7, 0.2])
+    found = grad(f, (0, 1, 2))(*at)
+    for i, e in enumerate(1e-6 * np.eye(3)):
+        assert found[i] == pytest.approx((f(*(at + e)) - f(*(at - e))) / 2e-6, rel=1e-6)
