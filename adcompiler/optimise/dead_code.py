@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from typing import Any
 
 from adcompiler.analyses.purity import Purity
 from adcompiler.ir.nodes import (
-    Atom, Block, Call, Const, Do, If, Let, Loop, Statement, Try, Var, With, operands,
+    Atom, Block, Call, Const, Do, If, Let, Loop, Region, Statement, Try, Var, operands,
 )
 from adcompiler.ir.visit import blocks_of, bound_inside, direct_uses, used, with_blocks
 
@@ -66,7 +67,7 @@ class _DeadCode:
                 return self.branch(statement, live)
             case Loop():
                 return self.loop(statement, live)
-            case With() | Try():
+            case Region():
                 return self.region(statement, live)
         live.update(a for a in direct_uses(statement) if isinstance(a, Var))
         return statement
@@ -86,7 +87,7 @@ class _DeadCode:
             return node
         return replace(node, then=arms[0], orelse=arms[1], results=results)
 
-    def region(self, node: With | Try, live: set[Var]) -> Statement:
+    def region(self, node: Any, live: set[Var]) -> Statement:
         wanted = [i for i, result in enumerate(node.results) if result in live]
         live.difference_update(node.results)
         needed: set[Var] = set()
@@ -101,14 +102,13 @@ class _DeadCode:
             needed.update(inside)
             return new
 
-        new = with_blocks(node, arm)
+        new: Any = with_blocks(node, arm)
         live.update(needed - set(bound_inside(node)))
         live.update(a for a in direct_uses(node) if isinstance(a, Var))
-        assert isinstance(new, (With, Try))
         results = tuple(node.results[i] for i in wanted)
         if results == node.results and blocks_of(new) == blocks_of(node):
-            return node
-        return replace(new, results=results)
+            return node  # type: ignore[no-any-return]
+        return replace(new, results=results)  # type: ignore[no-any-return]
 
     def loop(self, node: Loop, live: set[Var]) -> Statement | None:
         collects = [i for i, c in enumerate(node.collects) if c in live]

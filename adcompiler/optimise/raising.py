@@ -32,8 +32,13 @@ def with_raising_kept(unit: Unit, statements: Sequence[Statement], needed: Seque
     purity = Purity(unit.type, unit.definition)
     live = list(walk(dead_code(block, purity)))
     read = {s.target for s in live if isinstance(s, Let)}
-    asked = {s.condition for s in live if isinstance(s, If)}
+    asked = {condition for s in live for condition in tested(s)}
     return _Raising(unit, purity, read, asked).block(block).statements
+
+
+def tested(statement: Statement) -> tuple[Atom, ...]:
+    """Return the condition of a branch."""
+    return (statement.condition,) if isinstance(statement, If) else ()
 
 
 class _Raising:
@@ -55,10 +60,10 @@ class _Raising:
                 case Do(rhs, origin) if self.purity.is_pure(rhs) and self.may_raise(rhs):
                     out += self.evaluated(rhs, origin)
                 case _:
-                    if isinstance(statement, If) and statement.condition not in self.asked:
-                        truth = Call(Const(bool), (statement.condition,))
-                        if self.may_raise(truth):
-                            out += self.evaluated(truth, statement.origin)
+                    for condition in tested(statement):
+                        truth = Call(Const(bool), (condition,))
+                        if condition not in self.asked and self.may_raise(truth):
+                            out += self.evaluated(truth, statement.origin)  # type: ignore[union-attr]
                     out.append(with_blocks(statement, self.block))
         if len(out) == len(block.statements) and all(map(operator.is_, out, block.statements)):
             return block
