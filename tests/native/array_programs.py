@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 
@@ -138,6 +140,23 @@ def strides(x, k):
     return total
 
 
+def unpacked(x, steps):
+    total = 0.0
+    for k in range(steps):
+        a, b, c = x[k : k + 3]
+        (p, q), r = (a * b, c), x[0]
+        total += p * q - r * math.sin(a)
+    return total
+
+
+def rows_unpacked(A):
+    first, second, third, fourth = A
+    total = 0.0
+    for i in range(len(first)):
+        total += first[i] * second[i] - third[i] ** 2 * fourth[0]
+    return total
+
+
 def relax(u, f):
     for i in range(1, len(u) - 1):
         u[i] = 0.5 * (u[i - 1] + u[i + 1] + f[i])
@@ -154,7 +173,7 @@ EXACT = {
     gathers: (_x, _index), gathers_of_rows: (_A, _index), gathers_of_pairs: (_A, _index),
     scatters: (_x, _index), stores_rows: (_A, _index), adds_once: (_x, _index), masks: (_x,),
     masks_of_matrices: (_A,), alternating: (_x, 3), over_rows: (_A,),
-    strides: (_x, 3), relax: (_x, _rng.normal(size=7)),
+    unpacked: (_x, 4), rows_unpacked: (_A,), strides: (_x, 3), relax: (_x, _rng.normal(size=7)),
 }
 """Programs of which both backends give the same bits, and arguments."""
 ROUNDED = {

@@ -9,8 +9,8 @@ import pytest
 
 from adcompiler import value_and_grad
 from tests.native.array_programs import (
-    EXACT, PROGRAMS, adds_once, gathers, gathers_of_rows, in_steps, masks, relax, scatters,
-    squares_of_products, steps_by_name,
+    EXACT, PROGRAMS, adds_once, gathers, gathers_of_rows, in_steps, masks, relax, rows_unpacked,
+    scatters, squares_of_products, steps_by_name, unpacked,
 )
 from tests.native.test_backends_agree import outcome, same, watched
 
@@ -59,6 +59,7 @@ def test_other_layouts_and_empty_arrays(program: Any, monkeypatch: pytest.Monkey
     (steps_by_name, (np.ones(5), 0)), (steps_by_name, (np.ones(5), -1)),
     (steps_by_name, (np.ones(5), 2**70)), (masks, (np.zeros(0),)), (in_steps, (np.ones(1),)),
     (adds_once, (np.ones(4), np.array([1, 1, 2]))),
+    (unpacked, (np.ones(2), 1)), (rows_unpacked, (np.ones((3, 2)),)),
     (squares_of_products, (np.ones((0, 3)),)), (squares_of_products, (np.ones((30, 40)),)),
 ])
 def test_what_goes_wrong_goes_wrong_as_in_python(

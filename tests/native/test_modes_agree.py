@@ -64,8 +64,9 @@ def test_a_pullback_is_that_of_the_arguments_as_they_were() -> None:
 
 
 def test_tuples_and_lists_as_results() -> None:
-    _, pullback = vjp(both, X, 0.5, backend="native")
+    value, pullback = vjp(both, X, 0.5, backend="native")
     expected, other = vjp(both, X, 0.5)
+    assert close(value, expected)
     seed = (1.0, [2.0, 3.0], np.ones(5))
     assert close(pullback(seed), other(seed))
     along = (np.ones(5), 2.0)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from adcompiler.backends.native.indexing import cut, last_written
+from adcompiler.backends.native.indexing import cut, last_written, read
 from adcompiler.backends.native.list_functions import gradient
 from adcompiler.backends.native.loops import Binary, Number
 from adcompiler.backends.native.makers import diagonal_bar
@@ -20,8 +20,8 @@ from adcompiler.backends.native.values import (
 from adcompiler.backends.native.writer import Writer
 from adcompiler.ir import types as t
 from adcompiler.runtime import (
-    as_gradient, check_count, keeps_shape, project, same_length, same_shape,
-    same_trailing_shape, seed, unbroadcast,
+    as_gradient, check_count, keeps_shape, project, repack, same_length, same_shape,
+    same_trailing_shape, seed, unbroadcast, unpack,
 )
 from adcompiler.runtime import last_written as last_written_
 from adcompiler.runtime.shaping import diagonal_adjoint
@@ -125,6 +125,39 @@ def counted_right(low: Any, of: Any, count: Any) -> Known:
     return equal_lengths(low, of, Several((None,) * int(count.expr.value)))
 
 
+def unpacked(low: Any, of: Any, count: Any, star: Any) -> Several:
+    """Return the items of an array or a tuple that has as many as are unpacked, without a star."""
+    if not isinstance(star.expr, Number) or int(star.expr.value) >= 0:
+        raise Declined("a sequence is unpacked with a star")
+    number = int(count.expr.value)
+    if isinstance(of, Several) and len(of.items) == number:
+        return of
+    if not isinstance(of, Buffer):
+        raise Declined("what is unpacked is no array")
+    if not low.w.same_length(of.shape[0], Number(number)):
+        low.w.leave_if(Binary("!=", of.shape[0], Number(number)))
+    return Several(tuple(
+        read(low, of, literal(i), "part") for i in range(number)
+    ))
+
+
+def repacked(low: Any, parts: Any, of: Any, star: Any = None) -> Any:
+    """Return the cotangents of what was unpacked as that of the array, or of the tuple."""
+    if star is not None and (not isinstance(star.expr, Number) or int(star.expr.value) >= 0):
+        raise Declined("a sequence is unpacked with a star")
+    if not isinstance(parts, Several) or not isinstance(of, Buffer) or of.dtype != "float64":
+        raise Declined("what is unpacked is no array of floats")
+    if of.ndim != 1 or not all(isinstance(part, Num) for part in parts.items):
+        raise Declined("an array of several axes is unpacked")
+    number = Number(len(parts.items))
+    if not low.w.same_length(of.shape[0], number):
+        low.w.leave_if(Binary("!=", of.shape[0], number))
+    new = low.arrays.new(of.shape, "float64", None)
+    for i, part in enumerate(parts.items):
+        low.w.store(new, (Number(i),), part, adds=False)
+    return new
+
+
 def as_given(low: Any, of: Any) -> Any:
     """Return ``tuple(of)`` of a tuple."""
     if not isinstance(of, Several):
@@ -154,6 +187,7 @@ STRUCTURE: dict[Any, Callable[..., Any]] = {
     slice: cut, itertools.count: endless, tuple: as_given, as_gradient: finished,
     unbroadcast: unstretched, project: projected, seed: seeded, last_written_: last_written,
     diagonal_adjoint: diagonal_bar, same_length: equal_lengths, check_count: counted_right,
+    unpack: unpacked, repack: repacked,
     same_shape: equal_shapes, same_trailing_shape: equal_ends, keeps_shape: equal_shapes,
 }
 """What is written for functions that only arrange."""
