@@ -84,7 +84,10 @@ def called(s: Writer, rhs: Rhs) -> tuple[Any, tuple[Atom, ...]]:
         return None, tuple(map(unstar, operands(rhs)))
     args: Iterable[Atom] = (*map(unstar, rhs.args), *(atom for _, atom in rhs.kwargs))
     if isinstance(rhs.func, Const):
-        return REGISTRY.resolve(rhs.func.value), tuple(args)
+        value = rhs.func.value
+        text = getattr(value, "__self__", None)  # as of "{:.3f}".format
+        known = getattr(type(text), value.__name__) if isinstance(text, (str, bytes)) else value
+        return REGISTRY.resolve(known), tuple(args)
     method = s.unit.definition(rhs.func)
     if not isinstance(method, Attribute):
         return None, tuple(args)

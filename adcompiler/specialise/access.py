@@ -52,9 +52,9 @@ class Access(ResultTypes):
         """Look up a free name: compile-time values become constants, data is read when run."""
         where, value = scope.lookup(name)
         if where == "missing":
-            return self.reject(
-                origin, f"name `{name}` is not defined",
-                "define it before the derivative is first called", "undefined-names",
+            return self.raise_if_reached(
+                NameError, f"name `{name}` is not defined",
+                "define it before the derivative is first called", "undefined-names", origin,
             )
         path: Path | None = None if scope.path is None else (*scope.path, ("free", name))
         if scope.is_rule and where != "builtin":

@@ -21,7 +21,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import substitute_statement
 from adcompiler.runtime import check_bound, store_global
 from adcompiler.specialise.access import Access
-from adcompiler.specialise.calls.chosen import one_of_functions
+from adcompiler.specialise.calls.chosen import one_of_functions, truth_in_arm
 from adcompiler.specialise.calls.dispatch import call
 from adcompiler.specialise.displays import Displays
 from adcompiler.specialise.early import at_once, refuse_early
@@ -129,7 +129,7 @@ class Specialiser(Loops, Regions, Displays, Access, Truths):
         arms = []
         states = []
         for arm in (node.then, node.orelse):
-            with self.writing_to([]) as out, self.region_of_heap() as state:
+            with self.writing_to([]) as out, self.region_of_heap() as state, self.may_not_run():
                 arms.append((out, self.block(arm, dict(env), scope, True)))
                 states.append(state())
         results = self.merge(node, arms, condition, states)
@@ -204,7 +204,8 @@ class Specialiser(Loops, Regions, Displays, Access, Truths):
             for index in range(len(node.results))
         ]
         for result, a, b in zip(results, then, orelse, strict=True):
-            truths = {self.truth_in_arm(a, condition, True), self.truth_in_arm(b, condition, False)}
+            pairs = ((a, True), (b, False))
+            truths = {truth_in_arm(self, atom, condition, chosen) for atom, chosen in pairs}
             if len(truths) == 1 and None not in truths and isinstance(result, Var):
                 self.unit.truths[result] = bool(truths.pop())
         kept = joined.kept

@@ -118,10 +118,8 @@ class Regions(Writer):
         self.unit.assume_equal_shapes = False
         arms: list[Arm] = []
         states: list[State | None] = []
-        with self.writing_to([]) as out, self.region_of_heap() as state:
-            self.tries += 1
+        with self.writing_to([]) as out, self.region_of_heap() as state, self.may_not_run():
             arms.append((out, self.block(node.body, dict(env), scope, True)))
-            self.tries -= 1
             states.append(state())
         if self.needs_no_handler(arms[0], states[0], node, env):
             return True

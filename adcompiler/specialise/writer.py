@@ -32,7 +32,11 @@ def moved(finding: Finding, site: Origin) -> Finding:
 
 
 class Writer(Builder, Interface):
-    """Writes specialised statements to ``out``, and what they do with storage to ``heap``."""
+    """Writes specialised statements to ``out``, and what they do with storage to ``heap``.
+
+    ``conditions`` counts the branches and ``try`` around, ``lacking`` what was written of which
+    less is known than of the value of the call that it belongs to, if that is static.
+    """
 
     def __init__(self, unit: Unit) -> None:
         super().__init__(unit)
@@ -40,7 +44,7 @@ class Writer(Builder, Interface):
         self.in_emitted = False
         self.heap: Heap | None = None
         self.lacks_heap = False
-        self.tries = 0
+        self.conditions = self.lacking = 0
         self.at: Origin | None = None
 
     def let(
@@ -68,6 +72,24 @@ class Writer(Builder, Interface):
         made = self.let(Call(Const(error), (Const(problem),)), t.UNKNOWN, "error", origin)
         self.out.append(Raise(made, Const(None), origin))
         return UNDEF
+
+    @contextmanager
+    def may_not_run(self) -> Iterator[None]:
+        """Say that what is written meanwhile need not be reached, or is caught if it raises."""
+        self.conditions += 1
+        try:
+            yield
+        finally:
+            self.conditions -= 1
+
+    def raise_if_reached(
+        self, error: type[Exception], problem: str, hint: str, anchor: str, origin: Origin
+    ) -> Atom:
+        """Write what raises an error as Python does; report it where it would be in any case."""
+        if self.conditions:
+            self.lacking += 1
+            return self.raise_(error, problem, origin)
+        return self.reject(origin, problem, hint, anchor)
 
     def has_raised(self) -> bool:
         """Say whether what was written last raises."""

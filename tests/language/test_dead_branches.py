@@ -133,3 +133,32 @@ def test_a_rule_is_not_called_with_items_of_unknown_number():
         grad(blocks)(2.0, 1)
     with pytest.raises(UnsupportedError, match="block_diag"):
         jvp(blocks, (2.0, 1), (1.0, None))
+
+
+def test_what_a_branch_lacks_raises_where_it_is_reached():
+    def far(x):
+        if x > 5.0:
+            return missing_function(x)  # noqa: F821
+        if x > 3.0:
+            x[0] = 1.0
+        return x * x
+
+    gradient = grad(far)
+    assert gradient(2.0) == 4.0
+    for x, error in ((6.0, NameError), (3.5, TypeError)):
+        with pytest.raises(error):
+            gradient(x)
+
+
+def test_what_is_always_reached_is_refused():
+    with pytest.raises(UnsupportedError, match="`missing_function` is not defined"):
+        grad(lambda x: missing_function(x) * x)(2.0)  # noqa: F821
+
+
+def test_numbers_come_back_from_no_text():
+    def formatted(x):
+        text = "{}".format(x)  # noqa: UP032
+        return float(text) * x
+
+    with pytest.raises(UnsupportedError):
+        grad(formatted)(2.0)

@@ -24,7 +24,8 @@ def bind(
     """Return the atom of each parameter, or None after recording why the call does not bind.
 
     With ``opens`` the items of ``*sequence`` are read: of a function that is opened or compiled. A
-    rule gives cotangents for what it is called with.
+    rule gives cotangents for what it is called with; functions of libraries, which may choose a
+    backend by all that they are given, are called as they are where that is not known.
     """
 
     def wrong(problem: str) -> None:

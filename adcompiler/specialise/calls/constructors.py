@@ -19,7 +19,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import walk
 from adcompiler.ops.homes import root_module
 from adcompiler.runtime.records import is_record_class
-from adcompiler.specialise.calls.libraries import is_library
+from adcompiler.specialise.calls.libraries import is_standard
 from adcompiler.specialise.calls.operator_methods import has_text
 from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.objects import NAMESPACE, call_raw, find_raw, live_class, make_record
@@ -28,6 +28,9 @@ from adcompiler.typed.values import simple, type_of
 
 CONTEXTS = ("numpy", "contextlib", "warnings")
 """Modules whose classes are not taken apart: a ``with`` goes by the class of its context."""
+
+WHOLE = ("numpy", "scipy")
+"""Packages whose classes have rules of their own for what they make."""
 
 
 def construct(
@@ -139,7 +142,8 @@ def run_init(
 ) -> Atom | None:
     """Write an instance without attributes, and what ``__init__`` does with it."""
     init = find_raw(func.value, "__init__")
-    if init is None or is_library(init[1]) or not can_be_read(init[1]):
+    whole = init is None or is_standard(init[1]) or root_module(init[1]) in WHOLE
+    if init is None or whole or not can_be_read(init[1]):
         return None
     if s.heap is None:
         s.lacks_heap = True

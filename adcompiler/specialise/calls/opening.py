@@ -58,18 +58,22 @@ def call_python(
         if static is not None:
             return static
     default = defaults_of(s, func, function, definition, origin)
-    bound = bind(s, definition, args, kwargs, default, origin, True)
+    bound = bind(s, definition, args, kwargs, default, origin, not is_library(function))
     if bound is None:
         return UNDEF
     before = None if s.heap is None else (s.heap.state.copy(), dict(s.heap.references))
     with s.writing_to([]) as out:
-        findings = len(s.unit.findings)
+        findings, lacking = len(s.unit.findings), s.lacking
         result = apply(s, definition, bound, (), func, scope, origin, name, function)
     if before is not None and is_library(function) and writes_global(s, before[0]):
         assert s.heap is not None
         s.heap.state, s.heap.references = before
         del s.unit.findings[findings:]
         return call_as_it_is(s, func, function, args, kwargs, origin, name)
+    if s.lacking > lacking and len(s.unit.findings) == findings and not isinstance(result, Const):
+        static = static_before(s, before, function, args, kwargs)
+        if static is not None:
+            return static
     helps = s.unit.calls.replacing > 0 and s.unit.relied.is_inside_rules(function)
     if len(s.unit.findings) > findings and not helps:
         after = None if s.heap is None else (s.heap.state, s.heap.references)
@@ -87,6 +91,20 @@ def call_python(
             return call_as_it_is(s, func, function, args, kwargs, origin, name)
     s.out.extend(out)
     return result
+
+
+def static_before(
+    s: Writer, before: tuple[State, dict[Var, Any]] | None, function: Any, args: list[Any],
+    kwargs: dict[str, Atom],
+) -> Const | None:
+    """Return what a function gives if that is known; the heap is as before the call then."""
+    after = None if s.heap is None else (s.heap.state, s.heap.references)
+    if s.heap is not None and before is not None:
+        s.heap.state, s.heap.references = before
+    static = static_result(s, function, args, kwargs)
+    if static is None and s.heap is not None and after is not None:
+        s.heap.state, s.heap.references = after
+    return static
 
 
 def defaults_of(

@@ -38,9 +38,8 @@ def fold_import(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: s
     try:
         return Const(imported_module(*(arg.value for arg in args)))
     except ImportError as error:
-        if s.tries:
-            return s.raise_(ImportError, str(error), origin)
-        return s.reject(origin, str(error), "import a module that is installed", "imports")
+        hint = "import a module that is installed"
+        return s.raise_if_reached(ImportError, str(error), hint, "imports", origin)
 
 
 @folds(isinstance)

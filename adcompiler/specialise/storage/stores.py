@@ -69,9 +69,9 @@ def store_item(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: st
 
 
 def not_assignable(s: Writer, type_: t.Type, origin: Origin) -> Atom:
-    return s.reject(
-        origin, f"a value of type {type_} does not support item assignment",
-        "make a new value", "array-writes",
+    return s.raise_if_reached(
+        TypeError, f"a value of type {type_} does not support item assignment",
+        "make a new value", "array-writes", origin,
     )
 
 
