@@ -139,6 +139,21 @@ def unpacks(values):
     return total
 
 
+def sorted_by_insertion(x):
+    a = list(x)
+    for i in range(1, len(a)):
+        key = a[i]
+        j = i - 1
+        while j >= 0 and a[j] > key:
+            a[j + 1] = a[j]
+            j -= 1
+        a[j + 1] = key
+    total = 0.0
+    for i, v in enumerate(a):
+        total += i * v
+    return total
+
+
 VALUES = [0.5, -1.25, 2.0, 0.75, 3.5]
 PROGRAMS = {
     grows: (0.7, 9), grows_and_shrinks: (0.9, 11), prefix: (VALUES, 3), exchanged: (VALUES,),
@@ -147,4 +162,5 @@ PROGRAMS = {
     chosen: (VALUES, [1, 2, 3, 0, 5]), horner: (VALUES, 0.7), either: (VALUES, 2),
     nested: (VALUES, 3), by_quaternion: ((1.0, 0.5, -0.25, 2.0), [0.5, 2.0]),
     of_arrays: (np.linspace(0.1, 1.0, 4), 5), unpacks: (VALUES,),
+    sorted_by_insertion: (np.array([2.0, -1.0, 0.5, 3.0, 0.25]),),
 }

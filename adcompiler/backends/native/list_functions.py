@@ -141,9 +141,17 @@ def collected(low: Any, args: list[Any], type_: t.Type) -> Rows:
     return made
 
 
-def gradient(low: Any, args: list[Any], type_: t.Type) -> Rows:
-    """Write ``as_gradient`` or ``like``: a cotangent of a list, as a list of its own."""
+def gradient(low: Any, args: list[Any], type_: t.Type) -> Rows | Buffer:
+    """Write ``as_gradient`` or ``like``: a cotangent of a list, as a list of its own.
+
+    That of a list of the elements of an array is an array.
+    """
     bar, of = args
+    if isinstance(of, Buffer) and isinstance(bar, (Rows, Kept)):
+        differ(low, count_of(bar), of.shape[0])
+        if of.ndim != 1 or of.dtype != FLOAT or layout_of(bar) is None:
+            raise Declined("the cotangent of an array is a list")
+        return as_array(low, [as_rows(low, bar, FLOAT)], t.Array(FLOAT, 1))
     form = form_of_list(type_, None)
     if isinstance(bar, Known) and bar.value is None:
         return new(low, form, count_of(of), True)
