@@ -7,14 +7,23 @@ user's line that it was emitted for.
 from __future__ import annotations
 
 import io
+import os
 import tokenize
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from adcompiler.ir.nodes import Origin
 
 PSEUDO = "<adcompiler "
 """How the names of files start that hold no user's code."""
+PACKAGE = str(Path(__file__).parents[1]) + os.sep
+
+
+def is_users(file: str) -> bool:
+    """Say whether a file is none of the compiler's, which replacements are written in."""
+    return not file.startswith((PSEUDO, PACKAGE))
+
 
 _STANDS_FOR: dict[str, tuple[Mapping[int, Origin], Origin]] = {}
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from adcompiler.errors import Finding
-from adcompiler.frontend.places import PSEUDO
+from adcompiler.frontend.places import is_users
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Block, Call, Const, If, Let, Origin, Raise, Rhs, Statement, Var,
@@ -61,8 +61,10 @@ class Writer(Builder, Interface):
     def reject(self, origin: Origin, problem: str, hint: str = "", anchor: str = "") -> Atom:
         """Record that the code at ``origin`` cannot be compiled."""
         finding = origin.finding(problem, hint, anchor)
-        reached = origin.via is not None and not origin.via.file.startswith(PSEUDO)
-        if origin.via is not None and reached and not self.unit.calls.sites:
+        reached = origin.via is not None and is_users(origin.via.file)
+        if origin.via is not None and reached and not is_users(origin.file):
+            finding = moved(finding, origin.via)
+        elif origin.via is not None and reached and not self.unit.calls.sites:
             finding = replace(finding, callers=(origin.via.call,))
         self.report(finding)
         return UNDEF
@@ -100,14 +102,14 @@ class Writer(Builder, Interface):
 
         One in code that the compiler has written is told of the user's line that calls that.
         """
-        if finding.file.startswith(PSEUDO):
-            users = [site for site in self.unit.calls.sites if not site.file.startswith(PSEUDO)]
+        if not is_users(finding.file):
+            users = [site for site in self.unit.calls.sites if is_users(site.file)]
             if users:
                 finding = moved(finding, users[-1])
         if not finding.callers:
             sites = dict.fromkeys(
                 site.call for site in reversed(self.unit.calls.sites)
-                if not site.file.startswith(PSEUDO)
+                if is_users(site.file)
             )
             finding = replace(finding, callers=tuple(sites))
         if finding not in self.unit.findings:

@@ -73,3 +73,14 @@ def test_a_container_that_contains_itself_is_refused():
         with pytest.raises(TypeError, match="which contains itself"):
             vjp(lambda v, x: x, value, 2.0)
         assert grad(lambda v, x: x * x, argnums=1)(value, 2.0) == 4.0
+
+
+def test_the_line_that_is_told_is_the_users():
+    def f(x):
+        return np.sum(x.view(np.int64).view(float))
+
+    with pytest.raises(UnsupportedError) as found:
+        grad(f)(np.ones(3))
+    (finding,) = found.value.findings
+    assert finding.file == __file__
+    assert "x.view(np.int64)" in finding.text
