@@ -35,6 +35,7 @@ from adcompiler.runtime import (
     same_trailing_shape, scatter, seed, stays_real, stop_gradient, store_global, unpack,
     zeros_like,
 )
+from adcompiler.runtime.batches import zeros_of_each
 from adcompiler.runtime.external import (
     call_external, external_adjoint, external_call, external_tangent, external_value,
 )
@@ -212,6 +213,7 @@ BUILTINS: tuple[Entry, ...] = (
     ), stated(form=TEXT)),
     ((float, complex, float.fromhex, struct.unpack, struct.unpack_from), stated(form=READ)),
     ((range,), stated(sized=True)),
+    ((len,), stated(of_form=True)),
     ((
         operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.pos,
     ), stated(axes=EACH)),
@@ -245,6 +247,7 @@ OF_RUNTIME: tuple[Entry, ...] = (
     ((own, seed, stop_gradient, no_grad, zeros_like, record), stated(fresh=True)),
     ((no_grad,), stated(total=ANY)),
     ((zeros_like,), stated(axes=ALIKE)),
+    ((zeros_like, zeros_of_each), stated(of_form=True)),
     ((unpack,), stated(exhausts=True)),
     ((viewed,), stated(form=(TEXT, READ))),
     ((parts_viewed, complex_viewed), stated(form=READ)),

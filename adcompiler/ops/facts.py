@@ -211,6 +211,8 @@ class Facts:
     """What the function does for arrays with one more axis in front: one of ``AXES``."""
     recurrence: tuple[Recurrence, ...] | None = None
     """What gives the coefficients of Taylor series of results: the first one that fits a call."""
+    of_form: bool | None = None
+    """Of arguments no more is read than their structure, shapes and dtypes."""
     sized: bool | None = None
     """The values of arguments, not their shapes alone, decide how many numbers a result has."""
 

@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 
 from adcompiler.analyses.purity import Purity, checks, is_destructive
 from adcompiler.analyses.storage import written_operand
@@ -22,18 +21,10 @@ from adcompiler.ir.nodes import (
     Slice, Statement, Update, Var, operands,
 )
 from adcompiler.ir.visit import defined, free_variables, walk
-from adcompiler.ops.registry import hashable
+from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.optimise.dead_code import dead_code
 from adcompiler.products.ownership import shared_storage, storage_of
-from adcompiler.runtime import zeros_like
-from adcompiler.runtime.batches import zeros_of_each
 from adcompiler.typed.unit import Unit
-
-OF_SHAPE: frozenset[Any] = frozenset({
-    len, np.shape, np.size, np.ndim, np.zeros_like, np.ones_like, np.empty_like, zeros_like,
-    zeros_of_each,
-})
-"""Functions that read no more of their first argument than its structure, shapes and dtypes."""
 
 SHAPES = frozenset({"shape", "size", "ndim", "dtype"})
 
@@ -144,7 +135,7 @@ class Hoisting:
             case Attribute(obj, name) if obj in self.shaped and name in SHAPES:
                 return True
             case Call(Const(function), (first, *others)) if hashable(function) and (
-                function in OF_SHAPE and first in self.shaped
+                REGISTRY.facts(function).of_form and first in self.shaped
             ):
                 return all(map(self.known, (*others, *(atom for _, atom in rhs.kwargs))))
             case Call() | Pack() | Item() | Slice() | Attribute() | Update():

@@ -214,6 +214,19 @@ def test_one_more_axis_in_front_gives_the_results_of_each_row(name: str) -> None
             assert np.allclose(function(matrix, ROWS[0].T), wanted)
 
 
+OF_FORM = said("of_form")
+
+
+@pytest.mark.parametrize("name", [n for n in OF_FORM if not n.endswith("zeros_of_each")])
+def test_only_the_form_of_arguments_is_read(name: str) -> None:
+    for given in (ROWS, ROWS[0].T, np.ones(3, int), [ROWS[0], ROWS[1]]):
+        other = np.flip(given) * 3 if isinstance(given, np.ndarray) else [row * 2 for row in given]
+        one, two = OF_FORM[name](given), OF_FORM[name](other)
+        assert np.shape(one) == np.shape(two)
+        assert np.asarray(one).dtype == np.asarray(two).dtype
+        assert name.endswith("empty_like") or np.array_equal(one, two)
+
+
 CALLS: dict[str, tuple[Call, Call]] = {
     **{f"numpy.{name}": (call(np.array([1.0, 1.0, 0.0])), call(np.array([1.0, 2.0, 3.0])))
        for name in (

@@ -30,17 +30,14 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.regions import COLLECTED, ITEM, LAST, SKIPS
 from adcompiler.ir.visit import substitute_block, walk, with_blocks
 from adcompiler.ops.registry import REGISTRY, Rule, hashable
-from adcompiler.runtime import as_tangent, project, unbroadcast, zeros_like
+from adcompiler.runtime import as_tangent, project, unbroadcast
 from adcompiler.runtime.regions import check_shape
 from adcompiler.runtime.shaping import read_order
 from adcompiler.specialise.calls.binding import at_origin
 from adcompiler.specialise.evaluator import Specialiser
 
-SHAPE_ONLY = frozenset({
-    np.shape, np.ndim, np.size, len, np.zeros_like, np.empty_like, np.ones_like, zeros_like,
-    np.result_type, np.iscomplexobj, read_order,
-})
-"""Functions whose result depends on the form of their arguments only."""
+OF_KINDS = frozenset({np.result_type, np.iscomplexobj, read_order})
+"""Functions whose result depends on the kinds, or the layout, of their arguments only."""
 
 TEMPLATES = {as_tangent: frozenset({1}), unbroadcast: frozenset({1}), project: frozenset({1})}
 """Positions of arguments of which only the form matters, for functions of the runtime."""
@@ -211,7 +208,7 @@ def sources_of(rhs: Rhs) -> tuple[Atom, ...]:
         case Attribute(_, name) if name in METADATA:
             return ()
         case Call(Const(function), args) if hashable(function):
-            if function in SHAPE_ONLY:
+            if function in OF_KINDS or REGISTRY.facts(function).of_form:
                 return ()
             forms = form_only(function)
             if forms and not any(isinstance(arg, Star) for arg in args):
