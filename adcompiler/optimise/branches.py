@@ -1,10 +1,12 @@
 """Joins branches on one condition: the primal's arm and its reverse become one arm.
 
-The first one moves down to the second, not past a write if it reads what is written into.
+The first one moves down to the second, not past a write if it reads what is written into. What
+reads its results moves behind both.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from adcompiler.analyses.purity import Purity
@@ -20,17 +22,26 @@ def join_branches(block: Block, purity: Purity) -> Block:
     return joined_within(block, purity, exposed)
 
 
-def joined_within(block: Block, purity: Purity, exposed: set[Atom]) -> Block:
-    """As ``join_branches``; ``exposed`` are the values that do not stay as they are."""
+def joined_within(
+    block: Block, purity: Purity, exposed: set[Atom], known: bool = False
+) -> Block:
+    """As ``join_branches``; ``exposed`` are the values that do not stay as they are.
+
+    What is inside of the statements is left alone if it is ``known`` to be joined.
+    """
     statements: list[Statement] = []
     for old in block.statements:
-        statement = inside(old, purity, exposed)
+        statement = old if known else inside(old, purity, exposed)
         if isinstance(statement, If):
             position = partner(statements, statement, purity, exposed)
-            if position is not None:
-                first = statements.pop(position)
-                assert isinstance(first, If)
-                statement = joined(first, statement)
+            first = statements[position] if position is not None else None
+            if position is not None and isinstance(first, If):
+                parts = parted(
+                    first, statements[position + 1:], statement, purity, exposed)
+                if parts is not None:
+                    statements[position:] = parts[0]
+                    statements += [joined(first, statement, purity, exposed), *parts[1]]
+                    continue
         statements.append(statement)
     return replace(block, statements=tuple(statements))
 
@@ -45,8 +56,7 @@ def inside(statement: Statement, purity: Purity, exposed: set[Atom]) -> Statemen
 def partner(
     statements: list[Statement], second: If, purity: Purity, exposed: set[Atom]
 ) -> int | None:
-    """Return where an earlier branch on the same condition stands that may move down to here."""
-    passed: set[Var] = set()
+    """Return where an earlier branch on the same condition stands that may become one with this."""
     writes = False
     for position in range(len(statements) - 1, -1, -1):
         statement = statements[position]
@@ -55,23 +65,50 @@ def partner(
                 return None
             if writes and any(var in exposed for var in used(Block((statement,)))):
                 return None
-            return None if passed & set(defined(statement)) else position
+            return position
         if not isinstance(statement, Let) or not purity.is_pure(statement.rhs):
             return None
         writes |= written_operand(statement.rhs) is not None
-        passed.update(a for a in direct_uses(statement) if isinstance(a, Var))
     return None
 
 
-def joined(first: If, second: If) -> If:
-    """Return one branch that does what two neighbouring ones on the same condition do."""
+def parted(
+    first: If, between: Sequence[Statement], second: If, purity: Purity, exposed: set[Atom]
+) -> tuple[list[Statement], list[Statement]] | None:
+    """Return which statements between two branches come before both, and which behind.
+
+    What reads a result of the first one comes behind; None if the second one reads that, or if it
+    may raise: the second one may too, and has to be later.
+    """
+    before: list[Statement] = []
+    behind: list[Statement] = []
+    later = set(defined(first))
+    for statement in between:
+        reads = {atom for atom in direct_uses(statement) if isinstance(atom, Var)}
+        if not reads & later:
+            before.append(statement)
+            continue
+        if reads & exposed or (isinstance(statement, Let) and written_operand(statement.rhs)):
+            return None
+        later |= set(defined(statement))
+        behind.append(statement)
+    if behind and set(used(Block((second,)))) & (later - set(defined(first))):
+        return None
+    return before, behind
+
+
+def joined(first: If, second: If, purity: Purity, exposed: set[Atom]) -> If:
+    """Return one branch that does what two neighbouring ones on the same condition do.
+
+    Branches of its arms may be neighbours now.
+    """
     arms = []
     for one, two in ((first.then, second.then), (first.orelse, second.orelse)):
         mapping: dict[Var, Atom] = dict(zip(first.results, one.yields, strict=True))
         after = substitute_block(two, mapping)
-        arms.append(Block(
-            (*one.statements, *after.statements), (*one.yields, *after.yields), after.diverges
-        ))
+        both = (*one.statements, *after.statements)
+        arm = Block(both, (*one.yields, *after.yields), after.diverges)
+        arms.append(joined_within(arm, purity, exposed, known=True))
     return If(
         first.condition, arms[0], arms[1], (*first.results, *second.results), first.origin
     )

@@ -174,3 +174,22 @@ def test_trials_of_loops_inside_of_one_another_do_not_multiply(
         counts.append(trials)
     growth = [b - a for a, b in itertools.pairwise(counts)]
     assert max(b - a for a, b in itertools.pairwise(growth)) <= 2, counts
+
+
+def chain(n: int) -> str:
+    """Return a function with a chain of ``n`` branches."""
+    lines = ["def f(x, n):", "    s = x"]
+    for k in range(n):
+        lines += [f"    {'elif' if k else 'if'} n == {k}:", f"        s = s * {k}.5 + x"]
+    return "\n".join([*lines, "    return s * x"])
+
+
+def test_chains_of_branches_stay_chains(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    texts = {}
+    for n in (20, 40):
+        name = f"chain_{n}"
+        steps(chain(n), name, monkeypatch, tmp_path)
+        texts[n] = value_and_grad(__import__(name).f).source_for(1.1, 2)
+        assert texts[n].count("    elif n == ") == n - 1
+        assert texts[n].count("else:") == 1
+    assert len(texts[40]) <= 2.1 * len(texts[20])

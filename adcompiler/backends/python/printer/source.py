@@ -155,9 +155,12 @@ class SourceEmitter(StatementEmitter):
             self.fill(keyword)
             self._soft(t.test, self._named)
             self._block(t, t.body)
-            if len(t.orelse) != 1 or not isinstance(t.orelse[0], ast.If):
+            comments = [part for part in t.orelse if isinstance(part, Comment)]
+            if len(comments) + 1 != len(t.orelse) or not isinstance(last := t.orelse[-1], ast.If):
                 break
-            keyword, t = "elif ", t.orelse[0]
+            for comment in comments:
+                self._Comment(comment)
+            keyword, t = "elif ", last
         self._clause("else", t, t.orelse)
 
     def _clause(self, keyword: str, owner: ast.AST, body: list[ast.stmt]) -> None:
