@@ -162,8 +162,10 @@ def assigned_around(function: Any, nested: Any) -> dict[str, bool]:
 def targets_around(function: Any, nested: Any) -> set[str]:
     """Return the targets of the comprehensions of ``function`` whose items make ``nested``.
 
-    They are assigned before each item, though they stand behind it.
+    They are assigned before each item, though they stand behind it. A ``def`` is no item.
     """
+    if isinstance(nested, gast.FunctionDef):
+        return set()
     return set().union(*(
         assigned_names(generator.target)
         for node in gast.walk(function) if isinstance(node, COMPREHENSIONS)
