@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from adcompiler import UnsupportedError, grad, vjp
+from adcompiler import UnsupportedError, grad, jacobian_sparsity, vjp
 from adcompiler.api.sparse import sparse_hessian, sparse_jacobian
 from scipy.optimize import rosen_hess
 
@@ -335,3 +335,12 @@ def test_refusals():
         sparse_jacobian(lambda z: z * z)(np.ones(2) * 1j)
     with pytest.raises(TypeError, match="real functions of real numbers"):
         sparse_jacobian(lambda x: x * 1j)(np.ones(2))
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: np.cumsum(x[:0]), lambda x: np.cumprod(np.outer(x, x[:0]), axis=1),
+    lambda x: np.cumprod(np.outer(x, x[:0]), axis=0), lambda x: np.sort(x[:0]),
+    lambda x: np.sort(np.outer(x, x[:0])), lambda x: np.sort(np.outer(x[:0], x)),
+])
+def test_patterns_of_scans_and_sorts_of_nothing(function):
+    assert jacobian_sparsity(function, np.ones(3)).nnz == 0

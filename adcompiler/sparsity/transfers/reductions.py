@@ -242,7 +242,7 @@ def scanned(
     value = run.value(function, (a,), named)
     ids = np.arange(count(shape)).reshape(shape)
     lines = np.moveaxis(ids, 0 if axis is None else axis, -1)
-    lines = lines.reshape(-1, lines.shape[-1])
+    lines = lines.reshape(count(lines.shape[:-1]), lines.shape[-1])
     upto, behind = np.tril_indices(lines.shape[-1])
     targets, positions = lines[:, upto].ravel(), lines[:, behind].ravel()
     first, second = (
@@ -271,7 +271,7 @@ def mixed(run: Run, a: Dependent, shape: Shape, axis: int, value: Any) -> Any:
     """Return an array each element of which may be any one of ``a`` along an axis."""
     lines = np.moveaxis(np.arange(count(shape)).reshape(shape), axis, -1)
     extent = lines.shape[-1]
-    lines = lines.reshape(-1, extent)
+    lines = lines.reshape(count(lines.shape[:-1]), extent)
     targets = np.repeat(lines, extent, axis=1).ravel()
     positions = np.tile(lines, (1, extent)).ravel()
     if value is not None:
