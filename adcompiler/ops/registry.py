@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 import numbers
 import sys
@@ -269,7 +270,8 @@ class Registry:
     def facts(self, function: Any) -> Facts:
         """Return all that is known of a function: what was said, and what its rules imply.
 
-        A rule is that of a function of values: one that is pure, and writes into no argument.
+        What has a rule, or no derivative, is a function of values: one that is pure, and writes
+        into no argument, unless it has a parameter for an array to write into.
         """
         if not hashable(function):
             return UNKNOWN
@@ -290,6 +292,8 @@ class Registry:
         if isinstance(getattr(target, "__self__", None), np.ufunc):
             said = said.over(facts_of_ufunc_method(target))
         inactive = self._inactive.get(target)
+        if said.output is None and said.writes is None and takes_output(target):
+            return said  # nobody said what becomes of it
         if inactive is not None:
             tried = inactive.pure and checks_arguments(target)
             return said.over(Facts(pure=inactive.pure, writes=(), tried=tried))
@@ -393,6 +397,14 @@ def hashable(value: Any) -> bool:
     return True
 
 
+def takes_output(function: Any) -> bool:
+    """Say whether a function has a parameter that is named as one that is written into."""
+    try:
+        return not OUTPUTS.isdisjoint(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return False
+
+
 def checks_arguments(function: Any) -> bool:
     """Say whether a function with a rule may be called on stand-ins unless something else is said.
 
@@ -404,6 +416,7 @@ def checks_arguments(function: Any) -> bool:
     )
 
 
+OUTPUTS = frozenset({"out", "output"})
 NUMBER = numbers.Number
 REGISTRY = Registry()
 across_forks(lambda: [REGISTRY._loading, REGISTRY._tables])

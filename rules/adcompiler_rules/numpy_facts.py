@@ -6,6 +6,7 @@ that stand in none may share anything.
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from typing import Any
 
@@ -15,8 +16,12 @@ from adcompiler.rulekit import LAYOUT, MAY, SAME, VIEW, Option, Shares, facts, f
 
 
 def named(place: str, names: str) -> list[Any]:
-    """Return those of the named functions of a module, or of arrays, that this version has."""
+    """Return those of the named functions of a module, or of arrays, that this version has.
+
+    NumPy imports some of its modules when they are first asked for: they are asked for here.
+    """
     module = place.removesuffix(".ndarray")
+    importlib.import_module(module)
     prefix = "ndarray." if place.endswith(".ndarray") else ""
     found = (found_in(module, prefix + name) for name in names.split())
     return [function for function in found if function is not None]
@@ -176,6 +181,7 @@ WITH_OUT = """
     cumulative_prod cumulative_sum dot einsum fix isneginf isposinf max mean median min nanargmax
     nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile
     nanstd nansum nanvar outer percentile prod ptp quantile round stack std sum take trace var
+    busday_count busday_offset is_busday
 """
 
 RANDOM = """

@@ -6,6 +6,7 @@ it is given.
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from adcompiler.rulekit import facts, found_in
@@ -79,6 +80,7 @@ TRANSFERS: dict[str, dict[str, str]] = {
 
 def state_patterns(module: str) -> None:
     """State what is known of the functions of one module."""
+    importlib.import_module(module)
 
     def named(names: str) -> list[Any]:
         found = (found_in(module, name) for name in names.split())

@@ -1,5 +1,8 @@
 """Rules for ``scipy.special``, by families of functions."""
 
+import scipy.special
+
+from adcompiler.rulekit import facts
 from adcompiler_rules import (
     scipy_special_bessel,
     scipy_special_distributions,
@@ -19,3 +22,4 @@ FAMILIES = (
 )
 
 state_facts("scipy.special")
+facts(scipy.special.zeta, output=("out", 2))
