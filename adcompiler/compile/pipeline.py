@@ -191,7 +191,7 @@ def verified(functions: list[Function], unit: Unit | None = None) -> list[Functi
     """Return what a stage gives, verified if that is asked for."""
     if verifying():
         for function in functions:
-            verify(function, None if unit is None else unit.type)
+            verify(function, None if unit is None else unit.type, parsed=unit is None)
     return functions
 
 

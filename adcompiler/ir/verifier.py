@@ -2,7 +2,8 @@
 
 ``verify`` raises InternalError for a function in which a variable is defined twice or read where
 no definition of it has run, a region yields a wrong number of values, something follows the end of
-a block that always raises, or a variable has a type that contradicts what it is computed of. It
+a block that always raises, or a variable has a type that contradicts what it is computed of. What
+the parser gives may hold a statement twice, in ways that exclude one another: in two handlers. It
 runs after every stage and pass if ``ADCOMPILER_DEBUG`` or ``ADCOMPILER_VERIFY`` is set.
 """
 
@@ -31,7 +32,7 @@ def verify_block(block: Block, outside: Iterable[Var], type_of: TypeOf, where: s
     verifier = _Verifier(where, type_of)
     outside = list(outside)
     verifier.define(outside)
-    verifier.block(block, set(outside))
+    verifier.block(block, set(outside), root=True)
 
 
 def readable(block: Block) -> list[Var]:
@@ -39,22 +40,25 @@ def readable(block: Block) -> list[Var]:
     return list(free_variables(block))
 
 
-def verify(function: Function, type_of: TypeOf | None = None) -> None:
-    """Raise InternalError unless ``function`` is well-formed."""
-    verifier = _Verifier(function.name, type_of)
+def verify(function: Function, type_of: TypeOf | None = None, parsed: bool = False) -> None:
+    """Raise InternalError unless ``function``, perhaps as ``parsed``, is well-formed."""
+    verifier = _Verifier(function.name, type_of, parsed)
     params = [p.var for p in function.params]
     verifier.define(params)
     if function.itself is not None:
         verifier.define([function.itself])
     verifier.define(function.captures)
     visible = {*params, *function.captures, *([function.itself] if function.itself else [])}
-    verifier.block(function.body, visible)
+    verifier.block(function.body, visible, root=type_of is not None)
 
 
 class _Verifier:
-    def __init__(self, name: str, type_of: TypeOf | None = None) -> None:
+    def __init__(
+        self, name: str, type_of: TypeOf | None = None, parsed: bool = False
+    ) -> None:
         self.name = name
         self.type_of = type_of
+        self.parsed = parsed
         self.defined: set[Var] = set()
 
     def fail(self, problem: str) -> None:
@@ -62,7 +66,7 @@ class _Verifier:
 
     def define(self, variables: Iterable[Var]) -> None:
         for var in variables:
-            if var in self.defined:
+            if var in self.defined and not self.parsed:
                 self.fail(f"{var!r} is defined twice")
             self.defined.add(var)
 
@@ -73,12 +77,15 @@ class _Verifier:
             if isinstance(atom, Var) and atom not in visible:
                 self.fail(f"{atom!r} is not defined where it is read, in {where}")
 
-    def block(self, block: Block, visible: set[Var]) -> None:
-        """Check a block in which ``visible`` may be read."""
+    def block(self, block: Block, visible: set[Var], root: bool = False) -> None:
+        """Check a block in which ``visible`` may be read.
+
+        That of a typed function may go on after a raise that it always comes to.
+        """
         inside = set(visible)
         for position, statement in enumerate(block.statements):
             self.statement(statement, inside)
-            if isinstance(statement, Raise) and not (
+            if isinstance(statement, Raise) and not root and not (
                 block.diverges and position == len(block.statements) - 1
             ):
                 self.fail("a block goes on after a raise")

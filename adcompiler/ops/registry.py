@@ -291,16 +291,15 @@ class Registry:
             return said.over(facts_of_ufunc(target))
         if isinstance(getattr(target, "__self__", None), np.ufunc):
             said = said.over(facts_of_ufunc_method(target))
-        inactive = self._inactive.get(target)
+        inactive, rules = self._inactive.get(target), self._rules.get(target)
+        if inactive is None and not rules:
+            return said
         if said.output is None and said.writes is None and takes_output(target):
             return said  # nobody said what becomes of it
         if inactive is not None:
             tried = inactive.pure and checks_arguments(target)
             return said.over(Facts(pure=inactive.pure, writes=(), tried=tried))
-        rules = self._rules.get(target)
-        if not rules:
-            return said
-        if all(rule.elementwise or rule.opted_out for rule in rules):
+        if all(rule.elementwise or rule.opted_out for rule in rules or ()):
             said = said.over(Facts(shares=ELEMENTWISE.shares, elementwise=True))
         return said.over(Facts(pure=True, writes=(), tried=checks_arguments(target)))
 

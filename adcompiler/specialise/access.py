@@ -127,6 +127,7 @@ class Access(ResultTypes):
         if owner is not None and isinstance(index, Const) and isinstance(index.value, str) and (
             isinstance(held := self.unit.type(owner), t.Object)
             and held.field(index.value) is not None
+            and not any(hasattr(part, "__set__") for part in find_raw(held.cls, index.value) or ())
         ):
             return self.attribute(owner, index.value, origin, name)
         elements = self.unit.elements(obj)

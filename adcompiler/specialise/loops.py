@@ -110,7 +110,7 @@ class Loops(Unrolling):
         diverges = attempt.yields is None
         yields = attempt.yields or (UNDEF,) * len(node.body.yields)
         kept = {i: p for i, p in enumerate(attempt.params) if isinstance(p, Var) and (
-            i not in carried.same)}
+            i not in carried.same and p is not inits[i])}
         count = len(node.params)
         items, flat = carried.sequences(attempt.items, flat, attempt.out, yields)
         stores = carried.finish(attempt, results, collects)

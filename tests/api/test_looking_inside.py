@@ -120,7 +120,7 @@ def test_source_of_a_function_by_mode(mode: str, names: list[str]) -> None:
 
 
 def test_an_unknown_mode_is_refused() -> None:
-    with pytest.raises(ValueError, match="mode 'sideways' is not one of grad, value_and_grad, vjp"):
+    with pytest.raises(ValueError, match="'sideways' is not one of grad, value_and_grad, primal"):
         source(product, mode="sideways")
 
 

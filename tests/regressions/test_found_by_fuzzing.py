@@ -538,7 +538,15 @@ def test_a_choice_of_what_is_not_known_to_be_an_array_is_not_written():
 
     table, m = {"u": 0.5, "w": np.ones(3)}, (np.ones(3), np.ones(3))
     with pytest.raises(UnsupportedError, match="type is not known"):
-        vjp(f, 0.1, np.ones(3), table, 1, m, argnums=(0, 1, 2, 4))
+        vjp(f, 0.1, np.ones(3), table, 0, m, argnums=(0, 1, 2, 4))
+    data, first = np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0])
+    value, pullback = vjp(f, 0.1, data, table, 1, (first, np.ones(3)), argnums=(0, 1, 2, 4))
+    assert value == 26.0  # what n is decides which array is written into
+    np.testing.assert_array_equal(data, [2.0, 4.0, 6.0])
+    _, data_bar, table_bar, m_bar = pullback(1.0)
+    np.testing.assert_array_equal(data_bar, [2.0, 6.0, 4.0])
+    np.testing.assert_array_equal(table_bar["w"], np.zeros(3))
+    np.testing.assert_array_equal(m_bar[0], [2.0, 4.0, 6.0])
 
 
 def test_writes_in_front_of_a_raise_that_is_caught():

@@ -7,35 +7,38 @@ import pytest
 
 import adcompiler
 from adcompiler import UnsupportedError, grad, jacfwd, jvp, vjp
+from adcompiler.ops.registry import REGISTRY
 
 
 def summed(x):
     return np.sum(x)
 
 
-@adcompiler.frule(summed)
-def summed_forward(primals, tangents):
-    return np.sum(primals[0]), tangents[0]
-
-
 def doubled(x):
     return 2.0 * x
-
-
-@adcompiler.frule(doubled)
-def doubled_forward(primals, tangents):
-    return 2.0 * primals[0], np.sum(tangents[0])
 
 
 def tripled(x):
     return 3.0 * x
 
 
-@adcompiler.frule(tripled)
-def tripled_forward(primals, tangents):
-    return 3.0 * primals[0], 3.0 * tangents[0]
+RULES = {
+    summed: lambda primals, tangents: (np.sum(primals[0]), tangents[0]),
+    doubled: lambda primals, tangents: (2.0 * primals[0], np.sum(tangents[0])),
+    tripled: lambda primals, tangents: (3.0 * primals[0], 3.0 * tangents[0]),
+}
 
 
+@pytest.fixture
+def forward_rules():
+    for function, rule in RULES.items():
+        adcompiler.frule(function)(rule)
+    yield
+    for function in RULES:
+        REGISTRY.remove(function)
+
+
+@pytest.mark.usefixtures("forward_rules")
 def test_the_shape_of_the_tangent_of_a_forward_rule_is_checked():
     for f in (summed, doubled):
         with pytest.raises(ValueError, match=f"the forward rule of {f.__name__} gives a tangent"):

@@ -276,8 +276,8 @@ class SeriesForwarder(Forwarder):
         first = next(iter(series.values()))
         count = s.let(Call(Const(count_seeds), (first,)), t.INT, "orders", origin)
         rounds = s.let(Call(Const(range), (count,)), t.Range(), "range", origin)
-        start = table.zero_of(result, origin)
         type_ = tangent_type(s.unit.type(result))
+        start = of_kind(table.zero_of(result, origin), type_)
         i, param, last = Var("_", False), Var(dot(result), True), Var(dot(result), True)
         s.unit.types[i] = t.INT
         for var in (param, last):
@@ -351,3 +351,17 @@ def carried(rhs: Rhs, type_of: TypeOf) -> tuple[Atom, ...]:
 
 
 __all__ = ["SeriesForwarder"]
+
+
+def of_kind(zero: Atom, type_: t.Type) -> Atom:
+    """Return a constant zero as one of the kind of number that a type has."""
+    if not isinstance(zero, Const):
+        return zero
+    match type_:
+        case t.Scalar() if type_.kind == "complex":
+            return Const(complex(zero.value))
+        case t.Tuple(items):
+            parts = [of_kind(Const(part), item) for part, item in zip(
+                zero.value, items, strict=True)]
+            return Const(tuple(part.value for part in parts if isinstance(part, Const)))
+    return zero
