@@ -84,6 +84,10 @@ class Extent:
         )
 
 
+COMMAND = "<string>"
+"""The file of what ``exec`` is given, and since Python 3.13 also of the text of ``python -c``."""
+
+
 def read_source(function: Callable[..., Any]) -> SourceText:
     """Return the text of the function, checked against the code that runs.
 
@@ -95,10 +99,7 @@ def read_source(function: Callable[..., Any]) -> SourceText:
     module = getattr(function, "__globals__", {})
     lines = _lines_of(code, module)
     if not lines:
-        raise SourceNotFoundError(
-            f"no source text for {_described(function)}: {code.co_filename} cannot be read. "
-            f"What to do: {REMEDY}."
-        )
+        raise without_text(function, code)
     compiles = functools.partial(compiles_to, live=code, module=module)
     found = _find(code, lines, compiles)
     if found is None:
@@ -108,6 +109,8 @@ def read_source(function: Callable[..., Any]) -> SourceText:
         found = _find(code, lines, compiles)
     if found is None and is_from_present_file(code, module):
         found = _find(code, lines, functools.partial(has_signature_of, live=code))
+    if found is None and code.co_filename == COMMAND:
+        raise without_text(function, code)
     if found is None:
         raise SourceNotFoundError(
             f"the source of {_described(function)} has changed since it was imported: the text at "
@@ -116,6 +119,14 @@ def read_source(function: Callable[..., Any]) -> SourceText:
             f"import hook rewrites it: {REMEDY} that is imported without the hook."
         )
     return found
+
+
+def without_text(function: Callable[..., Any], code: CodeType) -> SourceNotFoundError:
+    """Return the error for a function of which no text is kept."""
+    return SourceNotFoundError(
+        f"no source text for {_described(function)}: {code.co_filename} cannot be read. "
+        f"What to do: {REMEDY}."
+    )
 
 
 def parse_function(function: Callable[..., Any]) -> ParsedFunction:
