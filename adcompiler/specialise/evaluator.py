@@ -21,7 +21,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import substitute_statement
 from adcompiler.runtime import check_bound, store_global
 from adcompiler.specialise.access import Access
-from adcompiler.specialise.calls.chosen import one_of_functions, truth_in_arm
+from adcompiler.specialise.calls.chosen import one_of_functions
 from adcompiler.specialise.calls.dispatch import call
 from adcompiler.specialise.displays import Displays
 from adcompiler.specialise.early import at_once, refuse_early
@@ -205,7 +205,7 @@ class Specialiser(Loops, Regions, Displays, Access, Truths):
         ]
         for result, a, b in zip(results, then, orelse, strict=True):
             pairs = ((a, True), (b, False))
-            truths = {truth_in_arm(self, atom, condition, chosen) for atom, chosen in pairs}
+            truths = {self.truth_in_arm(atom, condition, chosen) for atom, chosen in pairs}
             if len(truths) == 1 and None not in truths and isinstance(result, Var):
                 self.unit.truths[result] = bool(truths.pop())
         kept = joined.kept

@@ -138,14 +138,3 @@ def entries_read(s: Writer, func: Atom, origin: Origin) -> list[Entry] | None:
         return None
     known = all(t.is_function(s.unit.type(atom)) for *_, atom in found)  # type: ignore[arg-type]
     return found if known and len(found) <= MAX_CANDIDATES else None
-
-
-def truth_in_arm(s: Writer, atom: Atom, condition: Atom, chosen: bool) -> bool | None:
-    """Return the truth of a value in an arm of a branch, None if it is not known.
-
-    In its arms the condition itself is true, and false: ``c and False`` is false.
-    """
-    if atom is condition:
-        return chosen
-    simple = isinstance(atom, Const) and (atom.value is None or type(atom.value) in t.OPTIONS)
-    return bool(getattr(atom, "value", None)) if simple else s.unit.truths.get(atom)

@@ -44,6 +44,7 @@ class Seen:
     shared_params: set[tuple[int, int]]
     walked: set[int]
     moves: dict[int, list[int]]
+    written: set[int]
 
 
 def is_reference(type_: t.Type) -> bool:
@@ -118,6 +119,7 @@ class Settling:
         self.own_params: dict[int, bool] = {}
         self.copied: set[int] = set()
         self.never: set[int] = set()
+        self.written: set[int] = set()
         self.exit: State | None = None
         self.key = (node, tuple(s.unit.calls.sites))
         self.reshaped: set[int] = s.unit.loops.reshaped.setdefault(self.key, set())
@@ -138,8 +140,14 @@ class Settling:
                 self.content = memo.content & self.roots.keys()
                 self.rebound = {r: n for r, n in memo.rebound.items() if r in self.roots}
                 self.grown = {r: n for r, n in memo.grown.items() if r in self.roots}
-                self.own_params, self.never = dict(memo.own_params), set(memo.never)
-                self.copied, self.shared_params = set(memo.copied), set(memo.shared_params)
+                self.copied, self.never = set(memo.copied), set(memo.never)
+                for i, own in memo.own_params.items():
+                    if own and i not in memo.copied:
+                        if self.heap.owns(inits[i]) or i not in memo.written:
+                            continue  # as it is now
+                        self.copied.add(i)  # it was nobody else's the last time
+                    self.own_params[i] = own
+                self.shared_params = set(memo.shared_params)
                 self.walked = set(memo.walked)
                 self.reached = {
                     i: dict.fromkeys(self.near(inits[j] for j in others))
@@ -220,7 +228,7 @@ class Settling:
         s.unit.loops.seen[heap, *self.key] = Seen(
             set(self.same), list(self.roots), set(self.content), dict(self.rebound),
             dict(self.grown), dict(self.own_params), set(self.copied), set(self.never),
-            set(self.shared_params), set(self.walked), self.moves(heap),
+            set(self.shared_params), set(self.walked), self.moves(heap), set(self.written),
         )
         return stable
 
@@ -246,6 +254,8 @@ class Settling:
                         if other in heap.alias_sets.get(root, ()):
                             heap.may_be_one(param, other)
                         stable = stable and other in heap.state.may_alias.get(param, ())
+            if param in heap.state.latest:
+                self.written.add(i)
             guess = self.own_params.get(i, False)
             if not guess and i not in self.never and param in heap.state.latest:
                 self.copied.add(i)
