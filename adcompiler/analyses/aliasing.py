@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from adcompiler.analyses.storage import IN_PLACE
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Block, Call, Const, Do, Free, Global, If, Let, Loop, Region, Rhs, Statement, Try, Var,
     With, operands, unstar,
 )
+from adcompiler.ir.operators import IN_PLACE
 from adcompiler.ir.visit import blocks_of, defined, direct_uses, free_variables
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import store_global

@@ -24,6 +24,7 @@ from adcompiler.ir.nodes import (
     Atom, Block, Call, Const, If, Item, Let, Loop, Pack, Rhs, Statement, Step, Try, Update, Var,
     With, operands, unstar,
 )
+from adcompiler.ir.operators import WHOLE
 from adcompiler.ir.visit import blocks_of
 from adcompiler.runtime import append, dict_values, own, put_entry, record
 
@@ -32,10 +33,6 @@ ITEM_BY_ITEM: frozenset[object] = frozenset({
     dict.copy, list.copy,
 })
 """Functions whose result holds each item of an argument once, at most."""
-
-ARITHMETIC: frozenset[object] = frozenset({
-    operator.add, operator.sub, operator.mul, operator.neg, operator.floordiv, operator.mod,
-})
 
 Loops = frozenset[int]
 """The loops around a place, by identity."""
@@ -240,7 +237,7 @@ class Repeats:
         if not isinstance(a, Call) or not isinstance(b, Call) or not isinstance(a.func, Const):
             return False
         return isinstance(b.func, Const) and a.func.value is b.func.value and (
-            a.func.value in ARITHMETIC
+            a.func.value in WHOLE
         ) and (
             self.type_of(one) == self.type_of(two) == t.INT and len(operands(a)) == len(operands(b))
         ) and all(map(self.is_same, operands(a)[1:], operands(b)[1:]))

@@ -17,7 +17,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Call, Const, Item, Pack, Rhs, Star, Step, Update, unstar,
 )
-from adcompiler.ops.basics import IN_PLACE
+from adcompiler.ir.operators import IN_PLACE
 from adcompiler.ops.facts import CONTENTS, HOLDS, ITEMS, LAYOUT, SAME, VIEW, Option, Shares
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime import append, put_entry

@@ -17,14 +17,12 @@ from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Const, Do, Format, Let, Loop, Origin, Rhs, Var, operands,
     unstar,
 )
+from adcompiler.ir.operators import OF_ARRAYS, OF_NUMBERS
 from adcompiler.ir.visit import blocks_of, walk
 from adcompiler.ops.facts import READ, TEXT
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.specialise.writer import Writer
 
-ARITHMETIC: frozenset[Any] = frozenset({
-    operator.add, operator.sub, operator.mul, operator.truediv, operator.pow, operator.matmul,
-})
 NAMES = frozenset({"format", "write", "writelines", "hex", "tobytes", "dumps", "encode", "join"})
 """Methods of which the object, or the result, has what they are given in another form."""
 
@@ -118,7 +116,8 @@ def returns_numbers(s: Writer, function: Any, given: list[Atom], target: Var) ->
     if not numbers or not hashable(function):
         return False
     unknown = any(isinstance(s.unit.type(a), t.Unknown) for a in given)
-    return REGISTRY.facts(function).has_form(READ) or (function in ARITHMETIC and unknown)
+    computed = function in OF_NUMBERS | OF_ARRAYS
+    return REGISTRY.facts(function).has_form(READ) or (computed and unknown)
 
 
 def report(s: Writer, origin: Origin) -> None:

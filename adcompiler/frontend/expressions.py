@@ -15,28 +15,9 @@ from adcompiler.frontend.names import is_outer
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Call, Const, Format, Item, Pack, Slice, Star,
 )
+from adcompiler.ir.operators import BINARY, COMPARISONS, UNARY
 
-BINARY = {
-    "Add": operator.add, "Sub": operator.sub, "Mult": operator.mul, "Div": operator.truediv,
-    "FloorDiv": operator.floordiv, "Mod": operator.mod, "Pow": operator.pow,
-    "MatMult": operator.matmul, "BitAnd": operator.and_, "BitOr": operator.or_,
-    "BitXor": operator.xor, "LShift": operator.lshift, "RShift": operator.rshift,
-}
-UNARY: dict[str, Callable[[Any], Any]] = {
-    "USub": operator.neg, "UAdd": operator.pos, "Not": operator.not_, "Invert": operator.invert,
-}
-COMPARE = {
-    "Eq": operator.eq, "NotEq": operator.ne, "Lt": operator.lt, "LtE": operator.le,
-    "Gt": operator.gt, "GtE": operator.ge, "Is": operator.is_, "IsNot": operator.is_not,
-}
-OPERATOR_NAMES: dict[Any, str] = {
-    operator.add: "total", operator.sub: "difference", operator.mul: "product",
-    operator.truediv: "quotient", operator.floordiv: "quotient", operator.mod: "remainder",
-    operator.pow: "power", operator.matmul: "product", operator.and_: "bits",
-    operator.or_: "bits", operator.xor: "bits", operator.lshift: "bits", operator.rshift: "bits",
-    operator.neg: "negative", operator.pos: "positive", operator.not_: "negation",
-    operator.invert: "bits",
-}
+OPERATORS = {one.node.__name__: one for one in (*BINARY, *UNARY, *COMPARISONS)}
 CONSUMERS = frozenset({
     "sum", "min", "max", "any", "all", "list", "tuple", "set", "frozenset", "dict", "sorted",
     "join", "fsum", "prod", "array", "asarray",
@@ -81,15 +62,15 @@ class Expressions(Builder):
 
     def parse_BinOp(self, node: Any) -> Atom:
         left, right = self.expression(node.left), self.expression(node.right)
-        function = BINARY[type(node.op).__name__]
-        return self.let(Call(Const(function), (left, right)), OPERATOR_NAMES[function])
+        used = OPERATORS[type(node.op).__name__]
+        return self.let(Call(Const(used.function), (left, right)), used.gives)
 
     def parse_UnaryOp(self, node: Any) -> Atom:
         operand = self.expression(node.operand)
-        function = UNARY[type(node.op).__name__]
+        used = OPERATORS[type(node.op).__name__]
         if isinstance(operand, Const) and isinstance(operand.value, (int, float, complex)):
-            return Const(function(operand.value))
-        return self.let(Call(Const(function), (operand,)), OPERATOR_NAMES[function])
+            return Const(used.function(operand.value))
+        return self.let(Call(Const(used.function), (operand,)), used.gives)
 
     def parse_Compare(self, node: Any) -> Atom:
         def chain(left: Atom, index: int) -> Atom:
@@ -102,8 +83,8 @@ class Expressions(Builder):
         return chain(self.expression(node.left), 0)
 
     def compare(self, kind: str, left: Atom, right: Atom) -> Atom:
-        if kind in COMPARE:
-            return self.let(Call(Const(COMPARE[kind]), (left, right)), "test")
+        if kind in OPERATORS:
+            return self.let(Call(Const(OPERATORS[kind].function), (left, right)), "test")
         contained = self.let(Call(Const(operator.contains), (right, left)), "test")
         if kind == "In":
             return contained

@@ -16,14 +16,11 @@ from adcompiler.frontend.names import assigned_names
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Attribute, Call, Const, Do, Free, Item, Let, Raise, Var,
 )
+from adcompiler.ir.operators import BINARY
 from adcompiler.runtime import unpack
 
-IN_PLACE = {
-    "Add": operator.iadd, "Sub": operator.isub, "Mult": operator.imul, "Div": operator.itruediv,
-    "FloorDiv": operator.ifloordiv, "Mod": operator.imod, "Pow": operator.ipow,
-    "MatMult": operator.imatmul, "BitAnd": operator.iand, "BitOr": operator.ior,
-    "BitXor": operator.ixor, "LShift": operator.ilshift, "RShift": operator.irshift,
-}
+IN_PLACE = {one.node.__name__: one.in_place for one in BINARY}
+"""In-place operators by the names of their classes of ``ast``."""
 
 
 class Statements(Builder):

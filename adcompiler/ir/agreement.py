@@ -16,15 +16,10 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Call, Const, Item, Pack, Region, Rhs, Star, Statement, Update, Var,
 )
+from adcompiler.ir.operators import OF_NUMBERS, is_one
 from adcompiler.ir.regions import COLLECTED, ENDS
 
 TypeOf = Callable[[Atom], t.Type]
-
-ARITHMETIC: frozenset[Any] = frozenset({
-    operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.pos,
-    np.sin, np.cos, np.tan, np.exp, np.log, np.sqrt, np.tanh, np.conj,
-})
-"""Elementwise functions: of scalars they give scalars, of arrays arrays of as many axes."""
 
 
 def contradiction(target: Var, rhs: Rhs, type_of: TypeOf) -> str:
@@ -45,16 +40,21 @@ def certain_type(rhs: Rhs, type_of: TypeOf) -> t.Type | None:
             return whole.items[i] if -len(whole.items) <= i < len(whole.items) else t.BOTTOM
         case Update(obj, _, _):
             return whole if isinstance(whole := type_of(obj), t.Array) else None
-        case Call(Const(function), args, ()) if (
-            type(function).__hash__ is not None and is_arithmetic(function)
-        ):
+        case Call(Const(function), args, ()) if is_arithmetic(function, len(args)):
             return of_operands([type_of(a) for a in args if not isinstance(a, Star)])
     return None
 
 
-def is_arithmetic(function: Any) -> bool:
-    """Say whether a function, which may be of any class, is one of ``ARITHMETIC``."""
-    return isinstance(function, (type(operator.add), np.ufunc)) and function in ARITHMETIC
+def is_arithmetic(function: Any, count: int) -> bool:
+    """Say whether a function gives scalars of ``count`` scalars, and arrays of arrays.
+
+    Operators of numbers do, as many axes as the operands are broadcast to; and ufuncs.
+    """
+    if isinstance(function, np.ufunc):
+        of_numbers = any(set(loop) - set("O->") for loop in function.types)
+        single = function.signature is None and function.nout == 1
+        return single and of_numbers and function.nin == count
+    return function is operator.pos or is_one(function, OF_NUMBERS)
 
 
 def of_operands(types: list[t.Type]) -> t.Type | None:

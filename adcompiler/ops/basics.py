@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.ir.operators import IN_PLACE
 from adcompiler.ops.facts import (
     ALIKE, ANY, ARRAYS, CONTENTS, EACH, HOLDS, IN_ROWS, INTEGERS, ITEMS, ITERABLES, MAY, NUMBERS,
     OWN, PLAIN, READ, SAME, TEXT, VIEW, Facts, Shares, stated,
@@ -65,15 +66,6 @@ READ_ONLY_CLASSES: tuple[Any, ...] = (
     set, frozenset, deque, OrderedDict, ChainMap, Counter, MappingProxyType,
 )
 """Collections of which the methods named below write nothing."""
-
-IN_PLACE: dict[Any, Any] = {
-    operator.iadd: operator.add, operator.isub: operator.sub, operator.imul: operator.mul,
-    operator.itruediv: operator.truediv, operator.ifloordiv: operator.floordiv,
-    operator.imod: operator.mod, operator.ipow: operator.pow, operator.imatmul: operator.matmul,
-    operator.iand: operator.and_, operator.ior: operator.or_, operator.ixor: operator.xor,
-    operator.ilshift: operator.lshift, operator.irshift: operator.rshift,
-}
-"""Each in-place operator with the one that makes a new value."""
 
 CHECKS: frozenset[Any] = frozenset({
     apart, called, check_assigned, check_bound, check_cotangent, check_count, check_items,

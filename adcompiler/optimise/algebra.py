@@ -13,11 +13,10 @@ import numpy as np
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Block, Call, Const, Rhs, Var
+from adcompiler.ir.operators import FIELD, is_one
 from adcompiler.optimise.rewriter import is_number, plain
 from adcompiler.optimise.spreads import Spreads
 from adcompiler.typed.unit import Unit
-
-ELEMENTWISE = (operator.add, operator.sub, operator.mul, operator.truediv)
 
 
 def algebra(block: Block, unit: Unit, last: bool = False) -> Block:
@@ -37,7 +36,7 @@ class Algebra(Spreads):
         function = call.func.value if isinstance(call.func, Const) else None
         if function is operator.neg:
             return self.negation(plain(call.args[0]))
-        if function in ELEMENTWISE and len(call.args) == 2:
+        if is_one(function, FIELD) and len(call.args) == 2:
             x, y = (plain(a) for a in call.args)
             return (
                 self.constants(function, x, y) or self.of_arrays(call, function, x, y)

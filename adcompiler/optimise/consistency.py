@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import operator
-from typing import Any
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Block, Call, Const, Let, Star
+from adcompiler.ir.operators import FIELD
 from adcompiler.ir.visit import walk
 from adcompiler.typed.unit import Unit
 from adcompiler.typed.values import type_of_arithmetic
-
-ARITHMETIC: frozenset[Any] = frozenset({
-    operator.add, operator.sub, operator.mul, operator.truediv, operator.neg,
-})
-
 
 def misfits(block: Block, unit: Unit) -> list[tuple[Let, t.Type]]:
     """Return arithmetic whose type does not follow from its operands, with the type that does.
@@ -25,7 +19,7 @@ def misfits(block: Block, unit: Unit) -> list[tuple[Let, t.Type]]:
     found = []
     for statement in walk(block):
         match statement:
-            case Let(target, Call(Const(function), args, ())) if function in ARITHMETIC and not any(
+            case Let(target, Call(Const(function), args, ())) if function in FIELD and not any(
                 isinstance(arg, Star) for arg in args
             ):
                 operands = (unit.type(arg) for arg in args if not isinstance(arg, Star))

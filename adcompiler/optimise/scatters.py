@@ -16,13 +16,10 @@ from adcompiler.analyses.storage import Sharing
 from adcompiler.analyses.versions import exposed_values
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Block, Call, Const, Let, Region, Statement, Var, unstar
+from adcompiler.ir.operators import OF_ARRAYS, is_one
 from adcompiler.ir.visit import count_uses
 from adcompiler.runtime import add_at
 from adcompiler.typed.unit import Unit
-
-ARITHMETIC = (operator.add, operator.sub, operator.mul, operator.truediv, operator.neg,
-              operator.matmul)
-
 
 def late_scatters(block: Block, unit: Unit) -> Block:
     """Return ``block`` with scatters into zeros moved behind the sum that they go into."""
@@ -98,7 +95,7 @@ class _Scatters:
         rhs = made[var].rhs if var in made else None
         return self.uses.get(var) == 1 and isinstance(rhs, Call) and isinstance(
             rhs.func, Const
-        ) and rhs.func.value in ARITHMETIC
+        ) and is_one(rhs.func.value, OF_ARRAYS)
 
 
 def calls(rhs: Any, function: Any) -> bool:

@@ -9,7 +9,6 @@ the loop runs.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -21,16 +20,13 @@ from adcompiler.ir.nodes import (
     Atom, Block, Call, Const, Item, Let, Loop, Origin, Pack, Rhs, Statement, Var, operands,
     substitute, unstar,
 )
+from adcompiler.ir.operators import RING
 from adcompiler.ir.visit import (
     count_uses, defined, definitions, substitute_block, walk, with_blocks,
 )
 from adcompiler.optimise.common_subexpressions import common_subexpressions
 from adcompiler.optimise.dead_code import dead_code
 from adcompiler.typed.unit import Unit
-
-
-CHEAP = frozenset({operator.add, operator.sub, operator.mul, operator.neg})
-"""What is computed anew from saved values rather than saved."""
 
 
 def join_tapes(block: Block, unit: Unit, purity: Purity) -> Block:
@@ -198,7 +194,7 @@ class _Tapes:
     def is_cheap(self, rhs: Rhs) -> bool:
         """Say whether a right-hand side is a sum, a product or the like of numbers or arrays."""
         return isinstance(rhs, Call) and isinstance(rhs.func, Const) and not rhs.kwargs and (
-            rhs.func.value in CHEAP
+            rhs.func.value in RING
         ) and all(
             isinstance(self.unit.type(unstar(arg)), (t.Scalar, t.Array)) for arg in rhs.args
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -19,6 +18,7 @@ from adcompiler.ir.nodes import (
     NONE, Atom, Attribute, Block, Call, Const, Function, Item, Let, Origin, Pack, Param, Var,
     unstar,
 )
+from adcompiler.ir.operators import OF_NUMBERS
 from adcompiler.ops.registry import hashable
 from adcompiler.optimise.dead_code import dead_code
 from adcompiler.optimise.passes import optimise
@@ -194,7 +194,7 @@ def finished_number(
 def is_numpy_number(s: Builder, atom: Atom) -> bool:
     """Say whether an atom is a NumPy number for sure: an element, or made by NumPy of numbers."""
     match s.unit.definition(atom):
-        case Call(Const(function), args) if hashable(function) and function in ARITHMETIC:
+        case Call(Const(function), args) if hashable(function) and function in OF_NUMBERS:
             return any(is_numpy_number(s, unstar(arg)) for arg in args)
         case Call(Const(function)):
             name = getattr(function, "__name__", "")
@@ -205,11 +205,6 @@ def is_numpy_number(s: Builder, atom: Atom) -> bool:
         case Item(obj):
             return isinstance(s.unit.type(obj), t.Array)
     return False
-
-
-ARITHMETIC = frozenset({
-    operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.pow,
-})
 
 
 def tidied(block: Block, unit: Unit) -> Block:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import operator
 
-from adcompiler.analyses.storage import IN_PLACE, is_mutable
+from adcompiler.analyses.storage import is_mutable
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Const, Do, Free, Let, Loop, Origin, Star, Var, unstar,
 )
+from adcompiler.ir.operators import IN_PLACE
 from adcompiler.ir.visit import walk
 from adcompiler.runtime import dict_keys, dict_values
 from adcompiler.specialise.interface import Env

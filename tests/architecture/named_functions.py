@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2] / "adcompiler"
-HOMES = ("ops", "runtime", "rulekit")
+HOMES = ("ops", "runtime", "rulekit", "ir/operators.py")
 """Where facts about functions have their place, and what is not a stage of the compiler."""
 
 LIBRARIES = frozenset({
@@ -122,7 +122,7 @@ def modules() -> dict[str, Path]:
     """Return the files of the compiler's stages, by what they are called in the package."""
     return {
         str(file.relative_to(ROOT)): file for file in sorted(ROOT.rglob("*.py"))
-        if file.relative_to(ROOT).parts[0] not in HOMES
+        if not file.relative_to(ROOT).as_posix().startswith(HOMES)
     }
 
 

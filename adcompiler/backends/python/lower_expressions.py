@@ -16,30 +16,17 @@ from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Closure, Const, Format, Function, Global, If, Item, Let, Loop,
     Pack, Rhs, Slice, Star, Var, unstar,
 )
+from adcompiler.ir.operators import BINARY, COMPARISONS, UNARY
 from adcompiler.ir.visit import is_short_circuit
 from adcompiler.ops.registry import hashable
 from adcompiler.runtime import choose, not_callable, noted_value, read_global
 from adcompiler.typed.unit import Unit
 
-BINARY: dict[Any, type[ast.operator]] = {
-    operator.add: ast.Add, operator.sub: ast.Sub, operator.mul: ast.Mult,
-    operator.truediv: ast.Div, operator.floordiv: ast.FloorDiv, operator.mod: ast.Mod,
-    operator.pow: ast.Pow, operator.matmul: ast.MatMult, operator.and_: ast.BitAnd,
-    operator.or_: ast.BitOr, operator.xor: ast.BitXor, operator.lshift: ast.LShift,
-    operator.rshift: ast.RShift, operator.iadd: ast.Add, operator.isub: ast.Sub,
-    operator.imul: ast.Mult, operator.itruediv: ast.Div, operator.ifloordiv: ast.FloorDiv,
-    operator.imod: ast.Mod, operator.ipow: ast.Pow, operator.imatmul: ast.MatMult,
-    operator.iand: ast.BitAnd, operator.ior: ast.BitOr, operator.ixor: ast.BitXor,
-    operator.ilshift: ast.LShift, operator.irshift: ast.RShift,
+NODES: dict[Any, Any] = {
+    **{one.function: one.node for one in (*BINARY, *COMPARISONS, *UNARY)},
+    **{one.in_place: one.node for one in BINARY},
 }
-COMPARE: dict[Any, type[ast.cmpop]] = {
-    operator.eq: ast.Eq, operator.ne: ast.NotEq, operator.lt: ast.Lt, operator.le: ast.LtE,
-    operator.gt: ast.Gt, operator.ge: ast.GtE, operator.is_: ast.Is, operator.is_not: ast.IsNot,
-}
-UNARY: dict[Any, type[ast.unaryop]] = {
-    operator.neg: ast.USub, operator.pos: ast.UAdd, operator.not_: ast.Not,
-    operator.invert: ast.Invert,
-}
+"""The classes of ``ast`` for operators."""
 
 
 class ExpressionLowering:
@@ -127,14 +114,14 @@ class ExpressionLowering:
             if function is choose and len(args) == 3:
                 test, body, orelse = (self.atom(a) for a in args)
                 return ast.IfExp(test, body, orelse)
-            if function in BINARY and len(args) == 2:
+            node = NODES.get(function, ast.AST)
+            if issubclass(node, (ast.operator, ast.cmpop)) and len(args) == 2:
                 left, right = (self.atom(a) for a in args)
-                return ast.BinOp(left, BINARY[function](), right)
-            if function in COMPARE and len(args) == 2:
-                left, right = (self.atom(a) for a in args)
-                return ast.Compare(left, [COMPARE[function]()], [right])
-            if function in UNARY and len(args) == 1:
-                return self.unary(function, self.atom(args[0]))
+                if issubclass(node, ast.operator):
+                    return ast.BinOp(left, node(), right)
+                return ast.Compare(left, [node()], [right])
+            if issubclass(node, ast.unaryop) and len(args) == 1:
+                return self.unary(node, self.atom(args[0]))
             if function is operator.contains and len(args) == 2:
                 container, item = (self.atom(a) for a in args)
                 return ast.Compare(item, [ast.In()], [container])
@@ -144,13 +131,13 @@ class ExpressionLowering:
         return ast.Call(func, values, keywords)
 
     @staticmethod
-    def unary(function: Any, operand: ast.expr) -> ast.expr:
-        if function is operator.not_ and isinstance(operand, ast.Compare) and (
+    def unary(node: type[ast.unaryop], operand: ast.expr) -> ast.expr:
+        if node is ast.Not and isinstance(operand, ast.Compare) and (
             len(operand.ops) == 1 and isinstance(operand.ops[0], (ast.In, ast.NotIn))
         ):
             other = ast.NotIn() if isinstance(operand.ops[0], ast.In) else ast.In()
             return ast.Compare(operand.left, [other], operand.comparators)
-        return ast.UnaryOp(UNARY[function](), operand)
+        return ast.UnaryOp(node(), operand)
 
     def pack(self, rhs: Pack) -> ast.expr:
         if rhs.kind == "dict":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 
 from adcompiler.derive.reverse.base import ReverserBase, rename
@@ -11,12 +10,8 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Block, Call, Const, Let, Pack, Slice, Star, Statement, Var, operands, substitute, unstar,
 )
+from adcompiler.ir.operators import WHOLE
 from adcompiler.ir.visit import free_variables
-
-INTEGER_ARITHMETIC = frozenset({
-    operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod, operator.neg,
-})
-
 
 class Recomputer(ReverserBase):
     """Writes integer arithmetic of a region again in the sweep of the region."""
@@ -67,7 +62,7 @@ class Recomputer(ReverserBase):
             case Call(func=Const(value=function)) if function is range:
                 return True
             case Call(func=Const(value=function)):
-                return self.s.unit.type(let.target) == t.INT and function in INTEGER_ARITHMETIC
+                return self.s.unit.type(let.target) == t.INT and function in WHOLE
         return False
 
     def written_again(self, let: Let, mapping: dict[Var, Atom]) -> Let:

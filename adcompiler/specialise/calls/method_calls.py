@@ -11,7 +11,7 @@ import numpy as np
 from adcompiler.frontend.replacements import REPLACEMENTS
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, UNDEF, Atom, Call, Const, Origin, Var
-from adcompiler.ops.basics import IN_PLACE
+from adcompiler.ir.operators import IN_PLACE
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime import dict_keys, dict_values
 from adcompiler.specialise.calls.binding import plain_call

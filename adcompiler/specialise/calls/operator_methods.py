@@ -14,22 +14,15 @@ from adcompiler.errors import ADError
 from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin, Star, Var
+from adcompiler.ir.operators import BINARY, COMPARISONS, UNARY
 from adcompiler.runtime import check_items, dict_keys, unpack
 from adcompiler.specialise.objects import call_raw, find_raw
 from adcompiler.specialise.writer import Writer
 
-BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor",
-          "lshift", "rshift")
-COMPARISONS = {"eq": "eq", "ne": "ne", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
-
 OPERATORS: dict[Any, tuple[str, ...]] = {
-    **{getattr(operator, f"__{name}__"): (f"__{name}__", f"__r{name}__") for name in BINARY},
-    **{getattr(operator, f"__i{name}__"): (f"__i{name}__", f"__{name}__", f"__r{name}__")
-       for name in BINARY},
-    **{getattr(operator, name): (f"__{name}__", f"__{other}__")
-       for name, other in COMPARISONS.items()},
+    **{one.function: one.methods for one in (*BINARY, *COMPARISONS, *UNARY) if one.name},
+    **{one.in_place: (f"__i{one.name}__", *one.methods) for one in BINARY},
     pow: ("__pow__", "__rpow__"), divmod: ("__divmod__", "__rdivmod__"),
-    operator.neg: ("__neg__",), operator.pos: ("__pos__",), operator.invert: ("__invert__",),
     operator.abs: ("__abs__",), abs: ("__abs__",), len: ("__len__",), float: ("__float__",),
     int: ("__int__",), complex: ("__complex__",), round: ("__round__",),
     operator.contains: ("__contains__",), operator.getitem: ("__getitem__",),

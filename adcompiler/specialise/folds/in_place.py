@@ -5,20 +5,14 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from adcompiler.analyses.storage import IN_PLACE
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Const, Origin, Var
+from adcompiler.ir.operators import IN_PLACE, SIGNS
 from adcompiler.specialise.folds.table import FOLDS, Fold
 from adcompiler.specialise.storage.container_methods import call_dict_method
 from adcompiler.specialise.storage.operators_in_place import write_in_place
 from adcompiler.specialise.writer import Writer
 
-SIGNS: dict[Any, str] = {
-    operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/",
-    operator.floordiv: "//", operator.mod: "%", operator.pow: "**", operator.matmul: "@",
-    operator.and_: "&", operator.or_: "|", operator.xor: "^", operator.lshift: "<<",
-    operator.rshift: ">>",
-}
 WRITTEN: dict[type, tuple[str, str]] = {
     t.Array: ("array", "array-writes"), t.List: ("list", "in-place-containers"),
     t.Dict: ("dict", "in-place-containers"),

@@ -13,6 +13,7 @@ import numpy as np
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Const, Origin, Star
+from adcompiler.ir.operators import ORDERED
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.values import simple
 
@@ -20,10 +21,7 @@ Fold = Callable[[Writer, list[Any], dict[str, Atom], Origin, str], Atom | None]
 AnyFold = TypeVar("AnyFold", bound=Fold)
 FOLDS: dict[Any, Fold] = {}
 AS_GIVEN: set[Any] = set()
-COMPARISONS = frozenset({
-    operator.eq, operator.ne, operator.contains, operator.is_, operator.is_not, operator.lt,
-    operator.le, operator.gt, operator.ge, issubclass, isinstance, len, bool, str, repr,
-})
+COMPARISONS = ORDERED | {operator.contains, issubclass, isinstance, len, bool, str, repr}
 TAKES_NOTHING = frozenset({zip, dict, int, str, bool, set, frozenset, np.ndindex, print})
 """Functions that may be called without arguments and do not tell what they take."""
 

@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from adcompiler.analyses.aliasing import noticed_writes
-from adcompiler.analyses.storage import IN_PLACE
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Block, Call, Const, Do, Let, Statement, Var, operands, unstar,
 )
+from adcompiler.ir.operators import IN_PLACE, OF_NUMBERS, SIGNS
 from adcompiler.ir.visit import with_blocks
 from adcompiler.runtime import check_rebinds
 from adcompiler.runtime.sequences import joined
 from adcompiler.specialise.calls.libraries import INSTALLED, STANDARD
-from adcompiler.specialise.folds.in_place import SIGNS, refuse_write
+from adcompiler.specialise.folds.in_place import refuse_write
 from adcompiler.specialise.folds.sequence import joins
 from adcompiler.specialise.generators import report_generators
 from adcompiler.specialise.storage.operators_in_place import check_shape
 from adcompiler.specialise.writer import Writer
-
-OF_NUMBERS = frozenset({
-    operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod,
-    operator.pow,
-})
-"""Operators of numbers. Where a value of unknown type is a number, `op=` makes a new one."""
-
 
 def rebound(
     s: Writer, statements: Sequence[Statement], yields: tuple[Atom, ...]
@@ -42,6 +34,7 @@ def rebound(
         type_, plain = s.unit.type(written), IN_PLACE[function.value]
         library = statement.origin.file.startswith((*STANDARD, *INSTALLED))  # called as it is
         if isinstance(type_, t.Unknown) and plain in OF_NUMBERS and not library:
+            # where it is a number, `op=` makes a new one
             checked.add(statement.target)
         else:
             refuse_write(s, type_, plain, statement.origin)

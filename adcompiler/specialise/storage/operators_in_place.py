@@ -5,9 +5,9 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from adcompiler.analyses.storage import IN_PLACE
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Do, Item, Origin, Step, Var
+from adcompiler.ir.operators import IN_PLACE
 from adcompiler.runtime import keeps_shape
 from adcompiler.specialise.storage.container_methods import extend
 from adcompiler.specialise.storage.slots import heap_of, refuse

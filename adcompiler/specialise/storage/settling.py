@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from adcompiler.analyses.storage import IN_PLACE, is_mutable
+from adcompiler.analyses.storage import is_mutable
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Block, Call, Const, If, Let, Loop, Statement, Var
+from adcompiler.ir.operators import IN_PLACE
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.state import State
 from adcompiler.specialise.writer import Writer

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.analyses.storage import IN_PLACE
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Call, Const, Do, Item, Let, Origin, Step, Var, unstar,
 )
+from adcompiler.ir.operators import IN_PLACE
 from adcompiler.runtime import accumulate
 from adcompiler.runtime.records import is_record_class
 from adcompiler.specialise.calls.constructors import is_generated
