@@ -119,11 +119,9 @@ def is_writer(rhs: Rhs) -> TypeGuard[Call]:
 
 def is_destructive(rhs: Rhs) -> bool:
     """Say whether ``rhs`` writes into its first argument."""
-    if isinstance(rhs, Update):
-        return True
-    return isinstance(rhs, Call) and isinstance(rhs.func, Const) and (
-        REGISTRY.facts(rhs.func.value).updates is True
-    )
+    if isinstance(rhs, Call):
+        return isinstance(rhs.func, Const) and REGISTRY.facts(rhs.func.value).updates is True
+    return isinstance(rhs, Update)
 
 
 def makes_storage(rhs: Rhs, type_: t.Type) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 from adcompiler.analyses.purity import is_destructive
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Call, Const, Item, Pack, Rhs, Star, Step, Update, unstar,
+    Atom, Attribute, Call, Const, Item, Pack, Rhs, Star, Step, Update, operands, unstar,
 )
 from adcompiler.ir.operators import IN_PLACE
 from adcompiler.ops.facts import CONTENTS, HOLDS, ITEMS, LAYOUT, SAME, VIEW, Option, Shares
@@ -88,6 +88,15 @@ class Sharing:
                 yield from self.mutable(self.entered(rhs), "holds")
             case Call():
                 yield from self.call(target, rhs)
+
+    def candidates(self, rhs: Rhs) -> tuple[Atom, ...]:
+        """Return all atoms that ``of`` may yield for ``rhs``: it reads them, or by a method."""
+        read = operands(rhs)
+        if isinstance(rhs, Call) and not isinstance(rhs.func, Const):
+            made = self.definition(rhs.func)
+            if isinstance(made, Attribute):
+                return (made.obj, *read)
+        return read
 
     def entered(self, rhs: Rhs) -> tuple[Atom, ...]:
         """Return what a write puts into a container."""
@@ -364,10 +373,8 @@ def type_of_view(array: t.Type, step: Step, type_of: TypeOf) -> t.Type | None:
 
 def written_operand(rhs: Rhs) -> Atom | None:
     """Return the operand whose storage emitting ``rhs`` writes into, None if there is none."""
-    if isinstance(rhs, Update):
-        return rhs.obj
-    if isinstance(rhs, Call) and is_destructive(rhs):
-        return unstar(rhs.args[0])
-    return None
+    if isinstance(rhs, Call):
+        return unstar(rhs.args[0]) if is_destructive(rhs) else None
+    return rhs.obj if isinstance(rhs, Update) else None
 
 

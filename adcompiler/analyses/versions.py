@@ -122,14 +122,23 @@ def exposed_values(block: Block, sharing: Sharing) -> set[Atom]:
     if not written:
         return written
     views = Flow()
+    readers: dict[Atom, list[Let]] = {}
     for statement in walk(block):
-        match statement:
-            case Let(target, rhs) if written_operand(rhs) is None:
-                views.add(target, (atom for atom, _ in sharing.of(target, rhs)))
-            case Region():
-                views.steps += [
-                    (way.target, way.source) for way in statement.edges()
-                    if way.how not in (LAST, SKIPS) and not (
-                        way.hands_on and way.source in written)
-                ]
-    return views.forward(written | Held(block, sharing).overwritten)
+        if isinstance(statement, Let):
+            for atom in sharing.candidates(statement.rhs):
+                if isinstance(atom, Var):
+                    readers.setdefault(atom, []).append(statement)
+        elif isinstance(statement, Region):
+            views.steps += [
+                (way.target, way.source) for way in statement.edges()
+                if way.how not in (LAST, SKIPS) and not (way.hands_on and way.source in written)
+            ]
+
+    def views_of(atom: Atom) -> Iterator[Atom]:
+        for let in readers.get(atom, ()):
+            if written_operand(let.rhs) is None and any(
+                source is atom for source, _ in sharing.of(let.target, let.rhs)
+            ):
+                yield let.target
+
+    return views.forward(written | Held(block, sharing).overwritten, also=views_of)

@@ -23,13 +23,17 @@ class Flow:
         self.steps += [(target, source) for source in sources]
 
     def forward(
-        self, start: Iterable[Atom], admits: Callable[[Atom], bool] | None = None
+        self, start: Iterable[Atom], admits: Callable[[Atom], bool] | None = None,
+        also: Callable[[Atom], Iterable[Atom]] | None = None,
     ) -> set[Atom]:
-        """Return ``start`` and all that it leads to, by way of what is admitted."""
+        """Return ``start`` and all that it leads to, by way of what is admitted.
+
+        ``also`` gives further steps from an atom, asked for when it is reached.
+        """
         following: dict[Atom, list[Atom]] = {}
         for target, source in self.steps:
             following.setdefault(source, []).append(target)
-        return reached(start, following, admits)
+        return reached(start, following, admits, also)
 
     def backward(
         self, start: Iterable[Atom], admits: Callable[[Atom], bool] | None = None
@@ -44,12 +48,15 @@ class Flow:
 def reached(
     start: Iterable[Atom], following: dict[Atom, list[Atom]],
     admits: Callable[[Atom], bool] | None = None,
+    also: Callable[[Atom], Iterable[Atom]] | None = None,
 ) -> set[Atom]:
     """Return ``start`` and what follows from it, step by step."""
     found = set(start)
     waiting = list(found)
     while waiting:
-        for atom in following.get(waiting.pop(), ()):
+        last = waiting.pop()
+        steps: Iterable[Atom] = following.get(last, ())
+        for atom in steps if also is None else (*steps, *also(last)):
             if atom not in found and (admits is None or admits(atom)):
                 found.add(atom)
                 waiting.append(atom)

@@ -11,11 +11,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from operator import is_
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from adcompiler.ir.atoms import Atom, Origin, Var
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
     from adcompiler.ir.nodes import Statement
 
 LEAVES = "leaves"
@@ -46,6 +49,23 @@ class Edge(NamedTuple):
     def hands_on(self) -> bool:
         """Whether the target is the source, and not a part of it or made of several."""
         return self.how != ITEM and self.how != COLLECTED
+
+
+Node = TypeVar("Node", bound="DataclassInstance")
+
+
+def altered(node: Node, **new: Any) -> Node:
+    """Return a node with other values of its fields; itself if they are those that it has."""
+    if all(is_same(getattr(node, name), value) for name, value in new.items()):
+        return node
+    return replace(node, **new)
+
+
+def is_same(old: Any, new: Any) -> bool:
+    """Say whether the value of a field is the same, or a tuple of the same."""
+    return old is new or (
+        type(old) is type(new) is tuple and len(old) == len(new) and all(map(is_, old, new))
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,13 +153,13 @@ class If(Region):
         return (self.then, self.orelse)
 
     def with_blocks(self, new: Callable[[Block], Block]) -> If:
-        return replace(self, then=new(self.then), orelse=new(self.orelse))
+        return altered(self, then=new(self.then), orelse=new(self.orelse))
 
     def reads(self) -> tuple[Atom, ...]:
         return (self.condition,)
 
     def with_reads(self, new: Callable[[Any], Any]) -> If:
-        return replace(self, condition=new(self.condition))
+        return altered(self, condition=new(self.condition))
 
     def decides(self) -> tuple[Atom, ...]:
         return (self.condition,)
@@ -188,11 +208,11 @@ class Loop(Region):
         return (self.body,)
 
     def with_bodies(self, new: Callable[[Block], Block]) -> Loop:
-        return replace(self, body=new(self.body))
+        return altered(self, body=new(self.body))
 
     def with_blocks(self, new: Callable[[Block], Block]) -> Loop:
         test = None if self.condition is None else new(self.condition)
-        return replace(self, condition=test, body=new(self.body))
+        return altered(self, condition=test, body=new(self.body))
 
     def defines(self) -> tuple[Var, ...]:
         return (*self.results, *self.collects)
@@ -204,7 +224,7 @@ class Loop(Region):
         return (*self.iterables, *self.inits)
 
     def with_reads(self, new: Callable[[Any], Any]) -> Loop:
-        return replace(
+        return altered(
             self, iterables=tuple(map(new, self.iterables)), inits=tuple(map(new, self.inits))
         )
 
@@ -254,7 +274,7 @@ class With(Region):
         return (self.body,)
 
     def with_blocks(self, new: Callable[[Block], Block]) -> With:
-        return replace(self, body=new(self.body))
+        return altered(self, body=new(self.body))
 
     def binds(self) -> tuple[Var, ...]:
         return () if self.target is None else (self.target,)
@@ -263,7 +283,7 @@ class With(Region):
         return (self.context,)
 
     def with_reads(self, new: Callable[[Any], Any]) -> With:
-        return replace(self, context=new(self.context))
+        return altered(self, context=new(self.context))
 
     def decides(self) -> tuple[Atom, ...]:
         return (self.context,)
@@ -302,8 +322,8 @@ class Try(Region):
         return self.blocks()
 
     def with_blocks(self, new: Callable[[Block], Block]) -> Try:
-        return replace(self, body=new(self.body), handlers=tuple(
-            replace(handler, body=new(handler.body)) for handler in self.handlers
+        return altered(self, body=new(self.body), handlers=tuple(
+            altered(handler, body=new(handler.body)) for handler in self.handlers
         ))
 
     def binds(self) -> tuple[Var, ...]:
@@ -313,8 +333,8 @@ class Try(Region):
         return tuple(handler.exception for handler in self.handlers)
 
     def with_reads(self, new: Callable[[Any], Any]) -> Try:
-        return replace(self, handlers=tuple(
-            replace(handler, exception=new(handler.exception)) for handler in self.handlers
+        return altered(self, handlers=tuple(
+            altered(handler, exception=new(handler.exception)) for handler in self.handlers
         ))
 
     def decides(self) -> tuple[Atom, ...]:

@@ -273,10 +273,11 @@ class Registry:
         What has a rule, or no derivative, is a function of values: one that is pure, and writes
         into no argument, unless it has a parameter for an array to write into.
         """
-        if not hashable(function):
-            return UNKNOWN
         known = self._known
-        found = known.get(function)
+        try:
+            found = known.get(function)
+        except TypeError:
+            return UNKNOWN  # what cannot be looked up
         if found is None:
             found = known[function] = self._implied(function)
         return found

@@ -7,12 +7,13 @@ reads its results moves behind both.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
 
 from adcompiler.analyses.purity import Purity
 from adcompiler.analyses.storage import Sharing, written_operand
 from adcompiler.analyses.versions import exposed_values
 from adcompiler.ir.nodes import Atom, Block, If, Let, Region, Statement, Var
+from adcompiler.ir.regions import altered
 from adcompiler.ir.visit import defined, direct_uses, substitute_block, used
 
 
@@ -43,7 +44,7 @@ def joined_within(
                     statements += [joined(first, statement, purity, exposed), *parts[1]]
                     continue
         statements.append(statement)
-    return replace(block, statements=tuple(statements))
+    return altered(block, statements=tuple(statements))
 
 
 def inside(statement: Statement, purity: Purity, exposed: set[Atom]) -> Statement:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+
 from typing import Any
 
 from adcompiler.analyses.purity import Purity, makes_storage
@@ -13,6 +13,7 @@ from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Closure, Const, Global, Item, Let, Pack, Region, Rhs, Slice, Star,
     Statement, Var, substitute,
 )
+from adcompiler.ir.regions import altered
 from adcompiler.ir.visit import substitute_statement, with_head
 
 COMMUTATIVE = frozenset({"add", "mul"})
@@ -35,7 +36,7 @@ class _Common:
             if new is not None:
                 out.append(new)
         yields = tuple(self.atom(a, renamed) for a in block.yields)
-        return replace(block, statements=tuple(out), yields=yields)
+        return altered(block, statements=tuple(out), yields=yields)
 
     @staticmethod
     def atom(atom: Atom, renamed: Mapping[Var, Atom]) -> Atom:

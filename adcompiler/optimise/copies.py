@@ -8,7 +8,7 @@ what is known to have storage of its own starts a class.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Closure, Const, Do, Let, Region, Rhs, Statement, Update, Var,
     operands, substitute, unstar,
 )
-from adcompiler.ir.regions import LAST, SKIPS
+from adcompiler.ir.regions import LAST, SKIPS, altered
 from adcompiler.ir.visit import bound_inside, defined, substitute_statement, used, walk, with_blocks
 from adcompiler.ops.facts import VIEW
 from adcompiler.ops.registry import REGISTRY
@@ -144,7 +144,7 @@ class _Copies:
             position -= 1
             self.replace(statements, position, original, copy)
             yields = tuple(original if a is copy else a for a in yields)
-        return replace(block, statements=tuple(statements), yields=yields)
+        return altered(block, statements=tuple(statements), yields=yields)
 
     def replace(
         self, statements: list[Statement], position: int, original: Var, copy: Var

@@ -10,6 +10,7 @@ from adcompiler.analyses.purity import Purity
 from adcompiler.ir.nodes import (
     Atom, Block, Call, Const, Do, If, Let, Loop, Region, Statement, Try, Var, operands,
 )
+from adcompiler.ir.regions import altered
 from adcompiler.ir.visit import blocks_of, bound_inside, direct_uses, used, with_blocks
 
 
@@ -32,11 +33,7 @@ class _DeadCode:
             if new is not None:
                 kept.append(new)
         kept.reverse()
-        if len(kept) == len(block.statements) and all(
-            a is b for a, b in zip(kept, block.statements, strict=True)
-        ):
-            return block
-        return replace(block, statements=tuple(kept))
+        return altered(block, statements=tuple(kept))
 
     def arm(self, block: Block, yields: tuple[Atom, ...], live: set[Var]) -> Block:
         """Return the needed part of a block of which only ``yields`` are wanted."""

@@ -20,19 +20,29 @@ from adcompiler.typed.unit import Unit
 
 Pass = Callable[[Block, Unit, Purity], Block]
 
+
+
+def _dead_code(block: Block, unit: Unit, purity: Purity) -> Block:
+    return dead_code(block, purity)
+
+
+def _algebra(block: Block, unit: Unit, purity: Purity) -> Block:
+    return algebra(block, unit)
+
+
 PASSES: list[tuple[str, Pass]] = [
-    ("dead_code", lambda block, unit, purity: dead_code(block, purity)),
-    ("algebra", lambda block, unit, purity: algebra(block, unit)),
-    ("algebra_again", lambda block, unit, purity: algebra(block, unit)),
+    ("dead_code", _dead_code),
+    ("algebra", _algebra),
+    ("algebra_again", _algebra),
     ("common_subexpressions", lambda block, unit, purity: common_subexpressions(block, purity)),
-    ("dead_code_between", lambda block, unit, purity: dead_code(block, purity)),
+    ("dead_code_between", _dead_code),
     ("algebra_on_common", lambda block, unit, purity: algebra(block, unit, last=True)),
     ("join_branches", lambda block, unit, purity: join_branches(block, purity)),
     ("late_scatters", lambda block, unit, purity: late_scatters(block, unit)),
     ("direct_stores", lambda block, unit, purity: direct_stores(block, unit)),
     ("needless_copies", lambda block, unit, purity: needless_copies(block, unit, purity)),
     ("subscripts", lambda block, unit, purity: sink_subscripts(block, unit)),
-    ("dead_code_again", lambda block, unit, purity: dead_code(block, purity)),
+    ("dead_code_again", _dead_code),
     ("join_tapes", lambda block, unit, purity: join_tapes(block, unit, purity)),
 ]
 
@@ -41,15 +51,20 @@ def optimise(block: Block, unit: Unit, join: bool = True) -> Block:
     """Return ``block`` after all passes.
 
     ``join`` allows branches of the primal and of the sweep to become one, which a pair of
-    functions to be emitted apart cannot have.
+    functions to be emitted apart cannot have. A pass that left a block as it is does not run again
+    over the same block.
     """
     purity = Purity(unit.type, unit.definition)
     outside = readable(block) if verifying() else None
+    stable: dict[Pass, Block] = {}
     for name, rewrite in PASSES:
-        if join or name != "join_branches":
-            block = rewrite(block, unit, purity)
-            if outside is not None:
-                verify_block(block, outside, unit.type, f"what {name} gives")
-            if block.statements and not isinstance(first := block.statements[0], Unsupported):
-                unit.settings.budget.check(first.origin)
+        if stable.get(rewrite) is block or (name == "join_branches" and not join):
+            continue
+        before, block = block, rewrite(block, unit, purity)
+        if block is before:
+            stable[rewrite] = block
+        if outside is not None:
+            verify_block(block, outside, unit.type, f"what {name} gives")
+        if block.statements and not isinstance(first := block.statements[0], Unsupported):
+            unit.settings.budget.check(first.origin)
     return block

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Block, Call, Const, If, Let, Loop, Origin, Region, Rhs, Star, Statement,
     Var, substitute, unstar,
 )
+from adcompiler.ir.regions import altered
 from adcompiler.ir.visit import count_uses, substitute_statement
 from adcompiler.typed.unit import Unit
 from adcompiler.typed.values import type_of_arithmetic
@@ -36,9 +38,14 @@ class Rewriter:
         self.pending: list[tuple[Var, Rhs]] = []
         self.uses: dict[Atom, int] = dict(count_uses(block).items())
         self.sharing = Sharing(unit.type, unit.definition)
-        self.exposed = exposed_values(block, self.sharing)
+        self.original = block
         self.depth = 0
         self.sweep = False
+
+    @cached_property
+    def exposed(self) -> set[Atom]:
+        """What is written into after it is read: many passes never ask."""
+        return exposed_values(self.original, self.sharing)
 
     def rewrite(self, call: Call) -> Rhs | Atom | None:
         """Return what replaces a call without keywords, None to leave it."""
@@ -54,7 +61,7 @@ class Rewriter:
     def block(self, block: Block) -> Block:
         """Return the rewritten block."""
         statements = tuple(s for old in block.statements for s in self.statement(old))
-        return replace(block, statements=statements, yields=tuple(map(self.atom, block.yields)))
+        return altered(block, statements=statements, yields=tuple(map(self.atom, block.yields)))
 
     def inner(self, block: Block) -> Block:
         """Return the rewritten block of a region."""

@@ -7,7 +7,7 @@ commute, so the whole comes first and the parts are added to it, if it is an arr
 from __future__ import annotations
 
 import operator
-from dataclasses import replace
+
 from typing import Any
 
 import numpy as np
@@ -17,12 +17,15 @@ from adcompiler.analyses.versions import exposed_values
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Block, Call, Const, Let, Region, Statement, Var, unstar
 from adcompiler.ir.operators import OF_ARRAYS, is_one
-from adcompiler.ir.visit import count_uses
+from adcompiler.ir.regions import altered
+from adcompiler.ir.visit import count_uses, walk
 from adcompiler.runtime import add_at
 from adcompiler.typed.unit import Unit
 
 def late_scatters(block: Block, unit: Unit) -> Block:
     """Return ``block`` with scatters into zeros moved behind the sum that they go into."""
+    if not any(isinstance(s, Let) and calls(s.rhs, add_at) for s in walk(block)):
+        return block
     exposed = exposed_values(block, Sharing(unit.type, unit.definition))
     return _Scatters(unit, count_uses(block), exposed).block(block)
 
@@ -56,7 +59,7 @@ class _Scatters:
             statements[place : place + 1] = rewritten
             statements = [s for s in statements if id(s) not in gone]
             made = {s.target: s for s in statements if isinstance(s, Let)}
-        return replace(block, statements=tuple(statements))
+        return altered(block, statements=tuple(statements))
 
     def inside(self, statement: Statement) -> Statement:
         """Return ``statement`` with its blocks rewritten."""

@@ -18,6 +18,7 @@ from adcompiler.ir.nodes import (
     Atom, Block, Call, Const, Item, Let, Loop, Pack, Slice, Star, Statement, Step, Update, Var,
     unstar,
 )
+from adcompiler.ir.regions import altered
 from adcompiler.ir.visit import count_uses, substitute_statement, walk, with_blocks
 from adcompiler.runtime import add_at
 from adcompiler.typed.unit import Unit
@@ -64,7 +65,7 @@ class _Stores:
             while self.drop_idle(statements, yields):
                 pass
             self.uses = everywhere
-        return replace(block, statements=tuple(statements), yields=tuple(yields))
+        return altered(block, statements=tuple(statements), yields=tuple(yields))
 
     def count(self, statements: Sequence[Statement], yields: Sequence[Atom]) -> None:
         """Count how often variables are read in a block as it is now."""

@@ -21,6 +21,7 @@ from adcompiler.ir.nodes import (
     substitute, unstar,
 )
 from adcompiler.ir.operators import RING
+from adcompiler.ir.regions import altered
 from adcompiler.ir.visit import (
     count_uses, defined, definitions, substitute_block, walk, with_blocks,
 )
@@ -231,7 +232,7 @@ class _Tapes:
             else:
                 statement = with_blocks(statement, self.block)
             statements.append(statement)
-        return replace(block, statements=tuple(statements))
+        return altered(block, statements=tuple(statements))
 
     def loop(self, node: Loop) -> Loop:
         body = self.block(node.body)
