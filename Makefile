@@ -25,7 +25,7 @@ lint: $(VENV)/.installed-lint
 	$(BIN)/python -m mypy
 
 bench: $(VENV)/.installed-bench
-	$(BIN)/python benchmarks/run.py $(BENCH_ARGS)
+	$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
 # Compile FUZZ random programs in WORKERS processes, check each against plain Python, print a tally.
 fuzz: $(VENV)/.installed-test

@@ -14,7 +14,7 @@ from adcompiler.backends.native.loops import (
 )
 from adcompiler.backends.native.scalars import TABLE
 from adcompiler.backends.native.values import (
-    LENGTH, WIDE, Buffer, Cut, Declined, Known, Num, Several,
+    LENGTH, WIDE, Buffer, Cut, Declined, Fused, Known, Num, Several,
 )
 from adcompiler.backends.native.writer import Writer
 from adcompiler.ir import types as t
@@ -66,6 +66,21 @@ class Arrays:
             lengths.append(expr)
         return tuple(lengths)
 
+    def settled(self, value: Any) -> Any:
+        """Return an array that was to be computed where it is read, computed here."""
+        if not isinstance(value, Fused):
+            return value
+        hint, self.hint = self.hint, value.hint
+        new = self.new(value.shape, value.dtype, None)
+        self.hint = hint
+        with self.w.over(value.shape) as places:
+            self.w.store(new, places, value.item(places), adds=False)
+        return new
+
+    def own(self, of: Buffer) -> Buffer:
+        """Return an array that is not on a tape: itself, or a copy."""
+        return self.copy(of) if of.borrowed else of
+
     def part(self, of: Buffer, parts: Sequence[Any], hint: str) -> Buffer:
         """Return a part of an array, which shares its storage; None makes a new axis."""
         places: list[Place] = []
@@ -90,7 +105,7 @@ class Arrays:
         self.w.write(Part(name, of.name, tuple(places)))
         return Buffer(name, of.dtype, tuple(
             Extent(name, i) if length is None else length for i, length in enumerate(axes)
-        ))
+        ), borrowed=of.borrowed)
 
     def turned(self, of: Buffer, axes: tuple[int, ...]) -> Buffer:
         """Return an array with its axes in another order, which shares its storage."""
@@ -98,7 +113,8 @@ class Arrays:
             return of
         name = self.w.fresh(self.hint)
         self.w.write(Turn(name, of.name, axes))
-        return Buffer(name, of.dtype, tuple(of.shape[axis] for axis in axes))
+        shape = tuple(of.shape[axis] for axis in axes)
+        return Buffer(name, of.dtype, shape, borrowed=of.borrowed)
 
     def shaped(self, of: Buffer, shape: Sequence[Expr]) -> Buffer:
         """Return the elements of an array, in C order, in another shape of as many elements."""
@@ -139,7 +155,7 @@ class Arrays:
 
     # -- element by element --------------------------------------------------------------------
 
-    def common_shape(self, buffers: Sequence[Buffer]) -> tuple[Expr, ...]:
+    def common_shape(self, buffers: Sequence[Buffer | Fused]) -> tuple[Expr, ...]:
         """Return the shape of what is made of arrays element by element.
 
         Axes that have length 1 for sure are stretched. Others are to be equal.
@@ -154,17 +170,19 @@ class Arrays:
             self.agree(buffer, shape)
         return tuple(shape)
 
-    def agree(self, buffer: Buffer, shape: Sequence[Expr]) -> None:
+    def agree(self, buffer: Buffer | Fused, shape: Sequence[Expr]) -> None:
         """Leave shapes that NumPy would stretch, or refuse, to Python."""
         for mine, wanted in zip(reversed(buffer.shape), reversed(shape), strict=False):
             if mine != ONE and not self.w.same_length(mine, wanted):
                 self.w.leave_if(Binary("!=", mine, wanted))
 
-    def item(self, value: Buffer | Num, places: tuple[Expr, ...]) -> Num:
+    def item(self, value: Buffer | Fused | Num, places: tuple[Expr, ...]) -> Num:
         """Return the element of an operand for a position of the result."""
         if isinstance(value, Num):
             return value
         mine = places[len(places) - value.ndim :]
+        if isinstance(value, Fused):
+            return value.item(mine)
         place = tuple(
             ZERO if length == ONE else here for here, length in zip(mine, value.shape, strict=True)
         )
@@ -174,41 +192,74 @@ class Arrays:
         """Return an operand that is read often: a number under a name."""
         if isinstance(value, Num):
             return Num(self.w.named("number", value.expr), value.dtype, value.bound)
-        if not isinstance(value, Buffer):
+        if not isinstance(value, (Buffer, Fused)):
             raise Declined("an array and what is no array or number")
         return value
 
-    def elementwise(self, function: Callable[..., Any], args: list[Any], type_: t.Type) -> Buffer:
+    def elementwise(self, function: Callable[..., Any], args: list[Any], type_: t.Type) -> Fused:
         """Return what a function of numbers makes of arrays, element by element."""
-        buffers = [arg for arg in args if isinstance(arg, Buffer)]
+        buffers = [arg for arg in args if isinstance(arg, (Buffer, Fused))]
         if not isinstance(type_, t.Array) or type_.ndim != max(b.ndim for b in buffers):
             raise Declined("an operation whose result is not known to be an array")
         if function in (min, max, float, int, bool):
             raise Declined(f"`{function.__name__}` of an array")
         function, args = simpler(function, args)
-        return self.mapped(lambda *items: TABLE[function](self.w, *items), args, type_.dtype)
+        return self.fused(lambda *items: TABLE[function](self.w, *items), args, type_.dtype)
 
     def mapped(self, write: Callable[..., Num], args: Sequence[Any], dtype: str) -> Buffer:
         """Return an array of what ``write`` makes of the elements of others."""
-        shape = self.common_shape([arg for arg in args if isinstance(arg, Buffer)])
-        operands = [self.operand(arg) for arg in args]
-        new = self.new(shape, dtype, None)
-        with self.w.over(shape) as places:
+        made: Buffer = self.settled(self.fused(write, args, dtype))
+        return made
+
+    def fused(self, write: Callable[..., Num], args: Sequence[Any], dtype: str) -> Fused:
+        """Return the same, to be computed where it is read.
+
+        What is stretched to it would be computed more than once, and is computed here.
+        """
+        if dtype not in MACHINE:
+            raise Declined(f"an array of {dtype}")
+        shape = self.common_shape([arg for arg in args if isinstance(arg, (Buffer, Fused))])
+        operands = [self.operand(self.fitting(arg, shape)) for arg in args]
+        leaves: set[str] = set()
+        for operand in operands:
+            if isinstance(operand, Buffer):
+                leaves.add(operand.name)
+            elif isinstance(operand, Fused):
+                leaves |= operand.leaves
+
+        def item(places: tuple[Expr, ...]) -> Num:
             value = write(*(self.item(operand, places) for operand in operands))
-            self.w.store(new, places, value, adds=False)
-        return new
+            if dtype == FLOAT:
+                value = self.w.as_float(value)
+            elif value.dtype != dtype:
+                raise Declined(f"a {value.dtype} is put into an array of {dtype}")
+            return Num(self.w.named("item", value.expr), dtype)
+
+        return Fused(dtype, shape, item, frozenset(leaves), self.hint)
+
+    def fitting(self, value: Any, shape: Sequence[Expr]) -> Any:
+        """Return an operand of this shape, or an array that is stretched to it."""
+        if isinstance(value, Fused) and (value.ndim != len(shape) or any(
+            mine == ONE != wanted for mine, wanted in zip(value.shape, shape, strict=True)
+        )):
+            return self.settled(value)
+        return value
 
     def fill(self, of: Buffer, value: Any, adds: bool, apart: bool) -> None:
         """Write a number, or an array, into all of an array.
 
         ``apart`` tells that they share no storage for sure.
         """
-        value = self.operand(value)
-        if isinstance(value, Buffer):
+        value = self.operand(self.fitting(value, of.shape))
+        if isinstance(value, Fused):
+            self.agree(value, of.shape)
+            if self.w.root(of.name) in map(self.w.root, value.leaves):
+                value = self.settled(value)
+        elif isinstance(value, Buffer):
             if value.ndim > of.ndim:
                 raise Declined("an array is put into one of fewer axes")
             self.agree(value, of.shape)
-            if not apart:
+            if not apart and self.w.root(of.name) == self.w.root(value.name):
                 value = self.copy(value)
         with self.w.over(of.shape) as places:
             self.w.store(of, places, self.item(value, places), adds)

@@ -199,7 +199,7 @@ def found(low: Any, mask: Buffer, shape: Sequence[Expr]) -> list[Buffer]:
 def scatter(low: Any, of: Buffer, chosen: Choice, value: Any, adds: bool, apart: bool) -> None:
     """Write a number, or an array, to chosen places; the last one counts where some repeat."""
     w, arrays = low.w, low.arrays
-    value = arrays.operand(value)
+    value = arrays.operand(arrays.settled(value))
     if isinstance(value, Buffer):
         if value.ndim > len(chosen.shape):
             raise Declined("an array is put into one of fewer axes")

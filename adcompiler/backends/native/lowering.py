@@ -21,8 +21,8 @@ from adcompiler.backends.native.scalars import TABLE, product
 from adcompiler.backends.native.structure import STRUCTURE
 from adcompiler.backends.native.tapes import Tapes, constant
 from adcompiler.backends.native.values import (
-    LENGTH, UNSET, Backwards, Buffer, Declined, Kept, Known, Method, Num, Rows, Several, Span,
-    literal,
+    LENGTH, UNSET, Backwards, Buffer, Declined, Fused, Kept, Known, Method, Num, Rows, Several,
+    Span, literal,
 )
 from adcompiler.backends.native.writer import Writer
 from adcompiler.derive.pairs import CalleePart
@@ -56,6 +56,7 @@ class Lowering:
         self.tapes = Tapes(self.w)
         self.arrays = Arrays(self.w)
         self.values: dict[Var, Any] = {}
+        self.waiting: list[Var] = []
         self.types: list[Any] = []
         self.counts: set[str] = set()
         self.used_once: set[Var] = set()
@@ -71,8 +72,29 @@ class Lowering:
         if isinstance(atom, Var):
             if atom not in self.values:
                 raise Declined(f"`{atom.name}` is neither a number nor an array")
+            if atom in self.waiting:
+                self.settle(atom)
             return self.values[atom]
         return UNSET if atom is UNDEF else constant(atom.value)
+
+    def settle(self, var: Var) -> None:
+        """Compute an array here that was to be computed where it is read."""
+        self.waiting.remove(var)
+        self.values[var] = self.arrays.settled(self.values[var])
+
+    def settle_all(self, of: Buffer | None = None) -> None:
+        """Compute all such arrays here: those that read storage of an array that is written."""
+        root = None if of is None else self.w.root(of.name)
+        for var in tuple(self.waiting):
+            if root is None or root in map(self.w.root, self.values[var].leaves):
+                self.settle(var)
+
+    def operand(self, atom: Atom) -> Any:
+        """Return what an atom is, where its elements are read once each."""
+        if isinstance(atom, Var) and atom in self.waiting:
+            self.waiting.remove(atom)
+            return self.values[atom]
+        return self.read(atom)
 
     def read(self, atom: Atom) -> Any:
         """Return what an atom is, where it is computed with."""
@@ -112,10 +134,16 @@ class Lowering:
 
     def statement(self, statement: Statement) -> None:
         """Write one statement."""
+        if not isinstance(statement, Let):
+            self.settle_all()
         match statement:
             case Let(target, rhs, origin):
                 self.note(origin)
                 self.values[target] = self.kept(target, self.rhs(target, rhs))
+                if isinstance(self.values[target], Fused):
+                    self.waiting.append(target)
+                    if target not in self.used_once:
+                        self.settle(target)
             case If():
                 self.note(statement.origin)
                 self.regions.branch(statement)
@@ -189,7 +217,7 @@ class Lowering:
                 if any(step.kind != "item" for step in steps):
                     raise Declined("a write through a view")
                 places = [self.value(step.args[0]) for step in steps]
-                return self.stored(self.read(obj), one_index(places), self.read(value), adds,
+                return self.stored(self.read(obj), one_index(places), self.operand(value), adds,
                                    self.is_temporary(value))
             case Global(module, path) if module in SETTLED:
                 found = literal(getattr(SETTLED[module], path, None))
@@ -213,17 +241,20 @@ class Lowering:
         name = getattr(function, "__name__", str(function))
         if function is add_at and len(args) == 3 and not kwargs:
             buffer, index, value = args
-            given = self.value(value) if is_none(value) else self.read(value)
+            given = self.value(value) if is_none(value) else self.operand(value)
             return self.stored(self.read(buffer), self.value(index), given, True,
                                self.is_temporary(value))
-        given = [self.value(arg) if is_none(arg) else self.read(arg) for arg in args]
+        read = self.operand if is_among(TABLE, function) else self.read
+        given = [self.value(arg) if is_none(arg) else read(arg) for arg in args]
         if isinstance(function, (CalleePart, Callee)):
+            self.settle_all()
             return self.inlined(function, given, kwargs)
         self.arrays.hint = self.unit.naming.names.get(target, target.name)
         type_ = self.unit.type(target)
         if self.is_of_lists(function, given) and not kwargs:
             self.types = [self.unit.type(unstar(arg)) for arg in args]
-            return LISTS[function](self, given, type_)
+            self.settle_all()
+            return LISTS[function](self, list(map(self.arrays.settled, given)), type_)
         if is_among(STRUCTURE, function) and not kwargs:
             return STRUCTURE[function](self, *given)
         if is_among(FUNCTIONS, function):
@@ -231,7 +262,7 @@ class Lowering:
             return FUNCTIONS[function](self.arrays, given, named, type_)
         if kwargs or not is_among(TABLE, function):
             raise Declined(f"`{name}` is not lowered" + (" with options" if kwargs else ""))
-        if any(isinstance(arg, Buffer) for arg in given):
+        if any(isinstance(arg, (Buffer, Fused)) for arg in given):
             return self.arrays.elementwise(function, given, type_)
         taken = (Num, Several) if function in OF_TUPLES else Num
         if not all(isinstance(arg, taken) for arg in given):
@@ -286,9 +317,12 @@ class Lowering:
     def stored(self, obj: Any, index: Any, value: Any, adds: bool, apart: bool) -> Any:
         """Write into an element or a part; the array is the same."""
         if isinstance(obj, (Rows, Kept)):
-            return lists.write(self, obj, index, value, adds)
-        if not isinstance(obj, Buffer) or not isinstance(value, (Num, Buffer)):
+            self.settle_all()
+            return lists.write(self, obj, index, self.arrays.settled(value), adds)
+        if not isinstance(obj, Buffer) or not isinstance(value, (Num, Buffer, Fused)):
             raise Declined("a write of what is no number, or into what is no array")
+        self.settle_all(obj)
+        obj = self.arrays.own(obj)
         write(self, obj, index, value, adds, apart)
         return obj
 

@@ -213,8 +213,8 @@ def output(low: Lowering, value: Any, type_: t.Type) -> Output:
             if type_.dtype not in (None, dtype):
                 raise Declined(f"a result is a {type_}")
             return Output(expr, dtype, None, type_.dtype is not None)
-        case Buffer(name, dtype) if isinstance(type_, t.Array) and type_.dtype == dtype:
-            return Output(name, dtype, value.ndim)
+        case Buffer(_, dtype) if isinstance(type_, t.Array) and type_.dtype == dtype:
+            return Output(low.arrays.own(value).name, dtype, value.ndim)
     raise Declined("a result is neither a number nor an array")
 
 

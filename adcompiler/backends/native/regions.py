@@ -172,7 +172,8 @@ class Regions:
             return Buffer(name, like.dtype, (ZERO,) * like.ndim)
         if not isinstance(value, Buffer) or (value.dtype, value.ndim) != (like.dtype, like.ndim):
             raise Declined("a variable is an array of different kinds")
-        return value
+        mine: Buffer = self.low.arrays.own(value)
+        return mine
 
     # -- loops ---------------------------------------------------------------------------------
 
@@ -183,6 +184,8 @@ class Regions:
         for param, init in zip(node.params, inits, strict=True):
             low.values[param] = self.carried(node, param, init)
         carried = [low.values[param] for param in node.params]
+        if any(one != init for one, init in zip(carried, inits, strict=True)):
+            w.may_share(*(name for one in carried for name in buffers_in(one)))
         before = set(self.low.tapes.all)
         outer = w.body
         with w.inside(Body()) as body:
@@ -222,7 +225,7 @@ class Regions:
         low = self.low
         hint = low.unit.naming.names.get(param, param.name)
         if isinstance(init, Buffer) and self.stays(node, param):
-            return init
+            return low.arrays.own(init)
         if isinstance(init, (Rows, Kept)):
             return self.carried_list(node, param, init, hint)
         return self.opened(hint, low.unit.type(param), init)
@@ -419,6 +422,13 @@ class Regions:
         return Source(self.low, given, down, [
             self.low.unit.naming.names.get(var, var.name) for var in node.items
         ])
+
+
+def buffers_in(value: Any) -> list[str]:
+    """Return the names of arrays in a value."""
+    if isinstance(value, Several):
+        return [name for item in value.items for name in buffers_in(item)]
+    return [value.name] if isinstance(value, Buffer) else []
 
 
 def is_set(number: Num) -> Expr:

@@ -136,9 +136,11 @@ class Tapes:
             w.write(Store(length_slot.buffer, here, length))
         size = functools.reduce(lambda a, b: Binary("*", a, b), value.shape)
         self.reserve(data, size)
+        part = w.fresh("top")
+        w.write(View(part, slot.buffer, Name(data.top), value.shape))
         with w.over(value.shape) as places:
-            w.write(Store(slot.buffer, (Name(data.top),), Element(value.name, places)))
-            w.write(Assign(data.top, Binary("+", Name(data.top), ONE)))
+            w.write(Store(part, places, Element(value.name, places)))
+        w.write(Assign(data.top, Binary("+", Name(data.top), size)))
 
     def item(self, layout: Any, position: Expr, hint: str) -> Any:
         """Return the item that a tape keeps at a position; the parts of it are read now."""
@@ -159,15 +161,12 @@ class Tapes:
                     w.assign("length", Element(slot.buffer, (position,))) for slot in shape
                 )
                 slot = data.slots[0]
-                part, name = w.fresh(f"{hint}_part"), w.fresh(hint)
-                w.write(View(part, slot.buffer, first, lengths))
-                w.write(Make(name, lengths, slot.dtype))  # the tape may be filled anew meanwhile
-                with w.over(lengths) as places:
-                    w.write(Store(name, places, Element(part, places)))
+                name = w.fresh(hint)
+                w.write(View(name, slot.buffer, first, lengths))
                 isset = None
                 if flag is not None:
                     isset = w.assign(flag.buffer, Element(flag.buffer, (position,)))
-                return Buffer(name, slot.dtype, lengths, isset)
+                return Buffer(name, slot.dtype, lengths, isset, borrowed=True)
             case Inner(tape, start, length):
                 first = w.assign("start", Element(start.buffer, (position,)))
                 count = w.assign("length", Element(length.buffer, (position,)))

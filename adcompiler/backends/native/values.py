@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,13 +37,35 @@ class Num:
 class Buffer:
     """An array: the name of its buffer, and the lengths of its axes.
 
-    ``isset`` is a test of whether any assignment has reached it, as that of a number is.
+    ``isset`` is a test of whether any assignment has reached it, as that of a number is. What is
+    ``borrowed`` stands on a tape: it is copied before it is written into or outlives an iteration.
     """
 
     name: str
     dtype: str
     shape: tuple[Expr, ...]
     isset: Expr | None = None
+    borrowed: bool = False
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fused:
+    """An array that is computed where it is read, which is at one place.
+
+    ``item`` writes what the element at a position takes and returns it; ``leaves`` are the names of
+    the buffers that it reads.
+    """
+
+    dtype: str
+    shape: tuple[Expr, ...]
+    item: Callable[[tuple[Expr, ...]], Num]
+    leaves: frozenset[str]
+    hint: str
 
     @property
     def ndim(self) -> int:

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 from adcompiler.backends.native.helpers import TEXTS
 from adcompiler.backends.native.loops import (
-    BOOL, FLOAT, INT, Apply, Assign, Binary, Body, Choose, Element, Expr, Extent, For, Leave, Name,
-    Note, Number, Row, Store, Unary,
+    BOOL, FLOAT, INT, Apply, Assign, Binary, Bind, Body, Choose, Element, Expr, Extent, Flat, For,
+    Leave, Name, Note, Number, Part, Row, Store, Turn, Unary, View,
 )
 from adcompiler.backends.native.values import (
     EXACT, POSITION, WIDE, Buffer, Declined, Num, is_simple,
@@ -31,6 +31,7 @@ class Writer:
         self.taken: set[str] = set(RESERVED)
         self.defined: dict[str, Expr] = {}
         self.spans: dict[str, tuple[Expr, Expr]] = {}
+        self.storage: dict[str, str] = {}
         self.noted = ""
 
     def fresh(self, hint: str) -> str:
@@ -47,7 +48,21 @@ class Writer:
 
     def write(self, row: Row) -> None:
         """Append a row."""
+        if isinstance(row, (Bind, Part, Turn, View)):
+            of = row.buffer.buffer if isinstance(row.buffer, Flat) else row.buffer
+            self.may_share(row.name, of)
         self.body.rows.append(row)
+
+    def may_share(self, *names: str) -> None:
+        """Note that buffers may share storage."""
+        for name in names[1:]:
+            self.storage[self.root(name)] = self.root(names[0])
+
+    def root(self, name: str) -> str:
+        """Return the name that stands for all buffers that may share storage with this one."""
+        while name in self.storage and self.storage[name] != name:
+            name = self.storage[name]
+        return name
 
     def note(self, text: str) -> None:
         """Write a comment, once for what follows."""

@@ -1,0 +1,229 @@
+"""What the suite says: lines while it runs, ratios, means by class, the worst, a page, a plot."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import math
+import platform
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.program import CLASSES
+
+PAIRS = (
+    ("native against JAX", "native", "JAX"), ("Python against JAX", "python", "JAX"),
+    ("the better against JAX", "best", "JAX"), ("Python against autograd", "python", "autograd"),
+    ("native against numba by hand", "native", "numba by hand"),
+    ("Python against NumPy by hand", "python", "NumPy by hand"),
+    ("Python against the program", "python", "primal"),
+    ("native against the program", "native", "primal"),
+    ("Python against asdex", "python", "asdex"), ("Python against CasADi", "python", "CasADi"),
+)
+"""The ratios that are reported: how many times as fast the first is as the second."""
+
+
+def machine() -> dict[str, Any]:
+    """Return what the suite ran on."""
+    models = [line.partition(":")[2].strip() for line in lines_of("/proc/cpuinfo")
+              if line.startswith("model name")]
+    versions = {}
+    for name in ("numpy", "scipy", "numba", "jax", "autograd", "torch", "asdex", "casadi"):
+        try:
+            versions[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return {"cpu": models[0] if models else platform.processor(), "cores": len(models),
+            "system": platform.system(), "python": platform.python_version(), "versions": versions}
+
+
+def lines_of(path: str) -> list[str]:
+    """Return the lines of a file, none if there is no such file."""
+    try:
+        return Path(path).read_text().splitlines()
+    except OSError:
+        return []
+
+
+def readable(seconds: float) -> str:
+    """Return a time with three digits and a unit."""
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if seconds >= scale:
+            return f"{seconds / scale:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"
+
+
+def line(row: dict[str, Any]) -> str:
+    """Return the times of one program at one size, ours and then others' in these."""
+    seconds = row["seconds"]
+    mine = best(seconds)
+    texts = [f"{name} {readable(taken)}" if name in ("python", "native")
+             else f"{name} {taken / mine:.2g}x" for name, taken in seconds.items()]
+    return f"{row['program']}, {row['size']}: {', '.join(texts)}"
+
+
+def best(seconds: dict[str, float]) -> float:
+    """Return the time of the better of our backends."""
+    return min(seconds[name] for name in ("python", "native") if name in seconds)
+
+
+def ratio(row: dict[str, Any], ours: str, other: str) -> float | None:
+    """Return how many times as long the other took; None where one was not measured."""
+    seconds = row["seconds"] | {"best": best(row["seconds"])}
+    return seconds[other] / seconds[ours] if ours in seconds and other in seconds else None
+
+
+def ratios(rows: Iterable[dict[str, Any]], ours: str, other: str) -> list[float]:
+    """Return the ratios of all rows that have one."""
+    return [found for row in rows if (found := ratio(row, ours, other)) is not None]
+
+
+def mean(values: Sequence[float]) -> float:
+    """Return the geometric mean."""
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def summary(results: list[dict[str, Any]]) -> Iterator[tuple[str, ...]]:
+    """Yield class, comparison, geometric mean, the least ratio and where that is, and how many."""
+    for family, title in CLASSES.items():
+        rows = [row for row in results if row["class"] == family]
+        for name, ours, other in PAIRS:
+            found = [(value, row) for row in rows
+                     if (value := ratio(row, ours, other)) is not None]
+            if found:
+                least, row = min(found, key=lambda pair: pair[0])
+                yield (title, name, f"{mean([value for value, _ in found]):.2f}", f"{least:.2f}",
+                       f"{row['program']}, {row['size']}", str(len(found)))
+
+
+def worst(results: list[dict[str, Any]], count: int = 10) -> list[tuple[str, ...]]:
+    """Return where the better of our backends is furthest behind any other engine."""
+    found = []
+    for row in results:
+        for name in row["seconds"]:
+            if name not in ("python", "native", "primal"):
+                value = ratio(row, "best", name)
+                if value is not None:
+                    found.append((value, row["program"], str(row["size"]), name))
+    return [(f"{value:.2f}", *rest) for value, *rest in sorted(found)[:count]]
+
+
+def page_of(path: str, page: str) -> None:
+    """Write the page of the results that stand in a file of JSON."""
+    write_page(json.loads(Path(path).read_text()), page)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table in Markdown, aligned."""
+    cells = [tuple(head), *(tuple(row) for row in rows)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
+    lines = ["| " + " | ".join(f"{c:{w}}" for c, w in zip(row, widths, strict=True)) + " |"
+             for row in cells]
+    return "\n".join([lines[0], "|" + "|".join("-" * (w + 2) for w in widths) + "|", *lines[1:]])
+
+
+def text(data: dict[str, Any]) -> str:
+    """Return the summary: means by class, the ten worst, first calls, other tables."""
+    return "\n\n".join(part for _, part in parts(data))
+
+
+def parts(data: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the tables of the summary, each with what stands above it."""
+    results = data["results"]
+    if results:
+        yield "How many times as fast, by class", table(
+            ("class", "what", "geometric mean", "least", "of", "measured"), summary(results))
+        yield "Where the better of our backends is furthest behind", table(
+            ("ratio", "program", "size", "engine"), worst(results))
+    fresh = list(first_calls(results))
+    if fresh:
+        yield "First calls in a new process, and those of code that is in the cache", table(
+            ("engine", "import", "first call", "from the cache", "programs"), fresh)
+    for name, found in data["others"].items():
+        yield name, table(("case", "figures"), [
+            (case, ", ".join(f"{who} {figure(case, who, value)}" for who, value in row.items()))
+            for case, row in found.items()])
+
+
+def figure(case: str, who: str, value: float) -> str:
+    """Return a figure of another table: seconds, bytes, a power or a count."""
+    if case.endswith("bytes"):
+        return f"{value / 1e6:.2f} MB"
+    if "power" in case or "power" in who or who == "programs":
+        return f"{value:.3g}"
+    return readable(value)
+
+
+def first_calls(results: list[dict[str, Any]]) -> Iterator[tuple[str, ...]]:
+    """Yield medians over programs: the import, the first call, the one from the cache."""
+    kept = [row["fresh"] for row in results if "fresh" in row]
+    for name in dict.fromkeys(name for row in kept for name in row):
+        rows = [row[name] for row in kept if row.get(name)]
+        if rows:
+            columns = [sorted(row[kind][what] for row in rows) for kind, what in (
+                ("cached", "import"), ("cold", "first"), ("cached", "first"))]
+            yield (name, *(readable(c[len(c) // 2]) for c in columns), str(len(rows)))
+
+
+def write_page(data: dict[str, Any], path: str) -> None:
+    """Write the page of results."""
+    made = data["machine"]
+    versions = ", ".join(f"{name} {version}" for name, version in made["versions"].items())
+    page = [
+        "# Performance",
+        "This page is written by `python -m benchmarks --fresh --markdown docs/performance.md`.",
+        f"Measured on one core of {made['cpu']} ({made['cores']} cores, {made['system']}), Python "
+        f"{made['python']}, {versions}.",
+        "All engines run in turns in one process, on one thread; the least of many turns counts. "
+        "Results are compared before they are timed, gradients with differences too. JAX runs "
+        "compiled, in 64-bit numbers, on its own arrays, with its own loops where these are what "
+        "someone would write. The machine was shared: take ratios under 1.5 as ties. A ratio is "
+        "the other engine's time divided by ours: above 1, ours is faster.",
+    ]
+    for title, part in parts(data):
+        page.append(f"## {title[0].upper()}{title[1:]}\n\n{part}")
+    for family, title in CLASSES.items():
+        rows = [row for row in data["results"] if row["class"] == family]
+        if rows:
+            page.append(f"## {title[0].upper()}{title[1:]}\n\n{program_table(rows)}")
+    Path(path).write_text("\n\n".join(page) + "\n")
+
+
+def program_table(rows: list[dict[str, Any]]) -> str:
+    """Return the times of programs: ours, and ratios of others to the better of ours."""
+    others = [name for name in dict.fromkeys(n for row in rows for n in row["seconds"])
+              if name not in ("python", "native")]
+    found = []
+    for row in rows:
+        seconds, used = row["seconds"], row["bytes"]
+        cells = [f"`{row['program']}`", str(row["size"])]
+        cells += [readable(seconds[n]) if n in seconds else "" for n in ("python", "native")]
+        cells += [f"{seconds[n] / best(seconds):.2g}x" if n in seconds else "" for n in others]
+        cells += [f"{used[n] / 1e6:.1f}" if used.get(n) is not None else "" for n in
+                  ("python", "native")]
+        found.append(cells)
+    return table(("program", "size", "Python", "native", *others, "MB Python", "MB native"), found)
+
+
+def plot(data: dict[str, Any], path: str) -> None:
+    """Draw the ratios to JAX and to adjoints by hand, a row for each class."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(8, 5), layout="constrained")
+    others = ("JAX", "autograd", "NumPy by hand", "numba by hand", "asdex", "CasADi")
+    for i, (family, title) in enumerate(CLASSES.items()):
+        rows = [row for row in data["results"] if row["class"] == family]
+        for j, other in enumerate(others):
+            values = ratios(rows, "best", other)
+            axes.plot(values, [i + 0.12 * (j - 2.5)] * len(values), ".", color=f"C{j}",
+                      label=other if i == 0 else None)
+        axes.text(0.0, i + 0.42, title, transform=axes.get_yaxis_transform())
+    axes.axvline(1.0, color="black", linewidth=0.5)
+    axes.set(xscale="log", yticks=[], xlabel="time divided by the better of ours")
+    axes.legend()
+    figure.savefig(path)
+    pyplot.close(figure)
