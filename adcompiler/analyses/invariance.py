@@ -7,7 +7,6 @@ with respect to m is zero whatever m is, and m may be taken as a constant.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,8 +20,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import defined, free_variables
 from adcompiler.ops.registry import REGISTRY
 
-MAXIMA = frozenset({np.max, np.amax, max})
-SUMS = frozenset({np.sum, np.mean})
+SUMS = frozenset({"sum", "mean"})
 
 
 @dataclass(frozen=True)
@@ -48,15 +46,20 @@ def cancelled_shifts(
     """Return the maxima computed in ``block`` that ``output`` does not depend on."""
     found = set()
     for statement in block.statements:
-        if isinstance(statement, Let) and called(statement.rhs, definition)[0] in MAXIMA:
+        if isinstance(statement, Let) and called(statement.rhs, definition)[0] == "max":
             check = _Check(statement.target, statement.rhs, type_of, definition)
             if check.is_cancelled(block.statements, output):
                 found.add(statement.target)
     return frozenset(found)
 
 
-def called(rhs: Rhs, definition: Callable[[Atom], Rhs | None]) -> tuple[Any, tuple[Any, ...]]:
-    """Return the function and arguments of a call, methods of arrays seen as functions."""
+def called(
+    rhs: Rhs, definition: Callable[[Atom], Rhs | None]
+) -> tuple[str | None, tuple[Any, ...]]:
+    """Return what the function of a call means, "" if nothing is known of it, and the arguments.
+
+    Methods of arrays are seen as functions. Where nothing is called, the first is None.
+    """
     if not isinstance(rhs, Call):
         return None, ()
     if isinstance(rhs.func, Const):
@@ -66,10 +69,9 @@ def called(rhs: Rhs, definition: Callable[[Atom], Rhs | None]) -> tuple[Any, tup
         if not isinstance(made, Attribute):
             return None, ()
         function, args = getattr(np.ndarray, made.name, None), (made.obj, *rhs.args)
-    try:
-        return REGISTRY.resolve(function), args
-    except TypeError:
-        return None, ()
+    known = REGISTRY.facts(function)
+    largest = "max" if known.transfer == "max of items" else ""  # Python's own
+    return known.means or largest, args
 
 
 class _Check:
@@ -125,8 +127,8 @@ class _Check:
     def rhs(self, rhs: Rhs) -> Dependence:
         if isinstance(rhs, Item) and isinstance(rhs.obj, Var):
             return self.widened(self.of(rhs.obj), rhs.index)
-        function, args = called(rhs, self.definition)
-        if function is None:
+        meaning, args = called(rhs, self.definition)
+        if meaning is None:
             return Dependence(0.0) if isinstance(rhs, Attribute) and rhs.name in (
                 "shape", "size", "ndim", "dtype") else OTHER
         if any(isinstance(a, Star) for a in args):
@@ -138,7 +140,7 @@ class _Check:
             return OTHER
         if any(s.factor != s.factor for s in states):
             return OTHER
-        return self.combine(function, rhs, args, states)
+        return self.combine(meaning, rhs, args, states)
 
     def widened(self, state: Dependence, index: Atom) -> Dependence:
         """Return the dependence of ``m[:, None]``: the reduced axis put back."""
@@ -152,21 +154,25 @@ class _Check:
         return OTHER
 
     def combine(
-        self, function: Any, rhs: Any, args: tuple[Any, ...], states: list[Dependence]
+        self, meaning: str, rhs: Any, args: tuple[Any, ...], states: list[Dependence]
     ) -> Dependence:
-        if function in (operator.add, operator.sub, np.add, np.subtract) and len(states) == 2:
-            return self.sum(states, -1.0 if function in (operator.sub, np.subtract) else 1.0)
-        if function in (operator.neg, np.negative):
-            return states[0] if states[0].scale else replace(states[0], factor=-states[0].factor)
-        if function in (operator.mul, np.multiply) and len(states) == 2:
-            return self.product(args, states)
-        if function in (operator.truediv, np.divide) and len(states) == 2:
-            return self.quotient(states)
-        if function is np.exp and not states[0].scale:
-            return replace(states[0], scale=True)
-        if function is np.log and states[0].scale:
-            return replace(states[0], scale=False)
-        if function in SUMS and states[0].scale:
+        """Return how a result depends on m, by what the function means."""
+        match meaning, states:
+            case ("add", [_, _]):
+                return self.sum(states, 1.0)
+            case ("subtract", [_, _]):
+                return self.sum(states, -1.0)
+            case ("multiply", [_, _]):
+                return self.product(args, states)
+            case ("divide", [_, _]):
+                return self.quotient(states)
+            case ("negative", [a]):
+                return a if a.scale else replace(a, factor=-a.factor)
+            case ("exp", [a]) if not a.scale:
+                return replace(a, scale=True)
+            case ("log", [a]) if a.scale:
+                return replace(a, scale=False)
+        if meaning in SUMS and states[0].scale:
             return self.summed(states[0], rhs, args)
         return OTHER
 

@@ -339,7 +339,7 @@ def checked(step: Step, where: str) -> Step:
         shares.how == LAYOUT for shares in REGISTRY.facts(function).sharing
     ):
         return step
-    if step.function is np.reshape:
+    if REGISTRY.facts(step.function).means == "reshape":
         shape = kwargs.pop("shape", kwargs.pop("newshape", None))
         args = args if shape is None else (shape, *args)
         if len(args) > 1:

@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from adcompiler.analyses.storage import METADATA, written_operand
 from adcompiler.batching.calls import Calls
 from adcompiler.batching.kinds import carries, lifted, may_be_written
@@ -24,9 +22,14 @@ from adcompiler.ir.nodes import (
     Statement, Unsupported, Var, operands, substitute, unstar,
 )
 from adcompiler.ir.visit import walk
+from adcompiler.ops.queries import meaning
+from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import as_gradient, project, zeros_like
 from adcompiler.runtime.batches import count_seeds
 from adcompiler.typed.builder import Builder
+
+OF_SHAPE = frozenset({"shape", "ndim", "size", "len"})
+"""Words for how a result depends on arguments, of which no element is read."""
 
 
 class Batcher(Calls):
@@ -92,12 +95,12 @@ class Batcher(Calls):
         match rhs:
             case Attribute(_, name) if name in METADATA:
                 return ()
-            case Call(Const(function)) if function in (np.shape, np.ndim, np.size, len):
+            case Call(Const(function)) if REGISTRY.facts(function).transfer in OF_SHAPE:
                 return ()
             case Call(Const(function), args) if function in (project, as_gradient):
                 return (unstar(args[0]),)
             case Call(Const(function), args) if function is zeros_like or (
-                function is np.zeros_like
+                meaning(rhs) == "zeros_like"
             ):
                 return (unstar(args[0]),)
         return operands(rhs)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from adcompiler.ir.nodes import (
     substitute,
 )
 from adcompiler.ops.facts import ALIKE, COLUMNS, IN_ROWS, JOINS
+from adcompiler.ops.queries import meaning
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import (
     add, add_at, append, as_gradient, drop_last, project, unbroadcast, zeros_like,
@@ -173,6 +173,7 @@ class Calls(Arrays):
     def of_array(self, function: Any, rhs: Call, origin: Origin) -> Rhs | Var | None:
         """Return a call of a function of arrays or sequences; None if nothing is known of it."""
         args: tuple[Any, ...] = rhs.args
+        means = meaning(rhs)
         match args:
             case (x,) if function in (float, complex) and self.is_array(x):
                 return self.number(x, function)
@@ -180,19 +181,19 @@ class Calls(Arrays):
                 self.is_array(x) or function is zeros_like
             ):
                 return rhs
-            case (x,) if function in (np.array, np.asarray):
+            case (x,) if means in ("array", "asarray"):
                 return self.of_items(x, rhs, origin)
-            case (x,) if function is np.ravel:
+            case (x,) if means == "ravel":
                 return self.reshaped(x, Const(-1), origin)
-            case (x, shape) if function is np.reshape:
+            case (x, shape) if means == "reshape":
                 return self.reshaped(x, shape, origin)
-            case (x, value) if function is np.full_like and self.is_array(x) and (
+            case (x, value) if means == "full_like" and self.is_array(x) and (
                 value not in self.batched and self.rank(value) == 0
             ):
                 return rhs
-            case (a, b) if function is np.outer and self.rank(a) == self.rank(b) == 1:
+            case (a, b) if means == "outer" and self.rank(a) == self.rank(b) == 1:
                 return self.outer(a, b, origin)
-        if function in (operator.matmul, np.matmul):
+        if means == "matmul":
             return self.matmul(args, origin)
         if axes_of(function) == IN_ROWS:
             return Call(rhs.func, tuple(self.in_order(a, origin) for a in args))

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 from adcompiler.analyses.purity import Purity
 from adcompiler.batching.kinds import carries, lifted
 from adcompiler.errors import NotBatchable
@@ -14,6 +12,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Block, Call, Const, Item, Origin, Rhs, Star, Statement, Var,
 )
+from adcompiler.ops.queries import meaning
 from adcompiler.runtime import zeros_like
 from adcompiler.runtime.batches import repeated, zeros_of_each
 from adcompiler.typed.builder import Builder
@@ -95,7 +94,7 @@ class Values:
         count = self.count()
         name = atom.name if isinstance(atom, Var) else "zero"
         if isinstance(made, Call) and isinstance(made.func, Const) and (
-            made.func.value in (np.zeros_like, zeros_like)
+            made.func.value is zeros_like or meaning(made) == "zeros_like"
         ):
             zeros = Call(Const(zeros_of_each), (made.args[0], count))
             return self.write(zeros, type_, name, origin)

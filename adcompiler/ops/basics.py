@@ -102,6 +102,25 @@ PASSED_ON: dict[str, tuple[Any, ...]] = {
 }
 """Functions by how their results depend on the elements of arguments."""
 
+MEANT: dict[str, tuple[Any, ...]] = {
+    "add": (operator.add,), "subtract": (operator.sub,), "multiply": (operator.mul,),
+    "divide": (operator.truediv,), "floor_divide": (operator.floordiv,),
+    "remainder": (operator.mod,), "power": (operator.pow, pow), "float_power": (math.pow,),
+    "matmul": (operator.matmul,), "negative": (operator.neg,), "positive": (operator.pos,),
+    "absolute": (operator.abs, abs), "less": (operator.lt,), "less_equal": (operator.le,),
+    "greater": (operator.gt,), "greater_equal": (operator.ge,), "equal": (operator.eq,),
+    "not_equal": (operator.ne,), "arcsin": (math.asin,), "arccos": (math.acos,),
+    "arctan": (math.atan,), "arctan2": (math.atan2,), "arcsinh": (math.asinh,),
+    "arccosh": (math.acosh,), "arctanh": (math.atanh,),
+    **{name: (getattr(math, name),) for name in (
+        "fabs", "sqrt", "exp", "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tan",
+        "sinh", "cosh", "tanh", "hypot", "copysign", "isfinite", "isnan", "erf", "erfc", "gamma",
+        "lgamma",
+    )},
+    "math.floor": (math.floor,), "math.ceil": (math.ceil,),
+}
+"""Functions by the words for what they are."""
+
 Entry = tuple[Iterable[Any], Facts]
 
 GIVES_VALUE = stated(pure=True, writes=(), tried=True)
@@ -210,8 +229,8 @@ BUILTINS: tuple[Entry, ...] = (
         operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.pos,
     ), stated(axes=EACH)),
     ((reversed, list, tuple, zip, enumerate, iter), stated(axes=IN_ROWS)),
-    *(((function,), stated(transfer=word)) for word, functions in PASSED_ON.items()
-      for function in functions),
+    *((functions, stated(transfer=word)) for word, functions in PASSED_ON.items()),
+    *((functions, stated(means=word)) for word, functions in MEANT.items()),
 )
 
 FRESH_RUNTIME = (

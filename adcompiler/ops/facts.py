@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from adcompiler.ops.meanings import MEANINGS
+
 VIEW = "view"
 LAYOUT = "layout"
 SAME = "same"
@@ -198,6 +200,8 @@ class Facts:
     """It gives numbers in another form, as ``"text"`` or bits, or writes them somewhere; or it
     makes ``"numbers"`` of such."""
 
+    means: str | None = None
+    """What the function is, by one of the words of ``ops.meanings``."""
     transfer: str | None = None
     """How the elements of a result depend on those of arguments: one of ``TRANSFERS``."""
     along: tuple[str, Any, str] | None = None
@@ -287,7 +291,8 @@ def stated(
     writes: Sequence[str] | None = None, total: str | Sequence[str] | None = None,
     form: str | Sequence[str] | None = None, shape: str | None = None,
     transfer: str | None = None, along: tuple[str, Any, str] | None = None,
-    linear_in: str | None = None, recurrence: Any = None, axes: str | None = None, **plain: Any,
+    linear_in: str | None = None, recurrence: Any = None, axes: str | None = None,
+    means: str | None = None, **plain: Any,
 ) -> Facts:
     """Return the record of what is said of a function; see ``Facts``.
 
@@ -301,7 +306,8 @@ def stated(
         shape=word("shape", shape, SHAPES), transfer=word("transfer", transfer, TRANSFERS),
         along=None if along is None else (*along[:2], word("along", along[2], ALONG)),
         linear_in=None if linear_in is None else tuple(linear_in.split(",")),
-        recurrence=as_recurrences(recurrence), axes=word("axes", axes, AXES), **plain,
+        recurrence=as_recurrences(recurrence), axes=word("axes", axes, AXES),
+        means=word("means", means, MEANINGS), **plain,
     )
 
 

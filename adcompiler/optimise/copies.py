@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 
-import numpy as np
-
 from adcompiler.analyses.purity import Purity, checks
 from adcompiler.analyses.storage import METADATA, Sharing, is_mutable, written_operand
 from adcompiler.ir import types as t
@@ -22,6 +20,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.regions import LAST, SKIPS, altered
 from adcompiler.ir.visit import bound_inside, defined, substitute_statement, used, walk, with_blocks
 from adcompiler.ops.facts import VIEW
+from adcompiler.ops.queries import meaning
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.optimise.stores import is_zero
 from adcompiler.runtime import add_at, unbroadcast
@@ -276,7 +275,7 @@ class _Copies:
 def copied(rhs: Rhs) -> Var | None:
     """Return the variable of which ``rhs`` is a copy, None if it is something else."""
     match rhs:
-        case Call(Const(function), (Var() as original,), ()) if function is np.copy:
+        case Call(Const(), (Var() as original,), ()) if meaning(rhs) == "copy":
             return original
     return None
 

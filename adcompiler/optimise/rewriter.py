@@ -7,8 +7,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from adcompiler.analyses.storage import Sharing
 from adcompiler.analyses.versions import exposed_values
 from adcompiler.ir import types as t
@@ -18,6 +16,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.regions import altered
 from adcompiler.ir.visit import count_uses, substitute_statement
+from adcompiler.ops.queries import meaning
 from adcompiler.typed.unit import Unit
 from adcompiler.typed.values import type_of_arithmetic
 
@@ -177,10 +176,15 @@ class Rewriter:
     # -- questions -----------------------------------------------------------------------------
 
     def made_by(self, atom: Atom | Star, function: Any) -> Call | None:
-        """Return the call of ``function`` that made ``atom`` of what is still there, if one did."""
+        """Return the call that made ``atom`` of what is still there, if it is one of ``function``.
+
+        That is an operator, or a word for what is called.
+        """
         call = self.calls.get(atom) if isinstance(atom, Var) else None
-        if call is not None and isinstance(call.func, Const) and call.func.value is function:
-            read = call.args[1:] if function is np.full_like else call.args
+        if call is not None and isinstance(call.func, Const) and function in (
+            (meaning(call),) if isinstance(function, str) else (call.func.value,)
+        ):
+            read = call.args[1:] if function == "full_like" else call.args
             return None if any(unstar(arg) in self.exposed for arg in read) else call
         return None
 

@@ -12,11 +12,12 @@ import numpy as np
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Block, Call, Const, Item, Rhs, Var
+from adcompiler.ops.facts import REDUCED
+from adcompiler.ops.queries import meaning
+from adcompiler.ops.registry import REGISTRY
 from adcompiler.optimise.rewriter import Rewriter, plain
 from adcompiler.runtime import add_at
 from adcompiler.typed.unit import Unit
-
-REDUCTIONS = (np.sum, np.mean, np.max, np.min, np.prod)
 
 
 class Spreads(Rewriter):
@@ -30,22 +31,22 @@ class Spreads(Rewriter):
         """Return what replaces a call without keywords, None to leave it."""
         if not isinstance(call.func, Const):
             return self.method_sum(call)
-        function, args = call.func.value, call.args
-        if function is add_at:
+        if call.func.value is add_at:
             return self.scattered(call)
-        if function is np.broadcast_to and len(args) == 2:
-            return self.stretched(call)
-        if function is np.expand_dims and len(args) == 2:
-            return self.new_axis(plain(args[0]), plain(args[1]))
-        if function in (np.full_like, np.zeros_like, np.ones_like) and args:
-            return self.alike(call)
-        if function is np.sum and len(args) == 1:
-            return self.sum_of_equal(plain(args[0]))
+        match meaning(call), call.args:
+            case ("broadcast_to", (_, _)):
+                return self.stretched(call)
+            case ("expand_dims", (x, axis)):
+                return self.new_axis(plain(x), plain(axis))
+            case ("full_like" | "zeros_like" | "ones_like", (_, *_)):
+                return self.alike(call)
+            case ("sum", (x,)):
+                return self.sum_of_equal(plain(x))
         return None
 
     def filled(self, atom: Any) -> tuple[Atom, Atom] | None:
         """Return (a, s) if ``atom`` is full_like(a, s)."""
-        made = self.made_by(atom, np.full_like)
+        made = self.made_by(atom, "full_like")
         if made is None or made.kwargs or len(made.args) != 2:
             return None
         return plain(made.args[0]), plain(made.args[1])
@@ -71,7 +72,9 @@ class Spreads(Rewriter):
     def reduced_size(self, rhs: Attribute) -> Item | None:
         """sum(m, axis=1).size -> m.shape[0] for a matrix m."""
         call = self.calls.get(rhs.obj) if rhs.name == "size" and isinstance(rhs.obj, Var) else None
-        if call is None or not isinstance(call.func, Const) or call.func.value not in REDUCTIONS:
+        if call is None or not isinstance(call.func, Const) or (
+            REGISTRY.facts(call.func.value).shape != REDUCED
+        ):
             return None
         kwargs = dict(call.kwargs)
         axis = kwargs.pop("axis", None)
@@ -119,7 +122,7 @@ class Spreads(Rewriter):
     def stretched(self, call: Call) -> Call | None:
         """broadcast_to(expand_dims(full_like(a, s)), x.shape) -> full_like(x, s)."""
         source, shape = (plain(a) for a in call.args)
-        while (made := self.made_by(source, np.expand_dims)) is not None:
+        while (made := self.made_by(source, "expand_dims")) is not None:
             source = plain(made.args[0])
         found = self.filled(source)
         target = self.unit.definition(shape)
@@ -174,7 +177,7 @@ class Spreads(Rewriter):
         type_ = self.unit.type(other)
         if not isinstance(type_, t.Array):
             return None
-        made = self.made_by(one, np.broadcast_to)
+        made = self.made_by(one, "broadcast_to")
         if made is not None and self.unit.type(one) == type_ and self.same_shape(one, other):
             return plain(made.args[0])
         found = self.filled(one)

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from adcompiler.analyses.storage import Sharing, written_operand
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -20,6 +18,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.regions import altered
 from adcompiler.ir.visit import count_uses, substitute_statement, walk, with_blocks
+from adcompiler.ops.queries import meaning
 from adcompiler.runtime import add_at
 from adcompiler.typed.unit import Unit
 
@@ -158,9 +157,7 @@ class _Stores:
             statement.params, statement.inits, statement.next_values(), strict=False
         ):
             rhs = self.made.get(init)  # type: ignore[arg-type]
-            if isinstance(rhs, Call) and isinstance(rhs.func, Const) and (
-                rhs.func.value is np.zeros_like and self.uses.get(init) == 1  # type: ignore[arg-type]
-            ):
+            if meaning(rhs) == "zeros_like" and self.uses.get(init) == 1:  # type: ignore[arg-type]
                 self.first_store(statements, param, following, indices)
         return replace(
             statement, body=replace(statement.body, statements=tuple(statements))

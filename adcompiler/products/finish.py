@@ -18,6 +18,7 @@ from adcompiler.ir.nodes import (
     NONE, Atom, Attribute, Block, Call, Const, Global, Item, Let, Origin, Pack, Rhs, Star,
     Statement, Var, unstar,
 )
+from adcompiler.ops.queries import meaning
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.optimise.dead_code import dead_code
 from adcompiler.runtime import add_at, as_gradient, read_global, unbroadcast
@@ -116,8 +117,8 @@ def knows_numpy_values(s: Builder) -> bool:
 def storage_root(s: Builder, bar: Atom) -> Atom:
     """Return the array that ``unbroadcast`` may have returned as it was given."""
     rhs = s.unit.definition(bar)
-    while isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value in (
-        unbroadcast, np.reshape
+    while isinstance(rhs, Call) and isinstance(rhs.func, Const) and (
+        rhs.func.value is unbroadcast or meaning(rhs) == "reshape"
     ):
         bar = unstar(rhs.args[0])
         rhs = s.unit.definition(bar)

@@ -5,6 +5,7 @@ from adcompiler.ops.facts import (
     CONTENTS, HOLDS, LAYOUT, MAY, SAME, VIEW, Option, Recurrence, Shares,
 )
 from adcompiler.ops.homes import found_in
+from adcompiler.ops.meanings import MEANINGS
 from adcompiler.ops.registry import REGISTRY, Rule
 from adcompiler.rulekit.application import apply_frule, apply_rrule
 from adcompiler.rulekit.define import (
@@ -25,6 +26,7 @@ __all__ = [
     "HOLDS",
     "LAYOUT",
     "MAY",
+    "MEANINGS",
     "REGISTRY",
     "SAME",
     "VIEW",

@@ -224,7 +224,8 @@ def facts(*functions: Any, **known: Any) -> None:
     others that are written into, ``writes=()`` that there are none. ``tried=True``: the function
     checks what it is given, and may be called on small arrays when compiling. Others are those of
     ``Facts``: ``fresh``, ``elementwise``, ``shape``, ``classes``, ``total``, ``exhausts``,
-    ``form``, ``transfer``, ``along``, ``linear_in``, ``rounded``, ``sized``, ``recurrence``.
+    ``form``, ``means``, ``transfer``, ``along``, ``linear_in``, ``rounded``, ``sized``,
+    ``recurrence``.
 
     What is not said is taken to be the worst. Facts given later take the place of earlier ones.
     Raises TypeError for names of facts that there are not, ValueError for an unknown kind.

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.rulekit import LAYOUT, MAY, SAME, VIEW, Option, Shares, facts, found_in
+from adcompiler.rulekit import LAYOUT, MAY, MEANINGS, SAME, VIEW, Option, Shares, facts, found_in
 
 
 def named(place: str, names: str) -> list[Any]:
@@ -140,6 +140,11 @@ facts(
     np.ndarray.squeeze, np.ndarray.diagonal, np.ndarray.view, np.ndarray.getfield,
     np.ndarray.__getitem__, np.ndarray.__array__, pure=True, writes=(), tried=True,
 )
+
+# -- what functions are --------------------------------------------------------------------------
+
+for word in MEANINGS:
+    facts(*named("numpy.linalg" if word == "norm" else "numpy", word), means=word)
 
 # -- objects of their own, shapes, text -----------------------------------------------------------
 

@@ -75,7 +75,9 @@ facts(*named("numpy", """
     unique_counts unique_inverse unique_values union1d setdiff1d setxor1d intersect1d trim_zeros
 """), np.ndarray.nonzero, sized=True)
 
-facts(*named("numpy", "shape ndim size zeros_like ones_like empty_like"), of_form=True)
+facts(*named("numpy", """
+    shape ndim size zeros_like ones_like empty_like result_type iscomplexobj
+"""), of_form=True)
 facts(np.where, np.real, np.imag, axes="each")
 facts(np.copy, np.array, np.asarray, np.ascontiguousarray, np.zeros_like, axes="alike")
 facts(np.flip, np.sum, np.mean, axes="along all")

@@ -36,7 +36,8 @@ differentiate too: those that libraries ship as Python code that the compiler re
   `ADCOMPILER_ALL_RULES=1`); `?` where there is no sample with real arguments to do so.
 - *facts*: [what else is known](rules.md#what-a-function-does-besides-facts) of the function: what
   storage its result shares, what it writes into, how sparsity patterns pass through it (the word in
-  quotes), whether its Taylor series have a recurrence. Compared with what it does by `tests/ops`.
+  quotes), what it means to the compiler, whether its Taylor series have a recurrence. Compared with
+  what it does by `tests/ops`.
 
 Where a column has `-`, the derivative is refused before anything runs, and those tests check that
 it is. A function may have a rule for some of its arguments, or for some of its options:
@@ -78,6 +79,7 @@ def facts_of(function: Any) -> str:
     shared = sorted({f"shares: {shares.how}" for shares in known.sharing})
     said += ["own storage"] if known.owns_result else shared
     said += [f"`{known.output[0]}=` takes the result"] if known.output else []
+    said += [f"means {known.means}"] if known.means else []
     said += [f"writes into `{name}`" for name in known.writes or ()]
     said += ["elementwise"] if known.elementwise else []
     said += [f'"{known.transfer}"'] if known.transfer else []

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any
-
-import numpy as np
 
 from adcompiler.backends.native.loops import (
     BOOL, FLOAT, INT, Assign, Binary, Element, Ends, Expr, Extent, Flat, Make, Name, Number, Part,
@@ -196,8 +193,8 @@ class Arrays:
             raise Declined("an array and what is no array or number")
         return value
 
-    def elementwise(self, function: Callable[..., Any], args: list[Any], type_: t.Type) -> Fused:
-        """Return what a function of numbers makes of arrays, element by element."""
+    def elementwise(self, function: Any, args: list[Any], type_: t.Type) -> Fused:
+        """Return what a function of ``TABLE`` makes of arrays, element by element."""
         buffers = [arg for arg in args if isinstance(arg, (Buffer, Fused))]
         if not isinstance(type_, t.Array) or type_.ndim != max(b.ndim for b in buffers):
             raise Declined("an operation whose result is not known to be an array")
@@ -315,11 +312,11 @@ class Arrays:
 
 def simpler(function: Any, args: list[Any]) -> tuple[Any, list[Any]]:
     """Return what NumPy computes for a power of an array: a root, or a quotient."""
-    if function is operator.pow and len(args) == 2 and isinstance(args[1], Num):
+    if function == "power" and len(args) == 2 and isinstance(args[1], Num):
         exponent = args[1].expr
         if args[0].dtype == FLOAT if isinstance(args[0], Buffer) else False:
             if exponent in (Number(0.5),):
-                return np.sqrt, args[:1]
+                return "sqrt", args[:1]
             if exponent in (Number(-1.0), Number(-1)):
-                return operator.truediv, [Num(Number(1.0), FLOAT), args[0]]
+                return "divide", [Num(Number(1.0), FLOAT), args[0]]
     return function, args

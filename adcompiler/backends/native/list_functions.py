@@ -7,8 +7,6 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from adcompiler.backends.native.lists import (
     as_rows, copied, count_of, differ, form_of, form_of_list, item_at, layout_of, new, packed,
     place_of, put, slots,
@@ -98,7 +96,7 @@ def repeated(low: Any, args: list[Any], type_: t.Type) -> Rows:
     (times_,) = low.arrays.lengths(
         TABLE[max](low.w, times, Num(ZERO, INT, 0)))
     length = count_of(of)
-    total = TABLE[operator.mul](low.w, Num(length, INT, LENGTH), Num(times_, INT, LENGTH))
+    total = TABLE["multiply"](low.w, Num(length, INT, LENGTH), Num(times_, INT, LENGTH))
     size = low.w.assign("count", low.w.narrowed(total, LENGTH).expr)
     made = new(low, form_of_list(type_, None), size)
     with low.w.over((times_,)) as (outer,):
@@ -355,10 +353,10 @@ def unsorted(low: Any, args: list[Any], type_: t.Type) -> Rows:
 
 LISTS: dict[Any, Callable[..., Any]] = {
     append: appended, drop_last: shortened, zeros_like: zeros, spread: spread_out,
-    operator.add: joined, operator.iadd: joined, operator.mul: repeated, add_cotangents: added,
+    operator.add: joined, operator.mul: repeated, add_cotangents: added,
     list: collected, own: collected, as_gradient: gradient, like: gradient, like_items: gradient,
-    sum: summed, unpack: unpacked, check_position: in_bounds, np.array: as_array,
-    np.asarray: as_array, min: extreme("<"), max: extreme(">"), share: shares,
+    sum: summed, unpack: unpacked, check_position: in_bounds, "array": as_array,
+    "asarray": as_array, min: extreme("<"), max: extreme(">"), share: shares,
     sort_order: order, sorted: ascending, unsort: unsorted,
 }
-"""What is written for functions of lists."""
+"""What is written for functions of lists: Python's operators are others there."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
@@ -13,10 +13,11 @@ import numpy as np
 
 from adcompiler.backends.native import lists
 from adcompiler.backends.native.arrays import Arrays
+from adcompiler.backends.native.functions import key_in
 from adcompiler.backends.native.indexing import cut, read, write
 from adcompiler.backends.native.list_functions import LISTS
 from adcompiler.backends.native.loops import Leave, Number, Unary
-from adcompiler.backends.native.makers import FUNCTIONS, method
+from adcompiler.backends.native.makers import FUNCTIONS, copied, method
 from adcompiler.backends.native.scalars import TABLE, product
 from adcompiler.backends.native.structure import STRUCTURE
 from adcompiler.backends.native.tapes import Tapes, constant
@@ -32,13 +33,11 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import blocks_of, direct_uses, walk
 from adcompiler.runtime import add_at, apart, check_bound, check_position, evaluated
-from adcompiler.runtime.indexing import own
 from adcompiler.runtime.sequences import share
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.unit import Unit
 
 SETTLED = {"math": math, "numpy": np}
-COPIES = (np.copy, own)
 BACKWARDS = slice(None, None, -1)
 OF_TUPLES = (min, max, share)
 """Functions of numbers that may also be given as one tuple."""
@@ -157,7 +156,7 @@ class Lowering:
             case Do(Call(Const(function), args), _) if function is apart:
                 self.told_apart.append(told_apart(args))
             case Do(Call(Const(function)) as call, origin) if (
-                is_among(TABLE, function) or is_among(STRUCTURE, function)
+                key_in(TABLE, function) or key_in(STRUCTURE, function)
                 or function is check_position
             ):
                 self.note(origin)
@@ -244,7 +243,7 @@ class Lowering:
             given = self.value(value) if is_none(value) else self.operand(value)
             return self.stored(self.read(buffer), self.value(index), given, True,
                                self.is_temporary(value))
-        read = self.operand if is_among(TABLE, function) else self.read
+        read = self.operand if key_in(TABLE, function) else self.read
         given = [self.value(arg) if is_none(arg) else read(arg) for arg in args]
         if isinstance(function, (CalleePart, Callee)):
             self.settle_all()
@@ -254,24 +253,26 @@ class Lowering:
         if self.is_of_lists(function, given) and not kwargs:
             self.types = [self.unit.type(unstar(arg)) for arg in args]
             self.settle_all()
-            return LISTS[function](self, list(map(self.arrays.settled, given)), type_)
-        if is_among(STRUCTURE, function) and not kwargs:
-            return STRUCTURE[function](self, *given)
-        if is_among(FUNCTIONS, function):
+            return LISTS[key_in(LISTS, function)](
+                self, list(map(self.arrays.settled, given)), type_)
+        if (key := key_in(STRUCTURE, function)) and not kwargs:
+            return STRUCTURE[key](self, *given)
+        if key := key_in(FUNCTIONS, function):
             named = {str(key): self.value(atom) for key, atom in kwargs.items()}
-            return FUNCTIONS[function](self.arrays, given, named, type_)
-        if kwargs or not is_among(TABLE, function):
+            return FUNCTIONS[key](self.arrays, given, named, type_)
+        key = key_in(TABLE, function)
+        if kwargs or key is None:
             raise Declined(f"`{name}` is not lowered" + (" with options" if kwargs else ""))
         if any(isinstance(arg, (Buffer, Fused)) for arg in given):
-            return self.arrays.elementwise(function, given, type_)
+            return self.arrays.elementwise(key, given, type_)
         taken = (Num, Several) if function in OF_TUPLES else Num
         if not all(isinstance(arg, taken) for arg in given):
             raise Declined(f"`{name}` of what is no number")
-        return TABLE[function](self.w, *given)
+        return TABLE[key](self.w, *given)
 
     def is_of_lists(self, function: Any, given: list[Any]) -> bool:
         """Say whether a call is one that is written for lists."""
-        return is_among(LISTS, function) and (
+        return key_in(LISTS, function) is not None and (
             function is list or any(isinstance(arg, (Rows, Kept)) for arg in given[:2])
         )
 
@@ -311,7 +312,8 @@ class Lowering:
         match self.makers.get(atom) if isinstance(atom, Var) else None:
             case (Let(rhs=Call(Const(function))), _):
                 return atom in self.used_once and (
-                    is_among(TABLE, function) or function in COPIES)
+                    key_in(TABLE, function) is not None or FUNCTIONS.get(
+                        key_in(FUNCTIONS, function)) is copied)
         return False
 
     def stored(self, obj: Any, index: Any, value: Any, adds: bool, apart: bool) -> Any:
@@ -342,14 +344,6 @@ class Lowering:
         if name == "size" and lengths:
             return functools.reduce(lambda a, b: product(self.w, a, b), lengths)
         return Method(obj, name)
-
-
-def is_among(table: Mapping[Any, Any], function: Any) -> bool:
-    """Say whether a table has something for a function."""
-    try:
-        return function in table
-    except TypeError:
-        return False
 
 
 def told_apart(args: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 from adcompiler.backends.native.arrays import Arrays
 from adcompiler.backends.native.loops import (
@@ -22,8 +19,7 @@ from adcompiler.runtime import zeros_like
 from adcompiler.runtime.indexing import own
 
 ZERO, ONE = Number(0), Number(1)
-PREFIXES: dict[Any, Any] = {np.zeros: 0, np.ones: 1, np.empty: None}
-LIKE: dict[Any, Any] = {np.zeros_like: 0, zeros_like: 0, np.ones_like: 1, np.empty_like: None}
+PREFIXES: dict[str, Any] = {"zeros": 0, "ones": 1, "empty": None}
 Write = Callable[[Arrays, list[Any], dict[str, Any], t.Type], Any]
 
 
@@ -34,14 +30,14 @@ def made_as(type_: t.Type, name: str) -> str:
     return type_.dtype
 
 
-def filled(function: Any) -> Write:
+def filled(name: str) -> Write:
     """Return what writes ``np.zeros`` and the like."""
 
     def write(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
-        shape, _ = options(function.__name__, args, named, "shape dtype")
-        fill = PREFIXES[function]
+        shape, _ = options(name, args, named, "shape dtype")
+        fill = PREFIXES[name]
         value = None if fill is None else Num(Number(fill), INT, 1)
-        return of_shape(arrays, arrays.lengths(shape), value, type_, function.__name__)
+        return of_shape(arrays, arrays.lengths(shape), value, type_, name)
 
     return write
 
@@ -66,15 +62,15 @@ def full_like(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.T
     return of_shape(arrays, array(of, "full_like").shape, value, type_, "full_like")
 
 
-def filled_like(function: Any) -> Write:
-    """Return what writes ``np.zeros_like`` and the like."""
+def filled_like(prefix: str, of_numbers: bool = False) -> Write:
+    """Return what writes ``np.zeros_like`` and the like; that of the runtime takes numbers, too."""
 
     def write(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
-        name = function.__name__
+        name = f"{prefix}_like"
         (of,) = options(name, args, named, "a")
-        if function is zeros_like and isinstance(of, Num):
+        if of_numbers and isinstance(of, Num):
             return Num(Number(0.0), FLOAT)
-        fill = LIKE[function]
+        fill = PREFIXES[prefix]
         value = None if fill is None else Num(Number(fill), INT, 1)
         return of_shape(arrays, array(of, name).shape, value, type_, name)
 
@@ -408,7 +404,7 @@ def clipped(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Typ
     w = arrays.w
 
     def write(value: Num, least: Num, most: Num) -> Num:
-        return TABLE[np.minimum](w, TABLE[np.maximum](w, value, least), most)  # type: ignore[no-any-return]
+        return TABLE["minimum"](w, TABLE["maximum"](w, value, least), most)  # type: ignore[no-any-return]
 
     if all(isinstance(one, Num) for one in (of, low, high)):
         return write(of, low, high)
@@ -417,28 +413,31 @@ def clipped(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Typ
 
 FUNCTIONS: dict[Any, Write] = {
     **REDUCTIONS,
-    **{function: filled(function) for function in PREFIXES},
-    **{function: filled_like(function) for function in LIKE},
-    np.full: full, np.full_like: full_like, np.broadcast_to: broadcast,
-    operator.matmul: product, np.matmul: product, np.dot: dot, np.outer: outer,
-    np.copy: copied, own: copied, np.array: array_of, np.asarray: as_array,
-    np.eye: eye, np.tril: triangle("<="), np.triu: triangle(">="), np.diagonal: diagonal,
-    np.diag: diag, np.arange: counted, np.linspace: spaced, np.transpose: transposed,
-    np.swapaxes: swapped, np.expand_dims: expanded, np.reshape: reshaped,
-    np.ravel: flattened, np.diff: differences, np.clip: clipped,
+    **{prefix: filled(prefix) for prefix in PREFIXES},
+    **{f"{prefix}_like": filled_like(prefix) for prefix in PREFIXES},
+    zeros_like: filled_like("zeros", of_numbers=True),
+    "full": full, "full_like": full_like, "broadcast_to": broadcast,
+    "matmul": product, "dot": dot, "outer": outer,
+    "copy": copied, own: copied, "array": array_of, "asarray": as_array,
+    "eye": eye, "tril": triangle("<="), "triu": triangle(">="), "diagonal": diagonal,
+    "diag": diag, "arange": counted, "linspace": spaced, "transpose": transposed,
+    "swapaxes": swapped, "expand_dims": expanded, "reshape": reshaped,
+    "ravel": flattened, "diff": differences, "clip": clipped,
 }
-"""What is written for functions that make arrays or reduce them."""
-OWN_METHODS: dict[str, Any] = {
-    **METHODS, "copy": np.copy, "dot": np.dot, "transpose": np.transpose, "reshape": np.reshape,
-    "ravel": np.ravel, "flatten": np.ravel, "clip": np.clip, "swapaxes": np.swapaxes,
-    "diagonal": np.diagonal,
+"""What is written for functions that make arrays or reduce them, by what they mean."""
+OWN_METHODS: dict[str, str] = {
+    **{name: name for name in (
+        *METHODS, "copy", "dot", "transpose", "reshape", "ravel", "clip", "swapaxes", "diagonal",
+    )},
+    "flatten": "ravel",
 }
+"""What the methods of arrays mean."""
 
 
 def method(arrays: Arrays, called: Method, args: list[Any], named: dict[str, Any],
            type_: t.Type) -> Any:
     """Return what a method of an array gives."""
-    function = OWN_METHODS.get(called.name)
-    if function is None:
+    meaning = OWN_METHODS.get(called.name)
+    if meaning is None:
         raise Declined(f"the method {called.name} of an array")
-    return FUNCTIONS[function](arrays, [called.of, *args], named, type_)
+    return FUNCTIONS[meaning](arrays, [called.of, *args], named, type_)

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import functools
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any
-
-import numpy as np
 
 from adcompiler.backends.native.arrays import Arrays
 from adcompiler.backends.native.loops import (
@@ -152,8 +149,8 @@ def deviations(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.
     """Write ``np.std``."""
     squared = variances(arrays, args, named, type_)
     if isinstance(squared, Num):
-        return TABLE[np.sqrt](arrays.w, squared)
-    return arrays.mapped(functools.partial(TABLE[np.sqrt], arrays.w), [squared], FLOAT)
+        return TABLE["sqrt"](arrays.w, squared)
+    return arrays.mapped(functools.partial(TABLE["sqrt"], arrays.w), [squared], FLOAT)
 
 
 def extremes(helper: str) -> Callable[..., Any]:
@@ -194,19 +191,19 @@ def places(helper: str) -> Callable[..., Any]:
     return write
 
 
-def tests(function: Any, is_all: bool) -> Callable[..., Any]:
+def tests(name: str) -> Callable[..., Any]:
     """Return what writes ``np.all`` or ``np.any`` of all elements."""
 
     def write(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
-        (of,) = options(function.__name__, args, named, "a")
-        of = array(of, function.__name__)
+        (of,) = options(name, args, named, "a")
+        of = array(of, name)
         w = arrays.w
-        name = w.fresh(arrays.hint)
-        w.write(Assign(name, Number(is_all)))
+        found = w.fresh(arrays.hint)
+        w.write(Assign(found, Number(name == "all")))
         with w.over(of.shape) as at:
             item = TABLE[bool](w, Num(Element(of.name, at), of.dtype)).expr
-            w.write(Assign(name, Binary("and" if is_all else "or", Name(name), item)))
-        return Num(Name(name), BOOL)
+            w.write(Assign(found, Binary("and" if name == "all" else "or", Name(found), item)))
+        return Num(Name(found), BOOL)
 
     return write
 
@@ -254,24 +251,23 @@ def norms(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type)
     with w.over(of.shape) as at:
         item = w.assign("item", Element(of.name, at))
         w.write(Assign(name, Binary("+", Name(name), Binary("*", item, item))))
-    return TABLE[np.sqrt](w, Num(Name(name), FLOAT))
+    return TABLE["sqrt"](w, Num(Name(name), FLOAT))
 
 
 REDUCTIONS: dict[Any, Callable[..., Any]] = {
-    np.sum: sums, np.mean: means, np.var: variances, np.std: deviations,
-    np.max: extremes("max_along"), np.min: extremes("min_along"),
-    np.argmax: places("place_of_max_along"), np.argmin: places("place_of_min_along"),
-    np.all: tests(np.all, True), np.any: tests(np.any, False), np.count_nonzero: counts,
-    np.cumsum: running("+", Number(0.0)), np.cumprod: running("*", Number(1.0)),
-    np.linalg.norm: norms,
+    "sum": sums, "mean": means, "var": variances, "std": deviations,
+    "max": extremes("max_along"), "min": extremes("min_along"),
+    "argmax": places("place_of_max_along"), "argmin": places("place_of_min_along"),
+    "all": tests("all"), "any": tests("any"), "count_nonzero": counts,
+    "cumsum": running("+", Number(0.0)), "cumprod": running("*", Number(1.0)),
+    "norm": norms,
 }
-"""What is written for functions that reduce arrays."""
-METHODS = {
-    name: getattr(np, name)
-    for name in ("sum", "mean", "var", "std", "max", "min", "argmax", "argmin", "all", "any",
-                 "cumsum", "cumprod")
-}
-"""The functions that methods of arrays are."""
+"""What is written for functions that reduce arrays, by what they mean."""
+METHODS = (
+    "sum", "mean", "var", "std", "max", "min", "argmax", "argmin", "all", "any", "cumsum",
+    "cumprod",
+)
+"""Methods of arrays that are functions of these names."""
 
 
 def unstretched(low: Any, g: Any, shape: Any) -> Any:
@@ -321,8 +317,3 @@ def seeded(low: Any, value: Any, *_: Any) -> Any:
         low.w.leave_if(Binary("!=", size, ONE))
         return low.arrays.new(value.shape, FLOAT, Num(Number(1.0), FLOAT))
     raise Declined("a result that is neither a number nor an array of floats")
-
-
-def raised(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
-    """Write ``np.power``."""
-    return arrays.elementwise(operator.pow, args, type_)

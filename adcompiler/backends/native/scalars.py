@@ -6,13 +6,10 @@ or return a number that machines do not have, a check in front leaves the call t
 
 from __future__ import annotations
 
-import builtins
 import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
-
-import numpy as np
 
 from adcompiler.backends.native.loops import (
     BOOL, FLOAT, INT, Apply, Binary, Choose, Expr, Number, Unary,
@@ -26,27 +23,18 @@ ONE = Number(1.0)
 SQUARE_ROOT_OF_WIDE = 2**31
 
 COMPARISONS = {
-    operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">=",
-    operator.eq: "==", operator.ne: "!=",
-    np.less: "<", np.less_equal: "<=", np.greater: ">", np.greater_equal: ">=",
-    np.equal: "==", np.not_equal: "!=",
+    "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==",
+    "not_equal": "!=",
 }
-C_FUNCTIONS: dict[Any, str] = {
-    getattr(math, name): name for name in (
-        "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh",
-        "atanh", "exp", "expm1", "log", "log1p", "log10", "sqrt", "atan2", "pow", "copysign",
-        "erf", "erfc", "hypot", "gamma", "lgamma", "log2",
-    )
-} | {
-    getattr(np, name): c for name, c in {
-        "sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin", "arccos": "acos",
-        "arctan": "atan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "arcsinh": "asinh",
-        "arccosh": "acosh", "arctanh": "atanh", "exp": "exp", "expm1": "expm1", "log": "log",
-        "log1p": "log1p", "log10": "log10", "sqrt": "sqrt", "arctan2": "atan2",
-        "copysign": "copysign", "hypot": "hypot", "log2": "log2",
-    }.items()
+C_FUNCTIONS: dict[str, str] = {
+    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh",
+    "arctanh": "atanh", "arctan2": "atan2", "float_power": "pow",
+    **{name: name for name in (
+        "sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "expm1", "log", "log1p", "log2",
+        "log10", "sqrt", "copysign", "hypot", "erf", "erfc", "gamma", "lgamma",
+    )},
 }
-"""Functions of the C library, by the Python functions that call them."""
+"""Functions of the C library, by what calls them mean."""
 TWO = ("atan2", "pow", "copysign", "hypot")
 
 
@@ -360,32 +348,20 @@ def as_truth(w: Writer, a: Num) -> Num:
 
 
 TABLE: dict[Any, Callable[..., Any]] = {
-    **{function: comparison(sign) for function, sign in COMPARISONS.items()},
-    **{function: library(name) for function, name in C_FUNCTIONS.items()},
-    operator.add: arithmetic("+"), np.add: arithmetic("+"),
-    operator.sub: arithmetic("-"), np.subtract: arithmetic("-"),
-    operator.mul: product, np.multiply: product,
-    operator.truediv: quotient, np.divide: quotient, np.true_divide: quotient,
-    operator.floordiv: whole_quotient("//"), operator.mod: whole_quotient("%"),
-    operator.pow: power, builtins.pow: power,
-    operator.neg: negative, np.negative: negative, operator.pos: identity,
-    operator.abs: absolute, builtins.abs: absolute, np.absolute: absolute,
-    math.fabs: float_size,
-    np.square: square, operator.not_: negation, operator.truth: as_truth, bool: as_truth,
-    operator.and_: logical("and"), operator.or_: logical("or"),
-    builtins.min: extreme("<"), builtins.max: extreme(">"),
-    np.where: where, np.minimum: elementwise_extreme("<="), np.maximum: elementwise_extreme(">="),
-    share: shares, stays_real: real_power, float: one_number, int: as_integer("int"),
-    math.floor: as_integer("floor"), math.ceil: as_integer("ceil"),
-    np.sign: sign, np.floor: rounded("floor"), np.ceil: rounded("ceil"), np.rint: rounded("rint"),
-    np.trunc: rounded("trunc"), np.isfinite: finite_test, np.isnan: nan_test,
-    math.isfinite: finite_test, math.isnan: nan_test, np.logaddexp: log_of_sum("logaddexp"),
-    np.positive: identity, np.conjugate: identity, np.real: identity, np.power: power,
-    np.logical_not: negation,
+    **{meaning: comparison(sign) for meaning, sign in COMPARISONS.items()},
+    **{meaning: library(name) for meaning, name in C_FUNCTIONS.items()},
+    "add": arithmetic("+"), "subtract": arithmetic("-"), "multiply": product, "divide": quotient,
+    "floor_divide": whole_quotient("//"), "remainder": whole_quotient("%"), "power": power,
+    "negative": negative, "positive": identity, "absolute": absolute, "fabs": float_size,
+    "square": square, "where": where, "minimum": elementwise_extreme("<="),
+    "maximum": elementwise_extreme(">="), "sign": sign, "floor": rounded("floor"),
+    "ceil": rounded("ceil"), "rint": rounded("rint"), "trunc": rounded("trunc"),
+    "isfinite": finite_test, "isnan": nan_test, "logaddexp": log_of_sum("logaddexp"),
+    "conjugate": identity, "real": identity, "logical_not": negation,
+    "math.floor": as_integer("floor"), "math.ceil": as_integer("ceil"),
+    operator.not_: negation, operator.truth: as_truth, bool: as_truth,
+    operator.and_: logical("and"), operator.or_: logical("or"), float: one_number,
+    int: as_integer("int"), min: extreme("<"), max: extreme(">"),
+    share: shares, stays_real: real_power,
 }
-"""What is written for each function of numbers."""
-IN_PLACE = {
-    operator.iadd: operator.add, operator.isub: operator.sub, operator.imul: operator.mul,
-    operator.itruediv: operator.truediv,
-}
-TABLE |= {inplace: TABLE[plain] for inplace, plain in IN_PLACE.items()}
+"""What is written for each function of numbers, by what it means, or itself."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Const, Pack, unstar
+from adcompiler.ops.queries import meaning
 from adcompiler.typed.unit import Unit
 
 
@@ -59,6 +58,4 @@ def picks_each_once(unit: Unit, rhs: Pack) -> bool:
 def is_count(unit: Unit, atom: Atom) -> bool:
     """Say whether ``atom`` is ``np.arange(n)``."""
     made = unit.definition(atom)
-    return isinstance(made, Call) and isinstance(made.func, Const) and (
-        made.func.value is np.arange and len(made.args) == 1
-    )
+    return isinstance(made, Call) and meaning(made) == "arange" and len(made.args) == 1

@@ -14,8 +14,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeGuard
 
-import numpy as np
-
 from adcompiler.analyses.activity import active_variables, varied_variables
 from adcompiler.analyses.storage import METADATA
 from adcompiler.derive.reverse.cotangents import Cotangents, cotangent_type
@@ -35,9 +33,6 @@ from adcompiler.runtime.regions import check_shape
 from adcompiler.runtime.shaping import read_order
 from adcompiler.specialise.calls.binding import at_origin
 from adcompiler.specialise.evaluator import Specialiser
-
-OF_KINDS = frozenset({np.result_type, np.iscomplexobj, read_order})
-"""Functions whose result depends on the kinds, or the layout, of their arguments only."""
 
 TEMPLATES = {as_tangent: frozenset({1}), unbroadcast: frozenset({1}), project: frozenset({1})}
 """Positions of arguments of which only the form matters, for functions of the runtime."""
@@ -208,7 +203,7 @@ def sources_of(rhs: Rhs) -> tuple[Atom, ...]:
         case Attribute(_, name) if name in METADATA:
             return ()
         case Call(Const(function), args) if hashable(function):
-            if function in OF_KINDS or REGISTRY.facts(function).of_form:
+            if function is read_order or REGISTRY.facts(function).of_form:
                 return ()
             forms = form_only(function)
             if forms and not any(isinstance(arg, Star) for arg in args):

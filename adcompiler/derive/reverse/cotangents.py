@@ -15,6 +15,7 @@ import numpy as np
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Call, Const, Origin, Var, unstar
+from adcompiler.ops.queries import meaning
 from adcompiler.runtime import add, add_at, project, zeros_like
 from adcompiler.runtime.records import is_record_class
 from adcompiler.specialise.evaluator import Specialiser
@@ -342,7 +343,7 @@ class Cotangents:
         if not isinstance(rhs, Call) or not isinstance(rhs.func, Const) or not rhs.args:
             return False
         source = unstar(rhs.args[0])
-        return rhs.func.value in (np.array, np.asarray) and len(rhs.args) == 1 and (
+        return meaning(rhs) in ("array", "asarray") and len(rhs.args) == 1 and (
             not rhs.kwargs and self.s.unit.elements(source) is None
             and isinstance(self.s.unit.type(source), t.List)
         )

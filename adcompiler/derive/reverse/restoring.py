@@ -21,11 +21,10 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import (
     defined, free_variables, substitute_block, substitute_statement, used,
 )
-from adcompiler.runtime import own, project, zeros_like
+from adcompiler.ops.registry import REGISTRY
+from adcompiler.runtime import own, project
 from adcompiler.runtime.shaping import laid_out_as
 from adcompiler.specialise.evaluator import Specialiser
-
-LIKE = (np.zeros_like, np.empty_like, np.ones_like, zeros_like)
 
 
 def lead(s: Specialiser, obj: Atom, steps: Sequence[Step], origin: Origin) -> Atom:
@@ -271,7 +270,7 @@ class Restoring(ReverserBase):
                 return obj
             case Call(Const(function), (_, x), ()) if function in (project, laid_out_as):
                 return unstar(x) if isinstance(self.s.unit.type(unstar(x)), t.Array) else None
-            case Call(Const(function), (x,), ()) if any(function is like for like in LIKE):
+            case Call(Const(function), (x,), ()) if REGISTRY.facts(function).of_form:
                 return unstar(x) if isinstance(self.s.unit.type(unstar(x)), t.Array) else None
         return None
 

@@ -17,8 +17,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from adcompiler.analyses.activity import (
     TypeOf, active_variables, differentiable_operands, varied_variables,
 )
@@ -35,7 +33,7 @@ from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Const, Let, Loop, Origin, Pack, Rhs, Star, Var, unstar,
 )
 from adcompiler.ir.visit import definitions, renamed, substitute_block, walk
-from adcompiler.ops.registry import Rule
+from adcompiler.ops.registry import REGISTRY, Rule
 from adcompiler.rulekit.problems import name_of
 from adcompiler.runtime.batches import count_seeds
 from adcompiler.runtime.series_algebra import multilinear_series
@@ -156,7 +154,7 @@ class SeriesForwarder(Forwarder):
             [args[i] for i in varying]
         ):
             return False
-        if rule.function is np.einsum:
+        if REGISTRY.facts(rule.function).means == "einsum":
             first = args[0]
             return isinstance(first, Const) and isinstance(first.value, str)
         return known and set(varying) == set(rule.bilinear)

@@ -11,11 +11,11 @@ import numpy as np
 from adcompiler.frontend.imports import imported_module
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Call, Const, Do, Origin, Var
+from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import (
     check_assigned, check_bound, is_basic, is_mapping, is_sequence, pattern_argument,
 )
-from adcompiler.runtime.containers import sequence_pattern_fits
-from adcompiler.runtime.containers import SELF_MATCHED
+from adcompiler.runtime.containers import SELF_MATCHED, sequence_pattern_fits
 from adcompiler.specialise.folds.table import class_of, folds
 from adcompiler.specialise.generators import consumed
 from adcompiler.specialise.writer import Writer
@@ -297,8 +297,7 @@ def fold_isrealobj(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name
 @folds(np.conj)
 def fold_conj(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
     """In rules, the conjugate of a Python number is its method; of a real number, the number."""
-    rule = s.unit.calls.active[-1] if s.unit.calls.active else None
-    own = getattr(rule, "function", None) is np.conjugate  # its primal gives a NumPy number
+    own = primal_of(s) == "conjugate"  # its primal gives a NumPy number
     if s.in_rule and not own and s.unit.type(args[0]) == t.COMPLEX:
         if isinstance(args[0], Const):
             return Const(args[0].value.conjugate())
@@ -319,9 +318,14 @@ def fold_real(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
         return None
     type_ = s.unit.type(args[0])
     same_class = isinstance(type_, t.Array) and type_.ndim > 0 and type_.kind == "float"
-    rule = s.unit.calls.active[-1] if s.unit.calls.active else None
-    own = getattr(rule, "function", None) in (np.conjugate, np.real)  # the primal of that rule
+    own = primal_of(s) in ("conjugate", "real")  # the primal of that rule
     return args[0] if same_class or (s.in_rule and not own) else None
+
+
+def primal_of(s: Writer) -> str | None:
+    """Return what the function means of which a rule is being written, None where none is."""
+    rule = s.unit.calls.active[-1] if s.unit.calls.active else None
+    return REGISTRY.facts(getattr(rule, "function", None)).means
 
 
 def _real(s: Writer, args: list[Any], kwargs: dict[str, Atom]) -> bool:

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-import numpy as np
-
 from adcompiler.ir.nodes import Block, Call, Const, Let, Statement
 from adcompiler.ir.visit import with_blocks
+from adcompiler.ops.queries import meaning
 from adcompiler.runtime.shaping import copy_as_laid_out
 from adcompiler.typed.unit import Unit
 
@@ -27,7 +26,7 @@ def with_layouts_kept(unit: Unit, block: Block) -> Block:
 def _kept(unit: Unit, statements: tuple[Statement, ...]) -> Iterator[Statement]:
     for statement in statements:
         match statement:
-            case Let(target, Call(Const(np.copy), args), origin) if (
+            case Let(target, Call(args=args) as rhs, origin) if meaning(rhs) == "copy" and (
                 target in unit.writes.copied_for_writes
             ):
                 unit.defs[target] = Call(Const(copy_as_laid_out), args)

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-import numpy as np
-
 from adcompiler.analyses.purity import Purity, is_destructive
 from adcompiler.analyses.storage import written_operand
 from adcompiler.ir import types as t
@@ -18,6 +16,7 @@ from adcompiler.ir.nodes import (
     With,
 )
 from adcompiler.ir.visit import blocks_of, defined, walk
+from adcompiler.ops.queries import meaning
 from adcompiler.runtime import keeps_shape, note_value, own
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.state import State
@@ -191,8 +190,8 @@ def at_once(purity: Purity, rhs: Rhs) -> bool:
 
 def copies(rhs: Rhs) -> bool:
     """Say whether a value of storage is a copy of the one before."""
-    return isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value in (
-        np.copy, own
+    return meaning(rhs) == "copy" or (
+        isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is own
     )
 
 

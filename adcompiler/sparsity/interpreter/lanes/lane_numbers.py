@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
 
+from adcompiler.ops.registry import REGISTRY
 from adcompiler.sparsity.dependences.values import Dependent
 
 LARGE = 2.0**61
 
-EXACT = {
-    operator.add: np.add, operator.sub: np.subtract, operator.mul: np.multiply,
-    operator.floordiv: np.floor_divide, operator.mod: np.remainder, operator.neg: np.negative,
-    operator.pos: np.positive, operator.lt: np.less, operator.le: np.less_equal,
-    operator.gt: np.greater, operator.ge: np.greater_equal, operator.eq: np.equal,
-    operator.ne: np.not_equal, max: np.maximum, min: np.minimum, abs: np.absolute,
-}
-"""Operators of Python, and functions that do the same to arrays of moderate integers."""
+EXACT = frozenset({
+    "add", "subtract", "multiply", "floor_divide", "remainder", "negative", "positive", "absolute",
+    "less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "maximum", "minimum",
+})
+"""Functions of integers that are NumPy's of these names, where these do not overflow."""
+EXTREMES = {max: "maximum", min: "minimum"}
 
-DIVIDING = (operator.floordiv, operator.mod)
+DIVIDING = ("floor_divide", "remainder")
 
 
 def is_number(value: Any) -> bool:
@@ -32,14 +30,14 @@ def is_number(value: Any) -> bool:
 
 def computed(function: Any, values: tuple[Any, ...], size: int) -> Any:
     """Return the results of a function of numbers in ``size`` lanes, as Python computes them."""
-    wide = EXACT.get(function)
+    means = EXTREMES.get(function) or REGISTRY.facts(function).means
     arrays = [np.asarray(value) for value in values]
-    if wide is not None and len(arrays) <= 2 and all(a.dtype.kind in "iu" for a in arrays) and not (
-        function in DIVIDING and np.any(arrays[1] == 0)
+    if means in EXACT and len(arrays) <= 2 and all(a.dtype.kind in "iu" for a in arrays) and not (
+        means in DIVIDING and np.any(arrays[1] == 0)
     ):
         bound = max((float(np.abs(a.astype(float)).max(initial=0.0)) for a in arrays), default=0.0)
         if bound * max(bound, 2.0) < LARGE:
-            return np.broadcast_to(wide(*arrays), (size,))
+            return np.broadcast_to(getattr(np, str(means))(*arrays), (size,))
     if getattr(function, "__module__", "") not in ("math", "_operator", "builtins", "cmath"):
         raise TypeError(f"{function} of numbers in lanes")
     lists = [np.broadcast_to(a, (size,)).tolist() for a in arrays]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.ops.registry import REGISTRY
 from adcompiler.sparsity.dependences.index_sets import Array
 from adcompiler.sparsity.dependences.values import Dependent, has_dependents
 from adcompiler.sparsity.interpreter.lanes.lane_numbers import computed, is_number
@@ -117,9 +118,10 @@ class Operations:
     def added(self, function: Any, args: tuple[Any, ...]) -> Sum:
         """Return a sum with one more term."""
         total, term = args if isinstance(args[0], Sum) else args[::-1]
-        if function not in (operator.add, operator.sub, np.add, np.subtract) or isinstance(
-            term, Sum
-        ) or (function in (operator.sub, np.subtract) and args[0] is not total):
+        means = REGISTRY.facts(function).means
+        if means not in ("add", "subtract") or isinstance(term, Sum) or (
+            means == "subtract" and args[0] is not total
+        ):
             raise BailError
         value = self.here(term)
         if not isinstance(value, (Dependent, np.ndarray)):
