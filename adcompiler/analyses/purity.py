@@ -14,6 +14,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import walk
 from adcompiler.ops.basics import CHECKS, EFFECTS, ITERTOOLS, WRITERS
+from adcompiler.ops.counts import takes
 from adcompiler.ops.facts import NUMBERS
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.typed.derivatives import MAKERS
@@ -75,6 +76,7 @@ class Purity:
                 return not (
                     REGISTRY.facts(function).is_total_for(NUMBERS)
                     and all(is_number(self.type_of(unstar(arg))) for arg in args)
+                    and takes(function, len(args))
                 )
         return True
 

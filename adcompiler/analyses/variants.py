@@ -38,6 +38,8 @@ def variants(type_: t.Type, n: int, by_value: bool) -> list[Any]:
                 for one in reversed(type_.alternatives)
                 for value in VALUES[one.kind][: None if by_value else 1]
             ]
+        case t.Text():
+            return ["a", "", "ab"] if by_value else ["a"]
         case t.List(item) if item != t.BOTTOM and has_number(item):
             items = variants(item, n, by_value)
             mixed = [items[:: -1]] if len(items) > 1 and not exact(item) else []
@@ -60,6 +62,18 @@ def has_number(type_: t.Type) -> bool:
             return has_number(item)
         case t.Tuple(items) | t.Dict(_, items):
             return any(map(has_number, items))
+    return False
+
+
+def has_tuple(type_: t.Type) -> bool:
+    """Say whether values of a type are tuples or hold some, whose lengths values may decide."""
+    match type_:
+        case t.Tuple():
+            return True
+        case t.List(item):
+            return has_tuple(item)
+        case t.Dict(_, items):
+            return any(map(has_tuple, items))
     return False
 
 

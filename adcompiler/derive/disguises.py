@@ -8,63 +8,64 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Collection, Iterable
+from types import MethodDescriptorType, WrapperDescriptorType
 from typing import Any
 
 import numpy as np
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Const, Do, Format, Let, Loop, Origin, Rhs, Var, operands,
-    unstar,
+    Atom, Attribute, Block, Call, Const, Do, Format, Let, Origin, Region, Rhs, Statement, Var,
+    operands, unstar,
 )
 from adcompiler.ir.operators import OF_ARRAYS, OF_NUMBERS
-from adcompiler.ir.visit import blocks_of, walk
+from adcompiler.ir.visit import walk
 from adcompiler.ops.facts import READ, TEXT
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.specialise.writer import Writer
 
-NAMES = frozenset({"format", "write", "writelines", "hex", "tobytes", "dumps", "encode", "join"})
+NAMES = frozenset({
+    "format", "write", "writelines", "hex", "tobytes", "dumps", "encode", "join", "__repr__",
+    "__str__", "__format__",
+})
 """Methods of which the object, or the result, has what they are given in another form."""
+
+METHODS = (str, MethodDescriptorType, WrapperDescriptorType)
+"""Classes of methods of built-in classes, and of the names of others."""
 
 
 def refuse_disguises(s: Writer, block: Block, varied: Collection[Atom]) -> None:
     """Report numbers that come back from text or bits made of values that carry a derivative."""
     disguised: set[Atom] = set()
-    for _ in range(2):  # what a loop carries round
+    before = -1
+    while len(disguised) > before:  # what loops carry round, and lists that are made in them
         before = len(disguised)
         for statement in walk(block):
-            if isinstance(statement, (Let, Do)):
-                target = statement.target if isinstance(statement, Let) else None
-                visit(s, target, statement.rhs, varied, disguised, statement.origin)
-            elif isinstance(statement, Loop):
-                pairs = zip(
-                    (*statement.params, *statement.items),
-                    (*statement.next_values(), *statement.iterables), strict=False,
-                )
-                disguised.update(a for a, b in pairs if b in disguised)
-            elif blocks_of(statement):
-                for inner in blocks_of(statement):
-                    results = getattr(statement, "results", ())
-                    pairs = zip(results, inner.yields, strict=False)
-                    disguised.update(a for a, b in pairs if b in disguised)
-        if len(disguised) == before:
-            break
+            visit(s, statement, varied, disguised)
+    for statement in walk(block):
+        if isinstance(statement, Let) and comes_back(s, statement, disguised):
+            report(s, statement.origin)
 
 
 def visit(
-    s: Writer, target: Var | None, rhs: Rhs, varied: Collection[Atom], disguised: set[Atom],
-    origin: Origin,
+    s: Writer, statement: Statement, varied: Collection[Atom], disguised: set[Atom]
 ) -> None:
-    """Enter what one statement makes of numbers, and report it if they come back by it."""
-    function, args = called(s, rhs)
-    from_text = [a for a in args if a in disguised]
-    if from_text and target is not None and returns_numbers(s, function, from_text, target):
-        report(s, origin)
+    """Enter what one statement makes of numbers, or of what they were made."""
+    if isinstance(statement, Region):
+        disguised.update(
+            edge.target for edge in statement.edges()
+            if edge.source in disguised and is_other_form(s.unit.type(edge.target))
+        )
+    if not isinstance(statement, (Let, Do)):
         return
+    target = statement.target if isinstance(statement, Let) else None
+    rhs = statement.rhs
+    function, args = called(s, rhs)
+    from_text = any(a in disguised for a in args)
     leaves = isinstance(rhs, Format) or (
         function is operator.mod and isinstance(s.unit.type(args[0]), t.Text)
     ) or REGISTRY.facts(function).has_form(TEXT) or (
-        isinstance(function, str) and function in NAMES
+        isinstance(function, METHODS) and getattr(function, "__name__", function) in NAMES
     )
     if (leaves and any(a in varied for a in args)) or from_text:
         if target is not None and is_other_form(s.unit.type(target)):
@@ -74,6 +75,13 @@ def visit(
                 a for a in args if isinstance(s.unit.type(a), (t.Unknown, t.Object))
                 and a not in varied
             )
+
+
+def comes_back(s: Writer, statement: Let, disguised: Collection[Atom]) -> bool:
+    """Say whether a statement makes numbers of text or bits that were made of such."""
+    function, args = called(s, statement.rhs)
+    from_text = [a for a in args if a in disguised]
+    return bool(from_text) and returns_numbers(s, function, from_text, statement.target)
 
 
 def called(s: Writer, rhs: Rhs) -> tuple[Any, tuple[Atom, ...]]:

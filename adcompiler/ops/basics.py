@@ -199,7 +199,7 @@ BUILTINS: tuple[Entry, ...] = (
         operator.add, operator.sub, operator.mul, operator.neg, operator.pos, operator.abs, abs,
     ), stated(total=(NUMBERS, ARRAYS))),
     ((operator.truediv,), stated(total=ARRAYS)),
-    ((operator.is_, operator.is_not, type, isinstance), stated(total=ANY)),
+    ((operator.is_, operator.is_not, type), stated(total=ANY)),
     ((len, list, tuple, zip, enumerate, iter, reversed), stated(total=ITERABLES)),
     ((bool, str, repr, operator.not_), stated(total=(PLAIN, NUMBERS))),
     ((range,), stated(total=INTEGERS)),

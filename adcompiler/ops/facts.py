@@ -217,6 +217,8 @@ class Facts:
     """What gives the coefficients of Taylor series of results: the first one that fits a call."""
     of_form: bool | None = None
     """Of arguments no more is read than their structure, shapes and dtypes."""
+    read_only: bool | None = None
+    """A view that it gives may refuse to be written into, whoever owns the storage."""
     sized: bool | None = None
     """The values of arguments, not their shapes alone, decide how many numbers a result has."""
 

@@ -14,9 +14,10 @@ from adcompiler.analyses.purity import Purity
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Const, Do, If, Item, Let, Origin, Pack, Rhs, Star, Statement, Try,
-    Var, operands,
+    Var, operands, unstar,
 )
 from adcompiler.ir.visit import walk, with_blocks
+from adcompiler.ops.counts import takes
 from adcompiler.ops.facts import ANY, ARRAYS, INTEGERS, ITERABLES, PLAIN, VALUES
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.optimise.dead_code import dead_code
@@ -83,6 +84,8 @@ class _Raising:
         """
         unit = self.unit
         iterators = unit.iterators
+        if target in iterators.one_shot and self.runs_over_numbers(rhs):
+            return True
         if target in iterators.one_shot or target in iterators.generators or (
             target in unit.writes.spared
         ):
@@ -91,6 +94,15 @@ class _Raising:
         if any(t.is_function(type_) and not is_class(type_) for type_ in types):
             return False
         return self.purity.is_pure(rhs) and self.may_raise(rhs)
+
+    def runs_over_numbers(self, rhs: Rhs) -> bool:
+        """Say whether an iterator is made of a number, which raises."""
+        if not isinstance(rhs, Call) or not isinstance(rhs.func, Const):
+            return False
+        function = rhs.func.value
+        over = rhs.args if takes(function, 3) else rhs.args[:1]
+        return REGISTRY.facts(function).is_total_for(ITERABLES) and any(
+            isinstance(self.unit.type(unstar(arg)), t.Scalar) for arg in over)
 
     def may_raise(self, rhs: Rhs) -> bool:
         """Say whether evaluating ``rhs`` may raise, by the types of what it is made of."""
@@ -110,7 +122,9 @@ class _Raising:
                 return isinstance(type_, t.Object) and type_.field(name) is None
             case Call(Const(function), args, ()) if not any(isinstance(a, Star) for a in args):
                 total = REGISTRY.facts(function).total
-                if total and any(self.are(arguments, args) for arguments in total):
+                if total and takes(function, len(args)) and any(
+                    self.are(arguments, args) for arguments in total
+                ):
                     return False
         return self.purity.may_raise(rhs)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -24,6 +24,9 @@ from adcompiler.optimise.dead_code import dead_code
 from adcompiler.runtime import add_at, as_gradient, read_global, unbroadcast
 from adcompiler.typed.builder import Builder
 from adcompiler.typed.unit import Unit
+
+KNOWN = ("numpy", "adcompiler", "builtins", "operator", "_operator")
+"""Where functions come from of which it is said if views that they give cannot be written into."""
 
 
 def finished_bars(
@@ -175,7 +178,9 @@ def own_arrays(block: Block, unit: Unit, foreign: set[Var], origin: Origin) -> B
             return atom
         roots = roots_of(atom, made, sharing)
         from_outside = any(is_global(made.get(root)) for root in roots)
-        if roots & foreign or roots & given or from_outside:
+        if roots & foreign or roots & given or from_outside or may_be_read_only(
+            atom, made, sharing
+        ):
             return write(atom.name, Call(Const(np.copy), (atom,)), type_)
         given.update(roots)
         return atom
@@ -196,7 +201,36 @@ def is_global(rhs: Rhs | None) -> bool:
 
 def roots_of(var: Var, made: Mapping[Var, Rhs], sharing: Sharing) -> set[Var]:
     """Return the values, made elsewhere or by an allocation, whose storage ``var`` may share."""
-    roots: set[Var] = set()
+    return {here for here, shared in storage_behind(var, made, sharing) if not shared}
+
+
+def may_be_read_only(var: Var, made: Mapping[Var, Rhs], sharing: Sharing) -> bool:
+    """Say whether an array may be a view that cannot be written into, whoever owns the storage."""
+    return any(
+        isinstance(rhs := made.get(here), Call) and not gives_writable(rhs, made)
+        for here, _ in storage_behind(var, made, sharing)
+    )
+
+
+def gives_writable(rhs: Call, made: Mapping[Var, Rhs]) -> bool:
+    """Say whether a view that a call gives can be written into if its argument can."""
+    if isinstance(rhs.func, Const):
+        function = rhs.func.value
+        home = str(getattr(function, "__module__", None)).partition(".")[0]
+        known = REGISTRY.facts(function)
+        return known.gives_own_arrays or (home in KNOWN and not known.read_only)
+    method = made.get(rhs.func)
+    return isinstance(method, Attribute) and not REGISTRY.facts(
+        getattr(np.ndarray, method.name, None)).read_only
+
+
+def storage_behind(
+    var: Var, made: Mapping[Var, Rhs], sharing: Sharing
+) -> Iterator[tuple[Var, set[Var]]]:
+    """Yield the values that an array is made from by sharing, each with those that it shares with.
+
+    ``var`` is one of them, as are those that share with no other.
+    """
     seen: set[Var] = {var}
     waiting = [var]
     while waiting:
@@ -205,11 +239,9 @@ def roots_of(var: Var, made: Mapping[Var, Rhs], sharing: Sharing) -> set[Var]:
         shared = set() if rhs is None else {
             operand for operand, _ in sharing.of(here, rhs) if isinstance(operand, Var)
         }
-        if not shared:
-            roots.add(here)
+        yield here, shared
         waiting += shared - seen
         seen |= shared
-    return roots
 
 
 def of_many_seeds(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -163,7 +164,7 @@ def finished_dot(s: Builder, pushed: Pushed, origin: Origin) -> Atom:
     """Write the tangent of the result as the user gets it: of its structure and precision."""
     value = pushed.value
     if not isinstance(value, Var):
-        return Const(0.0) if isinstance(s.unit.type(value), t.Scalar) else NONE
+        return zero_of_constant(s, value.value, origin)
     type_ = s.unit.type(value)
     if isinstance(type_, t.Scalar):
         return finished_number(s, value, pushed.dot or Const(0.0), type_, origin)
@@ -173,6 +174,15 @@ def finished_dot(s: Builder, pushed: Pushed, origin: Origin) -> Atom:
     if isinstance(found, Var):
         s.unit.naming.names.setdefault(found, dot(value) if not value.temporary else "value_dot")
     return found
+
+
+def zero_of_constant(s: Builder, value: Any, origin: Origin) -> Atom:
+    """Write the tangent of a result that is a literal."""
+    if isinstance(value, tuple):
+        parts = tuple(zero_of_constant(s, item, origin) for item in value)
+        type_ = t.Tuple(tuple(map(s.unit.type, parts)))
+        return s.let(Pack("tuple", parts), type_, "value_dot", origin)
+    return Const(0.0) if isinstance(s.unit.type(Const(value)), t.Scalar) else NONE
 
 
 def finished_number(

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.errors import ArgumentsError
 from adcompiler.runtime.records import is_record, part, record, state_of
 
 
@@ -70,7 +71,7 @@ def project(g: Any, x: Any) -> Any:
         return None
     if isinstance(x, (tuple, list)):
         if len(g) != len(x):
-            raise TypeError(
+            raise ArgumentsError(
                 f"a cotangent of {len(g)} items for a {type(x).__name__} of {len(x)}: an operator "
                 "joins or repeats sequences that were not known to be such when compiling"
             )

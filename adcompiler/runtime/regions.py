@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.errors import ADError
 from adcompiler.runtime.indexing import own
 
 
-class WrongCotangentError(ValueError):
+class WrongCotangentError(ADError, ValueError):
     """A rule gave a cotangent that is not of the form of its argument."""
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.errors import ArgumentsError
 from adcompiler.runtime.broadcasting import project
 from adcompiler.runtime.structure import add, zeros_like
 
@@ -25,7 +26,7 @@ def like(items: Iterable[Any], x: Any) -> Any:
 def joined(x: Any, y: Any) -> Any:
     """Return ``x + y`` of two tuples or lists, where one of them was not known to be one."""
     if type(x) is not type(y) and np.ndarray in (type(x), type(y)):
-        raise TypeError(
+        raise ArgumentsError(
             f"+ of {type(x).__name__} and {type(y).__name__}, of which one was not known when "
             "compiling: write np.asarray around it"
         )

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.exceptions import AxisError
 
-from adcompiler.analyses.variants import combined, exact, has_number, variants, widened
+from adcompiler.analyses.variants import (
+    combined, exact, has_number, has_tuple, variants, widened,
+)
 from adcompiler.frontend.scope import MISSING
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Const, Item, Pack, Star, unstar
@@ -101,18 +103,30 @@ class ResultTypes(Writer):
         inexact = not all(exact(self.unit.type(atom)) for atom in atoms)
         if isinstance(found, t.Unknown) and not inexact:
             return found
-        by_value = has_number(found) and REGISTRY.facts(function).classes is not True
+        by_class = REGISTRY.facts(function).classes is True
+        by_value = (has_number(found) and not by_class) or has_tuple(found)
+        counted = isinstance(found, t.Array) and not by_class and any(map(self.counts, atoms))
         tried = on_stand_ins(function)
-        if tried is None or not (inexact or by_value):
+        if tried is None or not (inexact or by_value or counted):
             return found
         known = not isinstance(found, t.Unknown)
         try:
-            choices = [self.variants(atom, 3, by_value) for atom in atoms]
+            choices = [
+                self.variants(atom, 3, by_value or (counted and self.counts(atom)))
+                for atom in atoms
+            ]
         except CannotStandInError:
             return t.UNKNOWN
         other = widened(real_power(tried) if known and found != t.COMPLEX else tried,
                         found if known else t.BOTTOM, choices, tuple(kwargs))
         return t.UNKNOWN if isinstance(other, t.Bottom) else other
+
+    def counts(self, atom: Atom) -> bool:
+        """Say whether an argument is an int or a flag, which may say how many axes there are."""
+        if isinstance(atom, Const):
+            return False
+        type_ = self.unit.type(atom)
+        return isinstance(type_, t.Scalar) and type_.kind in ("bool", "int")
 
     def variants(self, atom: Atom, n: int, by_value: bool) -> list[Any]:
         """Return stand-ins for ``atom`` of all classes that it may have, as by ``stand_in``."""
@@ -124,7 +138,8 @@ class ResultTypes(Writer):
             return [tuple(part) if rhs.kind == "tuple" else list(part) for part in parts]
         first = self.stand_in(atom, n)
         type_ = self.unit.type(atom)
-        return [first, *variants(type_, n, by_value)] if has_number(type_) else [first]
+        varied = has_number(type_) or (by_value and isinstance(type_, t.Text))
+        return [first, *variants(type_, n, by_value)] if varied else [first]
 
     def stand_in(self, atom: Atom, n: int) -> Any:
         """Return a stand-in for the value of ``atom``: itself if it is known."""

@@ -103,6 +103,10 @@ facts(*named("numpy.ndarray", OWN_METHODS), pure=True, shares="none", writes=(),
 facts(*named("numpy", VIEWS), *named("numpy.linalg", "diagonal matrix_transpose"), shares=VIEW)
 facts(*named("numpy", MAY_SHARE), shares=MAY)
 facts(*named("numpy", "reshape ravel"), shares=LAYOUT)
+facts(*named("numpy", """
+    diagonal diag linalg.diagonal broadcast_to broadcast_arrays ndarray.diagonal
+    lib.stride_tricks.sliding_window_view lib.stride_tricks.as_strided
+"""), read_only=True)
 facts(*named("numpy", VALUES), pure=True, writes=(), tried=True)
 facts(np.imag, shares=(  # zeros that cannot be written into, where elements are real
     Shares(VIEW, (0,), kinds=("complex",)), Shares(MAY, (0,), kinds=("bool", "int", "float")),

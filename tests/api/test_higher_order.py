@@ -8,7 +8,8 @@ import pytest
 import scipy.optimize
 
 from adcompiler import (
-    UnsupportedError, grad, hessian, hvp, jet, nth_derivative, value_and_grad, vhp,
+    UnsupportedError, batched_jvp, grad, hessian, hvp, jet, jvp, nth_derivative, value_and_grad,
+    vhp,
 )
 from adcompiler.api import seeds
 from adcompiler.api.hessians import COMBINATIONS
@@ -220,3 +221,18 @@ def test_a_gradient_that_is_an_instance_is_not_taken_for_constant():
 def test_second_derivatives_of_instances():
     found = nth_derivative(lambda x: Weights(x * x, math.sin(x)), 2)(0.7)
     assert found == Weights(2.0, pytest.approx(-math.sin(0.7)))
+
+
+@pytest.mark.parametrize("mode", [None, "fwd_adj", "adj_adj", "adj_fwd", "fwd_fwd"])
+def test_functions_that_are_linear_in_a_number(mode):
+    options = {} if mode is None else {"mode": mode}
+    assert hessian(lambda x: 3.0 * x, **options)(1.5) == 0.0
+    assert hessian(lambda x, y: 3.0 * x + y * y, **options)(1.5, 2.0) == 0.0
+    assert hessian(lambda x: 5.0, **options)(1.5) == 0.0
+
+
+def test_tangents_of_results_that_are_literals():
+    assert jvp(lambda x: (3.0, ("a", 2, None)), (1.0,), (1.0,))[1] == (0.0, (None, 0.0, None))
+    value, along = batched_jvp(lambda x: (3.0, 2.0), (1.0,), (np.ones(2),))
+    assert value == (3.0, 2.0)
+    assert [list(part) for part in along] == [[0.0, 0.0], [0.0, 0.0]]

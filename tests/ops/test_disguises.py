@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import struct
 
@@ -76,10 +77,62 @@ def test_text_of_a_number_does_not_come_back(f):
         jvp(f, (0.5,), (1.0,))
 
 
-@pytest.mark.parametrize("f", [by_bits, by_bytes, by_a_file, by_array_of_text])
-def test_bits_and_files_of_an_array_do_not_come_back(f):
+def by_joined_text(x):
+    return sum(float(part) for part in " ".join(map(str, x)).split())
+
+
+def by_mapping(x):
+    return sum(map(float, map(str, x)))
+
+
+def by_a_list_of_texts(x):
+    texts = []
+    for v in x:
+        texts.append(str(v))
+    return sum([float(text) for text in texts])
+
+
+def by_a_text_that_grows(x):
+    text = ""
+    for v in x:
+        text += f"{v} "
+    return sum(float(part) for part in text.split())
+
+
+def by_methods(x):
+    return float(x[0].__str__()) + float(x[1].__format__(".17g")) + float(x[0].item().__repr__())
+
+
+def by_an_array_of_texts(x):
+    return np.sum(np.array([str(v) for v in x], float))
+
+
+def by_the_greatest_text(x):
+    return float(max([str(v) for v in x]))
+
+
+def by_pairs(x):
+    return sum(float(text) * v for text, v in zip(map(str, x), x))  # noqa: B905 (equal)
+
+
+def by_folding(x):
+    return float(functools.reduce(lambda a, b: a, map(str, x)))
+
+
+def by_an_iterator(x):
+    return np.sum(np.fromiter(map(float, map(str, x)), float))
+
+
+@pytest.mark.parametrize("f", [
+    by_bits, by_bytes, by_a_file, by_array_of_text, by_joined_text, by_mapping, by_a_list_of_texts,
+    by_a_text_that_grows, by_methods, by_an_array_of_texts, by_the_greatest_text, by_pairs,
+    by_folding, by_an_iterator,
+])
+def test_bits_texts_and_files_of_an_array_do_not_come_back(f):
     with pytest.raises(ADError):
         grad(f)(X)
+    with pytest.raises(ADError):
+        jvp(f, (X,), (X,))
 
 
 def test_what_is_dropped_on_purpose_may_be_read():
@@ -105,6 +158,14 @@ def test_text_of_constants_is_read():
         return x * float(names[0]) * float("2" + names[1])
 
     assert grad(f)(0.5, ["1.5", "1"]) == 31.5
+
+
+def test_texts_of_a_list_may_be_kept_and_asked():
+    def f(x):
+        names = [f"{v:.1f}" for v in x]
+        return sum(v * len(name) for name, v in zip(names, x))  # noqa: B905 (equal)
+
+    assert np.array_equal(grad(f)(X), [3.0, 3.0])
 
 
 def test_bits_may_be_counted():

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.lib.stride_tricks import sliding_window_view
 
 from adcompiler import ADError, facts, grad, rrule, vjp
 from adcompiler.rulekit import REGISTRY, Call
@@ -157,3 +158,37 @@ def test_gradients_where_a_function_gives_back_its_argument(name):
 
 
 facts(halves, pure=True)
+
+
+def through_diagonals(x, c):
+    return np.sum(x * np.diag(np.diag(c)))
+
+
+def through_the_diagonal_of_a_product(x, c):
+    return np.sum(x * np.outer(c, c).diagonal())
+
+
+def through_a_spread_number(x, c):
+    return np.sum(x * np.broadcast_to(2.0, (2,)))
+
+
+def through_spread_rows(x, c):
+    return np.sum(x * np.broadcast_to(c * 2.0, (2,)))
+
+
+def through_windows(x, c):
+    return np.sum(x * sliding_window_view(c * 2.0, 1)[:, 0])
+
+
+@pytest.mark.parametrize("f", [
+    through_diagonals, through_the_diagonal_of_a_product, through_a_spread_number,
+    through_spread_rows, through_windows,
+])
+def test_gradients_that_are_views_of_new_arrays_can_be_written_into(f):
+    x, c = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+    found = grad(f)(x, c)
+    wanted = found.copy()
+    found *= 0.0
+    assert np.array_equal(vjp(f, x, c)[1](1.0)[0], wanted)
+    assert np.array_equal(grad(f)(x, c), wanted)
+    assert np.array_equal(c, [3.0, 4.0])

@@ -179,8 +179,62 @@ def chosen_by_an_array(x: float) -> float:
     return x * x
 
 
+def size_without_a_number(x: float) -> float:
+    abs()
+    return x * x
+
+
+def size_of_two(x: float) -> float:
+    abs(x, x)
+    return x * x
+
+
+def range_of_four(x: float) -> float:
+    range(1, 2, 3, 4)
+    return x * x
+
+
+def range_that_stays(x: float) -> float:
+    step = 0
+    range(0, 1, step)
+    return x * x
+
+
+def instance_of_a_number(x: float) -> float:
+    isinstance(x, 1)
+    return x * x
+
+
+def text_of_four(x: float) -> float:
+    str(1, 2, 3, 4)
+    return x * x
+
+
+def pairs_of_a_number(x: float) -> float:
+    zip([x], 5)  # noqa: B905 (raises)
+    return x * x
+
+
+def numbered_number(x: float) -> float:
+    enumerate(x)
+    return x * x
+
+
+def number_backwards(x: float) -> float:
+    reversed(x)
+    return x * x
+
+
+def number_step_by_step(x: float) -> float:
+    k = 5
+    iter(k)
+    return x * x
+
+
 @pytest.mark.parametrize("f", [
     quotient_of_one, product_with_one, popped_at_half, truth_of_an_array, chosen_by_an_array,
+    size_without_a_number, size_of_two, range_of_four, range_that_stays, instance_of_a_number,
+    text_of_four, pairs_of_a_number, numbered_number, number_backwards, number_step_by_step,
 ])
 @pytest.mark.parametrize("of", [value_and_grad, lambda f: lambda x: vjp(f, x)])
 def test_what_nobody_reads_raises_as_in_python(f: Any, of: Any) -> None:
