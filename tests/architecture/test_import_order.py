@@ -16,7 +16,7 @@ ORDER = (
     "sparsity", "tracers", "compile", "dispatch", "plot", "api", "testing", "cli",
 )  # fmt: skip
 RULES_MAY_IMPORT = ("adcompiler.rulekit", "adcompiler.runtime", "adcompiler_rules")
-RUNTIME_MAY_IMPORT = ("adcompiler.runtime", "numpy")
+RUNTIME_MAY_IMPORT = ("adcompiler.errors", "adcompiler.runtime", "numpy")
 FOR_SCIPY = "adcompiler.runtime.scipy_"
 """What emitted code calls where it calls SciPy: the other modules know NumPy only."""
 
