@@ -30,9 +30,26 @@ def cofactors(a: Any) -> Any:
 
 
 def nearest(values: Any, others: Any) -> Any:
-    """Return for each of ``values`` the position of the nearest of ``others``, by the last axis."""
+    """Return for each of ``values`` the position of the nearest of ``others``, by the last axis.
+
+    No position is returned twice: among numbers that coincide each has a partner of its own.
+    """
     distances = np.abs(values[..., :, np.newaxis] - others[..., np.newaxis, :])
-    return np.argmin(distances, axis=-1)
+    found = np.argmin(distances, axis=-1)
+    for i in np.ndindex(found.shape[:-1]):
+        if len(set(found[i].tolist())) < found.shape[-1]:
+            found[i] = partners(distances[i])
+    return found
+
+
+def partners(distances: Any) -> Any:
+    """Return for each row the column of the nearest that no earlier row has taken."""
+    left = distances.copy()
+    found = np.empty(len(left), dtype=np.intp)
+    for i in range(len(left)):
+        found[i] = np.argmin(left[i])
+        left[:, found[i]] = np.inf
+    return found
 
 
 def real_elements(v: Any) -> Any:

@@ -257,12 +257,16 @@ def _triangles(rng):
         call(rng.normal(size=(2, 3, 3)), k=-1),
         call([[0.5, 1.5], [2.5, 3.5]]),
         call(rng.normal(size=(2, 0))),
+        call(rng.normal(size=4)),
+        call(rng.normal(size=4), k=1),
     ]
 
 
 @rrule(np.triu, wrt=("m",), linear=(0,), domain=_triangles)
 def triu(m, k=0):
     def triu_pullback(dy):
+        if np.ndim(m) == 1:  # is repeated as the rows of a matrix
+            return like(np.sum(np.triu(dy, k), axis=0), m)
         return like(np.triu(dy, k), m)
 
     return np.triu(m, k=k), triu_pullback
@@ -271,6 +275,8 @@ def triu(m, k=0):
 @rrule(np.tril, wrt=("m",), linear=(0,), domain=_triangles)
 def tril(m, k=0):
     def tril_pullback(dy):
+        if np.ndim(m) == 1:  # is repeated as the rows of a matrix
+            return like(np.sum(np.tril(dy, k), axis=0), m)
         return like(np.tril(dy, k), m)
 
     return np.tril(m, k=k), tril_pullback

@@ -44,6 +44,8 @@ def solve_sylvester(a, b, q):
 ])
 def solve_continuous_lyapunov(a, q):
     """``a y + y a^H = q``: ``dq`` solves ``a^H dq + dq a = dy``."""
+    if np.ndim(a) < 2 or np.ndim(q) < 2:
+        raise NotImplementedError("scipy.linalg.solve_continuous_lyapunov has a rule for matrices")
     y = scipy.linalg.solve_continuous_lyapunov(a, q)
 
     def solve_continuous_lyapunov_pullback(dy):
@@ -64,6 +66,8 @@ if scipy.linalg.solve_lyapunov is not scipy.linalg.solve_continuous_lyapunov:
 ])
 def solve_discrete_lyapunov(a, q, method=None):
     """``y - a y a^H = q``: ``dq`` solves ``dq - a^H dq a = dy``."""
+    if np.ndim(a) < 2 or np.ndim(q) < 2:
+        raise NotImplementedError("scipy.linalg.solve_discrete_lyapunov has a rule for matrices")
     y = scipy.linalg.solve_discrete_lyapunov(a, q, method=method)
 
     def solve_discrete_lyapunov_pullback(dy):
@@ -86,6 +90,8 @@ def solve_continuous_are(a, b, q, r, e=None, s=None, balanced=True):
     """
     if e is not None or s is not None:
         raise NotImplementedError("scipy.linalg.solve_continuous_are has no rule for e= and s=")
+    if min(np.ndim(a), np.ndim(b), np.ndim(q), np.ndim(r)) < 2:
+        raise NotImplementedError("scipy.linalg.solve_continuous_are has a rule for matrices")
     y = scipy.linalg.solve_continuous_are(a, b, q, r, balanced=balanced)
 
     def solve_continuous_are_pullback(dy):
@@ -110,6 +116,8 @@ def solve_discrete_are(a, b, q, r, e=None, s=None, balanced=True):
     """
     if e is not None or s is not None:
         raise NotImplementedError("scipy.linalg.solve_discrete_are has no rule for e= and s=")
+    if min(np.ndim(a), np.ndim(b), np.ndim(q), np.ndim(r)) < 2:
+        raise NotImplementedError("scipy.linalg.solve_discrete_are has a rule for matrices")
     y = scipy.linalg.solve_discrete_are(a, b, q, r, balanced=balanced)
 
     def solve_discrete_are_pullback(dy):

@@ -73,6 +73,15 @@ def rgamma_slope(x: Any, y: Any) -> Any:
     return np.where(at_pole, slope, -y * sc.psi(inside))
 
 
+def poch_slope(x: Any, m: Any, y: Any) -> Any:
+    """Return the derivative of ``y = gamma(x + m) / gamma(x)`` by ``x``, also where it is zero."""
+    zero = (y == 0.0) & (x <= 0.0)
+    there, inside = np.where(zero, x, 0.0), np.where(zero, 1.0, x)
+    top = np.where(zero, x + m, 1.0)
+    slope = sc.gamma(top) * rgamma_slope(there, sc.rgamma(there)) + y * sc.psi(top)
+    return np.where(zero, slope, y * psi_difference(inside + m, inside))
+
+
 scalar_rule(sc.gamma,    lambda x, y: y * sc.psi(x),                       domain=POSITIVE)
 scalar_rule(sc.gammaln,  lambda x: sc.psi(x),                              domain=POSITIVE)
 scalar_rule(sc.loggamma, lambda x: sc.psi(x),                              domain=POSITIVE)
@@ -88,7 +97,7 @@ scalar_rule(sc.polygamma, None, lambda n, x: sc.polygamma(n + 1, x),       domai
 
 # The rising factorial gamma(x + m) / gamma(x), DLMF 5.2.5.
 scalar_rule(sc.poch,
-            lambda x, m, y: y * psi_difference(x + m, x),
+            lambda x, m, y: poch_slope(x, m, y),
             lambda x, m, y: y * sc.psi(x + m),                             domain=(POSITIVE, ANY))
 scalar_rule(sc.beta,
             lambda a, b, y: y * (sc.psi(a) - sc.psi(a + b)),               # DLMF 5.12.1

@@ -16,13 +16,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import scipy.sparse
+import scipy.stats
 
 MODULES = (
     "numpy", "numpy.linalg", "numpy.fft", "scipy.special", "scipy.linalg", "scipy.ndimage",
     "scipy.signal", "scipy.stats", "scipy.interpolate", "scipy.integrate", "scipy.optimize",
-    "scipy.fft",
+    "scipy.fft", "scipy.sparse", "scipy.sparse.linalg",
 )
 METHODS = "numpy.ndarray"
+SPARSE = ("scipy.sparse.csr_array", "scipy.sparse.coo_array", "scipy.sparse.csc_matrix")
+OWNERS = (METHODS, *SPARSE)
+"""Classes whose methods are called; the first argument is the instance."""
+DISTRIBUTION_METHODS = ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf", "pmf",
+                        "logpmf", "mean", "std", "entropy")
 LEFT_OUT_NAMES = """
     save savez savez_compressed savetxt load loadtxt fromfile genfromtxt tofile dump dumps
     memmap fromregex open_memmap test show_config show_runtime info source lookfor who input
@@ -30,6 +37,7 @@ LEFT_OUT_NAMES = """
     differential_evolution dual_annealing shgo basinhopping brute direct milp linprog quasirandom
     set_workers set_global_backend set_backend register_backend unregister_backend skip_backend
     permutation_test bootstrap monte_carlo_test goodness_of_fit fit differentiate
+    load_npz save_npz use_solver
 """
 LEFT_OUT = frozenset(LEFT_OUT_NAMES.split())
 """Files, state of the library, and searches that take minutes."""
@@ -40,6 +48,7 @@ TABLE = RNG.uniform(0.2, 0.9, (3, 4))
 SQUARE = np.array([[2.1, 0.3, 0.1], [0.3, 1.7, 0.4], [0.1, 0.4, 1.3]])
 THREE = np.array([0.31, 0.72, 0.55])
 STACK = RNG.uniform(0.2, 0.9, (2, 3, 4))
+FULL = np.array([[2.1, 0.0, 0.1], [0.0, 1.7, 0.4], [0.1, 0.0, 1.3]])
 POOLS: dict[int, list[tuple[Any, ...]]] = {
     0: [()],
     1: [(LINE,), (TABLE,), (SQUARE,), (STACK,), (0.6,), ([LINE, OTHER],), ((LINE, OTHER),)],
@@ -68,7 +77,13 @@ OPTIONS: dict[str, tuple[Any, ...]] = {
     "optimize": (True,), "casting": ("same_kind",), "unwrap": (True,), "correction": (1,),
     "nan_policy": ("omit", "raise"), "degree": (1,), "detrend": ("linear",), "sorted": (True,),
 }
+SPARSE_POOLS: dict[int, list[tuple[Any, ...]]] = {
+    1: [], 2: [(THREE,), (SQUARE,), (0.6,)], 3: [(THREE, 0.4), (0, THREE), ((0, 1), 0.6)],
+}
+"""What follows a sparse array."""
 BUFFERS = ("out", "output")
+OPERATORS = ("__iadd__", "__imul__", "__getitem__", "__matmul__", "__rmatmul__", "__mul__",
+             "__rmul__", "__add__", "__sub__", "__truediv__", "__pow__")
 FOR_METHODS: dict[str, tuple[str, ...]] = {
     "sum": ("axis", "dtype", "out", "keepdims", "initial", "where"),
     "mean": ("axis", "dtype", "out", "keepdims", "where"),
@@ -106,16 +121,26 @@ class Cell:
     @property
     def function(self) -> Callable[..., Any]:
         """The function that is called; a method takes the array first."""
-        if self.module == METHODS:
-            found: Callable[..., Any] = getattr(np.ndarray, self.name)
-            return found
-        return getattr(importlib.import_module(self.module), self.name)  # type: ignore[no-any-return]
+        found: Callable[..., Any] = getattr(located(self.module), self.name)
+        return found
+
+
+def located(path: str) -> Any:
+    """Return a module, or a class or instance of a module."""
+    try:
+        return importlib.import_module(path)
+    except ModuleNotFoundError:
+        module, _, name = path.rpartition(".")
+        return getattr(importlib.import_module(module), name)
 
 
 def brief(x: Any) -> str:
     """Return a short text for an argument."""
     if isinstance(x, np.ndarray):
-        return f"{x.dtype}{list(x.shape)}"
+        same = f" of {x.flat[0]}" if x.size > 1 and np.all(x == x.flat[0]) else ""
+        return f"{x.dtype}{list(x.shape)}{same}"
+    if scipy.sparse.issparse(x):
+        return f"{type(x).__name__}{list(x.shape)}"
     if isinstance(x, (list, tuple)):
         return f"{type(x).__name__}({', '.join(map(brief, x))})"
     return getattr(x, "__name__", None) or repr(x)
@@ -123,18 +148,20 @@ def brief(x: Any) -> str:
 
 def public(module: str) -> list[str]:
     """Return the names of a module's public functions, or of the methods of arrays."""
-    if module == METHODS:
+    if module in OWNERS:
+        owner = located(module)
         return sorted(
-            n for n in dir(np.ndarray)
-            if callable(getattr(np.ndarray, n)) and n not in LEFT_OUT
-            and (not n.startswith("_") or n in ("__iadd__", "__imul__", "__getitem__"))
+            n for n in dir(owner) if callable(getattr(owner, n)) and n not in LEFT_OUT
+            and (not n.startswith("_") or n in OPERATORS)
         )
-    space = importlib.import_module(module)
+    space = located(module)
+    if not inspect.ismodule(space):
+        return [n for n in DISTRIBUTION_METHODS if hasattr(space, n)]
     names = getattr(space, "__all__", None) or [n for n in vars(space) if n[0] != "_"]
     return sorted(
         n for n in set(names) - LEFT_OUT
         if callable(f := getattr(space, n, None)) and not isinstance(f, type)
-        and not inspect.ismodule(f)
+        and not inspect.ismodule(f) and not hasattr(f, "pdf") and not hasattr(f, "pmf")
     )
 
 
@@ -156,6 +183,8 @@ def leaves(y: Any, path: str = "y") -> Iterator[tuple[str, Any]]:
             yield from leaves(item, f"{path}[{i}]")
     elif isinstance(y, (float, complex, np.inexact)):
         yield path, np.asarray(y)
+    elif scipy.sparse.issparse(y) and y.dtype.kind in "fc" and y.ndim == 2:
+        yield f"{path}.toarray()", y.toarray()
     elif isinstance(y, np.ndarray) and y.dtype.kind in "fc" and y.size:
         yield path, y
 
@@ -183,11 +212,22 @@ def needed(function: Callable[..., Any], name: str) -> tuple[list[int], tuple[st
     return ([1, 2, 3] if starred else [required, required + 1]), names
 
 
-def bases(function: Callable[..., Any], counts: list[int], count: int) -> list[tuple[Any, ...]]:
+def pools(module: str, n: int) -> list[tuple[Any, ...]]:
+    """Return arguments to try, so many of them."""
+    if not module.startswith("scipy.sparse"):
+        return POOLS.get(n, [])
+    kind = located(module) if module in SPARSE else scipy.sparse.csr_array
+    first = [(kind(FULL), *others) for others in SPARSE_POOLS.get(n, [()])]
+    others = [] if module in SPARSE else POOLS.get(n, [])
+    return first + [x[::-1] for x in first if len(x) == 2] + others
+
+
+def bases(module: str, name: str, counts: list[int], count: int) -> list[tuple[Any, ...]]:
     """Return arguments that the function accepts, of different kinds, and that give numbers."""
+    function = Cell(module, name, ()).function
     found: list[tuple[Any, ...]] = []
     kinds = set()
-    for args in itertools.chain.from_iterable(POOLS.get(n, []) for n in counts):
+    for args in itertools.chain.from_iterable(pools(module, n) for n in counts):
         kind = tuple(np.ndim(x) if isinstance(x, (np.ndarray, float)) else type(x) for x in args)
         if kind in kinds or not any(isinstance(x, (np.ndarray, float, list)) for x in args):
             continue
@@ -203,18 +243,24 @@ def cells_of(module: str, name: str) -> Iterator[Cell]:
     """Yield the calls of one function: plain ones, and one for each option that it accepts."""
     function = Cell(module, name, ()).function
     counts, names = needed(function, name)
-    if module == METHODS and name.startswith("__i"):
+    if module in OWNERS and name.startswith("__"):
         counts = [2]
-    for i, args in enumerate(bases(function, counts, 3)):
+    deep = False
+    for i, args in enumerate(bases(module, name, counts, 3)):
         yield Cell(module, name, args)
-        if i:
+        deeper = not deep and any(isinstance(x, np.ndarray) and x.ndim > 1 for x in args)
+        if i and not deeper:
             continue
+        deep = deep or deeper
         for special in special_points(args):
             if worth(quiet(function, *special)):
                 yield Cell(module, name, special)
         for option in dict.fromkeys(names):
             if option in BUFFERS:
                 yield from with_buffers(module, name, args, option, function)
+            if option == "where" and isinstance(function, np.ufunc):
+                yield from masked(module, name, args, function)
+                continue
             for value in OPTIONS.get(option, ()):
                 if worth(quiet(function, *args, **{option: value})):
                     yield Cell(module, name, args, {option: value})
@@ -255,7 +301,33 @@ def with_buffers(
         yield Cell(module, name, args, {}, "positional")
 
 
+def masked(
+    module: str, name: str, args: tuple[Any, ...], function: Callable[..., Any]
+) -> Iterator[Cell]:
+    """Yield the call of a ufunc where a mask says so: elsewhere it leaves its output as it is.
+
+    Ufuncs of SciPy 1.17 write past the end of arrays if they are given a mask.
+    """
+    if module == "scipy.special":
+        return
+    y, where = quiet(function, *args), OPTIONS["where"][0]
+    if isinstance(y, np.ndarray) and y.shape[-1:] == where.shape:
+        yield Cell(module, name, args, {"where": where}, "out")
+
+
 def functions() -> list[tuple[str, str]]:
-    """Return every function and method, in an order that spreads the modules over slices."""
-    everything = [(module, name) for module in (METHODS, *MODULES) for name in public(module)]
-    return sorted(everything, key=lambda f: zlib.crc32(".".join(f).encode()))
+    """Return every function and method; those of small modules and of large ones take turns."""
+    found: list[tuple[int, str, str]] = []
+    for module in (*OWNERS, *MODULES, *distributions()):
+        names = sorted(public(module), key=lambda n: zlib.crc32(n.encode()))
+        late, step = (80, 20) if module.startswith("scipy.stats.") else (0, 1)
+        step = 3 if module == "scipy.stats" else step  # most are refused, after a long time
+        found += [(late + rank * step, module, name) for rank, name in enumerate(names)]
+    return [(module, name) for _, module, name in sorted(found)]
+
+
+def distributions() -> list[str]:
+    """Return the distributions of ``scipy.stats``."""
+    return sorted(f"scipy.stats.{n}" for n in vars(scipy.stats)
+                  if hasattr(getattr(scipy.stats, n), "rvs") and n[0] != "_"
+                  and not isinstance(getattr(scipy.stats, n), type))

@@ -1,0 +1,91 @@
+"""What the sweep over library functions and their options found: zeros, ties, fewer dimensions."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.special
+
+from adcompiler import ADError, MissingRuleError, derivative, grad, hessian, jacrev, value_and_grad
+
+LINE = np.array([0.3, 0.8, 0.45])
+
+
+def upper(x):
+    return np.sum(np.triu(x, 1) * np.arange(9.0).reshape(3, 3))
+
+
+def lower(x):
+    return np.sum(np.tril(x) * np.arange(9.0).reshape(3, 3))
+
+
+def test_triangles_of_a_line_repeat_it():
+    np.testing.assert_allclose(grad(upper)(LINE), [0.0, 1.0, 7.0])
+    np.testing.assert_allclose(grad(lower)(LINE), [9.0, 11.0, 8.0])
+
+
+def rising(x):
+    return scipy.special.poch(x, 3)
+
+
+def rising_by_fractions(x):
+    return scipy.special.poch(x, 0.7)
+
+
+def test_rising_factorials_have_derivatives_where_they_are_zero():
+    np.testing.assert_allclose(derivative(rising)(-2.0), 2.0)
+    np.testing.assert_allclose(hessian(rising)(-2.0), -6.0)
+    np.testing.assert_allclose(derivative(rising_by_fractions)(0.0), scipy.special.gamma(0.7))
+
+
+def test_eigenvalues_that_coincide_have_a_vector_each():
+    found = jacrev(np.linalg.eigvals)(np.zeros((2, 2)))
+    np.testing.assert_allclose(np.trace(found, axis1=1, axis2=2), [1.0, 1.0])
+    np.testing.assert_allclose(np.sum(found, axis=0), np.eye(2))
+
+
+def lyapunov(x):
+    return np.sum(scipy.linalg.solve_continuous_lyapunov(x, 0.3))
+
+
+def discrete(x):
+    return np.sum(scipy.linalg.solve_discrete_lyapunov(x, 0.3))
+
+
+def riccati(x):
+    return np.sum(scipy.linalg.solve_continuous_are(x, 0.3, 0.3, 0.3))
+
+
+@pytest.mark.parametrize("f", [lyapunov, discrete, riccati])
+def test_matrix_equations_of_numbers_are_refused(f):
+    with pytest.raises(MissingRuleError, match="has a rule for matrices"):
+        grad(f)(0.6)
+
+
+def real_of_plane(x, y):
+    np.fft.irfft2(x, out=y)
+    return np.sum(y * y) + np.sum(x)
+
+
+def real_of_half(x, y):
+    np.fft.hfft(x, out=y)
+    return np.sum(y * y) + np.sum(x)
+
+
+def complex_of_plane(x, y):
+    np.fft.ifftn(x, out=y)
+    return np.sum(np.real(y * y)) + np.sum(x)
+
+
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.0.0", reason="no out= yet")
+@pytest.mark.parametrize(("f", "y"), [
+    (real_of_plane, np.zeros((3, 6))), (real_of_half, np.zeros((3, 6))),
+    (complex_of_plane, np.zeros((3, 4), complex)),
+])
+def test_outputs_that_numpy_forgets_are_not_written_into(f, y):
+    x = np.linspace(0.2, 0.9, 12).reshape(3, 4)
+    try:
+        value, _ = value_and_grad(f)(x, y.copy())
+    except ADError:
+        assert f is not complex_of_plane
+    else:
+        assert value == pytest.approx(f(x, y.copy()))
