@@ -60,7 +60,6 @@ from adcompiler.runtime.shaping import (
 from adcompiler.runtime.unknown_calls import call_on_copies
 
 RUNTIME = "adcompiler.runtime"
-OF_SCIPY = "adcompiler.runtime.scipy_"
 ITERTOOLS = tuple(value for value in vars(itertools).values() if isinstance(value, type))
 READ_ONLY_CLASSES: tuple[Any, ...] = (
     set, frozenset, deque, OrderedDict, ChainMap, Counter, MappingProxyType,

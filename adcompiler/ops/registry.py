@@ -15,9 +15,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from adcompiler.ops.basics import BUILTINS, OF_RUNTIME, OF_SCIPY, RUNTIME
+from adcompiler.ops.basics import BUILTINS, OF_RUNTIME, RUNTIME
 from adcompiler.ops.domains import Domain
-from adcompiler.ops.facts import ELEMENTWISE, OWN, UNKNOWN, Facts, FactTable
+from adcompiler.ops.facts import ELEMENTWISE, UNKNOWN, Facts, FactTable
 from adcompiler.ops.forks import across_forks
 from adcompiler.ops.homes import home_module, prefixes, root_module, rule_packages
 from adcompiler.ops.ufunc_methods import facts_of_ufunc, facts_of_ufunc_method
@@ -286,8 +286,7 @@ class Registry:
         said, target = self.stated(function), self.resolve(function)
         module = str(getattr(target, "__module__", ""))
         if module.startswith(RUNTIME):
-            shares = OWN if module.startswith(OF_SCIPY) else None
-            return said.over(Facts(pure=True, shares=shares, writes=(), tried=True))
+            return said.over(Facts(pure=True, writes=(), tried=True))
         if isinstance(target, np.ufunc):
             return said.over(facts_of_ufunc(target))
         if isinstance(getattr(target, "__self__", None), np.ufunc):

@@ -38,8 +38,8 @@ def borders(
     for n, size, m, o in zip(
         shape, sizes, each(mode, len(shape)), each(origin, len(shape)), strict=True
     ):
-        before = size // 2 + int(o)
-        positions.append(boundary_positions(n, before, size - 1 - before, BORDERS[m]))
+        before = size // 2 + (int(o) if size > 1 else 0)  # SciPy does not filter by one element
+        positions.append(boundary_positions(n, before, size - 1 - before, BORDERS.get(m, "mirror")))
     return positions
 
 

@@ -70,6 +70,8 @@ def solve(
     """A matrix of which one part is read is factorised as the whole matrix that it stands for."""
     if not is_known(assume_a):
         raise NotImplementedError(f"scipy.linalg.solve has no rule for assume_a={assume_a!r}")
+    if np.ndim(a) < 2 or np.ndim(b) == 0:
+        raise NotImplementedError("scipy.linalg.solve has a rule for matrices")
     if transposed and np.iscomplexobj(a):
         raise NotImplementedError("scipy.linalg.solve does not transpose complex matrices")
     stacks = np.ndim(a) > 2 or np.ndim(b) > 2

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.linalg
+import scipy.ndimage
 import scipy.special
 
 from adcompiler import ADError, MissingRuleError, derivative, grad, hessian, jacrev, value_and_grad
@@ -55,10 +56,22 @@ def riccati(x):
     return np.sum(scipy.linalg.solve_continuous_are(x, 0.3, 0.3, 0.3))
 
 
-@pytest.mark.parametrize("f", [lyapunov, discrete, riccati])
+def system(x):
+    return np.sum(scipy.linalg.solve(x, 0.3))
+
+
+@pytest.mark.parametrize("f", [lyapunov, discrete, riccati, system])
 def test_matrix_equations_of_numbers_are_refused(f):
     with pytest.raises(MissingRuleError, match="has a rule for matrices"):
         grad(f)(0.6)
+
+
+def least(x):
+    return np.sum(scipy.ndimage.percentile_filter(x, 0, 1, mode="full"))
+
+
+def test_modes_that_nothing_reads_are_as_in_scipy():
+    np.testing.assert_allclose(grad(least)(LINE), 1.0)
 
 
 def real_of_plane(x, y):
@@ -89,3 +102,33 @@ def test_outputs_that_numpy_forgets_are_not_written_into(f, y):
         assert f is not complex_of_plane
     else:
         assert value == pytest.approx(f(x, y.copy()))
+
+
+WEIGHTS = np.array([0.5, -1.5, 2.5])
+
+
+def splines(x):
+    return np.sum(scipy.ndimage.spline_filter1d(x, 1) * WEIGHTS)
+
+
+def smooth(x):
+    return np.sum(scipy.ndimage.gaussian_filter(x, 0.0) * WEIGHTS)
+
+
+def means(x):
+    return np.sum(scipy.ndimage.uniform_filter(x, 1) * WEIGHTS)
+
+
+@pytest.mark.parametrize("f", [splines, smooth, means])
+def test_gradients_of_filters_that_do_nothing_are_no_globals(f):
+    g = grad(f)(LINE)
+    np.testing.assert_allclose(g, WEIGHTS)
+    assert not np.shares_memory(g, WEIGHTS)
+
+
+def smallest(x):
+    return np.sum(scipy.ndimage.minimum_filter(x, 1, origin=1) * WEIGHTS)
+
+
+def test_filters_by_one_element_have_no_origin():
+    np.testing.assert_allclose(grad(smallest)(LINE), WEIGHTS)

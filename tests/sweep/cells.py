@@ -48,7 +48,7 @@ TABLE = RNG.uniform(0.2, 0.9, (3, 4))
 SQUARE = np.array([[2.1, 0.3, 0.1], [0.3, 1.7, 0.4], [0.1, 0.4, 1.3]])
 THREE = np.array([0.31, 0.72, 0.55])
 STACK = RNG.uniform(0.2, 0.9, (2, 3, 4))
-FULL = np.array([[2.1, 0.0, 0.1], [0.0, 1.7, 0.4], [0.1, 0.0, 1.3]])
+FULL = np.array([[2.1, 0.0, 0.1], [0.0, 1.7, 0.4], [0.1, 0.4, 1.3]])
 POOLS: dict[int, list[tuple[Any, ...]]] = {
     0: [()],
     1: [(LINE,), (TABLE,), (SQUARE,), (STACK,), (0.6,), ([LINE, OTHER],), ((LINE, OTHER),)],

@@ -4,9 +4,27 @@ from __future__ import annotations
 
 from tests.sweep.cells import Cell
 
+EQUAL = "eigenvalues that coincide have no derivative"
+RANK = "a matrix that lacks full rank: no derivative, or no second one"
+BASIS = "vectors that complete a basis turn as they must, LAPACK's otherwise (docs/kinks.md)"
+ENDS = "differences see where iterations end"
 LISTED: dict[str, str] = {
-    "numpy.linalg.eigvals(float64[3, 3] of": "eigenvalues that coincide have no derivative",
+    "numpy.linalg.eigvals(float64[3, 3] of": EQUAL,
+    "scipy.linalg.eigvals(float64[3, 3] of": EQUAL,
     "scipy.linalg.solve_sylvester(float64[0, 3],": "SciPy returns memory that nobody wrote",
+    "scipy.linalg.solve(float64[3, 3] of": "SciPy solves what it can tell to be singular",
+    "numpy.linalg.det(float64[3, 3] of": RANK,
+    "scipy.linalg.det(float64[3, 3] of": RANK,
+    "numpy.linalg.qr(float64[3, 4] of": RANK,
+    "scipy.linalg.orthogonal_procrustes(float64[3, 3] of": RANK,
+    "numpy.linalg.svd(float64[1, 4]": BASIS,
+    "numpy.linalg.svd(list(": BASIS,
+    "scipy.ndimage.standard_deviation(float64[1])": "the square root of a zero",
+    "scipy.interpolate.splev(float64[3, 3]": "the degree of the spline is a fraction",
+    **{f"scipy.sparse.linalg.{name}(": ENDS for name in (
+        "bicg", "bicgstab", "cgs", "gcrotmk", "gmres", "lgmres", "minres", "qmr", "tfqmr", "lsmr",
+        "lsqr",
+    )},
 }
 """Reasons by how the text of a cell begins, of cells that may come out wrong or raw."""
 

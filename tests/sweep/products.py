@@ -29,6 +29,7 @@ from adcompiler import (
     value_and_grad,
     vjp,
 )
+from adcompiler.rulekit import REGISTRY
 from adcompiler.runtime import StretchedError
 from tests.sweep.cells import OWNERS, Cell, leaves, located, quiet
 
@@ -215,6 +216,8 @@ def compared(cell: Cell) -> Outcome:
         return Outcome("skipped")
     if i is None or not np.isfinite(wanted):
         return Outcome("skipped")
+    if shared(buffered):
+        return Outcome("wrong", "the result shares storage, which the facts deny")
     given = copy.deepcopy(program.values)
     value, pullback = vjp(program.function, *given, argnums=i)
     if not same(value, wanted):
@@ -229,6 +232,16 @@ def compared(cell: Cell) -> Outcome:
     if along is None:
         return at_kink(program, i, wanted)
     return derivatives(cell, program, i, v, along, pullback(1.0))
+
+
+def shared(cell: Cell) -> bool:
+    """Say whether a result shares storage with an argument although facts say that it does not."""
+    if REGISTRY.facts(cell.function).shares != ():
+        return False
+    args = copy.deepcopy(cell.args)
+    y = cell.function(*args, **cell.kwargs)
+    arrays = [x for x in args if isinstance(x, np.ndarray)]
+    return isinstance(y, np.ndarray) and any(np.shares_memory(x, y) for x in arrays)
 
 
 def at_kink(program: Program, i: int, wanted: Any) -> Outcome:
