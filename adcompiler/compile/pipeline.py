@@ -80,7 +80,10 @@ class Request:
         """Return the empty tables of a compilation; ``chosen`` are those of ``Settings``."""
         return Unit(
             root=self.function, assume_equal_shapes=self.assume_equal_shapes,
-            settings=Settings(self.strict_primal, self.debug, derive, chosen, self.budget),
+            settings=Settings(
+                self.strict_primal, self.debug, derive, chosen, self.budget,
+                BACKENDS[self.backend].write is not None,
+            ),
         )
 
 

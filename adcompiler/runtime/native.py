@@ -33,7 +33,8 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     Without a compiler it is the function itself, which gives the same, slowly.
     """
     if not has_compiler():
-        return function
+        ignoring: Callable[..., Any] = np.errstate(all="ignore")(function)
+        return ignoring
     import numba
 
     file = function.__code__.co_filename
@@ -62,8 +63,8 @@ def refusals() -> tuple[type[Exception], ...]:
     installed; the directory for machine code may be one that cannot be written. What loops compute
     raises nothing.
     """
-    if not has_compiler():
-        return (MemoryError, OverflowError)
+    if not has_compiler():  # Python raises in a loop before the test behind that is reached
+        return (MemoryError, ArithmeticError, ValueError)
     from numba.core.errors import NumbaError
 
     return (MemoryError, OverflowError, ImportError, OSError, NumbaError)

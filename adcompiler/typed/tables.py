@@ -28,6 +28,7 @@ class Settings:
 
     ``derive`` compiles a derivative that the code asks for. At the places in ``chosen`` a variable
     that is one of two arrays is kept apart which, and a ``try`` is specialised in parts.
+    ``reads_again`` says that reading an element of an array costs less than keeping it.
     """
 
     strict_primal: bool = False
@@ -35,6 +36,7 @@ class Settings:
     derive: Callable[..., Atom] | None = None
     chosen: frozenset[Any] = frozenset()
     budget: Budget = field(default_factory=Budget.from_environment)
+    reads_again: bool = False
 
 
 @dataclass(eq=False)

@@ -5,49 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from adcompiler.backends.native.fusing import Fusing
 from adcompiler.backends.native.loops import (
-    BOOL, FLOAT, INT, Assign, Binary, Element, Ends, Expr, Extent, Flat, Make, Name, Number, Part,
+    BOOL, FLOAT, INT, Assign, Binary, Element, Ends, Expr, Extent, Flat, Name, Number, Part,
     Place, Store, Turn, Use, View,
 )
 from adcompiler.backends.native.scalars import TABLE
 from adcompiler.backends.native.values import (
     LENGTH, WIDE, Buffer, Cut, Declined, Fused, Known, Num, Several,
 )
-from adcompiler.backends.native.writer import Writer
 from adcompiler.ir import types as t
 
-MACHINE = (FLOAT, INT, BOOL)
 ZERO, ONE = Number(0), Number(1)
 
 
-class Arrays:
+class Arrays(Fusing):
     """Writes what makes arrays."""
 
-    def __init__(self, w: Writer) -> None:
-        self.w = w
-        self.hint = "array"
-
     # -- storage -------------------------------------------------------------------------------
-
-    def new(self, shape: Sequence[Expr], dtype: str, fill: Num | None) -> Buffer:
-        """Return a new array."""
-        if dtype not in MACHINE:
-            raise Declined(f"an array of {dtype}")
-        expr = None
-        if fill is not None:
-            if not isinstance(fill, Num):
-                raise Declined("an array filled with what is no number")
-            if dtype == FLOAT:
-                expr = self.w.as_float(fill).expr
-            elif isinstance(fill.expr, Number):
-                expr = Number(int(fill.expr.value) if dtype == INT else bool(fill.expr.value))
-            elif fill.dtype == dtype:
-                expr = fill.expr
-            else:
-                raise Declined("an array of integers filled with a number")
-        buffer = Buffer(self.w.fresh(self.hint), dtype, tuple(shape))
-        self.w.write(Make(buffer.name, buffer.shape, dtype, expr))
-        return buffer
 
     def lengths(self, shape: Any) -> tuple[Expr, ...]:
         """Return the lengths of axes that a shape tells, none of them negative."""
@@ -62,17 +37,6 @@ class Arrays:
                 self.w.leave_if(Binary("<", expr, ZERO))
             lengths.append(expr)
         return tuple(lengths)
-
-    def settled(self, value: Any) -> Any:
-        """Return an array that was to be computed where it is read, computed here."""
-        if not isinstance(value, Fused):
-            return value
-        hint, self.hint = self.hint, value.hint
-        new = self.new(value.shape, value.dtype, None)
-        self.hint = hint
-        with self.w.over(value.shape) as places:
-            self.w.store(new, places, value.item(places), adds=False)
-        return new
 
     def own(self, of: Buffer) -> Buffer:
         """Return an array that is not on a tape: itself, or a copy."""
@@ -152,47 +116,6 @@ class Arrays:
 
     # -- element by element --------------------------------------------------------------------
 
-    def common_shape(self, buffers: Sequence[Buffer | Fused]) -> tuple[Expr, ...]:
-        """Return the shape of what is made of arrays element by element.
-
-        Axes that have length 1 for sure are stretched. Others are to be equal.
-        """
-        ndim = max(buffer.ndim for buffer in buffers)
-        shape: list[Expr] = [ONE] * ndim
-        for buffer in buffers:
-            for axis, length in enumerate(buffer.shape, ndim - buffer.ndim):
-                if length != ONE and shape[axis] == ONE:
-                    shape[axis] = length
-        for buffer in buffers:
-            self.agree(buffer, shape)
-        return tuple(shape)
-
-    def agree(self, buffer: Buffer | Fused, shape: Sequence[Expr]) -> None:
-        """Leave shapes that NumPy would stretch, or refuse, to Python."""
-        for mine, wanted in zip(reversed(buffer.shape), reversed(shape), strict=False):
-            if mine != ONE and not self.w.same_length(mine, wanted):
-                self.w.leave_if(Binary("!=", mine, wanted))
-
-    def item(self, value: Buffer | Fused | Num, places: tuple[Expr, ...]) -> Num:
-        """Return the element of an operand for a position of the result."""
-        if isinstance(value, Num):
-            return value
-        mine = places[len(places) - value.ndim :]
-        if isinstance(value, Fused):
-            return value.item(mine)
-        place = tuple(
-            ZERO if length == ONE else here for here, length in zip(mine, value.shape, strict=True)
-        )
-        return Num(self.w.assign("item", Element(value.name, place)), value.dtype)
-
-    def operand(self, value: Any) -> Any:
-        """Return an operand that is read often: a number under a name."""
-        if isinstance(value, Num):
-            return Num(self.w.named("number", value.expr), value.dtype, value.bound)
-        if not isinstance(value, (Buffer, Fused)):
-            raise Declined("an array and what is no array or number")
-        return value
-
     def elementwise(self, function: Any, args: list[Any], type_: t.Type) -> Fused:
         """Return what a function of ``TABLE`` makes of arrays, element by element."""
         buffers = [arg for arg in args if isinstance(arg, (Buffer, Fused))]
@@ -208,51 +131,21 @@ class Arrays:
         made: Buffer = self.settled(self.fused(write, args, dtype))
         return made
 
-    def fused(self, write: Callable[..., Num], args: Sequence[Any], dtype: str) -> Fused:
-        """Return the same, to be computed where it is read.
-
-        What is stretched to it would be computed more than once, and is computed here.
-        """
-        if dtype not in MACHINE:
-            raise Declined(f"an array of {dtype}")
-        shape = self.common_shape([arg for arg in args if isinstance(arg, (Buffer, Fused))])
-        operands = [self.operand(self.fitting(arg, shape)) for arg in args]
-        leaves: set[str] = set()
-        for operand in operands:
-            if isinstance(operand, Buffer):
-                leaves.add(operand.name)
-            elif isinstance(operand, Fused):
-                leaves |= operand.leaves
-
-        def item(places: tuple[Expr, ...]) -> Num:
-            value = write(*(self.item(operand, places) for operand in operands))
-            if dtype == FLOAT:
-                value = self.w.as_float(value)
-            elif value.dtype != dtype:
-                raise Declined(f"a {value.dtype} is put into an array of {dtype}")
-            return Num(self.w.named("item", value.expr), dtype)
-
-        return Fused(dtype, shape, item, frozenset(leaves), self.hint)
-
-    def fitting(self, value: Any, shape: Sequence[Expr]) -> Any:
-        """Return an operand of this shape, or an array that is stretched to it."""
-        if isinstance(value, Fused) and (value.ndim != len(shape) or any(
-            mine == ONE != wanted for mine, wanted in zip(value.shape, shape, strict=True)
-        )):
-            return self.settled(value)
-        return value
-
     def fill(self, of: Buffer, value: Any, adds: bool, apart: bool) -> None:
         """Write a number, or an array, into all of an array.
 
         ``apart`` tells that they share no storage for sure.
         """
         value = self.operand(self.fitting(value, of.shape))
-        if isinstance(value, Fused):
+        if isinstance(value, Fused) and value.buffer is None:
             self.agree(value, of.shape)
-            if self.w.root(of.name) in map(self.w.root, value.leaves):
-                value = self.settled(value)
-        elif isinstance(value, Buffer):
+            if self.w.root(of.name) not in map(self.w.root, value.leaves):
+                with self.computing(value, stores=False) as places:
+                    self.w.store(of, places, self.item(value, places), adds)
+                return
+            apart = True
+        value = self.settled(value)
+        if isinstance(value, Buffer):
             if value.ndim > of.ndim:
                 raise Declined("an array is put into one of fewer axes")
             self.agree(value, of.shape)
@@ -311,12 +204,14 @@ class Arrays:
 
 
 def simpler(function: Any, args: list[Any]) -> tuple[Any, list[Any]]:
-    """Return what NumPy computes for a power of an array: a root, or a quotient."""
+    """Return what is computed for a power of an array: a root, a quotient, a cube."""
     if function == "power" and len(args) == 2 and isinstance(args[1], Num):
         exponent = args[1].expr
-        if args[0].dtype == FLOAT if isinstance(args[0], Buffer) else False:
+        if args[0].dtype == FLOAT if isinstance(args[0], (Buffer, Fused)) else False:
             if exponent in (Number(0.5),):
                 return "sqrt", args[:1]
+            if exponent in (Number(3.0), Number(3)):
+                return "cube", args[:1]
             if exponent in (Number(-1.0), Number(-1)):
                 return "divide", [Num(Number(1.0), FLOAT), args[0]]
     return function, args

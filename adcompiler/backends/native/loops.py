@@ -31,7 +31,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """An arithmetic operator, a comparison, ``and`` or ``or``."""
+    """An arithmetic operator, a comparison, ``and``, ``or`` or ``|``, which asks both."""
 
     operator: str
     left: Expr

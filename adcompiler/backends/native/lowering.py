@@ -31,7 +31,7 @@ from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Block, Call, Const, Do, Function, Global, If, Item, Let, Loop, Origin,
     Pack, Raise, Rhs, Slice, Star, Statement, Update, Var, unstar,
 )
-from adcompiler.ir.visit import blocks_of, direct_uses, walk
+from adcompiler.ir.visit import blocks_of, count_uses, direct_uses, walk
 from adcompiler.runtime import add_at, apart, check_bound, check_position, evaluated
 from adcompiler.runtime.sequences import share
 from adcompiler.typed.callee import Callee
@@ -55,13 +55,16 @@ class Lowering:
         self.tapes = Tapes(self.w)
         self.arrays = Arrays(self.w)
         self.values: dict[Var, Any] = {}
-        self.waiting: list[Var] = []
         self.types: list[Any] = []
         self.counts: set[str] = set()
         self.used_once: set[Var] = set()
+        self.uses: dict[Var, int] = {}
+        self.whole: set[Var] = set()
         self.makers: dict[Var, tuple[Statement, int]] = {}
         for function in functions:
             self.used_once |= used_once(function.body)
+            self.uses |= count_uses(function.body)
+            self.whole |= read_whole(function.body)
             self.makers |= makers(function.body)
 
     # -- atoms ---------------------------------------------------------------------------------
@@ -71,28 +74,17 @@ class Lowering:
         if isinstance(atom, Var):
             if atom not in self.values:
                 raise Declined(f"`{atom.name}` is neither a number nor an array")
-            if atom in self.waiting:
-                self.settle(atom)
-            return self.values[atom]
+            return self.arrays.settled(self.values[atom])
         return UNSET if atom is UNDEF else constant(atom.value)
-
-    def settle(self, var: Var) -> None:
-        """Compute an array here that was to be computed where it is read."""
-        self.waiting.remove(var)
-        self.values[var] = self.arrays.settled(self.values[var])
-
-    def settle_all(self, of: Buffer | None = None) -> None:
-        """Compute all such arrays here: those that read storage of an array that is written."""
-        root = None if of is None else self.w.root(of.name)
-        for var in tuple(self.waiting):
-            if root is None or root in map(self.w.root, self.values[var].leaves):
-                self.settle(var)
 
     def operand(self, atom: Atom) -> Any:
         """Return what an atom is, where its elements are read once each."""
-        if isinstance(atom, Var) and atom in self.waiting:
-            self.waiting.remove(atom)
-            return self.values[atom]
+        found = self.values.get(atom) if isinstance(atom, Var) else None
+        if isinstance(found, Fused) and found.buffer is None:
+            found.left -= 1
+            if not found.left:
+                self.arrays.waiting.remove(found)
+            return found
         return self.read(atom)
 
     def read(self, atom: Atom) -> Any:
@@ -134,15 +126,15 @@ class Lowering:
     def statement(self, statement: Statement) -> None:
         """Write one statement."""
         if not isinstance(statement, Let):
-            self.settle_all()
+            self.arrays.settle()
         match statement:
             case Let(target, rhs, origin):
                 self.note(origin)
                 self.values[target] = self.kept(target, self.rhs(target, rhs))
-                if isinstance(self.values[target], Fused):
-                    self.waiting.append(target)
-                    if target not in self.used_once:
-                        self.settle(target)
+                if isinstance(found := self.values[target], Fused) and not found.buffer:
+                    found.left, found.lasts = self.uses.get(target, 0), target in self.whole
+                    found.shared = found.left > 1
+                    self.arrays.waiting += [found] if found.left else []
             case If():
                 self.note(statement.origin)
                 self.regions.branch(statement)
@@ -246,13 +238,13 @@ class Lowering:
         read = self.operand if key_in(TABLE, function) else self.read
         given = [self.value(arg) if is_none(arg) else read(arg) for arg in args]
         if isinstance(function, (CalleePart, Callee)):
-            self.settle_all()
+            self.arrays.settle()
             return self.inlined(function, given, kwargs)
         self.arrays.hint = self.unit.naming.names.get(target, target.name)
         type_ = self.unit.type(target)
         if self.is_of_lists(function, given) and not kwargs:
             self.types = [self.unit.type(unstar(arg)) for arg in args]
-            self.settle_all()
+            self.arrays.settle()
             return LISTS[key_in(LISTS, function)](
                 self, list(map(self.arrays.settled, given)), type_)
         if (key := key_in(STRUCTURE, function)) and not kwargs:
@@ -319,11 +311,11 @@ class Lowering:
     def stored(self, obj: Any, index: Any, value: Any, adds: bool, apart: bool) -> Any:
         """Write into an element or a part; the array is the same."""
         if isinstance(obj, (Rows, Kept)):
-            self.settle_all()
+            self.arrays.settle()
             return lists.write(self, obj, index, self.arrays.settled(value), adds)
         if not isinstance(obj, Buffer) or not isinstance(value, (Num, Buffer, Fused)):
             raise Declined("a write of what is no number, or into what is no array")
-        self.settle_all(obj)
+        self.arrays.settle(obj)
         obj = self.arrays.own(obj)
         write(self, obj, index, value, adds, apart)
         return obj
@@ -397,6 +389,22 @@ def used_once(body: Block) -> set[Var]:
 
     visit(body)
     return {var for var in here if uses[var] == 1}
+
+
+def read_whole(body: Block) -> set[Var]:
+    """Return the variables that something reads which does not go through arrays by elements."""
+    found = set(body.yields)
+    for statement in walk(body):
+        for block in blocks_of(statement):
+            found |= set(block.yields)
+        match statement:
+            case Let(rhs=Call(Const(function))) if key_in(TABLE, function) is not None:
+                continue
+            case Let(rhs=Update(value=value)):
+                found |= set(direct_uses(statement)) - {value}
+            case _:
+                found |= set(direct_uses(statement))
+    return {atom for atom in found if isinstance(atom, Var)}
 
 
 def makers(body: Block) -> dict[Var, tuple[Statement, int]]:

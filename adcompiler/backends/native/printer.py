@@ -15,9 +15,9 @@ DTYPES = {FLOAT: "np.float64", INT: "np.int64", BOOL: "np.bool_"}
 BUILTIN = ("float", "int")
 LEVELS = {
     "or": 1, "and": 2, "not": 3, "<": 4, "<=": 4, ">": 4, ">=": 4, "==": 4, "!=": 4,
-    "+": 5, "-": 5, "*": 6, "/": 6, "//": 6, "%": 6,
+    "|": 5, "+": 6, "-": 6, "*": 7, "/": 7, "//": 7, "%": 7,
 }
-UNARY, ATOM = 7, 9
+UNARY, ATOM = 8, 9
 CONDITIONAL = 0
 
 

@@ -53,19 +53,27 @@ class Buffer:
         return len(self.shape)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Fused:
-    """An array that is computed where it is read, which is at one place.
+    """An array that is computed in the loop that reads it, element by element.
 
-    ``item`` writes what the element at a position takes and returns it; ``leaves`` are the names of
-    the buffers that it reads.
+    ``write`` writes what an element takes and returns it, given those of ``operands``; ``leaves``
+    are the names of the buffers that it reads. As many as ``left`` places are to read it yet, some
+    of them all of it at once if it ``lasts``; it is ``shared`` if there were several at first.
+    ``buffer`` holds it once a loop has stored it.
     """
 
     dtype: str
     shape: tuple[Expr, ...]
-    item: Callable[[tuple[Expr, ...]], Num]
+    write: Callable[..., Num]
+    operands: tuple[Buffer | Fused | Num, ...]
     leaves: frozenset[str]
     hint: str
+    order: int
+    left: int = 0
+    lasts: bool = False
+    shared: bool = False
+    buffer: Buffer | None = None
 
     @property
     def ndim(self) -> int:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from adcompiler.backends.native.helpers import TEXTS
 from adcompiler.backends.native.loops import (
     BOOL, FLOAT, INT, Apply, Assign, Binary, Bind, Body, Choose, Element, Expr, Extent, Flat, For,
-    Leave, Name, Note, Number, Part, Row, Store, Turn, Unary, View,
+    Leave, Name, Note, Number, Part, Row, Store, Turn, Unary, View, rows_of,
 )
 from adcompiler.backends.native.values import (
     EXACT, POSITION, WIDE, Buffer, Declined, Num, is_simple,
@@ -32,6 +32,7 @@ class Writer:
         self.defined: dict[str, Expr] = {}
         self.spans: dict[str, tuple[Expr, Expr]] = {}
         self.storage: dict[str, str] = {}
+        self.failed = ""
         self.noted = ""
 
     def fresh(self, hint: str) -> str:
@@ -92,8 +93,29 @@ class Writer:
         return expr if is_simple(expr) else self.assign(hint, expr)
 
     def leave_if(self, test: Expr) -> None:
-        """Leave the rest to Python where the test holds."""
-        self.write(Leave(test))
+        """Leave the rest to Python where the test holds: now, or behind the loop that may fail."""
+        if self.failed:
+            self.write(Assign(self.failed, Binary("|", Name(self.failed), test)))
+        else:
+            self.write(Leave(test))
+
+    @contextmanager
+    def failing(self, late: bool) -> Iterator[None]:
+        """Leave behind the loop written meanwhile if tests held in it, with ``late``: it goes on.
+
+        A loop without ways out of it is one that compilers make vectors of.
+        """
+        outer, place = self.failed, len(self.body.rows)
+        rows = self.body.rows
+        self.failed = self.fresh("failed") if late else ""
+        try:
+            yield
+        finally:
+            name, self.failed = self.failed, outer
+        if any(isinstance(row, Assign) and row.name == name for one in rows[place:]
+               for row in rows_of(Body([one]))):
+            rows.insert(place, Assign(name, Number(False)))
+            self.leave_if(Name(name))
 
     def narrowed(self, number: Num, bound: int) -> Num:
         """Return an integer that is at most ``bound`` in size, else Python's integers take over."""

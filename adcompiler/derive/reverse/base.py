@@ -32,7 +32,8 @@ class ReverserBase(ABC):
     equal shapes. ``env`` maps primal variables to the atoms that hold their values in the forward
     pass, ``home`` variables to the region that they were made in. ``held`` are the values
     that are written into through a container, ``kept`` their copies. ``depth`` is the number of
-    loops around.
+    loops around. ``lasting`` are arguments that nobody writes into, where their elements
+    are read again in the sweep.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class ReverserBase(ABC):
         self.regions = 0
         self.outside: dict[int, int] = {}
         self.home: dict[Var, int] = dict.fromkeys(params, 0)
+        self.lasting: frozenset[Atom] = frozenset()
 
     @abstractmethod
     def forward(self, statements: Iterable[Statement]) -> list[Sweep]:

@@ -1,4 +1,4 @@
-"""Integer arithmetic that a sweep does again, rather than have its results saved."""
+"""What a sweep computes again, rather than have it saved: integers, elements of arguments."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from adcompiler.derive.reverse.base import ReverserBase, rename
 from adcompiler.derive.reverse.pending_regions import Written
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Block, Call, Const, Let, Pack, Slice, Star, Statement, Var, operands, substitute, unstar,
+    Atom, Block, Call, Const, Item, Let, Pack, Slice, Star, Statement, Var, operands, substitute,
+    unstar,
 )
-from adcompiler.ir.operators import WHOLE
+from adcompiler.ir.operators import RING, WHOLE
 from adcompiler.ir.visit import free_variables
 
 class Recomputer(ReverserBase):
@@ -31,9 +32,9 @@ class Recomputer(ReverserBase):
         def is_cheap(atom: Atom) -> bool:
             if not isinstance(atom, Var) or atom not in made or atom in items:
                 return True
-            return atom in lets and self.is_integer_arithmetic(lets[atom]) and all(
-                map(is_cheap, operands(lets[atom].rhs))
-            )
+            return atom in lets and (
+                self.is_integer_arithmetic(lets[atom]) or self.is_read_again(lets[atom])
+            ) and all(map(is_cheap, operands(lets[atom].rhs)))
 
         def recompute(var: Var) -> None:
             if var in mapping or var not in lets:
@@ -63,6 +64,18 @@ class Recomputer(ReverserBase):
                 return True
             case Call(func=Const(value=function)):
                 return self.s.unit.type(let.target) == t.INT and function in WHOLE
+        return False
+
+    def is_read_again(self, let: Let) -> bool:
+        """Say whether a statement reads an element of an argument, or adds or multiplies such."""
+        if not self.lasting or not isinstance(self.s.unit.type(let.target), t.Scalar):
+            return False
+        match let.rhs:
+            case Item(obj, _):
+                return obj in self.lasting and isinstance(self.s.unit.type(obj), t.Array)
+            case Call(func=Const(value=function), args=args, kwargs=()):
+                return function in RING and all(
+                    isinstance(self.s.unit.type(unstar(arg)), t.Scalar) for arg in args)
         return False
 
     def written_again(self, let: Let, mapping: dict[Var, Atom]) -> Let:

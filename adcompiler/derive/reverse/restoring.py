@@ -10,7 +10,7 @@ import numpy as np
 
 from adcompiler.analyses.held import Held
 from adcompiler.analyses.storage import METADATA, Sharing, is_mutable, type_of_view, written_operand
-from adcompiler.analyses.versions import Versions
+from adcompiler.analyses.versions import Versions, exposed_values
 from adcompiler.derive.reverse.base import ReverserBase, rename
 from adcompiler.errors import InternalError
 from adcompiler.ir import types as t
@@ -83,6 +83,10 @@ class Restoring(ReverserBase):
         self.stale: dict[Var, bool] = {}
         self.primal_of: dict[Atom, Var] = {}
         self.region_of_sweep = 0
+        if self.s.unit.settings.reads_again and not self.split and not self.apart:
+            exposed = exposed_values(body, self.sharing)
+            self.lasting = frozenset(
+                var for var in self.home if var not in exposed and var not in self.s.unit.unsure)
 
     def available(self, var: Var) -> Atom:
         """Return the atom that holds a forward value at this point of the sweep."""
