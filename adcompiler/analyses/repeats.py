@@ -15,7 +15,6 @@ import operator
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 
 from adcompiler.analyses.held import Classes, is_written_inside
 from adcompiler.analyses.storage import Sharing, is_container, is_mutable, written_operand
@@ -26,6 +25,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.operators import WHOLE
 from adcompiler.ir.visit import blocks_of
+from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import append, dict_values, own, put_entry, record
 
 ITEM_BY_ITEM: frozenset[object] = frozenset({
@@ -37,10 +37,10 @@ ITEM_BY_ITEM: frozenset[object] = frozenset({
 Loops = frozenset[int]
 """The loops around a place, by identity."""
 
-APART: frozenset[object] = frozenset({
-    np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit, list, tuple,
-})
-"""Functions that cut an array into parts that do not overlap."""
+
+def gives_parts(function: object) -> bool:
+    """Say whether a function cuts an array into parts that do not overlap."""
+    return function in (list, tuple) or REGISTRY.facts(function).parts is True
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ class Repeats:
         container = is_container(self.type_of(target))
         if container and isinstance(rhs, Call) and not is_made_of(rhs) and not (
             isinstance(rhs.func, Const) and (
-                rhs.func.value in ITEM_BY_ITEM or rhs.func.value in APART)
+                rhs.func.value in ITEM_BY_ITEM or gives_parts(rhs.func.value))
         ) and any(True for _ in self.sharing.of(target, rhs)):
             self.unknown.add(target)
         for operand, how in self.sharing.of(target, rhs):
@@ -181,7 +181,7 @@ class Repeats:
                     self.arrays.join(target, operand)
             elif not isinstance(how, Step):
                 if isinstance(rhs, Call) and isinstance(rhs.func, Const) and (
-                    rhs.func.value in APART
+                    gives_parts(rhs.func.value)
                 ):
                     self.put(target, operand, loops, site=rhs)
                 else:

@@ -407,7 +407,9 @@ def facts_text(said: Facts, depth: int) -> str:
         f"{fingerprint(one.series, False, depth + 1)} {one.given} {one.first}"
         for one in said.recurrence or ()
     )
-    return f"{replace(said, recurrence=None)!r} recurrence ({series})"
+    typed = "" if said.typed_as is None else fingerprint(said.typed_as, False, depth + 1)
+    plain = replace(said, recurrence=None, typed_as=None)
+    return f"{plain!r} recurrence ({series}) typed as ({typed})"
 
 
 def rules_manifest(rules: Iterable[Rule]) -> list[list[str]] | None:

@@ -11,6 +11,7 @@ import itertools
 import math
 import operator
 import pickle
+import random
 import statistics
 import struct
 import time
@@ -25,8 +26,8 @@ import numpy as np
 
 from adcompiler.ir.operators import IN_PLACE
 from adcompiler.ops.facts import (
-    ALIKE, ANY, ARRAYS, CONTENTS, EACH, HOLDS, IN_ROWS, INTEGERS, ITEMS, ITERABLES, MAY, NUMBERS,
-    OWN, PLAIN, READ, SAME, TEXT, VIEW, Facts, Shares, stated,
+    ALIKE, ANY, ARRAYS, CONTENTS, EACH, FIRST_WINS, HOLDS, IN_ROWS, INTEGERS, ITEMS, ITERABLES,
+    KEPT, MAY, NEVER_NEGATIVE, NUMBERS, OWN, PLAIN, READ, SAME, TEXT, VIEW, Facts, Shares, stated,
 )
 from adcompiler.runtime import (
     accumulate, add, add_at, append, apart, as_gradient, called, check_assigned, check_bound,
@@ -223,6 +224,33 @@ BUILTINS: tuple[Entry, ...] = (
     ), stated(form=TEXT)),
     ((float, complex, float.fromhex, struct.unpack, struct.unpack_from), stated(form=READ)),
     ((range,), stated(sized=True)),
+    ((
+        abs, operator.abs, math.fabs, math.exp, math.exp2, math.sqrt, math.cosh, math.hypot,
+        math.erfc, math.dist,
+    ), stated(sign=NEVER_NEGATIVE)),
+    ((
+        operator.add, operator.mul, operator.truediv, operator.pow, operator.pos, float, min,
+    ), stated(sign=KEPT)),
+    ((max,), stated(sign=FIRST_WINS)),
+    ((
+        sum, min, max, any, all, list, tuple, set, frozenset, dict, sorted, zip, enumerate, map,
+        filter, math.fsum, math.prod, str.join, functools.reduce,
+        *(getattr(statistics, name) for name in statistics.__all__ if name.islower()), *ITERTOOLS,
+    ), stated(iterates=True)),
+    ((
+        np.errstate, warnings.catch_warnings, contextlib.nullcontext, contextlib.closing,
+        contextlib.redirect_stdout, contextlib.redirect_stderr, open,
+    ), stated(passes_on=True)),
+    ((random.shuffle,), stated(changes="container")),
+    ((
+        operator.iconcat, delattr, list.append, list.extend, list.insert, list.pop, list.remove,
+        list.clear, list.sort, list.reverse, list.__setitem__, list.__delitem__, dict.__setitem__,
+        dict.__delitem__, dict.update, dict.pop, dict.popitem, dict.setdefault, dict.clear,
+    ), stated(changes="container")),
+    ((complex,), stated(defaults={"imag": 0})),
+    ((sum,), stated(defaults={"start": 0})),
+    ((sorted,), stated(defaults={"key": None, "reverse": False})),
+    ((int, float), stated(defaults={})),
     ((len,), stated(of_form=True)),
     ((
         operator.add, operator.sub, operator.mul, operator.truediv, operator.neg, operator.pos,
@@ -258,7 +286,8 @@ OF_RUNTIME: tuple[Entry, ...] = (
     ((no_grad,), stated(total=ANY)),
     ((zeros_like,), stated(axes=ALIKE)),
     ((zeros_like, zeros_of_each), stated(of_form=True)),
-    ((unpack,), stated(exhausts=True)),
+    ((unpack,), stated(exhausts=True, iterates=True)),
+    ((own, copy_as_laid_out), stated(order=KEPT)),
     ((viewed,), stated(form=(TEXT, READ))),
     ((parts_viewed, complex_viewed), stated(form=READ)),
 )

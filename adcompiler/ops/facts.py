@@ -7,7 +7,7 @@ when compiling.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,6 +95,13 @@ FORMS = (TEXT, READ)
 REDUCED, FIRST, FILLED = "reduced", "first", "filled"
 COUNTED, EXPANDED, GIVEN = "counted", "expanded", "given"
 SHAPES = (REDUCED, FIRST, FILLED, COUNTED, EXPANDED, GIVEN)
+
+IN_C, KEPT = "C", "kept"
+ORDERS = (IN_C, KEPT)
+NEVER_NEGATIVE, LARGEST, FIRST_WINS = "never negative", "largest", "first"
+SIGNS = (NEVER_NEGATIVE, KEPT, LARGEST, FIRST_WINS)
+OF_ARRAY, OF_CONTAINER = "array", "container"
+CHANGES = (OF_ARRAY, OF_CONTAINER)
 
 LINEAR, PIECEWISE, CURVED = "linear", "piecewise", "curved"
 ALONG = (LINEAR, PIECEWISE, CURVED)
@@ -194,6 +201,27 @@ class Facts:
     others, or ``"filled"``: with no more than a second one. It is that shape ``"reduced"`` over the
     second argument, ``axis``, where ``keepdims`` may be given by name; ``"expanded"`` by that axis;
     ``"given"`` as the second argument; or ``"counted"``: as many as the argument says."""
+    parts: bool | None = None
+    """The result holds parts of the first argument, which do not overlap."""
+    changes: str | None = None
+    """It changes its first argument, an ``"array"`` or a ``"container"``, in a way that is not
+    followed."""
+    order: str | None = None
+    """Results that are arrays lie in C order: always, ``"C"``, or where all arguments do,
+    ``"kept"``."""
+    sign: str | None = None
+    """Of real numbers: a finite result is ``"never negative"``; it is not if no argument is
+    (``"kept"``), if one is not (``"largest"``), or if the first one is not (``"first"``)."""
+    defaults: tuple[tuple[str, Any], ...] | None = None
+    """Parameters with the values that they have if nothing is given, beside what the signature
+    says."""
+    typed_as: Callable[..., Any] | None = None
+    """What is called on stand-ins in its place, to type its results: it raises ``Undecided`` where
+    types do not decide, and returns ``UNTYPED`` for a part of which no type is known."""
+    iterates: bool | None = None
+    """It runs through its arguments at once, or gives what runs through them when asked."""
+    passes_on: bool | None = None
+    """It makes a context manager that lets exceptions pass."""
     exhausts: bool | None = None
     """It asks an iterator for all items that it has, and does nothing else meanwhile."""
     form: tuple[str, ...] | None = None
@@ -268,6 +296,15 @@ class Facts:
         return self.form is not None and form in self.form
 
 
+class Undecided(Exception):
+    """Types of arguments do not decide the type of a result."""
+
+
+class Untyped:
+    """The class of ``UNTYPED``, which stands for a value of which no type is known."""
+
+
+UNTYPED = Untyped()
 UNKNOWN = Facts()
 ELEMENTWISE = Facts(
     pure=True, shares=OWN, writes=(), tried=True, fresh=False, elementwise=True,
@@ -294,7 +331,8 @@ def stated(
     form: str | Sequence[str] | None = None, shape: str | None = None,
     transfer: str | None = None, along: tuple[str, Any, str] | None = None,
     linear_in: str | None = None, recurrence: Any = None, axes: str | None = None,
-    means: str | None = None, **plain: Any,
+    means: str | None = None, order: str | None = None, sign: str | None = None,
+    changes: str | None = None, defaults: Mapping[str, Any] | None = None, **plain: Any,
 ) -> Facts:
     """Return the record of what is said of a function; see ``Facts``.
 
@@ -309,7 +347,9 @@ def stated(
         along=None if along is None else (*along[:2], word("along", along[2], ALONG)),
         linear_in=None if linear_in is None else tuple(linear_in.split(",")),
         recurrence=as_recurrences(recurrence), axes=word("axes", axes, AXES),
-        means=word("means", means, MEANINGS), **plain,
+        means=word("means", means, MEANINGS), order=word("order", order, ORDERS),
+        sign=word("sign", sign, SIGNS), changes=word("changes", changes, CHANGES),
+        defaults=None if defaults is None else tuple(defaults.items()), **plain,
     )
 
 

@@ -2,7 +2,7 @@
 
 from adcompiler.ops.domains import Call, Domain, call
 from adcompiler.ops.facts import (
-    CONTENTS, HOLDS, LAYOUT, MAY, SAME, VIEW, Option, Recurrence, Shares,
+    CONTENTS, HOLDS, LAYOUT, MAY, SAME, UNTYPED, VIEW, Option, Recurrence, Shares, Undecided,
 )
 from adcompiler.ops.homes import found_in
 from adcompiler.ops.meanings import MEANINGS
@@ -29,6 +29,7 @@ __all__ = [
     "MEANINGS",
     "REGISTRY",
     "SAME",
+    "UNTYPED",
     "VIEW",
     "Call",
     "Domain",
@@ -39,6 +40,7 @@ __all__ = [
     "Rule",
     "Shares",
     "Signature",
+    "Undecided",
     "ZeroTangent",
     "alias",
     "apply_frule",

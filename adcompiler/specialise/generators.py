@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-import functools
-import math
-import statistics
 from typing import Any
 
-import numpy as np
 
-from adcompiler.analyses.purity import ITERTOOLS
 from adcompiler.frontend import rejected
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Block, Call, Const, Let, Origin, Star, Var, operands, unstar,
 )
 from adcompiler.ir.visit import defined, used, walk
-from adcompiler.runtime import generated, unpack
+from adcompiler.ops.registry import REGISTRY
+from adcompiler.runtime import generated
 from adcompiler.specialise.early import refuse_early
 from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.writer import Writer
-
-CONSUMERS: frozenset[Any] = frozenset({
-    sum, min, max, any, all, list, tuple, set, frozenset, dict, sorted, zip, enumerate, map,
-    filter, math.fsum, math.prod, unpack, str.join, np.fromiter, functools.reduce,
-    *(getattr(statistics, name) for name in statistics.__all__ if name.islower()), *ITERTOOLS,
-})
-"""Functions that run through an iterable at once, or give what runs through it when asked."""
 
 
 @folds(generated)
@@ -75,10 +64,7 @@ def consumes(function: Any) -> bool:
         getattr(function, "__self__", None), str
     ):
         return True
-    try:
-        return function in CONSUMERS
-    except TypeError:
-        return False
+    return REGISTRY.facts(function).iterates is True
 
 
 def report_generators(s: Writer, block: Block) -> None:

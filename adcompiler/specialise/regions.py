@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ from adcompiler.ir.nodes import (
     UNDEF, Atom, Block, Call, Const, Handler, Origin, Star, Statement, Try, Var, With, unstar,
 )
 from adcompiler.ir.visit import defined, definitions, walk
+from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import no_grad, note_value, noted_value, passing_on, stop_gradient
 from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.interface import Env
@@ -25,12 +25,6 @@ from adcompiler.specialise.storage.partial_writes import (
 )
 from adcompiler.specialise.storage.state import State
 from adcompiler.specialise.writer import Writer
-
-PASSING_ON: frozenset[Any] = frozenset({
-    np.errstate, np.printoptions, warnings.catch_warnings, contextlib.nullcontext,
-    contextlib.closing, contextlib.redirect_stdout, contextlib.redirect_stderr, open,
-})
-"""Context managers that let exceptions pass."""
 
 Arm = tuple[list[Statement], tuple[Atom, ...] | None]
 
@@ -52,7 +46,7 @@ class Regions(Writer):
                 node.origin, "what is suppressed here is not known when compiling",
                 "write the call itself, or `try` and `except`", "with",
             )
-        elif not any(maker is known for known in PASSING_ON):
+        elif not REGISTRY.facts(maker).passes_on:
             context = self.let(Call(Const(passing_on), (context,)), t.UNKNOWN, "context",
                                node.origin)
         inner = dict(env)

@@ -18,7 +18,7 @@ import numpy as np
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Call, Star
-from adcompiler.ops.homes import public_place
+from adcompiler.ops.facts import Undecided, Untyped
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import as_cotangent, as_gradient, as_tangent, project
 from adcompiler.runtime.fourier import fitted
@@ -170,7 +170,7 @@ def joined(types: Iterable[t.Type]) -> t.Type:
 
 _PLAIN: dict[type, t.Type] = {
     bool: t.BOOL, int: t.INT, float: t.FLOAT, complex: t.COMPLEX, str: t.TEXT, range: t.RANGE,
-    slice: t.SLICE,
+    slice: t.SLICE, Untyped: t.UNKNOWN,
 }
 
 
@@ -279,14 +279,10 @@ def sparse_stand_in(type_: t.Object, n: int) -> Any:
     return type_.cls(stand_in(t.Array(data.dtype, 2), n))
 
 
-def on_stand_ins(function: Callable[..., Any]) -> Callable[..., Any] | None:
-    """Return what is called on stand-ins to type the results of ``function``, None if nothing."""
+def on_stand_ins(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what is called on stand-ins to type the results of ``function``."""
     with contextlib.suppress(TypeError):  # not hashable
-        function = TYPED_AS.get(function, function)
-    if str(getattr(function, "__module__", "")).startswith("scipy.") and (
-        public_place(function) in UNDECIDED
-    ):
-        return None
+        return TYPED_AS.get(function) or REGISTRY.facts(function).typed_as or function
     return function
 
 
@@ -298,8 +294,6 @@ def try_types(
     ``arguments`` gives positional and keyword stand-ins for an extent.
     """
     tried = on_stand_ins(function)
-    if tried is None:
-        return t.UNKNOWN
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         for sizes in SIZES:
@@ -329,54 +323,6 @@ def type_of_arithmetic(function: Callable[..., Any], *operands: t.Type) -> t.Typ
 # -- functions that are typed by calling another ---------------------------------------------------
 
 
-class ShapeDecidesError(Exception):
-    """The kind or the number of axes of a result depends on more than the types of arguments."""
-
-
-def _of_shape(x: Any, *shape: Any, **kwargs: Any) -> Any:
-    """Return an array with as many axes as ``shape`` has entries: for ``reshape`` and the like."""
-    wanted = kwargs.get("shape", kwargs.get("newshape", kwargs.get("new_shape", shape)))
-    while isinstance(wanted, tuple) and len(wanted) > 0 and isinstance(wanted[0], (tuple, list)):
-        wanted = tuple(wanted[0])
-    wanted = tuple(n for n in wanted if not isinstance(n, str)) if isinstance(
-        wanted, (tuple, list)) else (wanted,)
-    return np.empty((1,) * len(wanted), np.asarray(x).dtype)
-
-
-def _of_shape_first(x: Any, shape: Any = (), *rest: Any, **kwargs: Any) -> Any:
-    return _of_shape(x, shape, **kwargs) if shape != () else _of_shape(x, **kwargs)
-
-
-def _squeezed(x: Any, axis: Any = None) -> Any:
-    if axis is None and np.ndim(x) > 0:
-        raise ShapeDecidesError
-    count = 0 if axis is None else np.size(axis)
-    return np.empty((1,) * (np.ndim(x) - count), np.asarray(x).dtype)
-
-
-def _undecided(*args: Any, **kwargs: Any) -> Any:
-    raise ShapeDecidesError
-
-
-def _eigenvalues(a: Any) -> Any:
-    if not np.iscomplexobj(a):
-        raise ShapeDecidesError  # the values decide whether they are complex
-    return np.linalg.eigvals(a)
-
-
-def _eigenvectors(a: Any) -> Any:
-    found: Any = np.linalg.eig(a)
-    if np.iscomplexobj(a):
-        return found
-    return type(found)(InstanceStandIn(t.UNKNOWN), InstanceStandIn(t.UNKNOWN))
-
-
-def _covariance(m: Any, y: Any = None, *args: Any, **kwargs: Any) -> Any:
-    if np.ndim(m) > 1 and y is None:
-        raise ShapeDecidesError  # one variable gives a number
-    return np.cov(m, y, *args, **kwargs)
-
-
 def _of_shape_second(g: Any, shape: Any, *rest: Any, **kwargs: Any) -> Any:
     dtype = np.asarray(g[0] if isinstance(g, list) else g).dtype
     return np.empty((1,) * len(shape), dtype)
@@ -399,7 +345,7 @@ def _in_form_of(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def typed(g: Any, x: Any) -> Any:
         if holds_instance(g) or holds_instance(x):
-            raise ShapeDecidesError
+            raise Undecided
         return function(g, x)
 
     return typed
@@ -423,17 +369,5 @@ TYPED_AS: dict[Any, Callable[..., Any]] = {
     permute_adjoint: _of_shape_last,
     **dict.fromkeys((multiplied_at, divided_at, largest_at, smallest_at), _like_first),
     hits: _of_shape_alone,
-    np.reshape: _of_shape_first, np.ndarray.reshape: _of_shape, np.broadcast_to: _of_shape_first,
-    np.resize: _of_shape_first, np.split: np.array_split, np.squeeze: _squeezed,
-    np.ndarray.squeeze: _squeezed, np.cov: _covariance, np.corrcoef: _covariance,
-    np.linalg.eig: _eigenvectors, np.linalg.eigvals: _eigenvalues, np.roots: _undecided,
-    np.real_if_close: _undecided, np.cross: _undecided,
 }
-"""What is called on stand-ins in place of a function that refuses them, or whose result is of one
-type for their shapes and of another for others."""
-
-UNDECIDED: frozenset[Any] = frozenset(
-    ("scipy.linalg", name)
-    for name in ("eig", "eigvals", "fractional_matrix_power", "funm", "logm", "signm", "sqrtm")
-)
-"""SciPy's functions whose result is real or complex as the values of the argument decide."""
+"""What is called on stand-ins in place of functions of the runtime, which refuse these."""

@@ -175,6 +175,19 @@ facts(*named("numpy", """
     ascontiguousarray asfortranarray float64 float32 asmatrix matrix bmat
 """), np.ndarray.astype, form="numbers")
 
+facts(*named("numpy", "split array_split hsplit vsplit dsplit"), parts=True)
+facts(
+    np.random.shuffle, np.ndarray.resize, np.ndarray.setfield, np.ndarray.setflags,
+    np.ndarray.__setitem__, np.ndarray.byteswap, changes="array",
+)
+facts(np.ndarray.copy, np.ndarray.flatten, np.ascontiguousarray, order="C")
+facts(*named("numpy", "copy array asarray clip where power matmul"), order="kept")
+facts(*named("numpy", "abs fabs exp exp2 sqrt square cosh hypot"), sign="never negative")
+facts(*named("numpy", "float64 add multiply divide minimum"), sign="kept")
+facts(np.maximum, sign="largest")
+facts(np.fromiter, iterates=True)
+facts(np.printoptions, passes_on=True)
+
 # -- arrays for results ------------------------------------------------------------------------
 
 POSITIONS = {

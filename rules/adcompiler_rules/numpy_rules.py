@@ -22,6 +22,7 @@ import adcompiler_rules.numpy_reductions
 import adcompiler_rules.numpy_scans
 import adcompiler_rules.numpy_shaping
 import adcompiler_rules.numpy_statistics
+import adcompiler_rules.numpy_types
 import adcompiler_rules.numpy_ufunc_methods
 import adcompiler_rules.numpy_ufuncs
 import adcompiler_rules.recurrences  # noqa: F401

@@ -7,6 +7,7 @@ from typing import Any
 
 from adcompiler.rulekit import MAY, REGISTRY, Option, Shares, facts
 from adcompiler_rules.numpy_facts import named, position, takes
+from adcompiler_rules.numpy_types import undecided
 from adcompiler_rules.scipy_patterns import state_patterns
 
 SHARING: dict[str, dict[str, Shares]] = {
@@ -32,6 +33,12 @@ WRITTEN: dict[str, tuple[str, ...]] = {
     "ordqz": (), "qz": (), "schur": (),
 }
 """Functions that write into arguments in another way than by storing their result there."""
+BY_VALUES = {
+    "scipy.linalg": (
+        "eig", "eigvals", "fractional_matrix_power", "funm", "logm", "signm", "sqrtm",
+    ),
+}
+"""Functions whose results are real or complex as the values of arguments decide."""
 
 OWN_OF_RUNTIME = {
     "expm": "expm_adjoint",
@@ -64,6 +71,14 @@ def state_facts(module: str) -> None:
         if REGISTRY.is_registered(function) or REGISTRY.is_inactive(function):
             facts(function, shares=sharing.get(name, "none"))
     state_patterns(module)
+    state_types(module)
+
+
+def state_types(module: str) -> None:
+    """State of which functions the values of arguments decide whether results are complex."""
+    place = importlib.import_module(module)
+    for name in BY_VALUES.get(module, ()):
+        facts(getattr(place, name), typed_as=undecided)
 
 
 def state_outputs(module: str) -> None:

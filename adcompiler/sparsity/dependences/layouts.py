@@ -12,19 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.runtime import own
-from adcompiler.runtime.shaping import copy_as_laid_out, laid_out_as, reshape_view
+from adcompiler.ops.facts import IN_C, KEPT
+from adcompiler.ops.registry import REGISTRY
+from adcompiler.runtime.shaping import laid_out_as, reshape_view
 from adcompiler.sparsity.dependences.index_sets import count
 from adcompiler.sparsity.dependences.values import Dependent
 from adcompiler.sparsity.interpreter.run import ELEMENTWISE, TRANSFERS, Refusal, Run
-
-C_COPIES = frozenset({np.ndarray.copy, np.ndarray.flatten, np.ascontiguousarray, np.matmul})
-"""Functions whose results are in C order."""
-
-FOLLOWING = frozenset({
-    own, copy_as_laid_out, np.copy, np.array, np.asarray, np.clip, np.where, np.power,
-})
-"""Functions whose results are in C order if their arguments are, beside elementwise ones."""
 
 
 def is_viewable(array: Dependent) -> bool:
@@ -36,9 +29,10 @@ def note_layout(run: Run, found: Any, transfer: Any, function: Any, args: Sequen
     """Enter whether the result of a call is in C order."""
     if type(found) is not Dependent:
         return
-    if function in C_COPIES:
+    order = REGISTRY.facts(function).order
+    if order == IN_C:
         found.in_c_order = True
-    elif transfer is TRANSFERS[ELEMENTWISE] or function in FOLLOWING:
+    elif transfer is TRANSFERS[ELEMENTWISE] or order == KEPT:
         found.in_c_order = all(map(lies_in_c_order, args))
 
 

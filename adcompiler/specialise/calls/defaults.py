@@ -58,23 +58,6 @@ NOT_GIVEN = {"keepdims": False, "where": True}
 STARTS = {"sum": 0, "prod": 1}
 """What reductions of these transfers start from, if nothing is said."""
 
-METHOD_DEFAULTS: dict[Any, dict[str, Any]] = {
-    np.ndarray.reshape: {"order": "C"},
-    np.ndarray.copy: {"order": "C"},
-    np.ndarray.flatten: {"order": "C"},
-    np.ndarray.astype: {"order": "K", "casting": "unsafe", "subok": True, "copy": True},
-    np.array: {"dtype": None, "copy": True, "order": "K", "subok": False, "ndmin": 0},
-    np.asarray: {"dtype": None, "order": None},
-    np.asanyarray: {"dtype": None, "order": None},
-    np.ascontiguousarray: {"dtype": None},
-    np.asfortranarray: {"dtype": None},
-    np.concatenate: {"axis": 0, "out": None, "dtype": None, "casting": "same_kind"},
-    np.pad: {"mode": "constant", "constant_values": 0},
-    np.dot: {"out": None}, complex: {"imag": 0}, sum: {"start": 0}, int: {}, float: {},
-    sorted: {"key": None, "reverse": False},
-}
-"""Defaults of functions whose signature cannot be read, or does not say them."""
-
 
 def meanings(function: Any, defaults: dict[str, Any]) -> dict[str, Any]:
     """Return values that mean the same as a default that stands for "not given"."""
@@ -91,7 +74,7 @@ def default_values(function: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
 
     A parameter without a default has ``inspect.Parameter.empty``.
     """
-    known = METHOD_DEFAULTS.get(function, {})
+    known = dict(REGISTRY.facts(function).defaults or ())
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

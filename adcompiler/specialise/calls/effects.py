@@ -7,8 +7,6 @@ to use; a call that changes one behind its back would make gradients silently wr
 from __future__ import annotations
 
 import builtins
-import operator
-import random
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,7 +14,9 @@ import numpy as np
 
 from adcompiler.frontend.replacements import REPLACEMENTS
 from adcompiler.ir.nodes import Atom, Const, Origin
+from adcompiler.ops.facts import OF_ARRAY, OF_CONTAINER
 from adcompiler.ops.homes import root_module
+from adcompiler.ops.registry import REGISTRY
 from adcompiler.specialise.writer import Writer
 
 USE_THE_RESULT = "use functions that return a new array: np.where, np.concatenate, np.sort, np.full"
@@ -25,16 +25,6 @@ NEW_CONTAINER = (
 )
 USE_ARGUMENTS = "write out what the text means, and pass values as arguments"
 
-ARRAY_WRITERS: frozenset[Any] = frozenset({
-    np.random.shuffle, np.ndarray.resize,
-    np.ndarray.setfield, np.ndarray.setflags, np.ndarray.__setitem__, np.ndarray.byteswap,
-})
-CONTAINER_WRITERS: frozenset[Any] = frozenset({
-    operator.iconcat, delattr, random.shuffle,
-    list.append, list.extend, list.insert, list.pop, list.remove, list.clear, list.sort,
-    list.reverse, list.__setitem__, list.__delitem__, dict.__setitem__, dict.__delitem__,
-    dict.update, dict.pop, dict.popitem, dict.setdefault, dict.clear,
-})
 SCOPE_READERS: frozenset[Any] = frozenset({
     builtins.eval, builtins.exec, builtins.locals, builtins.vars, builtins.globals,
 })
@@ -45,12 +35,13 @@ def refused(
     shown: str,
 ) -> bool:
     """Report a call that must not be compiled because of what else it does; say whether it is."""
+    changes = REGISTRY.facts(function).changes
     if _among(function, SCOPE_READERS):
         s.reject(
             origin, f"{shown}() sees variables by name, which compiled code does not keep",
             USE_ARGUMENTS, "dynamic-names",
         )
-    elif _among(function, ARRAY_WRITERS) or (
+    elif changes == OF_ARRAY or (
         is_ufunc_at(function) and function not in REPLACEMENTS
     ):
         shown = f"{function.__self__.__name__}.at" if is_ufunc_at(function) else shown
@@ -58,7 +49,7 @@ def refused(
             origin, f"{shown}() writes into an array in a way that is not supported",
             "write x[index] = value, or use np.add.at", "array-writes",
         )
-    elif _among(function, CONTAINER_WRITERS):
+    elif changes == OF_CONTAINER:
         s.reject(
             origin, f"{shown}() changes its argument in place in a way that is not supported",
             NEW_CONTAINER, "in-place-containers",

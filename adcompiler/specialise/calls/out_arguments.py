@@ -118,7 +118,7 @@ def call_with_out(
     if isinstance(mask, Const) and mask.value is True:
         mask = None
     if mask is not None:
-        args = [harmless(s, function, mask, arg, origin) for arg in args]
+        args = [harmless(s, function, i, mask, arg, origin) for i, arg in enumerate(args)]
     result = s.call(Const(function), args, named, origin, name)
     if result is UNDEF:
         return UNDEF
@@ -131,10 +131,22 @@ def call_with_out(
     return target
 
 
-def harmless(s: Writer, function: Any, mask: Atom, arg: Atom, origin: Origin) -> Atom:
+def harmless(
+    s: Writer, function: np.ufunc, position: int, mask: Atom, arg: Atom, origin: Origin
+) -> Atom:
     """Write an operand with a number of the function's domain where the result is not wanted."""
     type_ = s.unit.type(arg)
     if not isinstance(type_, (t.Array, t.Scalar)) or type_.kind != "float":
         return arg
-    inside = 1.5 if function is np.arccosh else 0.5
-    return s.call(Const(np.where), [mask, arg, Const(inside)], {}, origin, "operand")
+    inside = Const(number_inside(function, position))
+    return s.call(Const(np.where), [mask, arg, inside], {}, origin, "operand")
+
+
+def number_inside(function: np.ufunc, position: int) -> float:
+    """Return a number for which a function of numbers is defined, by the domain of its rule."""
+    for rule in REGISTRY.rules_of(function):
+        if rule.domain is not None and position < len(rule.domain.intervals):
+            low, high = rule.domain.intervals[position]
+            if not low < 0.5 < high:
+                return low + 0.5 if low >= 0.5 else high - 0.5
+    return 0.5

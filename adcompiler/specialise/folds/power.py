@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from typing import Any
 
@@ -10,28 +9,11 @@ import numpy as np
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin, unstar
-from adcompiler.ops.registry import hashable
+from adcompiler.ops.facts import FIRST_WINS, KEPT, LARGEST, NEVER_NEGATIVE
+from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime import stays_real
 from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.writer import Writer
-
-NEVER_NEGATIVE = frozenset({
-    abs, operator.abs, math.fabs, math.exp, math.exp2, math.sqrt, math.cosh, math.hypot, math.erfc,
-    math.dist, np.abs, np.fabs, np.exp, np.exp2, np.sqrt, np.square, np.cosh, np.hypot,
-})
-"""Functions of real numbers whose result is not negative, or not a number."""
-
-SIGN_KEPT = frozenset({
-    operator.add, operator.mul, operator.truediv, operator.pow, operator.pos, float, np.float64,
-    min, np.add, np.multiply, np.divide, np.minimum,
-})
-"""Functions whose result is not negative if no operand is."""
-
-MAXIMA = frozenset({np.maximum})
-"""Functions whose result is not negative if one operand is not: what is not a number wins."""
-
-FIRST_WINS = frozenset({max})
-"""Those that keep an operand in front of one that is not a number."""
 
 DEPTH = 8
 
@@ -100,7 +82,8 @@ def never_negative(s: Writer, x: Atom, depth: int) -> bool:
     function, operands = made.func.value, [unstar(arg) for arg in made.args]
     if not hashable(function) or made.kwargs:
         return False
-    if function in NEVER_NEGATIVE:
+    sign = REGISTRY.facts(function).sign
+    if sign == NEVER_NEGATIVE:
         return True
     if function is operator.mul and operands[0] is operands[1]:
         return True
@@ -108,11 +91,12 @@ def never_negative(s: Writer, x: Atom, depth: int) -> bool:
         return True
     if not all(isinstance(s.unit.type(a), t.Scalar) for a in operands):
         return False
-    if function in FIRST_WINS:
+    if sign == FIRST_WINS:
         operands = [a for a in operands if a is operands[0] or isinstance(a, Const)]
     signs = (never_negative(s, a, depth - 1) for a in operands)
-    is_maximum = function in MAXIMA or function in FIRST_WINS
-    return any(signs) if is_maximum else function in SIGN_KEPT and all(signs)
+    if sign in (LARGEST, FIRST_WINS):
+        return any(signs)
+    return sign == KEPT and all(signs)
 
 
 def is_even(exponent: Atom) -> bool:
