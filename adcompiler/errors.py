@@ -105,6 +105,22 @@ class NotFiniteError(ADError, ArithmeticError):
         return type(self), self.parts
 
 
+class UncoveredError(ADError, NotImplementedError):
+    """What the rule of a function does not cover, as turns out when the derivative runs."""
+
+    def __init__(self, problem: str, place: str, text: str) -> None:
+        self.parts = problem, place, text
+        super().__init__(
+            f"{place}: {problem}\n    {text}\n"
+            "  instead: use other arguments, or register a rule of your own\n"
+            f"  see {LIMITATIONS}#missing-rule"
+        )
+
+    def __reduce__(self) -> tuple[type[UncoveredError], tuple[str, str, str]]:
+        """Pickle by what was said, so that the error crosses processes."""
+        return type(self), self.parts
+
+
 class SourceNotFoundError(ADError):
     """A function's source text is not available, so it cannot be compiled."""
 

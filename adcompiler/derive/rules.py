@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from adcompiler.analyses.liveness import live_variables
+from adcompiler.derive.refusals import saying_where
 from adcompiler.derive.reverse.cotangents import cotangent_type, is_none
 from adcompiler.frontend.functions import lower
 from adcompiler.frontend.scope import Scope
@@ -229,7 +230,8 @@ def apply_definition(
             definition, f"the rule of {name_of(rule.function)} does not return (y, pullback)",
             "return y, pullback: the value, and a function of its cotangent, on every path",
         )
-    s.out[before:] = [at_origin(statement, origin) for statement in s.out[before:]]
+    told = saying_where(definition, s.out[before:], origin)
+    s.out[before:] = [at_origin(statement, origin) for statement in told]
     result, pullback = parts
     if s.unit.settings.strict_primal and rule.primal_note:
         result = own_primal(s, rule, func, args, kwargs, name, origin) or result
@@ -262,7 +264,8 @@ def pulled_back(
                 continue
             part = storage.following(functools.partial(s.call, part, [], {}, at, "pulled"))
         found += pairs_of(s, x, part, at)
-    s.out[start:] = [at_origin(statement, at) for statement in s.out[start:]]
+    told = saying_where(rule.definition, s.out[start:], at)
+    s.out[start:] = [at_origin(statement, at) for statement in told]
     return found
 
 

@@ -123,7 +123,8 @@ def ravel_positions(x: Any, order: str) -> Any:
 
 def inverse_permutation(axes: Sequence[int]) -> tuple[int, ...]:
     """Return the axes that undo ``np.transpose(x, axes)``; negative axes count from the end."""
-    return tuple(int(axis) for axis in np.argsort(np.mod(axes, max(len(axes), 1))))
+    order = np.reshape(axes, -1)
+    return tuple(int(axis) for axis in np.argsort(np.mod(order, max(len(order), 1))))
 
 
 def rolled_to(axis: int, start: int, ndim: int) -> int:

@@ -48,6 +48,8 @@ def adjoint(a):
     call([[0.5, 1.5], [2.5, 0.5]]),
 ])
 def expm(A):
+    if np.ndim(A) < 2:
+        raise NotImplementedError("scipy.linalg.expm has a rule for matrices")
     y, kept = expm_kept(A)
 
     def expm_pullback(dy):

@@ -1,11 +1,14 @@
 """What the sweep over library functions and their options found: zeros, ties, fewer dimensions."""
 
+import pickle
+
 import numpy as np
 import pytest
 import scipy.linalg
 import scipy.ndimage
 import scipy.special
 
+from adcompiler.errors import UncoveredError
 from adcompiler import ADError, MissingRuleError, derivative, grad, hessian, jacrev, value_and_grad
 
 LINE = np.array([0.3, 0.8, 0.45])
@@ -60,7 +63,11 @@ def system(x):
     return np.sum(scipy.linalg.solve(x, 0.3))
 
 
-@pytest.mark.parametrize("f", [lyapunov, discrete, riccati, system])
+def exponential(x):
+    return scipy.linalg.expm(x)[0, 0]
+
+
+@pytest.mark.parametrize("f", [lyapunov, discrete, riccati, system, exponential])
 def test_matrix_equations_of_numbers_are_refused(f):
     with pytest.raises(MissingRuleError, match="has a rule for matrices"):
         grad(f)(0.6)
@@ -132,3 +139,25 @@ def smallest(x):
 
 def test_filters_by_one_element_have_no_origin():
     np.testing.assert_allclose(grad(smallest)(LINE), WEIGHTS)
+
+
+def factors(x):
+    return np.sum(scipy.linalg.lu_factor(x)[0])
+
+
+def test_what_a_rule_does_not_cover_is_told_with_the_line_when_it_runs():
+    assert grad(factors)(np.diag(LINE)).shape == (3, 3)
+    with pytest.raises(UncoveredError, match="square matrices") as caught:
+        grad(factors)(np.ones((2, 3)))
+    assert "return np.sum(scipy.linalg.lu_factor(x)[0])" in str(caught.value)
+    assert isinstance(caught.value, NotImplementedError)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value)
+
+
+def turned(x):
+    return np.sum(np.transpose(x, axes=0) * x)
+
+
+def test_axes_of_a_line_may_be_a_number():
+    np.testing.assert_allclose(grad(turned)(LINE), 2.0 * LINE)

@@ -33,6 +33,6 @@ def test_every_cell_is_right_or_refused(module, name):
 
 def test_a_wrong_value_is_found(monkeypatch):
     cell = Cell("numpy", "sin", (0.6,))
-    monkeypatch.setattr("tests.sweep.products.slope", lambda *args: 7.0)
+    monkeypatch.setattr("tests.sweep.products.slope", lambda f, values, i, v: 7.0 * v)
     assert check(cell).status == "wrong"
     assert isinstance(check(cell), Outcome)
