@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any, overload
 
 from adcompiler.cache.keys import unspelled
-from adcompiler.compile.modes import ROWS, named
+from adcompiler.compile.modes import MODES, ROWS, named
 from adcompiler.dispatch import (
     MAX_DIRECT, Compiled, Options, Specialisations, differentiated_by_default, make_call, part_at,
 )
 from adcompiler.dispatch.annotations import assumptions, types_of_parameters
 from adcompiler.dispatch.explain import Explanation, explain
-from adcompiler.dispatch.written import as_written, sees_calls
+from adcompiler.dispatch.written import as_written, has_own_containers, sees_calls
 from adcompiler.errors import ADError
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.typed.derivatives import MAKERS, Wanted
@@ -45,7 +45,10 @@ class Derivative:
         self.__signature__ = self.specialisations.target.signature
         # A class of its own: Python looks ``__call__`` up there, not on the object.
         self.__class__ = type("Derivative", (Derivative,), {"__doc__": None})
-        self._forms: dict[Any, Derivative] | None = {} if sees_calls(function) else None
+        keeps = MODES[named(options.mode)].has_effects or not has_own_containers(
+            function, options.argnums)
+        self._forms: dict[Any, Derivative] | None = None if keeps and not sees_calls(
+            function) else {}
         self._last_form: Derivative | None = None
         self._install([])
         REGISTRY.watch(self)

@@ -106,6 +106,8 @@ def fact_test(
     if not path:
         return None  # the compiled function itself
     kind, name = path[-1]
+    if kind in ("__defaults__", "__kwdefaults__"):
+        return default_test(function, path, type_of(value), arguments)
     if kind == "contents":
         return contents_test(function, path[:-1], value, arguments)
     if kind == "free":
@@ -131,6 +133,17 @@ def contents_test(
     def holds() -> bool:
         found = resolve(function, path, arguments)
         return type(found) is list and is_of_type(tuple(found), type_)
+
+    return lambda namespace: f"{namespace.name(holds)}()"
+
+
+def default_test(
+    function: types.FunctionType, path: Any, type_: t.Type, arguments: Mapping[str, Any]
+) -> Test:
+    """Return a test that a default which may be written into is of a type."""
+
+    def holds() -> bool:
+        return type_of(resolve(function, path, arguments)) == type_
 
     return lambda namespace: f"{namespace.name(holds)}()"
 

@@ -13,8 +13,11 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from adcompiler.dispatch.targets import has_own_rule, named_forward, takes_anything
 from adcompiler.errors import ArgumentsError
+from adcompiler.specialise.calls.libraries import is_library
 from adcompiler.typed.derivatives import is_derivative
 
 Argnums = int | str | tuple[int | str, ...]
@@ -39,6 +42,26 @@ def sees_calls(function: Callable[..., Any]) -> bool:
     if isinstance(function, types.MethodType):
         function = function.__func__
     return not has_own_rule(function) and takes_anything(function)
+
+
+def has_own_containers(function: Callable[..., Any], argnums: Argnums) -> bool:
+    """Say whether a function of the user's has defaults that it may write into, and so remember.
+
+    What a derivative's caller passes is left as it was, but these are the function's own. Those
+    that are to be differentiated are not counted.
+    """
+    plain = getattr(function, "__func__", function)
+    if not isinstance(plain, types.FunctionType) or is_library(plain) or is_derivative(function):
+        return False
+    parameters = list(inspect.signature(function, follow_wrapped=False).parameters.values())
+    wanted = argnums if isinstance(argnums, (tuple, list)) else (argnums,)
+    names = {
+        parameters[one].name if isinstance(one, int) and -len(parameters) <= one < len(parameters)
+        else str(one).partition(".")[0] for one in wanted
+    }
+    written = {p.name for p in parameters if type(p.default) in (list, dict, set, np.ndarray)}
+    starred = any(p.kind in STARS for p in parameters)
+    return bool(written) and not written & names and not starred and not has_own_rule(function)
 
 
 def as_written(

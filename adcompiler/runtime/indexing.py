@@ -13,10 +13,14 @@ from adcompiler.runtime.structure import add
 def add_at(buffer: Any, index: Any, g: Any) -> Any:
     """Add ``g`` to ``buffer[index]`` in place and return ``buffer``; a tuple is made anew.
 
-    ``buffer`` is an array, list, dict or tuple that the caller owns. Repeated indices accumulate.
+    ``buffer`` is an array, list, dict or tuple that the caller owns, or a number, of which all of
+    ``g`` is. Repeated indices accumulate.
     The compiler prints the statement that the types of ``buffer`` and ``index`` allow, mostly
     ``buffer[index] += g``.
     """
+    if isinstance(buffer, (int, float, complex)):  # ``x[..., None]`` of a NumPy number
+        total = np.sum(g)
+        return buffer + (total if isinstance(buffer, complex) else np.real(total)).item()
     if isinstance(buffer, np.generic):  # the sum of 0-d arrays
         buffer = np.array(buffer)
     if isinstance(buffer, np.ndarray):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from adcompiler.analyses.storage import is_mutable
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Call, Const, Function, Item, Let, Origin, Param, Star, Var,
@@ -140,6 +141,11 @@ def literal(
     kind, key = step
     if kind == "attr":
         return s.let(Attribute(owner, str(key)), type_, str(key), origin)
+    if s.heap is not None and is_mutable(type_):
+        path = s.unit.relied.paths.get(id(owner.value))
+        if path is not None:
+            s.unit.relied.facts[*path, step] = value
+        return s.heap.default_value(owner, kind, key, type_, origin)
     holder = s.let(Attribute(owner, kind), t.UNKNOWN, kind, origin)
     return s.let(Item(holder, Const(key)), type_, "default", origin)
 

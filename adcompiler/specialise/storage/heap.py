@@ -21,9 +21,10 @@ roots may share storage), ``changes`` (the values of a root, and what a write in
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Global, Let, Origin, Var
+from adcompiler.ir.nodes import Atom, Attribute, Const, Global, Item, Let, Origin, Var
 from adcompiler.specialise.storage.joining import Joining
 
 
@@ -38,6 +39,25 @@ class Heap(Joining):
             var = self.globals[key] = Var(name)
             self.s.unit.record(var, rhs, type_)
             self.prologue.append(Let(var, rhs, origin))
+        return var
+
+    def default_value(
+        self, owner: Const, kind: str, key: Any, type_: t.Type, origin: Origin
+    ) -> Var:
+        """Return the variable for a default of a function, which is read at the start.
+
+        ``kind`` is the attribute of the function that has it, and ``key`` where it is there.
+        """
+        place = (f"{kind} of {id(owner.value)}", str(key))
+        var = self.globals.get(place)
+        if var is None:
+            holder, var = Var(kind), Var("default")
+            self.globals[place] = var
+            for target, rhs, its_type in (
+                (holder, Attribute(owner, kind), t.UNKNOWN), (var, Item(holder, Const(key)), type_),
+            ):
+                self.s.unit.record(target, rhs, its_type)
+                self.prologue.append(Let(target, rhs, origin))
         return var
 
     def written(
