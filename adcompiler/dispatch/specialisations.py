@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from adcompiler.budget import is_deep
+from adcompiler.cache.seals import in_library, is_named, names_outside, seal
 from adcompiler.cache.keys import (
     fingerprint,
     is_unknown,
@@ -301,20 +302,23 @@ class Specialisations:
         """Return what an entry relies on; None if another process could not find all of it."""
         unit = emitted.unit
         rules = rules_manifest(unit.relied.rules_used)
-        facts = [(storable(path), fingerprint(value)) for path, value in unit.relied.facts.items()]
+        facts = [
+            (storable(path), fingerprint(value), in_library(value))
+            for path, value in unit.relied.facts.items()
+        ]
         bound = {}
         for name, (value, path) in emitted.bound.items():
             bound[name] = None if path is None else storable(path)
             if path is None or resolve(self.target.function, path, arguments) is not value:
                 return None
         if rules is None or None in bound.values() or any(
-            path is None or is_unknown(text) for path, text in facts
+            path is None or is_unknown(text) for path, text, _ in facts
         ):
             return None
         return {
             "entry": emitted.entry, "facts": facts, "rules": rules, "bound": bound,
             "names": names_manifest(unit.relied.rule_names), "captured": list(unit.relied.captured),
-            "report": emitted.report,
+            "report": emitted.report, "seal": seal(),
         }
 
     def load(
@@ -326,13 +330,17 @@ class Specialisations:
         def found(path: Any) -> Any:
             return resolve(self.target.function, map(tuple, path), arguments)
 
+        sealed = not REGISTRY.has_loaded and manifest["seal"] == (seal() or "broken")
         facts = {}
-        for path, wanted in manifest["facts"]:
+        for path, wanted, name in manifest["facts"]:
             value = found(path)
-            if value is MISSING or fingerprint(value) != wanted:
+            if value is MISSING or not (
+                is_named(value, name) if sealed and name else fingerprint(value) == wanted
+            ):
                 return None
             facts[tuple(map(tuple, path))] = value
-        if not rules_hold(manifest["rules"]) or not names_hold(manifest["names"]):
+        names = names_outside(manifest["names"]) if sealed else manifest["names"]
+        if not (sealed or rules_hold(manifest["rules"])) or not names_hold(names):
             return None
         values = {name: found(path) for name, path in manifest["bound"].items()}
         return self.loaded(

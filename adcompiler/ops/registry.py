@@ -86,7 +86,8 @@ class Registry:
     """Rules, declarations and aliases by callable; package rules load when first asked for.
 
     Any thread may register while others read: tables are changed, and copied to be gone through,
-    under one lock. ``generation`` counts the changes that watchers are told of.
+    under one lock. ``generation`` counts the changes that watchers are told of; it stays
+    ``first_generation`` as long as all rules come from packages, of which some ``has_loaded``.
     """
 
     def __init__(self) -> None:
@@ -107,7 +108,8 @@ class Registry:
         self._loading = threading.RLock()
         self._tables = threading.RLock()
         self._watchers: weakref.WeakSet[Watcher] = weakref.WeakSet()
-        self.generation = 0
+        self.generation = self.first_generation = 0
+        self.has_loaded = False
 
     def add(self, rule: Rule) -> None:
         """Register ``rule``; it takes precedence over earlier ones for the same types.
@@ -374,6 +376,7 @@ class Registry:
             self._begun.add(module)
             outer, self._loader = self._loader, threading.get_ident()
             for point in rule_packages().get(module, ()):
+                self.has_loaded = True
                 try:
                     point.load()
                 except Exception:
@@ -421,3 +424,4 @@ REGISTRY = Registry()
 across_forks(lambda: [REGISTRY._loading, REGISTRY._tables])
 for functions, known in (*BUILTINS, *OF_RUNTIME):
     REGISTRY.add_facts(functions, known)
+REGISTRY.first_generation = REGISTRY.generation

@@ -1,0 +1,84 @@
+"""What tells that the rules of all packages are those of another process, without loading them.
+
+Loading the rules of a library takes longer than anything else that a process does which finds its
+code in the cache. Rules are made by the files of the packages that declare them and by what a
+process registers itself: where it registered nothing, and loaded none yet, the state of these files
+stands for all of them, and for the constants and helpers that rules read by name.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from adcompiler.cache.keys import digest, spelled, unspelled
+from adcompiler.frontend.scope import MISSING
+from adcompiler.ops.homes import is_same, root_module, rule_packages
+from adcompiler.ops.registry import REGISTRY
+
+
+def seal() -> str | None:
+    """Return a hash of where all rules come from, None if the process registered some itself."""
+    return None if REGISTRY.generation != REGISTRY.first_generation else packages_digest()
+
+
+@functools.cache
+def packages_digest() -> str | None:
+    """Return a hash of the files of all rule packages, and of the libraries that they cover.
+
+    None if the files of one cannot be found.
+    """
+    rows: list[str] = []
+    for module, points in sorted(rule_packages().items()):
+        rows += states(module.partition(".")[0], False) or [f"built in {module}"]
+        for point in points:
+            found = states(point.module.partition(".")[0], True)
+            if not found:
+                return None
+            rows += [f"{point.name} {point.value}", *found]
+    return digest(*dict.fromkeys(rows))
+
+
+@functools.cache
+def states(root: str, whole: bool) -> list[str]:
+    """Return the states of the files of a package: all of them, or the one that begins it."""
+    spec = importlib.util.find_spec(root)
+    if spec is None or spec.origin is None or not os.path.isfile(spec.origin):
+        return []
+    folders = [
+        os.path.join(folder, name) for place in spec.submodule_search_locations or ()
+        for folder, _, names in os.walk(place) for name in names if name.endswith(".py")
+    ] if whole else []
+    return [f"{path} {state(path)}" for path in sorted({spec.origin, *folders})]
+
+
+def state(path: str) -> str:
+    """Return the size of a file, and when it came to be there."""
+    status = os.stat(path)
+    return f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}"
+
+
+def in_library(value: Any) -> str | None:
+    """Return ``module:qualname`` of what is of a library that rules cover, None of other values."""
+    return spelled(value) if root_module(value) in libraries() else None
+
+
+def libraries() -> set[str]:
+    """Return the names of the packages that rules cover, and of Python's own modules."""
+    return {module.partition(".")[0] for module in rule_packages()} | sys.stdlib_module_names
+
+
+def names_outside(rows: Iterable[list[str]]) -> list[list[str]]:
+    """Return those rows of a manifest's names that are not of sealed packages."""
+    roots = {p.module.partition(".")[0] for points in rule_packages().values() for p in points}
+    return [row for row in rows if row[0].partition(".")[0] not in roots | libraries()]
+
+
+def is_named(value: Any, name: str) -> bool:
+    """Say whether a value is still what ``in_library`` called so."""
+    found = unspelled(name)
+    return found is not MISSING and is_same(found, value)
