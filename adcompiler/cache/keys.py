@@ -407,9 +407,12 @@ def facts_text(said: Facts, depth: int) -> str:
         f"{fingerprint(one.series, False, depth + 1)} {one.given} {one.first}"
         for one in said.recurrence or ()
     )
-    typed = "" if said.typed_as is None else fingerprint(said.typed_as, False, depth + 1)
-    plain = replace(said, recurrence=None, typed_as=None)
-    return f"{plain!r} recurrence ({series}) typed as ({typed})"
+    functions = (
+        f"{name} ({fingerprint(function, False, depth + 1)})"
+        for name in ("typed_as", "written_as") if (function := getattr(said, name)) is not None
+    )
+    plain = replace(said, recurrence=None, typed_as=None, written_as=None)
+    return f"{plain!r} recurrence ({series}) {' '.join(functions)}"
 
 
 def rules_manifest(rules: Iterable[Rule]) -> list[list[str]] | None:

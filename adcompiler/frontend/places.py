@@ -18,11 +18,12 @@ from adcompiler.ir.nodes import Origin
 PSEUDO = "<adcompiler "
 """How the names of files start that hold no user's code."""
 PACKAGE = str(Path(__file__).parents[1]) + os.sep
+RULES = f"{os.sep}adcompiler_rules{os.sep}"
 
 
 def is_users(file: str) -> bool:
     """Say whether a file is none of the compiler's, which replacements are written in."""
-    return not file.startswith((PSEUDO, PACKAGE))
+    return not file.startswith((PSEUDO, PACKAGE)) and RULES not in file
 
 
 _STANDS_FOR: dict[str, tuple[Mapping[int, Origin], Origin]] = {}

@@ -1,7 +1,8 @@
-"""Library functions written in C, or too dynamic to compile, as the Python code that is compiled.
+"""Functions of Python written in C, or too dynamic to compile, as the code that is compiled.
 
-A call of a function on the left of ``REPLACEMENTS`` is compiled as a call of the one on its right.
-The results of ``map``, ``filter`` and ``zip`` are lists here, made at once.
+A call of a function on the left of ``REPLACEMENTS`` is compiled as a call of the one on its right;
+those of libraries have the fact ``written_as``. The results of ``map``, ``filter`` and ``zip`` are
+lists here, made at once.
 """
 
 from __future__ import annotations
@@ -12,16 +13,9 @@ import heapq
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import numpy as np
 
-from adcompiler.frontend.numpy_in_python import NUMPY_IN_PYTHON
-from adcompiler.runtime import accumulate
+from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime.checkpoints import recomputed
-from adcompiler.runtime.gathering import along_axis
-from adcompiler.runtime.shaping import complex_viewed, parts_viewed, viewed
-from adcompiler.runtime.ufunc_methods import (
-    divided_at, largest_at, multiplied_at, smallest_at,
-)
 
 
 def mapped(function: Callable[..., Any], items: Any, *more: Any) -> list[Any]:
@@ -64,155 +58,6 @@ def update_wrapper(wrapper: Any, wrapped: Any, *names: Any, **more: Any) -> Any:
 def listed(items: Iterable[Any]) -> list[Any]:
     """``list`` of what a loop would run over."""
     return [item for item in items]  # noqa: C416 (list() is what this stands for)
-
-
-def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
-    """``np.copyto``."""
-    if where is True:
-        dst[...] = src
-    else:
-        dst[...] = np.where(where, src, dst)
-
-
-def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
-    """``np.fill_diagonal`` of an array that is not tall, or without wrapping."""
-    i = np.arange(min(a.shape))
-    a[(i,) * a.ndim] = val
-
-
-def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
-    """``np.put``: positions count through the flattened array, values are repeated."""
-    positions = np.asarray(ind)
-    if mode == "wrap":
-        positions = positions % a.size
-    elif mode == "clip":
-        positions = np.clip(positions, 0, a.size - 1)
-    positions = np.where(positions < 0, positions + a.size, positions)
-    if np.ndim(v) == 0:
-        a[np.unravel_index(positions, a.shape)] = v
-    else:
-        a[np.unravel_index(positions, a.shape)] = np.resize(v, positions.shape)
-
-
-def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any = -1) -> None:
-    """``np.put_along_axis``."""
-    arr[along_axis(arr.shape, indices, axis)] = values
-
-
-def putmask(a: Any, mask: Any, values: Any) -> None:
-    """``np.putmask``: values are repeated, and used where the mask holds."""
-    if np.ndim(values) == 0:
-        a[...] = np.where(mask, values, a)
-    else:
-        a[...] = np.where(mask, np.resize(values, a.shape), a)
-
-
-def place(arr: Any, mask: Any, vals: Any) -> None:
-    """``np.place``: values are repeated, and used one after the other."""
-    chosen = np.asarray(mask, dtype=bool)
-    arr[chosen] = np.resize(vals, (np.count_nonzero(chosen),))
-
-
-def view(a: Any, dtype: Any = None, type: Any = None) -> Any:
-    """``ndarray.view``."""
-    if dtype is None or dtype is np.ndarray:
-        return a[...]
-    if a.dtype == dtype:
-        return a[...]
-    if np.iscomplexobj(a) and a.real.dtype == dtype:
-        return parts_viewed(a)
-    if not np.iscomplexobj(a) and np.result_type(a.dtype, np.complex64) == dtype:
-        return complex_viewed(a)
-    return viewed(a, dtype)
-
-
-def add_at(a: Any, indices: Any, b: Any) -> None:
-    """``np.add.at``."""
-    accumulate(a, indices, b)
-
-
-def subtract_at(a: Any, indices: Any, b: Any) -> None:
-    """``np.subtract.at``."""
-    accumulate(a, indices, -b)
-
-
-def multiply_at(a: Any, indices: Any, b: Any) -> None:
-    """``np.multiply.at``."""
-    a[...] = multiplied_at(a, indices, b)
-
-
-def divide_at(a: Any, indices: Any, b: Any) -> None:
-    """``np.divide.at``."""
-    a[...] = divided_at(a, indices, b)
-
-
-def maximum_at(a: Any, indices: Any, b: Any) -> None:
-    """``np.maximum.at``."""
-    a[...] = largest_at(a, indices, b)
-
-
-def minimum_at(a: Any, indices: Any, b: Any) -> None:
-    """``np.minimum.at``."""
-    a[...] = smallest_at(a, indices, b)
-
-
-def add_reduce(
-    array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
-    initial: Any = 0, where: Any = True,
-) -> Any:
-    """``np.add.reduce``."""
-    return np.sum(array, axis, dtype, keepdims=keepdims, initial=initial, where=where)
-
-
-def multiply_reduce(
-    array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
-    initial: Any = 1, where: Any = True,
-) -> Any:
-    """``np.multiply.reduce``."""
-    return np.prod(array, axis, dtype, keepdims=keepdims, initial=initial, where=where)
-
-
-def maximum_reduce(
-    array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
-    initial: Any = np._NoValue, where: Any = True,
-) -> Any:
-    """``np.maximum.reduce``."""
-    return np.max(array, axis, keepdims=keepdims, initial=initial, where=where)
-
-
-def minimum_reduce(
-    array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
-    initial: Any = np._NoValue, where: Any = True,
-) -> Any:
-    """``np.minimum.reduce``."""
-    return np.min(array, axis, keepdims=keepdims, initial=initial, where=where)
-
-
-def add_accumulate(array: Any, axis: int = 0, dtype: Any = None) -> Any:
-    """``np.add.accumulate``."""
-    return np.cumsum(array, axis, dtype)
-
-
-def multiply_accumulate(array: Any, axis: int = 0, dtype: Any = None) -> Any:
-    """``np.multiply.accumulate``."""
-    return np.cumprod(array, axis, dtype)
-
-
-def fill(a: Any, value: Any) -> None:
-    """``ndarray.fill``."""
-    a[...] = value
-
-
-def sort(a: Any, axis: int = -1, kind: Any = None, order: Any = None) -> None:
-    """``ndarray.sort``."""
-    a[...] = np.sort(a, axis)
-
-
-def partition(
-    a: Any, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None
-) -> None:
-    """``ndarray.partition``."""
-    a[...] = np.partition(a, kth, axis)
 
 
 def fromkeys(keys: Iterable[Any], value: Any = None) -> dict[Any, Any]:
@@ -327,16 +172,16 @@ def checkpointed(function: Callable[..., Any]) -> Callable[..., Any]:
 
 REPLACEMENTS: dict[Any, Callable[..., Any]] = {
     map: mapped, filter: filtered, functools.reduce: reduced, functools.wraps: wraps,
-    functools.update_wrapper: update_wrapper, np.copyto: copyto, np.fill_diagonal: fill_diagonal,
-    np.put: put, np.ndarray.put: put, np.ndarray.fill: fill,
-    np.put_along_axis: put_along_axis, np.putmask: putmask, np.place: place,
-    np.ndarray.view: view, np.ndarray.sort: sort,
-    np.ndarray.partition: partition, np.add.at: add_at, np.subtract.at: subtract_at,
-    np.multiply.at: multiply_at, np.divide.at: divide_at, np.maximum.at: maximum_at,
-    np.minimum.at: minimum_at, np.add.reduce: add_reduce, np.multiply.reduce: multiply_reduce,
-    np.maximum.reduce: maximum_reduce, np.minimum.reduce: minimum_reduce,
-    np.add.accumulate: add_accumulate, np.multiply.accumulate: multiply_accumulate,
+    functools.update_wrapper: update_wrapper,
     dict.fromkeys: fromkeys, heapq.heapify: heapify, heapq.heappush: heappush,
     heapq.heappop: heappop, heapq.heapreplace: heapreplace, heapq.heappushpop: heappushpop,
-    bisect.insort_left: insort_left, bisect.insort_right: insort_right, **NUMPY_IN_PYTHON,
+    bisect.insort_left: insort_left, bisect.insort_right: insort_right,
 }
+"""Python's own functions that are compiled as others."""
+
+
+def replacement_of(function: Any) -> Callable[..., Any] | None:
+    """Return the Python code that is compiled in the place of a function, if there is some."""
+    if not hashable(function):
+        return None
+    return REPLACEMENTS.get(function) or REGISTRY.facts(function).written_as

@@ -218,6 +218,8 @@ class Facts:
     typed_as: Callable[..., Any] | None = None
     """What is called on stand-ins in its place, to type its results: it raises ``Undecided`` where
     types do not decide, and returns ``UNTYPED`` for a part of which no type is known."""
+    written_as: Callable[..., Any] | None = None
+    """The Python function that is compiled in its place, which does the same."""
     iterates: bool | None = None
     """It runs through its arguments at once, or gives what runs through them when asked."""
     passes_on: bool | None = None

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.ops.facts import ELEMENTWISE, OWN, UNKNOWN, Facts
+from adcompiler.ops.facts import ELEMENTWISE, OF_ARRAY, OWN, UNKNOWN, Facts
 
 METHODS: dict[str, Facts] = {
     "reduce": Facts(pure=True, shares=OWN, output=("out", 3), writes=(), tried=True),
     "accumulate": Facts(pure=True, shares=OWN, output=("out", 3), writes=(), tried=True),
     "reduceat": Facts(pure=True, shares=OWN, output=("out", 4), writes=(), tried=True),
     "outer": Facts(pure=True, shares=OWN, output=("out", None), writes=(), tried=True),
-    "at": Facts(pure=False, shares=OWN, writes=("a",), tried=False),
+    "at": Facts(pure=False, shares=OWN, writes=("a",), tried=False, changes=OF_ARRAY),
 }
 
 

@@ -11,6 +11,8 @@ import adcompiler_rules.numpy_histograms
 import adcompiler_rules.numpy_inactive
 import adcompiler_rules.numpy_facts
 import adcompiler_rules.numpy_fft
+import adcompiler_rules.numpy_in_place
+import adcompiler_rules.numpy_in_python
 import adcompiler_rules.numpy_indexing
 import adcompiler_rules.numpy_joining
 import adcompiler_rules.numpy_linalg

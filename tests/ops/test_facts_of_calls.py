@@ -174,3 +174,24 @@ def test_what_changes_an_array_is_refused() -> None:
             grad(loss)(np.ones(2))
     finally:
         REGISTRY.remove(shuffled)
+
+
+def halved(x: Any) -> None:
+    """Halve an array in place, as a function would that is written in C."""
+    np.ndarray.__imul__(x, 0.5)
+
+
+def test_what_is_written_as_python_is_compiled_as_that() -> None:
+    def in_python(x):
+        x *= 0.5
+
+    def loss(x):
+        y = x * x
+        halved(y)
+        return np.sum(y)
+
+    try:
+        facts(halved, changes="array", written_as=in_python)
+        assert grad(loss)(np.array([1.0, 3.0])).tolist() == [1.0, 3.0]
+    finally:
+        REGISTRY.remove(halved)

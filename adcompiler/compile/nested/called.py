@@ -13,7 +13,7 @@ import numpy as np
 
 from adcompiler.errors import ADError, ArgnumsError, ArgumentsError
 from adcompiler.frontend.functions import lower
-from adcompiler.frontend.replacements import REPLACEMENTS
+from adcompiler.frontend.replacements import replacement_of
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -52,7 +52,7 @@ def resolved(
         )
     if isinstance(func, Const) and isinstance(func.value, FunctionType) and not (
         REGISTRY.has_rules(func.value) or REGISTRY.inactive(func.value)
-        or func.value in REPLACEMENTS
+        or replacement_of(func.value)
     ):
         return resolved_python(s, func, func.value, args, kwargs, origin)
     function, captures = forwarding(s, func, args, kwargs, origin)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.frontend.replacements import REPLACEMENTS
+from adcompiler.frontend.replacements import replacement_of
 from adcompiler.frontend.state import Recipe
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Attribute, Call, Closure, Const, Origin, Star
@@ -51,8 +51,8 @@ from adcompiler.specialise.folds.table import AS_GIVEN, FOLDS, class_of, fits, f
 from adcompiler.specialise.generators import opened_arguments
 from adcompiler.specialise.storage import slices, stores
 from adcompiler.specialise.writer import Writer
-from adcompiler.typed.derivatives import ONLY_OUTSIDE, is_derivative
 from adcompiler.typed.callee import Callee
+from adcompiler.typed.derivatives import ONLY_OUTSIDE, is_derivative
 from adcompiler.typed.values import simple
 
 FOLD_MODULES = (
@@ -261,7 +261,7 @@ def call_replaced(
         folded = fold(s, args, kwargs, origin, name)
         if folded is not None:
             return folded
-    replacement = REPLACEMENTS.get(value) if hashable(value) else None
+    replacement = replacement_of(value)
     if isinstance(replacement, python_types.FunctionType):
         return call_python(s, Const(replacement), replacement, args, kwargs, origin, name)
     instead = REGISTRY.replacement(value)

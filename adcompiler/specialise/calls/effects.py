@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.frontend.replacements import REPLACEMENTS
+from adcompiler.frontend.replacements import replacement_of
 from adcompiler.ir.nodes import Atom, Const, Origin
 from adcompiler.ops.facts import OF_ARRAY, OF_CONTAINER
 from adcompiler.ops.homes import root_module
@@ -35,15 +35,13 @@ def refused(
     shown: str,
 ) -> bool:
     """Report a call that must not be compiled because of what else it does; say whether it is."""
-    changes = REGISTRY.facts(function).changes
+    changes = None if replacement_of(function) else REGISTRY.facts(function).changes
     if _among(function, SCOPE_READERS):
         s.reject(
             origin, f"{shown}() sees variables by name, which compiled code does not keep",
             USE_ARGUMENTS, "dynamic-names",
         )
-    elif changes == OF_ARRAY or (
-        is_ufunc_at(function) and function not in REPLACEMENTS
-    ):
+    elif changes == OF_ARRAY:
         shown = f"{function.__self__.__name__}.at" if is_ufunc_at(function) else shown
         s.reject(
             origin, f"{shown}() writes into an array in a way that is not supported",

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.frontend.replacements import REPLACEMENTS
+from adcompiler.frontend.replacements import replacement_of
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, UNDEF, Atom, Call, Const, Origin, Var
 from adcompiler.ir.operators import IN_PLACE
-from adcompiler.ops.registry import REGISTRY, hashable
+from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import dict_keys, dict_values
 from adcompiler.specialise.calls.binding import plain_call
 from adcompiler.specialise.calls.defaults import without_defaults
@@ -95,7 +95,7 @@ def call_descriptor(
         return inherited
     if refused(s, descriptor, args, kwargs, origin, f".{method}"):
         return UNDEF
-    replacement = REPLACEMENTS.get(descriptor) if hashable(descriptor) else None
+    replacement = replacement_of(descriptor)
     if replacement is not None and isinstance(owner, t.Array) and s.heap is not None:
         return s.call(Const(replacement), [obj, *args], kwargs, origin, name)
     stored = store_result(s, descriptor, [obj, *args], kwargs, origin, name)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.polynomial import polyutils
 
+from adcompiler.rulekit import facts
 from adcompiler.runtime.gathering import part_without_zeros
 
 
@@ -90,8 +91,10 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
     return np.reshape(x, a.shape[b.ndim :])
 
 
-NUMPY_IN_PYTHON: dict[Any, Callable[..., Any]] = {
-    np.trim_zeros: trim_zeros, np.polymul: polymul, np.polyint: polyint,
-    polyutils.as_series: as_series, np.corrcoef: corrcoef, np.linalg.tensorsolve: tensorsolve,
-    getattr(polyutils, "_valnd", value_of_series): value_of_series,
-}
+facts(np.trim_zeros, written_as=trim_zeros)
+facts(np.polymul, written_as=polymul)
+facts(np.polyint, written_as=polyint)
+facts(polyutils.as_series, written_as=as_series)
+facts(np.corrcoef, written_as=corrcoef)
+facts(np.linalg.tensorsolve, written_as=tensorsolve)
+facts(getattr(polyutils, "_valnd", value_of_series), written_as=value_of_series)
