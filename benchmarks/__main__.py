@@ -17,7 +17,7 @@ from benchmarks import others, report
 from benchmarks.engines import ENGINES
 from benchmarks.fresh import first_calls
 from benchmarks.program import CLASSES, Program, agree, differs_from_differences
-from benchmarks.timing import measure, peak
+from benchmarks.timing import SLOW, measure, peak
 
 
 def programs(only: Sequence[str]) -> Iterator[tuple[str, Program]]:
@@ -80,6 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     data: dict[str, Any] = {"machine": report.machine(), "results": [], "others": {}}
     for family, program in programs(options.only):
+        slow: set[str] = set()
         for place in options.sizes:
             if place >= len(program.sizes):
                 continue
@@ -87,7 +88,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             row = {"class": family, "program": program.name, "size": size, "place": place,
                    "derivative": program.derivative}
             with np.errstate(all="ignore"):
-                row |= timed(program, size, engines, options.rounds)
+                row |= timed(
+                    program, size, [e for e in engines if e not in slow], options.rounds)
+            slow |= {name for name, taken in row["seconds"].items() if taken > SLOW / 2}
+            slow -= {"python", "native"}
             if options.fresh and place == min(options.sizes):
                 row["fresh"] = {name: first_calls(family, program.name, name)
                                 for name in engines if ENGINES[name].fresh}

@@ -10,7 +10,9 @@ from typing import Any
 
 SLICE = 0.004
 """Seconds for which one engine runs before the next one's turn."""
-PATIENCE = 4.0
+SLOW = 1.0
+"""Seconds of a call that is not repeated."""
+PATIENCE = 3.0
 """Seconds that all rounds of one engine may take; the slow get fewer rounds."""
 
 
@@ -25,10 +27,14 @@ def measure(calls: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float
     for name, call in calls.items():
         taken = run(call, 1)
         least[name] = taken
+        if taken > SLOW:
+            continue
         turns[name] = max(1, int(SLICE / max(run(call, max(1, int(1e-4 / taken))) / max(
             1, int(1e-4 / taken)), 1e-8)))
     for turn in range(rounds):
         for name, call in calls.items():
+            if name not in turns:
+                continue
             if turn < 2 or turn * turns[name] * least[name] < PATIENCE:
                 least[name] = min(least[name], run(call, turns[name]) / turns[name])
     return least

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import operator
+import sys
 import types as python_types
 import warnings
 from collections.abc import Callable, Iterable
@@ -46,8 +47,15 @@ STATIC_CLASSES = (
 SIZES = ((3, 4), (12, 24))
 """Extents of stand-ins; the larger ones where functions refuse the small, as a split in five."""
 MAX_FIELDS = 64
-FOREIGN_ARRAYS = (np.matrix, np.ma.MaskedArray)
-"""Array classes whose operators mean something else than those of arrays."""
+
+
+def is_foreign(cls: type) -> bool:
+    """Say whether operators of an array class mean something else than those of arrays.
+
+    ``numpy.ma`` takes long to import: a value can be of its class only where somebody else did.
+    """
+    return issubclass(cls, np.matrix) or (
+        "numpy.ma" in sys.modules and issubclass(cls, np.ma.MaskedArray))
 
 
 def type_of(value: Any, depth: int = 0, inside: tuple[int, ...] = ()) -> t.Type:
@@ -149,10 +157,10 @@ def has_options(type_: t.Type) -> bool:
 
 
 def foreign_array(type_: t.Type) -> type | None:
-    """Return the class of ``FOREIGN_ARRAYS`` that a value is of, or holds in a container."""
+    """Return the foreign class of arrays that a value is of, or holds in a container."""
     match type_:
         case t.Object(cls):
-            return cls if issubclass(cls, FOREIGN_ARRAYS) else None
+            return cls if is_foreign(cls) else None
         case t.Tuple(items) | t.Dict(_, items):
             return next((found for item in items if (found := foreign_array(item))), None)
         case t.List(item):
