@@ -242,9 +242,14 @@ def value_differences(
     return found
 
 
+def as_array(number: float) -> Any:
+    """Return a number as an array."""
+    return np.asarray(number)
+
+
 def value_at(function: Any, point: list[float]) -> Any:
     """Return the value of a function of numbers, which may be a method of another class."""
-    for convert in (float, np.asarray, complex):
+    for convert in (float, as_array, complex):
         try:
             return function(*map(convert, point))
         except TypeError as error:

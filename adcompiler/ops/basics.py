@@ -117,7 +117,7 @@ MEANT: dict[str, tuple[Any, ...]] = {
         "sinh", "cosh", "tanh", "hypot", "copysign", "isfinite", "isnan", "erf", "erfc", "gamma",
         "lgamma",
     )},
-    "math.floor": (math.floor,), "math.ceil": (math.ceil,),
+    "int_floor": (math.floor,), "int_ceil": (math.ceil,),
 }
 """Functions by the words for what they are."""
 

@@ -25,7 +25,7 @@ OF_ARRAYS = """
 """
 """Functions of whole arrays: those of ``numpy``, and ``numpy.linalg.norm``."""
 
-OF_MATH = "erf erfc gamma lgamma math.floor math.ceil"
-"""What NumPy has no function for: these are functions of ``math``; the last two give integers."""
+OF_MATH = "erf erfc gamma lgamma int_floor int_ceil"
+"""What NumPy has no function for: functions of ``math``; ``int_floor`` is ``math.floor``."""
 
 MEANINGS = tuple(f"{OF_NUMBERS} {OF_ARRAYS} {OF_MATH}".split())

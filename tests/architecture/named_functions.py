@@ -22,7 +22,7 @@ HOMES = ("ops", "runtime", "rulekit", "ir/operators.py")
 LIBRARIES = frozenset({
     "cmath", "functools", "itertools", "math", "numpy", "operator", "random", "scipy", "statistics",
 })
-REGISTERING = frozenset({"transfer", "methods"})
+REGISTERING = frozenset({"transfer", "methods", "folds"})
 """Functions that enter what they are given in a table."""
 
 
@@ -67,7 +67,7 @@ def named(node: ast.expr, names: dict[str, str]) -> str | None:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         text = node.value
         known = text.partition(".")[0] in LIBRARIES and text.replace(".", "").isidentifier()
-        return text if known and "." in text else None
+        return text if known and "." in text and is_function(meant(text)) else None
     parts = []
     inner = node
     while isinstance(inner, ast.Attribute):
@@ -116,6 +116,11 @@ def decisions(text: str) -> list[tuple[int, str]]:
             if name is not None:
                 found.append((entry.lineno, name))
     return sorted(found)
+
+
+def is_pythons(name: str) -> bool:
+    """Say whether a name is that of an operator, a builtin function or an iterator of Python."""
+    return "." not in name or name.partition(".")[0] in ("functools", "itertools", "operator")
 
 
 def modules() -> dict[str, Path]:

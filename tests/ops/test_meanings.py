@@ -26,7 +26,7 @@ def reference(word: str) -> Any:
     if word in OF_NUMBERS.split():
         return getattr(np, word)
     home = np.linalg if word == "norm" else np
-    return getattr(home, word, None) or getattr(math, word.removeprefix("math."))
+    return getattr(home, word, None) or getattr(math, word.removeprefix("int_"))
 
 
 def meant() -> list[tuple[str, Any]]:

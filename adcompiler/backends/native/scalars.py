@@ -364,7 +364,7 @@ TABLE: dict[Any, Callable[..., Any]] = {
     "ceil": rounded("ceil"), "rint": rounded("rint"), "trunc": rounded("trunc"),
     "isfinite": finite_test, "isnan": nan_test, "logaddexp": log_of_sum("logaddexp"),
     "conjugate": identity, "real": identity, "logical_not": negation,
-    "math.floor": as_integer("floor"), "math.ceil": as_integer("ceil"),
+    "int_floor": as_integer("floor"), "int_ceil": as_integer("ceil"),
     operator.not_: negation, operator.truth: as_truth, bool: as_truth,
     operator.and_: logical("and"), operator.or_: logical("or"), float: one_number,
     int: as_integer("int"), min: extreme("<"), max: extreme(">"),

@@ -201,7 +201,7 @@ def _converting(function: Any) -> Callable[..., Any]:
             isinstance(number, Tracer) for number in numbers_in(value)
         ):
             if isinstance(value, TracerArray):
-                return value.copy() if function is np.array else value
+                return value.copy() if REGISTRY.facts(function).means == "array" else value
             return function(value, dtype, **kwargs)
         return made(np.array(value, object))
 
@@ -220,9 +220,18 @@ def stopped(value: Any) -> Any:
 
 REPLACED: dict[Any, Any] = {
     stop_gradient: stopped, max: larger, min: smaller,
-    **{f: _converting(f) for f in (np.array, np.asarray)},
-    **{f: _allocating(f) for f in (np.zeros, np.ones, np.empty, np.full)},
 }
+MADE_ANEW: dict[str, Callable[[Any], Callable[..., Any]]] = {
+    **dict.fromkeys(("array", "asarray"), _converting),
+    **dict.fromkeys(("zeros", "ones", "empty", "full"), _allocating),
+}
+"""What makes a function know of tracers, by what it means."""
+
+
+def replaced(function: Any) -> Any:
+    """Return what is called in place of a function that tracers cannot be given to, or that."""
+    made = MADE_ANEW.get(REGISTRY.facts(function).means or "")
+    return REPLACED.get(function, function) if made is None else made(function)
 
 
 class Namespace:
@@ -245,14 +254,14 @@ def knowing(value: Any, known: dict[int, Any]) -> Any:
         return Namespace(value, known) if value in (math, np, np.linalg) else value
     if not callable(value) or not hashable(value):
         return value
-    if value in OVERLOADS or (value in DECLARED and value not in REPLACED) or (
+    if value in OVERLOADS or (value in DECLARED and replaced(value) is value) or (
         isinstance(value, types.BuiltinFunctionType) and value.__module__ == "math"
         and (is_classified(value) or REGISTRY.has_rules(value))
     ):
         return value if isinstance(value, (type, np.ufunc)) else for_numbers(value)
     if isinstance(value, types.FunctionType) and not is_library(value):
         return retold(value, known)
-    return REPLACED.get(value, value)
+    return replaced(value)
 
 
 def is_library(function: types.FunctionType) -> bool:

@@ -205,17 +205,18 @@ def for_numbers(function: Any) -> Callable[..., Any]:
 
 # -- functions ------------------------------------------------------------------------------------
 
-LIKE = {np.zeros_like: 0.0, np.empty_like: 0.0, np.ones_like: 1.0}
+LIKE = {"zeros_like": 0.0, "empty_like": 0.0, "ones_like": 1.0, "full_like": None}
 ELEMENT_BY_ELEMENT = ("norm", "matrix_power", "multi_dot")
 
 
 def array_function(func: Any, args: Any, kwargs: Any, itself: Callable[..., Any]) -> Any:
     """Call a NumPy function: as written for objects, or as one that depends on everything."""
-    if func in LIKE or func is np.full_like:
-        return filled_like(*args, value=LIKE.get(func), **kwargs)
+    means = REGISTRY.facts(func).means
+    if means in LIKE:
+        return filled_like(*args, value=LIKE[means], **kwargs)
     if transfer_of(func) == "where" and len(args) == 3:
         return each(choice, *args)
-    if func in (np.real, np.imag):
+    if means in ("real", "imag"):
         return each(functools.partial(apply, func), *args)
     duals, known = tracers_in((args, kwargs))
     if known is None:

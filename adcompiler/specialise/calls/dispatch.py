@@ -34,7 +34,7 @@ from adcompiler.specialise.calls.libraries import (
 )
 from adcompiler.specialise.calls.method_calls import call_method, call_object_method
 from adcompiler.specialise.calls.opening import call_closure, call_python
-from adcompiler.specialise.calls.operator_methods import ITERATING, call_operator, iterated
+from adcompiler.specialise.calls.operator_methods import call_operator, iterated, runs_over
 from adcompiler.specialise.calls.out_arguments import store_result, writes_elsewhere
 from adcompiler.specialise.calls.random_draws import type_of_making
 from adcompiler.specialise.calls.unknown import call_unknown
@@ -220,7 +220,7 @@ def call_of_parts(
 def run_through(s: Writer, value: Any, args: list[Any], origin: Origin) -> list[Any]:
     """Return arguments with those in their place that give what a function iterates over."""
     of_dict = value is reversed and bool(args) and is_dict(s, args[0])
-    if of_dict or (hashable(value) and value in ITERATING):
+    if of_dict or (runs_over(value)):
         whole = (value is dict and bool(args) and is_dict(s, args[0])) or (
             value in (min, max) and len(args) > 1
         )

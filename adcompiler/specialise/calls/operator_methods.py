@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import functools
-import math
 import operator
 import types as python_types
 from typing import Any
 
-import numpy as np
 
 from adcompiler.errors import ADError
 from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin, Star, Var
 from adcompiler.ir.operators import BINARY, COMPARISONS, UNARY
-from adcompiler.runtime import check_items, dict_keys, unpack
+from adcompiler.ops.registry import REGISTRY
+from adcompiler.runtime import check_items, dict_keys
 from adcompiler.specialise.objects import call_raw, find_raw
 from adcompiler.specialise.writer import Writer
 
@@ -101,11 +99,10 @@ def truth_of_instance(s: Writer, atom: Atom, type_: t.Object, origin: Origin) ->
     return atom if decided else Const(True)
 
 
-ITERATING: frozenset[Any] = frozenset({
-    sum, list, tuple, set, min, max, sorted, any, all, map, filter, zip, enumerate, iter, unpack,
-    math.prod, math.fsum, functools.reduce, np.array, np.asarray, dict,
-})
-"""Functions that run over their arguments."""
+def runs_over(function: Any) -> bool:
+    """Say whether a function runs over its arguments."""
+    known = REGISTRY.facts(function)
+    return known.iterates is True or function is iter or known.means in ("array", "asarray")
 
 
 def iterated(s: Writer, atom: Any, origin: Origin) -> Any:

@@ -91,8 +91,9 @@ def _item_of(function: Any) -> Fold:
     return fold
 
 
-for _median in (statistics.median, statistics.median_low, statistics.median_high):
-    FOLDS[_median] = _item_of(_median)
+folds(statistics.median)(_item_of(statistics.median))
+folds(statistics.median_low)(_item_of(statistics.median_low))
+folds(statistics.median_high)(_item_of(statistics.median_high))
 FOLDS[max] = _extremum(
     max, iterators.greatest_by, iterators.greatest_or, iterators.greatest_by_or,
     iterators.greatest_item,
