@@ -100,6 +100,25 @@ def may_overlap(written: list[Any], others: list[Any]) -> bool:
     )
 
 
-def stays_in_python() -> bool:
-    """Say whether NumPy is to raise or to call something where numbers overflow."""
-    return any(how in ("raise", "call", "log") for how in np.geterr().values())
+class Errors:
+    """What NumPy is to do where numbers overflow, looked up anew only when it was changed.
+
+    NumPy 2 keeps it in one object of a context variable, another one for each ``np.errstate``.
+    """
+
+    def __init__(self) -> None:
+        core = getattr(np, "_core", None)
+        self.state = getattr(getattr(core, "umath", None), "_extobj_contextvar", None)
+        self.known: tuple[Any, bool] = (None, False)
+
+    def need_python(self) -> bool:
+        """Say whether NumPy is to raise or to call something where numbers overflow."""
+        state = None if self.state is None else self.state.get()
+        if state is None or self.known[0] is not state:
+            found = any(how in ("raise", "call", "log") for how in np.geterr().values())
+            self.known = state, found
+        return self.known[1]
+
+
+stays_in_python = Errors().need_python
+"""Says whether NumPy is to raise or to call something where numbers overflow."""

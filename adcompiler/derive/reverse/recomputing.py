@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 
 from adcompiler.derive.reverse.base import ReverserBase, rename
@@ -67,14 +68,16 @@ class Recomputer(ReverserBase):
         return False
 
     def is_read_again(self, let: Let) -> bool:
-        """Say whether a statement reads an element of an argument, or adds or multiplies such."""
+        """Say whether a statement reads an element of an argument, or is a polynomial of such."""
         if not self.lasting or not isinstance(self.s.unit.type(let.target), t.Scalar):
             return False
         match let.rhs:
             case Item(obj, _):
                 return obj in self.lasting and isinstance(self.s.unit.type(obj), t.Array)
             case Call(func=Const(value=function), args=args, kwargs=()):
-                return function in RING and all(
+                exponent = unstar(args[-1]) if function is operator.pow else None
+                is_square = isinstance(exponent, Const) and exponent.value == 2
+                return (is_square or function in RING) and all(
                     isinstance(self.s.unit.type(unstar(arg)), t.Scalar) for arg in args)
         return False
 
