@@ -108,11 +108,11 @@ class NotFiniteError(ADError, ArithmeticError):
 class UncoveredError(ADError, NotImplementedError):
     """What the rule of a function does not cover, as turns out when the derivative runs."""
 
-    def __init__(self, problem: str, place: str, text: str) -> None:
+    def __init__(self, problem: str, place: str = "", text: str = "") -> None:
         self.parts = problem, place, text
+        where = f"{place}: {problem}\n    {text}" if place else problem
         super().__init__(
-            f"{place}: {problem}\n    {text}\n"
-            "  instead: use other arguments, or register a rule of your own\n"
+            f"{where}\n  instead: use other arguments, or register a rule of your own\n"
             f"  see {LIMITATIONS}#missing-rule"
         )
 

@@ -201,14 +201,16 @@ class Rewriter:
         return None if made is None else plain(made.args[0])
 
     def is_float(self, atom: Atom) -> bool:
-        """Say whether ``atom`` is a float, a complex number, or an array of these.
+        """Say whether ``atom`` is a float or an array of floats.
 
-        In a sweep one that may be an int as well counts as one.
+        In a sweep a complex number counts as one, and what may be an int as well. Elsewhere it does
+        not: products of complex numbers, even by 1 or -1, give zeros another sign.
         """
         type_ = self.unit.type(atom)
         if isinstance(type_, t.Scalar) and not type_.exact and not self.sweep:
             return False
-        return isinstance(type_, (t.Scalar, t.Array)) and type_.kind in ("float", "complex")
+        kinds = ("float", "complex") if self.sweep else ("float",)
+        return isinstance(type_, (t.Scalar, t.Array)) and type_.kind in kinds
 
     def may_stand_for(self, atom: Atom) -> bool:
         """Say whether ``atom`` may replace an equal value: arrays stay objects of their own."""

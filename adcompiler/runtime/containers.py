@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.errors import UncoveredError
 from adcompiler.runtime.indexing import own
 from adcompiler.runtime.structure import MISSING, zeros_like
 
@@ -19,7 +20,7 @@ def not_callable(name: str) -> Callable[..., Any]:
     """
 
     def function(*_: Any, **__: Any) -> Any:
-        raise NotImplementedError(f"{name}() is called where its derivative was not compiled")
+        raise UncoveredError(f"{name}() is called where its derivative was not compiled")
 
     function.__name__ = function.__qualname__ = name
     return function

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.ndimage
+import scipy.sparse.linalg
 import scipy.special
 
 from adcompiler.errors import UncoveredError
@@ -161,3 +162,29 @@ def turned(x):
 
 def test_axes_of_a_line_may_be_a_number():
     np.testing.assert_allclose(grad(turned)(LINE), 2.0 * LINE)
+
+
+def through_an_operator(x):
+    operator = scipy.sparse.linalg.LinearOperator((3, 3), matvec=lambda v: 2.0 * v)
+    return np.sum(operator @ x)
+
+
+def test_functions_that_a_library_keeps_are_refused_where_it_calls_them():
+    with pytest.raises(ADError, match="where its derivative was not compiled"):
+        grad(through_an_operator)(LINE)
+
+
+def below_the_cut(x):
+    return np.sum(np.imag(np.sqrt(x.astype(complex) * -1)))
+
+
+def along_the_cut(x):
+    z = np.conj(-x.astype(complex) * 1.0) * 1.0
+    return np.sum(np.imag(np.sqrt(z)))
+
+
+@pytest.mark.parametrize("f", [below_the_cut, along_the_cut])
+def test_products_of_complex_numbers_keep_the_signs_of_zeros(f):
+    value, g = value_and_grad(f)(LINE)
+    assert value == pytest.approx(f(LINE))
+    np.testing.assert_allclose(g, np.sign(f(LINE)) * 0.5 / np.sqrt(LINE))
