@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.errors import ADError
 
-class AliasedError(ValueError):
+
+class AliasedError(ADError, ValueError):
     """Arguments share storage, and one of them is written into.
 
     ``same`` lists the positions of arguments that are one object, later and earlier, if sharing is

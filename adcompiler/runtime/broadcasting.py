@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.errors import ADError
 from adcompiler.errors import ArgumentsError
 from adcompiler.runtime.records import is_record, part, record, state_of
 
 
-class StretchedError(ValueError):
+class StretchedError(ADError, ValueError):
     """Operands are stretched against one another by broadcasting, which was not expected.
 
     Emitted code for operands of equal shapes says so with ``same_shape``; when it is not so, the

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.errors import UncoveredError
+from adcompiler.errors import ADError, UncoveredError
 from adcompiler.runtime.indexing import own
 from adcompiler.runtime.structure import MISSING, zeros_like
 
@@ -177,7 +177,7 @@ def check_assigned(value: Any, name: str, outer: bool = False) -> None:
         raise unbound(name, outer)
 
 
-class RebindError(TypeError):
+class RebindError(ADError, TypeError):
     """An in-place operator would write into a value whose type was not known when compiling."""
 
 

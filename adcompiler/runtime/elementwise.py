@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.errors import ADError
+
 
 
 def log_of_base(x: Any) -> Any:
@@ -49,7 +51,7 @@ def phase(z: Any) -> Any:
     return z / np.where(size == 0, 1.0, size)
 
 
-class NotRealError(TypeError):
+class NotRealError(ADError, TypeError):
     """A power is complex where the derivative was compiled for real numbers."""
 
 

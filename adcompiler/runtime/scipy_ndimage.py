@@ -123,8 +123,10 @@ def edge_adjoint(g: Any, axis: int, mode: Any, across: Sequence[float]) -> Any:
 
 
 def laplace_adjoint(g: Any, mode: Any, axes: Any) -> Any:
-    """Return the cotangent of the array for ``scipy.ndimage.laplace``."""
-    chosen = axes_of(axes, g.ndim)
+    """Return the cotangent of the array for ``scipy.ndimage.laplace``, which needs axes."""
+    chosen = axes_of(axes, np.ndim(g))
+    if not chosen:
+        return np.array(g)
     return sum(
         (along_axis_adjoint(g, (1.0, -2.0, 1.0), axis, m)
          for axis, m in zip(chosen, each(mode, len(chosen)), strict=True)),
@@ -134,7 +136,9 @@ def laplace_adjoint(g: Any, mode: Any, axes: Any) -> Any:
 
 def gaussian_laplace_adjoint(g: Any, sigma: Any, mode: Any, axes: Any, truncate: float) -> Any:
     """Return the cotangent of the array for ``scipy.ndimage.gaussian_laplace``."""
-    chosen = axes_of(axes, g.ndim)
+    chosen = axes_of(axes, np.ndim(g))
+    if not chosen:
+        return np.array(g)
     total = np.zeros_like(g)
     for i in range(len(chosen)):
         order = [2 if i == j else 0 for j in range(len(chosen))]

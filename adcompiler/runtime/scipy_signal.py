@@ -19,6 +19,7 @@ def in_full(g: Any, shape: tuple[int, ...], other: tuple[int, ...], mode: str, a
     ``shape`` and ``other`` are those of the operands; along the other axes they are broadcast.
     ``later`` is the part of the same shape that a correlation keeps.
     """
+    g = np.asarray(g)
     full = list(g.shape)
     for axis in axes:
         full[axis] = shape[axis] + other[axis] - 1

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.errors import ADError
 from adcompiler.runtime.broadcasting import project
 from adcompiler.runtime.gathering import take_adjoint
 
 
-class CopiedError(ValueError):
+class CopiedError(ADError, ValueError):
     """A reshape made a copy of an array where the compiled code relies on a view."""
 
 

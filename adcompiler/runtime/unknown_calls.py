@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.errors import ADError
 from adcompiler.runtime.indexing import own
 
 Place = int | str
 
 
-class WrittenError(RuntimeError):
+class WrittenError(ADError, RuntimeError):
     """A function that is not compiled wrote into something that it was not expected to write."""
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.ndimage
+import scipy.signal
 import scipy.sparse.linalg
 import scipy.special
 
@@ -188,3 +189,16 @@ def test_products_of_complex_numbers_keep_the_signs_of_zeros(f):
     value, g = value_and_grad(f)(LINE)
     assert value == pytest.approx(f(LINE))
     np.testing.assert_allclose(g, np.sign(f(LINE)) * 0.5 / np.sqrt(LINE))
+
+
+def flat_laplace(x):
+    return 2.0 * float(scipy.ndimage.gaussian_laplace(x, 0.3)) + 3.0 * scipy.ndimage.laplace(x)
+
+
+def product(x):
+    return scipy.signal.convolve(x, 0.3) + scipy.signal.correlate(0.4, x)
+
+
+def test_filters_of_numbers():
+    assert grad(flat_laplace)(0.6) == pytest.approx(5.0)
+    assert grad(product)(0.6) == pytest.approx(0.7)
