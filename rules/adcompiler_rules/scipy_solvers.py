@@ -279,6 +279,8 @@ def cho_factor_rule(a, lower=False, overwrite_a=False, check_finite=True):
     """As ``scipy.linalg.cholesky``; the other triangle of the result is that of ``a``, or zero."""
     if np.ndim(a) != 2:
         raise NotImplementedError("scipy.linalg.cho_factor has a rule for single matrices")
+    if np.ndim(lower) > 0:
+        raise NotImplementedError("scipy.linalg.cho_factor takes one truth value for lower=")
     y = cho_factor(a, lower=lower, check_finite=check_finite)
 
     def cho_factor_pullback(dy):
@@ -318,6 +320,8 @@ def cholesky(a, lower=False, overwrite_a=False, check_finite=True):
     """The cotangent is triangular: one triangle is read, and the real part of its diagonal."""
     if np.ndim(a) != 2:
         raise NotImplementedError("scipy.linalg.cholesky has a rule for single matrices")
+    if np.ndim(lower) > 0:
+        raise NotImplementedError("scipy.linalg.cholesky takes one truth value for lower=")
     y = scipy.linalg.cholesky(a, lower=lower, check_finite=check_finite)
 
     def cholesky_pullback(dy):

@@ -148,6 +148,9 @@ def convolution_matrix(a, n, mode="full"):
     call(rng.normal(size=(2, 3))),
 ])
 def block_diag(*arrs):
+    for x in arrs:
+        if np.ndim(x) > 2:
+            raise NotImplementedError("scipy.linalg.block_diag has a rule for single matrices")
     y = scipy.linalg.block_diag(*arrs)
 
     def block_diag_pullback(dy):

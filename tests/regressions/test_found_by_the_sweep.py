@@ -75,6 +75,21 @@ def test_matrix_equations_of_numbers_are_refused(f):
         grad(f)(0.6)
 
 
+def blocks(x):
+    return np.sum(scipy.linalg.block_diag(x))
+
+
+def triangle(x):
+    return np.sum(scipy.linalg.cholesky(x, LINE))
+
+
+def test_stacks_and_lines_where_one_matrix_and_one_flag_are_meant():
+    with pytest.raises(ADError, match="single matrices"):
+        grad(blocks)(np.ones((2, 3, 4)))
+    with pytest.raises(MissingRuleError, match="one truth value"):
+        grad(triangle)(np.eye(3))
+
+
 def least(x):
     return np.sum(scipy.ndimage.percentile_filter(x, 0, 1, mode="full"))
 

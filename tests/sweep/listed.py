@@ -17,6 +17,7 @@ LISTED: dict[str, str] = {
     "scipy.linalg.det(float64[3, 3] of": RANK,
     "numpy.linalg.qr(float64[3, 4] of": RANK,
     "scipy.linalg.orthogonal_procrustes(float64[3, 3] of": RANK,
+    "scipy.linalg.qr(float64[3, 4] of": RANK,
     "numpy.linalg.svd(float64[1, 4]": BASIS,
     "numpy.linalg.svd(list(": BASIS,
     "scipy.ndimage.standard_deviation(float64[1])": "the square root of a zero",
