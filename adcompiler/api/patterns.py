@@ -107,7 +107,7 @@ class Patterns:
     def written(self, request: Request) -> Compiled:
         """Return the pattern program that is asked for."""
         target = request.function
-        unit, typed = typed_function(Unit(root=target), lower(target), request)
+        unit, typed = typed_function(request.unit(), lower(target), request)
         refuse(unit)
         params = tuple(Param(var, 1) for var in (*typed.params, *unit.relied.captured.values()))
         written = [it for it in typed.written if it.var in typed.params]

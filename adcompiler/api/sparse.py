@@ -20,6 +20,7 @@ from adcompiler.api.grad import Argnums, Derivative
 from adcompiler.api.patterns import Watched, watched_pattern
 from adcompiler.api.seeds import MAX_NUMBERS
 from adcompiler.api.sparse_source import SparseModule
+from adcompiler.cache.keys import unspelled
 from adcompiler.dispatch import AtPoint, Compiled, Options
 from adcompiler.dispatch.written import as_written, sees_calls
 from adcompiler.ops.registry import REGISTRY
@@ -175,7 +176,14 @@ class SparseDerivative:
         if any(self.form.specialisations.parts):
             raise TypeError("sparse derivatives are with respect to whole arguments")
         self.written: dict[Any, Self] | None = {} if sees_calls(function) else None
+        self.__signature__ = self.form.__signature__
         REGISTRY.watch(self)
+
+    def __reduce__(self) -> Any:
+        name = getattr(self, "__qualname__", "")
+        if name and unspelled(f"{self.__module__}:{name}") is self:
+            return name  # pickled by its name, as functions are
+        return type(self), (self.primal, self.argnums, self.kind, self.order)
 
     def as_called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Self:
         """Return the derivative for calls that are written like this one."""

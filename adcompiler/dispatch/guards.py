@@ -195,7 +195,7 @@ def attribute_test(owner: Any, names: list[str], value: Any) -> Test:
 def same(namespace: Namespace, expression: str, value: Any) -> str:
     """Return a test that an expression gives ``value``, or for data a value of its type."""
     type_ = type_of(value)
-    if isinstance(type_, t.Static):
+    if isinstance(type_, t.Static) and not isinstance(value, types.MethodType):
         return f"{expression} is {namespace.name(value)}"
     return type_test(namespace, expression, type_)
 

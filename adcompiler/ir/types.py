@@ -9,6 +9,7 @@ import logging
 import pathlib
 import random
 import re
+import types as python_types
 from dataclasses import dataclass
 from typing import Any
 
@@ -218,9 +219,16 @@ OPTIONS = (str, bool, int)
 
 
 def same_static(a: Any, b: Any) -> bool:
-    """Say whether two compile-time values are the same: identical, or equal dtypes or options."""
+    """Say whether two compile-time values are the same.
+
+    They are identical, equal dtypes or options, or one method of one class, which is a new object
+    each time that it is asked for.
+    """
     if a is b:
         return True
+    if isinstance(a, python_types.MethodType) and isinstance(a.__self__, type):
+        return isinstance(b, python_types.MethodType) and (
+            a.__self__ is b.__self__ and a.__func__ is b.__func__)
     if type(a) in OPTIONS:
         return type(a) is type(b) and bool(a == b)
     return isinstance(a, np.dtype) and isinstance(b, np.dtype) and a == b

@@ -69,10 +69,13 @@ def owned_residuals(
     }
 
     foreign |= {root for root in storage_of(value, shared) if is_mutable(unit.type(root))}
+    changed = {st.rhs.args[0] for st in forward if gives_back(st)}  # type: ignore[union-attr]
     copies: dict[Var, Atom] = {}
     with s.writing_to([]) as out:
         for var in saved:
-            if holds_arrays(unit.type(var)) and storage_of(var, shared) & foreign:
+            if (holds_arrays(unit.type(var)) and storage_of(var, shared) & foreign) or (
+                var in changed and isinstance(unit.type(var), t.Object)
+            ):
                 copies[var] = copied(s, var, primal.origin)
     end = next((i for i, st in enumerate(forward) if gives_back(st)), len(forward))
     forward[end:end] = out

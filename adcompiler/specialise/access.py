@@ -21,7 +21,7 @@ from adcompiler.specialise.objects import (
     attribute_of_instance, call_raw, class_data, dict_owner, field_of, find_raw,
     namedtuple_attribute, super_attribute,
 )
-from adcompiler.specialise.result_types import ResultTypes
+from adcompiler.specialise.result_types import ResultTypes, cut_out
 from adcompiler.typed.tables import Path
 from adcompiler.typed.values import (
     MAX_FIELDS, CannotStandInError, foreign_array, stand_in, try_types, type_of,
@@ -167,9 +167,9 @@ class Access(ResultTypes):
         """Write a constant subscript of a value made of ``elements``; None if it has no such."""
         if isinstance(key, int) and -len(elements) <= key < len(elements):
             return elements[key]
-        if isinstance(key, slice):
+        if isinstance(key, slice) and (part := cut_out(elements, key)) is not None:
             kind = "list" if isinstance(self.unit.type(obj), t.List) else "tuple"
-            return self.pack(kind, elements[key], name, origin)
+            return self.pack(kind, part, name, origin)
         return None
 
     # -- attributes ----------------------------------------------------------------------------

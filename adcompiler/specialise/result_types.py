@@ -163,8 +163,8 @@ class ResultTypes(Writer):
             case t.Tuple(items):
                 if isinstance(known, int) and -len(items) <= known < len(items):
                     return items[known]
-                if isinstance(known, slice):
-                    return t.Tuple(items[known])
+                if isinstance(known, slice) and (part := cut_out(items, known)) is not None:
+                    return t.Tuple(part)
                 if isinstance(self.unit.type(index), t.SliceType):
                     return t.UNKNOWN
                 return item_type(type_)
@@ -236,6 +236,14 @@ def stand_in_type_index(type_: t.Type, n: int) -> Any:
     if isinstance(type_, t.Array) and type_.kind == "int":
         return np.zeros((n,) * type_.ndim, type_.dtype)
     return 0 if is_integer(t.as_index(type_)) else stand_in(type_, n)
+
+
+def cut_out(items: tuple[Any, ...], key: slice) -> tuple[Any, ...] | None:
+    """Return ``items[key]``, None if that raises."""
+    try:
+        return items[key]
+    except (TypeError, ValueError):  # bounds that are no integers, or a step of 0
+        return None
 
 
 def item_type(type_: t.Type) -> t.Type:

@@ -100,6 +100,10 @@ class Shapes(Variables):
         self, known: Facts, args: list[Any], kwargs: dict[str | None, Atom]
     ) -> ShapeClass | None:
         """Return the shape class of a result by what is said of the function called."""
+        if known.shape is not None and args and not isinstance(
+            self.type(args[0]), (t.Array, t.Scalar)
+        ):
+            return None  # a list or tuple, which has a shape that is not known
         match known.shape:
             case "reduced" if len(args) in (1, 2):
                 return self.reduced(args, kwargs)

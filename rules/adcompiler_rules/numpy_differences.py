@@ -120,7 +120,8 @@ def trapezoid_samples(rng: np.random.Generator) -> list[Call]:
         call(y[0]), call(y), call(y, axis=0), call(y[0], dx=0.5), call(y, None, 0.3, 0),
         call(y[0], np.sort(rng.normal(size=4))), call(y, np.sort(rng.normal(size=4))),
         call(y, np.sort(rng.normal(size=3)), axis=0), call(y, rng.normal(size=(3, 4)), axis=0),
-        call(y, rng.normal(size=(3, 4))), call(y[0, :1]), call([0.5, 1.5, 1.0], dx=0.5),
+        call(y, rng.normal(size=(3, 4))), call(y[0, :1]), call(y[0, :0]), call(y[:, :0], axis=1),
+        call(y[0, :0], np.zeros(0)), call([0.5, 1.5, 1.0], dx=0.5),
         call(y[0], dx=rng.uniform(0.5, 1.0, 3)), call(y[0] + 1j * y[1]),
         call(y[0], [0.0, 0.5, 2.0, 2.5]), call(y + 1j, rng.normal(size=4)),
     ]
@@ -137,8 +138,9 @@ def trapezoid_rule(y, x=None, dx=1.0, axis=-1):
 
     def trapezoid_pullback(dout):
         heights = np.asarray(y) if axis == -1 or np.ndim(y) == 1 else np.moveaxis(y, axis, -1)
+        count = np.shape(heights)[-1]
         if x is None:
-            steps = dx * np.ones(np.shape(heights)[-1] - 1, np.asarray(dout).real.dtype)
+            steps = dx * np.ones(max(count - 1, 0), np.asarray(dout).real.dtype)
         elif axis == -1 or np.ndim(x) == 1:
             steps = np.diff(x)
         else:
@@ -146,13 +148,13 @@ def trapezoid_rule(y, x=None, dx=1.0, axis=-1):
         none = np.zeros((*np.shape(steps)[:-1], 1), steps.dtype)
         padded = np.concatenate((none, steps, none), -1)
         slope = 0.5 * np.expand_dims(dout, -1)
-        dheights = slope * np.conj(padded[..., 1:] + padded[..., :-1])
+        dheights = slope * np.conj(padded[..., 1:] + padded[..., :-1])[..., :count]
         dsteps = slope * np.conj(heights[..., 1:] + heights[..., :-1])
         dy = dheights if axis == -1 or np.ndim(y) == 1 else np.moveaxis(dheights, -1, axis)
         if x is None:
             return project(dy, y), None, project(dsteps, dx)
         zero = np.zeros((), dsteps.dtype)
-        dlast = -np.diff(dsteps, prepend=zero, append=zero)
+        dlast = -np.diff(dsteps, prepend=zero, append=zero)[..., :count]
         dx_points = dlast if axis == -1 or np.ndim(x) == 1 else np.moveaxis(dlast, -1, axis)
         return project(dy, y), project(dx_points, x), None
 

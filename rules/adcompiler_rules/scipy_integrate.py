@@ -51,6 +51,7 @@ def simpson(y, x=None, *, dx=1.0, axis=-1):
     call(rng.normal(size=5), grid(rng, 5), initial=0),
     call(rng.normal(size=(2, 4)), np.stack((grid(rng, 4), grid(rng, 4)))),
     call(complex_normal(rng, 5), grid(rng, 5)),
+    call(rng.normal(size=1)),
 ])
 def cumulative_trapezoid(y, x=None, dx=1.0, axis=-1, initial=None):
     """The sums of the cotangents from the end on are those of the areas between the samples."""
@@ -69,7 +70,7 @@ def cumulative_trapezoid(y, x=None, dx=1.0, axis=-1, initial=None):
         else:
             widths = np.diff(np.moveaxis(np.asarray(x), axis, -1))
         halves = 0.5 * areas * np.conj(widths)
-        nothing = np.zeros_like(halves[..., :1])
+        nothing = np.zeros_like(samples[..., :1], dtype=halves.dtype)
         dy = np.concatenate((halves, nothing), -1) + np.concatenate((nothing, halves), -1)
         dy = like(np.moveaxis(dy, -1, axis), y)
         along = areas * np.conj(means)

@@ -49,6 +49,42 @@ def test_the_shape_of_the_tangent_of_a_forward_rule_is_checked():
     assert np.array_equal(jacfwd(tripled)(np.ones(2)), 3.0 * np.eye(2))
 
 
+def totalled(x):
+    return np.sum(x * x)
+
+
+def row(dy):
+    return np.ones((1, 3)) * dy
+
+
+def column(dy):
+    return np.ones((3, 1)) * dy
+
+
+def longer(dy):
+    return np.ones(5) * dy
+
+
+def number(dy):
+    return 2.0 * dy
+
+
+@pytest.mark.parametrize("pullback", [row, column, longer, number])
+def test_the_shape_of_a_cotangent_is_checked_in_forward_mode_too(pullback):
+    adcompiler.rrule(totalled)(lambda x: (np.sum(x * x), pullback))
+    x = np.ones(3)
+    try:
+        for call in (
+            lambda: grad(lambda x: totalled(x) * 2.0)(x), lambda: vjp(totalled, x)[1](1.0),
+            lambda: jvp(totalled, (x,), (x,)), lambda: jacfwd(lambda x: totalled(x) * 2.0)(x),
+            lambda: adcompiler.linearize(totalled, x)[1](x),
+        ):
+            with pytest.raises(adcompiler.ADError, match="gives a cotangent of shape"):
+                call()
+    finally:
+        REGISTRY.remove(totalled)
+
+
 def with_jacobian_pattern(x):
     pattern = adcompiler.jacobian_sparsity(lambda v: v * v, x)
     return np.sum(x * pattern.nnz)

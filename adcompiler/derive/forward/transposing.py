@@ -28,7 +28,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.regions import COLLECTED, ITEM, LAST, SKIPS
 from adcompiler.ir.visit import substitute_block, walk, with_blocks
 from adcompiler.ops.registry import REGISTRY, Rule, hashable
-from adcompiler.runtime import as_tangent, project, unbroadcast
+from adcompiler.runtime import as_tangent, project, unbroadcast, zeros_like
 from adcompiler.runtime.regions import check_shape
 from adcompiler.runtime.shaping import read_order
 from adcompiler.specialise.calls.binding import at_origin
@@ -57,6 +57,9 @@ def transposed(
         pulled = applied.pull_back(s, dy, origin)
     checks = [statement for statement in linear if is_check(statement)]
     linear = [statement for statement in linear if not is_check(statement)]
+    if checks:  # what is transposed says nothing about the shapes that the pullback gives
+        zeros = Call(Const(zeros_like), (result,))
+        applied.pull_back(s, s.let(zeros, unit.type(dy), "zeros", origin), origin)
     seeds = [
         (g, dx) for x, g in pulled if isinstance(g, Var) and (dx := tangent(x)) is not None
     ]

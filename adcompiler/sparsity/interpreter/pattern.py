@@ -74,6 +74,11 @@ def leaves(value: Any) -> Iterator[Any]:
         yield from leaves(list(value.values()))
     elif is_record(value):
         yield from leaves(list(state_of(value).values()))
+    elif value is not None and not isinstance(value, (str, bytes, range, slice, set, frozenset)):
+        raise Refusal(
+            f"a result that is, or holds, a value of class {type(value).__name__}",
+            "a result of numbers, arrays and containers of them",
+        )
 
 
 def pairs_of(relation: Relation, size: int) -> tuple[Positions, Positions]:

@@ -153,10 +153,13 @@ def call_derivative(
             origin, "* of a sequence whose length is not known when compiling",
             "pass the arguments one by one, or the sequence itself", "star-arguments",
         )
-    if s.unit.settings.derive is None or any(
-        atom is UNDEF for atom in (function, *args, *kwargs.values())
-    ):
+    if any(atom is UNDEF for atom in (function, *args, *kwargs.values())):
         return UNDEF
+    if s.unit.settings.derive is None:
+        return s.reject(
+            origin, "a derivative inside of code that is only looked at",
+            "write out what it computes", "higher-order",
+        )
     result: Atom = s.unit.settings.derive(
         s, wanted, function, args, kwargs, origin, name, tangents
     )
