@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.exceptions import AxisError
@@ -20,6 +20,7 @@ from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.values import CannotStandInError, on_stand_ins, stand_in, try_types
 
+Items = TypeVar("Items", bound=Sequence[Any])
 POWERS = frozenset({pow, operator.pow, operator.ipow})
 
 
@@ -238,10 +239,10 @@ def stand_in_type_index(type_: t.Type, n: int) -> Any:
     return 0 if is_integer(t.as_index(type_)) else stand_in(type_, n)
 
 
-def cut_out(items: tuple[Any, ...], key: slice) -> tuple[Any, ...] | None:
+def cut_out(items: Items, key: slice) -> Items | None:
     """Return ``items[key]``, None if that raises."""
     try:
-        return items[key]
+        return items[key]  # type: ignore[return-value]
     except (TypeError, ValueError):  # bounds that are no integers, or a step of 0
         return None
 

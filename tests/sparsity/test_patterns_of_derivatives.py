@@ -76,19 +76,15 @@ def test_sparse_derivatives_of_sparse_derivatives_are_refused() -> None:
                 outer(inner(neighbours))(X)
 
 
-class Strange:
-    __slots__ = ("held",)
+STRANGE = object()
 
 
 def gives_something_else(x: Any) -> Any:
     return STRANGE
 
 
-STRANGE = Strange()
-
-
 def test_results_of_which_nothing_is_known_are_refused() -> None:
-    with pytest.raises(UnsupportedError, match="a value of class Strange"):
+    with pytest.raises(UnsupportedError, match="a value of class object"):
         jacobian_sparsity(gives_something_else, X)
 
 

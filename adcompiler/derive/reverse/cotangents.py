@@ -20,6 +20,7 @@ from adcompiler.runtime import add, add_at, project, zeros_like
 from adcompiler.runtime.records import is_record_class
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.specialise.objects import NAMESPACE, make_record
+from adcompiler.specialise.result_types import cut_out
 
 HAVE_STORAGE = (t.Array, t.List, t.Dict, t.Unknown)
 """Types whose values are written into in place where the sweep owns them."""
@@ -180,7 +181,7 @@ class Cotangents:
                 self.accumulate_part(obj, key % len(type_.items), g, origin)
                 return
             if isinstance(type_, t.Tuple) and isinstance(key, slice):
-                for k, position in enumerate(range(len(type_.items))[key]):
+                for k, position in enumerate(cut_out(range(len(type_.items)), key) or ()):
                     if t.may_vary(type_.items[position]):
                         part = self.s.item(g, Const(k), origin)
                         self.accumulate_part(obj, position, part, origin)
