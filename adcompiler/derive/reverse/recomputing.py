@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 
 from adcompiler.derive.reverse.base import ReverserBase, rename
@@ -12,7 +11,7 @@ from adcompiler.ir.nodes import (
     Atom, Block, Call, Const, Item, Let, Pack, Slice, Star, Statement, Var, operands, substitute,
     unstar,
 )
-from adcompiler.ir.operators import RING, WHOLE
+from adcompiler.ir.operators import RING, SIGNS, WHOLE
 from adcompiler.ir.visit import free_variables
 
 class Recomputer(ReverserBase):
@@ -75,7 +74,7 @@ class Recomputer(ReverserBase):
             case Item(obj, _):
                 return obj in self.lasting and isinstance(self.s.unit.type(obj), t.Array)
             case Call(func=Const(value=function), args=args, kwargs=()):
-                exponent = unstar(args[-1]) if function is operator.pow else None
+                exponent = unstar(args[-1]) if SIGNS.get(function) == "**" else None
                 is_square = isinstance(exponent, Const) and exponent.value == 2
                 return (is_square or function in RING) and all(
                     isinstance(self.s.unit.type(unstar(arg)), t.Scalar) for arg in args)
