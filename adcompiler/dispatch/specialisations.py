@@ -256,7 +256,7 @@ class Specialisations:
             *texts,
         )
         key = primary_key(self.target.function, request)
-        for entry in store.candidates(key):
+        for entry in sorted(store.candidates(key), key=is_sealed, reverse=True):
             loaded = self.load(entry, types_, equal_shapes, same)
             if loaded is not None:
                 return loaded
@@ -330,7 +330,7 @@ class Specialisations:
         def found(path: Any) -> Any:
             return resolve(self.target.function, map(tuple, path), arguments)
 
-        sealed = not REGISTRY.has_loaded and manifest["seal"] == (seal() or "broken")
+        sealed = is_sealed(entry)
         facts = {}
         for path, wanted, name in manifest["facts"]:
             value = found(path)
@@ -392,6 +392,11 @@ class Specialisations:
         tests = guard(self.target.function, facts, self.arguments(types_))
         return Compiled(
             entry, call, text, path, types_, tests, report, captured, run, tier=tier)
+
+
+def is_sealed(entry: Entry) -> bool:
+    """Say whether the rules that a kept entry was compiled under hold without being looked at."""
+    return not REGISTRY.has_loaded and entry.manifest["seal"] == (seal() or "broken")
 
 
 def cell_contents(cell: Any) -> Any:

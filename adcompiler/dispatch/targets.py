@@ -21,6 +21,9 @@ from adcompiler.specialise.calls.libraries import is_library
 from adcompiler.typed.derivatives import is_derivative
 
 
+BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
 @dataclass(frozen=True)
 class Target:
     """The Python function that is compiled for a callable, and the arguments it always gets."""
@@ -43,6 +46,11 @@ class Target:
 
     def bound(self, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """Return the values of all parameters, defaults as they are now among them."""
+        parameters = self.signature.parameters.values()
+        if not kwargs and len(args) == len(parameters) and all(
+            p.kind in BY_POSITION for p in parameters
+        ):
+            return tuple(args)
         given = self.signature.bind(*args, **kwargs).arguments
         empty: dict[Any, Any] = {inspect.Parameter.VAR_POSITIONAL: (),
                                  inspect.Parameter.VAR_KEYWORD: {}}

@@ -114,8 +114,11 @@ class Registry:
     def add(self, rule: Rule) -> None:
         """Register ``rule``; it takes precedence over earlier ones for the same types.
 
-        A forward rule that stood alone goes with it.
+        A forward rule that stood alone goes with it. Those of packages are earlier ones, so they
+        are loaded now.
         """
+        if self._loader != threading.get_ident():
+            self._load_for(rule.function)
         with self._tables:
             rules = list(self._rules.get(rule.function, ()))
             for other in rules:

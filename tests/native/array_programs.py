@@ -163,6 +163,39 @@ def relax(u, f):
     return np.sum(u * u)
 
 
+def chain(x, y):
+    a = x * y + 2.0 * x
+    b = a * a - y
+    return np.sum(b / (1.0 + x * x) * a - 0.5 * b * y)
+
+
+def overwritten(x, steps):
+    u, v = x.copy(), x * 0.0
+    for _ in range(steps):
+        flux = 0.5 * u * u
+        u[1:-1] = u[1:-1] - 0.1 * (flux[2:] - flux[:-2]) + 0.01 * v[1:-1]
+        v = u * v + flux
+        u[0] = v[-1]
+        flux[2:] += u[:-2] * v[2:]
+        u, v = v, u + flux
+    return np.sum(u * v)
+
+
+def rolled(A, k):
+    around = np.roll(A, 1, 0) + np.roll(A, -k, axis=1) - np.roll(A[0], k) * 2.0
+    return np.sum(around * A * A)
+
+
+def stretched(A, x):
+    rows = x * x + 1.0
+    scaled = A / rows - rows[:, None] * A
+    return np.sum(scaled * scaled) + np.sum(rows)
+
+
+def cubes(x):
+    return np.sum(x**3 * x) + np.sum((x[1:] - x[:-1]) ** 3)
+
+
 _rng = np.random.default_rng(7)
 _A, _x = _rng.normal(size=(4, 4)), _rng.normal(size=7)
 _index = np.array([0, 3, 3, -1, 2])
@@ -174,10 +207,12 @@ EXACT = {
     scatters: (_x, _index), stores_rows: (_A, _index), adds_once: (_x, _index), masks: (_x,),
     masks_of_matrices: (_A,), alternating: (_x, 3), over_rows: (_A,),
     unpacked: (_x, 4), rows_unpacked: (_A,), strides: (_x, 3), relax: (_x, _rng.normal(size=7)),
+    chain: (_x, _rng.normal(size=7)), overwritten: (0.3 * _x, 3), rolled: (_A, 2),
+    stretched: (_A, _A[0]),
 }
 """Programs of which both backends give the same bits, and arguments."""
 ROUNDED = {
-    shapes: (_x,),
+    shapes: (_x,), cubes: (_x,),
     squares_of_products: (_rng.normal(size=(3, 4)),), library: (_A, _rng.normal(size=5)),
     two_layers: (_rng.normal(size=(5, 3)), _rng.normal(size=(4, 5)), _rng.normal(size=3)),
 }
