@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.errors import ADError
-from adcompiler.errors import ArgumentsError
+from adcompiler.errors import ADError, ArgumentsError
 from adcompiler.runtime.records import is_record, part, record, state_of
+from adcompiler.runtime.structure import zeros_like
 
 
 class StretchedError(ADError, ValueError):
@@ -71,6 +71,8 @@ def project(g: Any, x: Any) -> Any:
     if g is None:
         return None
     if isinstance(x, (tuple, list)):
+        if isinstance(g, (int, float)) and g == 0:  # of what is not chosen
+            g = zeros_like(x)
         if len(g) != len(x):
             raise ArgumentsError(
                 f"a cotangent of {len(g)} items for a {type(x).__name__} of {len(x)}: an operator "

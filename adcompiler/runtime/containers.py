@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.errors import ADError, UncoveredError
+from adcompiler.errors import ADError, ArgumentsError, UncoveredError
 from adcompiler.runtime.indexing import own
 from adcompiler.runtime.structure import MISSING, zeros_like
 
@@ -68,7 +68,7 @@ def repack(parts: Iterable[Any], value: Any, star: int = -1) -> Any:
         dtype = value.dtype if value.dtype.kind in "fc" else np.float64
         return np.array(items, dtype).reshape(value.shape)
     if isinstance(value, dict):
-        raise TypeError("a dict has no cotangents by position")
+        raise ArgumentsError("a dict has no cotangents by position")
     return items if isinstance(value, list) else tuple(items)
 
 
@@ -90,7 +90,7 @@ def same_kind(items: list[Any]) -> None:
         raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
     first, whole = np.asarray(items[0]).dtype, np.asarray(items).dtype
     if first != whole:
-        raise TypeError(
+        raise ArgumentsError(
             f"the first result is {first}, to which np.vectorize and np.apply_along_axis convert "
             f"the others, which are {whole}: return one type, or give `otypes=`"
         )
@@ -140,7 +140,7 @@ def dict_values(table: dict[Any, Any]) -> list[Any]:
 def check_items(items: Any) -> None:
     """Raise TypeError if running over ``items`` gives keys, which carry no derivative."""
     if isinstance(items, Mapping):
-        raise TypeError(
+        raise ArgumentsError(
             "the items of a dict are run over here, or those of something else: compiled code "
             "has to know which. Write `.keys()` or `.values()`, or make a list in both cases"
         )

@@ -15,6 +15,10 @@ class WrongCotangentError(ADError, ValueError):
     """A rule gave a cotangent that is not of the form of its argument."""
 
 
+class ContextError(ADError, RuntimeError):
+    """A context does what the compiled code around it does not expect."""
+
+
 def stop_gradient(x: Any) -> Any:
     """Return ``x`` as a value that carries no derivative: a copy, of arrays and containers."""
     return own(x)
@@ -106,7 +110,7 @@ class passing_on:
 
     def __init__(self, manager: Any) -> None:
         if isinstance(manager, Undifferentiated):
-            raise RuntimeError(
+            raise ContextError(
                 "no_grad() was made elsewhere than in the with statement of a function that is "
                 "differentiated; write `with no_grad():`"
             )
@@ -119,7 +123,7 @@ class passing_on:
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
         if self.exit(self.manager, kind, error, traceback) and kind is not None:
-            raise RuntimeError(
+            raise ContextError(
                 f"{type(self.manager).__name__} swallowed an exception inside a function that is "
                 "differentiated; write try and except instead"
             ) from error

@@ -47,15 +47,26 @@ def spread_adjoint(dy: Sequence[Any], g: Any) -> Any:
 
 
 def share(g: Any, x: Sequence[Any], y: Any) -> Any:
-    """Return the cotangent of ``x`` for ``y = max(x)`` or ``min(x)``: ties share ``g`` evenly."""
+    """Return the cotangent of ``x`` for ``y = max(x)`` or ``min(x)``: ties share ``g`` evenly.
+
+    Of tuples and lists Python returns the first.
+    """
     ties = [item == y for item in x]
+    if isinstance(y, (tuple, list)):
+        place = ties.index(True)
+        return like([g if i == place else zeros_like(item) for i, item in enumerate(x)], x)
     part = g / max(sum(ties), 1)
     return like([part if tie else 0.0 for tie in ties], x)
 
 
 def share_adjoint(dy: Sequence[Any], x: Sequence[Any], y: Any) -> Any:
-    """Return the mean of the items of ``dy`` where those of ``x`` are ``y``; 0.0 if none is."""
+    """Return the mean of the items of ``dy`` where those of ``x`` are ``y``; 0.0 if none is.
+
+    Where they are tuples and lists, it is the first of these.
+    """
     parts = [g for g, item in zip(dy, x, strict=True) if item == y]
+    if isinstance(y, (tuple, list)):
+        return parts[0]
     return sum(parts) / len(parts) if parts else 0.0
 
 

@@ -25,7 +25,8 @@ def _sequence(kind: str) -> Fold:
     def fold(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
         """A sequence of known elements is rebuilt from them."""
         made = s.unit.definition(args[0]) if len(args) == 1 else None
-        if isinstance(made, Call) and is_lazy(made.func):
+        lazy = isinstance(made, Call) and is_lazy(made.func)
+        if lazy or (len(args) == 1 and is_unknown_sequence(s, args[0])):
             items = s.call(Const(listed), args, {}, origin, name)
             return items if kind == "list" else s.call(Const(tuple), [items], {}, origin, name)
         elements = s.unit.elements(args[0]) if len(args) == 1 else ()
@@ -34,6 +35,12 @@ def _sequence(kind: str) -> Fold:
         return s.pack(kind, elements, name, origin)
 
     return fold
+
+
+def is_unknown_sequence(s: Writer, arg: Any) -> bool:
+    """Say whether an argument is of unknown type, and may hold what carries a derivative."""
+    return not isinstance(arg, Star) and isinstance(
+        s.unit.type(arg), t.Unknown) and may_carry(s, arg)
 
 
 FOLDS[tuple] = _sequence("tuple")
