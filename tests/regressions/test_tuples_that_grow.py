@@ -125,7 +125,7 @@ def at_either_end(x):
 
 def as_a_list(x):
     n = len(x) - 1
-    items = list(tuple(x[:n]))
+    items = list(x[:n])
     items.append(items[0] * items[1])
     return sum(v * v for v in items)
 
