@@ -51,10 +51,13 @@ def run(module: str, name: str, log: Path, only: set[int] | None, seen: Cells) -
     function = f"{module}.{name}"
     lost = [r for (f, _), r in seen.items() if f == function and r["status"] in LOST]
     about = {"function": function, "number": -1, "cell": f"{function}: its arguments"}
-    if not lost:
+    if (function, -1) in seen:
+        write(log, **about, status="skipped", detail="the library itself does not come back")
+    elif not lost:
         write(log, **about, status="died", detail="")
     cells = list(cells_of(module, name)) if not lost else []
-    write(log, **about, status="died" if lost and not seen.get((function, 0)) else "begun")
+    if not lost:
+        write(log, **about, status="begun")
     for number, cell in enumerate(cells):
         if (only is not None and number not in only) or (function, number) in seen:
             continue

@@ -276,9 +276,12 @@ def derivatives(
     if any(not same(a, b) for a, b in zip(given, values, strict=True)):
         return Outcome("wrong", "value_and_grad changes an argument")
     before = copy.deepcopy(values)
+    globals_before = {k: x.copy() for k, x in program.space.items() if isinstance(x, np.ndarray)}
     g *= 0
     if any(not same(a, b) for a, b in zip(given, before, strict=True)):
         return Outcome("wrong", "the gradient shares memory with an argument")
+    if any(not same(program.space[name], array) for name, array in globals_before.items()):
+        return Outcome("wrong", "the gradient shares memory with a global")
     late = []
     for name, compute in {
         "jvp": lambda: jvp(f, tuple(copy.deepcopy(values)), (v,), argnums=(i,))[1],
