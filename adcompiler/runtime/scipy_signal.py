@@ -77,6 +77,9 @@ def boundary_positions(n: int, before: int, after: int, mode: str) -> Any:
 
 def extended(x: Any, axis: int, positions: Any, fill: Any) -> Any:
     """Return the elements of ``x`` at ``positions`` along an axis, ``fill`` where there is none."""
+    if not x.shape[axis]:  # nothing but what is filled in
+        shape = (*x.shape[:axis], len(positions), *x.shape[axis:][1:])
+        return np.full(shape, fill, x.dtype)
     taken = np.take(x, np.maximum(positions, 0), axis)
     known = (positions >= 0).reshape(-1, *(1,) * (x.ndim - 1 - axis % x.ndim))
     return taken if known.all() else np.where(known, taken, np.asarray(fill, x.dtype))

@@ -20,7 +20,7 @@ from typing import Any
 
 from tests.sweep.cells import Cell, cells_of, functions
 from tests.sweep.listed import reason
-from tests.sweep.products import check
+from tests.sweep.products import SECONDS, check
 
 LOST = ("died", "slow")
 BAD = ("wrong", "raw", *LOST)
@@ -40,13 +40,14 @@ def write(log: Path, **row: Any) -> None:
         print(json.dumps(row), file=file)
 
 
-def run(module: str, name: str, log: Path, only: set[int] | None, seen: Cells) -> None:
+def run(task: Task, log: Path, seen: Cells, limit: int) -> None:
     """Check the cells of one function, or some of them; each is a row of the log.
 
     Those that this run has seen before it lost a process are left out, and so is what follows one
     that did not end. A process in which a cell did not end is given up. Once a refusal
     took long, the other cells of the function, which need the same, are skipped.
     """
+    module, name, only = task
     costly = 0
     function = f"{module}.{name}"
     lost = [r for (f, _), r in seen.items() if f == function and r["status"] in LOST]
@@ -67,7 +68,7 @@ def run(module: str, name: str, log: Path, only: set[int] | None, seen: Cells) -
             continue
         write(log, **row, status="died", detail="")
         begun = time.process_time()
-        outcome = check(cell)
+        outcome = check(cell, limit)
         costly += outcome.status == "refused" and time.process_time() - begun > COSTLY
         listed = outcome.status in BAD and reason(cell)
         status = "listed" if listed else outcome.status
@@ -78,25 +79,26 @@ def run(module: str, name: str, log: Path, only: set[int] | None, seen: Cells) -
     write(log, function=function, status="done")
 
 
-def in_processes(chosen: list[Task], log: Path, seconds: float) -> None:
+def in_processes(chosen: list[Task], log: Path, seconds: float, limit: int) -> None:
     """Run functions of the sweep, some of them in each process; go on behind one that ends it."""
     begun, left, start = time.monotonic(), chosen, log.stat().st_size
     seen: Cells = {}
     while left and time.monotonic() - begun < seconds:
-        in_a_process(left[:BATCH], log, seen)
+        in_a_process(left[:BATCH], log, seen, limit)
         done, seen = read(log, start)
         left = [task for task in left if f"{task[0]}.{task[1]}" not in done]
 
 
-def in_a_process(batch: list[Task], log: Path, seen: Cells) -> None:
+def in_a_process(batch: list[Task], log: Path, seen: Cells, limit: int) -> None:
     """Run functions in a process, which is ended if it makes no progress."""
     child = os.fork()
     if not child:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-        for module, name, only in batch:
+        for task in batch:
             try:
-                run(module, name, log, only, seen)
+                run(task, log, seen, limit)
             except BaseException as error:
+                module, name, _ = task
                 write(log, function=f"{module}.{name}", number=-1, cell=f"{module}.{name}",
                       status="raw", detail=f"the sweep: {error!r}")
                 write(log, function=f"{module}.{name}", status="done")
@@ -138,6 +140,7 @@ def main() -> int:
     parser.add_argument("--show", default=",".join(BAD), help="outcomes to print")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no more then")
     parser.add_argument("--log", type=Path, help="a file of what is done, which is not done again")
+    parser.add_argument("--limit", type=int, default=SECONDS, help="seconds that a cell may take")
     parser.add_argument("--again", default="", help="run cells with these outcomes again")
     options = parser.parse_args()
     part, parts = map(int, options.part.split("/"))
@@ -155,7 +158,7 @@ def main() -> int:
         wanted = function in again if options.again else function not in done
         if wanted and i % parts == part - 1 and options.only in function:
             tasks.append((module, name, again.get(function)))
-    in_processes(tasks, log, options.seconds)
+    in_processes(tasks, log, options.seconds, options.limit)
     return tally(log, options.show)
 
 

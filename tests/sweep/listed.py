@@ -21,7 +21,7 @@ LISTED: dict[str, str] = {
     "numpy.linalg.svd(float64[1, 4]": BASIS,
     "numpy.linalg.svd(list(": BASIS,
     "scipy.ndimage.standard_deviation(float64[1])": "the square root of a zero",
-    "scipy.interpolate.splev(float64[3, 3]": "the degree of the spline is a fraction",
+    "scipy.interpolate.splev(float64[": "the degree of the spline is a fraction",
     "scipy.linalg.eig(float64[3, 3], right=0.9)": "a flag that is no truth value",
     "scipy.ndimage.iterate_structure(0.": "structures are truth values",
     "scipy.ndimage.zoom(float64[3, 4], 1, mode=": "a mode that nothing reads",

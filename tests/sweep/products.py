@@ -192,10 +192,10 @@ def additive(f: Callable[..., Any], values: list[Any], i: int, v: Any, along: An
     return not any(x is None for x in found) and same(along + found[0], found[1], 1e-4)
 
 
-def check(cell: Cell) -> Outcome:
+def check(cell: Cell, seconds: int = SECONDS) -> Outcome:
     """Run a cell in every product; the first thing that differs from plain Python is told."""
     try:
-        with warnings.catch_warnings(), np.errstate(all="ignore"), limited(SECONDS):
+        with warnings.catch_warnings(), np.errstate(all="ignore"), limited(seconds):
             warnings.simplefilter("ignore")
             return compared(cell)
     except TookTooLong:
