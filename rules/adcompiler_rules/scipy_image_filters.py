@@ -20,7 +20,7 @@ non_differentiable(
     scipy.ndimage.binary_fill_holes, scipy.ndimage.binary_hit_or_miss,
     scipy.ndimage.binary_opening, scipy.ndimage.binary_propagation, scipy.ndimage.find_objects,
     scipy.ndimage.generate_binary_structure, scipy.ndimage.histogram,
-    scipy.ndimage.iterate_structure, scipy.ndimage.label, scipy.ndimage.maximum_position,
+    scipy.ndimage.label, scipy.ndimage.maximum_position,
     scipy.ndimage.minimum_position, scipy.ndimage.watershed_ift,
 )
 

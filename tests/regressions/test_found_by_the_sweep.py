@@ -217,3 +217,11 @@ def product(x):
 def test_filters_of_numbers():
     assert grad(flat_laplace)(0.6) == pytest.approx(5.0)
     assert grad(product)(0.6) == pytest.approx(0.7)
+
+
+def structured(x):
+    return np.sum(scipy.ndimage.iterate_structure(x, 1) * WEIGHTS)
+
+
+def test_structures_of_numbers_have_derivatives():
+    np.testing.assert_allclose(grad(structured)(LINE), WEIGHTS)

@@ -22,8 +22,8 @@ LISTED: dict[str, str] = {
     "numpy.linalg.svd(list(": BASIS,
     "scipy.ndimage.standard_deviation(float64[1])": "the square root of a zero",
     "scipy.interpolate.splev(float64[": "the degree of the spline is a fraction",
+    "numpy.unique_values(float64[": "how many values there are changes",
     "scipy.linalg.eig(float64[3, 3], right=0.9)": "a flag that is no truth value",
-    "scipy.ndimage.iterate_structure(0.": "structures are truth values",
     "scipy.ndimage.zoom(float64[3, 4], 1, mode=": "a mode that nothing reads",
     **{f"scipy.sparse.linalg.{name}(": ENDS for name in (
         "bicg", "bicgstab", "cgs", "gcrotmk", "gmres", "lgmres", "minres", "qmr", "tfqmr", "lsmr",
