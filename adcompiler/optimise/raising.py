@@ -21,6 +21,7 @@ from adcompiler.ops.counts import takes
 from adcompiler.ops.facts import ANY, ARRAYS, INTEGERS, ITERABLES, PLAIN, VALUES
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.optimise.dead_code import dead_code
+from adcompiler.optimise.rewriter import Rewriter
 from adcompiler.runtime import evaluated
 from adcompiler.typed.unit import Unit
 
@@ -31,7 +32,7 @@ def with_raising_kept(unit: Unit, statements: Sequence[Statement], needed: Seque
     """Return ``statements`` with all that may raise marked as needed, beside ``needed`` itself."""
     block = Block(tuple(statements), tuple(needed))
     purity = Purity(unit.type, unit.definition)
-    live = list(walk(dead_code(block, purity)))
+    live = list(walk(dead_code(_Unchanging(unit, block).block(block), purity)))
     read = {s.target for s in live if isinstance(s, Let)}
     asked = {condition for s in live for condition in tested(s)}
     return _Raising(unit, purity, read, asked).block(block).statements
@@ -40,6 +41,13 @@ def with_raising_kept(unit: Unit, statements: Sequence[Statement], needed: Seque
 def tested(statement: Statement) -> tuple[Atom, ...]:
     """Return the condition of a branch."""
     return (statement.condition,) if isinstance(statement, If) else ()
+
+
+class _Unchanging(Rewriter):
+    """Takes what loops carry and do not change for what it was: other passes will, too."""
+
+    def rewrite(self, call: Call) -> None:
+        return None
 
 
 class _Raising:

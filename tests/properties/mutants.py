@@ -147,13 +147,16 @@ FILLS = (1e6, -3e5)
 
 
 def filled(maker: Callable[..., Any], fill: float) -> Callable[..., Any]:
-    """Return ``np.empty`` or ``np.empty_like`` that fills its numbers, no two of them alike."""
+    """Return ``np.empty`` or ``np.empty_like`` that fills its numbers, no two of them alike.
+
+    Nor are their differences those of another ``fill``.
+    """
 
     @wraps(maker)
     def made(*args: Any, **options: Any) -> Any:
         array = maker(*args, **options)
         if array.dtype.kind in "biufc":
-            numbers = fill + 7 * np.arange(array.size)
+            numbers = fill * (1.0 + 0.3 * np.sin(1.0 + np.arange(array.size)))
             array[...] = numbers.reshape(array.shape).astype(array.dtype)
         return array
 

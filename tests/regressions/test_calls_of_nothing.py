@@ -22,11 +22,24 @@ def store_in_reversed_nothing(x):
     return np.sum(y)
 
 
+def loop_that_changes_nothing(x):
+    y = 0.0
+    for _ in range(2):
+        total = 0.0
+        for _ in range():
+            continue
+            total += x
+        y += total
+    return y
+
+
 def like_nothing(x):
     return x + np.sum(np.zeros_like())
 
 
-@pytest.mark.parametrize("f", [store_in_no_range, store_in_reversed_nothing, like_nothing])
+@pytest.mark.parametrize("f", [
+    store_in_no_range, store_in_reversed_nothing, loop_that_changes_nothing, like_nothing,
+])
 def test_calls_without_arguments_raise_as_in_python(f):
     with pytest.raises(TypeError):
         f(2.0)
