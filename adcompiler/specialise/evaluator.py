@@ -328,12 +328,12 @@ class Specialiser(Loops, Regions, Displays, Access, Truths):
         """Join what two arms did to storage; return variables for the roots that differ."""
         before = heap.state
         heap.level += 1
-        for state, other, out in ((then, orelse, then_out), (orelse, then, else_out)):
+        written = [root for root in {**then.latest, **orelse.latest} if heap.is_outer(root)]
+        for state, out in ((then, then_out), (orelse, else_out)):
             heap.state = state
             with self.writing_to(out):
-                for root in other.latest:
-                    if heap.is_outer(root):
-                        heap.bring_up_to_date(root, origin)
+                for root in written:
+                    heap.bring_up_to_date(root, origin)
         owned = [
             heap.owned_in(then, a) and heap.owned_in(orelse, b) for _, a, b in adopted
         ]

@@ -275,8 +275,25 @@ class Restoring(ReverserBase):
             case Call(Const(function), (_, x), ()) if function in (project, laid_out_as):
                 return unstar(x) if isinstance(self.s.unit.type(unstar(x)), t.Array) else None
             case Call(Const(function), (x,), ()) if REGISTRY.facts(function).of_form:
-                return unstar(x) if isinstance(self.s.unit.type(unstar(x)), t.Array) else None
+                return unstar(x) if self.keeps_form(unstar(x)) else None
         return None
+
+    def keeps_form(self, atom: Atom) -> bool:
+        """Say whether writes into what a value shares storage with leave its form as it is.
+
+        It is an array, or holds nothing but arrays and is not written into itself.
+        """
+        match self.s.unit.type(atom):
+            case t.Array():
+                return True
+            case t.List(item):
+                held: tuple[t.Type, ...] = (item,)
+            case t.Tuple(items):
+                held = items
+            case _:
+                return False
+        return all(isinstance(type_, t.Array) for type_ in held) and (
+            atom not in self.destroyed_values())
 
     def position_after(self, out: Sequence[Statement], rhs: Rhs) -> int:
         """Return where in a sweep everything that ``rhs`` reads is there again."""
