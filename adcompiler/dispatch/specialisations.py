@@ -118,6 +118,11 @@ class Specialisations:
             raise ValueError(
                 f"argnums: {self.target.shown} has no parameter {name!r}; it has {', '.join(names)}"
             )
+        if isinstance(one, bool) or not hasattr(one, "__index__"):
+            raise TypeError(
+                f"argnums: {one!r} is no position and no name; a part of an argument is named by "
+                "a text such as 'p.x'"
+            )
         if inspect.Parameter.VAR_POSITIONAL in kinds:
             star = kinds.index(inspect.Parameter.VAR_POSITIONAL)
             if one < 0:

@@ -19,7 +19,7 @@ from adcompiler.runtime import apart, own as own_copy, paired
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.specialise.global_state import checked_stores, with_reads_in_order
 from adcompiler.specialise.objects import open_parts
-from adcompiler.specialise.parts import Steps, separate
+from adcompiler.specialise.parts import Separated, Steps, refuse_new_attributes, separate
 from adcompiler.specialise.storage.checked_repeats import with_repeats_checked
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.in_place import rebound
@@ -109,34 +109,44 @@ def specialise(
     with s.writing_to([]) as out:
         first = [dict(same).get(i, i) for i in wrt]
         chosen = [i if first.count(k) > 1 else k for i, k in zip(wrt, first, strict=True)]
-        inputs, entry = find_inputs(s, function, params, env, list(zip(
+        inputs, separated, whole = find_inputs(s, function, params, env, list(zip(
             chosen, parts or [()] * len(wrt), strict=True)))
         copies = copied_params(s, function, params, env, copied)
         yields = s.block(function.body, env, Scope(python_function, path))
     unit.calls.active.pop()
     checked_stores(s)
+    checked_callees(unit)
+    there = [*whole, *separated.held]
+    for var in there:
+        if var in heap.state.latest:
+            with s.writing_to(out):
+                heap.bring_up_to_date(var, function.origin)
+    refuse_new_attributes(s, separated, function.origin)
+    value = UNDEF if yields is None else yields[0]
+    in_place_of = {var: copy for var, (copy, _) in copies.items()}
+    finals = heap.written(there, in_place_of)
+    changed = {var for var, _ in finals}
+    again = {params[later] for later in dict(same)}
+    check = kept_apart(
+        s, heap, params, [var for var in there if var not in again], changed, function.origin)
+    statements = rebound(s, [*heap.prologue, *check, *out], (value,))
+    body = with_layouts_kept(unit, with_reads_in_order(unit, Block(statements, (value,))))
+    body = with_repeats_checked(unit, body, changed)
+    written = [Written(var, final, copies.get(var, (None, None))[1]) for var, final in finals]
+    lost = lost_effects(s, heap, there, in_place_of, function.origin)
+    return Typed(
+        function, params, body.statements, value, function.origin, inputs, separated.entry,
+        written, lost,
+    )
+
+
+def checked_callees(unit: Unit) -> None:
+    """Put what emitted code has to check into the functions that are compiled on their own."""
     for callee in unit.calls.callees.values():
         if callee.function is not None:
             body = with_layouts_kept(unit, with_reads_in_order(unit, callee.function.body))
             body = with_repeats_checked(unit, body)
             callee.function = replace(callee.function, body=body)
-    for var in params:
-        if var in heap.state.latest:
-            with s.writing_to(out):
-                heap.bring_up_to_date(var, function.origin)
-    value = UNDEF if yields is None else yields[0]
-    in_place_of = {var: copy for var, (copy, _) in copies.items()}
-    finals = heap.written(params, in_place_of)
-    changed = {var for var, _ in finals}
-    check = kept_apart(s, heap, params, dict(same), changed, function.origin)
-    statements = rebound(s, [*heap.prologue, *check, *out], (value,))
-    body = with_layouts_kept(unit, with_reads_in_order(unit, Block(statements, (value,))))
-    body = with_repeats_checked(unit, body, changed)
-    written = [Written(var, final, copies.get(var, (None, None))[1]) for var, final in finals]
-    lost = lost_effects(s, heap, params, in_place_of, function.origin)
-    return Typed(
-        function, params, body.statements, value, function.origin, inputs, entry, written, lost
-    )
 
 
 def copied_params(
@@ -164,15 +174,16 @@ def copied_params(
 
 
 def kept_apart(
-    s: Specialiser, heap: Heap, params: list[Var], same: dict[int, int], changed: set[Var],
+    s: Specialiser, heap: Heap, params: list[Var], given: list[Var], changed: set[Var],
     origin: Origin,
 ) -> Iterator[Statement]:
-    """Yield the check that what is written into shares no storage with anything else."""
-    everything = [*params, *s.unit.relied.captured.values(), *heap.globals.values()]
+    """Yield the check that what is written into shares no storage with anything else.
+
+    ``given`` are the parameters, or parts in place of them.
+    """
     there = [
-        var for i, var in enumerate(everything)
-        if i not in same and is_mutable(s.unit.type(var))
-        and not isinstance(s.unit.type(var), t.Unknown)
+        var for var in (*given, *s.unit.relied.captured.values(), *heap.globals.values())
+        if is_mutable(s.unit.type(var)) and not isinstance(s.unit.type(var), t.Unknown)
     ]
     written = tuple(i for i, var in enumerate(there) if var in changed)
     several = len(there) > 1 or any(
@@ -185,14 +196,14 @@ def kept_apart(
 
 
 def lost_effects(
-    s: Specialiser, heap: Heap, params: list[Var], copies: Mapping[Var, Var], origin: Origin
+    s: Specialiser, heap: Heap, given: list[Var], copies: Mapping[Var, Var], origin: Origin
 ) -> list[Finding]:
     """Return why it is left open whether what belongs to the caller is written into.
 
-    ``copies`` are what the code works on in place of parameters.
+    ``given`` are the parameters, ``copies`` what the code works on in place of them.
     """
     found = []
-    for var in (*params, *s.unit.relied.captured.values(), *heap.globals.values()):
+    for var in (*given, *s.unit.relied.captured.values(), *heap.globals.values()):
         root = copies.get(var, var)
         if heap.may_write(root):
             where, other = heap.state.invalidated[root]
@@ -213,22 +224,22 @@ def lost_effects(
 def find_inputs(
     s: Specialiser, function: Function, params: list[Var], env: dict[Var, Atom],
     wanted: list[tuple[int, Steps]],
-) -> tuple[list[Var], list[Statement]]:
+) -> tuple[list[Var], Separated, list[Var]]:
     """Write how the parameters start; return the variables to differentiate with respect to.
 
-    The second result reads those that are parts of parameters.
+    The second result has parts of parameters, the third the parameters that were left whole.
     """
-    entry: list[Statement] = []
-    inputs: dict[int, Var] = {}
+    parts, whole = Separated([], {}), list(params)
+    inputs = parts.found
     for i, var in enumerate(params):
         steps = [(path, number) for number, (j, path) in enumerate(wanted) if j == i]
         if steps and steps[0][0]:
-            made = separate(s, var, steps, entry, inputs, function.origin)
-            env[function.params[i].var] = made
+            env[function.params[i].var] = separate(s, var, steps, parts, function.origin)
+            whole.remove(var)
         elif steps:
             inputs[steps[0][1]] = var
             open_parts(s, var, function.origin)
-    return [inputs[number] for number in range(len(wanted))], entry
+    return [inputs[number] for number in range(len(wanted))], parts, whole
 
 
 def all_params(unit: Unit, typed: Typed) -> tuple[Param, ...]:

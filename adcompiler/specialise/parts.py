@@ -7,26 +7,42 @@ made anew around it, so that whatever the function does with the argument follow
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from adcompiler.analyses.storage import is_mutable
 from adcompiler.errors import ArgumentsError
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Const, Origin, Statement, Var
 from adcompiler.runtime.records import is_record_class
 from adcompiler.specialise.objects import make_record
+from adcompiler.specialise.storage.state import Reference
 from adcompiler.specialise.writer import Writer
 
 Steps = tuple[Any, ...]
 
 
+@dataclass(eq=False)
+class Separated:
+    """An argument made anew around parts of it.
+
+    ``entry`` reads those that are differentiated, ``found`` has their variables by number. The
+    caller's own objects are what ``held`` are: each is storage of its own, of which no container
+    that was ``made`` here is one.
+    """
+
+    entry: list[Statement]
+    found: dict[int, Var]
+    held: list[Var] = field(default_factory=list)
+    made: list[Var] = field(default_factory=list)
+
+
 def separate(
-    s: Writer, value: Var, wanted: Sequence[tuple[Steps, int]], entry: list[Statement],
-    found: dict[int, Var], origin: Origin,
+    s: Writer, value: Var, wanted: Sequence[tuple[Steps, int]], into: Separated, origin: Origin
 ) -> Atom:
     """Write ``value`` anew around the parts that ``wanted`` leads to; return it.
 
-    ``wanted`` pairs steps with the number under which the part's variable is put into ``found``.
-    The reading of the parts is written to ``entry``.
+    ``wanted`` pairs steps with the number under which the part's variable is found.
     """
     type_ = s.unit.type(value)
     below: dict[Any, list[tuple[Steps, int]]] = {}
@@ -34,19 +50,50 @@ def separate(
         below.setdefault(key_of_step(type_, step, value.name), []).append((tuple(rest), number))
     parts: dict[Any, Atom] = {}
     for key in keys_of(type_):
-        if key not in below:
-            parts[key] = read(s, value, key, origin)
-            continue
-        with s.writing_to(entry):
+        reading: list[Statement] = []
+        with s.writing_to(reading):
             inner = read(s, value, key, origin)
+        belongs = isinstance(inner, Var) and is_mutable(s.unit.type(inner))
+        (into.entry if belongs or key in below else s.out).extend(reading)
+        if key not in below:
+            parts[key] = inner
+            hold(s, inner, into)
+            continue
         if not isinstance(inner, Var):
             raise ArgumentsError(f"argnums: {key!r} of {value.name} has no derivative")
         for steps, number in below[key]:
             if not steps:
-                found[number] = inner
+                into.found[number] = inner
         deeper = [(steps, number) for steps, number in below[key] if steps]
-        parts[key] = separate(s, inner, deeper, entry, found, origin) if deeper else inner
-    return made_of(s, type_, parts, value.name, origin)
+        if deeper:
+            parts[key] = separate(s, inner, deeper, into, origin)
+        else:
+            parts[key] = inner
+            hold(s, inner, into)
+    new = made_of(s, type_, parts, value.name, origin)
+    if isinstance(new, Var) and not isinstance(type_, t.Tuple):
+        into.made.append(new)
+    return new
+
+
+def hold(s: Writer, part: Atom, into: Separated) -> None:
+    """Take a part for storage of its own, which belongs to the caller."""
+    if isinstance(part, Var) and is_mutable(s.unit.type(part)) and s.heap is not None:
+        s.heap.references[part] = Reference(part, (), part)
+        into.held.append(part)
+
+
+def refuse_new_attributes(s: Writer, parts: Separated, origin: Origin) -> None:
+    """Report slots of a container that are given other objects: the caller has another one."""
+    heap = s.heap
+    for made in parts.made if heap is not None else ():
+        assert heap is not None
+        if heap.written_value(heap.state.value(made)) is not made:
+            s.reject(
+                origin, f"entries or attributes of `{made.name}` are given other values, where the "
+                "derivative is with respect to a part of it",
+                f"differentiate with respect to all of `{made.name}`", "array-writes",
+            )
 
 
 def keys_of(type_: t.Type) -> tuple[Any, ...]:

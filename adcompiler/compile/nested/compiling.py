@@ -28,7 +28,7 @@ from adcompiler.specialise.calls.binding import environment
 from adcompiler.specialise.calls.callees import made_anew
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.specialise.objects import open_parts
-from adcompiler.specialise.parts import Steps
+from adcompiler.specialise.parts import Steps, refuse_new_attributes
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.in_place import rebound
 from adcompiler.specialise.writer import Writer
@@ -134,14 +134,15 @@ def typed_function(
             made_anew(s, called.itself, inner),
         )
         wanted = [a if isinstance(a, Var) else Var("fixed") for a in given]
-        inputs, entry = find_inputs(s, function, wanted, env, places)
+        inputs, parts, _ = find_inputs(s, function, wanted, env, places)
         yields = s.block(function.body, env, called.scope)
     for var in params:
         if var in heap.state.latest:
             with s.writing_to(out):
                 heap.bring_up_to_date(var, function.origin)
     value = UNDEF if yields is None else yields[0]
-    finals = heap.written(params, {})
+    refuse_new_attributes(s, parts, function.origin)
+    finals = heap.written([*params, *parts.held], {})
     own = {inner[atom] for atom in called.bound if atom in inner}
     for var, _ in finals:
         if var not in own:
@@ -149,7 +150,7 @@ def typed_function(
     derived.written = tuple(params.index(var) for var, _ in finals if var in own)
     statements = rebound(s, [*heap.prologue, *out], (value,))
     return Typed(
-        function, params, tuple(statements), value, function.origin, inputs, entry,
+        function, params, tuple(statements), value, function.origin, inputs, parts.entry,
         [Written(var, final) for var, final in finals],
     )
 
