@@ -70,8 +70,13 @@ class Iterables(Writer):
             ):
                 return self.flatten_zip([unstar(a) for a in rhs.args], flat, types, origin)
             if rhs.func.value is enumerate:
-                start = dict(rhs.kwargs).get("start", (*rhs.args, Const(0))[1])
-                flat.append(self.counting(unstar(start), origin))
+                start = unstar(dict(rhs.kwargs).get("start", (*rhs.args, Const(0))[1]))
+                if self.unit.type(start) != t.INT and not (
+                    isinstance(start, Const) and type(start.value) is int
+                ):  # as Python does, which counts from no float
+                    start = self.let(
+                        Call(Const(operator.index), (start,)), t.INT, "start", origin)
+                flat.append(self.counting(start, origin))
                 types.append(t.INT)
                 return paired([own_item, self.flatten(unstar(rhs.args[0]), flat, types, origin)])
             if self.by_key and rhs.func.value in (dict.items, dict_values):

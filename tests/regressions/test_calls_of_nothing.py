@@ -33,12 +33,23 @@ def loop_that_changes_nothing(x):
     return y
 
 
+def counted_from_a_fraction(x):
+    return sum(t * y for t, y in enumerate([x, x], 0.0))
+
+
+def counted_in_a_loop(x):
+    for t, y in enumerate([x, x], 1.0):
+        x += t * y
+    return x
+
+
 def like_nothing(x):
     return x + np.sum(np.zeros_like())
 
 
 @pytest.mark.parametrize("f", [
     store_in_no_range, store_in_reversed_nothing, loop_that_changes_nothing, like_nothing,
+    counted_from_a_fraction, counted_in_a_loop,
 ])
 def test_calls_without_arguments_raise_as_in_python(f):
     with pytest.raises(TypeError):
@@ -68,3 +79,16 @@ def test_a_tuple_that_grows_by_plus_and_assign():
         return pairs[2] * pairs[1]
 
     assert value_and_grad(f, argnums=(0, 1))(2.0, 5.0) == (30.0, (15.0, 6.0))
+
+
+def test_enumerate_from_a_computed_number():
+    def f(x, k):
+        total = 0.0
+        for t, y in enumerate(x, k + 1):
+            total += t * y
+        return total
+
+    x = np.array([0.5, 2.0, 1.0])
+    value, slopes = value_and_grad(f)(x, 1)
+    assert value == f(x, 1)
+    np.testing.assert_array_equal(slopes, [2.0, 3.0, 4.0])

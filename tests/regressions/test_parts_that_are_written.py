@@ -1,4 +1,4 @@
-"""Derivatives with respect to parts of arguments, elements of ``*args`` too, that are written into."""
+"""Derivatives with respect to parts of arguments, or elements of ``*args``, that are written."""
 
 from __future__ import annotations
 
@@ -91,13 +91,13 @@ def test_parts_named_by_a_path(f, make, names):
 ])
 def test_slots_given_other_values_beside_parts_are_refused(f, make):
     arg = make(2.0, np.array([1.0, 3.0]))
-    with pytest.raises(ADError, match="differentiate with respect to all of `p`"):
+    with pytest.raises(ADError, match="differentiate with respect to all of"):
         vjp(f, arg, argnums=("p.x", "p.w"))
     assert str(arg) == str(make(2.0, np.array([1.0, 3.0])))
 
 
 def test_a_path_is_a_text():
-    with pytest.raises(TypeError, match="named by a text such as 'p.x'"):
+    with pytest.raises(TypeError, match="named by a text such as"):
         vjp(of_entry, {"x": 2.0, "w": np.ones(2)}, argnums=((0, "x"),))
 
 

@@ -14,7 +14,7 @@ from adcompiler.backends.python.references import References, names_in
 from adcompiler.backends.python.tapes import Tapes
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Closure, Const, Format, Function, Global, If, Item, Let, Loop,
-    Pack, Rhs, Slice, Star, Var, unstar,
+    Pack, Rhs, Slice, Star, Var,
 )
 from adcompiler.ir.operators import BINARY, COMPARISONS, UNARY
 from adcompiler.ir.visit import is_short_circuit
@@ -265,11 +265,9 @@ class ExpressionLowering:
         first = self.unit.definition(node.iterables[0])
         if len(parts) == 2 and isinstance(first, Call) and isinstance(first.func, Const) and (
             getattr(first.func.value, "__name__", "") == "count"
-        ):
-            start = unstar(first.args[0]) if first.args else Const(0)
-            args = [parts[1]]
-            if not (isinstance(start, Const) and start.value == 0):
-                args.append(self.atom(start))
+        ) and isinstance(count := parts[0], ast.Call):
+            zero = not first.args or (isinstance(s := first.args[0], Const) and s.value == 0)
+            args = [parts[1], *([] if zero else count.args)]
             return ast.Call(free_name("enumerate"), args, [])
         return ast.Call(free_name("zip"), parts, [])
 
