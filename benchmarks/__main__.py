@@ -72,13 +72,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--plot", metavar="FILE")
     parser.add_argument("--markdown", metavar="FILE", help="write the page of results")
+    parser.add_argument("--read", nargs="+", default=[], metavar="FILE",
+                        help="measure nothing: report the results in files of JSON")
     options = parser.parse_args(arguments)
+    if options.read:
+        return shown(report.together(options.read), options)
     known = {name for pair in programs(()) for name in (pair[0], pair[1].name)}
     if unknown := set(options.only) - known - set(others.TABLES):
         parser.error(f"there is nothing called {', '.join(sorted(unknown))}")
     engines = ["python", *(e for e in options.engines if e != "python")]
 
     data: dict[str, Any] = {"machine": report.machine(), "results": [], "others": {}}
+    data["command"] = command(options)
     for family, program in programs(options.only):
         slow: set[str] = set()
         for place in options.sizes:
@@ -100,6 +105,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
             save(data, options.json)
     data["others"] |= {name: make() for name, make in others.TABLES.items() if name in options.only}
     save(data, options.json)
+    return shown(data, options)
+
+
+def command(options: argparse.Namespace) -> str:
+    """Return the command that measures this."""
+    words = ["python -m benchmarks"]
+    words += ["--only", *options.only] if options.only else []
+    words += ["--sizes", *map(str, options.sizes), "--rounds", str(options.rounds)]
+    return " ".join([*words, *["--fresh"] * options.fresh])
+
+
+def shown(data: dict[str, Any], options: argparse.Namespace) -> int:
+    """Print results, and write the page and the plot that are asked for."""
     print(report.text(data))
     if options.markdown:
         report.write_page(data, options.markdown)

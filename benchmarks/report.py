@@ -109,9 +109,21 @@ def worst(results: list[dict[str, Any]], count: int = 10) -> list[tuple[str, ...
     return [(f"{value:.2f}", *rest) for value, *rest in sorted(found)[:count]]
 
 
-def page_of(path: str, page: str) -> None:
-    """Write the page of the results that stand in a file of JSON."""
-    write_page(json.loads(Path(path).read_text()), page)
+def together(paths: Sequence[str]) -> dict[str, Any]:
+    """Return the results in several files of JSON, of one machine, as those of one run.
+
+    Of a program that stands in several of them at one size, the first counts.
+    """
+    first, *rest = [json.loads(Path(path).read_text()) for path in paths]
+    rows = {(row["program"], row["size"]): row for row in first["results"]}
+    for data in rest:
+        for row in data["results"]:
+            known = rows.setdefault((row["program"], row["size"]), row)
+            known |= {key: value for key, value in row.items() if key not in known}
+        first["results"] = list(rows.values())
+        first["others"] |= data["others"]
+        first["command"] += f"` and `{data['command']}"
+    return dict(first)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -172,13 +184,14 @@ def write_page(data: dict[str, Any], path: str) -> None:
     versions = ", ".join(f"{name} {version}" for name, version in made["versions"].items())
     page = [
         "# Performance",
-        "This page is written by `python -m benchmarks --fresh --markdown docs/performance.md`.",
+        f"This page is written by `{data['command']}`, with `--markdown docs/performance.md`.",
         f"Measured on one core of {made['cpu']} ({made['cores']} cores, {made['system']}), Python "
         f"{made['python']}, {versions}.",
         "All engines run in turns in one process, on one thread; the least of many turns counts. "
         "Results are compared before they are timed, gradients with differences too. JAX runs "
         "compiled, in 64-bit numbers, on its own arrays, with its own loops where these are what "
-        "someone would write. The machine was shared: take ratios under 1.5 as ties. A ratio is "
+        "someone would write. The machine was busy with other work at the same time: a single "
+        "figure may be off by a factor of two and more, and ratios under 1.5 are ties. A ratio is "
         "the other engine's time divided by ours: above 1, ours is faster.",
     ]
     for title, part in parts(data):
