@@ -18,6 +18,8 @@ from adcompiler.specialise.unrolling import Unrolling
 
 MAX_TRIALS = 24
 MAX_WIDENING = 8
+PASSES = 3
+"""In how many trials of an outermost loop those inside of it are tried once each."""
 
 
 class Loops(Unrolling):
@@ -72,14 +74,20 @@ class Loops(Unrolling):
 
         None where values of a dict have to be read ``by_key``, and are not.
         """
+        loops = self.unit.loops
+        outermost = not loops.trial
         for trial in range(MAX_TRIALS):
             before = len(self.unit.findings)
-            self.unit.loops.trial += 1
+            if outermost:
+                loops.first = trial < PASSES
+            unsettled, loops.unsettled = loops.unsettled, False
+            loops.trial += 1
             with carried.iteration():
                 attempt = self.iterate(node, inits, types, item_types, build, env, scope, carried)
                 stable = carried.settled(attempt)
-            stable = carried.settled_shapes(attempt) and stable
-            self.unit.loops.trial -= 1
+            stable = carried.settled_shapes(attempt) and stable and not loops.unsettled
+            loops.unsettled = unsettled
+            loops.trial -= 1
             if carried.values_written and not by_key:
                 del self.unit.findings[before:]
                 return None
@@ -93,6 +101,10 @@ class Loops(Unrolling):
             types = widened if trial < MAX_WIDENING else [
                 old if old == new else t.UNKNOWN for old, new in zip(types, widened, strict=True)
             ]
+            if loops.first and not outermost:
+                loops.unsettled = True  # the loop around is tried again, and this one with it
+                carried.bind_what_was_seen()
+                break
         else:
             self.reject(
                 node.origin, "what shares storage with what in this loop is not known",

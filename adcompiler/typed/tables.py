@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
@@ -151,14 +152,28 @@ class Derivatives:
 class Loops:
     """Guesses about loops: what is found in one trial, to start the next one with.
 
-    ``trial`` counts the trials around, ``around`` the loops.
+    ``trial`` counts the trials around, ``around`` the loops. While ``first`` passes over the loops
+    inside of an outermost one are made, each of them is tried once in a pass; ``unsettled`` says
+    that the guess about one of them was not confirmed.
     """
 
     trial: int = 0
     around: int = 0
+    first: bool = False
+    unsettled: bool = False
     seen: dict[Any, Any] = field(default_factory=dict)
     types: dict[Any, list[t.Type]] = field(default_factory=dict)
     reshaped: dict[Any, set[int]] = field(default_factory=dict)
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """Write a function on its own, which is kept: its loops do not wait for those around."""
+        before = self.trial, self.first, self.unsettled
+        self.trial, self.first, self.unsettled = 0, False, False
+        try:
+            yield
+        finally:
+            self.trial, self.first, self.unsettled = before
 
 
 @dataclass(eq=False)

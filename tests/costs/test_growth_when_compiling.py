@@ -151,7 +151,7 @@ LOOPS_THAT_WRITE = {
 
 
 @pytest.mark.parametrize("kind", LOOPS_THAT_WRITE)
-def test_trials_of_loops_inside_of_one_another_do_not_multiply(
+def test_a_loop_is_written_as_often_however_deep_it_is(
     kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
     settled, trials = Settling.settled, 0
@@ -173,7 +173,7 @@ def test_trials_of_loops_inside_of_one_another_do_not_multiply(
         steps("\n".join(lines), f"trials_{kind.replace(' ', '_')}_{depth}", monkeypatch, tmp_path)
         counts.append(trials)
     growth = [b - a for a, b in itertools.pairwise(counts)]
-    assert growth[-1] <= growth[-2] + 2 <= 2 * growth[0] + 4, counts
+    assert growth[-1] <= growth[-2] <= 3, counts
 
 
 def chain(n: int) -> str:

@@ -94,9 +94,10 @@ def compiled_callee(
     if callee is None:
         callee = unit.calls.callees[key] = Callee(unique_name(unit, function.name), key)
         unit.calls.sites.append(origin)
-        compile_callee(
-            s, callee, function, bound, captures, itself, scope, identity, list(kept), cells
-        )
+        with unit.loops.apart():
+            compile_callee(
+                s, callee, function, bound, captures, itself, scope, identity, list(kept), cells
+            )
         unit.calls.sites.pop()
     elif callee.function is None:
         callee.recursive = True

@@ -168,6 +168,15 @@ class Carried(Settling):
                 "write at the end of the loop's body instead", "aliases",
             )
 
+    def bind_what_was_seen(self) -> None:
+        """Carry roots that the only trial of this pass was the first to see written, too."""
+        if self.heap is None or self.exit is None:
+            return
+        for root, type_ in self.roots.items():
+            if root not in self.params:
+                self.params[root] = self.s.joined(Var(root.name, False), type_, False)
+                self.s.unit.shapes[self.params[root]] = self.s.unit.shape_class(root)
+
     # -- the loop as it ended up ---------------------------------------------------------------
 
     def inits(self) -> list[Atom]:
