@@ -18,6 +18,7 @@ from adcompiler.ir.nodes import (
     NONE, Atom, Attribute, Block, Call, Const, Global, Item, Let, Origin, Pack, Rhs, Star,
     Statement, Var, unstar,
 )
+from adcompiler.ir.visit import edges, walk
 from adcompiler.ops.queries import meaning
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.optimise.dead_code import dead_code
@@ -151,8 +152,12 @@ def own_arrays(block: Block, unit: Unit, foreign: set[Var], origin: Origin) -> B
     Optimisation may have found that a gradient equals an argument (``foreign``), a saved value or
     another gradient; the user, who may write into one, must get arrays that nobody else holds.
     """
-    made = {st.target: st.rhs for st in block.statements if isinstance(st, Let)}
+    made = {st.target: st.rhs for st in walk(block) if isinstance(st, Let)}
     sharing = Sharing(unit.type, made.get)  # type: ignore[arg-type]
+    handed: dict[Var, set[Var]] = {}
+    for edge in edges(block):
+        if isinstance(edge.source, Var):
+            handed.setdefault(edge.target, set()).add(edge.source)
     given: set[Var] = set()
     statements = list(block.statements)
 
@@ -176,7 +181,7 @@ def own_arrays(block: Block, unit: Unit, foreign: set[Var], origin: Origin) -> B
             return write(atom.name, Pack("tuple", items), type_)
         if not isinstance(type_, t.Array) or type_.kind not in ("float", "complex"):
             return atom
-        roots = roots_of(atom, made, sharing)
+        roots = roots_of(atom, made, sharing, handed)
         from_outside = any(is_global(made.get(root)) for root in roots)
         if roots & foreign or roots & given or from_outside or may_be_read_only(
             atom, made, sharing
@@ -199,16 +204,18 @@ def is_global(rhs: Rhs | None) -> bool:
     return False
 
 
-def roots_of(var: Var, made: Mapping[Var, Rhs], sharing: Sharing) -> set[Var]:
+def roots_of(
+    var: Var, made: Mapping[Var, Rhs], sharing: Sharing, handed: Mapping[Var, set[Var]]
+) -> set[Var]:
     """Return the values, made elsewhere or by an allocation, whose storage ``var`` may share."""
-    return {here for here, shared in storage_behind(var, made, sharing) if not shared}
+    return {here for here, shared in storage_behind(var, made, sharing, handed) if not shared}
 
 
 def may_be_read_only(var: Var, made: Mapping[Var, Rhs], sharing: Sharing) -> bool:
     """Say whether an array may be a view that cannot be written into, whoever owns the storage."""
     return any(
         isinstance(rhs := made.get(here), Call) and not gives_writable(rhs, made)
-        for here, _ in storage_behind(var, made, sharing)
+        for here, _ in storage_behind(var, made, sharing, {})
     )
 
 
@@ -225,11 +232,12 @@ def gives_writable(rhs: Call, made: Mapping[Var, Rhs]) -> bool:
 
 
 def storage_behind(
-    var: Var, made: Mapping[Var, Rhs], sharing: Sharing
+    var: Var, made: Mapping[Var, Rhs], sharing: Sharing, handed: Mapping[Var, set[Var]]
 ) -> Iterator[tuple[Var, set[Var]]]:
     """Yield the values that an array is made from by sharing, each with those that it shares with.
 
-    ``var`` is one of them, as are those that share with no other.
+    ``var`` is one of them, as are those that share with no other. ``handed`` tells what goes into,
+    round and out of loops and branches.
     """
     seen: set[Var] = {var}
     waiting = [var]
@@ -239,6 +247,7 @@ def storage_behind(
         shared = set() if rhs is None else {
             operand for operand, _ in sharing.of(here, rhs) if isinstance(operand, Var)
         }
+        shared |= handed.get(here, set())
         yield here, shared
         waiting += shared - seen
         seen |= shared

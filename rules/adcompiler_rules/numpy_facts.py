@@ -39,7 +39,7 @@ NEVER = """
     isneginf isposinf isreal isrealobj isscalar kaiser kron lexsort linspace logspace mask_indices
     max mean median min nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin
     nanpercentile nanprod nanquantile nanstd nansum nanvar ndim nonzero ones ones_like outer
-    packbits pad partition percentile piecewise poly polyadd polyder polydiv polyfit polyint polymul
+    packbits pad partition percentile piecewise poly polyadd polydiv polyfit polymul
     polysub polyval prod ptp quantile ravel_multi_index repeat resize roll roots round searchsorted
     select setdiff1d setxor1d shape sinc size sort sort_complex stack std sum take take_along_axis
     tensordot tile trace trapezoid trapz tri tril tril_indices tril_indices_from triu triu_indices
@@ -81,7 +81,7 @@ VIEWS = """
 MAY_SHARE = """
     asarray_chkfinite ascontiguousarray asfortranarray array_split broadcast_arrays dsplit hsplit
     histogram histogram_bin_edges histogramdd ix_ real_if_close require split trim_zeros unstack
-    vsplit apply_along_axis apply_over_axes asmatrix frombuffer
+    vsplit apply_along_axis apply_over_axes asmatrix frombuffer polyder polyint
     lib.stride_tricks.as_strided lib.stride_tricks.sliding_window_view
 """
 

@@ -10,8 +10,10 @@ import scipy.signal
 import scipy.sparse.linalg
 import scipy.special
 
+from adcompiler import (
+    ADError, MissingRuleError, derivative, grad, hessian, jacrev, value_and_grad, vjp,
+)
 from adcompiler.errors import UncoveredError
-from adcompiler import ADError, MissingRuleError, derivative, grad, hessian, jacrev, value_and_grad
 
 LINE = np.array([0.3, 0.8, 0.45])
 
@@ -225,3 +227,49 @@ def structured(x):
 
 def test_structures_of_numbers_have_derivatives():
     np.testing.assert_allclose(grad(structured)(LINE), WEIGHTS)
+
+
+def integrated(x, c):
+    return np.sum(x * np.polyint(c, 0))
+
+
+def differentiated(x, c):
+    return np.sum(x * np.polyder(c, 0))
+
+
+@pytest.mark.parametrize("f", [integrated, differentiated])
+def test_polynomials_that_are_not_changed_are_the_argument(f):
+    g = grad(f)(LINE, WEIGHTS)
+    np.testing.assert_allclose(g, WEIGHTS)
+    assert not np.shares_memory(g, WEIGHTS)
+
+
+def after_a_loop(x, c, n):
+    y = c
+    for _ in range(n):
+        y = y * 2.0
+    return np.sum(x * y)
+
+
+def after_a_branch(x, c, n):
+    y = c if n == 0 else c * 2.0
+    return np.sum(x * y)
+
+
+def after_both(x, c, n):
+    y = np.asarray(c)
+    for _ in range(n):
+        if n > 3:
+            y = y + 1.0
+    return np.sum(x * y)
+
+
+@pytest.mark.parametrize(("f", "n", "times"), [
+    (after_a_loop, 0, 1.0), (after_a_loop, 2, 4.0), (after_a_branch, 0, 1.0),
+    (after_a_branch, 2, 2.0), (after_both, 0, 1.0), (after_both, 2, 1.0),
+])
+def test_gradients_are_no_argument_that_a_region_hands_on(f, n, times):
+    _, pullback = vjp(f, LINE, WEIGHTS, n, argnums=0)
+    for g in (grad(f)(LINE, WEIGHTS, n), pullback(1.0)):
+        np.testing.assert_allclose(g, times * WEIGHTS)
+        assert not np.shares_memory(g, WEIGHTS)

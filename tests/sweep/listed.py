@@ -23,6 +23,9 @@ LISTED: dict[str, str] = {
     "scipy.ndimage.standard_deviation(float64[1])": "the square root of a zero",
     "scipy.interpolate.splev(float64[": "the degree of the spline is a fraction",
     "numpy.unique_values(float64[": "how many values there are changes",
+    "scipy.linalg.cholesky_banded(float64[4], 2)": "it may overwrite the argument",
+    "scipy.linalg.solve_triangular(float64[3, 3], float64[3], overwrite_b=True)":
+        "it may overwrite the argument",
     "scipy.linalg.eig(float64[3, 3], right=0.9)": "a flag that is no truth value",
     "scipy.ndimage.zoom(float64[3, 4], 1, mode=": "a mode that nothing reads",
     **{f"scipy.sparse.linalg.{name}(": ENDS for name in (
