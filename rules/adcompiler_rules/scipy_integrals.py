@@ -12,6 +12,7 @@ import numpy as np
 from scipy import integrate
 
 from adcompiler.rulekit import function_of, implied, non_differentiable, passive, replacement, typed
+from adcompiler.runtime import stop_gradient
 from adcompiler_rules.trajectories import (
     integral_pullback, odeint_pullback, run_ivp, times_pullback, trajectory_pullback,
 )
@@ -38,6 +39,8 @@ def quad(func, a, b, args=(), *, epsabs=1.49e-8, epsrel=1.49e-8, limit=50, point
 
     given = args if isinstance(args, tuple) else (args,)
     function = function_of(integrand, (0.0,), given)
+    if points is not None:
+        points = stop_gradient(points)  # where the integral is broken up does not change it
     found = passive(
         integrate.quad, function, a, b, epsabs=epsabs, epsrel=epsrel, limit=limit, points=points
     )

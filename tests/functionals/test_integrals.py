@@ -53,6 +53,15 @@ def test_limits_the_other_way_and_points_where_the_integrand_breaks():
     check(f, 1.0, 1.5, tol=1e-6)
 
 
+def test_points_that_depend_on_what_is_differentiated():
+    def f(r):
+        return integrate.quad(lambda x: abs(x - r) ** 1.5, 0.0, 1.0, points=[r])[0]
+
+    wanted = pytest.approx(0.3**1.5 - 0.7**1.5, rel=1e-7)
+    assert grad(f)(0.3) == wanted
+    assert vjp(f, 0.3)[1](1.0)[0] == wanted
+
+
 def test_an_integrand_that_is_an_integral():
     def f(p):
         def inner(x):
