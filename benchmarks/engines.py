@@ -48,10 +48,10 @@ def ours(backend: str) -> Callable[[Program, Sequence[Any]], Made | None]:
 
         given = {} if backend == "python" else {"backend": backend}
         which = program.wrt if len(program.wrt) > 1 else program.wrt[0]
-        operator = {
-            "gradient": ad.grad, "jacobian": ad.jacobian, "hessian": ad.hessian,
-            "sparse jacobian": ad.sparse_jacobian, "sparse hessian": ad.sparse_hessian,
-        }[program.derivative]
+        operator = getattr(ad, {
+            "gradient": "grad", "jacobian": "jacobian", "hessian": "hessian",
+            "sparse jacobian": "sparse_jacobian", "sparse hessian": "sparse_hessian",
+        }[program.derivative])
         if given and program.derivative.startswith("sparse"):
             return None
         derivative = operator(program.function, which, **given)
