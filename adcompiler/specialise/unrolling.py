@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
 
 from adcompiler.analyses.storage import is_mutable
 from adcompiler.frontend.scope import Scope
@@ -61,6 +65,10 @@ def known_columns(unit: Unit, iterable: Atom) -> list[list[Atom]]:
     if isinstance(rhs, Call) and isinstance(rhs.func, Const) and not rhs.kwargs and not any(
         isinstance(arg, Star) for arg in rhs.args
     ) and rhs.args and (rhs.func.value is zip or rhs.func.value in ONE_BY_ONE):
+        if rhs.func.value is enumerate and any(
+            unit.type(unstar(start)) != t.INT for start in rhs.args[1:]
+        ):
+            return []
         inner = rhs.args if rhs.func.value is zip else rhs.args[:1]
         found = [known_columns(unit, unstar(arg)) for arg in inner]
         columns = [column for part in found for column in part]
@@ -69,24 +77,37 @@ def known_columns(unit: Unit, iterable: Atom) -> list[list[Atom]]:
     return [] if elements is None else [list(elements)]
 
 
-def known_rows(s: Writer, iterable: Atom, origin: Origin) -> list[Atom]:
-    """Write the items that a loop runs over, of which ``known_columns`` are known."""
+def known_row(s: Writer, iterable: Atom, index: int, count: int, origin: Origin) -> Atom:
+    """Write what a loop runs over next, of whose items ``count`` are known: as they are by then."""
     rhs = s.unit.definition(iterable)
+    if isinstance(rhs, Call) and isinstance(rhs.func, Const):
+        if rhs.func.value is reversed:
+            return known_row(s, unstar(rhs.args[0]), count - 1 - index, count, origin)
+        if rhs.func.value is iter:
+            return known_row(s, unstar(rhs.args[0]), index, count, origin)
+        if rhs.func.value is enumerate:
+            start = unstar(rhs.args[1]) if len(rhs.args) > 1 else Const(0)
+            number = s.call(Const(operator.add), [start, Const(index)], {}, origin, "index")
+            item = known_row(s, unstar(rhs.args[0]), index, count, origin)
+            return s.pack("tuple", (number, item), "row", origin)
+        if rhs.func.value is zip:
+            row = [known_row(s, unstar(arg), index, count, origin) for arg in rhs.args]
+            return s.pack("tuple", tuple(row), "row", origin)
+    now = iterable if s.heap is None else s.heap.current(iterable, origin)
+    elements = s.unit.elements(now)
+    return s.item(now, Const(index), origin, "item") if elements is None else elements[index]
+
+
+def lists_behind(unit: Unit, iterable: Atom) -> Iterator[Var]:
+    """Yield the lists that an iterable asks for items while it is run through."""
+    rhs = unit.definition(iterable)
     if isinstance(rhs, Call) and isinstance(rhs.func, Const) and (
         rhs.func.value is zip or rhs.func.value in ONE_BY_ONE
     ):
-        columns = [known_rows(s, unstar(arg), origin) for arg in (
-            rhs.args if rhs.func.value is zip else rhs.args[:1])]
-        if rhs.func.value is not zip and rhs.func.value is not enumerate:
-            return columns[0][::-1] if rhs.func.value is reversed else columns[0]
-        if rhs.func.value is enumerate:
-            start = unstar(rhs.args[1]) if len(rhs.args) > 1 else Const(0)
-            columns.insert(0, [
-                s.call(Const(operator.add), [start, Const(n)], {}, origin, "index")
-                for n in range(len(columns[0]))
-            ])
-        return [s.pack("tuple", row, "row", origin) for row in zip(*columns, strict=True)]
-    return list(s.unit.elements(iterable) or ())
+        for arg in rhs.args:
+            yield from lists_behind(unit, unstar(arg))
+    elif isinstance(iterable, Var) and is_mutable(unit.type(iterable)):
+        yield iterable
 
 
 def differing_instances(type_: t.Tuple) -> bool:
@@ -122,8 +143,10 @@ class Unrolling(Iterables):
         if known and len(known[0]) <= UNROLLED_TUPLE and self.heap is not None and any(
             must_write_out([self.unit.type(e) for e in column], node.body) for column in known
         ):
-            entries = known_rows(self, iterables[0], node.origin)
-            return self.written_out(node, iterables[0], env, scope, entries)
+            return self.written_out(node, iterables[0], env, scope, [
+                partial(known_row, self, iterables[0], k, len(known[0]), node.origin)
+                for k in range(len(known[0]))
+            ])
         if not node.collects or node.params:
             return False
         elements = self.unit.elements(iterables[0])
@@ -135,7 +158,8 @@ class Unrolling(Iterables):
         rows = []
         for element in elements:
             inner = {**env, node.items[0]: element}
-            yields = self.block(node.body, inner, scope)
+            with self.running_over(lists_behind(self.unit, iterables[0])):
+                yields = self.block(node.body, inner, scope)
             if yields is None:
                 return False
             rows.append(yields)
@@ -180,15 +204,15 @@ class Unrolling(Iterables):
 
     def known_entries(
         self, iterable: Atom, origin: Origin, by_name: bool = False
-    ) -> list[Atom] | None:
-        """Return what a loop over a dict of known keys runs over, in a mixed or written one.
+    ) -> list[Callable[[], Atom]] | None:
+        """Return what writes the items of a loop over a dict of known keys, mixed or written.
 
         Also if it asks for attributes ``by_name``.
         """
         type_ = self.unit.type(iterable)
         if isinstance(type_, t.Dict) and type_.keys is not None:
             same = len(set(type_.items)) <= 1 and not by_name
-            return None if same else [Const(k) for k in type_.keys]
+            return None if same else [partial(Const, key) for key in type_.keys]
         rhs = self.unit.definition(iterable)
         if isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value in (
             dict.items, dict_keys
@@ -199,33 +223,51 @@ class Unrolling(Iterables):
             ):
                 return None
             if rhs.func.value is dict_keys:
-                return [Const(k) for k in inner.keys]
-            return [
-                self.pack("tuple", (
-                    Const(k), self.item(unstar(rhs.args[0]), Const(k), origin, str(k))
-                ), "pair", origin) for k in inner.keys
-            ]
+                return [partial(Const, key) for key in inner.keys]
+            table = unstar(rhs.args[0])
+            return [partial(self.entry, table, key, origin) for key in inner.keys]
         return None
+
+    def entry(self, table: Atom, key: Any, origin: Origin) -> Atom:
+        """Write the key and the value of an entry of a dict, as it is now."""
+        now = table if self.heap is None else self.heap.current(table, origin)
+        return self.pack("tuple", (
+            Const(key), self.item(now, Const(key), origin, str(key))), "pair", origin)
+
+    @contextmanager
+    def running_over(self, lists: Iterable[Var]) -> Iterator[None]:
+        """Refuse meanwhile what changes the length of lists."""
+        heap = self.heap
+        if heap is None:
+            yield
+            return
+        length = len(heap.iterating)
+        heap.iterating += map(heap.reference, lists)
+        try:
+            yield
+        finally:
+            del heap.iterating[length:]
 
     def written_out(
         self, node: Loop, iterable: Atom, env: Env, scope: Scope | None,
-        table: list[Atom] | None = None,
+        rows_of: list[Callable[[], Atom]] | None = None,
     ) -> bool:
         """Write the iterations of a loop over a tuple one after the other."""
         type_ = self.unit.contents.get(iterable, self.unit.type(iterable))
         elements = self.unit.elements(iterable)
         count = len(type_.items) if isinstance(type_, t.Tuple) else len(elements or ())
-        if table is not None:
-            count = len(table)
+        if rows_of is not None:
+            count = len(rows_of)
         carried = [self.carried_value(init, env) for init in node.inits]
         rows = []
         start = len(self.out)
         for index in range(count):
             self.unit.loops.types.clear()  # what one iteration gives is of no use for the next
-            item = table[index] if table is not None else self.item(
+            item = rows_of[index]() if rows_of is not None else self.item(
                 iterable, Const(index), node.origin, node.items[0].name)
             inner = {**env, node.items[0]: item, **dict(zip(node.params, carried, strict=True))}
-            yields = self.block(node.body, inner, scope, True)
+            with self.running_over(lists_behind(self.unit, iterable)):
+                yields = self.block(node.body, inner, scope, True)
             if yields is None:
                 del self.out[start:]
                 return False
