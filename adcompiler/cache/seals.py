@@ -12,7 +12,7 @@ import functools
 import importlib.util
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from adcompiler.cache.keys import digest, spelled, unspelled
@@ -74,8 +74,35 @@ def libraries() -> set[str]:
 
 def names_outside(rows: Iterable[list[str]]) -> list[list[str]]:
     """Return those rows of a manifest's names that are not of sealed packages."""
-    roots = {p.module.partition(".")[0] for points in rule_packages().values() for p in points}
-    return [row for row in rows if row[0].partition(".")[0] not in roots | libraries()]
+    return [row for row in rows if row[0].partition(".")[0] not in roots() | libraries()]
+
+
+def roots() -> set[str]:
+    """Return the names of the packages that declare rules."""
+    return {p.module.partition(".")[0] for points in rule_packages().values() for p in points}
+
+
+_at_first: dict[str, dict[str, Any]] = {}
+
+
+def remember() -> None:
+    """Remember what the modules of rules held when they were loaded."""
+    wanted = roots()
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] in wanted and name not in _at_first:
+            _at_first[name] = dict(vars(module))
+
+
+REGISTRY.after_loading.append(remember)
+
+
+def as_loaded(names: Mapping[tuple[str, str], Any]) -> bool:
+    """Say whether what rules read by name is what their modules held when they were loaded."""
+    wanted = roots()
+    return all(
+        _at_first.get(module, {}).get(name, MISSING) is value
+        for (module, name), value in names.items() if module.partition(".")[0] in wanted
+    )
 
 
 def is_named(value: Any, name: str) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from adcompiler.budget import is_deep
-from adcompiler.cache.seals import in_library, is_named, names_outside, seal
+from adcompiler.cache.seals import as_loaded, in_library, is_named, names_outside, seal
 from adcompiler.cache.keys import (
     fingerprint,
     is_unknown,
@@ -323,7 +323,8 @@ class Specialisations:
         return {
             "entry": emitted.entry, "facts": facts, "rules": rules, "bound": bound,
             "names": names_manifest(unit.relied.rule_names), "captured": list(unit.relied.captured),
-            "report": emitted.report, "seal": seal(),
+            "report": emitted.report,
+            "seal": seal() if as_loaded(unit.relied.rule_names) else None,
         }
 
     def load(

@@ -87,3 +87,17 @@ def tanh(x):
     assert python(RUN + shown) == "False 84.788\n"
     rules.write_text(text.replace("FACTOR", "10.0"))
     assert python(RUN + shown) == "True 9.056\n"
+
+
+def test_a_helper_of_rules_that_was_replaced_counts(model: Path, python: Python) -> None:
+    patched = """
+import numpy as np
+from adcompiler.ops.registry import REGISTRY
+REGISTRY.find(np.tanh)
+import adcompiler_rules.numpy_ufuncs as rules
+from adcompiler.cache.seals import as_loaded
+rules.new = 1.0
+print(as_loaded({("adcompiler_rules.numpy_ufuncs", "new"): 1.0}),
+      as_loaded({("adcompiler_rules.numpy_ufuncs", "np"): np}))
+"""
+    assert python(patched) == "False True\n"
