@@ -65,11 +65,9 @@ def known_columns(unit: Unit, iterable: Atom) -> list[list[Atom]]:
     if isinstance(rhs, Call) and isinstance(rhs.func, Const) and not rhs.kwargs and not any(
         isinstance(arg, Star) for arg in rhs.args
     ) and rhs.args and (rhs.func.value is zip or rhs.func.value in ONE_BY_ONE):
-        if rhs.func.value is enumerate and any(
-            unit.type(unstar(start)) != t.INT for start in rhs.args[1:]
-        ):
-            return []
         inner = rhs.args if rhs.func.value is zip else rhs.args[:1]
+        if any(unit.type(unstar(start)) != t.INT for start in rhs.args[len(inner):]):
+            return []
         found = [known_columns(unit, unstar(arg)) for arg in inner]
         columns = [column for part in found for column in part]
         return columns if all(found) and len(set(map(len, columns))) == 1 else []
