@@ -79,10 +79,6 @@ def known_row(s: Writer, iterable: Atom, index: int, count: int, origin: Origin)
     """Write what a loop runs over next, of whose items ``count`` are known: as they are by then."""
     rhs = s.unit.definition(iterable)
     if isinstance(rhs, Call) and isinstance(rhs.func, Const):
-        if rhs.func.value is reversed:
-            return known_row(s, unstar(rhs.args[0]), count - 1 - index, count, origin)
-        if rhs.func.value is iter:
-            return known_row(s, unstar(rhs.args[0]), index, count, origin)
         if rhs.func.value is enumerate:
             start = unstar(rhs.args[1]) if len(rhs.args) > 1 else Const(0)
             number = s.call(Const(operator.add), [start, Const(index)], {}, origin, "index")
@@ -91,6 +87,9 @@ def known_row(s: Writer, iterable: Atom, index: int, count: int, origin: Origin)
         if rhs.func.value is zip:
             row = [known_row(s, unstar(arg), index, count, origin) for arg in rhs.args]
             return s.pack("tuple", tuple(row), "row", origin)
+        if rhs.func.value in ONE_BY_ONE:
+            place = count - 1 - index if rhs.func.value is reversed else index
+            return known_row(s, unstar(rhs.args[0]), place, count, origin)
     now = iterable if s.heap is None else s.heap.current(iterable, origin)
     elements = s.unit.elements(now)
     return s.item(now, Const(index), origin, "item") if elements is None else elements[index]
