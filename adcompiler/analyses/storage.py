@@ -236,6 +236,10 @@ class Sharing:
         if shares.of and not starred and len(args) > max(shares.of):
             concerned = tuple(args[i] for i in shares.of)
         atoms = tuple(map(unstar, concerned))
+        if isinstance(self.type_of(target), (t.List, t.Tuple)) and step.function is not None and (
+            REGISTRY.facts(step.function).exhausts
+        ):
+            atoms = tuple(atom for atom in atoms if not self.has_plain_keys(atom))
         array = bool(args) and not starred and isinstance(self.type_of(args[0]), t.Array)
         if shares.how in (VIEW, LAYOUT) and array:
             yield args[0], step
@@ -253,6 +257,12 @@ class Sharing:
             yield from self.mutable(atoms, "holds")
         elif shares.how != ITEMS:
             yield from self.mutable(atoms, "may")
+
+    def has_plain_keys(self, atom: Atom) -> bool:
+        """Say whether what runs through a value gets keys of a dict that nobody can write into."""
+        type_ = self.type_of(atom)
+        return isinstance(type_, t.Dict) and type_.keys is not None and all(
+            isinstance(key, (str, int, float, complex, bytes, type(None))) for key in type_.keys)
 
     def applies(self, shares: Shares, args: tuple[Any, ...], rhs: Call) -> bool:
         """Say whether a call may be one of those that a fact about storage is of."""
