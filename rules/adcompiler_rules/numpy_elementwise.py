@@ -184,13 +184,20 @@ def where_rule(condition, x, y):
     call([np.array([[True], [False]]), np.array([False, True, True])],
          [rng.normal(size=3), rng.normal(size=(2, 1))], rng.normal(size=(2, 3))),
     call([rng.normal(size=(2, 2)) > 0], [0.5], default=rng.normal(size=2)),
+    call(np.array([False, True]), rng.normal(size=2), rng.normal(size=3)),
 ])
 def select_rule(condlist, choicelist, default=0):
     y = np.select(condlist, choicelist, default)
 
     def select_pullback(dy):
         dchoicelist, ddefault = select_adjoint(dy, condlist, len(choicelist))
-        return project(dchoicelist, choicelist), project(ddefault, default)
+        if not isinstance(choicelist, np.ndarray):
+            return project(dchoicelist, choicelist), project(ddefault, default)
+        shape = np.shape(choicelist)  # of each choice the axes are the last ones
+        between = (1,) * (np.ndim(dy) + 1 - len(shape))
+        aligned = np.reshape(choicelist, (shape[0], *between, *shape[1:]))
+        dchoices = np.reshape(project(np.stack(dchoicelist), aligned), shape)
+        return dchoices, project(ddefault, default)
 
     return y, select_pullback
 

@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.signal
 
-from adcompiler.rulekit import call, non_differentiable, rrule
+from adcompiler.rulekit import call, facts, non_differentiable, rrule, scalar_rule
 from adcompiler.runtime.scipy_signal import (
     filtfilt_adjoint, lfilter_adjoints, sosfilt_adjoints, upfirdn_adjoints,
 )
@@ -17,11 +17,23 @@ non_differentiable(
     scipy.signal.argrelextrema, scipy.signal.argrelmax, scipy.signal.argrelmin,
     scipy.signal.choose_conv_method, scipy.signal.correlation_lags, scipy.signal.find_peaks,
     scipy.signal.find_peaks_cwt, scipy.signal.max_len_seq, scipy.signal.unit_impulse,
-    scipy.signal.check_COLA, scipy.signal.check_NOLA, scipy.signal.buttord,
-    scipy.signal.cheb1ord, scipy.signal.cheb2ord, scipy.signal.ellipord, scipy.signal.get_window,
-    scipy.signal.savgol_coeffs, scipy.signal.kaiser_atten, scipy.signal.kaiser_beta,
-    scipy.signal.square,
+    scipy.signal.check_COLA, scipy.signal.check_NOLA, scipy.signal.square,
 )
+
+facts(  # of orders and windows; what they depend on is differentiated in their source, or refused
+    scipy.signal.buttord, scipy.signal.cheb1ord, scipy.signal.cheb2ord, scipy.signal.ellipord,
+    scipy.signal.get_window, scipy.signal.savgol_coeffs, pure=True, writes=(), shares="none",
+    tried=True,
+)
+
+scalar_rule(scipy.signal.kaiser_atten,
+            lambda numtaps, width: 2.285 * np.pi * width,
+            lambda numtaps, width: 2.285 * np.pi * (numtaps - 1.0),
+            domain=((4.0, 20.0), (0.1, 0.4)))
+scalar_rule(scipy.signal.kaiser_beta,
+            lambda a: np.where(a > 50.0, 0.1102, np.where(
+                a > 21.0, 0.23368 * (np.maximum(a, 21.5) - 21.0) ** -0.6 + 0.07886, 0.0)),
+            domain=(22.0, 49.0))
 
 
 @rrule(scipy.signal.lfilter, wrt=("b", "a", "x", "zi"), domain=lambda rng: [

@@ -7,7 +7,7 @@ of values that are differentiated are refused where they are made.
 import numpy as np
 import scipy.interpolate
 
-from adcompiler.rulekit import call, non_differentiable, rrule
+from adcompiler.rulekit import Undecided, call, facts, non_differentiable, rrule
 from adcompiler_rules.scipy_facts import state_facts
 from adcompiler.runtime.scipy_interpolate import axes_but, grid_slopes, line_slopes
 from adcompiler.runtime.shaping import like
@@ -109,12 +109,23 @@ def spline_call(self, x, nu=0, extrapolate=None):
     call(places(rng, 2), scipy.interpolate.make_interp_spline(KNOTS, values(rng))),
 ])
 def splev(x, tck, der=0, ext=0):
+    # FITPACK reads as many knots as it is told: see the facts below.
     y = scipy.interpolate.splev(x, tck, der, ext)
 
     def splev_pullback(dy):
         return like(dy * scipy.interpolate.splev(x, tck, der + 1, ext), x)
 
     return y, splev_pullback
+
+
+def values_of_splev(x, tck, der=0, ext=0):
+    """Give an array as ``splev`` does for a spline of numbers, without a call of FITPACK."""
+    if not isinstance(tck, tuple) or np.ndim(tck[1]) != 1:
+        raise Undecided
+    return np.zeros(np.shape(x))
+
+
+facts(scipy.interpolate.splev, typed_as=values_of_splev, tried=False)
 
 
 @rrule(scipy.interpolate.UnivariateSpline.__call__, wrt=("x",), kink=AT_A_KNOT,

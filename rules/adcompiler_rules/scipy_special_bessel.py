@@ -246,7 +246,9 @@ scalar_rule(sc.modstruve, None,
 # --- integrals of Bessel and Struve functions -----------------------------------------------------
 
 scalar_rule(sc.itstruve0,    lambda x: sc.struve(0, x),                          domain=POSITIVE)
-scalar_rule(sc.it2struve0,   lambda x: -sc.struve(0, x) / x,                     domain=POSITIVE)
+scalar_rule(sc.it2struve0,   lambda x: np.where(  # struve(0, x) is 2 x / pi near 0
+                np.equal(x, 0.0), -2.0 / np.pi,
+                -sc.struve(0, x) / np.where(np.equal(x, 0.0), 1.0, x)),          domain=POSITIVE)
 scalar_rule(sc.itmodstruve0, lambda x: sc.modstruve(0, x),                       domain=POSITIVE)
 scalar_rule(sc.besselpoly,  # the integral of x**lmb * jv(nu, 2 a x) over [0, 1], differentiated
             lambda a, lmb, nu: (

@@ -122,9 +122,11 @@ scalar_rule(sc.chndtrix,
                 noncentral_density(x, df + 2.0, nc) / noncentral_density(x, df, nc)),
             domain=(UNIT, POSITIVE, POSITIVE))
 scalar_rule(sc.chndtrinc,
-            lambda x, df, p, nc: (
-                noncentral_density(x, df, nc) / noncentral_density(x, df + 2.0, nc)), None,
-            lambda x, df, p, nc: -1.0 / noncentral_density(x, df + 2.0, nc),
+            lambda x, df, p, nc: np.where(  # at its end, 0, it stays
+                nc > 1e-290,
+                noncentral_density(x, df, nc) / noncentral_density(x, df + 2.0, nc), 0.0), None,
+            lambda x, df, p, nc: np.where(
+                nc > 1e-290, -1.0 / noncentral_density(x, df + 2.0, nc), 0.0),
             domain=((5.0, 8.0), (1.0, 2.0), (0.3, 0.6)))
 
 # --- F, Student's t, normal, Tukey's lambda -------------------------------------------------------

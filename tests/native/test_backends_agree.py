@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from adcompiler import value_and_grad
-from adcompiler.errors import ADError
+from adcompiler.errors import InternalError, MissingRuleError, UnsupportedError
 from tests.native.programs import PROGRAMS
 
 named = pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
@@ -46,7 +46,7 @@ def outcome(call: Callable[..., Any], *args: Any) -> Any:
     try:
         with np.errstate(all="ignore"):
             return call(*args)
-    except ADError:
+    except (InternalError, MissingRuleError, UnsupportedError):
         raise
     except Exception as error:
         return type(error), str(error)

@@ -221,7 +221,11 @@ OF_FORM = said("of_form")
 def test_only_the_form_of_arguments_is_read(name: str) -> None:
     for given in (ROWS, ROWS[0].T, np.ones(3, int), [ROWS[0], ROWS[1]]):
         other = np.flip(given) * 3 if isinstance(given, np.ndarray) else [row * 2 for row in given]
-        one, two = OF_FORM[name](given), OF_FORM[name](other)
+        try:
+            one, two = OF_FORM[name](given), OF_FORM[name](other)
+        except TypeError:  # np.result_type takes a list for the fields of a dtype
+            assert isinstance(given, list) and name == "numpy.result_type"
+            continue
         assert np.shape(one) == np.shape(two)
         assert np.asarray(one).dtype == np.asarray(two).dtype
         assert name.endswith("empty_like") or np.array_equal(one, two)

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+import scipy.interpolate
 import scipy.linalg
 import scipy.ndimage
 import scipy.signal
@@ -14,6 +15,7 @@ from adcompiler import (
     ADError, MissingRuleError, derivative, grad, hessian, jacrev, value_and_grad, vjp,
 )
 from adcompiler.errors import UncoveredError
+from adcompiler.rulekit import REGISTRY
 
 LINE = np.array([0.3, 0.8, 0.45])
 
@@ -273,3 +275,40 @@ def test_gradients_are_no_argument_that_a_region_hands_on(f, n, times):
     for g in (grad(f)(LINE, WEIGHTS, n), pullback(1.0)):
         np.testing.assert_allclose(g, times * WEIGHTS)
         assert not np.shares_memory(g, WEIGHTS)
+
+
+def test_select_of_an_array_of_choices():
+    conditions, choices = np.array([False, True, True]), np.array([1.0, 2.0, 3.0])
+    value, pullback = vjp(np.select, conditions, choices, np.array([5.0, 6.0]), argnums=(1, 2))
+    np.testing.assert_array_equal(value, [2.0, 2.0])
+    dchoices, ddefault = pullback(np.array([1.0, 10.0]))
+    np.testing.assert_array_equal(dchoices, [0.0, 11.0, 0.0])
+    np.testing.assert_array_equal(ddefault, [0.0, 0.0])
+
+
+def test_designs_of_filters_are_not_constant():
+    assert np.isclose(grad(scipy.signal.kaiser_atten, 1)(20, 0.3), 2.285 * 19.0 * np.pi)
+    slope = (scipy.signal.kaiser_beta(30.0 + 1e-6) - scipy.signal.kaiser_beta(30.0 - 1e-6)) / 2e-6
+    assert np.isclose(grad(scipy.signal.kaiser_beta)(30.0), slope)
+    with pytest.raises(ADError):
+        grad(lambda beta: np.sum(scipy.signal.get_window(("kaiser", beta), 5)))(2.0)
+    with pytest.raises(ADError):
+        grad(lambda d: np.sum(scipy.signal.savgol_coeffs(5, 2, deriv=1, delta=d)))(0.5)
+    window = scipy.signal.get_window("hann", 5)
+    np.testing.assert_allclose(
+        grad(lambda x: np.sum(x * scipy.signal.get_window("hann", 5)))(np.ones(5)), window)
+
+
+def test_ends_of_inverses_and_integrals():
+    assert grad(scipy.special.chndtrinc)(0.2, 0.3, 0.8) == 0.0
+    assert np.isclose(grad(scipy.special.it2struve0)(0.0), -2.0 / np.pi)
+
+
+def test_no_spline_is_evaluated_on_stand_ins():
+    tck = scipy.interpolate.splrep(np.linspace(0.0, 1.0, 7), np.linspace(0.0, 1.0, 7) ** 2)
+    assert REGISTRY.facts(scipy.interpolate.splev).may_be_tried is False
+
+    def f(x, tck):
+        return np.sum(scipy.interpolate.splev(x, tck))
+
+    np.testing.assert_allclose(grad(f)(np.array([0.3, 0.5]), tck), [0.6, 1.0])

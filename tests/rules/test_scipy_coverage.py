@@ -36,6 +36,7 @@ NOT_YET = {
         "elements chosen by rank": "medfilt medfilt2d order_filter",
         "peaks, whose number depends on the values": "peak_prominences peak_widths vectorstrength",
         "design of filters and systems": """
+            buttord cheb1ord cheb2ord ellipord get_window savgol_coeffs
             abcd_normalize band_stop_obj bessel besselap bilinear bilinear_zpk bode buttap butter
             cheb1ap cheb2ap cheby1 cheby2 cont2discrete czt_points dbode dfreqresp dimpulse dlsim
             dstep ellip ellipap findfreqs firls firwin firwin2 firwin_2d freqresp freqs freqs_zpk
@@ -48,6 +49,7 @@ NOT_YET = {
     },
     "scipy.ndimage": {
         "compiled as map_coordinates of what it is given": "geometric_transform",
+        "compiled from its source": "iterate_structure",
         "not yet written": """
             gaussian_gradient_magnitude fourier_ellipsoid fourier_gaussian fourier_shift
             fourier_uniform
