@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from adcompiler.api.grad import Argnums, Derivative, DerivativeFunction, kept_derivative
-from adcompiler.dispatch import Options
+from adcompiler.dispatch import Options, holds_floats
 from adcompiler.dispatch.arguments import described
-from adcompiler.dispatch.trees import leaves, map_tree
+from adcompiler.dispatch.trees import map_tree
 from adcompiler.runtime import own
 from adcompiler.typed.derivatives import MAKERS, Wanted
 
@@ -75,11 +75,6 @@ def linearize(
         return push(*itertools.compress(tangents, inside))
 
     return value, pushforward
-
-
-def holds_floats(value: Any) -> bool:
-    """Say whether an argument is, or holds, a float, a complex number or an array of these."""
-    return any(np.asarray(leaf).dtype.kind in "fc" for leaf in leaves(value))
 
 
 def derivative(

@@ -312,8 +312,9 @@ def vjp(
     The pullback takes a cotangent of the result (of its structure and shapes; None inside of it
     means zero; TypeError or ValueError where it does not fit) and returns the cotangents of the
     arguments ``argnums``: a tuple for all positional arguments by default, or for a tuple; one
-    cotangent for a single position or name. By default it has None for an argument of a function
-    with a rule that gives none there (a shape, an axis, a text). It may be called any number of
+    cotangent for a single position or name. By default it has None for an argument that holds no
+    float (integers, unless none does), and for one of a function with a rule that gives none there
+    (a shape, an axis, a text). It may be called any number of
     times, from any thread. ``strict_primal`` is that of ``grad``, and so is ``backend``: native
     loops compute the value again in each pullback.
     """

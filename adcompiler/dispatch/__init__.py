@@ -13,9 +13,9 @@ from adcompiler.dispatch.compiled import Compiled
 from adcompiler.dispatch.entry import MAX_DIRECT, make_call
 from adcompiler.dispatch.options import Options
 from adcompiler.dispatch.specialisations import Specialisations
-from adcompiler.dispatch.targets import differentiated_by_default
+from adcompiler.dispatch.targets import differentiated_by_default, holds_floats
 
 __all__ = [
     "MAX_DIRECT", "AtPoint", "Compiled", "Options", "Specialisations", "as_real",
-    "differentiated_by_default", "make_call", "part_at",
+    "differentiated_by_default", "holds_floats", "make_call", "part_at",
 ]

@@ -12,7 +12,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from adcompiler.cache.store import load_module
+from adcompiler.dispatch.trees import leaves
 from adcompiler.errors import ADError
 from adcompiler.frontend.places import stand_for
 from adcompiler.ir.nodes import Origin
@@ -262,14 +265,24 @@ def shown_parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
     return []
 
 
+def holds_floats(value: Any) -> bool:
+    """Say whether an argument is, or holds, a float, a complex number or an array of these."""
+    if isinstance(value, (float, int, np.ndarray)):
+        return isinstance(value, float) or (
+            isinstance(value, np.ndarray) and value.dtype.kind in "fc")
+    return any(np.asarray(leaf).dtype.kind in "fc" for leaf in leaves(value))
+
+
 def differentiated_by_default(
     function: Callable[..., Any], args: tuple[Any, ...]
 ) -> tuple[int, ...]:
     """Return the positions of the arguments that have cotangents, where ``argnums`` is not given.
 
-    All of them; of a library's function with a rule those that the rule gives cotangents for.
+    Those that hold a float, or all if none does: a number of steps, or a subscript, stays an int.
+    Of a library's function with a rule only those that the rule gives cotangents for.
     """
-    positions = tuple(range(len(args)))
+    positions = tuple(i for i, arg in enumerate(args) if holds_floats(arg))
+    positions = positions or tuple(range(len(args)))
     plain = isinstance(function, types.FunctionType) and not has_own_rule(function)
     rules = () if plain else REGISTRY.rules_of(function)
     covered = [covered_positions(rule.definition, rule.wrt) for rule in rules

@@ -40,11 +40,27 @@ def at_once(
     if argnums is None:
         argnums = tuple(range(len(args) - 1))
         options |= {"all": True} if mode == "linearize" else {}
+        exact = [is_exact(s.unit.type(unstar(arg))) for arg in args[1:]]
+        if mode == "vjp" and any(exact) and not all(exact):
+            return s.reject(
+                origin, "vjp() without argnums, of arguments of which some hold no float",
+                "name those that are differentiated: vjp(f, x, n, argnums=0)", "higher-order",
+            )
     if not usable(argnums) or any(value is ... for value in options.values()):
         return refuse_options(s, origin)
     given = tuple((key, value) for key, value in options.items() if value is not None)
     wanted = Wanted(mode, argnums, False, given)
     return call_derivative(s, wanted, args[0], list(args[1:]), kwargs, origin, name)
+
+
+def is_exact(type_: t.Type) -> bool:
+    """Say whether a value holds no float for sure: an integer, a bool, a text, None."""
+    match type_:
+        case t.Scalar():
+            return all(kind in ("bool", "int") for kind, _ in type_.classes)
+        case t.Array():
+            return type_.kind in ("bool", "int")
+    return isinstance(type_, (t.Static, t.Text))
 
 
 def push_forward(
