@@ -30,10 +30,20 @@ scalar_rule(scipy.signal.kaiser_atten,
             lambda numtaps, width: 2.285 * np.pi * width,
             lambda numtaps, width: 2.285 * np.pi * (numtaps - 1.0),
             domain=((4.0, 20.0), (0.1, 0.4)))
-scalar_rule(scipy.signal.kaiser_beta,
-            lambda a: np.where(a > 50.0, 0.1102, np.where(
-                a > 21.0, 0.23368 * (np.maximum(a, 21.5) - 21.0) ** -0.6 + 0.07886, 0.0)),
-            domain=(22.0, 49.0))
+
+
+@rrule(scipy.signal.kaiser_beta, domain=lambda rng: [call(60.0), call(30.0), call(10.0)])
+def kaiser_beta(a):
+    beta = scipy.signal.kaiser_beta(a)
+
+    def kaiser_beta_pullback(dbeta):
+        if a > 50:
+            return 0.1102 * dbeta
+        if a > 21:
+            return (0.23368 * (a - 21) ** -0.6 + 0.07886) * dbeta
+        return 0.0 * dbeta
+
+    return beta, kaiser_beta_pullback
 
 
 @rrule(scipy.signal.lfilter, wrt=("b", "a", "x", "zi"), domain=lambda rng: [
