@@ -44,7 +44,10 @@ def tested(statement: Statement) -> tuple[Atom, ...]:
 
 
 class _Unchanging(Rewriter):
-    """Takes what loops carry and do not change for what it was: other passes will, too."""
+    """Takes what loops carry and do not change for what it was: other passes will, too.
+
+    Only what is read then is asked for; definitions that it notes are of equal values.
+    """
 
     def rewrite(self, call: Call) -> None:
         return None

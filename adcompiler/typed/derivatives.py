@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from adcompiler.ir import types as t
 from adcompiler.rulekit.functionals import gradient_of
 
 Argnums = int | str | tuple[int | str, ...]
@@ -75,3 +76,19 @@ def maker_of(mode: str) -> Any:
 def is_derivative(value: Any) -> bool:
     """Say whether a live value is a function's derivative."""
     return getattr(type(value), "is_derivative", False) is True
+
+
+def holds_floats(type_: t.Type) -> bool:
+    """Say whether values of a type are, or hold, numbers that are no integers."""
+    match type_:
+        case t.Scalar(kind):
+            return kind in ("float", "complex")
+        case t.Array():
+            return type_.kind in ("float", "complex")
+        case t.Tuple(items) | t.Dict(_, items):
+            return any(map(holds_floats, items))
+        case t.List(item):
+            return holds_floats(item)
+        case t.Object(_, fields):
+            return any(holds_floats(one) for _, one in fields)
+    return isinstance(type_, t.Unknown)

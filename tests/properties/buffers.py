@@ -8,19 +8,18 @@ the value, the gradient and a directional derivative are compared with plain Pyt
 
 from __future__ import annotations
 
-import argparse
 import ast
 import sys
 import zlib
-from collections import Counter
 from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
 import numpy as np
 
-from adcompiler import ADError, jvp, vjp
+from adcompiler import jvp, vjp
 from tests.properties.mutations import loaded
+from tests.properties.running import Refusal, refusals, run
 
 TRIPS = ("0", "1", "2", "n0", "n1", "n2", "len(x)")
 STARTS = ("", "y = z", "w = y[1:]", "w = z", "l = [y, z]", "y = z = w")
@@ -77,9 +76,10 @@ def outcome(source: str) -> str:
     except (ValueError, IndexError):
         return "discarded"
     try:
-        value, pullback = vjp(f, POINT, *COUNTS, argnums=0)
-        tangent = jvp(of_x, (POINT,), (DIRECTION,))[1]
-    except ADError:
+        with refusals():
+            value, pullback = vjp(f, POINT, *COUNTS, argnums=0)
+            tangent = jvp(of_x, (POINT,), (DIRECTION,))[1]
+    except Refusal:
         return "refused"
     gradient = np.asarray(pullback(1.0)).reshape(POINT.shape)
     assert value == wanted, f"value {value}, not {wanted}\n{source}"
@@ -94,22 +94,5 @@ def differences(f: Callable[[Any], Any]) -> np.ndarray:
     return np.array([(f(POINT + h) - f(POINT - h)) / 2e-6 for h in 1e-6 * np.eye(len(POINT))])
 
 
-def main() -> int:
-    """Run programs and print how many are clean, refused, discarded and wrong."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("count", type=int)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    counts: Counter[str] = Counter()
-    for seed in range(options.seed, options.seed + options.count):
-        try:
-            counts[outcome(source_of(seed))] += 1
-        except Exception as error:
-            counts["failed"] += 1
-            print(f"seed {seed}: {type(error).__name__}: {error}", flush=True)
-    print(", ".join(f"{number} {word}" for word, number in counts.most_common()))
-    return 1 if counts["failed"] else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, lambda seed: outcome(source_of(seed))))

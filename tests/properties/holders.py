@@ -9,19 +9,18 @@ left in the arguments, the gradient and a directional derivative are compared wi
 
 from __future__ import annotations
 
-import argparse
 import ast
 import sys
 import zlib
-from collections import Counter
 from collections.abc import Iterator
 from random import Random
 from typing import Any
 
 import numpy as np
 
-from adcompiler import ADError, jvp, vjp
+from adcompiler import jvp, vjp
 from tests.properties.mutations import loaded
+from tests.properties.running import Refusal, refusals, run
 
 HOLDERS = (
     "[d, m]", "[d, d]", "[d, d, m]", "[d, m, d]", "[d[:2], m[1:]]", "{0: d, 1: m}", "(d, m)",
@@ -107,9 +106,10 @@ def compared(f: Any, count: int, source: str) -> str:
     if not np.isclose(slope, again, rtol=1e-5, atol=1e-7):
         return "discarded"
     try:
-        value, pullback = vjp(f, *ours, count, argnums=(0, 1, 2))
-        tangent = jvp(lambda *a: f(*a, count), fresh(), direction)[1]
-    except ADError:
+        with refusals():
+            value, pullback = vjp(f, *ours, count, argnums=(0, 1, 2))
+            tangent = jvp(lambda *a: f(*a, count), fresh(), direction)[1]
+    except Refusal:
         return "refused"
     told, near = f"with n = {count}\n{source}", {"rtol": 1e-5, "atol": 1e-6}
     assert value == wanted, f"value {value}, not {wanted} {told}"
@@ -127,22 +127,5 @@ def fresh() -> tuple[Any, ...]:
     return x, d.copy(), m.copy()
 
 
-def main() -> int:
-    """Run programs and print how many are clean, refused, discarded and wrong."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("count", type=int)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    counts: Counter[str] = Counter()
-    for seed in range(options.seed, options.seed + options.count):
-        try:
-            counts[outcome(source_of(seed))] += 1
-        except Exception as error:
-            counts["failed"] += 1
-            print(f"seed {seed}: {type(error).__name__}: {error}", flush=True)
-    print(", ".join(f"{number} {word}" for word, number in counts.most_common()))
-    return 1 if counts["failed"] else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, lambda seed: outcome(source_of(seed))))

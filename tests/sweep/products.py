@@ -313,6 +313,8 @@ def along_jacobian(program: Program, i: int, v: Any, along: Any) -> Any:
     if np.ndim(v):
         try:
             pattern = jacobian_sparsity(g, *copy.deepcopy(values), argnums=i).toarray()
+        except InternalError:
+            raise
         except ADError:
             return along
         flat = np.reshape(jacobian, (np.size(wanted), -1))

@@ -18,7 +18,7 @@ from adcompiler.errors import Finding
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin
 from adcompiler.specialise.writer import Writer
-from adcompiler.typed.derivatives import OPTIONS, Wanted, maker_of
+from adcompiler.typed.derivatives import OPTIONS, Wanted, holds_floats, maker_of
 
 
 @dataclass(frozen=True)
@@ -107,22 +107,6 @@ def linearized(asked: Asked) -> Atom:
         f"    return value, lambda {', '.join(tangents)}: push({given})\n"
     )
     return asked.call(text, entries.NAMES, [value_of(asked, found), push, *found.inputs])
-
-
-def holds_floats(type_: t.Type) -> bool:
-    """Say whether values of a type are, or hold, numbers that are no integers."""
-    match type_:
-        case t.Scalar(kind):
-            return kind in ("float", "complex")
-        case t.Array():
-            return type_.kind in ("float", "complex")
-        case t.Tuple(items) | t.Dict(_, items):
-            return any(map(holds_floats, items))
-        case t.List(item):
-            return holds_floats(item)
-        case t.Object(_, fields):
-            return any(holds_floats(one) for _, one in fields)
-    return isinstance(type_, t.Unknown)
 
 
 def result_of(found: Half | None) -> Atom:

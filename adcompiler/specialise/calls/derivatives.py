@@ -8,7 +8,9 @@ from typing import Any
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin, Star, unstar
 from adcompiler.specialise.writer import Writer
-from adcompiler.typed.derivatives import AT_ONCE, MAKERS, ONLY_OUTSIDE, OPTIONS, Wanted
+from adcompiler.typed.derivatives import (
+    AT_ONCE, MAKERS, ONLY_OUTSIDE, OPTIONS, Wanted, holds_floats,
+)
 
 
 def make_derivative(
@@ -40,8 +42,8 @@ def at_once(
     if argnums is None:
         argnums = tuple(range(len(args) - 1))
         options |= {"all": True} if mode == "linearize" else {}
-        exact = [is_exact(s.unit.type(unstar(arg))) for arg in args[1:]]
-        if mode == "vjp" and any(exact) and not all(exact):
+        inside = [holds_floats(s.unit.type(unstar(arg))) for arg in args[1:]]
+        if mode == "vjp" and any(inside) and not all(inside):
             return s.reject(
                 origin, "vjp() without argnums, of arguments of which some hold no float",
                 "name those that are differentiated: vjp(f, x, n, argnums=0)", "higher-order",
@@ -51,16 +53,6 @@ def at_once(
     given = tuple((key, value) for key, value in options.items() if value is not None)
     wanted = Wanted(mode, argnums, False, given)
     return call_derivative(s, wanted, args[0], list(args[1:]), kwargs, origin, name)
-
-
-def is_exact(type_: t.Type) -> bool:
-    """Say whether a value holds no float for sure: an integer, a bool, a text, None."""
-    match type_:
-        case t.Scalar():
-            return all(kind in ("bool", "int") for kind, _ in type_.classes)
-        case t.Array():
-            return type_.kind in ("bool", "int")
-    return isinstance(type_, (t.Static, t.Text))
 
 
 def push_forward(
