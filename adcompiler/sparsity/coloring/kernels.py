@@ -59,10 +59,16 @@ def compiled(function: Any) -> Callable[..., Any] | None:
     except ImportError:
         return None
     names = {**function.__globals__, "full": numba.njit(np_full)}
-    made: Callable[..., Any] = numba.njit(cache=True)(types.FunctionType(
-        function.__code__, names, function.__name__
-    ))
+    inlined = numba.njit(inline="always")
+    for step in (free_color, forbid_stars, join_stars, forbid_cycles, join_trees):
+        names[step.__name__] = inlined(with_globals(step, names))
+    made: Callable[..., Any] = numba.njit(cache=True)(with_globals(function, names))
     return made
+
+
+def with_globals(function: Any, names: dict[str, Any]) -> Any:
+    """Return a function of the same code that finds other things under its global names."""
+    return types.FunctionType(function.__code__, names, function.__name__)
 
 
 def full(n: int, value: Any) -> Any:
@@ -73,6 +79,14 @@ def full(n: int, value: Any) -> Any:
 def np_full(n: int, value: Any) -> Any:
     """Return an array of ``n`` times ``value``."""
     return np.full(n, value)
+
+
+def free_color(forbidden: Any, v: Any) -> Any:
+    """Return the first color that is not forbidden for a vertex."""
+    c = 0
+    while forbidden[c] == v:
+        c += 1
+    return c
 
 
 @functools.partial(kernel, in_python=greedy_colors)
@@ -90,9 +104,7 @@ def partial_distance_two_kernel(
                 c = colors[row_indices[other]]
                 if c >= 0:
                     forbidden[c] = v
-        c = 0
-        while forbidden[c] == v:
-            c += 1
+        c = free_color(forbidden, v)
         colors[v] = c
     return colors
 
@@ -160,6 +172,73 @@ def dynamic_order_kernel(indptr: Any, indices: Any, smallest_last: bool) -> Any:
     return order
 
 
+def forbid_stars(
+    v: Any, indptr: Any, indices: Any, colors: Any, forbidden: Any, first_from: Any,
+    first_edge: Any, treated: Any, star: Any, hub: Any, seen: Any, found: Any,
+) -> None:
+    """Forbid the colors that would close a path of four vertices in two colors at ``v``."""
+    for at in range(indptr[v], indptr[v + 1]):
+        w = indices[at]
+        c = colors[w]
+        if c < 0:
+            continue
+        forbidden[c] = v
+        if first_from[c] == v:
+            q = indices[first_edge[c]]
+            if treated[q] != v:
+                for place in range(indptr[q], indptr[q] + found[q]):
+                    forbidden[colors[indices[seen[place]]]] = v
+                treated[q] = v
+            for place in range(indptr[w], indptr[w] + found[w]):
+                forbidden[colors[indices[seen[place]]]] = v
+            treated[w] = v
+        else:
+            first_from[c] = v
+            first_edge[c] = at
+            for place in range(indptr[w], indptr[w] + found[w]):
+                x = indices[seen[place]]
+                if hub[star[seen[place]]] == x:
+                    forbidden[colors[x]] = v
+
+
+def join_stars(
+    v: Any, c: Any, indptr: Any, indices: Any, mirror: Any, colors: Any, first_edge: Any,
+    star: Any, hub: Any, seen: Any, found: Any, stars: Any,
+) -> Any:
+    """Enter the edges of ``v``, which has color ``c`` now, in stars; return how many there are."""
+    for at in range(indptr[v], indptr[v + 1]):
+        w = indices[at]
+        if colors[w] < 0:
+            continue
+        joined = -1
+        for place in range(indptr[w], indptr[w] + found[w]):
+            if colors[indices[seen[place]]] == c:
+                joined = seen[place]
+                break
+        if joined >= 0:
+            hub[star[joined]] = w
+            star[at] = star[joined]
+        else:
+            seen[indptr[w] + found[w]] = mirror[at]
+            found[w] += 1
+            first = first_edge[colors[w]]
+            if indices[first] != w:
+                if star[first] < 0:
+                    star[first] = stars
+                    star[mirror[first]] = stars
+                    stars += 1
+                hub[star[first]] = v
+                star[at] = star[first]
+            elif star[at] < 0:
+                star[at] = stars
+                stars += 1
+        star[mirror[at]] = star[at]
+        if indices[first_edge[colors[w]]] == w:
+            seen[indptr[v] + found[v]] = at
+            found[v] += 1
+    return stars
+
+
 @kernel
 def star_kernel(indptr: Any, indices: Any, mirror: Any, visits: Any, most: int) -> Any:
     """Color so that every path of four vertices has three colors (algorithm 4.1, 2007).
@@ -182,65 +261,87 @@ def star_kernel(indptr: Any, indices: Any, mirror: Any, visits: Any, most: int) 
     hub = full(len(indices) + 1, -1)
     stars = 0
     for v in visits:
-        for at in range(indptr[v], indptr[v + 1]):
-            w = indices[at]
-            c = colors[w]
-            if c < 0:
-                continue
-            forbidden[c] = v
-            if first_from[c] == v:
-                q = indices[first_edge[c]]
-                if treated[q] != v:
-                    for place in range(indptr[q], indptr[q] + found[q]):
-                        forbidden[colors[indices[seen[place]]]] = v
-                    treated[q] = v
-                for place in range(indptr[w], indptr[w] + found[w]):
-                    forbidden[colors[indices[seen[place]]]] = v
-                treated[w] = v
-            else:
-                first_from[c] = v
-                first_edge[c] = at
-                for place in range(indptr[w], indptr[w] + found[w]):
-                    x = indices[seen[place]]
-                    if hub[star[seen[place]]] == x:
-                        forbidden[colors[x]] = v
-        c = 0
-        while forbidden[c] == v:
-            c += 1
+        forbid_stars(
+            v, indptr, indices, colors, forbidden, first_from, first_edge, treated, star, hub,
+            seen, found,
+        )
+        c = free_color(forbidden, v)
         if c >= most:
             break
         colors[v] = c
-        for at in range(indptr[v], indptr[v + 1]):
-            w = indices[at]
-            if colors[w] < 0:
-                continue
-            joined = -1
-            for place in range(indptr[w], indptr[w] + found[w]):
-                if colors[indices[seen[place]]] == c:
-                    joined = seen[place]
-                    break
-            if joined >= 0:
-                hub[star[joined]] = w
-                star[at] = star[joined]
-            else:
-                seen[indptr[w] + found[w]] = mirror[at]
-                found[w] += 1
-                first = first_edge[colors[w]]
-                if indices[first] != w:
-                    if star[first] < 0:
-                        star[first] = stars
-                        star[mirror[first]] = stars
-                        stars += 1
-                    hub[star[first]] = v
-                    star[at] = star[first]
-                elif star[at] < 0:
-                    star[at] = stars
-                    stars += 1
-            star[mirror[at]] = star[at]
-            if indices[first_edge[colors[w]]] == w:
-                seen[indptr[v] + found[v]] = at
-                found[v] += 1
+        stars = join_stars(
+            v, c, indptr, indices, mirror, colors, first_edge, star, hub, seen, found, stars
+        )
     return colors
+
+
+def forbid_cycles(
+    v: Any, indptr: Any, indices: Any, mirror: Any, colors: Any, forbidden: Any, parent: Any,
+    visited: Any, visited_from: Any, seen: Any, found: Any,
+) -> None:
+    """Forbid the colors of neighbours of ``v``, and those that would close a cycle in two."""
+    for at in range(indptr[v], indptr[v + 1]):
+        if colors[indices[at]] >= 0:
+            forbidden[colors[indices[at]]] = v
+    for at in range(indptr[v], indptr[v + 1]):
+        w = indices[at]
+        if colors[w] < 0:
+            continue
+        for place in range(indptr[w], indptr[w] + found[w]):
+            other = seen[place]
+            x = indices[other]
+            if forbidden[colors[x]] == v:
+                continue
+            tree = min(other, mirror[other])
+            while parent[tree] != tree:
+                parent[tree] = parent[parent[tree]]
+                tree = parent[tree]
+            if visited[tree] != v:
+                visited[tree] = v
+                visited_from[tree] = w
+            elif visited_from[tree] != w:
+                forbidden[colors[x]] = v
+
+
+def join_trees(
+    v: Any, c: Any, indptr: Any, indices: Any, mirror: Any, colors: Any, first_from: Any,
+    first_edge: Any, parent: Any, seen: Any, found: Any,
+) -> None:
+    """Enter the edges of ``v``, which has color ``c`` now, in trees, and join those that meet."""
+    for at in range(indptr[v], indptr[v + 1]):
+        w = indices[at]
+        if colors[w] < 0:
+            continue
+        mine = min(at, mirror[at])
+        while parent[mine] != mine:
+            mine = parent[mine]
+        if first_from[colors[w]] != v:
+            first_from[colors[w]] = v
+            first_edge[colors[w]] = at
+            seen[indptr[v] + found[v]] = at
+            found[v] += 1
+        else:
+            first = min(first_edge[colors[w]], mirror[first_edge[colors[w]]])
+            while parent[first] != first:
+                first = parent[first]
+            if first != mine:
+                parent[mine] = first
+                mine = first
+        joined = -1
+        for place in range(indptr[w], indptr[w] + found[w]):
+            if colors[indices[seen[place]]] == c:
+                joined = seen[place]
+                break
+        if joined >= 0:
+            tree = min(joined, mirror[joined])
+            while parent[tree] != tree:
+                parent[tree] = parent[parent[tree]]
+                tree = parent[tree]
+            if tree != mine:
+                parent[tree] = mine
+        else:
+            seen[indptr[w] + found[w]] = mirror[at]
+            found[w] += 1
 
 
 @kernel
@@ -264,65 +365,15 @@ def acyclic_kernel(indptr: Any, indices: Any, mirror: Any, visits: Any) -> Any:
     for tree in range(len(indices)):
         parent[tree] = tree
     for v in visits:
-        for at in range(indptr[v], indptr[v + 1]):
-            if colors[indices[at]] >= 0:
-                forbidden[colors[indices[at]]] = v
-        for at in range(indptr[v], indptr[v + 1]):
-            w = indices[at]
-            if colors[w] < 0:
-                continue
-            for place in range(indptr[w], indptr[w] + found[w]):
-                other = seen[place]
-                x = indices[other]
-                if forbidden[colors[x]] == v:
-                    continue
-                tree = min(other, mirror[other])
-                while parent[tree] != tree:
-                    parent[tree] = parent[parent[tree]]
-                    tree = parent[tree]
-                if visited[tree] != v:
-                    visited[tree] = v
-                    visited_from[tree] = w
-                elif visited_from[tree] != w:
-                    forbidden[colors[x]] = v
-        c = 0
-        while forbidden[c] == v:
-            c += 1
+        forbid_cycles(
+            v, indptr, indices, mirror, colors, forbidden, parent, visited, visited_from, seen,
+            found,
+        )
+        c = free_color(forbidden, v)
         colors[v] = c
-        for at in range(indptr[v], indptr[v + 1]):
-            w = indices[at]
-            if colors[w] < 0:
-                continue
-            mine = min(at, mirror[at])
-            while parent[mine] != mine:
-                mine = parent[mine]
-            if first_from[colors[w]] != v:
-                first_from[colors[w]] = v
-                first_edge[colors[w]] = at
-                seen[indptr[v] + found[v]] = at
-                found[v] += 1
-            else:
-                first = min(first_edge[colors[w]], mirror[first_edge[colors[w]]])
-                while parent[first] != first:
-                    first = parent[first]
-                if first != mine:
-                    parent[mine] = first
-                    mine = first
-            joined = -1
-            for place in range(indptr[w], indptr[w] + found[w]):
-                if colors[indices[seen[place]]] == c:
-                    joined = seen[place]
-                    break
-            if joined >= 0:
-                tree = min(joined, mirror[joined])
-                while parent[tree] != tree:
-                    parent[tree] = parent[parent[tree]]
-                    tree = parent[tree]
-                if tree != mine:
-                    parent[tree] = mine
-            else:
-                seen[indptr[w] + found[w]] = mirror[at]
-                found[w] += 1
+        join_trees(
+            v, c, indptr, indices, mirror, colors, first_from, first_edge, parent, seen, found
+        )
     return colors
 
 
