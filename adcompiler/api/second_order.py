@@ -13,7 +13,7 @@ from adcompiler.api.grad import vjp
 from adcompiler.cache.store import load_module
 from adcompiler.errors import ADError
 from adcompiler.ops.domains import Call
-from adcompiler.ops.registry import Rule
+from adcompiler.ops.rules import Rule
 from adcompiler.rulekit.comparison import is_inexact, numbers
 from adcompiler.rulekit.samples import rule_name, sample_calls
 

@@ -28,7 +28,8 @@ from adcompiler.frontend.source import read_source
 from adcompiler.ir import types as t
 from adcompiler.ops.facts import UNKNOWN, Facts
 from adcompiler.ops.homes import home_module, instance_name, is_same, qualified_name
-from adcompiler.ops.registry import REGISTRY, Rule
+from adcompiler.ops.registry import REGISTRY
+from adcompiler.ops.rules import Rule
 from adcompiler.typed.derivatives import is_derivative
 from adcompiler.typed.values import type_of
 
@@ -171,7 +172,7 @@ def fingerprint(value: Any, lines: bool = True, depth: int = 0) -> str:
 
 
 _fingerprints: dict[tuple[int, bool], tuple[Any, tuple[Any, ...], int, str]] = {}
-REGISTRY.after_loading.append(_fingerprints.clear)  # rules for any function may have come
+REGISTRY.loading.after.append(_fingerprints.clear)  # rules for any function may have come
 
 
 def made_of_code(value: Any) -> tuple[Any, ...]:

@@ -93,7 +93,7 @@ def remember() -> None:
             _at_first[name] = dict(vars(module))
 
 
-REGISTRY.after_loading.append(remember)
+REGISTRY.loading.after.append(remember)
 
 
 def as_loaded(names: Mapping[tuple[str, str], Any]) -> bool:

@@ -20,7 +20,8 @@ from adcompiler.cli.target import UsageError
 from adcompiler.errors import ADError
 from adcompiler.ops.classify import DECLARED, Classification, letters_of
 from adcompiler.ops.homes import display_name
-from adcompiler.ops.registry import REGISTRY, Rule
+from adcompiler.ops.registry import REGISTRY
+from adcompiler.ops.rules import Rule
 from adcompiler.rulekit.samples import sample_calls
 from adcompiler.sparsity.transfers.classification import classifications
 

@@ -14,7 +14,8 @@ from adcompiler.cli.rule_columns import HEAD, columns
 from adcompiler.errors import SourceNotFoundError
 from adcompiler.frontend.source import read_source
 from adcompiler.ops.homes import display_name
-from adcompiler.ops.registry import REGISTRY, Rule
+from adcompiler.ops.registry import REGISTRY
+from adcompiler.ops.rules import Rule
 
 SHORT = {"np": "numpy"}
 TITLES = {"classification": "vanishing"}

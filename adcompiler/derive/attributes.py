@@ -10,7 +10,8 @@ import numpy as np
 from adcompiler.derive.reverse.checks import report_missing
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Origin, Star, Var, unstar
-from adcompiler.ops.registry import REGISTRY, Rule
+from adcompiler.ops.registry import REGISTRY
+from adcompiler.ops.rules import Rule
 from adcompiler.runtime.records import is_record_class
 from adcompiler.runtime.unknown_calls import call_on_copies
 from adcompiler.specialise.evaluator import Specialiser

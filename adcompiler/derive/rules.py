@@ -23,7 +23,7 @@ from adcompiler.ir.nodes import (
     NONE, Atom, Call, Closure, Const, Do, Format, Function, Origin, Pack, Param, Raise, Star, Var,
     unstar,
 )
-from adcompiler.ops.registry import Rule
+from adcompiler.ops.rules import Rule
 from adcompiler.rulekit.problems import name_of, rule_error
 from adcompiler.runtime import project
 from adcompiler.runtime.regions import FORWARD, check_cotangent, check_shape

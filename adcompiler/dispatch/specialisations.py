@@ -402,7 +402,7 @@ class Specialisations:
 
 def is_sealed(entry: Entry) -> bool:
     """Say whether the rules that a kept entry was compiled under hold without being looked at."""
-    return not REGISTRY.has_loaded and entry.manifest["seal"] == (seal() or "broken")
+    return not REGISTRY.loading.has_loaded and entry.manifest["seal"] == (seal() or "broken")
 
 
 def cell_contents(cell: Any) -> Any:

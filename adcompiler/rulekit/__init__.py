@@ -6,7 +6,8 @@ from adcompiler.ops.facts import (
 )
 from adcompiler.ops.homes import found_in
 from adcompiler.ops.meanings import MEANINGS
-from adcompiler.ops.registry import REGISTRY, Rule
+from adcompiler.ops.registry import REGISTRY
+from adcompiler.ops.rules import Rule
 from adcompiler.rulekit.application import apply_frule, apply_rrule
 from adcompiler.rulekit.define import (
     alias, bilinear, facts, frule, linear, non_differentiable, opt_out, replacement, rrule,

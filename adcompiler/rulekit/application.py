@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.ops.registry import REGISTRY, Rule
+from adcompiler.ops.registry import REGISTRY
+from adcompiler.ops.rules import Rule
 from adcompiler.rulekit.problems import name_of, rule_error
 from adcompiler.runtime import project, zeros_like
 

@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 
 from adcompiler.ops.domains import Domain, as_domain
 from adcompiler.ops.facts import stated
-from adcompiler.ops.registry import REGISTRY, Inactive, Rule
+from adcompiler.ops.registry import REGISTRY
+from adcompiler.ops.rules import Inactive, Rule
 from adcompiler.rulekit.assemble import function_from, lines, parameters_of, unused
 from adcompiler.rulekit.problems import name_of, rule_error
 

@@ -14,7 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from adcompiler.ops.registry import REGISTRY, Rule
+from adcompiler.ops.registry import REGISTRY
+from adcompiler.ops.rules import Rule
 from adcompiler.rulekit.application import has_forward
 from adcompiler.rulekit.define import rrule
 from adcompiler.rulekit.problems import name_of
@@ -144,4 +145,4 @@ def _show_new(registered: _Registered) -> None:
             )
 
 
-REGISTRY.after_loading.append(refresh_rules)
+REGISTRY.loading.after.append(refresh_rules)

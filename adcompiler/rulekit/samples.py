@@ -9,7 +9,7 @@ import numpy as np
 
 from adcompiler.ops.domains import Call, Domain, Interval
 from adcompiler.ops.homes import qualified_name, ufunc_module
-from adcompiler.ops.registry import Rule
+from adcompiler.ops.rules import Rule
 from adcompiler.rulekit.probing import domain1, domain2
 
 SCALAR_MODULES = ("math", "cmath")

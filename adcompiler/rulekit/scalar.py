@@ -16,7 +16,8 @@ import numpy as np
 
 from adcompiler.errors import Finding, RuleError
 from adcompiler.ops.domains import Domain, as_domain
-from adcompiler.ops.registry import REGISTRY, Rule
+from adcompiler.ops.registry import REGISTRY
+from adcompiler.ops.rules import Rule
 from adcompiler.rulekit.assemble import function_from, lines, unused
 from adcompiler.rulekit.define import rrule
 from adcompiler.rulekit.problems import name_of, rule_error

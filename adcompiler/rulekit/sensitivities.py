@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from adcompiler.ops.registry import REGISTRY, Rule
+from adcompiler.ops.registry import REGISTRY
+from adcompiler.ops.rules import Rule
 from adcompiler.rulekit.assemble import Parameters, function_from, lines, parameters_of, unused
 from adcompiler.rulekit.define import AnyFunction
 from adcompiler.rulekit.problems import name_of, rule_error

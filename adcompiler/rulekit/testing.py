@@ -19,7 +19,7 @@ import numpy as np
 
 from adcompiler.errors import RuleError
 from adcompiler.ops.domains import Call
-from adcompiler.ops.registry import Rule
+from adcompiler.ops.rules import Rule
 from adcompiler.rulekit.application import cotangents, rule_function
 from adcompiler.rulekit.comparison import (
     inner,

@@ -13,7 +13,7 @@ from adcompiler.budget import Budget
 from adcompiler.errors import Finding
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Closure, Const, Origin, Var
-from adcompiler.ops.registry import Rule
+from adcompiler.ops.rules import Rule
 from adcompiler.typed.callee import Callee
 
 Path = tuple[tuple[str, Any], ...]

@@ -22,7 +22,7 @@ def f(x):
 
 def loaded():
     from adcompiler.ops.registry import REGISTRY
-    return REGISTRY.has_loaded
+    return REGISTRY.loading.has_loaded
 """
 RUN = "from model import *\nvalue = grad(f)(np.ones(2))[0]\n"
 

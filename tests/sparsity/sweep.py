@@ -13,7 +13,7 @@ import numpy as np
 from adcompiler.cache.store import load_module
 from adcompiler.dispatch.trees import leaves
 from adcompiler.ops.domains import Call
-from adcompiler.ops.registry import Rule
+from adcompiler.ops.rules import Rule
 from adcompiler.rulekit.samples import rule_name
 
 LITERALS = (type(None), bool, int, str, slice, type(Ellipsis))

@@ -20,7 +20,8 @@ from adcompiler.ir.nodes import (
     NONE, Atom, Attribute, Call, Const, Item, Let, Origin, Rhs, Star, Statement, Var, substitute,
     unstar,
 )
-from adcompiler.ops.registry import REGISTRY, Rule
+from adcompiler.ops.registry import REGISTRY
+from adcompiler.ops.rules import Rule
 from adcompiler.runtime.shaping import laid_out_as, reshape_view
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.specialise.folds.table import class_of

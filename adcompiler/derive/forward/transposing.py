@@ -27,7 +27,8 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.regions import COLLECTED, ITEM, LAST, SKIPS
 from adcompiler.ir.visit import substitute_block, walk, with_blocks
-from adcompiler.ops.registry import REGISTRY, Rule, hashable
+from adcompiler.ops.registry import REGISTRY, hashable
+from adcompiler.ops.rules import Rule
 from adcompiler.runtime import as_tangent, project, unbroadcast, zeros_like
 from adcompiler.runtime.regions import check_shape
 from adcompiler.runtime.shaping import read_order

@@ -20,7 +20,8 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Call, Const, Do, Item, Let, Origin, Rhs, Star, Var, substitute, unstar,
 )
-from adcompiler.ops.registry import REGISTRY, Rule
+from adcompiler.ops.registry import REGISTRY
+from adcompiler.ops.rules import Rule
 from adcompiler.runtime import same_shape, same_trailing_shape
 from adcompiler.runtime.functionals import halves, implied
 from adcompiler.specialise.calls.missing import may_fill

@@ -33,7 +33,8 @@ from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Const, Let, Loop, Origin, Pack, Rhs, Star, Var, unstar,
 )
 from adcompiler.ir.visit import definitions, renamed, substitute_block, walk
-from adcompiler.ops.registry import REGISTRY, Rule
+from adcompiler.ops.registry import REGISTRY
+from adcompiler.ops.rules import Rule
 from adcompiler.rulekit.problems import name_of
 from adcompiler.runtime.batches import count_seeds
 from adcompiler.runtime.series_algebra import multilinear_series

@@ -11,7 +11,8 @@ import numpy as np
 
 from adcompiler.ops.classified import CURVED, OF_MODULUS, never
 from adcompiler.ops.classify import DECLARED, LOCAL, Classification, of_letters
-from adcompiler.ops.registry import REGISTRY, Rule
+from adcompiler.ops.registry import REGISTRY
+from adcompiler.ops.rules import Rule
 
 
 def classifications(

@@ -12,7 +12,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Call, Const, Function, Item, Let, Origin, Param, Star, Var,
 )
-from adcompiler.ops.registry import Rule
+from adcompiler.ops.rules import Rule
 from adcompiler.runtime import unpack
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.values import simple, type_of

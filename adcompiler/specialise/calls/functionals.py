@@ -24,7 +24,8 @@ from adcompiler.ir.nodes import (
     Rhs, Statement, Unsupported, Var, operands,
 )
 from adcompiler.ir.visit import substitute_block, walk, with_blocks
-from adcompiler.ops.registry import REGISTRY, Rule, hashable
+from adcompiler.ops.registry import REGISTRY, hashable
+from adcompiler.ops.rules import Rule
 from adcompiler.runtime import cell_value
 from adcompiler.specialise.calls.binding import (
     bind, environment, explain_binding, rule_default,

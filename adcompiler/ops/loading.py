@@ -1,0 +1,76 @@
+"""Loads installed packages of rules, when something of the module that they cover is asked for."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from adcompiler.ops.homes import home_module, prefixes, rule_packages
+
+logger = logging.getLogger("adcompiler")
+
+
+class Loading:
+    """Which rule packages are loaded, and who has to know when others were.
+
+    ``has_loaded`` is whether there were any. ``loaded`` is called before other threads go on,
+    what is in ``after`` when all is done.
+    """
+
+    def __init__(self, loaded: Callable[[], None]) -> None:
+        self.loaded = loaded
+        self.lock = threading.RLock()
+        self.has_loaded = False
+        self.after: list[Callable[[], None]] = []
+        self._loaded: set[str] = set()
+        self._covered: set[str] = set()
+        self._all = False
+        self._begun: set[str] = set()
+        self._loader: int | None = None
+
+    def is_here(self) -> bool:
+        """Say whether this thread is loading rules."""
+        return self._loader == threading.get_ident()
+
+    def load_for(self, function: Any) -> None:
+        """Load the rules for the modules that a callable is from."""
+        home = home_module(function)
+        if home in self._covered:
+            return
+        places = [module for module in prefixes(home) if module]
+        for module in places:
+            if module not in self._loaded:
+                self._load(module)
+        if self._loaded.issuperset(places):  # not so while one of them is being loaded
+            self._covered.add(home)
+
+    def load_all(self) -> None:
+        """Load the rules of every installed rule package."""
+        if not self._all:
+            for module in rule_packages():
+                self._load(module)
+            self._all = True
+
+    def _load(self, module: str) -> None:
+        # Another thread must not find the rules half loaded; a rule package that asks for rules of
+        # its own module while it is loading must not load itself again.
+        with self.lock:
+            if module in self._loaded or module in self._begun:
+                return
+            self._begun.add(module)
+            outer, self._loader = self._loader, threading.get_ident()
+            for point in rule_packages().get(module, ()):
+                self.has_loaded = True
+                try:
+                    point.load()
+                except Exception:
+                    logger.exception(
+                        "the rules of %s for %s could not be loaded", point.value, module
+                    )
+            self._loaded.add(module)
+            self._loader = outer
+            self.loaded()
+        for notified in self.after:
+            notified()
