@@ -13,7 +13,7 @@ from adcompiler.specialise.generators import consumed
 from adcompiler.specialise.interface import Env
 from adcompiler.specialise.iterables import Build
 from adcompiler.specialise.storage.carried import Carried
-from adcompiler.specialise.storage.settling import Iteration
+from adcompiler.specialise.storage.guesses import Iteration
 from adcompiler.specialise.unrolling import Unrolling
 
 MAX_TRIALS = 24

@@ -12,7 +12,8 @@ import pytest
 
 from adcompiler import value_and_grad
 from adcompiler.frontend.regions import Regions
-from adcompiler.specialise.storage.settling import Iteration, Settling
+from adcompiler.specialise.storage.guesses import Iteration
+from adcompiler.specialise.storage.settling import Settling
 
 
 def nested(head: str) -> Callable[[int], str]:

@@ -3,85 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from adcompiler.analyses.storage import is_mutable
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import UNDEF, Atom, Block, Call, Const, If, Let, Loop, Statement, Var
-from adcompiler.ir.operators import IN_PLACE
+from adcompiler.ir.nodes import UNDEF, Atom, Loop, Var
+from adcompiler.specialise.storage.guesses import Iteration, Seen, is_reference, rebinds_itself
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.state import State
 from adcompiler.specialise.writer import Writer
-
-
-@dataclass(frozen=True, slots=True)
-class Iteration:
-    """One specialised iteration; ``yields`` is None if it always raises."""
-
-    items: tuple[Var, ...]
-    params: list[Atom]
-    condition: Block | None
-    out: list[Statement]
-    yields: tuple[Atom, ...] | None
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What a loop was found to write when it was written last: the first guess of another time.
-
-    A loop inside of another is written once for each guess about the outer one. Without this it
-    would begin anew each time, and the trials of loops inside of one another would multiply.
-    ``moves`` lists for variables those whose first objects they may refer to later.
-    """
-
-    same: set[int]
-    roots: list[Var]
-    content: set[Var]
-    rebound: dict[Var, int]
-    grown: dict[Var, set[int]]
-    own_params: dict[int, bool]
-    copied: set[int]
-    never: set[int]
-    shared_params: set[tuple[int, int]]
-    walked: set[int]
-    moves: dict[int, list[int]]
-    written: set[int]
-
-
-def is_reference(type_: t.Type) -> bool:
-    """Say whether in-place operators write into values of this type."""
-    return isinstance(type_, (t.Array, t.List, t.Dict, t.Object, t.Unknown))
-
-
-def rebinds_itself(node: Loop, i: int) -> bool:
-    """Say whether the text of a loop's body may leave a variable referring to what it did."""
-    if i >= len(node.next_values()):
-        return False
-    return leads_back(node.next_values()[i], node.params[i], node.body)
-
-
-def leads_back(atom: Atom, param: Var, body: Block) -> bool:
-    if atom is param:
-        return True
-    for statement in body.statements:
-        match statement:
-            case Let(target, Call(kwargs=kwargs)) if target is atom and "out" in dict(kwargs):
-                return leads_back(dict(kwargs)["out"], param, body)
-            case Let(target, Call(Const(function), (old, _)), _) if target is atom:
-                return function in IN_PLACE and leads_back(old, param, body)  # type: ignore[arg-type]
-            case If(results=results) if atom in results:
-                k = results.index(atom)
-                return all(
-                    arm.diverges or leads_back(
-                        arm.yields[k], param, Block((*body.statements, *arm.statements)))
-                    for arm in (statement.then, statement.orelse)
-                )
-            case Loop(results=results) if atom in results:
-                k = results.index(atom)
-                return leads_back(statement.inits[k], param, body) and leads_back(
-                    statement.next_values()[k], statement.params[k], statement.body
-                )
-    return False
 
 
 class Settling:
@@ -134,26 +63,30 @@ class Settling:
                 ):
                     self.same.add(i)
             if memo is not None:
-                self.same &= memo.same
-                for root in memo.roots:
-                    if self.heap.levels.get(root, 0) <= self.heap.settled_level:
-                        self.roots[root] = s.unit.type(self.heap.state.value(root))
-                self.content = memo.content & self.roots.keys()
-                self.rebound = {r: n for r, n in memo.rebound.items() if r in self.roots}
-                self.grown = {r: n for r, n in memo.grown.items() if r in self.roots}
-                self.copied, self.never = set(memo.copied), set(memo.never)
-                for i, own in memo.own_params.items():
-                    if own and i not in memo.copied:
-                        if self.heap.owns(inits[i]) or i not in memo.written:
-                            continue  # as it is now
-                        self.copied.add(i)  # it was nobody else's the last time
-                    self.own_params[i] = own
-                self.shared_params = set(memo.shared_params)
-                self.walked = set(memo.walked)
-                self.reached = {
-                    i: dict.fromkeys(self.near(inits[j] for j in others))
-                    for i, others in memo.moves.items()
-                }
+                self.recall(self.heap, memo)
+
+    def recall(self, heap: Heap, memo: Seen) -> None:
+        """Begin with what the loop was found to write when it was written last."""
+        self.same &= memo.same
+        for root in memo.roots:
+            if heap.levels.get(root, 0) <= heap.settled_level:
+                self.roots[root] = self.s.unit.type(heap.state.value(root))
+        self.content = memo.content & self.roots.keys()
+        self.rebound = {r: n for r, n in memo.rebound.items() if r in self.roots}
+        self.grown = {r: n for r, n in memo.grown.items() if r in self.roots}
+        self.copied, self.never = set(memo.copied), set(memo.never)
+        for i, own in memo.own_params.items():
+            if own and i not in memo.copied:
+                if heap.owns(self.first[i]) or i not in memo.written:
+                    continue  # as it is now
+                self.copied.add(i)  # it was nobody else's the last time
+            self.own_params[i] = own
+        self.shared_params = set(memo.shared_params)
+        self.walked = set(memo.walked)
+        self.reached = {
+            i: dict.fromkeys(self.near(self.first[j] for j in others))
+            for i, others in memo.moves.items()
+        }
 
     def guess_shapes(self, carried: Sequence[Atom]) -> None:
         """Let carried arrays have the shapes that they start with."""
