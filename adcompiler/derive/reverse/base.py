@@ -60,6 +60,8 @@ class ReverserBase(ABC):
         self.outside: dict[int, int] = {}
         self.home: dict[Var, int] = dict.fromkeys(params, 0)
         self.lasting: frozenset[Atom] = frozenset()
+        self.reads_again = False
+        self.loops: set[int] = set()
 
     @abstractmethod
     def forward(self, statements: Iterable[Statement]) -> list[Sweep]:

@@ -35,6 +35,7 @@ class LoopReverser(LoopSaver):
         self.depth += 1
         with self.forward_pass() as out, self.inside():
             region = self.region
+            self.loops.add(region)
             self.home.update(dict.fromkeys((*node.items, *node.params), self.region))
             self.keep((*node.items, *node.params), node.origin)
             sweeps = self.forward(node.body.statements)

@@ -1,4 +1,4 @@
-"""What a sweep computes again, rather than have it saved: integers, elements of arguments."""
+"""What a sweep computes again, rather than have it saved: integers, elements of arrays."""
 
 from __future__ import annotations
 
@@ -67,12 +67,16 @@ class Recomputer(ReverserBase):
         return False
 
     def is_read_again(self, let: Let) -> bool:
-        """Say whether a statement reads an element of an argument, or is a polynomial of such."""
+        """Say whether a statement reads an element of an array that stays as it is.
+
+        Or is a polynomial of such. The array is one from outside of the region.
+        """
         if not self.lasting or not isinstance(self.s.unit.type(let.target), t.Scalar):
             return False
         match let.rhs:
             case Item(obj, _):
-                return obj in self.lasting and isinstance(self.s.unit.type(obj), t.Array)
+                return isinstance(obj, Var) and isinstance(self.s.unit.type(obj), t.Array) and (
+                    self.primal_of.get(obj, obj) in self.lasting)
             case Call(func=Const(value=function), args=args, kwargs=()):
                 exponent = unstar(args[-1]) if SIGNS.get(function) == "**" else None
                 is_square = isinstance(exponent, Const) and exponent.value == 2

@@ -19,7 +19,7 @@ from adcompiler.ir.nodes import (
     operands, substitute, unstar,
 )
 from adcompiler.ir.visit import (
-    defined, free_variables, substitute_block, substitute_statement, used,
+    defined, definitions, free_variables, substitute_block, substitute_statement, used,
 )
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import own, project
@@ -85,8 +85,10 @@ class Restoring(ReverserBase):
         self.region_of_sweep = 0
         if self.s.unit.settings.reads_again and not self.split and not self.apart:
             exposed = exposed_values(body, self.sharing)
+            bound = {*self.home, *definitions(body)}
+            self.reads_again = True
             self.lasting = frozenset(
-                var for var in self.home if var not in exposed and var not in self.s.unit.unsure)
+                var for var in bound if var not in exposed and var not in self.s.unit.unsure)
 
     def available(self, var: Var) -> Atom:
         """Return the atom that holds a forward value at this point of the sweep."""
@@ -174,6 +176,11 @@ class Restoring(ReverserBase):
             self.stale[var] = isinstance(obj, Var) and (
                 obj in destroyed or self.is_stale(obj, destroyed)
             )
+        elif isinstance(rhs, Item) and self.is_element_of_outer(var, rhs):
+            obj = rhs.obj
+            self.stale[var] = isinstance(obj, Var) and (
+                obj in destroyed or self.is_stale(obj, destroyed)
+            )
         elif rhs is not None and var not in destroyed and written_operand(rhs) is None and (
             is_mutable(self.s.unit.type(var)) or isinstance(self.s.unit.type(var), t.Method)
         ):
@@ -182,6 +189,26 @@ class Restoring(ReverserBase):
                 for a, how in self.sharing.of(var, rhs) if not self.stays(a, how)
             )
         return self.stale[var]
+
+    def is_element_of_outer(self, var: Var, rhs: Item) -> bool:
+        """Say whether a loop reads a number out of an array that was there before the loop.
+
+        It is read as often as the loop runs, so that putting the array back costs less than keeping
+        what was read.
+        """
+        s, obj, index = self.s, rhs.obj, rhs.index
+        if not self.reads_again or not isinstance(obj, Var) or obj in s.unit.unsure:
+            return False
+        if not isinstance(s.unit.type(var), t.Scalar) or not isinstance(
+            s.unit.type(obj), t.Array
+        ) or obj not in self.home or not is_position(s.unit.type(index)):
+            return False
+        for region in self.regions_around(self.home.get(var, 0)):
+            if region == self.home[obj]:
+                return False
+            if region in self.loops:
+                return True
+        return False
 
     def is_method(self, var: Var, rhs: Rhs | None) -> bool:
         """Say whether a value is a method of an array, which reads it."""
@@ -366,3 +393,10 @@ class Restoring(ReverserBase):
             if self.home.get(later, 0) in seen_from and self.versions.in_scope(later, primal):
                 found = value
         return found
+
+
+def is_position(type_: t.Type) -> bool:
+    """Say whether a subscript is an integer, or several of them."""
+    if isinstance(type_, t.Tuple):
+        return all(map(is_position, type_.items))
+    return isinstance(type_, t.Scalar) and type_.kind == "int"
