@@ -12,6 +12,7 @@ from adcompiler.backends.native.loops import (
 )
 from adcompiler.backends.native.lowering import Lowering
 from adcompiler.backends.native.printer import DTYPES, printed
+from adcompiler.backends.native.rooms import with_room
 from adcompiler.backends.native.values import (
     LENGTH, WIDE, Buffer, Declined, Kept, Num, Rows, Several, Slot,
 )
@@ -105,7 +106,8 @@ def lowered(
     lists = {given.position for given in parameters if given.is_list}
     if any(lists.intersection(places) for places, _ in low.told_apart):
         raise Declined("a list is written into that may be another argument", function.origin)
-    rows.rows[:0] = opening.rows
+    made, filled = with_room(opening, rows)
+    rows.rows[:] = made + filled
     form = forms[0] if len(forms) == 1 else forms
     return LoopFunction(name or f"{function.name}_loops", tuple(parameters), rows, tuple(outputs),
                         form, tuple(low.told_apart))

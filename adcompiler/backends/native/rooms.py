@@ -1,0 +1,43 @@
+"""How much room tapes are made with: what the one loop that fills them needs, if that is known."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from adcompiler.backends.native.loops import (
+    Assign, Binary, Body, Make, Name, Number, Reserve, Row, rows_of,
+)
+
+ZERO = Number(0)
+ROOM = Number(64)
+"""The length of a tape that grows while it is filled."""
+
+
+def with_room(opening: Body, rows: Body) -> tuple[list[Row], list[Row]]:
+    """Return the rows that make tapes, and those that fill and read them.
+
+    A tape that one loop fills, which is in no other region, is made in front of that loop, as long
+    as it will be. Others are made longer when they are full.
+    """
+    reserved = Counter(row.buffer for row in rows_of(rows) if isinstance(row, Reserve))
+    makes = {row.name: row for row in opening.rows if isinstance(row, Make)}
+    empty = {
+        row.name for row in opening.rows if isinstance(row, Assign) and row.value == ZERO
+    }
+    found: list[Row] = []
+    for row in rows.rows:
+        if isinstance(row, Reserve) and reserved[row.buffer] == 1 and row.buffer in makes:
+            match row.size:
+                case Binary("+", Name(top), count) if top in empty:
+                    found.append(replace(makes.pop(row.buffer), shape=(count,)))
+                    continue
+        empty -= {one.name for one in rows_of(Body([row])) if isinstance(one, Assign)}
+        found.append(row)
+    made: list[Row] = []
+    for row in opening.rows:
+        if not isinstance(row, Make):
+            made.append(row)
+        elif row.name in makes:
+            made.append(replace(row, shape=(ROOM,)) if reserved[row.name] else row)
+    return made, found

@@ -1,0 +1,62 @@
+"""How long tapes are when they are made."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from adcompiler import grad
+from adcompiler.backends.native.loops import (
+    FLOAT, Assign, Binary, Body, For, Make, Name, Number, Reserve, Store,
+)
+from adcompiler.backends.native.rooms import ROOM, with_room
+from tests.native.test_fusing import loops_of
+
+
+@pytest.fixture(autouse=True)
+def plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run loops as the Python text that they are."""
+    monkeypatch.setenv("ADCOMPILER_NATIVE", "plain")
+
+
+TOP, ONE = Name("top"), Number(1)
+OPENING = Body([Assign("top", Number(0)), Make("tape", (Number(0),), FLOAT)])
+RESERVE = Reserve("tape", Binary("+", TOP, Name("n")))
+FILL = For("i", Number(0), Name("n"), Body([
+    Store("tape", (TOP,), Number(1.0)), Assign("top", Binary("+", TOP, ONE))]))
+
+
+def test_a_tape_that_one_loop_fills_is_made_in_front_of_it() -> None:
+    made, rows = with_room(OPENING, Body([RESERVE, FILL]))
+    assert made == [OPENING.rows[0]]
+    assert rows == [Make("tape", (Name("n"),), FLOAT), FILL]
+
+
+def test_a_tape_that_grows_has_room_at_first() -> None:
+    inside = For("j", Number(0), Name("n"), Body([RESERVE, FILL]))
+    made, rows = with_room(OPENING, Body([inside]))
+    assert made == [OPENING.rows[0], Make("tape", (ROOM,), FLOAT)]
+    assert rows == [inside]
+
+
+def test_a_tape_with_something_on_it_is_not_made_anew() -> None:
+    made, rows = with_room(OPENING, Body([Assign("top", ONE), RESERVE, FILL]))
+    assert made[1:] == [Make("tape", (ROOM,), FLOAT)]
+    assert rows[1] == RESERVE
+
+
+def powers(x, n):
+    total = 0.0
+    for i in range(n):
+        y = x
+        for _ in range(i):
+            y = y * x + 0.1 * y
+        total += y
+    return total
+
+
+@pytest.mark.parametrize("n", [0, 1, 3, 40])
+def test_loops_inside_of_loops_keep_what_they_need(n: int) -> None:
+    assert "np.empty(64)" in loops_of(powers, 0.5, n)
+    assert grad(powers, backend="native")(0.5, n) == grad(powers)(0.5, n)
+    assert np.isfinite(grad(powers, backend="native")(0.5, n))
