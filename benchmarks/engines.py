@@ -52,8 +52,6 @@ def ours(backend: str) -> Callable[[Program, Sequence[Any]], Made | None]:
             "gradient": "grad", "jacobian": "jacobian", "hessian": "hessian",
             "sparse jacobian": "sparse_jacobian", "sparse hessian": "sparse_hessian",
         }[program.derivative])
-        if given and program.derivative.startswith("sparse"):
-            return None
         derivative = operator(program.function, which, **given)
         if given:
             try:

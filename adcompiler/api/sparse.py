@@ -164,13 +164,15 @@ class SparseDerivative:
         return Wanted("sparse_hessian" if self.is_second else "sparse_jacobian", self.argnums)
 
     def __init__(
-        self, function: Callable[..., Any], argnums: Argnums, kind: str, order: str
+        self, function: Callable[..., Any], argnums: Argnums, kind: str, order: str,
+        backend: str = "python",
     ) -> None:
         functools.update_wrapper(self, function)
         self.primal = function
         self.argnums = tuple(argnums) if isinstance(argnums, list) else argnums
         self.kind = kind
         self.order = order
+        self.backend = backend
         self.kept: OrderedDict[Any, Structure] = OrderedDict()
         self.form = Derivative(function, Options("vjp", self.argnums))
         if any(self.form.specialisations.parts):
@@ -183,7 +185,7 @@ class SparseDerivative:
         name = getattr(self, "__qualname__", "")
         if name and unspelled(f"{self.__module__}:{name}") is self:
             return name  # pickled by its name, as functions are
-        return type(self), (self.primal, self.argnums, self.kind, self.order)
+        return type(self), (self.primal, self.argnums, self.kind, self.order, self.backend)
 
     def as_called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Self:
         """Return the derivative for calls that are written like this one."""
@@ -192,7 +194,7 @@ class SparseDerivative:
         key = (len(args), *kwargs)
         if key not in self.written:
             made, argnums = as_written(self.primal, self.argnums, len(args), tuple(kwargs))
-            self.written[key] = type(self)(made, argnums, self.kind, self.order)
+            self.written[key] = type(self)(made, argnums, self.kind, self.order, self.backend)
         return self.written[key]
 
     def rules_changed(self) -> None:
@@ -279,13 +281,16 @@ class SparseJacobian(SparseDerivative):
     """A function's Jacobian as a sparse matrix; see ``sparse_jacobian``."""
 
     def __init__(
-        self, function: Callable[..., Any], argnums: Argnums, kind: str, order: str
+        self, function: Callable[..., Any], argnums: Argnums, kind: str, order: str,
+        backend: str = "python",
     ) -> None:
-        super().__init__(function, argnums, kind, order)
-        self.forward = Derivative(function, Options("forward", self.argnums, batched=True))
+        super().__init__(function, argnums, kind, order, backend)
+        self.forward = Derivative(
+            function, Options("forward", self.argnums, batched=True, backend=backend))
         self.fixed = Derivative(
             function, Options("forward", self.argnums, batched=True, constant=True))
-        self.reverse = Derivative(function, Options("vjp", self.argnums, batched=True))
+        self.reverse = Derivative(
+            function, Options("vjp", self.argnums, batched=True, backend=backend))
 
     def colored(self, pattern: Any) -> Coloring:
         if self.kind != "auto":
@@ -318,7 +323,7 @@ class SparseJacobian(SparseDerivative):
         found = self.structure_for(values, wanted, args, kwargs)
         coloring = found.coloring
         columns = rows = None
-        if coloring.column_count:
+        if coloring.column_count and self.backend == "python":
             columns = self.columns(found, wanted, dtype, args, kwargs)
         if coloring.column_count and columns is None:
             push = self.forward(*args, **kwargs)
@@ -365,15 +370,17 @@ class SparseHessian(SparseDerivative):
     is_second = True
 
     def __init__(
-        self, function: Callable[..., Any], argnums: Argnums, kind: str, order: str
+        self, function: Callable[..., Any], argnums: Argnums, kind: str, order: str,
+        backend: str = "python",
     ) -> None:
-        super().__init__(function, argnums, kind, order)
+        super().__init__(function, argnums, kind, order, backend)
         s = self.form.specialisations
         positions: Any = tuple(i - len(s.target.first) for i in s.wrt)
         if s.single:
             (positions,) = positions
         gradient = Derivative(function, Options("grad", positions))
-        self.products = Derivative(gradient, Options("forward", positions, batched=True))
+        self.products = Derivative(
+            gradient, Options("forward", positions, batched=True, backend=backend))
         self.fixed = Derivative(
             gradient, Options("forward", positions, batched=True, constant=True))
 
@@ -390,7 +397,7 @@ class SparseHessian(SparseDerivative):
         dtype = real_dtype(wanted, is_column)
         found = self.structure_for(values, wanted, args, kwargs)
         products = None
-        if found.coloring.column_count:
+        if found.coloring.column_count and self.backend == "python":
             at = self.fixed(*args, **kwargs)
             if isinstance(at, AtPoint):
                 products = found.along(at, wanted, dtype, lambda result, count: flat(
@@ -417,7 +424,7 @@ def code_for(
 
 def sparse_jacobian(
     function: Callable[..., Any] | None = None, argnums: Argnums = 0, *, kind: str = "auto",
-    order: str = "smallest_last",
+    order: str = "smallest_last", backend: str = "python",
 ) -> Any:
     """Return a function that computes the Jacobian of ``function`` as a ``scipy.sparse.csr_array``.
 
@@ -428,17 +435,19 @@ def sparse_jacobian(
     ``"bidirectional"``, or ``"auto"``: what needs the fewest sweeps; ``order`` that of the greedy
     coloring. The pattern depends on the values of other arguments and of captured variables:
     it is found anew where these change. ``prepare(*args)`` finds it ahead.
+    With ``backend="native"`` the derivatives along all colors are computed by machine loops.
 
     Can be used as a decorator. Raises UnsupportedError for code that cannot be followed.
     """
     if function is None:
-        return lambda f: sparse_jacobian(f, argnums, kind=kind, order=order)
-    return SparseJacobian(function, argnums, kind, order)
+        return lambda f: sparse_jacobian(
+            f, argnums, kind=kind, order=order, backend=backend)
+    return SparseJacobian(function, argnums, kind, order, backend)
 
 
 def sparse_hessian(
     function: Callable[..., Any] | None = None, argnums: Argnums = 0, *, kind: str = "star",
-    order: str = "smallest_last",
+    order: str = "smallest_last", backend: str = "python",
 ) -> Any:
     """Return a function that computes the Hessian of ``function`` as a ``scipy.sparse.csr_array``.
 
@@ -447,10 +456,11 @@ def sparse_hessian(
     ``"column"`` (symmetry is not used). Everything else is as for ``sparse_jacobian``.
     """
     if function is None:
-        return lambda f: sparse_hessian(f, argnums, kind=kind, order=order)
+        return lambda f: sparse_hessian(
+            f, argnums, kind=kind, order=order, backend=backend)
     if kind not in ("star", "acyclic", "column"):
         raise ValueError(f"kind is one of star, acyclic, column, not {kind!r}")
-    return SparseHessian(function, argnums, kind, order)
+    return SparseHessian(function, argnums, kind, order, backend)
 
 
 ONLY_OUTSIDE.update({sparse_jacobian: "jacobian", sparse_hessian: "hessian"})

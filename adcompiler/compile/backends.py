@@ -49,6 +49,7 @@ def write_loops(text: str, product: Product, unit: Unit, request: Request) -> tu
     """Write loops of machine numbers, and the function that calls them."""
     from adcompiler.backends.native.pairs import with_native_pair
     from adcompiler.backends.native.product import with_native
+    from adcompiler.backends.native.seeds import with_native_seeds
 
     mode = MODES[request.mode]
     if not mode.has_loops or request.has_aux or request.batched:
@@ -57,7 +58,8 @@ def write_loops(text: str, product: Product, unit: Unit, request: Request) -> tu
         raise Declined("pullbacks run in Python unless native loops are asked for")
     if BACKENDS[request.backend].optional and not has_compiler():
         raise Declined("numba is not installed")
-    found = (with_native_pair if mode.halves else with_native)(text, product, unit)
+    write = with_native_pair if mode.halves else with_native_seeds if request.each else with_native
+    found = write(text, product, unit)
     if not has_compiler() and not runs_plain():
         raise Declined(
             'backend="native" needs numba, which is not installed',

@@ -53,7 +53,8 @@ class Request:
     With ``strict_primal`` values are computed by the functions themselves even where a rule has
     another way; with ``debug`` emitted code checks what rules return.
     If ``batched``, cotangents or tangents have a leading axis, one row for each seed; if they are
-    ``constant``, what they decide alone is computed by a function of its own.
+    ``constant``, what they decide alone is computed by a function of its own. With ``each`` the
+    backend's code takes many tangents, and computes for one after the other what Python's does.
     With ``parameters`` the emitted function is called as the user's is (keywords, defaults, stars).
     ``backend`` names what runs it: see ``compile/backends.py``.
     ``budget`` is what compiling may cost.
@@ -74,6 +75,7 @@ class Request:
     strict_primal: bool = False
     debug: bool = False
     backend: str = "python"
+    each: bool = False
     budget: Budget = field(default_factory=Budget.from_environment, compare=False)
 
     def unit(self, chosen: frozenset[Any] = frozenset()) -> Unit:
@@ -266,9 +268,7 @@ def last_stage(request: Request) -> Emitted:
     a pushforward that computes the value again, where a linearization has no two parts.
     """
     if request.batched and request.backend == "native" and MODES[request.mode].has_loops:
-        *_, (_, _, emitted) = stages(replace(request, batched=False, constant=False))
-        assert isinstance(emitted, Emitted)
-        return replace(emitted, one_by_one=True)
+        return of_one_seed(request)
     try:
         *_, (_, _, emitted) = stages(request)
     except NotBatchable:
@@ -283,6 +283,19 @@ def last_stage(request: Request) -> Emitted:
         return replace(emitted, recomputes=True)
     assert isinstance(emitted, Emitted)
     return emitted
+
+
+def of_one_seed(request: Request) -> Emitted:
+    """Return native code of one seed, within a loop over all seeds if there may be one."""
+    one = replace(request, batched=False, constant=False)
+    if not MODES[request.mode].halves:
+        with suppress(UnsupportedError):
+            *_, (_, _, emitted) = stages(replace(one, each=True))
+            assert isinstance(emitted, Emitted)
+            return emitted
+    *_, (_, _, emitted) = stages(one)
+    assert isinstance(emitted, Emitted)
+    return replace(emitted, one_by_one=True)
 
 
 def without_series(request: Request) -> Finding:

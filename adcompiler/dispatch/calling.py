@@ -11,8 +11,10 @@ from adcompiler.dispatch.arguments import part_at
 from adcompiler.dispatch.compiled import Compiled, Same
 from adcompiler.dispatch.cotangents import conform, conform_each, outline
 from adcompiler.dispatch.linear_maps import Wanted
-from adcompiler.runtime import AliasedError, StretchedError, own
-from adcompiler.runtime.batches import count_seeds, no_seeds, none_of, one_zero, seed_of, stacked
+from adcompiler.runtime import AliasedError, StretchedError
+from adcompiler.runtime.batches import (
+    along_each, count_seeds, no_seeds, none_of, one_zero, seed_of, stacked,
+)
 
 
 def pair(
@@ -78,11 +80,7 @@ def at_point(
                 return value, none_of(along)
             if not one_by_one:
                 return run(*args, *given)
-            kept = [own(args) for _ in range(1, count_seeds(given))]
-            found = [
-                run(*at, *seed_of(given, i)) for i, at in enumerate((*kept, args))
-            ]
-            return found[-1][0], stacked([y_dot for _, y_dot in found])
+            return along_each(run, args, given)
 
         return pushforward_of_each if batched else pushforward
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.runtime.broadcasting import project
+from adcompiler.runtime.indexing import own
 from adcompiler.runtime.records import is_record, record, state_of
 from adcompiler.runtime.structure import as_gradient, zeros_like
 from adcompiler.runtime.tangents import as_tangent
@@ -179,6 +180,18 @@ def one_zero(g: Any) -> Any:
 def none_of(g: Any) -> Any:
     """Return values for no seed at all, from those for some."""
     return each_array(lambda a: a[:0].copy(), g)
+
+
+def along_each(
+    run: Callable[..., Any], args: tuple[Any, ...], tangents: tuple[Any, ...]
+) -> tuple[Any, Any]:
+    """Return the value and its derivatives along tangents, which ``run`` is given seed by seed.
+
+    Each but the last call gets copies of the arguments: it may write into them.
+    """
+    kept = [own(args) for _ in range(1, count_seeds(tangents))]
+    found = [run(*at, *seed_of(tangents, i)) for i, at in enumerate((*kept, args))]
+    return found[-1][0], stacked([y_dot for _, y_dot in found])
 
 
 def stacked(found: Sequence[Any]) -> Any:

@@ -196,8 +196,12 @@ class Lowering:
                 if any(isinstance(item, Star) for item in items):
                     raise Declined("a starred item")
                 self.arrays.hint = self.unit.naming.names.get(target, target.name)
-                return lists.packed(self, [self.value(unstar(item)) for item in items],
-                                   self.unit.type(target))
+                given = [self.value(unstar(item)) for item in items]
+                if given and target in self.used_once and all(
+                    isinstance(item, Buffer) for item in given
+                ):
+                    return Several(tuple(given))  # what reads it takes a tuple as well, or declines
+                return lists.packed(self, given, self.unit.type(target))
             case Slice(lower, upper, step):
                 return cut(self, *map(self.value, (lower, upper, step)))
             case Item(obj, index):

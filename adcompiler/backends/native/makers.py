@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from adcompiler.backends.native.arrays import Arrays
+from adcompiler.backends.native.joining import cut_apart, joined
 from adcompiler.backends.native.loops import (
     BOOL, FLOAT, INT, Apply, Binary, Choose, Element, Expr, Number, Store,
 )
@@ -20,6 +21,7 @@ from adcompiler.backends.native.writer import whole
 from adcompiler.ir import types as t
 from adcompiler.runtime import zeros_like
 from adcompiler.runtime.indexing import own
+from adcompiler.runtime.joining import concatenate_adjoint
 
 ZERO, ONE = Number(0), Number(1)
 PREFIXES: dict[str, Any] = {"zeros": 0, "ones": 1, "empty": None}
@@ -453,6 +455,7 @@ FUNCTIONS: dict[Any, Write] = {
     "diag": diag, "arange": counted, "linspace": spaced, "transpose": transposed,
     "swapaxes": swapped, "expand_dims": expanded, "reshape": reshaped,
     "ravel": flattened, "diff": differences, "clip": clipped, "roll": rolled,
+    "concatenate": joined, concatenate_adjoint: cut_apart,
 }
 """What is written for functions that make arrays or reduce them, by what they mean."""
 OWN_METHODS: dict[str, str] = {

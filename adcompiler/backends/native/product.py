@@ -81,9 +81,7 @@ def lowered(
         given for position, param in enumerate(params) if param.var in read
         for given in parameters_of(low, param.var, position, unit.type(param.var))
     ]
-    for given in parameters:
-        for axis in range(given.ndim or 0):
-            low.w.write(Leave(Binary(">", Extent(given.name, axis), Number(LENGTH))))
+    low.w.body.rows += limits(parameters)
     rows = low.w.body
     opening = low.tapes.opening
     low.block(function.body)
@@ -111,6 +109,14 @@ def lowered(
     form = forms[0] if len(forms) == 1 else forms
     return LoopFunction(name or f"{function.name}_loops", tuple(parameters), rows, tuple(outputs),
                         form, tuple(low.told_apart))
+
+
+def limits(parameters: Sequence[Parameter]) -> list[Leave]:
+    """Return the tests of whether axes of arguments are longer than loops count."""
+    return [
+        Leave(Binary(">", Extent(given.name, axis), Number(LENGTH)))
+        for given in parameters for axis in range(given.ndim or 0)
+    ]
 
 
 def returned(

@@ -74,9 +74,22 @@ class Source:
                 return low.tapes.item(layout, here, hint)
             case Buffer():
                 return read(low, one, Num(here, INT, LENGTH), hint)
+            case Several(items):
+                return chosen(w, items, here, hint)
             case Together(parts):
                 return Several(tuple(self.item(part, here, hint) for part in parts))
         raise Declined("a loop over what is neither a range, an array nor a tape")
+
+
+def chosen(w: Writer, items: tuple[Any, ...], here: Expr, hint: str) -> Num:
+    """Return the number of a short tuple at a position: the loop is one that compilers unroll."""
+    numbers = [item for item in items if isinstance(item, Num) and item.isset is None]
+    if not items or len(numbers) < len(items) or len({item.dtype for item in numbers}) > 1:
+        raise Declined("a loop over a tuple of what are no numbers of one kind")
+    found: Expr = numbers[-1].expr
+    for at in reversed(range(len(items) - 1)):
+        found = Choose(Binary("==", here, Number(at)), numbers[at].expr, found)
+    return Num(w.assign(hint, found), numbers[0].dtype, max(item.bound for item in numbers))
 
 
 def lengths_of(w: Writer, one: Any) -> list[Expr]:

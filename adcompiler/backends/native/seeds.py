@@ -1,0 +1,189 @@
+"""The native form of a pushforward along many tangents: its loops inside of one over the seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from adcompiler.backends.native.loops import (
+    FLOAT, Binary, Body, Element, Expr, Extent, For, Form, Leave, ListForm,
+    LoopFunction, Make, Name, Number, Output, Parameter, Part, Store, When,
+)
+from adcompiler.backends.native.lowering import Lowering
+from adcompiler.backends.native.printer import printed
+from adcompiler.backends.native.product import (
+    HEAD, called, check_names, leaves, limits, parameters_of, returned,
+)
+from adcompiler.backends.native.rooms import with_room
+from adcompiler.backends.native.values import Buffer, Declined, Num
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import Function, Param
+from adcompiler.ir.visit import used
+from adcompiler.products.product import Product
+from adcompiler.typed.unit import Unit
+
+ZERO = Number(0)
+
+
+def with_native_seeds(text: str, product: Product, unit: Unit) -> tuple[str, str]:
+    """Return the text of a pushforward's module with its loops, and the name of what calls them.
+
+    That function takes tangents with a leading axis, and returns the value and derivatives with
+    one. Raises Declined.
+    """
+    function = product.functions[0]
+    if product.effects != "written" or not product.tangents:
+        raise Declined("it has effects", function.origin)
+    loops = SeedLoops(product.functions, unit, product.tangents).lowered()
+    names = [param.var.name for param in function.params]
+    check_names([*names, "along_each"], {function.name, loops.name}, function)
+    added = printed(loops, f"Compute `{function.name}` for each seed; return False first where "
+                           "Python has to.")
+    count = len(names) - product.tangents
+    added += caller(function.name, loops, names[:count], names[count:])
+    head = f"{HEAD}from adcompiler.runtime.batches import along_each\n"
+    return f"{text.rstrip()}\n\n\n{head}{added}", f"{function.name}_native"
+
+
+def caller(name: str, loops: LoopFunction, names: list[str], seeds: list[str]) -> str:
+    """Return the text of the function that calls the loops, or Python's product for each seed."""
+    given = ", ".join([*names, *seeds])
+    primals = "".join(f"{one}, " for one in names)
+    tangents = "".join(f"{one}, " for one in seeds)
+    otherwise = f"return along_each({name}, ({primals}), ({tangents}))"
+    return f'''
+
+def {name}_native({given}):
+    """Return the value, and what `{name}` returns beside it along each of many tangents."""
+    if {leaves(loops, [*names, *seeds], seeds)}:
+        {otherwise}
+{called(loops, [*names, *seeds], [otherwise])}
+'''
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Where the derivatives along all seeds are put, and what is put there for one of them."""
+
+    name: str
+    one: Output
+
+
+class SeedLoops:
+    """Lowers the first of some functions, the last parameters of which are tangents."""
+
+    def __init__(self, functions: Sequence[Function], unit: Unit, tangents: int) -> None:
+        self.functions = functions
+        self.function = functions[0]
+        self.unit = unit
+        self.low = Lowering(unit, functions)
+        self.first = len(self.function.params) - tangents
+        self.count: Expr = ZERO
+
+    def lowered(self) -> LoopFunction:
+        """Return the loops. Raises Declined."""
+        function, low, w = self.function, self.low, self.low.w
+        read = used(function.body)
+        parameters = [
+            given for position, param in enumerate(function.params[: self.first])
+            if param.var in read
+            for given in parameters_of(low, param.var, position, self.unit.type(param.var))
+        ]
+        seed, each = w.fresh("seed"), Body()
+        tangents = self.tangents(Name(seed), each)
+        w.body.rows += limits([*parameters, *tangents])
+        with w.inside(each):
+            low.block(function.body)
+            if function.body.diverges:
+                raise Declined("it always raises", function.origin)
+            outputs, form, kept = self.results()
+            self.keep(Name(seed), kept)
+        made, filled = with_room(low.tapes.opening, each)
+        rows = Body([
+            *w.body.rows, *self.empty(kept),
+            For(seed, ZERO, self.count, Body([*made, *filled])),
+        ])
+        return LoopFunction(
+            f"{function.name}_loops", (*parameters, *tangents), rows, outputs, form,
+            tuple(low.told_apart))
+
+    def tangents(self, seed: Name, each: Body) -> list[Parameter]:
+        """Return the parameters that are tangents; ``each`` begins with reading those of a seed."""
+        low, w = self.low, self.low.w
+        found: list[Parameter] = []
+        for position, param in enumerate(self.function.params[self.first :], self.first):
+            given = self.tangent(param, position)
+            found.append(given)
+            ndim = (given.ndim or 1) - 1
+            length = Extent(given.name, 0)
+            if self.count == ZERO:
+                self.count = length
+                w.write(Leave(Binary("==", length, ZERO)))
+            else:
+                w.write(Leave(Binary("!=", length, self.count)))
+            with w.inside(each):
+                if ndim:
+                    name = w.fresh(f"{param.var.name}_of_seed")
+                    w.write(Part(name, given.name, (seed,)))
+                    low.values[param.var] = Buffer(
+                        name, FLOAT, tuple(Extent(name, axis) for axis in range(ndim)),
+                        borrowed=True)
+                else:
+                    low.values[param.var] = Num(
+                        w.assign(param.var.name, Element(given.name, (seed,))), FLOAT)
+        return found
+
+    def tangent(self, param: Param, position: int) -> Parameter:
+        """Return a parameter for tangents of all seeds."""
+        match type_ := self.unit.type(param.var):
+            case t.Scalar("float", dtype, ()) if dtype in (None, FLOAT):
+                ndim = 0
+            case t.Array(dtype, int(ndim)) if dtype == FLOAT and ndim:
+                pass
+            case _:
+                raise Declined(f"the tangent {param.var.name} is a {type_}")
+        return Parameter(self.low.w.fresh(param.var.name), FLOAT, ndim + 1, position)
+
+    def results(self) -> tuple[tuple[Output, ...], Form, list[Kept]]:
+        """Return what is returned, its form, and which of it there is one of for each seed."""
+        low, yields = self.low, self.function.body.yields
+        outputs: list[Output] = []
+        forms, ends = [], []
+        for atom in yields:
+            value, type_ = low.read(atom), self.unit.type(atom)
+            forms.append(returned(low, atom, value, type_, outputs))
+            ends.append(len(outputs))
+        if len(forms) != 2 or has_list(forms[1]):
+            raise Declined("its derivative is no number or array", self.function.origin)
+        kept = []
+        for at in range(ends[0], ends[1]):
+            name, one = low.w.fresh("along"), outputs[at]
+            if one.dtype != FLOAT:
+                raise Declined("its derivative is no float", self.function.origin)
+            kept.append(Kept(name, one))
+            outputs[at] = Output(name, FLOAT, (one.ndim or 0) + 1, numpy=True)
+        return tuple(outputs), tuple(forms), kept
+
+    def keep(self, seed: Name, kept: list[Kept]) -> None:
+        """Write the derivatives along one seed to where those of all go, made for the first one."""
+        w = self.low.w
+        for one in kept:
+            axes = range(one.one.ndim or 0)
+            value = one.one.value
+            shape = tuple(Extent(str(value), axis) for axis in axes)
+            made = Body([Make(one.name, (self.count, *shape), FLOAT)])
+            w.write(When(Binary("==", seed, ZERO), made, Body()))
+            for axis in axes:
+                w.write(Leave(Binary("!=", shape[axis], Extent(one.name, axis + 1))))
+            with w.over(shape) as places:
+                item = Element(value, places) if isinstance(value, str) else value
+                w.write(Store(one.name, (seed, *places), item))
+
+    def empty(self, kept: list[Kept]) -> list[Make]:
+        """Return the rows that bind the names of derivatives in front of the loop."""
+        return [Make(one.name, (ZERO,) * ((one.one.ndim or 0) + 1), FLOAT) for one in kept]
+
+
+def has_list(form: Form) -> bool:
+    """Say whether a list is in a form."""
+    return isinstance(form, ListForm) or (isinstance(form, tuple) and any(map(has_list, form)))
