@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from adcompiler.runtime.records import is_record, state_of
 
 INSTEAD = {
@@ -14,6 +16,10 @@ INSTEAD = {
     "xarray": "x.to_numpy()",
 }
 """What gives the plain numbers of a value ``x``, by the root module of its class."""
+
+
+PLAIN = frozenset({float, int, str, bool, complex, np.ndarray})
+"""Classes of values that are of no such library, and hold none."""
 
 
 def is_foreign(value: Any) -> bool:
@@ -28,7 +34,7 @@ def foreign_class(value: Any, deep: bool = False, around: tuple[int, ...] = ()) 
     With ``deep``, attributes of instances count as well.
     """
     cls = type(value)
-    if cls in (float, int, str, bool, complex) or value is None or id(value) in around:
+    if cls in PLAIN or value is None or id(value) in around:
         return None
     if not isinstance(value, type) and any(map(is_foreign, cls.__mro__)):
         return None if callable(value) and hasattr(cls, "__get__") else cls

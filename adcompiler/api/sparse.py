@@ -253,9 +253,13 @@ class SparseDerivative:
         """Return the text of a module with a function that computes the same matrix.
 
         It holds for arguments of these shapes, and these values of what else the pattern depends
-        on. Raises ADError for a function that uses what no import reaches.
+        on. Raises ADError for a function that uses what no import reaches. It is Python, whatever
+        the backend.
         """
         self = self.as_called(args, kwargs)
+        if self.backend != "python":
+            made = type(self)(self.primal, self.argnums, self.kind, self.order)
+            return made.source_for(*args, **kwargs)
         values, wanted = self.arguments(args, kwargs)
         found = self.structure_for(values, wanted, args, kwargs)
         module = SparseModule(
@@ -288,7 +292,8 @@ class SparseJacobian(SparseDerivative):
         self.forward = Derivative(
             function, Options("forward", self.argnums, batched=True, backend=backend))
         self.fixed = Derivative(
-            function, Options("forward", self.argnums, batched=True, constant=True))
+            function,
+            Options("forward", self.argnums, batched=True, constant=True, backend=backend))
         self.reverse = Derivative(
             function, Options("vjp", self.argnums, batched=True, backend=backend))
 
@@ -323,7 +328,7 @@ class SparseJacobian(SparseDerivative):
         found = self.structure_for(values, wanted, args, kwargs)
         coloring = found.coloring
         columns = rows = None
-        if coloring.column_count and self.backend == "python":
+        if coloring.column_count:
             columns = self.columns(found, wanted, dtype, args, kwargs)
         if coloring.column_count and columns is None:
             push = self.forward(*args, **kwargs)
@@ -382,7 +387,8 @@ class SparseHessian(SparseDerivative):
         self.products = Derivative(
             gradient, Options("forward", positions, batched=True, backend=backend))
         self.fixed = Derivative(
-            gradient, Options("forward", positions, batched=True, constant=True))
+            gradient,
+            Options("forward", positions, batched=True, constant=True, backend=backend))
 
     def sweeps(
         self, coloring: Coloring, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -397,7 +403,7 @@ class SparseHessian(SparseDerivative):
         dtype = real_dtype(wanted, is_column)
         found = self.structure_for(values, wanted, args, kwargs)
         products = None
-        if found.coloring.column_count and self.backend == "python":
+        if found.coloring.column_count:
             at = self.fixed(*args, **kwargs)
             if isinstance(at, AtPoint):
                 products = found.along(at, wanted, dtype, lambda result, count: flat(

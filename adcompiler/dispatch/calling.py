@@ -127,6 +127,19 @@ def at_point_along(
     return at
 
 
+def at_point_with(run: Callable[..., Any], wanted: Wanted) -> Callable[..., AtPoint]:
+    """Return the same for code of which no part is computed by the seeds alone: they are kept."""
+    count = len(wanted)
+
+    def entry(*given: Any) -> Any:
+        return run(*given[:-1], *given[-1])
+
+    def first(*given: Any) -> Any:
+        return given[len(given) - count :]
+
+    return at_point_along(entry, first, True, wanted)
+
+
 def with_effects(
     call: Callable[..., Any], function: Callable[..., Any], parameters: Sequence[inspect.Parameter]
 ) -> Callable[..., Any]:

@@ -28,7 +28,8 @@ from adcompiler.compile.backends import BACKENDS
 from adcompiler.compile.modes import MODES
 from adcompiler.dispatch.arguments import real_at, refuse_foreign
 from adcompiler.dispatch.calling import (
-    allowing_aliases, allowing_stretched, at_point, at_point_along, pair, with_effects,
+    allowing_aliases, allowing_stretched, at_point, at_point_along, at_point_with, pair,
+    with_effects,
 )
 from adcompiler.dispatch.compiled import Compiled, Same
 from adcompiler.dispatch.guards import guard
@@ -392,6 +393,8 @@ class Specialisations:
         elif report.get("constants"):
             name, *with_value = report["constants"]
             call = at_point_along(entry, getattr(module, name), bool(with_value), wanted)
+        elif called and self.options.constant and not report.get("seeds"):
+            call = at_point_with(run, wanted)
         elif mode.seeds and second is None:
             batched = self.options.batched or mode.seeds == "coefficients"
             call = at_point(run, wanted, batched, bool(report.get("seeds")))

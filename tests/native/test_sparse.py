@@ -94,7 +94,7 @@ def test_all_seeds_are_computed_by_one_call_of_loops() -> None:
     args = JACOBIANS[rates]
     native = sparse_jacobian(rates, kind="column", backend="native")
     native(*args)
-    module = native.forward.compiled_for(*args).__globals__
+    module = native.fixed.compiled_for(*args).__globals__
     (name,) = (name for name in module if name.endswith("_loops"))
     run, calls = module[name], []
 
@@ -161,3 +161,9 @@ def test_the_backend_is_kept_by_pickle() -> None:
 def test_a_backend_that_there_is_not() -> None:
     with pytest.raises(ValueError, match="backend 'cuda' is not one of"):
         sparse_jacobian(chained, backend="cuda")
+
+
+def test_the_source_is_that_of_the_python_backend() -> None:
+    args = JACOBIANS[rates]
+    found = sparse_jacobian(rates, backend="native").source_for(*args)
+    assert found == sparse_jacobian(rates).source_for(*args)

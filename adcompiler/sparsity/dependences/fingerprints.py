@@ -36,6 +36,8 @@ def fingerprint(values: Sequence[Any]) -> Fingerprint:
     Functions, classes and modules stand for themselves. What can neither be looked into nor be
     pickled equals nothing, not even itself.
     """
+    if not values:
+        return ()
     hashed = hashlib.blake2b(digest_size=16)
     alive: list[Any] = []
     seen: dict[int, int] = {}
