@@ -14,6 +14,7 @@ import difflib
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -76,6 +77,18 @@ def drawn(seed: int) -> Iterator[Mutant]:
             yield Mutant(path, kind, mutation, texts[path], mutated)
 
 
+def of_lines(places: list[str]) -> Iterator[Mutant]:
+    """All mutants of some lines, ``FILE:LINE``."""
+    texts = sources()
+    for place in places:
+        path, _, line = place.partition(":")
+        for kind, mutations in sites(texts[path]):
+            for mutation in mutations:
+                mutated = mutation.apply(texts[path]) if mutation.at[0] == int(line) else None
+                if mutated is not None:
+                    yield Mutant(path, kind, mutation, texts[path], mutated)
+
+
 def read(log: Path) -> tuple[dict[str, Row], dict[str, Row]]:
     """The last row of each mutant of a log, and the last judgement of each."""
     rows = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
@@ -93,10 +106,9 @@ def run(options: argparse.Namespace) -> None:
     """Try the mutants of a seed that the log does not tell of yet."""
     reached, work = Reached.read(options.map), options.work
     work.mkdir(parents=True, exist_ok=True)
-    tree, mutants = Tree(work), drawn(options.seed)
-    seen, _ = read(options.log)
-    for number in range(options.count):
-        mutant = next(mutants)
+    tree, (seen, _) = Tree(work), read(options.log)
+    mutants = of_lines(options.at) if options.at else islice(drawn(options.seed), options.count)
+    for number, mutant in enumerate(mutants):
         before = seen.get(mutant.key)
         if before is not None and before["status"] not in options.again.split(","):
             continue
@@ -134,6 +146,7 @@ def main() -> None:
     parser.add_argument("--log", type=Path, required=True, help="what became of each mutant")
     parser.add_argument("--map", type=Path, help="what tests.mutation.reached has written")
     parser.add_argument("--count", type=int, default=0, help="how many; 0 only shows a log")
+    parser.add_argument("--at", nargs="*", metavar="FILE:LINE", help="all mutants of these lines")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--budget", type=float, default=240.0, help="seconds of tests per mutant")
     parser.add_argument("--again", default="", help="outcomes to try again: survived,unreached")
@@ -141,7 +154,7 @@ def main() -> None:
     parser.add_argument("--judge", nargs=3, metavar=("NUMBER", "VERDICT", "WHY"),
                         help="write what a survivor is: equivalent, cost, or hole")
     options = parser.parse_args()
-    if options.count:
+    if options.count or options.at:
         run(options)
     if options.judge:
         number, verdict, why = options.judge
