@@ -1,5 +1,7 @@
 """No entry is missing: random programs, and programs that patterns were once wrong for."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -180,3 +182,87 @@ def notes(x):
 def test_handlers_of_exceptions_that_may_be_raised():
     assert rows(jacobian_sparsity(notes, np.ones(3))) == [{0, 2}]
     assert rows(jacobian_sparsity(notes, np.array([1.0, -1.0, 1.0]), mode="local")) == [{2}]
+
+
+def by_class_of_two(x):
+    try:
+        if x[0] > 1.0:
+            raise KeyError("a")
+        y = math.log(x[0])
+    except (ValueError, KeyError) as error:
+        if isinstance(error, KeyError):
+            return np.array([x[1], x[2]])
+        return np.array([x[0], 1.0])
+    return np.array([y, y])
+
+
+def by_class_of_any(x):
+    try:
+        y = math.log(x[0])
+    except Exception as error:
+        return x[1] if isinstance(error, ValueError) else x[2]
+    return y
+
+
+def by_class_of_what_is_raised(x):
+    chosen = KeyError if x[0] > 1.0 else ValueError
+    try:
+        raise chosen("a")
+    except Exception as error:
+        return x[1] if isinstance(error, KeyError) else x[2]
+
+
+@pytest.mark.parametrize(("function", "expected"), [
+    (by_class_of_two, [{1}, {2}]), (by_class_of_any, [{0}]), (by_class_of_what_is_raised, [{1}])])
+def test_handlers_that_tell_apart_what_may_be_raised_are_refused_or_known(function, expected):
+    with pytest.raises(UnsupportedError, match="of one kind or another"):
+        jacobian_sparsity(function, np.ones(3))
+    assert rows(jacobian_sparsity(function, np.array([2.0, 3.0, 4.0]), mode="local")) == expected
+
+
+def raised_again(x):
+    try:
+        try:
+            y = math.log(x[0])
+        except (ValueError, ArithmeticError) as error:
+            if x[1] > 0.0:
+                raise
+            raise KeyError(f"no logarithm: {error}") from error
+    except KeyError:
+        return x[2]
+    except ValueError:
+        return x[3]
+    return y
+
+
+def test_exceptions_that_may_be_raised_again_reach_every_handler():
+    assert rows(jacobian_sparsity(raised_again, np.ones(4))) == [{0, 2, 3}]
+    at = np.array([-1.0, -1.0, 1.0, 1.0])
+    assert rows(jacobian_sparsity(raised_again, at, mode="local")) == [{2}]
+
+
+HELD = 1.0
+
+
+def kept_in_a_global(x):
+    global HELD
+    HELD = x[0] * x[1]
+    y = x[2]
+    if x[0] > 0.0:
+        y = y * 2.0
+    return y
+
+
+def kept_in_an_arm(x):
+    global HELD
+    if x[0] > 0.0:
+        HELD = x[1]
+    return x[2]
+
+
+def test_assignments_to_globals():
+    assert rows(jacobian_sparsity(kept_in_a_global, np.ones(3))) == [{2}]
+    assert HELD == 1.0
+    with pytest.raises(UnsupportedError, match="global variable that depends on the values"):
+        jacobian_sparsity(kept_in_an_arm, np.ones(3))
+    assert rows(jacobian_sparsity(kept_in_an_arm, np.ones(3), mode="local")) == [{2}]

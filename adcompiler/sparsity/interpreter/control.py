@@ -297,7 +297,10 @@ def flow_back(wider: Any, state: Any, meets: dict[int, Record]) -> None:
 def attempt(
     run: Run, body: Arm, handlers: Sequence[tuple[Any, Callable[[Any], tuple[Any, ...]]]]
 ) -> tuple[Any, ...]:
-    """Return what a ``try`` yields: handlers are followed where something may be raised."""
+    """Return what a ``try`` yields: handlers are followed where something may be raised.
+
+    What is raised then is not known, and a handler that asks for it cannot be followed.
+    """
     doubts = run.doubts
     arms: list[Arm] = []
     try:
@@ -316,13 +319,14 @@ def attempt(
         def take() -> tuple[Any, ...]:
             return handled(caught, handlers)
 
-        arms.append(take)
+        if not isinstance(error, UnknownError):
+            arms.append(take)
     else:
         if run.doubts == doubts or run.local:
             return results
         arms.append(lambda: results)
-    for classes, handler in handlers:
-        arms.append(lambda h=handler, c=classes: h(instance_of(c)))  # type: ignore[misc]
+    for _, handler in handlers:
+        arms.append(lambda h=handler: h(Either()))  # type: ignore[misc]
     return either(run, arms)
 
 
@@ -334,16 +338,6 @@ def handled(
         if isinstance(error, classes):
             return handler(error)
     raise error
-
-
-def instance_of(classes: Any) -> Any:
-    """Return an exception for a handler to be followed with."""
-    cls = classes[0] if isinstance(classes, tuple) else classes
-    try:
-        made = cls()
-    except TypeError:
-        return Exception()
-    return made if isinstance(made, Exception) else Exception()
 
 
 def note(run: Run, place: list[Any], value: Any) -> None:
