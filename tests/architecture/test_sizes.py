@@ -57,9 +57,19 @@ def files() -> list[str]:
     ]
 
 
+def files_of_tests() -> list[str]:
+    """Return every file of the tests."""
+    return [file.relative_to(ROOT).as_posix() for file in sorted((ROOT / "tests").rglob("*.py"))]
+
+
 @pytest.mark.parametrize("file", files())
 def test_nothing_is_larger_than_its_limit(file: str) -> None:
     assert too_large(file, (ROOT / file).read_text(encoding="utf-8")) == {}
+
+
+@pytest.mark.parametrize("file", files_of_tests())
+def test_files_of_tests_are_no_longer(file: str) -> None:
+    assert (ROOT / file).read_text(encoding="utf-8").count("\n") <= LIMITS["lines of file"]
 
 
 def test_each_limit_is_one() -> None:

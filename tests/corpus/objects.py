@@ -1,7 +1,7 @@
 """Programs with classes: state in attributes, methods, dataclasses, operators, properties."""
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -31,27 +31,6 @@ def perceptron_training(X, targets, rate):
         for x, target in zip(X, targets):
             total += model.update(x, target, rate) ** 2
     return total + model.b
-
-
-class Adam:
-    def __init__(self, rate, beta1=0.9, beta2=0.99):
-        self.rate = rate
-        self.beta1, self.beta2 = beta1, beta2
-        self.m = None
-        self.v = None
-        self.t = 0
-
-    def step(self, params, grads):
-        if self.m is None:
-            self.m = [np.zeros_like(p) for p in params]
-            self.v = [np.zeros_like(p) for p in params]
-        self.t += 1
-        for i, (p, g) in enumerate(zip(params, grads)):
-            self.m[i] = self.beta1 * self.m[i] + (1 - self.beta1) * g
-            self.v[i] = self.beta2 * self.v[i] + (1 - self.beta2) * g**2
-            m_hat = self.m[i] / (1 - self.beta1**self.t)
-            v_hat = self.v[i] / (1 - self.beta2**self.t)
-            p -= self.rate * m_hat / (np.sqrt(v_hat) + 1e-6)
 
 
 class RunningStatistics:
@@ -228,47 +207,6 @@ def gradient_norm_by_tape(x, y):
     return bars[a] ** 2 + bars[b] ** 2
 
 
-class Layer:
-    def __init__(self, weight, activation):
-        self.weight = weight
-        self.activation = activation
-        self.cache = None
-
-    def forward(self, x):
-        z = x @ self.weight
-        self.cache = (x, z)
-        return np.tanh(z) if self.activation == "tanh" else z
-
-    def backward(self, grad):
-        x, z = self.cache
-        if self.activation == "tanh":
-            grad = grad * (1 - np.tanh(z) ** 2)
-        self.grad_weight = x.T @ grad
-        return grad @ self.weight.T
-
-
-class Network:
-    def __init__(self, weights):
-        last = len(weights) - 1
-        self.layers = [
-            Layer(w.copy(), "linear" if i == last else "tanh") for i, w in enumerate(weights)
-        ]
-
-    def forward(self, x):
-        for layer in self.layers:
-            x = layer.forward(x)
-        return x
-
-    def train_step(self, x, y, rate):
-        error = self.forward(x) - y
-        grad = 2 * error / len(x)
-        for layer in reversed(self.layers):
-            grad = layer.backward(grad)
-        for layer in self.layers:
-            layer.weight -= rate * layer.grad_weight
-        return np.mean(error**2)
-
-
 class Account:
     """A base class with a rule for interest that subclasses refine."""
 
@@ -301,195 +239,6 @@ def accounts_after_years(deposit, rate, years=3):
     return sum(a.balance for a in accounts)
 
 
-class Polynomial:
-    def __init__(self, coefficients):
-        self.coefficients = list(coefficients)
-
-    def __call__(self, x):
-        result = 0.0
-        for c in reversed(self.coefficients):
-            result = result * x + c
-        return result
-
-    def __mul__(self, other):
-        out = [0.0] * (len(self) + len(other) - 1)
-        for i, a in enumerate(self.coefficients):
-            for j, b in enumerate(other.coefficients):
-                out[i + j] += a * b
-        return Polynomial(out)
-
-    def __len__(self):
-        return len(self.coefficients)
-
-    def __getitem__(self, k):
-        return self.coefficients[k]
-
-    def derivative(self):
-        return Polynomial(k * self[k] for k in range(1, len(self)))
-
-
-def polynomial_newton(p_coefficients, q_coefficients, x):
-    p = Polynomial(p_coefficients) * Polynomial(q_coefficients)
-    dp = p.derivative()
-    for _ in range(2):
-        x = x - p(x) / dp(x)
-    return x
-
-
-@dataclass
-class Simulation:
-    rate: float
-    history: list = field(default_factory=list)
-    level: float = 1.0
-
-    def run(self, inputs):
-        for u in inputs:
-            self.level += self.rate * (u - self.level)
-            self.history.append(self.level)
-        return self
-
-    def roughness(self):
-        h = self.history
-        return sum((a - 2 * b + c) ** 2 for a, b, c in zip(h, h[1:], h[2:]))
-
-
-def chained_simulation(rate, inputs):
-    slow = Simulation(rate).run(inputs)
-    fast = Simulation(2.0 * rate, level=slow.level).run(slow.history)
-    return slow.roughness() + fast.level
-
-
-class RingBuffer:
-    def __init__(self, size):
-        self.data = np.zeros(size)
-        self.position = 0
-        self.filled = False
-
-    def append(self, value):
-        self.data[self.position] = value
-        self.position = (self.position + 1) % len(self.data)
-        self.filled = self.filled or self.position == 0
-
-    def mean(self):
-        return self.data.mean() if self.filled else self.data[: self.position].mean()
-
-
-def smoothed_crossings(prices, gain):
-    short, long = RingBuffer(2), RingBuffer(4)
-    position, profit = 0.0, 0.0
-    previous = prices[0]
-    for price in prices:
-        profit += position * (price - previous)
-        short.append(price)
-        long.append(price)
-        position = np.tanh(gain * (short.mean() - long.mean()))
-        previous = price
-    return profit
-
-
-class LinkedNode:
-    def __init__(self, value, following=None):
-        self.value = value
-        self.following = following
-
-
-class KalmanFilter1D:
-    def __init__(self, q, r):
-        self.x, self.p = 0.0, 1.0
-        self.q, self.r = q, r
-        self.log_likelihood = 0.0
-
-    def predict(self):
-        self.p += self.q
-        return self
-
-    def update(self, z):
-        s = self.p + self.r
-        y = z - self.x
-        k = self.p / s
-        self.x += k * y
-        self.p *= 1.0 - k
-        self.log_likelihood -= 0.5 * (math.log(2 * math.pi * s) + y * y / s)
-        return self
-
-
-def kalman_object_likelihood(q, r, zs):
-    kf = KalmanFilter1D(q, r)
-    for z in zs:
-        kf.predict().update(z)
-    return kf.log_likelihood
-
-
-@dataclass(frozen=True)
-class Market:
-    spot: float
-    rate: float
-    vol: float
-
-
-def scenario_spread(spot, rate, vol):
-    """Bumped copies of a frozen record."""
-    base = Market(spot, rate, vol)
-
-    def forward_value(m):
-        return m.spot * math.exp((m.rate + 0.5 * m.vol**2) * 2.0)
-
-    up = replace(base, spot=base.spot * 1.01, vol=base.vol + 0.01)
-    down = replace(base, rate=base.rate - 0.01)
-    return forward_value(up) - forward_value(down)
-
-
-class GridWorld:
-    """Temporal-difference learning in a table of values on a dict."""
-
-    def __init__(self, rewards, discount):
-        self.rewards = rewards
-        self.discount = discount
-        self.table = dict.fromkeys(range(len(rewards)), 0.0)
-
-    def backup(self, state, following, rate):
-        target = self.rewards[state] + self.discount * self.table[following]
-        self.table[state] += rate * (target - self.table[state])
-
-
-def learned_values(rewards, discount, rate, walk=(0, 1, 2, 1, 0, 2, 3, 0, 1, 3)):
-    world = GridWorld(rewards, discount)
-    for state, following in zip(walk, walk[1:]):
-        world.backup(state, following, rate)
-    return sum(v * v for v in world.table.values())
-
-
-class Matrix2:
-    """Two by two matrices with an operator for their product."""
-
-    __slots__ = ("a", "b", "c", "d")
-
-    def __init__(self, a, b, c, d):
-        self.a, self.b, self.c, self.d = a, b, c, d
-
-    def __matmul__(self, other):
-        return Matrix2(
-            self.a * other.a + self.b * other.c,
-            self.a * other.b + self.b * other.d,
-            self.c * other.a + self.d * other.c,
-            self.c * other.b + self.d * other.d,
-        )
-
-    @classmethod
-    def lens(cls, focal):
-        return cls(1.0, 0.0, -1.0 / focal, 1.0)
-
-    @staticmethod
-    def gap(distance):
-        return Matrix2(1.0, distance, 0.0, 1.0)
-
-
-def telescope_focal_length(f1, f2, distance):
-    """Ray transfer matrices of two thin lenses."""
-    system = Matrix2.lens(f2) @ Matrix2.gap(distance) @ Matrix2.lens(f1)
-    return -1.0 / system.c
-
-
 PROGRAMS = (
     Program(
         perceptron_training,
@@ -516,17 +265,4 @@ PROGRAMS = (
     Program(slope_by_dual_numbers, lambda rng: (rng.normal(),), argnums=0),
     Program(gradient_norm_by_tape, lambda rng: tuple(rng.normal(size=2).tolist()), argnums=(0, 1)),
     Program(accounts_after_years, lambda rng: (60.0 + 10.0 * rng.random(), 0.03), argnums=(0, 1)),
-    Program(
-        polynomial_newton,
-        lambda rng: ([1.0 + rng.random(), 0.5, 2.0], [0.3, 1.2], -0.4),
-        argnums=(0, 1, 2),
-    ),
-    Program(chained_simulation, lambda rng: (0.3, rng.normal(size=6).tolist()), argnums=(0, 1)),
-    Program(smoothed_crossings, lambda rng: (rng.normal(size=8), 1.5), argnums=(0, 1)),
-    Program(
-        kalman_object_likelihood, lambda rng: (0.2, 0.5, rng.normal(size=6)), argnums=(0, 1, 2)
-    ),
-    Program(scenario_spread, lambda rng: (1.0 + rng.random(), 0.03, 0.2), argnums=(0, 1, 2)),
-    Program(learned_values, lambda rng: (rng.normal(size=4).tolist(), 0.9, 0.5), argnums=(0, 1, 2)),
-    Program(telescope_focal_length, lambda rng: (2.0 + rng.random(), 0.7, 1.3), argnums=(0, 1, 2)),
 )
