@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.ir import types as t
+from adcompiler.ir.dataflow import Flow
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Const, Do, Format, Let, Origin, Region, Rhs, Statement, Var,
     operands, unstar,
@@ -36,45 +37,42 @@ METHODS = (str, MethodDescriptorType, WrapperDescriptorType)
 
 def refuse_disguises(s: Writer, block: Block, varied: Collection[Atom]) -> None:
     """Report numbers that come back from text or bits made of values that carry a derivative."""
-    disguised: set[Atom] = set()
-    before = -1
-    while len(disguised) > before:  # what loops carry round, and lists that are made in them
-        before = len(disguised)
-        for statement in walk(block):
-            visit(s, statement, varied, disguised)
+    flow, start = Flow(), set[Atom]()
+    for statement in walk(block):
+        enter(s, statement, varied, flow, start)
+    disguised = flow.forward(start, lambda atom: is_other_form(s.unit.type(atom)))
     for statement in walk(block):
         if isinstance(statement, Let) and comes_back(s, statement, disguised):
             report(s, statement.origin)
 
 
-def visit(
-    s: Writer, statement: Statement, varied: Collection[Atom], disguised: set[Atom]
+def enter(
+    s: Writer, statement: Statement, varied: Collection[Atom], flow: Flow, start: set[Atom]
 ) -> None:
-    """Enter what one statement makes of numbers, or of what they were made."""
+    """Enter what one statement makes of numbers in another form, and where it makes such."""
     if isinstance(statement, Region):
-        disguised.update(
-            edge.target for edge in statement.edges()
-            if edge.source in disguised and is_other_form(s.unit.type(edge.target))
-        )
+        for edge in statement.edges():
+            flow.add(edge.target, (edge.source,))
     if not isinstance(statement, (Let, Do)):
         return
-    target = statement.target if isinstance(statement, Let) else None
     rhs = statement.rhs
     function, args = called(s, rhs)
-    from_text = any(a in disguised for a in args)
     leaves = isinstance(rhs, Format) or (
         function is operator.mod and isinstance(s.unit.type(args[0]), t.Text)
     ) or REGISTRY.facts(function).has_form(TEXT) or (
         isinstance(function, METHODS) and getattr(function, "__name__", function) in NAMES
     )
-    if (leaves and any(a in varied for a in args)) or from_text:
-        if target is not None and is_other_form(s.unit.type(target)):
-            disguised.add(target)
-        if leaves:
-            disguised.update(
-                a for a in args if isinstance(s.unit.type(a), (t.Unknown, t.Object))
-                and a not in varied
-            )
+    into: list[Atom] = []
+    if isinstance(statement, Let) and is_other_form(s.unit.type(statement.target)):
+        into.append(statement.target)
+    if leaves:  # into a file, say
+        into += [
+            a for a in args if isinstance(s.unit.type(a), (t.Unknown, t.Object)) and a not in varied
+        ]
+    for target in into:
+        flow.add(target, args)
+    if leaves and any(a in varied for a in args):
+        start.update(into)
 
 
 def comes_back(s: Writer, statement: Let, disguised: Collection[Atom]) -> bool:

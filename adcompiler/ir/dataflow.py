@@ -2,7 +2,8 @@
 
 Each variable is defined once, so what an analysis finds is a set of variables, and its rules are
 steps from one variable to another: from operands to what is computed of them, along the edges of
-regions (see ``regions``). Every step is taken once, however deep regions are nested.
+regions (see ``regions``). Every step is taken once, however deep regions are nested. What has no
+such steps, as it is known only of whole blocks or arrays, is a ``fixpoint``.
 """
 
 from __future__ import annotations
@@ -61,3 +62,9 @@ def reached(
                 found.add(atom)
                 waiting.append(atom)
     return found
+
+
+def fixpoint(step: Callable[[], bool]) -> None:
+    """Take a step until it says that it has added nothing."""
+    while step():
+        pass

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from adcompiler.analyses.purity import Purity
+from adcompiler.ir.dataflow import fixpoint
 from adcompiler.ir.nodes import (
     Atom, Block, Call, Const, Do, If, Let, Loop, Region, Statement, Try, Var, operands,
 )
@@ -110,21 +111,17 @@ class _DeadCode:
     def loop(self, node: Loop, live: set[Var]) -> Statement | None:
         collects = [i for i, c in enumerate(node.collects) if c in live]
         wanted = {i for i, r in enumerate(node.results) if r in live}
-        following, collected, stop = node.next_values(), node.collected(), node.stop()
-        while True:
-            inside: set[Var] = set()
-            yields = (
-                *(following[i] for i in sorted(wanted)), *(collected[i] for i in collects),
-                *(() if stop is None else (stop,)),
-            )
-            body = self.arm(node.body, yields, inside)
-            condition = None
-            if node.condition is not None:
-                condition = self.arm(node.condition, node.condition.yields, inside)
+        stop = node.stop()
+        body, condition, inside = node.body, node.condition, set[Var]()
+
+        def widen() -> bool:  # a value that is carried is wanted if what is wanted reads it
+            nonlocal body, condition, inside
+            body, condition, inside = self.trial(node, sorted(wanted), collects)
             more = {i for i, p in enumerate(node.params) if p in inside} - wanted
-            if not more:
-                break
-            wanted |= more
+            wanted.update(more)
+            return bool(more)
+
+        fixpoint(widen)
         if not wanted and not collects and not body.statements and node.condition is None and (
             stop is None
         ):
@@ -146,6 +143,23 @@ class _DeadCode:
             results=tuple(node.results[i] for i in order),
             collects=tuple(node.collects[i] for i in collects),
         )
+
+    def trial(
+        self, node: Loop, wanted: list[int], collects: list[int]
+    ) -> tuple[Block, Block | None, set[Var]]:
+        """Return what a loop needs for some of its values, its body and test, and what they read.
+        """
+        following, collected, stop = node.next_values(), node.collected(), node.stop()
+        inside: set[Var] = set()
+        yields = (
+            *(following[i] for i in wanted), *(collected[i] for i in collects),
+            *(() if stop is None else (stop,)),
+        )
+        body = self.arm(node.body, yields, inside)
+        condition = None
+        if node.condition is not None:
+            condition = self.arm(node.condition, node.condition.yields, inside)
+        return body, condition, inside
 
     def counts(self, iterable: Atom) -> bool:
         """Say whether a sequence only counts, as the first one of ``enumerate`` does."""

@@ -12,10 +12,10 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-
 from adcompiler.analyses.purity import Purity, checks, is_destructive
 from adcompiler.analyses.storage import written_operand
 from adcompiler.ir import types as t
+from adcompiler.ir.dataflow import fixpoint
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Closure, Const, Do, Free, Global, If, Item, Let, Loop, Pack, Rhs,
     Slice, Statement, Update, Var, operands,
@@ -65,26 +65,29 @@ class Hoisting:
         self.shaped: set[Var] = set(shaped)
         self.constant: set[Var] = set()
         self.shared = shared_storage(block, unit)
+        self.written: set[Atom] = set()
 
     def run(self) -> Parted | None:
         """Return the halves, None if nothing is gained."""
         if any(isinstance(st, Do) and not checks(st.rhs) for st in walk(self.whole)):
             return None
         self.note_seeds()
-        written: set[Atom] = set()
-        while True:
-            self.find_constant(written)
-            first, rest, kept = self.split()
-            more = (self.written_later() | self.overwritten(first, rest, kept)) - written
-            if not more:
-                break
-            written |= more
+        fixpoint(self.excludes)  # what is written depends on where the whole block is parted
+        first, rest, kept = self.split()
         if not any(self.is_array(var) for var in kept):
             return None
         yields = tuple(kept)
         constants = dead_code(Block(tuple(first), yields), self.purity)
         remaining = replace(self.whole, statements=tuple(rest))
         return Parted(constants, yields, dead_code(remaining, self.purity))
+
+    def excludes(self) -> bool:
+        """Find what is constant; say if some of that is written into, which is excluded then."""
+        self.find_constant(self.written)
+        first, rest, kept = self.split()
+        more = (self.written_later() | self.overwritten(first, rest, kept)) - self.written
+        self.written |= more
+        return bool(more)
 
     def note_seeds(self) -> None:
         """Find what is computed from seeds."""

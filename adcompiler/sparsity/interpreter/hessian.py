@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from adcompiler.ir.dataflow import fixpoint
 from adcompiler.sparsity.dependences import index_sets
 from adcompiler.sparsity.dependences.index_sets import Bag, Own
 from adcompiler.sparsity.dependences.sets import Positions, Set, elements_of, set_of, size_of
@@ -26,13 +27,16 @@ def alive(records: Sequence[Record], numbers: int, result: Relation) -> Any:
     """Return, for each number that a record stands for, whether the result depends on it."""
     live = np.zeros(numbers, bool)
     live[elements_of(whole(result))] = True
-    changed = True
-    while changed:  # a second time only for loops, whose records depend on later ones
+
+    def sweep() -> bool:  # a second time only for loops, whose records depend on later ones
         changed = False
         for record in reversed(records):
             here = live[record.start : record.start + record.size]
             if record.children and here.any():
                 changed |= spread(record, here, live)
+        return changed
+
+    fixpoint(sweep)  # of arrays: a step from each element to each other one would be too many
     return live
 
 
