@@ -108,7 +108,10 @@ def run(options: argparse.Namespace) -> None:
     work.mkdir(parents=True, exist_ok=True)
     tree, (seen, _) = Tree(work), read(options.log)
     mutants = of_lines(options.at) if options.at else islice(drawn(options.seed), options.count)
+    part, parts = map(int, options.part.split("/"))
     for number, mutant in enumerate(mutants):
+        if number % parts != part % parts:
+            continue
         before = seen.get(mutant.key)
         if before is not None and before["status"] not in options.again.split(","):
             continue
@@ -148,6 +151,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=0, help="how many; 0 only shows a log")
     parser.add_argument("--at", nargs="*", metavar="FILE:LINE", help="all mutants of these lines")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--part", default="1/1", help="one of several shares, such as 1/2 and 2/2")
     parser.add_argument("--budget", type=float, default=240.0, help="seconds of tests per mutant")
     parser.add_argument("--again", default="", help="outcomes to try again: survived,unreached")
     parser.add_argument("--work", type=Path, default=Path("/tmp/adcompiler-mutation"))

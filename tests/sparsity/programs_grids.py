@@ -134,6 +134,13 @@ def gradient_along_a_line(x):
     return np.gradient(x)
 
 
+@jacobian((np.arange(5.0) - 0.4) ** 2, rows=lambda: [
+    {0, 1, 2}, {0, 1, 2}, {1, 2, 3}, {2, 3, 4}, {2, 3, 4}], exact=False)
+def rising_slopes(x):
+    """At the first place the slope is negative, which only the parabola shows."""
+    return np.maximum(np.gradient(x, edge_order=2), 0.0)
+
+
 @jacobian(X, rows=lambda: band(N, 3, 0))
 def moving_average(x):
     y = np.zeros(len(x))
