@@ -1,7 +1,8 @@
 """Every test run keeps its emitted modules in a place of its own, and draws the same examples.
 
 The verifier runs after each stage and pass of what is compiled, unless ``ADCOMPILER_VERIFY`` is set
-to nothing.
+to nothing. Types are strict, so that what is refused stays refused, unless a test is marked
+``observes``.
 """
 
 import os
@@ -27,3 +28,9 @@ def cache_of_its_own(tmp_path_factory):
         del os.environ["ADCOMPILER_CACHE_DIR"]
     else:
         os.environ["ADCOMPILER_CACHE_DIR"] = before
+
+
+@pytest.fixture(autouse=True)
+def types_are_strict(request, monkeypatch):
+    observes = request.node.get_closest_marker("observes") is not None
+    monkeypatch.setenv("ADCOMPILER_STRICT_TYPES", "0" if observes else "1")

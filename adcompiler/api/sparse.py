@@ -24,7 +24,7 @@ from adcompiler.cache.keys import unspelled
 from adcompiler.dispatch import AtPoint, Compiled, Options
 from adcompiler.dispatch.written import as_written, sees_calls
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.runtime import AliasedError, StretchedError
+from adcompiler.runtime import AliasedError, StretchedError, Unfit
 from adcompiler.sparsity.coloring.coloring import Coloring, color, indicators
 from adcompiler.sparsity.coloring.decompression import Decompression
 from adcompiler.sparsity.coloring.flattening import flat, is_column, is_row, real_dtype, unflat
@@ -108,7 +108,7 @@ class Structure:
                     constants = constants_of(at, seeds)
                     self.keep((at.entry, start, stop), constants)
                 found.append(flattened(at.along(constants), stop - start))
-        except (StretchedError, AliasedError):
+        except (StretchedError, AliasedError, Unfit):
             self.refused.add(at.entry)
             return None
         return found[0] if len(found) == 1 else np.concatenate(found)

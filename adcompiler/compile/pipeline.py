@@ -12,6 +12,7 @@ from inspect import Parameter
 from pathlib import PurePath
 from typing import Any
 
+from adcompiler.analyses.purity import Purity, checks, is_destructive
 from adcompiler.backends.python.module import emit_module
 from adcompiler.budget import Budget
 from adcompiler.compile.applied import applied, types_of
@@ -23,16 +24,16 @@ from adcompiler.frontend.depth import compiling
 from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
 from adcompiler.ir.failures import reported
-from adcompiler.ir.nodes import Const, Function
+from adcompiler.ir.nodes import Call, Const, Do, Function, Let, Rhs
 from adcompiler.ir.verifier import verify, verifying
 from adcompiler.ir.visit import direct_uses, walk
 from adcompiler.ops.homes import display_name
-from adcompiler.ops.registry import hashable
 from adcompiler.optimise.raising import with_raising_kept
 from adcompiler.products.linearization import NotSplittable
 from adcompiler.products.product import Product, optimised
 from adcompiler.products.specialised import Typed, specialise
-from adcompiler.runtime import apart, same_shape, same_trailing_shape
+from adcompiler.runtime import apart, check_rebinds, same_shape, same_trailing_shape
+from adcompiler.typed.observed import Observed
 from adcompiler.typed.tables import Settings
 from adcompiler.typed.unit import Unit
 
@@ -57,7 +58,7 @@ class Request:
     backend's code takes many tangents, and computes for one after the other what Python's does.
     With ``parameters`` the emitted function is called as the user's is (keywords, defaults, stars).
     ``backend`` names what runs it: see ``compile/backends.py``.
-    ``budget`` is what compiling may cost.
+    ``budget`` is what compiling may cost; ``observed`` what values were in a run.
     """
 
     function: Any
@@ -77,6 +78,7 @@ class Request:
     backend: str = "python"
     each: bool = False
     budget: Budget = field(default_factory=Budget.from_environment, compare=False)
+    observed: Observed | None = field(default=None, compare=False)
 
     def unit(self, chosen: frozenset[Any] = frozenset()) -> Unit:
         """Return the empty tables of a compilation; ``chosen`` are those of ``Settings``."""
@@ -84,7 +86,7 @@ class Request:
             root=self.function, assume_equal_shapes=self.assume_equal_shapes,
             settings=Settings(
                 self.strict_primal, self.debug, derive, chosen, self.budget,
-                BACKENDS[self.backend].write is not None,
+                BACKENDS[self.backend].write is not None, self.observed,
             ),
         )
 
@@ -115,17 +117,37 @@ class Emitted:
             "seeds": ["one by one"] if self.one_by_one else [], "checks": sorted(self.checks),
             "constants": list(self.product.constants),
             "primal": ["in each call"] if self.recomputes else [], "native": list(self.native),
+            **self.reliance,
         }
 
+    @property
+    def reliance(self) -> dict[str, list[str]]:
+        """What the code relies on that was observed, and whether it may start again if it fails."""
+        seen = self.unit.settings.observed
+        relied = [] if seen is None else seen.relied
+        if not relied and not self.holds(check_rebinds):
+            return {}
+        purity = Purity(self.unit.type, self.unit.definition)
+        acts = any(
+            isinstance(statement, Do | Let) and not checks(statement.rhs)
+            and not purity.is_pure(statement.rhs) and not is_destructive(statement.rhs)
+            and not makes_error(statement.rhs)
+            for statement in walk(self.product.functions[0].body)
+        )
+        return {"observed": relied, "acts": ["before it fails"] if acts else []}
 
     @property
     def checks(self) -> set[str]:
         """What the code notices that it was not compiled for, before it has any effect."""
-        return {
-            CHECKS[atom.value] for function in self.product.functions
-            for statement in walk(function.body) for atom in direct_uses(statement)
-            if isinstance(atom, Const) and hashable(atom.value) and atom.value in CHECKS
-        }
+        return {CHECKS[function] for function in CHECKS if self.holds(function)}
+
+    def holds(self, function: Any) -> bool:
+        """Say whether the code calls a function of the runtime."""
+        return any(
+            isinstance(atom, Const) and atom.value is function
+            for written in self.product.functions for statement in walk(written.body)
+            for atom in direct_uses(statement)
+        )
 
 
 Result = tuple[str, Unit, list[Function] | Emitted]
@@ -254,6 +276,12 @@ def raising_kept(unit: Unit, typed: Typed) -> Typed:
             callee.function = replace(callee.function, body=replace(body, statements=kept))
     needed = (typed.value, *(written.final for written in typed.written))
     return replace(typed, statements=with_raising_kept(unit, typed.statements, needed))
+
+
+def makes_error(rhs: Rhs) -> bool:
+    """Say whether a call makes an exception and nothing else."""
+    function = rhs.func.value if isinstance(rhs, Call) and isinstance(rhs.func, Const) else None
+    return isinstance(function, type) and issubclass(function, BaseException)
 
 
 def compile_request(request: Request) -> Emitted:

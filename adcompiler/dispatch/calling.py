@@ -11,10 +11,13 @@ from adcompiler.dispatch.arguments import part_at
 from adcompiler.dispatch.compiled import Compiled, Same
 from adcompiler.dispatch.cotangents import conform, conform_each, outline
 from adcompiler.dispatch.linear_maps import Wanted
-from adcompiler.runtime import AliasedError, StretchedError
+from adcompiler.runtime import AliasedError, ObservedTypeError, StretchedError, Unfit
 from adcompiler.runtime.batches import (
     along_each, count_seeds, no_seeds, none_of, one_zero, seed_of, stacked,
 )
+
+MAX_FORMS = 8
+"""The number of forms of code for what values turn out to be."""
 
 
 def pair(
@@ -205,3 +208,41 @@ def allowing_aliases(
         return forms[same](*args)
 
     return allowing
+
+
+def allowing_other_types(
+    call: Callable[..., Any], compile_for: Callable[[tuple[Any, ...]], Any], again: bool
+) -> Callable[..., Any]:
+    """Return ``call``, which relies on types that were observed, with forms for other ones.
+
+    ``compile_for`` gives code for the arguments of a call; it is None where that is refused. Code
+    that may run ``again`` has no effects of its own; other code raises, and is replaced for the
+    next call. Where no more can be done, ObservedTypeError is raised.
+    """
+    forms = [call]
+
+    def allowing(*args: Any) -> Any:
+        for form in tuple(forms):
+            try:
+                return form(*args)
+            except Unfit as found:
+                unfit = ObservedTypeError(str(found))
+            if not again:
+                break
+        new = compile_for(args) if len(forms) < MAX_FORMS else None
+        if new is not None:
+            forms.insert(0, new)
+        if new is None or not again:
+            raise unfit
+        return run_new(new, args)
+
+    allowing.__dict__["form"] = call
+    return allowing
+
+
+def run_new(form: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """Run code that was compiled for these arguments."""
+    try:
+        return form(*args)
+    except Unfit as unfit:
+        raise ObservedTypeError(str(unfit)) from None

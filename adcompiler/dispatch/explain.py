@@ -19,8 +19,9 @@ class Explanation:
     ``residuals`` names what the augmented primal saves, ``tape_bytes`` is their size in bytes,
     ``rules`` lists the functions whose rules are used, ``changed`` those of them whose primal is
     computed by another algorithm, with the reason, ``kinks`` those with points where no derivative
-    exists, with what is returned there. ``ops`` is the number of operators and calls that the
-    emitted code is written with; ``backend`` tells what runs it, and why that is Python.
+    exists, with what is returned there. ``observed`` lists types that no text tells: those that
+    values had in a run, which the code checks. ``ops`` is the number of operators and calls that
+    the emitted code is written with; ``backend`` tells what runs it, and why that is Python.
     """
 
     residuals: tuple[str, ...]
@@ -31,6 +32,7 @@ class Explanation:
     source: str
     ops: int
     backend: str = "Python"
+    observed: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         rows = [
@@ -40,6 +42,7 @@ class Explanation:
         ]
         rows += [f"changed     {text}" for text in self.changed]
         rows += [f"kink        {text}" for text in self.kinks]
+        rows += [f"observed    {text}" for text in self.observed]
         rows += [f"backend     {self.backend}"] if self.backend != "Python" else []
         return "\n".join(rows)
 
@@ -59,6 +62,7 @@ def explain(compiled: Compiled, s: Specialisations, values: tuple[Any, ...]) -> 
         tuple(report["changed"]), tuple(report["kinks"]), compiled.text,
         operations(compiled.text),
         backend_of(report) if compiled.tier is None else compiled.tier.said,
+        tuple(report.get("observed", ())),
     )
 
 

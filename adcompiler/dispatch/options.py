@@ -35,6 +35,11 @@ def debugging() -> bool:
     return os.environ.get("ADCOMPILER_DEBUG", "0") not in ("", "0")
 
 
+def strict_types() -> bool:
+    """Say whether no type is taken from a run: if ADCOMPILER_STRICT_TYPES is set, not to 0."""
+    return os.environ.get("ADCOMPILER_STRICT_TYPES", "0") not in ("", "0")
+
+
 def backend_key(backend: str) -> tuple[str, ...]:
     """Return what tells code of a backend from that of others."""
     return () if backend == "python" else (backend, BACKENDS[backend].state())

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -28,22 +31,23 @@ from adcompiler.compile.backends import BACKENDS
 from adcompiler.compile.modes import MODES
 from adcompiler.dispatch.arguments import real_at, refuse_foreign
 from adcompiler.dispatch.calling import (
-    allowing_aliases, allowing_stretched, at_point, at_point_along, at_point_with, pair,
-    with_effects,
+    allowing_aliases, allowing_other_types, allowing_stretched, at_point, at_point_along,
+    at_point_with, pair, with_effects,
 )
 from adcompiler.dispatch.compiled import Compiled, Same
 from adcompiler.dispatch.guards import guard
 from adcompiler.dispatch.linear_maps import linearized, recomputing
-from adcompiler.dispatch.options import Options, backend_key, debugging
+from adcompiler.dispatch.options import Options, backend_key, debugging, strict_types
 from adcompiler.dispatch.targets import find_target
 from adcompiler.dispatch.tiers import Tier
-from adcompiler.errors import MissingRuleError, UnsupportedError
+from adcompiler.errors import InternalError, MissingRuleError, UnsupportedError
 from adcompiler.frontend.depth import compiling
 from adcompiler.frontend.scope import MISSING
 from adcompiler.ir import types as t
 from adcompiler.ir.failures import reported
 from adcompiler.ops.forks import across_forks
 from adcompiler.ops.registry import REGISTRY
+from adcompiler.typed.observed import Observed
 from adcompiler.typed.values import foreign_array, type_of, with_options
 
 MAX_KEYS = 256
@@ -212,7 +216,53 @@ class Specialisations:
                 del self.options_known[next(iter(self.options_known))]
             self.options_known[known] = classes
             return found
+        if unknown and not strict_types():
+            as_observed = self.compiled_as_observed(types_, values)
+            if as_observed is not None:
+                return as_observed
         raise refused
+
+    def compiled_as_observed(
+        self, types_: tuple[t.Type, ...], values: tuple[Any, ...], before: Observed | None = None
+    ) -> Compiled | None:
+        """Return code that relies on what values are, and were ``before``; None if refused."""
+        from adcompiler.compile.observing import observe  # parses
+
+        with alone():
+            seen = observe(self.target.function, values)
+            for earlier, taken in product((before, None) if before else (None,), (False, True)):
+                for classes in ((), *OPTIONS):
+                    exact = self.with_options(types_, values, classes)
+                    if classes and exact == types_:
+                        continue
+                    known = seen.with_others(earlier, taken)
+                    with suppress(UnsupportedError, MissingRuleError, InternalError):
+                        return self.compile(exact, observed=known)
+        return None
+
+    def for_other_types(
+        self, types_: tuple[t.Type, ...], seen: Observed | None, one_by_one: bool | None
+    ) -> Callable[[tuple[Any, ...]], Callable[..., Any] | None]:
+        """Return what gives code for values that are not what was ``seen``; None if refused.
+
+        Code of many seeds that is called for ``one_by_one`` is replaced by that of one seed; None
+        says that it is not called with seeds.
+        """
+        s = self
+        if one_by_one and self.options.batched:
+            s = copy.copy(self)
+            s.options = replace(self.options, batched=False, constant=False)
+
+        def compiled_for(args: tuple[Any, ...]) -> Callable[..., Any] | None:
+            if strict_types():
+                return None
+            values = args[: len(self.parameters)]
+            found = s.compiled_as_observed(types_, values, seen)
+            if found is None or (one_by_one is not None and found.report.get("seeds")):
+                return None
+            return None if found is None else getattr(found.run, "form", found.run)
+
+        return compiled_for
 
     def valid(self, key: Any) -> Compiled | None:
         """Return the compiled form under ``key`` that what it relies on still allows."""
@@ -240,18 +290,22 @@ class Specialisations:
     # -- compiling -----------------------------------------------------------------------------
 
     def compile(
-        self, types_: tuple[t.Type, ...], equal_shapes: bool = True, same: Same = ()
+        self, types_: tuple[t.Type, ...], equal_shapes: bool = True, same: Same = (),
+        observed: Observed | None = None,
     ) -> Compiled:
         """Return code for the argument types: kept on disk from before, or compiled now.
 
         ``equal_shapes`` lets the code expect operands that are not stretched by broadcasting;
-        ``same`` pairs positions of arguments with earlier ones that are the same object.
+        ``same`` pairs positions of arguments with earlier ones that are the same object;
+        ``observed`` is what values were in a run, and asks for new code.
         """
         with alone(), reported(self.target.function):
-            return compiling(
-                self.target.function, lambda: self.kept_or_new(types_, equal_shapes, same))
+            return compiling(self.target.function, lambda: self.kept_or_new(
+                types_, equal_shapes, same, observed))
 
-    def kept_or_new(self, types_: tuple[t.Type, ...], equal_shapes: bool, same: Same) -> Compiled:
+    def kept_or_new(
+        self, types_: tuple[t.Type, ...], equal_shapes: bool, same: Same, observed: Observed | None
+    ) -> Compiled:
         """As ``compile``, on the stack at hand."""
         texts = [*map(type_text, types_), *map(type_text, self.captured_types())]
         store = Store(None if any(map(is_unknown, texts)) else default_directory())
@@ -262,13 +316,14 @@ class Specialisations:
             *texts,
         )
         key = primary_key(self.target.function, request)
-        for entry in sorted(store.candidates(key), key=is_sealed, reverse=True):
+        kept = store.candidates(key) if observed is None else ()
+        for entry in sorted(kept, key=is_sealed, reverse=True):
             loaded = self.load(entry, types_, equal_shapes, same)
             if loaded is not None:
                 return loaded
         for _ in range(MAX_ATTEMPTS):
             before = REGISTRY.generation
-            compiled = self.compile_anew(types_, store, key, equal_shapes, same)
+            compiled = self.compile_anew(types_, store, key, equal_shapes, same, observed)
             if before == REGISTRY.generation:  # no thread has registered a rule meanwhile
                 break
         return compiled
@@ -281,7 +336,8 @@ class Specialisations:
         }
 
     def compile_anew(
-        self, types_: tuple[t.Type, ...], store: Store, key: str, equal_shapes: bool, same: Same
+        self, types_: tuple[t.Type, ...], store: Store, key: str, equal_shapes: bool, same: Same,
+        observed: Observed | None = None,
     ) -> Compiled:
         """Run the compiler, and keep what it emits on disk if another process could check it."""
         from adcompiler.compile.pipeline import Request, compile_request  # parses
@@ -291,7 +347,7 @@ class Specialisations:
             self.target.function, types_, self.wrt, self.options.mode, self.options.has_aux,
             self.single, equal_shapes, parts=self.parts, same=same, batched=self.options.batched,
             constant=self.options.constant, strict_primal=self.options.strict_primal,
-            debug=debugging(), backend=self.options.backend,
+            debug=debugging(), backend=self.options.backend, observed=observed,
         ))
         unit = emitted.unit
         values = {name: value for name, (value, _) in emitted.bound.items()}
@@ -301,7 +357,7 @@ class Specialisations:
             path = store.write(key, emitted.entry, emitted.text, manifest)
         return self.loaded(
             path, emitted.text, emitted.entry, values, types_, unit.relied.facts, emitted.report,
-            tuple(unit.relied.captured), equal_shapes, same,
+            tuple(unit.relied.captured), equal_shapes, same, observed,
         )
 
     def manifest(self, emitted: Any, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -337,6 +393,8 @@ class Specialisations:
         def found(path: Any) -> Any:
             return resolve(self.target.function, map(tuple, path), arguments)
 
+        if manifest["report"].get("observed") and strict_types():
+            return None
         sealed = is_sealed(entry)
         facts = {}
         for path, wanted, name in manifest["facts"]:
@@ -358,7 +416,7 @@ class Specialisations:
     def loaded(
         self, path: Path | None, text: str, name: str, bound: Mapping[str, Any],
         types_: tuple[t.Type, ...], facts: Mapping[Any, Any], report: dict[str, Any],
-        captured: tuple[str, ...], equal_shapes: bool, same: Same,
+        captured: tuple[str, ...], equal_shapes: bool, same: Same, observed: Observed | None = None,
     ) -> Compiled:
         """Import an emitted module and return its code, ready to be called."""
         module = load_module(path, text, f"adcompiler_emitted.{name}")
@@ -387,6 +445,12 @@ class Specialisations:
             run = allowing_stretched(run, lambda: self.compile(types_, False, same))
         if "aliases" in report["checks"]:
             run = allowing_aliases(run, lambda pairs: self.compile(types_, equal_shapes, pairs))
+        if "observed" in report:
+            run = allowing_other_types(
+                run, self.for_other_types(
+                    types_, observed,
+                    bool(report.get("seeds")) if mode.seeds and second is None else None),
+                not report["acts"])
         call = run
         if mode.halves and second is None:
             call = run = recomputing(run, wanted)

@@ -101,19 +101,27 @@ class Evaluator:
                 self.throw(self.atom(exception, env), cause, env)
             case Unsupported(finding):
                 raise UnsupportedError([finding])
-            case If(condition, then, orelse, results, _):
-                arm = then if self.atom(condition, env) else orelse
-                self.bind_all(results, self.block(arm, env), env)
+            case If():
+                self.branch(statement, env)
             case Loop():
                 self.loop(statement, env)
-            case With(context, target, body, results, _):
-                with self.atom(context, env) as entered:
-                    if target is not None:
-                        self.bind(target, entered, env)
-                    values = self.block(body, env)
-                self.bind_all(results, values, env)
+            case With():
+                self.within(statement, env)
             case Try():
                 self.bind_all(statement.results, self.attempt(statement, env), env)
+
+    def branch(self, node: If, env: Env) -> None:
+        """Run the arm that the condition chooses."""
+        arm = node.then if self.atom(node.condition, env) else node.orelse
+        self.bind_all(node.results, self.block(arm, env), env)
+
+    def within(self, node: With, env: Env) -> None:
+        """Run a block inside of a context."""
+        with self.atom(node.context, env) as entered:
+            if node.target is not None:
+                self.bind(node.target, entered, env)
+            values = self.block(node.body, env)
+        self.bind_all(node.results, values, env)
 
     def throw(self, exception: Any, cause: Atom, env: Env) -> None:
         source = self.atom(cause, env)
@@ -127,12 +135,16 @@ class Evaluator:
         try:
             return self.block(node.body, env)
         except BaseException as error:
-            for handler in node.handlers:
-                if isinstance(error, self.atom(handler.exception, env)):
-                    if handler.name is not None:
-                        self.bind(handler.name, error, env)
-                    return self.block(handler.body, env)
-            raise
+            return self.handled(error, node, env)
+
+    def handled(self, error: BaseException, node: Try, env: Env) -> tuple[Any, ...]:
+        """Run the handler of an exception, or raise it again."""
+        for handler in node.handlers:
+            if isinstance(error, self.atom(handler.exception, env)):
+                if handler.name is not None:
+                    self.bind(handler.name, error, env)
+                return self.block(handler.body, env)
+        raise
 
     def loop(self, node: Loop, env: Env) -> None:
         """Run a loop: ``zip`` of what it runs over, or as long as its condition holds."""

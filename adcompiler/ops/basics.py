@@ -31,9 +31,9 @@ from adcompiler.ops.facts import (
 )
 from adcompiler.runtime import (
     accumulate, add, add_at, append, apart, as_gradient, called, check_assigned, check_bound,
-    check_count, check_items, check_position, check_rebinds, choose, dict_keys, drop_last, entry,
-    evaluated, give_back, holds_once, keeps_shape, last_written, no_grad, note_value, own,
-    passing_on, put_entry, read_global, record, same_kind, same_length, same_shape,
+    check_count, check_items, check_position, check_rebinds, check_type, choose, dict_keys,
+    drop_last, entry, evaluated, give_back, holds_once, keeps_shape, last_written, no_grad,
+    note_value, own, passing_on, put_entry, read_global, record, same_kind, same_length, same_shape,
     same_trailing_shape, scatter, seed, stays_real, stop_gradient, store_global, unpack,
     zeros_like,
 )
@@ -69,8 +69,9 @@ READ_ONLY_CLASSES: tuple[Any, ...] = (
 
 CHECKS: frozenset[Any] = frozenset({
     apart, called, check_assigned, check_bound, check_cotangent, check_count, check_items,
-    check_position, check_rebinds, check_shape, check_shape_each, evaluated, holds_once,
-    keeps_shape, same_kind, same_length, same_shape, same_trailing_shape, seed, stays_real,
+    check_position, check_rebinds, check_shape, check_shape_each, check_type, evaluated,
+    holds_once, keeps_shape, same_kind, same_length, same_shape, same_trailing_shape, seed,
+    stays_real,
 })
 """Functions of the runtime that raise where a value is not what it must be."""
 

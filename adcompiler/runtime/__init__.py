@@ -14,6 +14,7 @@ from adcompiler.runtime.elementwise import stays_real
 from adcompiler.runtime.indexing import (
     accumulate, add_at, give_back, is_basic, last_written, own, paired, scatter,
 )
+from adcompiler.runtime.observed import ObservedTypeError, Unfit, check_type
 from adcompiler.runtime.records import record
 from adcompiler.runtime.regions import (
     called, evaluated, no_grad, note_value, noted_value, passing_on, stop_gradient,
@@ -24,14 +25,14 @@ from adcompiler.runtime.structure import (
 from adcompiler.runtime.tangents import as_tangent
 
 __all__ = [
-    "AliasedError", "StretchedError", "Unassigned", "accumulate", "add", "add_at", "apart",
-    "append", "as_cotangent", "as_gradient", "as_tangent", "called", "cell_value",
-    "check_assigned", "check_bound", "check_count", "check_items", "check_position",
-    "check_rebinds", "choose", "dict_keys", "dict_of", "dict_values", "drop_last", "entry",
-    "evaluated", "generated", "give_back", "holds_once", "is_basic", "is_mapping", "is_sequence",
-    "keeps_shape", "last_written", "no_grad", "not_callable", "note_value", "noted_value", "own",
-    "paired", "passing_on", "pattern_argument", "positions", "project", "put_entry", "read_global",
-    "record", "repack", "same_kind", "same_length", "same_shape", "same_trailing_shape",
-    "scatter", "seed", "stays_real", "stop_gradient", "store_global", "unbroadcast",
-    "unit_vectors", "unpack", "without_keys", "zeros_like",
+    "AliasedError", "ObservedTypeError", "StretchedError", "Unassigned", "Unfit", "accumulate",
+    "add", "add_at", "apart", "append", "as_cotangent", "as_gradient", "as_tangent", "called",
+    "cell_value", "check_assigned", "check_bound", "check_count", "check_items", "check_position",
+    "check_rebinds", "check_type", "choose", "dict_keys", "dict_of", "dict_values", "drop_last",
+    "entry", "evaluated", "generated", "give_back", "holds_once", "is_basic", "is_mapping",
+    "is_sequence", "keeps_shape", "last_written", "no_grad", "not_callable", "note_value",
+    "noted_value", "own", "paired", "passing_on", "pattern_argument", "positions", "project",
+    "put_entry", "read_global", "record", "repack", "same_kind", "same_length", "same_shape",
+    "same_trailing_shape", "scatter", "seed", "stays_real", "stop_gradient", "store_global",
+    "unbroadcast", "unit_vectors", "unpack", "without_keys", "zeros_like",
 ]

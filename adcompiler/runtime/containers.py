@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.errors import ADError, ArgumentsError, UncoveredError
+from adcompiler.errors import ArgumentsError, UncoveredError
 from adcompiler.runtime.indexing import own
+from adcompiler.runtime.observed import Unfit
 from adcompiler.runtime.structure import MISSING, zeros_like
 
 
@@ -177,16 +178,12 @@ def check_assigned(value: Any, name: str, outer: bool = False) -> None:
         raise unbound(name, outer)
 
 
-class RebindError(ADError, TypeError):
-    """An in-place operator would write into a value whose type was not known when compiling."""
-
-
 def check_rebinds(value: Any, sign: str) -> None:
-    """Raise RebindError if ``value op= y`` writes into ``value`` instead of making a new one."""
+    """Raise Unfit if ``value op= y`` writes into ``value`` instead of making a new one."""
     if isinstance(value, (np.ndarray, list, dict, set, bytearray)) or not isinstance(
         value, (np.generic, int, float, complex, str, tuple, bytes)
     ):
-        raise RebindError(
+        raise Unfit(
             f"`{sign}=` would write into a value of type {type(value).__name__}, which was not "
             f"known when compiling: write x = x {sign} y, which makes a new one"
         )

@@ -29,6 +29,7 @@ from adcompiler.specialise.folds.iterator import computes_items, gives_items, ma
 from adcompiler.specialise.global_state import store
 from adcompiler.specialise.interface import Env
 from adcompiler.specialise.loops import Loops
+from adcompiler.specialise.narrowing import cut, is_left_out, left_out, narrow
 from adcompiler.specialise.objects import mangled, written_super
 from adcompiler.specialise.regions import Regions
 from adcompiler.specialise.storage.choices import (
@@ -83,6 +84,7 @@ class Specialiser(Loops, Regions, Displays, Access, Truths):
             case Let(target, rhs, origin):
                 env[target] = self.rhs(rhs, env, scope, origin, target.name, target.temporary)
                 self.check_once(target, env[target], origin)
+                narrow(self, target, env[target], origin)
             case Do(Call(Const(function), (name, value)), origin) if function is store_global:
                 assert isinstance(name, Const) and not isinstance(value, Star)
                 store(self, name.value, self.value(value, env), scope, origin)
@@ -128,16 +130,21 @@ class Specialiser(Loops, Regions, Displays, Access, Truths):
             return True
         arms = []
         states = []
-        for arm in (node.then, node.orelse):
+        for taken, arm in ((True, node.then), (False, node.orelse)):
+            findings = len(self.unit.findings)
             with self.writing_to([]) as out, self.region_of_heap() as state, self.may_not_run():
                 arms.append((out, self.block(arm, dict(env), scope, True)))
                 states.append(state())
-        results = self.merge(node, arms, condition, states)
+            if is_left_out(self, node, taken, findings):
+                arms[-1] = left_out(self, node, taken), None
+        results = self.merge(node, cut(self, node, arms), condition, states)
         if results is None:
             return False
         env.update(zip(node.results, results, strict=True))
         for result, value in zip(node.results, results, strict=True):
             self.check_once(result, value, node.origin)
+            if self.heap is not None and result in self.heap.live:
+                narrow(self, result, value, node.origin)
         return True
 
     def either(

@@ -20,6 +20,7 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import no_grad, note_value, noted_value, passing_on, stop_gradient
 from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.interface import Env
+from adcompiler.specialise.narrowing import catches_all
 from adcompiler.specialise.storage.partial_writes import (
     changed_roots, is_all_or_nothing, may_catch_errors_of_ufuncs, may_raise, written_before_raising,
 )
@@ -112,9 +113,14 @@ class Regions(Writer):
         self.unit.assume_equal_shapes = False
         arms: list[Arm] = []
         states: list[State | None] = []
+        catches = catches_all(node, lambda atom: self.value(atom, env))
+        self.caught += catches
         with self.writing_to([]) as out, self.region_of_heap() as state, self.may_not_run():
             arms.append((out, self.block(node.body, dict(env), scope, True)))
             states.append(state())
+        self.caught -= catches
+        if catches:
+            self.unit.writes.caught |= definitions(Block(tuple(arms[0][0])))
         if self.needs_no_handler(arms[0], states[0], node, env):
             return True
         heads: list[tuple[Atom, Var | None]] = []

@@ -35,7 +35,8 @@ class Writer(Builder, Interface):
     """Writes specialised statements to ``out``, and what they do with storage to ``heap``.
 
     ``conditions`` counts the branches and ``try`` around, ``lacking`` what was written of which
-    less is known than of the value of the call that it belongs to, if that is static.
+    less is known than of the value of the call that it belongs to, if that is static, ``caught``
+    the ``try`` around whose handlers catch whatever there is.
     """
 
     def __init__(self, unit: Unit) -> None:
@@ -44,7 +45,7 @@ class Writer(Builder, Interface):
         self.in_emitted = False
         self.heap: Heap | None = None
         self.lacks_heap = False
-        self.conditions = self.lacking = 0
+        self.conditions = self.lacking = self.caught = 0
         self.at: Origin | None = None
 
     def let(
@@ -69,7 +70,7 @@ class Writer(Builder, Interface):
         self.report(finding)
         return UNDEF
 
-    def raise_(self, error: type[Exception], problem: str, origin: Origin) -> Atom:
+    def raise_(self, error: type[BaseException], problem: str, origin: Origin) -> Atom:
         """Write what raises an error; the block that it is in ends there."""
         made = self.let(Call(Const(error), (Const(problem),)), t.UNKNOWN, "error", origin)
         self.out.append(Raise(made, Const(None), origin))

@@ -15,6 +15,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Closure, Const, Origin, Var
 from adcompiler.ops.rules import Rule
 from adcompiler.typed.callee import Callee
+from adcompiler.typed.observed import Observed
 
 Path = tuple[tuple[str, Any], ...]
 """How a value is reached from the function being compiled: steps such as ("free", "helper").
@@ -29,7 +30,8 @@ class Settings:
 
     ``derive`` compiles a derivative that the code asks for. At the places in ``chosen`` a variable
     that is one of two arrays is kept apart which, and a ``try`` is specialised in parts.
-    ``reads_again`` says that reading an element of an array costs less than keeping it.
+    ``reads_again`` says that reading an element of an array costs less than keeping it;
+    ``observed`` what values were in a run, for those of which no type can be told.
     """
 
     strict_primal: bool = False
@@ -38,6 +40,7 @@ class Settings:
     chosen: frozenset[Any] = frozenset()
     budget: Budget = field(default_factory=Budget.from_environment)
     reads_again: bool = False
+    observed: Observed | None = None
 
 
 @dataclass(eq=False)
@@ -121,7 +124,7 @@ class Calls:
     give for arguments of one kind. ``opaque`` tells of functions why they cannot be compiled,
     ``harmless`` are those that cannot and have no effect, ``giving`` those that give instances new
     attributes, which only code that made the instance can follow. ``one_of`` has the variables
-    that are one of several functions.
+    that are one of several functions, ``apart`` counts those around that are compiled on their own.
     """
 
     callees: dict[Any, Callee] = field(default_factory=dict)
@@ -133,6 +136,7 @@ class Calls:
     giving: set[Any] = field(default_factory=set)
     one_of: dict[Atom, OneOf] = field(default_factory=dict)
     replacing: int = 0
+    apart: int = 0
 
 
 @dataclass(eq=False)
@@ -228,7 +232,8 @@ class Writes:
     copies that containers got to what they are copies of; ``rearranged`` tells what lists are made
     of, objects and (if True) the items of others, that are written as sums of parts. ``spared``
     holds what a write computes itself, ``checks`` the results of checks that are wanted for what
-    they raise. ``detached`` are the variables defined inside ``with no_grad()``,
+    they raise. ``caught`` are the variables defined where a handler catches whatever there is.
+    ``detached`` are the variables defined inside ``with no_grad()``,
     ``detached_writes`` the values of outer storage that is written into there.
     """
 
@@ -244,5 +249,6 @@ class Writes:
     rearranged: dict[Var, tuple[tuple[Atom, bool], ...]] = field(default_factory=dict)
     spared: set[Atom] = field(default_factory=set)
     checks: set[Var] = field(default_factory=set)
+    caught: set[Var] = field(default_factory=set)
     detached: set[Var] = field(default_factory=set)
     detached_writes: list[tuple[Atom, Origin]] = field(default_factory=list)

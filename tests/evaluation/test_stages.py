@@ -27,7 +27,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import with_blocks
 from adcompiler.optimise import passes
-from adcompiler.runtime.containers import RebindError
+from adcompiler.runtime.observed import Unfit
 from adcompiler.typed.unit import Unit
 from tests.corpus.program import Program, is_scalar
 from tests.corpus.test_corpus import PROGRAMS
@@ -118,7 +118,7 @@ def is_checked(seed: int) -> bool:
             single = checking.tolerance_of(program) > 1e-6
             compare(function, program.args, program.argnums, mode, given,
                     partial(watching, single=single), tolerance=1e-3 if single else 1e-8)
-    except (checking.Skip, ADError, RebindError):
+    except (checking.Skip, ADError, Unfit):
         return False
     return True
 

@@ -34,7 +34,6 @@ import scipy.optimize
 
 from adcompiler.api.grad import value_and_grad, vjp
 from adcompiler.errors import ADError, InternalError
-from adcompiler.runtime.containers import RebindError
 from adcompiler.runtime.elementwise import NotRealError
 from tests.corpus.test_corpus import PROGRAMS
 from tests.evaluation.stages import difference
@@ -140,7 +139,7 @@ def ran(call: Callable[..., Any], args: tuple[Any, ...], seconds: float) -> Ran:
         return Ran(None, error, args)
 
 
-REFUSALS = (ADError, NotRealError, RebindError)
+REFUSALS = (ADError, NotRealError)
 """What tells that a program is not differentiated; emitted code raises the last two."""
 FILLS = (1e6, -3e5)
 """What unset arrays hold, in two runs whose results may not differ."""

@@ -13,7 +13,8 @@ import numpy as np
 from adcompiler.analyses.purity import CHECKS
 from adcompiler.ops.classify import of_letters
 from adcompiler.runtime import (
-    append, apart, check_assigned, check_bound, check_count, check_rebinds, choose, dict_keys,
+    append, apart, check_assigned, check_bound, check_count, check_rebinds, check_type, choose,
+    dict_keys,
     dict_of,
     dict_values, drop_last, give_back, note_value, noted_value, paired,
     positions, project, put_entry, read_global, record, same_length, stop_gradient, store_global,
@@ -41,8 +42,8 @@ STRUCTURAL.update((
     len, zip, enumerate, reversed, list, tuple, dict, iter, next, range, isinstance, issubclass,
     hasattr, getattr, callable, type, id, dict_of, dict_keys, dict_values, unpack, check_count,
     positions, record, generated, apart, paired, noted_value, check_assigned, check_bound,
-    check_rebinds, same_length, dict.items, dict.keys, dict.values, dict.get, dict.copy, list.copy,
-    dict.pop,
+    check_rebinds, check_type, same_length, dict.items, dict.keys, dict.values, dict.get, dict.copy,
+    list.copy, dict.pop,
     itertools.chain, itertools.product, itertools.islice, itertools.repeat, itertools.count,
     itertools.combinations, itertools.permutations, itertools.pairwise, itertools.cycle,
     itertools.zip_longest, itertools.chain.from_iterable, slice, operator.concat,

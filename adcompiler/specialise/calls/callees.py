@@ -94,10 +94,12 @@ def compiled_callee(
     if callee is None:
         callee = unit.calls.callees[key] = Callee(unique_name(unit, function.name), key)
         unit.calls.sites.append(origin)
+        unit.calls.apart += 1
         with unit.loops.apart():
             compile_callee(
                 s, callee, function, bound, captures, itself, scope, identity, list(kept), cells
             )
+        unit.calls.apart -= 1
         unit.calls.sites.pop()
     elif callee.function is None:
         callee.recursive = True

@@ -33,7 +33,9 @@ def rebound(
         assert isinstance(function, Const)
         type_, plain = s.unit.type(written), IN_PLACE[function.value]
         library = statement.origin.file.startswith((*STANDARD, *INSTALLED))  # called as it is
-        if isinstance(type_, t.Unknown) and plain in OF_NUMBERS and not library:
+        if isinstance(type_, t.Unknown) and plain in OF_NUMBERS and not library and (
+            statement.target not in s.unit.writes.caught
+        ):
             # where it is a number, `op=` makes a new one
             checked.add(statement.target)
         else:

@@ -27,6 +27,7 @@ from adcompiler.specialise.storage.slots import (
     heap_of, keep, refuse, refuse_itself, store_in_display, store_in_record, taken,
 )
 from adcompiler.specialise.writer import Writer
+from adcompiler.typed.values import stand_in
 
 WHOLE = Const(Ellipsis)
 
@@ -214,6 +215,11 @@ def store_attribute(s: Writer, args: list[Any], kwargs: Any, origin: Origin, nam
         return UNDEF
     if isinstance(type_, t.Array) and isinstance(field, Const) and s.heap is not None:
         return store_in_part(s, obj, field.value, value, origin)
+    if isinstance(type_, t.Scalar) and isinstance(field, Const) and not any(
+        hasattr(stand_in(one, 1), field.value) for one in type_.alternatives
+    ):
+        problem = f"'{type(stand_in(type_, 1)).__name__}' object has no attribute {field.value!r}"
+        return s.raise_(AttributeError, problem, origin)
     if not isinstance(type_, t.Object) or not isinstance(obj, Var) or s.heap is None or not (
         isinstance(field, Const)
     ):
