@@ -2,13 +2,16 @@
 
 The verifier runs after each stage and pass of what is compiled, unless ``ADCOMPILER_VERIFY`` is set
 to nothing. Types are strict, so that what is refused stays refused, unless a test is marked
-``observes``.
+``observes``. A run that names no tests is that of the first lane, ``tests/lanes.py``.
 """
 
+import gc
 import os
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.lanes import leave_out
 
 settings.register_profile(
     "repeatable", derandomize=True, database=None, deadline=None,
@@ -17,6 +20,24 @@ settings.register_profile(
 settings.load_profile("repeatable")
 
 os.environ.setdefault("ADCOMPILER_VERIFY", "1")
+
+gc.set_threshold(20_000, 20, 20)  # compilers make much and drop it without cycles
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--thorough", action="store_true", help="run the tests of the second lane too",
+    )
+
+
+def pytest_configure(config):
+    named = config.args_source == pytest.Config.ArgsSource.ARGS
+    if named and not hasattr(config, "workerinput"):  # workers are told what is asked for
+        config.option.thorough = True
+
+
+def pytest_collection_modifyitems(config, items):
+    leave_out(config, items)
 
 
 @pytest.fixture(autouse=True, scope="session")

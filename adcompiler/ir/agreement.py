@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Call, Const, Item, Pack, Region, Rhs, Star, Statement, Update, Var,
+    Atom, Call, Const, Item, Pack, Region, Rhs, Star, Update, Var,
 )
 from adcompiler.ir.operators import OF_NUMBERS, is_one
 from adcompiler.ir.regions import COLLECTED, ENDS
@@ -51,10 +52,15 @@ def is_arithmetic(function: Any, count: int) -> bool:
     Operators of numbers do, as many axes as the operands are broadcast to; and ufuncs.
     """
     if isinstance(function, np.ufunc):
-        of_numbers = any(set(loop) - set("O->") for loop in function.types)
-        single = function.signature is None and function.nout == 1
-        return single and of_numbers and function.nin == count
+        return function.nin == count and is_elementwise(function)
     return function is operator.pos or is_one(function, OF_NUMBERS)
+
+
+@cache
+def is_elementwise(function: np.ufunc) -> bool:
+    """Say whether a ufunc gives one number for each set of numbers."""
+    of_numbers = any(set(loop) - set("O->") for loop in function.types)
+    return function.signature is None and function.nout == 1 and of_numbers
 
 
 def of_operands(types: list[t.Type]) -> t.Type | None:
@@ -67,6 +73,8 @@ def of_operands(types: list[t.Type]) -> t.Type | None:
 
 def agrees(given: t.Type, noted: t.Type) -> bool:
     """Say whether a value of one type may be that of a variable of another."""
+    if given is noted:
+        return True
     match given, noted:
         case t.Array(dtype, ndim), t.Array(other, other_ndim):
             return ndim == other_ndim and (dtype in ("?", other) or dtype == other)
@@ -85,25 +93,18 @@ def agrees(given: t.Type, noted: t.Type) -> bool:
     return True
 
 
-def contradictions(statement: Statement, type_of: TypeOf) -> Iterator[str]:
-    """Yield how the types of what regions give contradict those of what is handed to them."""
-    for var, atom in handed(statement):
-        given, noted = type_of(atom), type_of(var)
-        if not is_zero(atom) and not agrees(given, noted):
-            yield f"{var!r} is {noted}, but is given {atom!r}, which is {given}"
-    for var, atom, how in statement.edges() if isinstance(statement, Region) else ():
-        if how == COLLECTED:
-            given, noted = t.List(type_of(atom)), type_of(var)
-            if not agrees(given, noted):
-                yield f"{var!r} is {noted}, but collects {given}"
-
-
-def handed(statement: Statement) -> Iterator[tuple[Var, Atom]]:
-    """Yield the variables of a region with each of the atoms that they may be given."""
-    if isinstance(statement, Region):
-        for edge in statement.edges():
-            if edge.hands_on and edge.how != ENDS:
-                yield edge.target, edge.source
+def contradictions(region: Region, type_of: TypeOf) -> Iterator[str]:
+    """Yield how the types of what a region gives contradict those of what is handed to it."""
+    for edge in region.edges():
+        collected = edge.how == COLLECTED
+        if not collected and (not edge.hands_on or edge.how == ENDS or is_zero(edge.source)):
+            continue
+        given, noted = type_of(edge.source), type_of(edge.target)
+        if collected:
+            given = t.List(given)
+        if not agrees(given, noted):
+            what = "collects" if collected else f"is given {edge.source!r}, which is"
+            yield f"{edge.target!r} is {noted}, but {what} {given}"
 
 
 def is_zero(atom: Atom) -> bool:

@@ -15,8 +15,8 @@ from collections.abc import Iterable
 from adcompiler.errors import InternalError
 from adcompiler.ir.agreement import TypeOf, contradiction, contradictions
 from adcompiler.ir.nodes import (
-    Atom, Block, Const, Do, Function, If, Let, Loop, Raise, Statement, Try, Unsupported, Var, With,
-    operands,
+    Atom, Block, Const, Do, Function, If, Let, Loop, Raise, Region, Statement, Try, Unsupported,
+    Var, With, operands,
 )
 from adcompiler.ir.visit import bound_inside, defined, direct_uses, free_variables
 
@@ -70,12 +70,14 @@ class _Verifier:
                 self.fail(f"{var!r} is defined twice")
             self.defined.add(var)
 
-    def read(self, atoms: Iterable[Atom], visible: set[Var], where: str) -> None:
+    def read(self, atoms: Iterable[Atom], visible: set[Var], where: str | Var) -> None:
+        """Check atoms that are read in ``where``, which a variable says that they define."""
         for atom in atoms:
-            if not isinstance(atom, (Var, Const)):
-                self.fail(f"{atom!r} is no atom, in {where}")
-            if isinstance(atom, Var) and atom not in visible:
-                self.fail(f"{atom!r} is not defined where it is read, in {where}")
+            if isinstance(atom, Const) or (isinstance(atom, Var) and atom in visible):
+                continue
+            problem = "is not defined where it is read" if isinstance(atom, Var) else "is no atom"
+            place = f"the definition of {where!r}" if isinstance(where, Var) else where
+            self.fail(f"{atom!r} {problem}, in {place}")
 
     def block(self, block: Block, visible: set[Var], root: bool = False) -> None:
         """Check a block in which ``visible`` may be read.
@@ -96,7 +98,7 @@ class _Verifier:
     def statement(self, statement: Statement, visible: set[Var]) -> None:
         match statement:
             case Let(target, rhs, _):
-                self.read(operands(rhs), visible, f"the definition of {target!r}")
+                self.read(operands(rhs), visible, target)
                 if self.type_of is not None and (why := contradiction(target, rhs, self.type_of)):
                     self.fail(why)
             case Do() | Raise() | Unsupported():
@@ -112,7 +114,7 @@ class _Verifier:
                 for arm in statement.arms():
                     self.arm(arm, statement.results, visible | set(bound))
         self.define(defined(statement))
-        if self.type_of is not None:
+        if self.type_of is not None and isinstance(statement, Region):
             for why in contradictions(statement, self.type_of):
                 self.fail(why)
 

@@ -56,6 +56,8 @@ def optimise(block: Block, unit: Unit, join: bool = True) -> Block:
     """
     purity = Purity(unit.type, unit.definition)
     outside = readable(block) if verifying() else None
+    if outside is not None:
+        verify_block(block, outside, unit.type, "what is to be optimised")
     stable: dict[Pass, Block] = {}
     for name, rewrite in PASSES:
         if stable.get(rewrite) is block or (name == "join_branches" and not join):
@@ -63,7 +65,7 @@ def optimise(block: Block, unit: Unit, join: bool = True) -> Block:
         before, block = block, rewrite(block, unit, purity)
         if block is before:
             stable[rewrite] = block
-        if outside is not None:
+        elif outside is not None:
             verify_block(block, outside, unit.type, f"what {name} gives")
         if block.statements and not isinstance(first := block.statements[0], Unsupported):
             unit.settings.budget.check(first.origin)

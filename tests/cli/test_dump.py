@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from adcompiler.cli import main
+
 MODEL = """
     import math
     import numpy as np
@@ -242,9 +244,15 @@ def test_a_module_that_fails_is_refused(directory: Path) -> None:
     ],
 )
 def test_wrong_command_lines_exit_with_2(
-    directory: Path, arguments: list[str], message: str
+    directory: Path, arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    output, errors = command(directory, "dump", *arguments, code=2)
+    monkeypatch.chdir(directory)
+    monkeypatch.syspath_prepend(directory)
+    monkeypatch.delitem(sys.modules, "dumped_model", raising=False)
+    assert main(["dump", *arguments]) == 2
+    output, errors = capsys.readouterr()
+    sys.modules.pop("dumped_model", None)
     assert output == ""
     assert "adcompiler: error:" in errors
     assert message in errors

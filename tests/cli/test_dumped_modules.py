@@ -26,6 +26,7 @@ from tests.corpus.program import Program, is_scalar
 from tests.corpus.test_corpus import PROGRAMS
 from tests.golden.test_emitted import PROGRAMS as GOLDEN
 from tests.golden.test_emitted import sample
+from tests.lanes import one_in
 from tests.language.check import same
 
 NAMES = (
@@ -125,7 +126,7 @@ def without_static(args: tuple[Any, ...]) -> list[Any]:
     return [copy.deepcopy(a) for a in args if not isinstance(type_of(a), t.Static) or a is None]
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=str)
+@pytest.mark.parametrize("program", one_in(8, PROGRAMS), ids=str)
 def test_corpus(program: Program, tmp_path: Path) -> None:
     function, name = program.function, program.function.__name__
     case = next(program.cases())
@@ -195,7 +196,7 @@ def test_golden(path: Path, tmp_path: Path) -> None:
     close(found, value_and_grad(asked.function, asked.argnums)(*asked.arguments))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", one_in(4, NAMES))
 def test_parameters_keep_their_names(name: str, tmp_path: Path) -> None:
     path = tmp_path / f"renamed_{NAMES.index(name)}.py"
     path.write_text(SOURCE.format(a=name), encoding="utf-8")

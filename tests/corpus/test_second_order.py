@@ -20,6 +20,7 @@ from adcompiler.cache.store import load_module
 from adcompiler.dispatch import Options
 from tests.corpus.program import flat
 from tests.corpus.test_corpus import PROGRAMS
+from tests.lanes import one_in
 from tests.language.check import inner, move
 
 SHARE = 1 if os.environ.get("ADCOMPILER_ALL_SECOND_ORDER") else 40
@@ -78,7 +79,7 @@ def accepted(case, direction):
     return found, ways
 
 
-@pytest.mark.parametrize("program", CHOSEN, ids=str)
+@pytest.mark.parametrize("program", one_in(4, CHOSEN), ids=str)
 def test_second_derivatives(program):
     case = next(program.cases())
     rng = np.random.default_rng(3)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from adcompiler import value_and_grad
+from tests.lanes import one_in
 from tests.native.array_programs import (
     EXACT, PROGRAMS, adds_once, gathers, gathers_of_rows, in_steps, masks, relax, rows_unpacked,
     scatters, squares_of_products, steps_by_name, unpacked,
@@ -83,7 +84,9 @@ def test_arguments_that_share_storage_with_one_that_is_written(
 
 
 @pytest.mark.parametrize(
-    "program", [gathers_of_rows, squares_of_products], ids=lambda program: program.__name__)
+    "program", one_in(2, [gathers_of_rows, squares_of_products]),
+    ids=lambda program: program.__name__,
+)
 def test_compiled_loops_give_what_python_gives(program: Any) -> None:
     pytest.importorskip("numba")
     args = PROGRAMS[program]

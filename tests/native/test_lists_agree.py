@@ -11,6 +11,7 @@ import pytest
 
 from adcompiler import value_and_grad
 from adcompiler.errors import UnsupportedError
+from tests.lanes import one_in
 from tests.native.list_programs import (
     PROGRAMS, VALUES, by_quaternion, chosen, either, exchanged, grows, grows_and_shrinks, horner,
     nested, pairs, polygon, prefix, replaced, unpacks,
@@ -156,14 +157,16 @@ def agrees(seed: int) -> bool:
     return came == [True]
 
 
-@pytest.mark.parametrize("first", [0, 20, 40])
+@pytest.mark.parametrize("first", one_in(3, [0, 20, 40]))
 def test_random_programs(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ADCOMPILER_NATIVE", "plain")
     assert sum(agrees(seed) for seed in range(first, first + 20)) >= 3
 
 
 @pytest.mark.parametrize(
-    "program", [grows_and_shrinks, polygon, chosen], ids=lambda program: program.__name__)
+    "program", one_in(3, [grows_and_shrinks, polygon, chosen]),
+    ids=lambda program: program.__name__,
+)
 def test_compiled_loops_give_what_python_gives(program: Any) -> None:
     pytest.importorskip("numba")
     args = PROGRAMS[program]

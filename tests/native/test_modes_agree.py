@@ -15,6 +15,7 @@ from adcompiler.dispatch import Options
 from adcompiler.dispatch.trees import map_tree, unit_batches
 from adcompiler.errors import UnsupportedError
 from tests.corpus.test_corpus import PROGRAMS
+from tests.lanes import one_in
 from tests.native.programs import rosenbrock
 from tests.native.test_arrays_agree import close
 from tests.native.test_backends_agree import outcome
@@ -129,8 +130,8 @@ def given_by(program: Any, mode: str, batched: bool, backend: str) -> Any:
     return made(*args)(*seeds_for(values, batched))
 
 
-@pytest.mark.parametrize("mode", ["forward", "vjp"])
-@pytest.mark.parametrize("batched", [False, True])
+@pytest.mark.parametrize("mode", one_in(2, ["forward", "vjp"]))
+@pytest.mark.parametrize("batched", one_in(2, [False, True]))
 def test_programs_of_the_corpus(mode: str, batched: bool) -> None:
     ran = 0
     for program in PROGRAMS[3 if batched else 0 :: 16]:

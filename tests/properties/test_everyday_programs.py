@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.lanes import one_in
 from tests.properties import more_checks
 from tests.properties.everyday import ODD_NAMES, renamed
 from tests.properties.features import EVERYDAY
@@ -28,7 +29,7 @@ PROGRAM = Program(SOURCE, (0.5, np.array([1.0, 2.0, 3.0])))
 GRADIENT = (13.0, np.array([0.0, 1.0, 1.5]))
 
 
-@pytest.mark.parametrize("first", range(0, 24, 8))
+@pytest.mark.parametrize("first", one_in(3, range(0, 24, 8)))
 def test_everyday_programs(first: int) -> None:
     found = {seed: outcome(program_of(seed, "everyday")) for seed in range(first, first + 8)}
     assert not {seed: why for seed, (verdict, why) in found.items() if verdict == "failed"}

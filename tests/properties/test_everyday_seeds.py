@@ -7,6 +7,7 @@ import os
 
 import pytest
 
+from tests.lanes import one_in
 from tests.properties.everyday_functions import everyday
 from tests.properties.seeds_checking import check
 from tests.properties.values import load
@@ -14,7 +15,7 @@ from tests.properties.values import load
 COUNT = int(os.environ.get("ADCOMPILER_EVERYDAY", "48"))
 
 
-@pytest.mark.parametrize("number", range(COUNT))
+@pytest.mark.parametrize("number", one_in(2, range(COUNT)))
 def test_many_seeds(number):
     source, args = everyday(number)
     check(load(source), args, number)

@@ -14,6 +14,7 @@ from random import Random
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.lanes import one_in
 from tests.properties.checking import SLOW, Refused, Skip, check
 from tests.properties.features import WRITES
 from tests.properties.fuzz import Tally, outcome, program_of, run, smallest
@@ -61,13 +62,13 @@ def test_small_programs_with_writes(rng: Random) -> None:
     check_or_refuse(Writer(rng, size=2, weights=WRITING).program())
 
 
-@pytest.mark.parametrize("first", range(0, PROGRAMS, 20))
+@pytest.mark.parametrize("first", one_in(3, range(0, PROGRAMS, 20)))
 def test_random_programs(first: int) -> None:
     checked = sum(check_or_skip(random_program(seed)) for seed in range(first, first + 20))
     assert checked >= 10  # few programs raise or are not smooth
 
 
-@pytest.mark.parametrize("first", range(0, PROGRAMS, 20))
+@pytest.mark.parametrize("first", one_in(3, range(0, PROGRAMS, 20)))
 def test_random_programs_with_writes(first: int) -> None:
     programs = [random_program(seed, 9, WRITING) for seed in range(first, first + 20)]
     verdicts = [check_or_refuse(program) for program in programs]

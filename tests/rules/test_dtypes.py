@@ -19,6 +19,7 @@ from adcompiler.errors import ADError
 from adcompiler.rulekit import Call
 from adcompiler.rulekit.comparison import kind_difference, numbers
 from adcompiler.rulekit.testing import _cast, _random_cotangent, rule_name, sample_calls
+from tests.lanes import one_in
 from tests.rules.test_compiled_rules import RULES, Written, real_call
 from tests.rules.shares import share
 
@@ -115,7 +116,7 @@ NUMPY_RULES = [rule for rule in RULES if rule.domain
                and not rule_name(rule).startswith(("adcompiler.runtime", "cmath"))]
 
 
-@pytest.mark.parametrize("rule", share(NUMPY_RULES, 2), ids=rule_name)
+@pytest.mark.parametrize("rule", one_in(2, share(NUMPY_RULES, 2)), ids=rule_name)
 def test_pullback_in_single_precision(rule):
     rng = np.random.default_rng(1)
     warnings.simplefilter("ignore")
