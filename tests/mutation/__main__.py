@@ -49,13 +49,16 @@ class Mutant:
             self.source.splitlines(), self.mutated.splitlines(), lineterm="", n=0)
         return [line for line in lines if line[:3] not in ("---", "+++") and line[0] in "+-"]
 
-    def lines(self) -> set[int]:
-        """The lines whose tests may tell: the statement's, or all for what is run once."""
+    def lines(self) -> tuple[range, range]:
+        """The lines whose tests may tell, and the function around them.
+
+        They are those of a statement, or all for what runs once, when the module is imported.
+        """
         places = Places.of(self.source)
-        at = self.mutation.at[0]
-        if len(places.function(at)) == 1:
-            return set(range(1, len(self.source.splitlines()) + 1))
-        return set(places.statement(self.mutation.at))
+        around = places.function(self.mutation.at[0])
+        if len(around) == 1:
+            return range(1, len(places.lines) + 1), around
+        return places.statement(self.mutation.at), around
 
 
 def drawn(seed: int) -> Iterator[Mutant]:
@@ -115,7 +118,7 @@ def run(options: argparse.Namespace) -> None:
         before = seen.get(mutant.key)
         if before is not None and before["status"] not in options.again.split(","):
             continue
-        tests = reached.tests(mutant.path, mutant.source, mutant.lines())
+        tests = reached.tests(mutant.path, mutant.source, *mutant.lines())
         verdict = tree.verdict(mutant.path, mutant.mutated, tests, reached, options.budget)
         row = {"number": number, "mutant": mutant.key, "kind": mutant.kind,
                "change": mutant.shown(), "reached": len(tests), **asdict(verdict)}

@@ -142,10 +142,16 @@ class Reached:
             runs.append(run)
         return Reached(runs, seconds)
 
-    def tests(self, path: str, text: str, lines: Iterable[int]) -> list[str]:
-        """The tests that run one of some lines of a file, from the fastest up."""
-        lines, found = set(lines), []
+    def tests(
+        self, path: str, text: str, lines: Iterable[int], around: Iterable[int] = ()
+    ) -> list[str]:
+        """The tests that run one of some lines of a file.
+
+        Those come first that run the most of the lines ``around``, and then the fastest.
+        """
+        found: dict[str, int] = {}
         for run in self.runs:
-            mask = run.mask(path, text, lines)
-            found += [test for test, ran in run.ran.items() if ran & mask]
-        return sorted(found, key=self.seconds.__getitem__)
+            mask, whole = run.mask(path, text, lines), run.mask(path, text, around)
+            found.update({test: (ran & whole).bit_count() for test, ran in run.ran.items()
+                          if ran & mask})
+        return sorted(found, key=lambda test: (-found[test], self.seconds[test]))

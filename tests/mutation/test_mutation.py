@@ -81,6 +81,7 @@ def test_a_map_follows_lines_that_have_moved(tmp_path: Path) -> None:
         "slow": ("p.py", [1, 2]), "fast": ("p.py", [2]), "other": ("q.py", [1])})
     reached = Reached.read(tmp_path)
     assert reached.tests("p.py", texts["p.py"], [2]) == ["fast", "slow"]
+    assert reached.tests("p.py", texts["p.py"], [2], [1, 2]) == ["slow", "fast"]
     assert reached.tests("p.py", "new\na\nb\nc", [3]) == ["fast", "slow"]
     assert reached.tests("p.py", "new\na\nb\nc", [1]) == []
     assert reached.tests("q.py", texts["q.py"], [1, 2]) == ["other"]
