@@ -197,6 +197,9 @@ def test_a15_products():
     (lambda x: np.asarray([1.0, x[1]]) * 2.0, [set(), {1}]), (lambda x: np.trapezoid(x), {0, 1}),
     (lambda x: sum(v * v for v in x), {0, 1}), (lambda x: {"a": x[1], "b": [3, x[0]]},
                                                 [{1}, set(), {0}]),
+    (lambda x: np.real(x) * 2.0, [{0}, {1}]), (lambda x: np.imag(x[::-1] * 1j), [{1}, {0}]),
+    (lambda x: np.real(x[0]) + np.imag(x[1]), {0, 1}),
+    (lambda x: np.floor(x) * x[0] + np.zeros_like(x), [{0}, {0}]),
 ])
 def test_a16_functions(function, expected):
     found = jacobian_sparsity(function, np.array([0.5, 1.5]), detector=EVERYWHERE[0])
