@@ -270,7 +270,8 @@ def test_least_squares_in_data_and_closed_form():
     (lambda p: optimize.fsolve(lambda x: x - p, [0.0], full_output=1)[0][0], "full_output"),
 ])
 def test_arguments_that_have_no_rule_are_refused(call, message):
-    with pytest.raises(UnsupportedError, match=f"has no rule .unexpected argument `{message}`") as refused:
+    said = f"has no rule .unexpected argument `{message}`"
+    with pytest.raises(UnsupportedError, match=said) as refused:
         grad(call)(0.5)
     assert refused.value.findings[0].file == __file__
 
