@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Block, Call, Const, Do, Free, Global, If, Let, Loop, Region, Rhs, Statement, Try, Var,
-    With, operands, unstar,
+    Atom, Block, Call, Const, Do, Free, Global, Let, Region, Rhs, Statement, Var,
+    operands, unstar,
 )
 from adcompiler.ir.operators import IN_PLACE
 from adcompiler.ir.visit import blocks_of, defined, direct_uses, free_variables
@@ -117,29 +117,14 @@ class _Writes:
         live.difference_update(defined(statement))
         if isinstance(statement, Let):
             self.check(statement, live)
-        elif isinstance(statement, If):
-            before: set[Var] = set()
-            for arm in (statement.then, statement.orelse):
-                inner = set(live)
-                self.visit(arm, inner)
-                before |= inner
-            live |= before
-        elif isinstance(statement, Loop):
+        elif isinstance(statement, Region):
             around = set(live)
-            for inner_block in blocks_of(statement):
-                around |= set(free_variables(inner_block))
-            around -= {*statement.params, *statement.items}
-            for inner_block in blocks_of(statement):
-                self.visit(inner_block, set(around))
-            live |= around
-        elif isinstance(statement, (With, Try)):
-            around = set(live)
-            if isinstance(statement, Try):  # an exception leads to the handlers from anywhere
-                for handler in statement.handlers:
-                    around |= set(free_variables(handler.body))
-            for arm in statement.arms():
-                self.visit(arm, inner := set(around))
-                live |= inner
+            for later in statement.may_follow():  # from anywhere in the block before
+                around |= set(free_variables(later))
+            around.difference_update(statement.binds())
+            for block in statement.blocks():
+                self.visit(block, inner := set(around))
+                live |= inner.difference(statement.binds())
             live |= around
         live.update(a for a in direct_uses(statement) if isinstance(a, Var))
 

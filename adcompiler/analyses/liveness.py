@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 
 from adcompiler.ir.dataflow import Flow
-from adcompiler.ir.nodes import Atom, Call, Do, Function, Let, Raise, Region, Try, Var, operands
+from adcompiler.ir.nodes import Atom, Call, Do, Function, Let, Raise, Region, Var, operands
 from adcompiler.ir.regions import ENDS, ITEM
 from adcompiler.ir.visit import walk
 
@@ -31,9 +31,9 @@ def live_variables(function: Function) -> frozenset[Var]:
                 roots += (exception, cause)
             case Region():
                 roots += statement.decides()
-                if isinstance(statement, Try):  # what it raises counts, whoever reads its value
+                for body in statement.watched():  # what it raises counts, whoever reads its value
                     roots += [
-                        atom for inner in walk(statement.body) if isinstance(inner, Let)
+                        atom for inner in walk(body) if isinstance(inner, Let)
                         for atom in operands(inner.rhs)
                     ]
                 flow.steps += [

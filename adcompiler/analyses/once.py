@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections import Counter
 
-from adcompiler.ir.nodes import Atom, Block, Closure, Function, If, Let, Loop, Statement, Var
+from adcompiler.ir.nodes import Atom, Block, Closure, Function, Let, Region, Statement, Var
 from adcompiler.ir.visit import definitions, direct_uses
 
 
@@ -31,10 +31,17 @@ def inner_reads(statement: Statement) -> Counter[Atom]:
     match statement:
         case Let(rhs=Closure(_, captures, _, _)):
             return Counter(captures)
-        case If(then=then, orelse=orelse):
-            return reads_of(then) | reads_of(orelse)
-        case Loop(body=body):
-            reads: Counter[Atom] = sum(map(reads_of, statement.blocks()), Counter())
-            inside = definitions(body) | set(statement.binds())
-            return reads + Counter({atom: n for atom, n in reads.items() if atom not in inside})
+        case Region():
+            reads: Counter[Atom] = Counter()
+            later = statement.may_follow()
+            for block in statement.blocks():
+                if not later:  # one of them runs
+                    reads |= reads_of(block)
+                    continue
+                inside = definitions(block) | set(statement.binds())
+                counts = reads_of(block)
+                reads += counts
+                if block in later:
+                    reads += Counter({a: n for a, n in counts.items() if a not in inside})
+            return reads
     return Counter()

@@ -9,8 +9,8 @@ import numpy as np
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Closure, Const, Do, Format, Global, Let, Pack, Raise, Rhs,
-    Slice, Star, Try, unstar, Update, With,
+    Atom, Attribute, Block, Call, Closure, Const, Do, Format, Global, Let, Pack, Raise, Region, Rhs,
+    Slice, Star, Update, With, unstar,
 )
 from adcompiler.ir.visit import walk
 from adcompiler.ops.basics import CHECKS, EFFECTS, ITERTOOLS, WRITERS
@@ -85,7 +85,9 @@ class Purity:
         for statement in walk(block):
             if isinstance(statement, Do) and checks(statement.rhs):
                 continue
-            if isinstance(statement, (Do, Raise, Try)) or (
+            if isinstance(statement, (Do, Raise)) or (
+                isinstance(statement, Region) and statement.watched()
+            ) or (
                 isinstance(statement, With) and not self.handles_errors(statement.context)
             ):
                 return False

@@ -20,8 +20,8 @@ from adcompiler.analyses.held import Classes, is_written_inside
 from adcompiler.analyses.storage import Sharing, is_container, is_mutable, written_operand
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Block, Call, Const, If, Item, Let, Loop, Pack, Rhs, Statement, Step, Try, Update, Var,
-    With, operands, unstar,
+    Atom, Block, Call, Const, Item, Let, Loop, Pack, Region, Rhs, Statement, Step, Update, Var,
+    operands, unstar,
 )
 from adcompiler.ir.operators import WHOLE
 from adcompiler.ir.visit import blocks_of
@@ -128,9 +128,9 @@ class Repeats:
                     self.put(collect, value, inside)
                 for block in blocks_of(statement):
                     self.block(block, inside)
-            case If(results=results) | With(results=results) | Try(results=results):
+            case Region():
                 arms = statement.arms()
-                for k, result in enumerate(results):
+                for k, result in enumerate(statement.results):
                     self.hand(result, [a.yields[k] for a in arms if k < len(a.yields)], loops)
                 for block in blocks_of(statement):
                     self.block(block, loops)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Const, If, Let, Raise, Try, Var, With, operands,
+    Atom, Attribute, Block, Call, Const, Let, Raise, Region, Try, Var, With, operands,
 )
 from adcompiler.ir.visit import direct_uses, used, walk
 from adcompiler.specialise.evaluator import Specialiser
@@ -84,7 +84,7 @@ def raises_values(
 def inner_blocks(body: Block) -> Iterable[Block]:
     """Iterate over the blocks inside ``body``."""
     for statement in walk(body):
-        if isinstance(statement, (If, With, Try)):
+        if isinstance(statement, Region):
             yield from statement.arms()
 
 

@@ -120,6 +120,24 @@ class Region:
         """Return the region with ``new`` of each of its bodies."""
         return self.with_blocks(new)
 
+    def may_follow(self) -> tuple[Block, ...]:
+        """Return the blocks that may run when others of it, or they themselves, have been begun."""
+        return ()
+
+    def watched(self) -> tuple[Block, ...]:
+        """Return the blocks of which other blocks catch exceptions."""
+        return ()
+
+    def slots(self) -> tuple[tuple[Var, ...], ...]:
+        """Return the variables that each value goes through which it hands on."""
+        return tuple((result,) for result in self.results)
+
+    def with_handed(self, new: Callable[[int, Atom], Atom]) -> Self:
+        """Return the region with others of the atoms that it hands on, by their slot."""
+        return self.with_bodies(lambda body: replace(body, yields=tuple(
+            new(i, atom) if i < len(self.results) else atom for i, atom in enumerate(body.yields)
+        )))
+
     def defines(self) -> tuple[Var, ...]:
         """Return the variables that it defines for what follows."""
         return self.results
@@ -209,6 +227,16 @@ class Loop(Region):
 
     def with_bodies(self, new: Callable[[Block], Block]) -> Loop:
         return altered(self, body=new(self.body))
+
+    def may_follow(self) -> tuple[Block, ...]:
+        return self.blocks()
+
+    def slots(self) -> tuple[tuple[Var, ...], ...]:
+        return tuple(zip(self.params, self.results, strict=True))
+
+    def with_handed(self, new: Callable[[int, Atom], Atom]) -> Loop:
+        inits = tuple(new(i, atom) for i, atom in enumerate(self.inits))
+        return replace(Region.with_handed(self, new), inits=inits)
 
     def with_blocks(self, new: Callable[[Block], Block]) -> Loop:
         test = None if self.condition is None else new(self.condition)
@@ -320,6 +348,12 @@ class Try(Region):
 
     def arms(self) -> tuple[Block, ...]:
         return self.blocks()
+
+    def may_follow(self) -> tuple[Block, ...]:
+        return tuple(handler.body for handler in self.handlers)
+
+    def watched(self) -> tuple[Block, ...]:
+        return (self.body,)
 
     def with_blocks(self, new: Callable[[Block], Block]) -> Try:
         return altered(self, body=new(self.body), handlers=tuple(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from adcompiler.ir.nodes import (
-    Atom, Block, Do, Edge, If, Let, Raise, Region, Statement, Unsupported, Var, operands,
+    Atom, Block, Do, Edge, If, Let, Loop, Raise, Region, Statement, Unsupported, Var, operands,
     substitute,
 )
 
@@ -74,6 +74,11 @@ def walk(block: Block) -> Iterator[Statement]:
                 break
         else:
             waiting.pop()
+
+
+def loops_in(block: Block) -> Iterator[Loop]:
+    """Iterate over the loops in ``block``, at any depth."""
+    return (statement for statement in walk(block) if isinstance(statement, Loop))
 
 
 def definitions(block: Block) -> set[Var]:

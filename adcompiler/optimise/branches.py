@@ -34,9 +34,9 @@ def joined_within(
     for old in block.statements:
         statement = old if known else inside(old, purity, exposed)
         if isinstance(statement, If):
-            position = partner(statements, statement, purity, exposed)
-            first = statements[position] if position is not None else None
-            if position is not None and isinstance(first, If):
+            found = partner(statements, statement, purity, exposed)
+            if found is not None:
+                position, first = found
                 parts = parted(
                     first, statements[position + 1:], statement, purity, exposed)
                 if parts is not None:
@@ -56,8 +56,9 @@ def inside(statement: Statement, purity: Purity, exposed: set[Atom]) -> Statemen
 
 def partner(
     statements: list[Statement], second: If, purity: Purity, exposed: set[Atom]
-) -> int | None:
-    """Return where an earlier branch on the same condition stands that may become one with this."""
+) -> tuple[int, If] | None:
+    """Return an earlier branch on the same condition that may become one with this, and its place.
+    """
     writes = False
     for position in range(len(statements) - 1, -1, -1):
         statement = statements[position]
@@ -66,7 +67,7 @@ def partner(
                 return None
             if writes and any(var in exposed for var in used(Block((statement,)))):
                 return None
-            return position
+            return position, statement
         if not isinstance(statement, Let) or not purity.is_pure(statement.rhs):
             return None
         writes |= written_operand(statement.rhs) is not None

@@ -9,7 +9,7 @@ from typing import Any
 from adcompiler.analyses.purity import Purity
 from adcompiler.ir.dataflow import fixpoint
 from adcompiler.ir.nodes import (
-    Atom, Block, Call, Const, Do, If, Let, Loop, Region, Statement, Try, Var, operands,
+    Atom, Block, Call, Const, Do, If, Let, Loop, Region, Statement, Var, operands,
 )
 from adcompiler.ir.regions import altered
 from adcompiler.ir.visit import blocks_of, bound_inside, direct_uses, used, with_blocks
@@ -93,7 +93,7 @@ class _DeadCode:
         def arm(block: Block) -> Block:
             inside = set(live)
             yields = block.yields and tuple(block.yields[i] for i in wanted)
-            guarded = isinstance(node, Try) and block is node.body
+            guarded = block in node.watched()
             self.attempts += guarded
             new = self.arm(block, yields, inside)
             self.attempts -= guarded

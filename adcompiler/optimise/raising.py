@@ -13,8 +13,8 @@ from typing import Any
 from adcompiler.analyses.purity import Purity
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Const, Do, If, Item, Let, Origin, Pack, Rhs, Star, Statement, Try,
-    Var, operands, unstar,
+    Atom, Attribute, Block, Call, Const, Do, If, Item, Let, Origin, Pack, Region, Rhs, Star,
+    Statement, Var, operands, unstar,
 )
 from adcompiler.ir.visit import walk, with_blocks
 from adcompiler.ops.counts import takes
@@ -63,7 +63,7 @@ class _Raising:
         out: list[Statement] = []
         for statement in block.statements:
             match statement:
-                case Try():  # what may raise in its body is kept as it is
+                case Region() if statement.watched():  # what may raise in its body is kept as it is
                     out.append(statement)
                 case Let(target, rhs, origin) if target not in self.read:
                     out.append(statement)

@@ -23,7 +23,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.operators import RING
 from adcompiler.ir.regions import altered
 from adcompiler.ir.visit import (
-    count_uses, defined, definitions, substitute_block, walk, with_blocks,
+    count_uses, defined, definitions, loops_in, substitute_block, walk, with_blocks,
 )
 from adcompiler.optimise.common_subexpressions import common_subexpressions
 from adcompiler.optimise.dead_code import dead_code
@@ -32,7 +32,7 @@ from adcompiler.typed.unit import Unit
 
 def join_tapes(block: Block, unit: Unit, purity: Purity) -> Block:
     """Return ``block`` with the lists that loops fill joined where one loop reads them."""
-    if not any(isinstance(s, Loop) and len(s.collects) > 1 for s in walk(block)):
+    if not any(len(loop.collects) > 1 for loop in loops_in(block)):
         return block
     joined = _Tapes(block, unit)
     if not joined.packs and not joined.gone:
@@ -76,7 +76,7 @@ class _Tapes:
                 (measured,) = operands(statement.rhs)[1:]
                 if isinstance(measured, Var):
                     self.uses[measured] -= 1
-        loops = [s for s in walk(self.body) if isinstance(s, Loop)]
+        loops = list(loops_in(self.body))
         self.reversed: dict[Var, Var] = {}
         self.read: dict[Var, tuple[Loop, Var]] = {}
         self.collected: dict[Var, Var] = {}

@@ -29,7 +29,7 @@ from adcompiler.backends.native.writer import Writer
 from adcompiler.derive.pairs import CalleePart
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Block, Call, Const, Do, Function, Global, If, Item, Let, Loop, Origin,
-    Pack, Raise, Rhs, Slice, Star, Statement, Update, Var, unstar,
+    Pack, Raise, Region, Rhs, Slice, Star, Statement, Update, Var, unstar,
 )
 from adcompiler.ir.visit import blocks_of, count_uses, direct_uses, walk
 from adcompiler.runtime import add_at, apart, check_bound, check_position, evaluated
@@ -418,6 +418,6 @@ def makers(body: Block) -> dict[Var, tuple[Statement, int]]:
         match statement:
             case Let(target=target):
                 found[target] = (statement, 0)
-            case If(results=results) | Loop(results=results):
-                found.update((var, (statement, i)) for i, var in enumerate(results))
+            case Region():
+                found.update((var, (statement, i)) for i, var in enumerate(statement.results))
     return found

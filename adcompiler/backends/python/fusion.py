@@ -14,11 +14,11 @@ from adcompiler.analyses.purity import Purity, is_destructive, is_writer
 from adcompiler.analyses.storage import Sharing, is_mutable, written_operand
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Attribute, Block, Do, Function, If, Item, Let, Loop, Pack, Rhs, Slice, Statement,
-    Try, Var, With, operands, unstar,
+    UNDEF, Atom, Attribute, Block, Do, Function, If, Item, Let, Loop, Pack, Region, Rhs, Slice,
+    Statement, Var, With, operands, unstar,
 )
 from adcompiler.ir.visit import (
-    bound_inside, count_uses, defined, direct_uses, is_short_circuit, walk,
+    bound_inside, count_uses, defined, direct_uses, is_short_circuit, loops_in, walk,
 )
 from adcompiler.typed.unit import Unit
 
@@ -91,7 +91,7 @@ class Fusion:
                 self.branch(statement, direct)
             case Loop():
                 self.loop(statement)
-            case With() | Try():
+            case Region():
                 for arm in statement.arms():
                     self.block(arm.statements, arm.yields)
 
@@ -307,7 +307,7 @@ def joined_values(block: Block) -> dict[Var, list[Atom]]:
             found.update((list_, [v]) for list_, v in zip(
                 statement.collects, statement.collected(), strict=True))
             found.update((item, [*statement.iterables]) for item in statement.items)
-        elif isinstance(statement, (If, With, Try)):
+        elif isinstance(statement, Region):
             for arm in statement.arms():
                 for var, value in zip(statement.results, arm.yields, strict=False):
                     found.setdefault(var, []).append(value)
@@ -317,7 +317,7 @@ def joined_values(block: Block) -> dict[Var, list[Atom]]:
 def carried_values(block: Block) -> dict[Var, tuple[Atom, Loop]]:
     """Return what a loop's params are after the first iteration, with the loop."""
     return {
-        param: (value, loop) for loop in walk(block) if isinstance(loop, Loop)
+        param: (value, loop) for loop in loops_in(block)
         for param, value in zip(loop.params, loop.next_values(), strict=True)
     }
 
@@ -329,8 +329,8 @@ def variables_inside(block: Block) -> dict[Loop, tuple[set[Var], set[Var]]]:
     may be made of what was there before.
     """
     found: dict[Loop, tuple[set[Var], set[Var]]] = {}
-    for loop in walk(block):
-        if isinstance(loop, Loop) and loop.params:
+    for loop in loops_in(block):
+        if loop.params:
             inside = {var for inner in walk(loop.body) for var in defined(inner)}
             bound = {var for inner in walk(Block((loop,))) for var in bound_inside(inner)}
             test = loop.condition or Block((), ())

@@ -15,7 +15,7 @@ from adcompiler.analyses.storage import written_operand
 from adcompiler.backends.python.fusion import Fusion
 from adcompiler.backends.python.tapes import Tapes, saved_at
 from adcompiler.ir.nodes import (
-    Atom, Block, Const, Function, If, Item, Let, Loop, Statement, Try, Var, With,
+    Atom, Block, Const, Function, If, Item, Let, Loop, Region, Statement, Try, Var, With,
 )
 from adcompiler.ir.visit import bound_inside, defined, direct_uses, walk
 from adcompiler.typed.unit import Unit
@@ -104,7 +104,7 @@ class Lifetimes:
                 return self.comprehension(statement, live)
             case Loop():
                 return self.loop(statement, live)
-            case With() | Try():
+            case Region():
                 return self.region(statement, live)
         for var in defined(statement):
             self.define(var, live | self.mask(self.beside(statement)))
@@ -147,7 +147,7 @@ class Lifetimes:
         bound = bound_inside(node)
         handlers = before = 0
         for arm in reversed(node.arms()):
-            around = after | (handlers if isinstance(node, Try) and arm is node.body else 0)
+            around = after | (handlers if arm in node.watched() else 0)
             self.keep_results_apart(node.results, around)
             inner = self.block(arm, around | self.read(() if arm.diverges else arm.yields))
             for var in bound:

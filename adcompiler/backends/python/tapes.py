@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from adcompiler.ir.nodes import Atom, Block, Call, Const, Let, Loop, Statement, Var, unstar
-from adcompiler.ir.visit import blocks_of, defined, direct_uses, walk
+from adcompiler.ir.visit import blocks_of, defined, direct_uses, loops_in, walk
 from adcompiler.typed.unit import Unit
 
 
@@ -29,7 +29,7 @@ class Tapes:
         self.definitions = {s.target: s.rhs for s in walk(body) if isinstance(s, Let)}
         self.of_loop: dict[Loop, tuple[Tape, ...]] = {}
         self.of_collect: dict[Var, Tape] = {}
-        loops = [s for s in walk(body) if isinstance(s, Loop)]
+        loops = list(loops_in(body))
         readers = self.readers(body, loops)
         for loop in loops:
             grouped: dict[object, list[Var]] = {}

@@ -26,8 +26,8 @@ from adcompiler.derive.reverse.checks import (
 )
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    NONE, Atom, Attribute, Block, Call, Const, Do, If, Item, Let, Loop, Origin, Pack, Rhs, Star,
-    Statement, Try, Update, Var, With, substitute, unstar,
+    NONE, Atom, Attribute, Block, Call, Const, Do, If, Item, Let, Loop, Origin, Pack, Region, Rhs,
+    Star, Statement, Try, Update, Var, With, substitute, unstar,
 )
 from adcompiler.ir.visit import substitute_statement, with_head
 from adcompiler.ops.registry import hashable
@@ -62,7 +62,7 @@ class Forwarder(ForwardCalls):
                 self.branch(statement)
             case Loop():
                 self.loop(statement)
-            case With() | Try():
+            case Region():
                 self.region(statement)
             case _:
                 if isinstance(statement, Do):

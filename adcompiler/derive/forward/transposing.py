@@ -22,7 +22,7 @@ from adcompiler.derive.reverse.reverser import Reverser
 from adcompiler.derive.rules import Applied, shapes_of, write_check
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Const, Do, Item, Let, Loop, Origin, Pack, Region, Rhs, Star,
+    Atom, Attribute, Block, Call, Const, Do, Item, Let, Origin, Pack, Region, Rhs, Star,
     Statement, Var, operands, unstar,
 )
 from adcompiler.ir.regions import COLLECTED, ITEM, LAST, SKIPS
@@ -196,7 +196,7 @@ class _Dependents:
                     self.whole.add(target)
             elif how not in (LAST, SKIPS):
                 self.hand(target, atom)
-        given = node.iterables if isinstance(node, Loop) else ()
+        given = {edge.source for edge in node.edges() if edge.how == ITEM}
         if any(self.touches(atom) for atom in node.decides() if atom not in given):
             self.whole.update(node.defines())
 

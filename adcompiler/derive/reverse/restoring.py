@@ -283,13 +283,8 @@ class Restoring(ReverserBase):
                         project, laid_out_as
                     ):
                         kept.append(replace(statement, rhs=Call(rhs.func, rhs.args[:1])))
-                case If():
-                    kept.append(replace(
-                        statement, then=self.content(statement.then),
-                        orelse=self.content(statement.orelse),
-                    ))
-                case Loop():
-                    kept.append(replace(statement, body=self.content(statement.body)))
+                case If() | Loop():
+                    kept.append(statement.with_bodies(self.content))
                 case _:
                     kept.append(statement)
         return replace(block, statements=tuple(kept))
@@ -366,12 +361,8 @@ class Restoring(ReverserBase):
                 found = self.latest(array)
                 return statement if found is array or not isinstance(array, Var) else Let(
                     target, substitute(rhs, {array: found}), origin)
-            case If():
-                return replace(
-                    statement, then=within(statement.then), orelse=within(statement.orelse)
-                )
-            case Loop():
-                return replace(statement, body=within(statement.body))
+            case If() | Loop():
+                return statement.with_bodies(within)
         return statement
 
     def latest(self, atom: Atom) -> Atom:

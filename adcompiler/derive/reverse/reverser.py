@@ -33,8 +33,8 @@ from adcompiler.derive.reverse.regions import RegionReverser
 from adcompiler.derive.reverse.writes import WriteReverser
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Const, Do, If, Item, Let, Loop, Origin, Pack, Rhs, Star,
-    Statement, Try, Var, With, substitute, unstar,
+    Atom, Attribute, Block, Call, Const, Do, If, Item, Let, Loop, Origin, Pack, Region, Rhs, Star,
+    Statement, Var, substitute, unstar,
 )
 from adcompiler.ir.visit import defined, substitute_statement
 from adcompiler.runtime import noted_value, record
@@ -54,7 +54,7 @@ class Reverser(CallReverser, RegionReverser, LoopReverser, WriteReverser):
             sweep = self.forward_statement(statement)
             if sweep is not None:
                 sweeps.append(sweep)
-            if self.held and isinstance(statement, (Let, If, Loop, With, Try)):
+            if self.held and isinstance(statement, (Let, Region)):
                 self.keep(defined(statement), statement.origin)
         return sweeps
 
@@ -79,7 +79,7 @@ class Reverser(CallReverser, RegionReverser, LoopReverser, WriteReverser):
                 return self.forward_if(statement)
             case Loop():
                 return self.forward_loop(statement)
-            case With() | Try():
+            case Region():
                 return self.forward_region(statement)
             case _:
                 if isinstance(statement, Do):

@@ -18,7 +18,7 @@ from adcompiler.ir.nodes import (
     Loop, Origin, Pack, Raise, Rhs, Slice, Statement, Step, Try, Unsupported, Update, Var, With,
     operands,
 )
-from adcompiler.ir.visit import walk
+from adcompiler.ir.visit import bound_inside, defined, walk
 from adcompiler.ops.registry import hashable
 from adcompiler.optimise.common_subexpressions import common_subexpressions
 from adcompiler.optimise.dead_code import dead_code
@@ -318,16 +318,9 @@ class Writer(Text):
 
 def defined_in(loop: Loop) -> frozenset[Var]:
     """Return the variables that a loop binds in each iteration."""
-    found = {*loop.items, *loop.params}
+    found = {*loop.binds()}
     for statement in walk(loop.body):
-        match statement:
-            case Let(target):
-                found.add(target)
-            case If():
-                found.update(statement.results)
-            case Loop():
-                found.update((*statement.items, *statement.params, *statement.results))
-                found.update(statement.collects)
+        found.update(defined(statement), bound_inside(statement))
     return frozenset(found)
 
 

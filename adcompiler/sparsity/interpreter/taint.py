@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from adcompiler.ir.dataflow import Flow
-from adcompiler.ir.nodes import Atom, Block, Call, Const, Let, Region, Try, Var, With, operands
+from adcompiler.ir.nodes import Atom, Block, Call, Const, Let, Region, Var, With, operands
 from adcompiler.ir.visit import walk
 from adcompiler.runtime import noted_value, read_global
 from adcompiler.sparsity.interpreter.run import is_random
@@ -22,7 +22,7 @@ def tainted_variables(block: Block, inputs: Iterable[Var]) -> frozenset[Var]:
                 flow.add(target, operands(rhs))
                 if isinstance(rhs, Call) and is_source(rhs):
                     start.append(target)
-            case Try():
+            case Region() if statement.watched():  # nobody knows how far it came
                 start += (*statement.results, *statement.binds())
             case Region():
                 flow.steps += [edge[:2] for edge in statement.edges()]

@@ -18,7 +18,8 @@ import numpy as np
 from adcompiler.frontend import along_arrays, iterators
 from adcompiler.frontend.replacements import mapped
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Call, Const, Do, Loop, Origin, Star, Var
+from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin, Region, Star
+from adcompiler.ir.regions import COLLECTED
 from adcompiler.runtime import same_kind
 from adcompiler.specialise.calls.binding import plain_call
 from adcompiler.specialise.folds.iterator import is_none, may_carry, options, run, sequence
@@ -271,12 +272,9 @@ def uniform(s: Writer, items: Atom, item: t.Type) -> bool:
     if isinstance(item, t.Array):
         return True
     for statement in reversed(s.out):
-        if isinstance(statement, Loop) and items in statement.collects:
-            position = statement.collects.index(items)
-            value = statement.collected()[position]
-            return isinstance(value, Const) or (
-                isinstance(value, Var) and value not in s.unit.merged
-            )
+        for edge in statement.edges() if isinstance(statement, Region) else ():
+            if edge.target is items and edge.how == COLLECTED:
+                return isinstance(edge.source, Const) or edge.source not in s.unit.merged
     return False
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Block, Call, Const, If, Let, Loop, Statement, Var
+from adcompiler.ir.nodes import Atom, Block, Call, Const, Let, Loop, Region, Statement, Var
 from adcompiler.ir.operators import IN_PLACE
 
 
@@ -64,16 +64,16 @@ def leads_back(atom: Atom, param: Var, body: Block) -> bool:
                 return leads_back(dict(kwargs)["out"], param, body)
             case Let(target, Call(Const(function), (old, _)), _) if target is atom:
                 return function in IN_PLACE and leads_back(old, param, body)  # type: ignore[arg-type]
-            case If(results=results) if atom in results:
-                k = results.index(atom)
-                return all(
-                    arm.diverges or leads_back(
-                        arm.yields[k], param, Block((*body.statements, *arm.statements)))
-                    for arm in (statement.then, statement.orelse)
-                )
             case Loop(results=results) if atom in results:
                 k = results.index(atom)
                 return leads_back(statement.inits[k], param, body) and leads_back(
                     statement.next_values()[k], statement.params[k], statement.body
+                )
+            case Region() if atom in statement.results:
+                k = statement.results.index(atom)
+                return all(
+                    arm.diverges or leads_back(
+                        arm.yields[k], param, Block((*body.statements, *arm.statements)))
+                    for arm in statement.arms()
                 )
     return False

@@ -7,13 +7,14 @@ raises. Other bodies are specialised in parts, see ``frontend/attempts.py``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeGuard
 
 from adcompiler.analyses.purity import Purity, is_destructive
 from adcompiler.analyses.storage import written_operand
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Block, Call, Const, Do, If, Item, Let, Pack, Raise, Rhs, Statement, Step, Update, Var,
-    With,
+    Atom, Block, Call, Const, Do, If, Item, Let, Pack, Raise, Region, Rhs, Statement, Step, Update,
+    Var, With,
 )
 from adcompiler.ir.visit import blocks_of, defined, walk
 from adcompiler.ops.queries import meaning
@@ -66,10 +67,15 @@ def raises(block: Block) -> bool:
     """Say whether every way through a block raises."""
     return any(
         isinstance(statement, Raise) or (
-            isinstance(statement, (If, With)) and all(map(raises, blocks_of(statement)))
+            is_left_once(statement) and all(map(raises, statement.blocks()))
         )
         for statement in block.statements
     )
+
+
+def is_left_once(statement: Statement) -> TypeGuard[Region]:
+    """Say whether a statement runs one of its blocks, once, and lets its exceptions pass."""
+    return isinstance(statement, Region) and bool(statement.arms()) and not statement.watched()
 
 
 def is_all_or_nothing(
@@ -89,7 +95,7 @@ def is_all_or_nothing(
         earlier = heap.changes[value].before
         waiting.append((earlier, before))
         statement = made[value]
-        if isinstance(statement, (If, With)):
+        if is_left_once(statement):
             position = statement.results.index(value)
             waiting += [
                 (arm.yields[position], earlier) for arm in statement.arms() if not arm.diverges
