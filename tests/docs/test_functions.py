@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-from adcompiler.ops.homes import display_name
+from adcompiler.ops.homes import display_name, public_place
 from adcompiler.rulekit import REGISTRY, Rule
 from adcompiler.rulekit.samples import rule_name
 from tests.docs.test_code_blocks import ROOT
@@ -36,14 +36,18 @@ differentiate too: those that libraries ship as Python code that the compiler re
   `ADCOMPILER_ALL_RULES=1`); `?` where there is no sample with real arguments to do so.
 - *facts*: [what else is known](rules.md#what-a-function-does-besides-facts) of the function: what
   storage its result shares, what it writes into, how sparsity patterns pass through it (the word in
-  quotes), what it means to the compiler, whether its Taylor series have a recurrence. Compared with
-  what it does by `tests/ops`.
+  quotes), what it means to the compiler, whether its Taylor series have a recurrence, the shape,
+  order and sign of its result, parameters with their values (`order='C'`) if nothing is given,
+  which function is compiled in its place. Compared with what it does by `tests/ops`.
 
 Where a column has `-`, the derivative is refused before anything runs, and those tests check that
 it is. A function may have a rule for some of its arguments, or for some of its options:
 `adcompiler rules numpy.sin` tells which. This page is written by
 `python -m tests.docs.test_functions`.
 """
+OTHERS = """## Functions without rules
+
+Nothing is differentiated through these, or their Python code is; of their calls this is known."""
 ROOTS = ("numpy", "scipy")
 
 
@@ -79,16 +83,50 @@ def facts_of(function: Any) -> str:
     shared = sorted({f"shares: {shares.how}" for shares in known.sharing})
     said += ["own storage"] if known.owns_result else shared
     said += [f"`{known.output[0]}=` takes the result"] if known.output else []
-    said += [f"means {known.means}"] if known.means else []
     said += [f"writes into `{name}`" for name in known.writes or ()]
-    said += ["elementwise"] if known.elementwise else []
-    said += [f'"{known.transfer}"'] if known.transfer else []
     said += [f"along `{known.along[0]}`, {known.along[2]}"] if known.along else []
     said += [f"linear in `{names}`" for names in known.linear_in or ()]
-    said += ["sized by values"] if known.sized else []
-    said += [f"one more axis: {known.axes}"] if known.axes else []
-    said += ["series"] if known.recurrence else []
+    said += [f"`{name}={value!r}`" for name, value in known.defaults or ()]
+    said += [f"is `{called(known.written_as)}`"] if known.written_as else []
+    for name, words in WORDS.items():
+        value = getattr(known, name)
+        if value not in (None, False):
+            several = isinstance(value, tuple) and name != "recurrence"
+            said.append(words.format(" and ".join(value) if several else value))
     return ", ".join(said)
+
+
+def called(function: Any) -> str:
+    """Return the name of a function that is compiled in the place of another one."""
+    return str(getattr(function, "__name__", function))
+
+
+WORDS = {
+    "means": "means {}", "elementwise": "elementwise", "transfer": '"{}"',
+    "sized": "sized by values", "axes": "one more axis: {}", "recurrence": "series",
+    "parts": "parts", "changes": "changes its {}", "shape": "shape: {}", "order": "order: {}",
+    "sign": "sign: {}", "typed_as": "typed by another function", "iterates": "iterates",
+    "exhausts": "exhausts", "passes_on": "lets exceptions pass", "form": "form: {}",
+    "total": "total for {}", "classes": "typed by classes", "rounded": "rounded",
+    "of_form": "reads form alone", "read_only": "read-only", "updates": "updates its first",
+    "fresh": "fresh",
+}
+"""What is said of facts that are a word, or true."""
+
+
+def others() -> dict[str, dict[str, list[str]]]:
+    """Return the functions without rules by what is known of them, by module."""
+    found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for function, _ in REGISTRY.all_facts():
+        place = public_place(function)
+        if place is None or REGISTRY.has_rules(function) or place[0].startswith("adcompiler"):
+            continue
+        root, _, rest = ".".join(place).partition(".")
+        if root.startswith("_"):  # as `_functools` of `functools`
+            root = root.lstrip("_")
+        if root in ("builtins", *ROOTS, *sys.stdlib_module_names):
+            found[root][facts_of(function)].append(rest if root == "builtins" else f"{root}.{rest}")
+    return found
 
 
 def public_name(function: Any) -> str:
@@ -136,6 +174,13 @@ def page() -> str:
         for name in sorted(found[module], key=lambda name: (name.lower(), name)):
             said = (*found[module][name], facts_of(functions[module][name]))
             lines.append(f"| `{name}` | {' | '.join(said)} |")
+    lines += ["", *OTHERS.splitlines()]
+    for module, known in sorted(others().items()):
+        lines += ["", f"### Others of {module}", "", "| facts | functions |", "|---|---|"]
+        lines += [
+            f"| {said} | {' '.join(f'`{name}`' for name in sorted(set(names)))} |"
+            for said, names in sorted(known.items())
+        ]
     return "\n".join(lines) + "\n"
 
 
@@ -181,6 +226,9 @@ def test_page_is_what_the_registry_has() -> None:
     assert len(kept) > 900
     assert made - kept == set() or sys.version_info >= (3, 12), again  # where there are more
     assert {row for row in kept - made if is_here(*row)} == set(), again
+    if sys.version_info < (3, 12):
+        kept_others = PAGE.read_text(encoding="utf-8").partition(OTHERS)[2]
+        assert kept_others == shown.stdout.partition(OTHERS)[2] != "", again
 
 
 def test_page_has_the_functions_of_numpy_and_scipy() -> None:
