@@ -113,12 +113,18 @@ class Tree:
             process.wait()
         if process.returncode in (0, pytest.ExitCode.NO_TESTS_COLLECTED):
             return ""
+        if process.returncode == pytest.ExitCode.USAGE_ERROR:
+            raise RuntimeError(output)
         found = FAILED.search(output)
         return found[1] if found else " ".join(output.split()[-40:])
 
     def verdict(self, path: str, mutated: str, tests: list[str], reached: Reached,
                 budget: float) -> Verdict:
-        """Run the tests that reach a mutant until one fails, as many as the budget allows."""
+        """Run the tests that reach a mutant until one fails, as many as the budget allows.
+
+        Tests of the map whose file is not there by now are left out.
+        """
+        tests = [test for test in tests if (self.root / test.partition("::")[0]).exists()]
         if not tests:
             return Verdict("unreached")
         began, before = time.monotonic(), (self.root / path).read_text()
