@@ -350,6 +350,15 @@ def written_into_while_a_part_is_run_over(v: Any) -> Any:
     return total + np.sum(s[2])
 
 
+@program
+def rows_that_are_collected_from_a_loop_over_them(v: Any) -> Any:
+    held = [row for row in [[v[0] * 1.0, v[1] * k] for k in range(3)] if len(row) == 2]
+    for row in held:
+        row[0] *= v[2]
+        row[1][0] = row[0][1] * 2.0
+    return sum([np.sum(item**2) for row in held for item in row])
+
+
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda function: function.__name__)
 def test_gradients_and_effects(function: Callable[[Any], Any]) -> None:
     rng = np.random.default_rng(3)
@@ -423,7 +432,17 @@ def in_a_try(m: Any) -> Any:
     return np.sum(h[0] * h[1]) + np.sum(b)
 
 
-@pytest.mark.parametrize("function", [then_a_loop, in_a_with, in_a_try],
+def through_another_list(m: Any) -> Any:
+    rows, held = [[m[0] * 1.0, m[1] * 3.0], [m[2] * 2.0, m[1] * 1.0]], []
+    for row in rows:
+        held.append(row)
+    for row in held:
+        for item in row:
+            item *= m[2]
+    return sum([np.sum(item) for row in rows for item in row])
+
+
+@pytest.mark.parametrize("function", [then_a_loop, in_a_with, in_a_try, through_another_list],
                          ids=lambda function: function.__name__)
 def test_what_is_not_known_to_be_up_to_date_is_not_read(function: Callable[[Any], Any]) -> None:
     with pytest.raises(UnsupportedError, match="may share storage"):
