@@ -17,9 +17,10 @@ from adcompiler.frontend.comprehensions import Comprehensions
 from adcompiler.frontend.control import Control
 from adcompiler.frontend.expressions import Expressions
 from adcompiler.frontend.forms import in_other_forms
+from adcompiler.frontend.generator_functions import collected, is_generator, may_not_end, never_ends
 from adcompiler.frontend.generators import Generators
 from adcompiler.frontend.interface import NORMAL, RAISES, End
-from adcompiler.frontend.mutual import untangle
+from adcompiler.frontend.mutual import free_names, untangle
 from adcompiler.frontend.names import assigned_after, assigned_around
 from adcompiler.frontend.patterns import Patterns
 from adcompiler.frontend.regions import Regions
@@ -28,6 +29,7 @@ from adcompiler.frontend.statements import Statements
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Block, Call, Closure, Const, Function, If, Param, Var,
 )
+from adcompiler.runtime import generated
 
 
 def parse(node: Any, file: str, lines: Mapping[int, str]) -> Function:
@@ -51,6 +53,7 @@ class _FunctionParser(
         params = self.parameters(node.args)
         untangle(node)
         self.stateful = self.stateful_functions()
+        end: End | None = None
         if isinstance(node, gast.Lambda):
             value = self.with_states(self.expression(node.body))
             doc = ""
@@ -58,14 +61,33 @@ class _FunctionParser(
             doc = gast.get_docstring(node) or ""
             if isinstance(node, gast.AsyncFunctionDef):
                 self.reject(node, rejected.STATEMENTS["AsyncFunctionDef"])
-            end = self.sequence(node.body, tail=False)
-            value = self.returned(end)
-        diverges = not isinstance(node, gast.Lambda) and end.may == {RAISES}
+            if is_generator(node):
+                value = self.generator(node)
+            else:
+                end = self.sequence(node.body, tail=False)
+                value = self.returned(end)
+        diverges = end is not None and end.may == {RAISES}
         body = Block(tuple(self.statements), (value,), diverges)
         return Function(
             name, params, body, self.locate(node), tuple(self.captures.values()), self.itself, doc,
             self.annotations(node),
         )
+
+    def generator(self, node: Any) -> Atom:
+        """Lower a generator function: to a list of what it yields, which may be run through once.
+
+        What it reads of its surroundings is noted beside it, as that may be written meanwhile.
+        """
+        given = list(self.env.values())
+        if never_ends(node):
+            return self.reject(node, rejected.GENERATOR_LEFT)
+        end = self.sequence(collected(node, self.fresh("yielded")), tail=False)
+        items = self.returned(end)
+        outer = [self.load(name) for name in sorted(free_names(node)) if name not in self.locals]
+        read = dict.fromkeys((*given, *self.captures.values(), *outer))
+        return self.let(
+            Call(Const(generated), (items, *read), (("ends", Const(not may_not_end(node))),)),
+            "generator")
 
     def returned(self, end: End) -> Atom:
         if NORMAL not in end.may:
@@ -124,6 +146,8 @@ class _FunctionParser(
         defaults = [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
         later = assigned_after(self.node, node) | self.written_by_others()
         late = tuple(n for n in child.captures if n in later or self.is_late(n))
+        if is_generator(node) and (late or child.states):
+            return self.reject(node, rejected.REBOUND_GENERATOR, name=(*late, *child.states)[0])
         if name is not None and (late or child.states) and not getattr(node, "decorator_list", ()):
             return Const(Recipe(
                 function, tuple(child.captures), tuple(map(self.expression, defaults)), late,

@@ -41,6 +41,18 @@ GENERATOR_AGAIN = Rejection(
     "this generator is used where its elements may be asked for later, or a second time",
     "use a list comprehension: [...]", "generators",
 )
+GENERATOR_LEFT = Rejection(
+    "a generator function whose `while` need not end is run through in pieces, or left by `break`",
+    "write the loop where it is used, or let the function return a list", "generators",
+)
+GENERATOR_OF_ARRAYS = Rejection(
+    "a loop runs over what a generator function yields, which it may write into meanwhile",
+    "make a list of it first: list(...)", "generators",
+)
+GENERATOR_OF_GLOBAL = Rejection(
+    "a generator function reads the global `{name}`, which is assigned while its items are used",
+    "make a list of it first: list(...)", "generators",
+)
 REBOUND_GENERATOR = Rejection(
     "`{name}` is read by the generator expression made here, and assigned again later",
     "use a list comprehension: [...]", "generators",

@@ -50,6 +50,13 @@ def at_once(s: Writer, function: Any, args: list[Any], kwargs: dict[str, Atom]) 
                 s.unit.findings.remove(finding)
 
 
+def made_by_now(s: Writer, made: Atom) -> None:
+    """Note that all that was written for an iterator stands behind what was written before."""
+    early = s.unit.iterators.early
+    if made in early:
+        early[made] = early[made][0], len(s.out)
+
+
 def exhausts(function: Any, kwargs: dict[str, Atom]) -> bool:
     """Say whether a call runs through what it is given and does nothing else meanwhile."""
     if isinstance(getattr(function, "__self__", None), str):

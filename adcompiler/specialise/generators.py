@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 
+from adcompiler.analyses.storage import is_mutable
 from adcompiler.frontend import rejected
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -27,14 +28,26 @@ def fold_generated(
         Call(Const(generated), (args[0],)), t.UNKNOWN, name, origin, temporary=False
     )
     s.unit.iterators.generators[generator] = s.unit.loops.around
-    refuse_early(s, generator, (made for made in s.out if args[0] in defined(made)), origin)
+    by_function = kwargs.get("ends")
+    if by_function is None:
+        refuse_early(s, generator, (made for made in s.out if args[0] in defined(made)), origin)
+    else:
+        read = [s.unit.globals.reads[arg] for arg in args[1:] if arg in s.unit.globals.reads]
+        s.unit.iterators.by_function[generator] = by_function.value, tuple(read)
+        before = [made for made in s.out if generator not in defined(made)]
+        refuse_early(s, generator, before, origin)
     if s.heap is not None:
         s.heap.derive(args[0], args[1:])
     return generator
 
 
-def consumed(s: Writer, atom: Atom, origin: Origin) -> Atom:
-    """Return the list of a generator that is run through here; any other value as it is."""
+def consumed(
+    s: Writer, atom: Atom, origin: Origin, at_once: bool = True, to_its_end: bool = True
+) -> Atom:
+    """Return the list of a generator that is run through here; any other value as it is.
+
+    What runs through it does so ``at_once``, and nothing else meanwhile, or ``to_its_end``.
+    """
     made = s.unit.definition(atom)
     if not isinstance(made, Call) or not isinstance(made.func, Const) or (
         made.func.value is not generated
@@ -45,8 +58,28 @@ def consumed(s: Writer, atom: Atom, origin: Origin) -> Atom:
         why = rejected.GENERATOR_AGAIN
         s.reject(origin, why.problem, why.hint, why.anchor)
     s.unit.iterators.generators[atom] = None
+    if not at_once:
+        check_in_pieces(s, atom, unstar(made.args[0]), origin, to_its_end)
     items = unstar(made.args[0])
     return items if s.heap is None else s.heap.current(items, origin)
+
+
+def check_in_pieces(
+    s: Writer, generator: Var, items: Atom, origin: Origin, to_its_end: bool
+) -> None:
+    """Report what a generator function may not do where other code runs between its items."""
+    if generator not in s.unit.iterators.by_function:
+        return
+    ends, read = s.unit.iterators.by_function[generator]
+    s.unit.iterators.interleaved += [(key, origin) for key in read]
+    type_ = s.unit.type(items)
+    if not ends and not to_its_end:
+        why = rejected.GENERATOR_LEFT
+    elif not isinstance(type_, t.List) or is_mutable(type_.item):
+        why = rejected.GENERATOR_OF_ARRAYS
+    else:
+        return
+    s.reject(origin, why.problem, why.hint, why.anchor)
 
 
 def opened_arguments(s: Writer, function: Any, args: list[Any], origin: Origin) -> list[Any]:
@@ -55,7 +88,11 @@ def opened_arguments(s: Writer, function: Any, args: list[Any], origin: Origin) 
         s.unit.definition(arg) for arg in args if not isinstance(arg, Star)
     ) or not consumes(function):
         return args
-    return [arg if isinstance(arg, Star) else consumed(s, arg, origin) for arg in args]
+    at_once = REGISTRY.facts(function).exhausts is True
+    return [
+        arg if isinstance(arg, Star) else consumed(s, arg, origin, at_once, at_once)
+        for arg in args
+    ]
 
 
 def consumes(function: Any) -> bool:
@@ -74,6 +111,10 @@ def report_generators(s: Writer, block: Block) -> None:
         and isinstance(statement.rhs, Call) and isinstance(statement.rhs.func, Const)
         and statement.rhs.func.value is generated
     }
+    for key, origin in s.unit.iterators.interleaved:
+        if key in s.unit.globals.stores:
+            why = rejected.GENERATOR_OF_GLOBAL
+            s.reject(origin, why.problem.format(name=key[1]), why.hint, why.anchor)
     if not made:
         return
     read = used(block)

@@ -22,13 +22,19 @@ PASSES = 3
 """In how many trials of an outermost loop those inside of it are tried once each."""
 
 
+def raises(node: Loop) -> bool:
+    """Say whether the text of a loop's body raises somewhere."""
+    return any(isinstance(statement, Raise) for statement in walk(node.body))
+
+
 class Loops(Unrolling):
     """The part of the specialiser that writes loops."""
 
     def loop(self, node: Loop, env: Env, scope: Scope | None) -> None:
         """Write a loop, with the types of carried values widened until they are stable."""
         iterables = [
-            iterated(self, consumed(self, self.value(atom, env), node.origin), node.origin)
+            consumed(self, iterated(self, self.value(atom, env), node.origin), node.origin,
+                     False, not (node.stops or raises(node)))
             for atom in node.iterables
         ]
         if self.unrolled(node, iterables, env, scope):
@@ -160,7 +166,7 @@ class Loops(Unrolling):
             and rhs.func.value in (itertools.count, itertools.cycle, itertools.repeat)
             for rhs in made
         )
-        leaves = node.stops or any(isinstance(s, Raise) for s in walk(node.body))
+        leaves = node.stops or raises(node)
         if flat and endless and not leaves:
             self.reject(
                 node.origin, "an iterator without end, all of which is asked for",

@@ -189,18 +189,26 @@ class Globals:
     constants: dict[tuple[int, str], Any] = field(default_factory=dict)
 
 
+GlobalName = tuple[int, str]
+"""A variable of a module."""
+
+
 @dataclass(eq=False)
 class Iterators:
     """Values that stand for iterators, which Python runs over only once.
 
     ``reused`` are the variables of the functions being read that may be read more than once.
-    ``early`` has those whose items have effects, with what is recorded of that, and the number of
-    statements written when they were made.
+    ``by_function`` has those that generator functions made, with whether their text tells that
+    they end, and the global variables that they read; ``interleaved`` those variables of which
+    it matters when they are read, and where. ``early`` has those whose items have effects, with
+    what is recorded of that, and the number of statements written when they were made.
     """
 
     one_shot: set[Atom] = field(default_factory=set)
     reused: set[Var] = field(default_factory=set)
     generators: dict[Var, int | None] = field(default_factory=dict)
+    by_function: dict[Var, tuple[bool, tuple[GlobalName, ...]]] = field(default_factory=dict)
+    interleaved: list[tuple[GlobalName, Origin]] = field(default_factory=list)
     early: dict[Atom, tuple[Finding, int]] = field(default_factory=dict)
 
 

@@ -17,16 +17,18 @@ from adcompiler.frontend.functions import lower
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Block, Closure, Const, Function, Let, Origin, Param, Star, Statement, Unsupported,
-    Var, unstar,
+    UNDEF, Atom, Block, Call, Closure, Const, Function, Let, Origin, Param, Star, Statement,
+    Unsupported, Var, unstar,
 )
 from adcompiler.ir.visit import size, walk, with_blocks
+from adcompiler.runtime import generated
 from adcompiler.specialise.calls.binding import bind, environment, literal, plain_call, shown_name
 from adcompiler.specialise.calls.callees import (
     GIVEN, MAX_CALLS, MAX_DEPTH, call_compiled, parts_of_function,
 )
 from adcompiler.specialise.calls.libraries import is_library, may_be_tried, works_on_programs
 from adcompiler.specialise.dead_carries import without_dead_carries
+from adcompiler.specialise.early import made_by_now
 from adcompiler.specialise.storage.state import State
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.values import simple, type_of
@@ -90,6 +92,7 @@ def call_python(
             del s.unit.findings[findings:]
             return call_as_it_is(s, func, function, args, kwargs, origin, name)
     s.out.extend(out)
+    made_by_now(s, result)
     return result
 
 
@@ -264,7 +267,8 @@ def apply(
     opened = depth == 0 and (
         not large or given or (scope is not None and scope.is_rule)
         or unit.derivatives.emitted.get(identity, False) or overlap(s, bound, captures)
-        or identity in unit.calls.giving or is_being_made(s, identity, bound)
+        or identity in unit.calls.giving or gives_generator(function)
+        or is_being_made(s, identity, bound)
     )
     if not opened and not must_open(s, bound, captures):
         result = call_compiled(
@@ -281,17 +285,19 @@ def apply(
     env = environment(function, bound, captures, itself)
     if s.heap is not None:
         s.heap.live |= live_variables(function)
-    start = len(s.out)
     unit.calls.active.append(identity)
     unit.calls.sites.append(origin)
     try:
-        yields = s.block(function.body, env, scope)
+        with s.writing_to([]) as out:  # what is asked of a generator is what its function writes
+            yields = s.block(function.body, env, scope)
     finally:
         unit.calls.active.pop()
         unit.calls.sites.pop()
-    if not given:
-        s.out[start:] = via(s.out[start:], origin)
-    return UNDEF if yields is None else yields[0]
+    s.out.extend(out if given else via(out, origin))
+    if yields is None:
+        return UNDEF
+    made_by_now(s, yields[0])
+    return yields[0]
 
 
 def is_given(identity: Any) -> bool:
@@ -329,6 +335,15 @@ def partial_evaluation_helps(s: Writer, bound: list[Atom]) -> bool:
         (isinstance(a, Const) and not isinstance(a.value, (int, float, complex, str)))
         or isinstance(s.unit.type(a), t.FunctionType)
         for a in bound
+    )
+
+
+def gives_generator(function: Function) -> bool:
+    """Say whether a function is a generator function: what it gives is known where it is opened."""
+    return any(
+        isinstance(statement, Let) and isinstance(statement.rhs, Call)
+        and isinstance(statement.rhs.func, Const) and statement.rhs.func.value is generated
+        and bool(statement.rhs.kwargs) for statement in function.body.statements
     )
 
 
