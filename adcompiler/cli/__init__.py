@@ -88,8 +88,9 @@ def add_dump(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "--stage", choices=STAGES, default="source", help="stop after this stage and show the IR",
     )
     parser.add_argument(
-        "--native", choices=("numba",), default="",
-        help="write native loops of one function, as a module that needs numba and NumPy only",
+        "--native", choices=("numba", "c"), default="",
+        help="write native loops of one function: a module that needs numba and NumPy only, or a "
+        "C file and, beside that of -o, a module that calls it by ctypes",
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="write there, not to stdout")
     parser.set_defaults(run=run_dump)
@@ -102,7 +103,7 @@ def run_dump(options: argparse.Namespace) -> int:
     else:
         text = dump(options.target, DumpOptions(
             options.mode, options.argnums, options.has_aux, options.args, options.stage,
-            options.native,
+            options.native, options.output,
         ))
     if options.output:
         with open(options.output, "w", encoding="utf-8") as file:

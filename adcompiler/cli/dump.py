@@ -8,10 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from inspect import Parameter
+from pathlib import Path
 from typing import Any
 
 from adcompiler.api.grad import Derivative
 from adcompiler.backends.native.alone import standing_alone
+from adcompiler.backends.native.c.module import c_alone
 from adcompiler.backends.python.printer.merge import merge
 from adcompiler.cli.target import UsageError, load_target, without_name
 from adcompiler.compile.modes import MODES, named
@@ -36,6 +38,7 @@ class DumpOptions:
     args: str = ""
     stage: str = "source"
     native: str = ""
+    output: str | None = None
 
 
 def dump(target: str, options: DumpOptions) -> str:
@@ -55,18 +58,29 @@ def dump(target: str, options: DumpOptions) -> str:
         request, emitted = run_possible(name, possible, "source")
         assert isinstance(emitted, Emitted)
         check_importable(emitted, f"{module}.{name}")
-        texts.append(loops_alone(request, emitted) if options.native else emitted.text)
+        texts.append(loops_alone(request, emitted, options) if options.native else emitted.text)
         head.append(f"# {emitted.entry}: for {signature_text(request)}")
+    if options.native == "c":
+        return "\n".join([*(f"// {line[2:]}" for line in head), "", texts[0]])
     return "\n".join([*head, "", texts[0] if options.native else merge(texts)])
 
 
-def loops_alone(request: Request, emitted: Emitted) -> str:
-    """Return the native loops of what was emitted, as a module that needs no adcompiler."""
+def loops_alone(request: Request, emitted: Emitted, options: DumpOptions) -> str:
+    """Return the native loops of what was emitted, as a file that needs no adcompiler.
+
+    A C file has a module beside it that calls it by ctypes, if it is known where it will be.
+    """
     mode = MODES[request.mode]
     try:
         if not mode.has_loops or mode.halves or request.has_aux:
             raise Declined("there are no loops that stand alone for this mode, or with aux")
-        return standing_alone(emitted.product, emitted.unit)
+        if options.native == "numba":
+            return standing_alone(emitted.product, emitted.unit)
+        path = Path(options.output or "loops.c")
+        text, stub = c_alone(emitted.product, emitted.unit, path.stem)
+        if options.output:
+            path.with_suffix(".py").write_text(stub, encoding="utf-8")
+        return text
     except Declined as declined:
         origin = declined.origin or emitted.product.functions[0].origin
         raise UnsupportedError([origin.finding(

@@ -25,15 +25,27 @@ def standing_alone(product: Product, unit: Unit) -> str:
     Where Python would take over, that function raises. Raises Declined.
     """
     function = product.functions[0]
+    loops, names = lowered_alone(product, unit, {"numba"})
+    body = printed(loops, f"Compute `{function.name}`; return False first where Python has to.")
+    return f"{HEAD}{body}{caller(function.name, loops, names, product.docs[function.name])}"
+
+
+def lowered_alone(
+    product: Product, unit: Unit, taken: set[str]
+) -> tuple[LoopFunction, list[str]]:
+    """Return the loops of a product without effects, and the names of what they are called with.
+
+    Arguments may not have names that are ``taken``. Raises Declined.
+    """
+    function = product.functions[0]
     if product.effects != "written":
         raise Declined("it has effects", function.origin)
     loops = lowered(product.functions, unit, f"{function.name}_loops")
     if loops.apart:
         raise Declined("arguments are written into", function.origin)
     names = [param.var.name for param in function.params]
-    check_names(names, {function.name, loops.name, "numba", "operator"}, function)
-    body = printed(loops, f"Compute `{function.name}`; return False first where Python has to.")
-    return f"{HEAD}{body}{caller(function.name, loops, names, product.docs[function.name])}"
+    check_names(names, {function.name, loops.name, "operator", *taken}, function)
+    return loops, names
 
 
 def caller(name: str, loops: LoopFunction, names: list[str], doc: str) -> str:

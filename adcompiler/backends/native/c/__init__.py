@@ -1,0 +1,1 @@
+"""The loop IR as C99, and what calls it from Python."""
