@@ -15,12 +15,6 @@ from adcompiler.errors import (
     ADError, InternalError, MissingPrimalError, MissingRuleError, RuleError, SourceNotFoundError,
     UnsupportedError,
 )
-from adcompiler.rulekit import (
-    NoTangent, PullbackMemory, Signature, ZeroTangent, alias, apply_frule, apply_rrule,
-    augmented_primal, bilinear, clear_new_rule_hooks, facts, frule, intercept, linear,
-    non_differentiable, on_new_rule, opt_out, preprocess, project_to, pullback_at, refresh_rules,
-    rrule, scalar_rule, sensitivity, unionise,
-)
 from adcompiler.runtime import no_grad, stop_gradient
 from adcompiler.runtime.checkpoints import checkpoint, checkpoint_loop
 from adcompiler.runtime.external import ExternalFunction, bump, external
@@ -29,6 +23,12 @@ if TYPE_CHECKING:
     from adcompiler.api.patterns import hessian_sparsity, jacobian_sparsity
     from adcompiler.ops.classify import classify
     from adcompiler.api.sparse import sparse_hessian, sparse_jacobian
+    from adcompiler.rulekit import (
+        NoTangent, PullbackMemory, Signature, ZeroTangent, alias, apply_frule, apply_rrule,
+        augmented_primal, bilinear, clear_new_rule_hooks, facts, frule, intercept, linear,
+        non_differentiable, on_new_rule, opt_out, preprocess, project_to, pullback_at,
+        refresh_rules, rrule, scalar_rule, sensitivity, unionise,
+    )
     from adcompiler.sparsity.tracing.detectors import Global, Local
 
 __version__ = "0.1.0"
@@ -56,8 +56,15 @@ _ON_DEMAND = {
     "jacobian_sparsity": "api.patterns",
     "sparse_hessian": "api.sparse",
     "sparse_jacobian": "api.sparse",
+    **dict.fromkeys([
+        "NoTangent", "PullbackMemory", "Signature", "ZeroTangent", "alias", "apply_frule",
+        "apply_rrule", "augmented_primal", "bilinear", "clear_new_rule_hooks", "facts", "frule",
+        "intercept", "linear", "non_differentiable", "on_new_rule", "opt_out", "preprocess",
+        "project_to", "pullback_at", "refresh_rules", "rrule", "scalar_rule", "sensitivity",
+        "unionise",
+    ], "rulekit"),
 }
-"""What needs the whole compiler, and SciPy's matrices: loaded when it is first asked for."""
+"""What needs the whole compiler or SciPy's matrices, or is for rules: loaded when asked for."""
 
 
 def __getattr__(name: str) -> Any:

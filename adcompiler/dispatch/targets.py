@@ -18,7 +18,7 @@ from adcompiler.cache.store import load_module
 from adcompiler.dispatch.trees import leaves
 from adcompiler.errors import ADError
 from adcompiler.frontend.places import stand_for
-from adcompiler.ir.nodes import Origin
+from adcompiler.ir.atoms import Origin
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.specialise.calls.libraries import is_library
 from adcompiler.typed.derivatives import is_derivative

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from adcompiler.ir.nodes import Origin
+from adcompiler.ir.atoms import Origin
 
 PSEUDO = "<adcompiler "
 """How the names of files start that hold no user's code."""

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from adcompiler.errors import ADError, InternalError
-from adcompiler.ir.nodes import Origin
+from adcompiler.ir.atoms import Origin
 
 REPORT = (
     "this is a defect of adcompiler, not of your code: please report it with this message and the "

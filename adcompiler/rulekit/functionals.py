@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
-from adcompiler.runtime.functionals import passive
+from adcompiler.runtime.functionals import gradient_of, only_compiled, passive
 
 __all__ = ["function_of", "gradient_of", "implied", "passive", "steady", "typed"]
 
@@ -40,16 +40,6 @@ def steady(f: Callable[..., Any], state: Any, *more: Any) -> Any:
     only_compiled("steady")
 
 
-def gradient_of(f: Callable[..., Any]) -> Any:
-    """Return the gradient of ``f`` in its first argument, as ``grad`` does."""
-    only_compiled("gradient_of")
-
-
 def typed(value: Any, like: Any) -> Any:
     """Return ``value``, which is known to have the type of ``like``."""
     only_compiled("typed")
-
-
-def only_compiled(name: str) -> NoReturn:
-    """Raise the error for what stands for code."""
-    raise TypeError(f"{name}() is read by the compiler, in a replacement, and never called")

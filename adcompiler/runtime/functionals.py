@@ -7,7 +7,7 @@ A rule for such a library function is written with ``closed``, ``passive`` and `
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from adcompiler.runtime.structure import zeros_like
 
@@ -73,6 +73,16 @@ def closed(function: Callable[..., Any], *rest: Any) -> Callable[..., Any]:
 def passive(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Return ``function(*args, **kwargs)``, through which no derivative is followed."""
     return function(*args, **kwargs)
+
+
+def gradient_of(f: Callable[..., Any]) -> Any:
+    """Return the gradient of ``f`` in its first argument, as ``grad`` does."""
+    only_compiled("gradient_of")
+
+
+def only_compiled(name: str) -> NoReturn:
+    """Raise the error for what stands for code."""
+    raise TypeError(f"{name}() is read by the compiler, in a replacement, and never called")
 
 
 def implied(

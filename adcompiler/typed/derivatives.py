@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from adcompiler.ir import types as t
-from adcompiler.rulekit.functionals import gradient_of
+from adcompiler.runtime.functionals import gradient_of
 
 Argnums = int | str | tuple[int | str, ...]
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import If, Origin, Var
+from adcompiler.ir.atoms import Origin, Var
+
+if TYPE_CHECKING:
+    from adcompiler.ir.nodes import If
 
 Sites = tuple[tuple[str, int, int], ...]
 """The places of the calls through which a statement was reached, outermost first."""

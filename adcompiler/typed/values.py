@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Call, Star
 from adcompiler.ops.facts import Undecided, Untyped
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import as_cotangent, as_gradient, as_tangent, project
@@ -195,19 +194,6 @@ def simple(value: Any) -> bool:
         parts = value if isinstance(value, tuple) else (value.start, value.stop, value.step)
         return all(map(simple, parts))
     return value is None or value is Ellipsis or type(value) in (int, bool, str, float)
-
-
-def keeps_its_arguments(rhs: Call, type_: t.Tuple) -> bool:
-    """Say whether a call makes a namedtuple whose items are the arguments, one by one.
-
-    ``tuple(x)`` has those of ``x``, and a class with a ``__new__`` of its own may change them.
-    """
-    made_by = getattr(type_.cls.__new__, "__module__", None) or ""
-    return (
-        made_by.startswith("namedtuple_") and not rhs.kwargs
-        and len(rhs.args) == len(type_.items)
-        and not any(isinstance(arg, Star) for arg in rhs.args)
-    )
 
 
 class CannotStandInError(Exception):

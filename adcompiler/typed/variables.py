@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Pack, Rhs, Star, Var, unstar
 from adcompiler.runtime import record
-from adcompiler.typed.values import keeps_its_arguments, type_of_static
+from adcompiler.typed.values import type_of_static
 
 
 @dataclass(eq=False)
@@ -73,3 +73,16 @@ class Variables:
         if isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is record:
             return {key: value for key, value in rhs.kwargs if key is not None}
         return None
+
+
+def keeps_its_arguments(rhs: Call, type_: t.Tuple) -> bool:
+    """Say whether a call makes a namedtuple whose items are the arguments, one by one.
+
+    ``tuple(x)`` has those of ``x``, and a class with a ``__new__`` of its own may change them.
+    """
+    made_by = getattr(type_.cls.__new__, "__module__", None) or ""
+    return (
+        made_by.startswith("namedtuple_") and not rhs.kwargs
+        and len(rhs.args) == len(type_.items)
+        and not any(isinstance(arg, Star) for arg in rhs.args)
+    )

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.ir.nodes import Const
+from adcompiler.ir.atoms import Const
 from adcompiler.ops.homes import home_module
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import add_at, append, drop_last, entry, put_entry
