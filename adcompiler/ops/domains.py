@@ -22,6 +22,11 @@ def call(*args: Any, **kwargs: Any) -> Call:
     return Call(args, kwargs)
 
 
+def complexes(rng: np.random.Generator, *shape: int) -> Any:
+    """Return complex numbers whose parts are normally distributed, for sample calls."""
+    return rng.normal(size=shape) + 1j * rng.normal(size=shape)
+
+
 Interval = tuple[float, float]
 SampleCalls = Callable[[np.random.Generator], Sequence[Call]]
 

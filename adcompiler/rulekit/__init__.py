@@ -1,6 +1,6 @@
 """What a rule author imports."""
 
-from adcompiler.ops.domains import Call, Domain, call
+from adcompiler.ops.domains import Call, Domain, call, complexes
 from adcompiler.ops.facts import (
     CONTENTS, HOLDS, LAYOUT, MAY, SAME, UNTYPED, VIEW, Option, Recurrence, Shares, Undecided,
 )
@@ -50,6 +50,7 @@ __all__ = [
     "bilinear",
     "call",
     "clear_new_rule_hooks",
+    "complexes",
     "facts",
     "found_in",
     "frule",

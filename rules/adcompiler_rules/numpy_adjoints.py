@@ -6,7 +6,7 @@ of products are in ``numpy_product_adjoints``.
 
 import numpy as np
 
-from adcompiler.rulekit import call, non_differentiable, rrule
+from adcompiler.rulekit import call, complexes, non_differentiable, rrule
 from adcompiler.runtime.gathering import (
     along_axis,
     first_of,
@@ -52,16 +52,12 @@ from adcompiler.runtime.shaping import (
 )
 
 
-def _complex(rng, *shape):
-    return rng.normal(size=shape) + 1j * rng.normal(size=shape)
-
-
 # --- form and shape -------------------------------------------------------------------------------
 
 
 @rrule(like, wrt=("g",), templates=("x",), linear=(0,), domain=lambda rng: [
     call(rng.normal(size=(2, 3)), np.zeros((2, 3))),
-    call(_complex(rng, 3), np.zeros(3)),
+    call(complexes(rng, 3), np.zeros(3)),
     call(rng.normal(size=2), [0.0, 1.0]),
     call(rng.normal(size=(2, 2)), [np.zeros(2), [0.0, 1.0]]),
     call(0.5, 1.5),

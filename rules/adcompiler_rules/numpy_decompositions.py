@@ -8,15 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.rulekit import call, rrule
+from adcompiler.rulekit import call, complexes, rrule
 from adcompiler.runtime.shaping import like
 from adcompiler_rules.orthogonal import completion_adjoint, qr_adjoint_of_any
 
 DEGENERATE = "vectors of equal values do not turn into one another"
-
-
-def _complex(rng, *shape):
-    return rng.normal(size=shape) + 1j * rng.normal(size=shape)
 
 
 # --- eigenvalues of symmetric and Hermitian matrices ----------------------------------------------
@@ -54,7 +50,7 @@ def eigh(a, UPLO="L"):
        domain=lambda rng: [
     call(rng.normal(size=(3, 3))),
     call(rng.normal(size=(2, 3, 3)), "U"),
-    call(_complex(rng, 3, 3)),
+    call(complexes(rng, 3, 3)),
     call([[2.5, 0.5], [0.5, 1.5]]),
 ])
 def eigvalsh(a, UPLO="L"):
@@ -79,7 +75,7 @@ def eigvalsh(a, UPLO="L"):
     call(rng.normal(size=(2, 4)), False),
     call(rng.normal(size=(2, 3, 2)), full_matrices=False),
     call(rng.normal(size=(4, 2)), compute_uv=False),
-    call(_complex(rng, 2, 3), compute_uv=False),
+    call(complexes(rng, 2, 3), compute_uv=False),
     call([[2.5, 0.5], [0.5, 1.5]], compute_uv=False),
     call(rng.normal(size=(3, 3)), hermitian=True),
     call(rng.normal(size=(2, 3, 3)), compute_uv=False, hermitian=True),
@@ -137,7 +133,7 @@ def lower_half(s: Any) -> Any:
     call(rng.normal(size=(4, 2))),
     call(rng.normal(size=(2, 4))),
     call(rng.normal(size=(2, 3, 2))),
-    call(_complex(rng, 3, 2)),
+    call(complexes(rng, 3, 2)),
     call([[2.5, 0.5], [0.5, 1.5], [1.5, 0.5]]),
     call(rng.normal(size=(3, 3)), 1e-10, True), call(rng.normal(size=(2, 3, 3)), hermitian=True),
     *([call(rng.normal(size=(4, 2)), rtol=1e-10)] if hasattr(np.linalg, "svdvals") else []),
@@ -174,15 +170,15 @@ def pinv(a, rcond=None, hermitian=False, *, rtol=np._NoValue):
     call(rng.normal(size=(2, 4, 3)), mode="reduced"),
     call(rng.normal(size=(3, 3)), "complete"),
     call(rng.normal(size=(4, 2)), "r"),
-    call(_complex(rng, 4, 2)),
+    call(complexes(rng, 4, 2)),
     call([[2.5, 0.5], [0.5, 1.5]]),
     call(rng.normal(size=(2, 4))),
     call(rng.normal(size=(2, 2, 3)), mode="complete"),
     call(rng.normal(size=(2, 4)), "r"),
     call(rng.normal(size=(4, 2)), "complete"),
     call(rng.normal(size=(2, 4, 3)), mode="complete"),
-    call(_complex(rng, 4, 2), "complete"),
-    call(_complex(rng, 2, 3)),
+    call(complexes(rng, 4, 2), "complete"),
+    call(complexes(rng, 2, 3)),
 ])
 def qr(a, mode="reduced"):
     """The columns that complete those of a tall matrix turn as the reflections do."""
@@ -207,7 +203,7 @@ def qr(a, mode="reduced"):
 if hasattr(np.linalg, "svdvals"):  # NumPy 2
 
     @rrule(np.linalg.svdvals, primal_note="computes the vectors too", domain=lambda rng: [
-        call(rng.normal(size=(3, 2))), call(rng.normal(size=(2, 2, 3))), call(_complex(rng, 2, 2)),
+        call(rng.normal(size=(3, 2))), call(rng.normal(size=(2, 2, 3))), call(complexes(rng, 2, 2)),
     ])
     def svdvals(x):
         u, s, vH = np.linalg.svd(x, full_matrices=False)
@@ -226,7 +222,7 @@ if hasattr(np.linalg, "svdvals"):  # NumPy 2
     call(rng.normal(size=(5, 2)), rng.normal(size=(5, 3)), None),
     call(rng.normal(size=(2, 4)), rng.normal(size=2), rcond=None),
     call(rng.normal(size=(3, 3)), rng.normal(size=3), rcond=None),
-    call(_complex(rng, 4, 2), _complex(rng, 4), rcond=None),
+    call(complexes(rng, 4, 2), complexes(rng, 4), rcond=None),
     call([[2.5, 0.5], [0.5, 1.5], [1.5, 0.5]], [0.5, 1.5, 3.5], rcond=None),
 ])
 def lstsq(a, b, rcond=None):

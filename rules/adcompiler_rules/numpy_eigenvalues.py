@@ -10,16 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.rulekit import Call, call, non_differentiable, rrule
+from adcompiler.rulekit import Call, call, complexes, non_differentiable, rrule
 from adcompiler.runtime.linear_algebra import nearest, real_elements
 from adcompiler.runtime.reductions import matrix_norm_adjoint
 from adcompiler.runtime.shaping import like
 
 REPEATED = "eigenvalues that coincide have no derivative"
-
-
-def _complex(rng: np.random.Generator, *shape: int) -> Any:
-    return rng.normal(size=shape) + 1j * rng.normal(size=shape)
 
 
 def real_spectrum(rng: np.random.Generator, *stack: int) -> Any:
@@ -33,7 +29,7 @@ def matrices(rng: np.random.Generator) -> list[Call]:
     turn = np.array([[0.5, -1.5, 0.3], [1.2, 0.7, 0.1], [0.2, 0.4, 2.5]])
     return [
         call(real_spectrum(rng)), call(real_spectrum(rng, 2)), call(turn),
-        call(_complex(rng, 3, 3)),
+        call(complexes(rng, 3, 3)),
         call([[2.5, 0.5], [0.25, 1.5]]), call(np.array([[1.5]])), call(np.zeros((0, 3, 3))),
     ]
 
@@ -86,7 +82,7 @@ def eig(a):
 
 @rrule(np.roots, wrt=("p",), kink="roots that coincide have no derivative", domain=lambda rng: [
     call(np.array([1.0, -6.5, 11.0, -6.0])), call(np.array([2.0, 0.5, 1.5, -0.7, 0.3])),
-    call(np.array([1.5, 0.5, 0.0])), call(np.array([0.5, -1.5])), call(_complex(rng, 4)),
+    call(np.array([1.5, 0.5, 0.0])), call(np.array([0.5, -1.5])), call(complexes(rng, 4)),
     call([1.0, -2.5, 1.5]), call(np.array([1.5])),
 ])
 def roots(p):
@@ -108,8 +104,8 @@ def roots(p):
        domain=lambda rng: [
     *[call(rng.normal(size=(3, 3)) + 2.0 * np.eye(3), p)
       for p in (None, 1, -1, 2, -2, np.inf, -np.inf, "fro", "nuc")],
-    call(rng.normal(size=(4, 2))), call(rng.normal(size=(2, 3, 3))), call(_complex(rng, 3, 3)),
-    call(rng.normal(size=(2, 3, 3)) + 2.0 * np.eye(3), 1), call(_complex(rng, 2, 2), p="fro"),
+    call(rng.normal(size=(4, 2))), call(rng.normal(size=(2, 3, 3))), call(complexes(rng, 3, 3)),
+    call(rng.normal(size=(2, 3, 3)) + 2.0 * np.eye(3), 1), call(complexes(rng, 2, 2), p="fro"),
     call([[2.5, 0.5], [0.25, 1.5]]),
 ])
 def cond(x, p=None):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.rulekit import Call, call, non_differentiable, rrule
+from adcompiler.rulekit import Call, call, complexes, non_differentiable, rrule
 from adcompiler.runtime import project
 from adcompiler.runtime.fourier import (
     cosine_ends,
@@ -30,13 +30,9 @@ from adcompiler.runtime.shaping import like
 NORMS = ("backward", "ortho", "forward")
 
 
-def _complex(rng: np.random.Generator, *shape: int) -> Any:
-    return rng.normal(size=shape) + 1j * rng.normal(size=shape)
-
-
 def spectra(rng: np.random.Generator) -> list[Call]:
     """Return transforms of odd and even lengths, padded and cut, along every kind of axis."""
-    z = _complex(rng, 4, 5)
+    z = complexes(rng, 4, 5)
     return [
         *[call(z[0, :n]) for n in (1, 2, 3, 4, 5)], call(z), call(z, axis=0), call(z, None, -2),
         *[call(z, n, axis) for n in (3, 4, 6, 7) for axis in (0, 1)],
@@ -55,8 +51,10 @@ def signals(rng: np.random.Generator) -> list[Call]:
 def half_spectra(rng: np.random.Generator) -> list[Call]:
     """Return the transforms of ``spectra`` that have an even or odd number of points."""
     calls = [c for c in spectra(rng) if np.shape(c.args[0]) != (1,)]
-    return [*calls, call(_complex(rng, 4), 7), call(_complex(rng, 4), 6), call(_complex(rng, 1), 1),
-            call(_complex(rng, 2), 2), *signals(rng)[-2:]]
+    return [
+        *calls, call(complexes(rng, 4), 7), call(complexes(rng, 4), 6), call(complexes(rng, 1), 1),
+        call(complexes(rng, 2), 2), *signals(rng)[-2:],
+    ]
 
 
 # --- along one axis -------------------------------------------------------------------------------
@@ -140,7 +138,7 @@ def ihfft_rule(a, n=None, axis=-1, norm=None):
 
 def planes(rng: np.random.Generator) -> list[Call]:
     """Return transforms over two axes, padded and cut."""
-    z = _complex(rng, 2, 3, 4)
+    z = complexes(rng, 2, 3, 4)
     return [
         call(z), call(z[0]), call(z, axes=(0, 2)), call(z[0], (3, 3)), call(z, (2, 6), (1, 0)),
         call(z[0], norm="ortho"), call(z[0], [4, 5], norm="forward"), call(z[1].T, axes=(-1,)),
@@ -155,7 +153,7 @@ def named_axes(calls: list[Call]) -> list[Call]:
 
 def spaces(rng: np.random.Generator) -> list[Call]:
     """Return transforms over one, two, three and all axes."""
-    z = _complex(rng, 2, 3, 4)
+    z = complexes(rng, 2, 3, 4)
     return [
         *named_axes(planes(rng)), call(z[0, 0]), call(z, axes=(1,)), call(z, (3, 2, 5), (0, 1, 2)),
         call(z, axes=(2, 0, 1), norm="backward"), call(z, s=(5,), axes=(-2,), norm="ortho"),
@@ -179,7 +177,7 @@ def real_spaces(rng: np.random.Generator) -> list[Call]:
 
 def half_planes(rng: np.random.Generator) -> list[Call]:
     """Return transforms of half spectra over two axes."""
-    return [*planes(rng), call(_complex(rng, 3, 4), (3, 7)), call(_complex(rng, 3, 4), (2, 6))]
+    return [*planes(rng), call(complexes(rng, 3, 4), (3, 7)), call(complexes(rng, 3, 4), (2, 6))]
 
 
 def half_spaces(rng: np.random.Generator) -> list[Call]:
@@ -187,7 +185,7 @@ def half_spaces(rng: np.random.Generator) -> list[Call]:
     return [*named_axes(half_planes(rng)), *spaces(rng)[-4:]]
 
 
-def of_complex(transform: Any, back: Any, all_axes: Any, domain: Any) -> None:
+def ofcomplexes(transform: Any, back: Any, all_axes: Any, domain: Any) -> None:
     """Register the rule of a transform over several axes, by default over ``all_axes``."""
 
     @rrule(transform, wrt=("a",), linear=(0,), domain=domain)
@@ -203,10 +201,10 @@ def of_complex(transform: Any, back: Any, all_axes: Any, domain: Any) -> None:
         return y, transform_pullback
 
 
-of_complex(np.fft.fft2, np.fft.ifftn, (-2, -1), planes)
-of_complex(np.fft.fftn, np.fft.ifftn, None, spaces)
-of_complex(np.fft.ifft2, np.fft.fftn, (-2, -1), planes)
-of_complex(np.fft.ifftn, np.fft.fftn, None, spaces)
+ofcomplexes(np.fft.fft2, np.fft.ifftn, (-2, -1), planes)
+ofcomplexes(np.fft.fftn, np.fft.ifftn, None, spaces)
+ofcomplexes(np.fft.ifft2, np.fft.fftn, (-2, -1), planes)
+ofcomplexes(np.fft.ifftn, np.fft.fftn, None, spaces)
 
 
 def of_real(transform: Any, all_axes: Any, domain: Any) -> None:
@@ -261,7 +259,7 @@ def shifts(rng: np.random.Generator) -> list[Call]:
     x = rng.normal(size=(3, 4))
     return [
         call(x[0]), call(x[:, 0]), call(x), call(x, 0), call(x, axes=1), call(x, (0, 1)),
-        call(x, axes=(-1,)), call(_complex(rng, 5)), call([0.5, 1.5, -0.3]), call(np.empty(0)),
+        call(x, axes=(-1,)), call(complexes(rng, 5)), call([0.5, 1.5, -0.3]), call(np.empty(0)),
     ]
 
 
@@ -307,7 +305,7 @@ grid(np.fft.rfftfreq)
 
 
 @rrule(fitted, wrt=("g",), linear=(0,), domain=lambda rng: [
-    call(rng.normal(size=4), (3,)), call(_complex(rng, 2, 3), (3, 2)),
+    call(rng.normal(size=4), (3,)), call(complexes(rng, 2, 3), (3, 2)),
     call(rng.normal(size=(2, 3)), (2, 3)),
 ])
 def fitted_rule(g, shape):
@@ -320,7 +318,7 @@ def fitted_rule(g, shape):
 
 
 @rrule(inner_scaled, wrt=("g",), linear=(0,), domain=lambda rng: [
-    call(_complex(rng, 4), 6, -1, 0.5), call(_complex(rng, 4, 2), 7, 0, 2.0),
+    call(complexes(rng, 4), 6, -1, 0.5), call(complexes(rng, 4, 2), 7, 0, 2.0),
     call(rng.normal(size=1), 1, 0, 0.5),
 ])
 def inner_scaled_rule(g, n, axis, factor):
@@ -331,7 +329,7 @@ def inner_scaled_rule(g, n, axis, factor):
 
 
 @rrule(ends_scaled, wrt=("g",), linear=(0,), domain=lambda rng: [
-    call(rng.normal(size=4), (0,), (0.5, 2.0)), call(_complex(rng, 3, 2), (0, -1), (2.0, 1.0)),
+    call(rng.normal(size=4), (0,), (0.5, 2.0)), call(complexes(rng, 3, 2), (0, -1), (2.0, 1.0)),
     call(rng.normal(size=2), (0,), (1.0, 1.0)),
 ])
 def ends_scaled_rule(g, axes, factors):

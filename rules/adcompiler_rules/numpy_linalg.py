@@ -9,14 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.rulekit import call, rrule
+from adcompiler.rulekit import call, complexes, rrule
 from adcompiler.runtime import unbroadcast
 from adcompiler.runtime.linear_algebra import VECTORS_BY_RANK, cofactors
 from adcompiler.runtime.shaping import like
-
-
-def _complex(rng, *shape):
-    return rng.normal(size=shape) + 1j * rng.normal(size=shape)
 
 
 def _regular(rng, *shape):
@@ -50,7 +46,7 @@ def inv(a):
 @rrule(np.linalg.det, domain=lambda rng: [
     call(rng.normal(size=(3, 3))),
     call(rng.normal(size=(2, 3, 3))),
-    call(_complex(rng, 2, 2)),
+    call(complexes(rng, 2, 2)),
     call(np.diag([0.0, 1.5, 2.5])),
     call(np.zeros((0, 3, 3))),
     call([[2.5, 0.5], [0.5, 1.5]]),
@@ -68,8 +64,8 @@ def det(a):
 @rrule(np.linalg.slogdet, domain=lambda rng: [
     call(rng.normal(size=(3, 3))),
     call(rng.normal(size=(2, 3, 3))),
-    call(_complex(rng, 3, 3)),
-    call(_complex(rng, 2, 2, 2)),
+    call(complexes(rng, 3, 3)),
+    call(complexes(rng, 2, 2, 2)),
     call([[2.5, 0.5], [0.5, 1.5]]),
 ])
 def slogdet(a):
@@ -97,8 +93,8 @@ def slogdet(a):
     call(_regular(rng, 2, 3, 3), rng.normal(size=(2, 3, 1))),
     call(_regular(rng, 2, 3, 3), rng.normal(size=(3, 2))),
     call(_regular(rng, 3, 3), rng.normal(size=(2, 3, 2))),
-    call(_regular(rng, 3, 3) + 1j * rng.normal(size=(3, 3)), _complex(rng, 3)),
-    call(_regular(rng, 3, 3), _complex(rng, 3, 2)),
+    call(_regular(rng, 3, 3) + 1j * rng.normal(size=(3, 3)), complexes(rng, 3)),
+    call(_regular(rng, 3, 3), complexes(rng, 3, 2)),
     call(_regular(rng, 3, 3) + 1j * rng.normal(size=(3, 3)), rng.normal(size=3)),
     call([[2.5, 0.5], [0.5, 1.5]], [0.5, 1.5]),
     *([] if VECTORS_BY_RANK else [call(_regular(rng, 2, 3, 3), rng.normal(size=3))]),

@@ -5,7 +5,7 @@ The adjoint of a product is a product of ``g`` and the other operand.
 
 import numpy as np
 
-from adcompiler.rulekit import call, frule, rrule
+from adcompiler.rulekit import call, complexes, frule, rrule
 from adcompiler.runtime.linear_algebra import cofactors
 from adcompiler.runtime.products import (
     cross_adjoint_left,
@@ -34,14 +34,10 @@ from adcompiler.runtime.shaping import like
 from adcompiler.runtime.structure import add, zeros_like
 
 
-def _complex(rng, *shape):
-    return rng.normal(size=shape) + 1j * rng.normal(size=shape)
-
-
 @rrule(tensordot_adjoint_left, wrt=("g", "b"), templates=("a",), bilinear=(0, 2),
        domain=lambda rng: [
     call(rng.normal(size=(2, 4)), np.zeros((2, 3)), rng.normal(size=(3, 4)), 1),
-    call(_complex(rng, 3, 5), np.zeros((2, 3, 4)), _complex(rng, 4, 5, 2), ([0, 2], [2, 0])),
+    call(complexes(rng, 3, 5), np.zeros((2, 3, 4)), complexes(rng, 4, 5, 2), ([0, 2], [2, 0])),
 ])
 def tensordot_adjoint_left_rule(g, a, b, axes=2):
     def tensordot_adjoint_left_pullback(dy):
@@ -55,7 +51,7 @@ def tensordot_adjoint_left_rule(g, a, b, axes=2):
 @rrule(tensordot_adjoint_right, wrt=("g", "a"), templates=("b",), bilinear=(0, 1),
        domain=lambda rng: [
     call(rng.normal(size=(2, 4)), rng.normal(size=(2, 3)), np.zeros((3, 4)), 1),
-    call(_complex(rng, 3, 5), _complex(rng, 2, 3, 4), np.zeros((4, 5, 2)), ([0, 2], [2, 0])),
+    call(complexes(rng, 3, 5), complexes(rng, 2, 3, 4), np.zeros((4, 5, 2)), ([0, 2], [2, 0])),
 ])
 def tensordot_adjoint_right_rule(g, a, b, axes=2):
     def tensordot_adjoint_right_pullback(dy):
@@ -68,7 +64,7 @@ def tensordot_adjoint_right_rule(g, a, b, axes=2):
 
 @rrule(kron_adjoint_left, wrt=("g", "b"), templates=("a",), bilinear=(0, 2), domain=lambda rng: [
     call(rng.normal(size=(6, 4)), np.zeros((2, 2)), rng.normal(size=(3, 2))),
-    call(_complex(rng, 6), np.zeros(2), _complex(rng, 3)),
+    call(complexes(rng, 6), np.zeros(2), complexes(rng, 3)),
 ])
 def kron_adjoint_left_rule(g, a, b):
     def kron_adjoint_left_pullback(dy):
@@ -79,7 +75,7 @@ def kron_adjoint_left_rule(g, a, b):
 
 @rrule(kron_adjoint_right, wrt=("g", "a"), templates=("b",), bilinear=(0, 1), domain=lambda rng: [
     call(rng.normal(size=(6, 4)), rng.normal(size=(2, 2)), np.zeros((3, 2))),
-    call(_complex(rng, 6), _complex(rng, 2), np.zeros(3)),
+    call(complexes(rng, 6), complexes(rng, 2), np.zeros(3)),
 ])
 def kron_adjoint_right_rule(g, a, b):
     def kron_adjoint_right_pullback(dy):
@@ -90,7 +86,7 @@ def kron_adjoint_right_rule(g, a, b):
 
 @rrule(cross_adjoint_left, wrt=("g", "b"), templates=("a",), bilinear=(0, 2), domain=lambda rng: [
     call(rng.normal(size=(2, 3)), np.zeros(3), rng.normal(size=(2, 3)), (-1, -1, -1)),
-    call(_complex(rng, 3, 2), np.zeros((3, 2)), _complex(rng, 2, 3), (0, 1, 0)),
+    call(complexes(rng, 3, 2), np.zeros((3, 2)), complexes(rng, 2, 3), (0, 1, 0)),
 ])
 def cross_adjoint_left_rule(g, a, b, axes):
     def cross_adjoint_left_pullback(dy):
@@ -115,8 +111,8 @@ def cross_adjoint_right_rule(g, a, b, axes):
 
 @rrule(einsum_adjoint, wrt=("g", "operands"), domain=lambda rng: [
     call(rng.normal(size=2), "ij,j->i", (np.zeros((2, 3)), rng.normal(size=3)), 0),
-    call(_complex(rng, 2, 2), "ij,jk,kl->il",
-         (_complex(rng, 2, 3), np.zeros((3, 2)), _complex(rng, 2, 2)), 1),
+    call(complexes(rng, 2, 2), "ij,jk,kl->il",
+         (complexes(rng, 2, 3), np.zeros((3, 2)), complexes(rng, 2, 2)), 1),
 ])
 def einsum_adjoint_rule(g, subscripts, operands, position, optimize=False):
     def einsum_adjoint_pullback(dy):
@@ -165,8 +161,8 @@ def einsum_adjoints_forward(primals, tangents):
 @rrule(einsum_along, wrt=("dy", "operands"), domain=lambda rng: [
     call((rng.normal(size=(2, 3)), rng.normal(size=(3, 2)), rng.normal(size=2)), "ij,jk,k->i",
          (rng.normal(size=(2, 3)), rng.normal(size=(3, 2)), rng.normal(size=2))),
-    call((_complex(rng, 2), _complex(rng, 2, 3)), "i,ij->j",
-         (_complex(rng, 2), _complex(rng, 2, 3))),
+    call((complexes(rng, 2), complexes(rng, 2, 3)), "i,ij->j",
+         (complexes(rng, 2), complexes(rng, 2, 3))),
 ])
 def einsum_along_rule(dy, subscripts, operands, optimize=False):
     """Each product is linear in what replaces an operand, and in the others."""
@@ -216,7 +212,7 @@ def einsum_lists_adjoints_rule(g, arguments, optimize=False):
 @rrule(multi_dot_adjoint, domain=lambda rng: [
     call(rng.normal(size=(2, 2)),
          [rng.normal(size=(2, 3)), rng.normal(size=(3, 3)), rng.normal(size=(3, 2))]),
-    call(_complex(rng, 2), (_complex(rng, 3), _complex(rng, 3, 2))),
+    call(complexes(rng, 2), (complexes(rng, 3), complexes(rng, 3, 2))),
 ])
 def multi_dot_adjoint_rule(g, arrays):
     def multi_dot_adjoint_pullback(dy):
@@ -227,7 +223,7 @@ def multi_dot_adjoint_rule(g, arrays):
 
 
 @rrule(cofactors, domain=lambda rng: [
-    call(rng.normal(size=(2, 3, 3))), call(_complex(rng, 2, 2)),
+    call(rng.normal(size=(2, 3, 3))), call(complexes(rng, 2, 2)),
 ])
 def cofactors_rule(a):
     """From ``cofactors(a) = det(a) * inv(a)^T``, so for regular matrices only."""

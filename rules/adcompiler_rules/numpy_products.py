@@ -5,7 +5,7 @@
 
 import numpy as np
 
-from adcompiler.rulekit import alias, call, frule, rrule
+from adcompiler.rulekit import alias, call, complexes, frule, rrule
 from adcompiler.runtime import project
 from adcompiler.runtime.products import (
     cross_adjoint_left,
@@ -22,10 +22,6 @@ from adcompiler.runtime.products import (
 from adcompiler.runtime.shaping import like
 
 
-def _complex(rng, *shape):
-    return rng.normal(size=shape) + 1j * rng.normal(size=shape)
-
-
 # --- dot, inner, outer ----------------------------------------------------------------------------
 
 
@@ -40,10 +36,10 @@ def _complex(rng, *shape):
     call(rng.normal(size=(2, 2, 3)), rng.normal(size=3)),
     call(rng.normal(size=(2, 2, 3)), rng.normal(size=(3, 4))),
     call(rng.normal(size=(2, 0)), rng.normal(size=(0, 3))),
-    call(_complex(rng, 2, 3), _complex(rng, 3)),
-    call(_complex(rng, 2, 3), rng.normal(size=(3, 2))),
-    call(rng.normal(size=3), _complex(rng, 3, 2)),
-    call(_complex(rng, 3), rng.normal(size=3)),
+    call(complexes(rng, 2, 3), complexes(rng, 3)),
+    call(complexes(rng, 2, 3), rng.normal(size=(3, 2))),
+    call(rng.normal(size=3), complexes(rng, 3, 2)),
+    call(complexes(rng, 3), rng.normal(size=3)),
     call(0.5, rng.normal(size=3)),
     call(rng.normal(size=(2, 3)), np.array(0.5)),
     call(0.5, 1.5),
@@ -80,8 +76,8 @@ def dot(a, b):
     call(rng.normal(size=(2, 3)), rng.normal(size=3)),
     call(rng.normal(size=(2, 3)), rng.normal(size=(4, 3))),
     call(rng.normal(size=(2, 1, 3)), rng.normal(size=(4, 3))),
-    call(_complex(rng, 3), rng.normal(size=3)),
-    call(_complex(rng, 2, 3), _complex(rng, 3)),
+    call(complexes(rng, 3), rng.normal(size=3)),
+    call(complexes(rng, 2, 3), complexes(rng, 3)),
     call(0.5, rng.normal(size=3)),
     call([0.5, 1.5], [2.5, 3.5]),
 ])
@@ -104,7 +100,7 @@ def inner(a, b):
 @rrule(np.outer, bilinear=(0, 1), domain=lambda rng: [
     call(rng.normal(size=2), rng.normal(size=3)),
     call(rng.normal(size=(2, 2)), rng.normal(size=(3, 1))),
-    call(_complex(rng, 2), rng.normal(size=3)),
+    call(complexes(rng, 2), rng.normal(size=3)),
     call(rng.normal(size=0), rng.normal(size=3)),
     call(0.5, rng.normal(size=3)),
     call([0.5, 1.5], [2.5, 3.5]),
@@ -123,9 +119,9 @@ def outer(a, b):
 @rrule(np.vdot, bilinear=(0, 1), domain=lambda rng: [
     call(rng.normal(size=3), rng.normal(size=3)),
     call(rng.normal(size=(2, 3)), rng.normal(size=(3, 2))),
-    call(_complex(rng, 3), _complex(rng, 3)),
-    call(rng.normal(size=3), _complex(rng, 3)),
-    call(_complex(rng, 2, 2), rng.normal(size=(2, 2))),
+    call(complexes(rng, 3), complexes(rng, 3)),
+    call(rng.normal(size=3), complexes(rng, 3)),
+    call(complexes(rng, 2, 2), rng.normal(size=(2, 2))),
     call(0.5, 1.5),
     call([0.5, 1.5], [2.5, 3.5]),
 ])
@@ -148,8 +144,8 @@ def vdot(a, b):
     call(rng.normal(size=(2, 3, 4)), rng.normal(size=(4, 5, 2)), axes=((-1, 0), (0, -1))),
     call(rng.normal(size=(2, 3, 4)), rng.normal(size=(4, 3, 5)), axes=((2, 1), (0, 1))),
     call(rng.normal(size=(2, 3)), rng.normal(size=(3, 4)), (1, 0)),
-    call(_complex(rng, 2, 3), _complex(rng, 3, 2), axes=1),
-    call(rng.normal(size=(2, 3)), _complex(rng, 2, 3), axes=2),
+    call(complexes(rng, 2, 3), complexes(rng, 3, 2), axes=1),
+    call(rng.normal(size=(2, 3)), complexes(rng, 2, 3), axes=2),
     call([[0.5, 1.5]], [[2.5], [3.5]], 1),
 ])
 def tensordot(a, b, axes=2):
@@ -166,7 +162,7 @@ def tensordot(a, b, axes=2):
     call(rng.normal(size=(2, 3)), rng.normal(size=(3, 2))),
     call(rng.normal(size=2), rng.normal(size=(3, 2))),
     call(rng.normal(size=(2, 1, 2)), rng.normal(size=2)),
-    call(_complex(rng, 2, 2), rng.normal(size=(1, 3))),
+    call(complexes(rng, 2, 2), rng.normal(size=(1, 3))),
     call(rng.normal(size=2), 0.5),
     call([0.5, 1.5], [2.5, 3.5]),
 ])
@@ -183,7 +179,7 @@ def kron(a, b):
     call(rng.normal(size=(4, 3)), rng.normal(size=(2, 1, 3))),
     call(rng.normal(size=(3, 2)), rng.normal(size=(2, 3)), axisa=0, axisb=1, axisc=0),
     call(rng.normal(size=(3, 2)), rng.normal(size=(3, 2)), axis=0),
-    call(_complex(rng, 3), rng.normal(size=3)),
+    call(complexes(rng, 3), rng.normal(size=3)),
     call([0.5, 1.5, 2.5], [3.5, 4.5, 5.5]),
 ])
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
@@ -220,8 +216,8 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     call("...,...->...", rng.normal(size=(2, 1)), rng.normal(size=3)),
     call("ij,ij->ij", rng.normal(size=(1, 3)), rng.normal(size=(2, 3))),
     call("ij,ij->j", rng.normal(size=(1, 3)), rng.normal(size=(2, 3))),
-    call("ij,ij->i", _complex(rng, 2, 3), rng.normal(size=(2, 3))),
-    call("ij,jk->ik", _complex(rng, 2, 3), _complex(rng, 3, 2)),
+    call("ij,ij->i", complexes(rng, 2, 3), rng.normal(size=(2, 3))),
+    call("ij,jk->ik", complexes(rng, 2, 3), complexes(rng, 3, 2)),
     call("ij,j->i", rng.normal(size=(2, 0)), rng.normal(size=0)),
     call("i,->i", rng.normal(size=3), 0.5),
     call("i,j", [0.5, 1.5], rng.normal(size=2)),
@@ -259,7 +255,9 @@ def einsum(*operands, optimize=False):
     call((rng.normal(size=3), rng.normal(size=(3, 4)), rng.normal(size=(4, 2)))),
     call([rng.normal(size=3), rng.normal(size=(3, 4)), rng.normal(size=4)]),
     call([rng.normal(size=(2, 3)), rng.normal(size=3)]),
-    call([_complex(rng, 2, 3), _complex(rng, 3, 3), rng.normal(size=(3, 2)), _complex(rng, 2, 1)]),
+    call([
+        complexes(rng, 2, 3), complexes(rng, 3, 3), rng.normal(size=(3, 2)), complexes(rng, 2, 1),
+    ]),
 ])
 def multi_dot(arrays):
     def multi_dot_pullback(dy):
@@ -274,7 +272,7 @@ def multi_dot(arrays):
     call(rng.normal(size=(3, 3)), 5),
     call(rng.normal(size=(2, 3, 3)), 3),
     call(rng.normal(size=(3, 3)) + 3.0 * np.eye(3), -2),
-    call(_complex(rng, 2, 2), 3),
+    call(complexes(rng, 2, 2), 3),
     call([[0.5, 1.5], [2.5, 3.5]], 2),
 ])
 def matrix_power(a, n):
@@ -311,8 +309,8 @@ def matrix_power_forward(primals, tangents):
     call(rng.normal(size=4), rng.normal(size=(2, 3))),
     call(rng.normal(size=1), rng.normal(size=3)),
     call(rng.normal(size=3), 0.5),
-    call(_complex(rng, 3), rng.normal(size=2)),
-    call(rng.normal(size=3), _complex(rng, 2)),
+    call(complexes(rng, 3), rng.normal(size=2)),
+    call(rng.normal(size=3), complexes(rng, 2)),
     call([1.5, 0.5, 2.5], 0.5),
 ])
 def polyval(p, x):
@@ -333,7 +331,7 @@ def polyval(p, x):
     call(rng.normal(size=3), 4),
     call(rng.normal(size=3), N=2, increasing=True),
     call(rng.normal(size=3), 1),
-    call(_complex(rng, 2), 4),
+    call(complexes(rng, 2), 4),
     call([0.5, 1.5]),
 ])
 def vander(x, N=None, increasing=False):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.fft
 
-from adcompiler.rulekit import Call, call, non_differentiable, rrule
+from adcompiler.rulekit import Call, call, complexes, non_differentiable, rrule
 from adcompiler_rules.scipy_facts import state_facts
 from adcompiler.runtime import project
 from adcompiler.runtime.fourier import (
@@ -32,10 +32,6 @@ from adcompiler.runtime.shaping import like
 NORMS = ("backward", "ortho", "forward")
 
 
-def _complex(rng: np.random.Generator, *shape: int) -> Any:
-    return rng.normal(size=shape) + 1j * rng.normal(size=shape)
-
-
 def reals(calls: list[Call]) -> list[Call]:
     """Return transforms of the real parts."""
     return [Call((np.real(c.args[0]), *c.args[1:]), c.kwargs) for c in calls]
@@ -43,7 +39,7 @@ def reals(calls: list[Call]) -> list[Call]:
 
 def spectra(rng: np.random.Generator) -> list[Call]:
     """Return transforms of odd and even lengths, padded and cut, along every kind of axis."""
-    z = _complex(rng, 4, 5)
+    z = complexes(rng, 4, 5)
     return [
         *[call(z[0, :n]) for n in (2, 5)], call(z, None, -2), call(z, 3, 0), call(z, 6),
         *[call(z[:3, 0], norm=norm) for norm in NORMS], call(z, 7, 0, "ortho"),
@@ -58,7 +54,7 @@ def signals(rng: np.random.Generator) -> list[Call]:
 
 def spaces(rng: np.random.Generator) -> list[Call]:
     """Return transforms over one and several axes, padded and cut."""
-    z = _complex(rng, 2, 3, 4)
+    z = complexes(rng, 2, 3, 4)
     return [
         call(z), call(z[0]), call(z, axes=(0, 2)), call(z[0], (3, 3)), call(z, (2, 6), (1, 0)),
         call(z[0], norm="ortho"), call(z[0], [4, 5], norm="forward"), call(z[1].T, axes=(-1,)),
@@ -213,7 +209,7 @@ def waves(rng: np.random.Generator) -> list[Call]:
     return [
         *[Call((x[0], type), options) for type in (1, 2, 3, 4) for options in OPTIONS],
         call(x), call(x, 2, None, 0), call(x, 3, 6, 1), call(x, 1, 2, 0), call(x, n=5, axis=-2),
-        call(_complex(rng, 3), 2), call([0.5, 1.5, -0.3]), call(x[:, ::2].T, 4, workers=1),
+        call(complexes(rng, 3), 2), call([0.5, 1.5, -0.3]), call(x[:, ::2].T, 4, workers=1),
         call(x[:1, 0], 2),
     ]
 
@@ -224,7 +220,7 @@ def surfaces(rng: np.random.Generator) -> list[Call]:
     return [
         *[Call((x[0], type), options) for type in (1, 2, 3, 4) for options in OPTIONS],
         call(x), call(x, 2, axes=(0, 2)), call(x, 3, (3, 5), (1, 2)), call(x, 1, axes=-1),
-        call(x[0], s=(4, 3)), call(_complex(rng, 2, 3), 2),
+        call(x[0], s=(4, 3)), call(complexes(rng, 2, 3), 2),
     ]
 
 
@@ -321,7 +317,7 @@ def shifts(rng: np.random.Generator) -> list[Call]:
     """Return arrays of odd and even lengths, with every kind of axes."""
     x = rng.normal(size=(3, 4))
     return [call(x[0]), call(x[:, 0]), call(x), call(x, 0), call(x, axes=(0, 1)),
-            call(_complex(rng, 5)), call([0.5, 1.5, -0.3])]
+            call(complexes(rng, 5)), call([0.5, 1.5, -0.3])]
 
 
 @rrule(scipy.fft.fftshift, linear=(0,), domain=shifts)

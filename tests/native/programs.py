@@ -6,12 +6,7 @@ import math
 
 import numpy as np
 
-
-def rosenbrock(x):
-    total = 0.0
-    for i in range(len(x) - 1):
-        total += 100.0 * (x[i + 1] - x[i] ** 2) ** 2 + (1.0 - x[i]) ** 2
-    return total
+from benchmarks.programs.loops import edit_distance, log_determinant, n_body, rosenbrock, soft_dtw
 
 
 def seidel(a, steps):
@@ -29,64 +24,6 @@ def newton(a):
     while abs(x * x - a) > 1e-12:
         x = 0.5 * (x + a / x)
     return x
-
-
-def n_body(places, masses):
-    energy = 0.0
-    for i in range(len(masses)):
-        for j in range(i):
-            square = 0.0
-            for k in range(3):
-                square += (places[i, k] - places[j, k]) ** 2
-            energy -= masses[i] * masses[j] / math.sqrt(square)
-    return energy
-
-
-def soft_dtw(x, y):
-    n, m = len(x), len(y)
-    D = np.full((n + 1, m + 1), 1e10)
-    D[0, 0] = 0.0
-    for i in range(1, n + 1):
-        for j in range(1, m + 1):
-            cost = (x[i - 1] - y[j - 1]) ** 2
-            a, b, d = D[i - 1, j], D[i, j - 1], D[i - 1, j - 1]
-            least = min(a, b, d)
-            total = math.exp(least - a) + math.exp(least - b) + math.exp(least - d)
-            D[i, j] = cost + least - math.log(total)
-    return D[n, m]
-
-
-def log_determinant(A):
-    A = A.copy()
-    n = A.shape[0]
-    for i in range(n):
-        for j in range(i):
-            for k in range(j):
-                A[i, j] -= A[i, k] * A[k, j]
-            A[i, j] /= A[j, j]
-        for j in range(i, n):
-            for k in range(i):
-                A[i, j] -= A[i, k] * A[k, j]
-    total = 0.0
-    for i in range(n):
-        total += math.log(abs(A[i, i]))
-    return total
-
-
-def edit_distance(x, y):
-    n, m = len(x), len(y)
-    D = np.zeros((n + 1, m + 1))
-    for i in range(n + 1):
-        D[i, 0] = i
-    for j in range(m + 1):
-        D[0, j] = j
-    for i in range(1, n + 1):
-        for j in range(1, m + 1):
-            best = D[i - 1, j - 1] + (x[i - 1] - y[j - 1]) ** 2
-            if D[i - 1, j] + 1.0 < best:
-                best = D[i - 1, j] + 1.0
-            D[i, j] = min(best, D[i, j - 1] + 1.0)
-    return D[n, m]
 
 
 def until_negative(x):

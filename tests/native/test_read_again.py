@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from adcompiler import grad
+from benchmarks.programs.loops import cholesky
 from tests.native.test_backends_agree import outcome, same
 from tests.native.test_fusing import loops_of
 
@@ -17,24 +18,6 @@ from tests.native.test_fusing import loops_of
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """Run loops as the Python text that they are."""
     monkeypatch.setenv("ADCOMPILER_NATIVE", "plain")
-
-
-def cholesky(A):
-    n = A.shape[0]
-    L = np.zeros((n, n))
-    total = 0.0
-    for j in range(n):
-        s = A[j, j]
-        for k in range(j):
-            s -= L[j, k] * L[j, k]
-        L[j, j] = math.sqrt(s)
-        total += math.log(L[j, j])
-        for i in range(j + 1, n):
-            s = A[i, j]
-            for k in range(j):
-                s -= L[i, k] * L[j, k]
-            L[i, j] = s / L[j, j]
-    return total
 
 
 def in_place(x):
