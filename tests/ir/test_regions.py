@@ -8,12 +8,15 @@ from typing import Any
 
 import pytest
 
-from adcompiler.ir.dataflow import Flow
+from adcompiler.analyses.once import reads_of
+from adcompiler.ir.dataflow import Flow, fixpoint
 from adcompiler.ir.nodes import (
     Atom, Block, Call, Const, Handler, If, Let, Loop, Origin, Region, Try, Var, With,
 )
 from adcompiler.ir.regions import AGAIN, COLLECTED, ENDS, ENTERS, ITEM, LAST, LEAVES, SKIPS
-from adcompiler.ir.visit import blocks_of, bound_inside, defined, direct_uses, edges, renamed
+from adcompiler.ir.visit import (
+    blocks_of, bound_inside, defined, direct_uses, edges, loops_in, renamed,
+)
 
 HERE = Origin("here.py", 1, 0, "")
 A, B, C, D, E, F, G, H = map(Var, "abcdefgh")
@@ -73,6 +76,37 @@ def test_a_region_is_rebuilt_of_what_it_tells(region: Region) -> None:
     assert set(region.bodies()) <= set(blocks)
 
 
+def test_which_blocks_may_follow_others_and_which_are_watched() -> None:
+    whole, tried, context = loop(), attempt(), With(A, B, Block((), (B,)), (D,), HERE)
+    assert whole.may_follow() == whole.blocks() and whole.watched() == ()
+    assert tried.may_follow() == (tried.handlers[0].body,) and tried.watched() == (tried.body,)
+    assert [region.may_follow() + region.watched() for region in (branch(), context)] == [(), ()]
+
+
+@pytest.mark.parametrize("region", REGIONS, ids=lambda region: type(region).__name__)
+def test_what_a_region_hands_on_is_replaced_by_its_slot(region: Region) -> None:
+    slots = region.slots()
+    assert [variables[-1] for variables in slots] == list(region.results)
+    made = region.with_handed(lambda i, atom: slots[i][0])
+    if isinstance(made, Loop):
+        assert (made.inits, made.body.yields) == ((C,), (C, B, G))
+    else:
+        assert all(arm.yields == (D,) for arm in made.arms())
+
+
+def test_a_read_in_any_region_is_counted() -> None:
+    twice = Block((let(F, A, A),), (F,))
+    context = With(E, None, twice, (D,), HERE)
+    assert reads_of(Block((context,)))[A] == 2
+    once = Block((let(F, A),), (F,))
+    assert reads_of(Block((If(E, once, once, (D,), HERE),)))[A] == 1
+    caught = Try(once, (Handler(E, None, once),), (D,), HERE)
+    assert reads_of(Block((caught,)))[A] > 1  # the handler may read it again
+    repeated = Loop((), (E,), None, (), (), Block((let(F, A),)), (), HERE)
+    counts = reads_of(Block((repeated,)))
+    assert (counts[A], counts[E]) == (2, 1)
+
+
 @pytest.mark.parametrize("region", REGIONS, ids=lambda region: type(region).__name__)
 def test_statements_are_asked_through_regions(region: Any) -> None:
     assert blocks_of(region) == region.blocks()
@@ -121,3 +155,21 @@ def test_every_step_is_taken_once_however_deep_regions_are() -> None:
     flow.steps += itertools.pairwise(chain)
     assert len(flow.forward([chain[0]], admits)) == 2000
     assert len(asked) == 1999
+
+
+def test_a_fixpoint_is_where_a_step_adds_nothing() -> None:
+    found = {1}
+
+    def step() -> bool:
+        more = {2 * n for n in found if n < 10} - found
+        found.update(more)
+        return bool(more)
+
+    fixpoint(step)
+    assert found == {1, 2, 4, 8, 16}
+
+
+def test_loops_are_found_at_any_depth() -> None:
+    inner = loop()
+    outer = If(A, Block((inner,)), Block(()), (), HERE)
+    assert list(loops_in(Block((outer,)))) == [inner]
