@@ -5,11 +5,12 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+from adcompiler.analyses.storage import is_mutable
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Const, Origin, Var
 from adcompiler.ir.operators import IN_PLACE, SIGNS
 from adcompiler.specialise.folds.table import FOLDS, Fold
-from adcompiler.specialise.storage.container_methods import call_dict_method
+from adcompiler.specialise.storage.container_methods import call_dict_method, repeat
 from adcompiler.specialise.storage.operators_in_place import write_in_place
 from adcompiler.specialise.writer import Writer
 
@@ -35,6 +36,10 @@ def _in_place(function: Any, plain: Any) -> Fold:
         ):
             call_dict_method(s, args[0], "update", args[1:], {}, origin, name)
             return s.heap.current(args[0], origin)
+        if s.heap is not None and isinstance(args[0], Var) and isinstance(type_, t.List) and (
+            SIGNS[plain] == "*" and not is_mutable(type_.item)
+        ):
+            return repeat(s, args[0], args[1], origin)
         if isinstance(type_, (t.Dict, t.List)):
             return refuse_write(s, type_, plain, origin)
         found = s.type_of_call(plain, args, {})

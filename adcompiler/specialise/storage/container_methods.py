@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -38,6 +39,21 @@ def extend(s: Writer, x: Var, items: Atom, origin: Origin) -> Atom:
     if heap.parts(new) is None:
         keep(heap, there.root, more, heap.owns(more))
     return NONE
+
+
+def repeat(s: Writer, x: Var, times: Atom, origin: Origin) -> Atom:
+    """``x *= times`` of a list of numbers and the like: of which no item is in two places."""
+    heap = heap_of(s)
+    there = heap.reference(x)
+    if there.root in heap.state.invalidated:
+        return heap.refuse_lost(x, there.root, origin)
+    if there.steps:
+        return refuse_nested(s, "__imul__", origin)
+    refuse_iterated(s, there, origin)
+    owned = heap.owns(x)
+    new = s.call(Const(operator.mul), [x, times], {}, origin, x.name)
+    renew(heap, there.root, new, origin, exclusive=None if heap.parts(new) else owned)
+    return heap.current(x, origin)
 
 
 def refuse_nested(s: Writer, method: str, origin: Origin) -> Atom:
