@@ -14,11 +14,13 @@ from adcompiler.backends.native.scalars import truth
 from adcompiler.backends.native.sources import Source
 from adcompiler.backends.native.tapes import is_placeholder, tapes_in
 from adcompiler.backends.native.values import (
-    EXACT, UNSET, Backwards, Buffer, Declined, Kept, Num, Rows, Several, Tape, zero,
+    EXACT, UNSET, Backwards, Buffer, Cut, Declined, Fused, Kept, Known, Num, Rows, Several, Span,
+    Tape, zero,
 )
 from adcompiler.backends.native.writer import Writer
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Const, If, Let, Loop, Update, Var, unstar
+from adcompiler.ir.visit import used
 from adcompiler.runtime import add_at, append, drop_last
 
 ZERO, ONE = Number(0), Number(1)
@@ -184,8 +186,11 @@ class Regions:
         for param, init in zip(node.params, inits, strict=True):
             low.values[param] = self.carried(node, param, init)
         carried = [low.values[param] for param in node.params]
-        if any(one != init for one, init in zip(carried, inits, strict=True)):
-            w.may_share(*(name for one in carried for name in buffers_in(one)))
+        names = [name for one in carried for name in buffers_in(one)]
+        changed = any(one != init for one, init in zip(carried, inits, strict=True))
+        apart = changed and self.trade_places(node, carried)
+        if changed and not apart:
+            w.may_share(*names)
         before = set(self.low.tapes.all)
         outer = w.body
         with w.inside(Body()) as body:
@@ -219,6 +224,43 @@ class Regions:
             low.values[var] = Kept(tape, starts[tape], length)
         for var, value in zip(node.results, carried, strict=True):
             low.values[var] = value
+        if apart:
+            w.may_share(*names)
+
+    def trade_places(self, node: Loop, carried: list[Any]) -> bool:
+        """Say whether iterations only exchange the storage of arrays, which is apart before.
+
+        Nothing else in the loop may lead there: it stands for one of them, now that and now this.
+        """
+        at = [i for i, one in enumerate(carried) if buffers_in(one)]
+        given = [carried[i] for i in at]
+        if node.body.diverges or not all(
+            isinstance(one, Buffer) and one.isset is None for one in given
+        ):
+            return False
+        roots = {self.w.root(one.name) for one in given}
+        nexts = node.next_values()
+        goals = {j for i in at for j in at if self.leads(nexts[i], node.params[j], WRITES)}
+        if len(roots) < len(at) or goals != set(at):
+            return False
+        blocks = [node.body] if node.condition is None else [node.body, node.condition]
+        read = [*node.iterables, *(var for block in blocks for var in used(block))]
+        return not any(
+            self.may_lead(self.low.values.get(atom), roots) for atom in read
+            if isinstance(atom, Var) and atom not in node.params)
+
+    def may_lead(self, value: Any, roots: set[str]) -> bool:
+        """Say whether a value may stand for an array in the storage of one of these."""
+        match value:
+            case Several(items):
+                return any(self.may_lead(item, roots) for item in items)
+            case Fused():
+                return self.may_lead(value.buffer, roots)
+            case Buffer(name):
+                return self.w.root(name) in roots
+            case None | Num() | Known() | Rows() | Kept() | Span() | Cut():
+                return False
+        return True
 
     def carried(self, node: Loop, param: Var, init: Any) -> Any:
         """Return what a carried value is inside a loop, having written its first value."""
