@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import importlib
+import io
 import os
 import subprocess
 import sys
 import textwrap
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import numpy as np
@@ -67,26 +72,45 @@ def directory(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@contextlib.contextmanager
+def at(directory: Path) -> Iterator[None]:
+    """Work in a directory, from which modules are imported that are forgotten afterwards."""
+    before = sys.modules.copy()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(directory)
+        patch.syspath_prepend(directory)
+        patch.setenv("ADCOMPILER_CACHE_DIR", str(directory / "cache"))
+        yield
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None) or ""
+        if name not in before and file.startswith(str(directory)):
+            del sys.modules[name]
+
+
 def command(directory: Path, *arguments: str, code: int = 0) -> tuple[str, str]:
     """Run the command in a directory; return what it prints on stdout and stderr."""
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "adcompiler", *arguments], cwd=directory, text=True,
-        capture_output=True, timeout=120,
-        env=os.environ | {"ADCOMPILER_CACHE_DIR": str(directory / "cache")},
-    )
-    assert done.returncode == code, done.stderr
-    return done.stdout, done.stderr
+    output, errors = io.StringIO(), io.StringIO()
+    with at(directory), redirect_stdout(output), redirect_stderr(errors):
+        assert main(arguments) == code, errors.getvalue()
+    return output.getvalue(), errors.getvalue()
 
 
 def run(directory: Path, module: str, expression: str) -> str:
-    """Import a dumped module in a process of its own and return the text of an expression."""
+    """Import a dumped module and return the text of an expression."""
+    importlib.invalidate_caches()
+    with at(directory):
+        return str(eval(expression, {"np": np, "m": importlib.import_module(module)}))
+
+
+def in_a_process(directory: Path, *arguments: str) -> tuple[str, str]:
+    """Run Python in a directory; return what it prints on stdout and stderr."""
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c",
-         f"import sys, numpy as np\nimport {module} as m\nprint({expression})"],
-        cwd=directory, text=True, capture_output=True, timeout=60,
+        [sys.executable, "-W", "error", *arguments], cwd=directory, text=True,
+        capture_output=True, timeout=120,
+        env=os.environ | {"ADCOMPILER_CACHE_DIR": str(directory / "cache")},
     )
     assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()[-1]
+    return done.stdout, done.stderr
 
 
 def functions(text: str) -> list[str]:
@@ -95,12 +119,15 @@ def functions(text: str) -> list[str]:
 
 
 def test_every_decorated_function_of_a_module(directory: Path) -> None:
-    text, errors = command(directory, "dump", "dumped_model")
+    text, errors = in_a_process(directory, "-m", "adcompiler", "dump", "dumped_model")
     assert errors == "a module may print\n"
+    assert command(directory, "dump", "dumped_model") == (text, errors)
     names = functions(text)
     assert {"power_grad", "loss_value_and_grad"} <= set(names)
     assert len(names) == len(set(names))
     (directory / "out.py").write_text(text, encoding="utf-8")
+    asked = "import out; print(out.power_grad(3.0))"
+    assert in_a_process(directory, "-c", asked)[0].splitlines()[-1] == "13.5"
     assert run(directory, "out", "(m.power_grad(3.0), m.power_grad(x=3.0, n=1))") == "(13.5, 3.0)"
     bars = "m.loss_value_and_grad(0.0, 1.0, scale=3.0)[1]"
     found = run(directory, "out", f"np.ravel({bars}).tolist()")
@@ -244,15 +271,9 @@ def test_a_module_that_fails_is_refused(directory: Path) -> None:
     ],
 )
 def test_wrong_command_lines_exit_with_2(
-    directory: Path, arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    directory: Path, arguments: list[str], message: str
 ) -> None:
-    monkeypatch.chdir(directory)
-    monkeypatch.syspath_prepend(directory)
-    monkeypatch.delitem(sys.modules, "dumped_model", raising=False)
-    assert main(["dump", *arguments]) == 2
-    output, errors = capsys.readouterr()
-    sys.modules.pop("dumped_model", None)
+    output, errors = command(directory, "dump", *arguments, code=2)
     assert output == ""
     assert "adcompiler: error:" in errors
     assert message in errors
