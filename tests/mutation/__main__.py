@@ -106,16 +106,21 @@ def write(log: Path, row: Row) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Try the mutants of a seed that the log does not tell of yet."""
+    """Try the mutants of a seed that the log does not tell of yet, or that are to be tried again.
+
+    Those that were judged equivalent are not.
+    """
     reached, work = Reached.read(options.map), options.work
     work.mkdir(parents=True, exist_ok=True)
-    tree, (seen, _) = Tree(work), read(options.log)
+    tree, (seen, judged) = Tree(work), read(options.log)
     mutants = of_lines(options.at) if options.at else islice(drawn(options.seed), options.count)
     part, parts = map(int, options.part.split("/"))
     for number, mutant in enumerate(mutants):
         if number % parts != part % parts:
             continue
         before = seen.get(mutant.key)
+        if judged.get(mutant.key, {"judged": ""})["judged"] == "equivalent":
+            continue
         if before is not None and before["status"] not in options.again.split(","):
             continue
         tests = reached.tests(mutant.path, mutant.source, *mutant.lines())
