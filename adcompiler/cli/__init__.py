@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
+from pathlib import Path
 
 from adcompiler.cache.store import Store, default_directory
 from adcompiler.cli.check_classification import add_check_classification
@@ -17,7 +18,7 @@ from adcompiler.cli.dump import DumpOptions, dump
 from adcompiler.cli.output import show_source
 from adcompiler.cli.rules import describe_rule, list_rules
 from adcompiler.cli.sparsity import SPARSE, add_sparsity, dump_sparse
-from adcompiler.cli.target import UsageError
+from adcompiler.cli.target import UsageError, add_loads, load_module
 from adcompiler.compile.modes import ALIASES, MODES, ROWS
 from adcompiler.compile.pipeline import STAGES
 from adcompiler.errors import ADError
@@ -106,8 +107,10 @@ def run_dump(options: argparse.Namespace) -> int:
             options.native, options.output,
         ))
     if options.output:
-        with open(options.output, "w", encoding="utf-8") as file:
-            file.write(text)
+        try:
+            Path(options.output).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"cannot write {options.output}: {error.strerror}") from None
     else:
         show_source(text)
     return 0
@@ -117,7 +120,15 @@ def add_rules(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     """Add the command ``rules``."""
     parser = commands.add_parser("rules", help="list the rules, or show one")
     parser.add_argument("name", nargs="?", help="e.g. numpy.sin, operator.add, abs")
-    parser.set_defaults(run=lambda o: list_rules() if o.name is None else describe_rule(o.name))
+    add_loads(parser)
+    parser.set_defaults(run=run_rules)
+
+
+def run_rules(options: argparse.Namespace) -> int:
+    """Run ``adcompiler rules``."""
+    for where in options.load:
+        load_module(where)
+    return list_rules() if options.name is None else describe_rule(options.name)
 
 
 def add_cache(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -16,7 +16,8 @@ from adcompiler.api.second_order import differentiated
 from adcompiler.cache.store import load_module
 from adcompiler.cli.output import show_table
 from adcompiler.cli.rules import function_named
-from adcompiler.cli.target import UsageError
+from adcompiler.cli.target import UsageError, add_loads
+from adcompiler.cli.target import load_module as import_target
 from adcompiler.errors import ADError
 from adcompiler.ops.classify import DECLARED, Classification, letters_of
 from adcompiler.ops.homes import display_name
@@ -330,11 +331,14 @@ def add_check_classification(
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="e.g. numpy.sin operator.mul")
     parser.add_argument("--seed", type=int, default=0, help="of the random points")
+    add_loads(parser)
     parser.set_defaults(run=run_check_classification)
 
 
 def run_check_classification(options: argparse.Namespace) -> int:
     """Run ``adcompiler check-classification``; return 1 if a classification is wrong."""
+    for where in options.load:
+        import_target(where)
     rng = np.random.default_rng(options.seed)
     checked = [each for rules in chosen(options.names) for each in check(rules, rng)]
     rows = sorted(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import ast
+import difflib
+import inspect
 from importlib.metadata import version
 from typing import Any
 
@@ -53,7 +55,9 @@ def run_sparsity(options: argparse.Namespace) -> int:
     else:
         find = jacobian_sparsity
         named["argnums"] = argnums
-    pattern = find(function, **named, **arguments(options.args))
+    given = arguments(options.args, options.local)
+    check_given(name, function, given)
+    pattern = find(function, **named, **given)
     m, n = pattern.shape
     kind = "Hessian" if options.hessian else "Jacobian"
     share = pattern.nnz / max(m * n, 1)
@@ -97,8 +101,29 @@ def the_function(target: str) -> tuple[str, Any]:
     return name, function
 
 
-def arguments(text: str) -> dict[str, Any]:
-    """Return the arguments that ``--args`` describes, by name."""
+def check_given(name: str, function: Any, given: dict[str, Any]) -> None:
+    """Raise UsageError unless a function can be called with the arguments given by name."""
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return
+    takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    unknown = [key for key in given if key not in parameters]
+    if unknown and not takes_any:
+        near = difflib.get_close_matches(unknown[0], parameters, 1)
+        meant = f": did you mean {near[0]}?" if near else f", but {', '.join(parameters)}"
+        raise UsageError(f"{name} has no parameter {unknown[0]}{meant}")
+    missing = [
+        p.name for p in parameters.values() if p.default is p.empty and p.name not in given
+        and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    ]
+    if missing:
+        example = ", ".join(f"{one}: float64[10]" for one in missing)
+        raise UsageError(f'{name} needs {", ".join(missing)}: write e.g. --args "{example}"')
+
+
+def arguments(text: str, values: bool = False) -> dict[str, Any]:
+    """Return the arguments that ``--args`` describes, by name: with ``values``, of what value."""
     try:
         parsed = ast.parse("{" + text + "}", mode="eval").body
     except SyntaxError:
@@ -109,6 +134,11 @@ def arguments(text: str) -> dict[str, Any]:
     for key, value in zip(parsed.keys, parsed.values, strict=True):
         if not isinstance(key, ast.Name):
             raise UsageError(f"--args {text!r}: in front of each colon stands a parameter's name")
+        if values and isinstance(value, (ast.Subscript, ast.Name)):
+            raise UsageError(
+                f"--local is at a point: write values of {key.id}, e.g. "
+                f"{key.id}: array([1.0, 0.5])"
+            )
         found[key.id] = argument(value)
     return found
 
@@ -117,6 +147,13 @@ def argument(node: ast.expr) -> Any:
     """Return the argument that an expression describes."""
     try:
         match node:
+            case ast.Subscript(value=ast.Name(id=dtype), slice=extents) if any(
+                isinstance(part, ast.Slice) for part in ast.walk(extents)
+            ):
+                raise UsageError(
+                    f"--args: {ast.unparse(node)}: a pattern is of one shape, write the extents, "
+                    f"e.g. {dtype}[10]"
+                )
             case ast.Subscript(value=ast.Name(id=dtype), slice=extents):
                 shape = ast.literal_eval(extents)
                 return np.ones(shape, np.dtype(dtype))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import ast
 import contextlib
 import importlib
@@ -73,6 +74,8 @@ def load_module(where: str) -> types.ModuleType:
 
     The file that is named is the one that is loaded, whatever other module has its name.
     """
+    if not where:
+        raise UsageError("name a module or a file, e.g. model.py")
     path = Path(where)
     file = path.resolve() if path.suffix == ".py" or path.is_file() else None
     if file is not None and not file.is_file():
@@ -94,6 +97,14 @@ def load_module(where: str) -> types.ModuleType:
     except Exception as error:
         described = f"{type(error).__name__}: {error}"
         raise ADError(f"{name} cannot be imported: {described}") from error
+
+
+def add_loads(parser: argparse.ArgumentParser) -> None:
+    """Add the option that imports modules which register rules."""
+    parser.add_argument(
+        "--load", action="append", default=[], metavar="MODULE_OR_FILE",
+        help="import this first, for the rules that it registers; may be given several times",
+    )
 
 
 def is_found_as(file: Path, name: str) -> bool:

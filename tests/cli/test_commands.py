@@ -129,6 +129,19 @@ def test_every_name_in_the_table_can_be_looked_up() -> None:
     assert [name for name in sorted(names) if function_named(name) is None] == []
 
 
+def test_rules_of_a_module_of_ones_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "rules_of_ones_own.py").write_text(
+        "from adcompiler import scalar_rule\n"
+        "def cube(x):\n    return x**3\n"
+        "scalar_rule(cube, lambda x: 3.0 * x**2)\n", encoding="utf-8",
+    )
+    assert main(["rules", "--load", str(tmp_path / "rules_of_ones_own.py"),
+                 "rules_of_ones_own.cube"]) == 0
+    assert "rules_of_ones_own.cube" in capsys.readouterr().out
+
+
 # --- cache ------------------------------------------------------------------------------------
 
 

@@ -268,6 +268,11 @@ def test_a_module_that_fails_is_refused(directory: Path) -> None:
         (["dumped_model:plain", "--argnums", "z"], "no parameter 'z'"),
         (["dumped_model:plain", "--argnums", "9"], "no argument 9"),
         (["dumped_model:plain", "--argnums", ","], "names no argument"),
+        ([""], "name a module or a file"),
+        (["dumped_model:plain", "--args", "x: float", "-o", "none/out.py"],
+         "cannot write none/out.py: No such file"),
+        (["dumped_model:plain", "--has-aux", "--mode", "forward"],
+         "--has-aux goes with --mode grad or --mode value_and_grad, not with --mode forward"),
     ],
 )
 def test_wrong_command_lines_exit_with_2(

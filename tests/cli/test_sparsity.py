@@ -83,7 +83,11 @@ def test_pictures(model, tmp_path, capsys) -> None:
     (["heat", "--args", "u: float64[2] + 1"], 2, "describes no argument"),
     (["heat", "--args", "u: float23[2]"], 2, "describes no argument"),
     (["positive", "--args", "x: float64[2]"], 1, "sparsity_model.py:27:1: the shape of the result"),
-    (["heat"], 1, "missing a required argument"),
+    (["heat"], 2, 'heat needs u: write e.g. --args "u: float64[10]"'),
+    (["scaled", "--args", "n: 2"], 2, "scaled needs y, x"),
+    (["heat", "--args", "u: float64[:]"], 2, "write the extents, e.g. float64[10]"),
+    (["heat", "--args", "u: float64[4], kk: 1.0"], 2, "has no parameter kk: did you mean k?"),
+    (["heat", "--args", "u: float64[4]", "--local"], 2, "write values of u"),
 ])
 def test_errors(model, rest, code, message, capsys) -> None:
     assert main(["sparsity", f"{model}:{rest[0]}", *rest[1:]]) == code
