@@ -31,7 +31,7 @@ from adcompiler.ir.nodes import (
     Attribute, Call, Closure, Free, Function, If, Loop, Origin, Rhs, Statement, Try, Var, With,
 )
 from adcompiler.ops.harmless import (
-    ASKING, CHANGING_FIRST, CONTEXTS, OF_WARNINGS, SETTING, is_plain_class, sets_plainly,
+    ASKING, CHANGING_FIRST, CONTEXTS, OF_WARNINGS, READING, SETTING, is_plain_class, sets_plainly,
 )
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime import store_global
@@ -158,6 +158,15 @@ class Observer(Evaluator):
             raise Stopped
         return getattr(owner, name)
 
+    def read(self, owner: Any, name: str, *default: Any) -> Any:
+        """Return what ``getattr`` gives."""
+        try:
+            return self.attribute(owner, name)
+        except AttributeError:
+            if not default:
+                raise
+            return default[0]
+
     # -- statements ----------------------------------------------------------------------------
 
     def bind(self, var: Var, value: Any, env: Env) -> None:
@@ -246,6 +255,8 @@ class Observer(Evaluator):
         if primal is not None:
             self.call(primal[0], list(primal[1]), kwargs if is_derivative(function) else {})
             raise Stopped
+        if hashable(function) and function in READING:
+            return self.read(*args)
         if isinstance(function, functools.partial):
             named = {**function.keywords, **kwargs}
             first = [*map(self.copied, function.args)]

@@ -60,6 +60,8 @@ BY_TYPES = frozenset({
     "star-arguments", "undefined-names", "unknown-callable", "unknown-calls", "unknown-writes",
 })
 """Sections of the limits of which more may be known if the values of options are."""
+BY_RUNS = BY_TYPES | {"array-writes", "iterators"}
+"""Those of which more may be known if it is observed what values are."""
 
 _compiling = threading.RLock()
 """Held while compiling: one function at a time, in whichever thread asks first."""
@@ -216,7 +218,8 @@ class Specialisations:
                 del self.options_known[next(iter(self.options_known))]
             self.options_known[known] = classes
             return found
-        if unknown and not strict_types():
+        by_runs = any(finding.anchor in BY_RUNS for finding in refused.findings)
+        if by_runs and not strict_types():
             as_observed = self.compiled_as_observed(types_, values)
             if as_observed is not None:
                 return as_observed

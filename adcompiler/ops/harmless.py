@@ -20,6 +20,7 @@ CHANGING_FIRST: frozenset[object] = frozenset({
     np.fill_diagonal, np.put_along_axis,
 })
 ASKING: frozenset[object] = frozenset({isinstance, issubclass, callable, type, id})
+READING: frozenset[object] = frozenset({getattr})
 SETTING: frozenset[object] = frozenset({setattr, delattr})
 CONTEXTS = (np.errstate, warnings.catch_warnings, contextlib.nullcontext)
 OF_WARNINGS: frozenset[object] = frozenset({
