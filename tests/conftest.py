@@ -31,8 +31,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    named = config.args_source == pytest.Config.ArgsSource.ARGS
-    if named and not hasattr(config, "workerinput"):  # workers are told what is asked for
+    if config.args_source == pytest.Config.ArgsSource.ARGS:
         config.option.thorough = True
 
 
