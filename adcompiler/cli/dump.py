@@ -16,7 +16,7 @@ from adcompiler.backends.native.alone import standing_alone
 from adcompiler.backends.native.c.module import c_alone
 from adcompiler.backends.python.printer.merge import merge
 from adcompiler.cli.target import UsageError, load_target, without_name
-from adcompiler.compile.modes import MODES, ROWS, named
+from adcompiler.compile.modes import MODES, named
 from adcompiler.compile.pipeline import Emitted, Request, stages
 from adcompiler.dispatch import Options, Specialisations
 from adcompiler.dispatch.annotations import assumptions, parse_arguments, types_of_parameters
@@ -120,9 +120,6 @@ def requests_for(function: Any, options: DumpOptions) -> list[Request]:
         wanted = replace(wanted, mode=named(options.mode))
     if options.argnums is not None:
         wanted = replace(wanted, argnums=parse_argnums(options.argnums))
-    if options.has_aux and not MODES[wanted.mode].takes_aux:
-        takes = [f"--mode {mode.name}" for mode in ROWS if mode.takes_aux]
-        raise UsageError(f"--has-aux goes with {' or '.join(takes)}, not with --mode {wanted.mode}")
     try:
         if options.has_aux:
             wanted = replace(wanted, has_aux=True)

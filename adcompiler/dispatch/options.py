@@ -24,8 +24,9 @@ class Options:
     def __post_init__(self) -> None:
         if self.mode not in MODES:
             raise ValueError(f"mode {self.mode!r} is not one of {', '.join(MODES)}")
-        if self.has_aux and MODES[self.mode].operator:
-            raise ValueError(f"has_aux is not for the mode {self.mode}")
+        if self.has_aux and not MODES[self.mode].takes_aux:
+            takes = " and ".join(name for name, mode in MODES.items() if mode.takes_aux)
+            raise ValueError(f"has_aux is not for the mode {self.mode}, but for {takes}")
         if self.backend not in BACKENDS:
             raise ValueError(f"backend {self.backend!r} is not one of {', '.join(BACKENDS)}")
 

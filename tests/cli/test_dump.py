@@ -272,7 +272,7 @@ def test_a_module_that_fails_is_refused(directory: Path) -> None:
         (["dumped_model:plain", "--args", "x: float", "-o", "none/out.py"],
          "cannot write none/out.py: No such file"),
         (["dumped_model:plain", "--has-aux", "--mode", "forward"],
-         "--has-aux goes with --mode grad or --mode value_and_grad, not with --mode forward"),
+         "has_aux is not for the mode forward, but for grad and value_and_grad"),
     ],
 )
 def test_wrong_command_lines_exit_with_2(

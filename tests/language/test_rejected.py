@@ -121,10 +121,15 @@ def uses_generator(x):
     print("ran")
 
     def squares():
-        for v in x:
-            yield v * v
+        k = 0
+        while True:
+            yield x[k] * x[k]
+            k = k + 1
 
-    return sum(squares())
+    for square in squares():
+        if square > 1.0:
+            break
+    return square
 
 
 async def coroutine(x):
