@@ -13,18 +13,21 @@ from typing import Any
 import pytest
 
 
-def one_in(every: int, params: Iterable[Any]) -> list[Any]:
-    """Return the values of a parameter, of which one in ``every`` is in the first lane."""
+def one_in(every: int, params: Iterable[Any], whole: bool = False) -> list[Any]:
+    """Return the values of a parameter, of which one in ``every`` is in the first lane.
+
+    Tuples are of several parameters, unless they are values as a ``whole``.
+    """
     return [
-        one if k % every == 0 else marked(one) for k, one in enumerate(params)
+        one if k % every == 0 else marked(one, whole) for k, one in enumerate(params)
     ]
 
 
-def marked(one: Any) -> Any:
+def marked(one: Any, whole: bool) -> Any:
     """Return a value, or a tuple of values, of parameters as one of the second lane."""
     if isinstance(one, type(pytest.param())):
         return pytest.param(*one.values, id=one.id, marks=(*one.marks, pytest.mark.thorough))
-    values = one if isinstance(one, tuple) else (one,)
+    values = one if isinstance(one, tuple) and not whole else (one,)
     return pytest.param(*values, marks=pytest.mark.thorough)
 
 

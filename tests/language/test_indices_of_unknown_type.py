@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from adcompiler import grad, hvp, jacfwd, jacobian, jvp, value_and_grad, vjp
+from tests.lanes import one_in
 
 KINDS: dict[str, Any] = {
     "ints": [0, -1, 2],
@@ -84,7 +85,7 @@ def differences(f: Callable[..., Any], indices: Any) -> np.ndarray:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("program", one_in(2, PROGRAMS), ids=lambda f: f.__name__)
 def test_every_mode(program: Callable[..., Any], kind: str) -> None:
     indices = (KINDS[kind], KINDS[kind][::-1])
     wanted = differences(program, indices)
@@ -101,7 +102,7 @@ def test_every_mode(program: Callable[..., Any], kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("program", one_in(2, PROGRAMS), ids=lambda f: f.__name__)
 def test_second_order(program: Callable[..., Any], kind: str) -> None:
     indices = (KINDS[kind], KINDS[kind][::-1])
     weights = np.array([1.0, -2.0, 0.5, 3.0])

@@ -19,6 +19,7 @@ from adcompiler.cli import main
 from adcompiler.compile.pipeline import Emitted, Request, stages
 from adcompiler.errors import Declined
 from adcompiler.typed.values import type_of
+from tests.lanes import one_in
 from tests.native import array_programs
 from tests.native.programs import PROGRAMS
 from tests.native.test_dump import MODEL, imported
@@ -58,7 +59,7 @@ def close(a: Any, b: Any) -> bool:
 
 
 @needs_compiler
-@pytest.mark.parametrize("program", ALL, ids=lambda program: program.__name__)
+@pytest.mark.parametrize("program", one_in(4, ALL), ids=lambda program: program.__name__)
 def test_the_same_as_python(program: Any, tmp_path: Path) -> None:
     args = ALL[program]
     try:
