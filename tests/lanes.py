@@ -35,7 +35,9 @@ def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Take the tests of the second lane out of ``items``, unless they are asked for."""
     if config.option.thorough:
         return
-    second = [item for item in items if item.get_closest_marker("thorough")]
+    lanes: tuple[list[pytest.Item], list[pytest.Item]] = ([], [])
+    for item in items:
+        lanes[item.get_closest_marker("thorough") is not None].append(item)
+    items[:], second = lanes
     if second:
         config.hook.pytest_deselected(items=second)
-        items[:] = [item for item in items if item not in set(second)]

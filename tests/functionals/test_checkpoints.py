@@ -367,10 +367,10 @@ def heat(x, options):
 
 
 def peak(function, *args):
-    """Return the most memory that a call takes: the least of three, as other threads take some."""
+    """Return the most memory that a call takes: the least of two, as other threads take some."""
     function(*args)
     peaks = []
-    for _ in range(3):
+    for _ in range(2):
         tracemalloc.start()
         try:
             function(*args)

@@ -124,7 +124,7 @@ def test_most_rules_take_complex_numbers():
 
 
 @MAYBE_COMPLEX
-@pytest.mark.parametrize(("rule", "calls"), one_in(2, TAKING_COMPLEX),
+@pytest.mark.parametrize(("rule", "calls"), one_in(4, TAKING_COMPLEX),
                          ids=lambda x: rule_name(x) if hasattr(x, "partials") else "")
 def test_rule_agrees_with_differences_of_real_and_imaginary_parts(rule, calls):
     rng = np.random.default_rng(0)
