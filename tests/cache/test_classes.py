@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.lanes import one_in
+
 SHAPES = '''
 from dataclasses import dataclass, field
 
@@ -37,8 +39,6 @@ MODEL = '''
 from adcompiler import grad
 from shapes import Point
 
-from tests.lanes import one_in
-
 @grad
 def f(p, t):
     q = p + Point(t) + Point(t, k=[t])
@@ -48,7 +48,6 @@ PROGRAM = '''
 import sys
 from model import f
 from shapes import Point
-from tests.lanes import one_in
 bar = f(Point(1.0), 2.0)
 print(bar.x, bar.y, bar.k)
 print("adcompiler.compile.pipeline" in sys.modules)

@@ -22,7 +22,7 @@ def programs():
 PROGRAMS = programs()
 
 
-@pytest.mark.parametrize("program", one_in(2, PROGRAMS), ids=str)
+@pytest.mark.parametrize("program", one_in(3, PROGRAMS), ids=str)
 def test_gradient(program):
     check(program)
 
