@@ -77,9 +77,12 @@ def loops_alone(request: Request, emitted: Emitted, options: DumpOptions) -> str
         if options.native == "numba":
             return standing_alone(emitted.product, emitted.unit)
         path = Path(options.output or "loops.c")
+        beside = path.with_suffix(".py")
+        if beside == path:
+            raise UsageError(f"-o {path} is where the module goes that calls it: name a .c file")
         text, stub = c_alone(emitted.product, emitted.unit, path.stem)
         if options.output:
-            path.with_suffix(".py").write_text(stub, encoding="utf-8")
+            beside.write_text(stub, encoding="utf-8")
         return text
     except Declined as declined:
         origin = declined.origin or emitted.product.functions[0].origin

@@ -123,7 +123,7 @@ def check_given(name: str, function: Any, given: dict[str, Any]) -> None:
 
 
 def arguments(text: str, values: bool = False) -> dict[str, Any]:
-    """Return the arguments that ``--args`` describes, by name: with ``values``, of what value."""
+    """Return the arguments that ``--args`` describes, by name; all must have ``values`` if said."""
     try:
         parsed = ast.parse("{" + text + "}", mode="eval").body
     except SyntaxError:

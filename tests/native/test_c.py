@@ -65,6 +65,7 @@ def test_the_same_as_python(program: Any, tmp_path: Path) -> None:
     try:
         c, stub = c_of(program, args)
     except Declined as declined:
+        assert declined.problem == "arguments are written into"
         pytest.skip(declined.problem)
     function = getattr(built(c, stub, tmp_path), f"{program.__name__}_value_and_grad")
     copies = [np.copy(arg) if isinstance(arg, np.ndarray) else arg for arg in args]
@@ -91,6 +92,18 @@ def test_the_command_writes_a_file_and_what_calls_it(tmp_path: Path) -> None:
         function(np.array([0.0, 1.0]), 2.0, 3)
     with pytest.raises(TypeError):
         function(x, 2.0, 3.5)
+
+
+def test_the_module_beside_the_file_is_not_written_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = tmp_path / "model_beside.py"
+    model.write_text(MODEL)
+    out = tmp_path / "energy.py"
+    assert main(["dump", f"{model}:energy", "--native", "c", "--args", "x: float64[:]",
+                 "-o", str(out)]) == 2
+    assert "name a .c file" in capsys.readouterr().err
+    assert not out.exists()
 
 
 def test_on_standard_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
