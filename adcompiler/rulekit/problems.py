@@ -6,9 +6,9 @@ import inspect
 import linecache
 from typing import Any
 
-from adcompiler.errors import Finding, NotFiniteError, RuleError
+from adcompiler.errors import Finding, NotFiniteError, RuleError, UncoveredError
 
-__all__ = ["NotFiniteError", "finding_at", "name_of", "rule_error"]
+__all__ = ["NotFiniteError", "UncoveredError", "finding_at", "name_of", "rule_error"]
 
 
 def rule_error(part: Any, problem: str, hint: str) -> RuleError:
