@@ -238,16 +238,16 @@ def made_again(maker: Callable[..., Any], function: Any, given: dict[str, Any]) 
 @overload
 def grad(
     function: None = None, *, argnums: Argnums = 0, has_aux: bool = False,
-    strict_primal: bool = False, backend: str = "python",
+    strict_primal: bool = False, backend: str = "python", parallel: bool = False,
 ) -> Callable[[Callable[..., Any]], Derivative]: ...
 @overload
 def grad(
     function: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False,
-    strict_primal: bool = False, backend: str = "python",
+    strict_primal: bool = False, backend: str = "python", parallel: bool = False,
 ) -> Derivative: ...
 def grad(
     function: Callable[..., Any] | None = None, argnums: Argnums = 0, *, has_aux: bool = False,
-    strict_primal: bool = False, backend: str = "python",
+    strict_primal: bool = False, backend: str = "python", parallel: bool = False,
 ) -> Any:
     """Return a function that computes the gradient of ``function``.
 
@@ -262,42 +262,44 @@ def grad(
 
     With ``backend="native"`` the code is compiled to machine loops by numba, which the extra
     ``native`` installs; what there are no such loops for is refused. ``"auto"`` keeps that in
-    Python, as it does everything where numba is missing.
+    Python, as it does everything where numba is missing. With ``parallel`` loops run in threads
+    of which the iterations are proved independent: ``explain`` tells which, and why others do not.
 
     Can be used as a decorator, with or without arguments. Raises UnsupportedError or
     MissingRuleError at the first call, before anything runs, for code that cannot be
     differentiated, and TypeError for results that are not real scalars.
     """
-    return _derivative("grad", function, argnums, has_aux, strict_primal, backend)
+    return _derivative("grad", function, argnums, has_aux, strict_primal, backend, parallel)
 
 
 @overload
 def value_and_grad(
     function: None = None, *, argnums: Argnums = 0, has_aux: bool = False,
-    strict_primal: bool = False, backend: str = "python",
+    strict_primal: bool = False, backend: str = "python", parallel: bool = False,
 ) -> Callable[[Callable[..., Any]], Derivative]: ...
 @overload
 def value_and_grad(
     function: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False,
-    strict_primal: bool = False, backend: str = "python",
+    strict_primal: bool = False, backend: str = "python", parallel: bool = False,
 ) -> Derivative: ...
 def value_and_grad(
     function: Callable[..., Any] | None = None, argnums: Argnums = 0, *, has_aux: bool = False,
-    strict_primal: bool = False, backend: str = "python",
+    strict_primal: bool = False, backend: str = "python", parallel: bool = False,
 ) -> Any:
     """Return a function that computes the value of ``function`` and its gradient, as a pair.
 
     As ``grad``; with ``has_aux`` the result is ``((value, aux), gradient)``.
     """
-    return _derivative("value_and_grad", function, argnums, has_aux, strict_primal, backend)
+    return _derivative(
+        "value_and_grad", function, argnums, has_aux, strict_primal, backend, parallel)
 
 
 def _derivative(
     mode: str, function: Callable[..., Any] | None, argnums: Argnums, has_aux: bool,
-    strict_primal: bool, backend: str,
+    strict_primal: bool, backend: str, parallel: bool,
 ) -> Any:
     argnums = tuple(argnums) if isinstance(argnums, list) else argnums
-    options = Options(mode, argnums, has_aux, strict_primal, backend=backend)
+    options = Options(mode, argnums, has_aux, strict_primal, backend=backend, parallel=parallel)
     if function is None:
         return lambda f: Derivative(f, options)
     return Derivative(function, options)

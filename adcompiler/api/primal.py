@@ -9,20 +9,22 @@ from adcompiler.api.grad import Derivative
 from adcompiler.dispatch import Options
 
 
-def compiled(function: Callable[..., Any] | None = None, *, backend: str = "native") -> Any:
+def compiled(
+    function: Callable[..., Any] | None = None, *, backend: str = "native", parallel: bool = False
+) -> Any:
     """Return ``function`` compiled for the types of the arguments of each call.
 
     It takes the same arguments and returns the same. ``backend`` is that of ``grad``: native loops,
-    or with ``"python"`` the function as it is specialised. Derivatives of the result are those of
-    ``function``.
+    or with ``"python"`` the function as it is specialised; so is ``parallel``. Derivatives of the
+    result are those of ``function``.
 
     Can be used as a decorator, with or without arguments. Raises UnsupportedError at the first
     call, before anything runs, for what cannot be compiled, such as a function that writes into
     its arguments.
     """
     if function is None:
-        return lambda f: compiled(f, backend=backend)
-    return Derivative(function, Options("primal", (), backend=backend))
+        return lambda f: compiled(f, backend=backend, parallel=parallel)
+    return Derivative(function, Options("primal", (), backend=backend, parallel=parallel))
 
 
 __all__ = ["compiled"]

@@ -57,7 +57,8 @@ class Request:
     ``constant``, what they decide alone is computed by a function of its own. With ``each`` the
     backend's code takes many tangents, and computes for one after the other what Python's does.
     With ``parameters`` the emitted function is called as the user's is (keywords, defaults, stars).
-    ``backend`` names what runs it: see ``compile/backends.py``.
+    ``backend`` names what runs it: see ``compile/backends.py``; with ``parallel`` in threads, where
+    that is proved to make no difference.
     ``budget`` is what compiling may cost; ``observed`` what values were in a run.
     """
 
@@ -77,6 +78,7 @@ class Request:
     debug: bool = False
     backend: str = "python"
     each: bool = False
+    parallel: bool = False
     budget: Budget = field(default_factory=Budget.from_environment, compare=False)
     observed: Observed | None = field(default=None, compare=False)
 
@@ -86,7 +88,7 @@ class Request:
             root=self.function, assume_equal_shapes=self.assume_equal_shapes,
             settings=Settings(
                 self.strict_primal, self.debug, derive, chosen, self.budget,
-                BACKENDS[self.backend].write is not None, self.observed,
+                BACKENDS[self.backend].write is not None, self.observed, self.parallel,
             ),
         )
 
@@ -211,7 +213,7 @@ def with_backend(
         raise UnsupportedError([(origin or product.functions[0].origin).finding(
             nothing + declined.problem, declined.hint or backend.instead, "native",
         )]) from None
-    return text, (entry, backend.doc)
+    return text, (entry, "; ".join([backend.doc, *unit.said]))
 
 
 def verified(functions: list[Function], unit: Unit | None = None) -> list[Function]:

@@ -20,6 +20,7 @@ class Options:
     batched: bool = False
     constant: bool = False
     backend: str = "python"
+    parallel: bool = False
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
@@ -29,6 +30,8 @@ class Options:
             raise ValueError(f"has_aux is not for the mode {self.mode}, but for {takes}")
         if self.backend not in BACKENDS:
             raise ValueError(f"backend {self.backend!r} is not one of {', '.join(BACKENDS)}")
+        if self.parallel and BACKENDS[self.backend].write is None:
+            raise ValueError('parallel=True is for backend="native" or "auto"')
 
 
 def debugging() -> bool:
@@ -41,6 +44,7 @@ def strict_types() -> bool:
     return os.environ.get("ADCOMPILER_STRICT_TYPES", "0") not in ("", "0")
 
 
-def backend_key(backend: str) -> tuple[str, ...]:
+def backend_key(backend: str, parallel: bool = False) -> tuple[str, ...]:
     """Return what tells code of a backend from that of others."""
-    return () if backend == "python" else (backend, BACKENDS[backend].state())
+    threads = ("parallel",) if parallel else ()
+    return () if backend == "python" else (backend, BACKENDS[backend].state(), *threads)

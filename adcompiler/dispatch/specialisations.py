@@ -315,7 +315,8 @@ class Specialisations:
         request = (
             self.options.mode, self.wrt, self.parts, self.options.has_aux, self.single,
             equal_shapes, same, self.options.strict_primal, self.options.batched,
-            self.options.constant, debugging(), *backend_key(self.options.backend),
+            self.options.constant, debugging(),
+            *backend_key(self.options.backend, self.options.parallel),
             *texts,
         )
         key = primary_key(self.target.function, request)
@@ -350,7 +351,8 @@ class Specialisations:
             self.target.function, types_, self.wrt, self.options.mode, self.options.has_aux,
             self.single, equal_shapes, parts=self.parts, same=same, batched=self.options.batched,
             constant=self.options.constant, strict_primal=self.options.strict_primal,
-            debug=debugging(), backend=self.options.backend, observed=observed,
+            debug=debugging(), backend=self.options.backend,
+            parallel=self.options.parallel, observed=observed,
         ))
         unit = emitted.unit
         values = {name: value for name, (value, _) in emitted.bound.items()}

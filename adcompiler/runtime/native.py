@@ -32,6 +32,25 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
     Without a compiler it is the function itself, which gives the same, slowly.
     """
+    return made(function)
+
+
+def in_parallel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``function`` compiled as ``compiled`` does, with loops over ``prange`` in threads."""
+    return made(function, parallel=True)
+
+
+def parallel_range() -> Any:
+    """Return the ``range`` of loops that run in threads."""
+    if not has_compiler():
+        return range
+    import numba
+
+    return numba.prange
+
+
+def made(function: Callable[..., Any], parallel: bool = False) -> Callable[..., Any]:
+    """Return a function compiled by numba, at its first call."""
     if not has_compiler():
         ignoring: Callable[..., Any] = np.errstate(all="ignore")(function)
         return ignoring
@@ -41,10 +60,11 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     if os.path.exists(file):
         name_module(function, f"adcompiler_loops_{Path(file).stem}")
         with contextlib.suppress(RuntimeError):  # there is no directory that may be written
-            kept: Callable[..., Any] = numba.njit(error_model="numpy", cache=True)(function)
+            kept: Callable[..., Any] = numba.njit(
+                error_model="numpy", cache=True, parallel=parallel)(function)
             return kept
-    made: Callable[..., Any] = numba.njit(error_model="numpy")(function)
-    return made
+    alone: Callable[..., Any] = numba.njit(error_model="numpy", parallel=parallel)(function)
+    return alone
 
 
 def name_module(function: Any, name: str) -> None:

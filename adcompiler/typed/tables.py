@@ -31,7 +31,8 @@ class Settings:
     ``derive`` compiles a derivative that the code asks for. At the places in ``chosen`` a variable
     that is one of two arrays is kept apart which, and a ``try`` is specialised in parts.
     ``reads_again`` says that reading an element of an array costs less than keeping it;
-    ``observed`` what values were in a run, for those of which no type can be told.
+    ``observed`` what values were in a run, for those of which no type can be told; with
+    ``parallel`` a backend spreads independent loops over threads.
     """
 
     strict_primal: bool = False
@@ -41,6 +42,7 @@ class Settings:
     budget: Budget = field(default_factory=Budget.from_environment)
     reads_again: bool = False
     observed: Observed | None = None
+    parallel: bool = False
 
 
 @dataclass(eq=False)

@@ -17,11 +17,12 @@ class Unit(Shapes):
     """What is known of variables, and a table for each part of the compiler that notes something.
 
     ``root`` is the Python function being compiled, from which paths start. ``deferred`` says that
-    the sweep runs some time after the forward pass.
+    the sweep runs some time after the forward pass; ``said`` is what a backend has ``explain`` say.
     """
 
     root: Any = None
     settings: Settings = field(default_factory=Settings)
+    said: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     deferred: bool = False
     relied: Reliance = field(default_factory=Reliance)

@@ -143,6 +143,24 @@ def matrix_product(a, b):
                 product[i, j] += factor * b[k, j]
     return product
 '''
+BLOCK_COUNT = '''
+@compiled
+def block_count(count, numbers):
+    """Return in how many blocks a loop runs, each of which has so many numbers of its own."""
+    return min(count, 64, max(1, 4194304 // max(numbers, 1)))
+'''
+BLOCK_BOUNDS = '''
+@compiled
+def block_bounds(start, stop, count):
+    """Return where each of `count` blocks of about one size begins, and where it ends."""
+    bounds = np.empty((count, 2), np.int64)
+    at = start
+    for block in range(count):
+        bounds[block, 0] = at
+        at += (stop - start) // count + (block < (stop - start) % count)
+        bounds[block, 1] = at
+    return bounds
+'''
 ASCENDING = '''
 @compiled
 def ascending(values):
@@ -174,7 +192,8 @@ TEXTS = {
     "min_along": EXTREMES.format(name="min", sign="<"),
     "place_of_max_along": PLACES.format(name="max", sign=">"),
     "place_of_min_along": PLACES.format(name="min", sign="<"),
-    "matrix_product": MATRIX_PRODUCT, "ascending": ASCENDING,
+    "matrix_product": MATRIX_PRODUCT, "ascending": ASCENDING, "block_count": BLOCK_COUNT,
+    "block_bounds": BLOCK_BOUNDS,
 }
 """The text of each helper."""
 CALLS = {

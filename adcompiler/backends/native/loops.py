@@ -238,9 +238,42 @@ class Forever:
     body: Body
 
 
+@dataclass(frozen=True, slots=True)
+class BlockFunction:
+    """A function of some iterations of a loop: those from ``first`` to before ``last``.
+
+    It takes ``parameters`` beside these, and returns whether it came to the end, then ``sums``.
+    """
+
+    name: str
+    place: str
+    first: str
+    last: str
+    parameters: tuple[str, ...]
+    body: Body
+    sums: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Runs a loop from ``start`` to before ``stop`` in ``blocks`` of iterations, at the same time.
+
+    ``ended`` is a buffer that tells of each block whether it came to the end, ``terms`` are those
+    of its sums; ``parts`` tells where a block has a buffer of its own for one that is added to.
+    """
+
+    function: BlockFunction
+    start: Expr
+    stop: Expr
+    blocks: str
+    ended: str
+    terms: tuple[str, ...]
+    parts: tuple[tuple[str, str], ...]
+
+
 Row = (
     Assign | Bind | Make | Part | View | Turn | Store | Use | Reserve | Leave | Break | Note
-    | When | For | Forever
+    | When | For | Forever | Spread
 )
 
 
@@ -321,3 +354,5 @@ def rows_of(body: Body) -> Iterator[Row]:
                 yield from rows_of(orelse)
             case For(body=inner) | Forever(inner):
                 yield from rows_of(inner)
+            case Spread(function):
+                yield from rows_of(function.body)

@@ -10,7 +10,9 @@ from dataclasses import replace
 
 from adcompiler.analyses.purity import Purity
 from adcompiler.backends.native.printer import printed
-from adcompiler.backends.native.product import HEAD, called, check_names, leaves, lowered
+from adcompiler.backends.native.product import (
+    HEAD, called, check_names, leaves, lowered, parallel_head,
+)
 from adcompiler.backends.native.values import Declined
 from adcompiler.optimise.dead_code import dead_code
 from adcompiler.products.product import Product
@@ -41,7 +43,8 @@ def with_native_pair(text: str, product: Product, unit: Unit) -> tuple[str, str]
     one = "," if len(names) == 1 else ""
     kept = f"Arguments(own(({listed}{one})))"
     again = [f"value, saved = {augmented.name}({listed})", f"return {pullback.name}(saved, {seed})"]
-    added = printed(first, f"Compute the value of `{base}`, or return False first.")
+    added = parallel_head(first, second)
+    added += printed(first, f"Compute the value of `{base}`, or return False first.")
     added += printed(second, "Compute the value and pull a cotangent of it back, or return False.",
                      printed_before=first)
     added += f'''

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from adcompiler.backends.native.helpers import TEXTS, with_called
 from adcompiler.backends.native.loops import (
-    BOOL, FLOAT, INT, Apply, Assign, Binary, Bind, Body, Break, Choose, Element, Ends, Expr, Extent,
-    Flat, For, Forever, Leave, LoopFunction, Make, Name, Note, Number, Output, Part, Place, Reserve,
-    Row, Store, Turn, Unary, Use, View, When, rows_of,
+    BOOL, FLOAT, INT, Apply, Assign, Binary, Bind, Body, Break, Choose, Element, Ends,
+    Expr, Extent, Flat, For, Forever, Leave, LoopFunction, Make, Name, Note, Number, Output, Part,
+    Place, Reserve, Row, Spread, Store, Turn, Unary, Use, View, When, rows_of,
 )
 
 DTYPES = {FLOAT: "np.float64", INT: "np.int64", BOOL: "np.bool_"}
@@ -25,6 +25,7 @@ def helpers_of(function: LoopFunction | None) -> list[str]:
     """Return the names of the helpers that loops call, in the order of their definitions."""
     rows = [] if function is None else list(rows_of(function.body))
     called = {row.helper for row in rows if isinstance(row, Use)}
+    called |= {"block_bounds"} if any(isinstance(row, Spread) for row in rows) else set()
     called |= {"reserved"} if any(isinstance(row, Reserve) for row in rows) else set()
     return with_called(called)
 
@@ -41,7 +42,53 @@ def printed(
     ends = ", ".join(["True", *(result(output) for output in function.outputs)])
     head = ["", "", "@compiled", f"def {function.name}({names}):", f'    """{doc}"""']
     text = "\n".join([*head, *lines, f"    return {ends}", ""])
-    return helpers + text
+    return helpers + "".join(map(blocks, spread_in(function))) + text
+
+
+def spread_in(function: LoopFunction | None) -> list[Spread]:
+    """Return the loops of a function that are spread over threads."""
+    rows = [] if function is None else rows_of(function.body)
+    return [row for row in rows if isinstance(row, Spread)]
+
+
+def blocks(row: Spread) -> str:
+    """Return the text of the functions of a block of iterations, and of all blocks."""
+    function, name = row.function, row.function.name
+    given = "".join(f", {parameter}" for parameter in function.parameters)
+    zeros = ", ".join(["False", *(nothing(Output("", dtype)) for _, dtype in function.sums)])
+    sums = ", ".join(["True", *(sum_ for sum_, _ in function.sums)])
+    lines = "\n".join(body(function.body, 1, zeros))
+    parts = "".join(f", {part}" for _, part in row.parts)
+    taken = {*function.parameters, row.ended, *row.terms, *(part for _, part in row.parts)}
+    bounds, count, block = (free_of(one, taken) for one in ("bounds", "count", "block"))
+    own = {buffer: f"{part}[{block}]" for buffer, part in row.parts}
+    results = ", ".join(f"{one}[{block}]" for one in (row.ended, *row.terms))
+    filled = ", ".join([bounds, count, row.ended, *row.terms])
+    passed = "".join(f", {own.get(parameter, parameter)}" for parameter in function.parameters)
+    shared = "".join(f", {one}" for one in function.parameters if one not in own)
+    return f'''
+
+@compiled
+def {name}({function.first}, {function.last}{given}):
+    """Run the loop of {function.place} from `{function.first}` to before `{function.last}`."""
+{lines}
+    return {sums}
+
+
+@in_parallel
+def {name}s({filled}{parts}{shared}):
+    """Run `{count}` blocks of iterations, of about one size, each in some thread."""
+    for {block} in prange({count}):
+        {results} = {name}(
+            {bounds}[{block}, 0], {bounds}[{block}, 1]{passed})
+'''
+
+
+def free_of(name: str, taken: set[str]) -> str:
+    """Return a name that is not taken."""
+    while name in taken:
+        name += "_"
+    return name
 
 
 def unset(outputs: tuple[Output, ...]) -> Iterator[str]:
@@ -132,6 +179,12 @@ def statement(row: Row, depth: int, given_up: str) -> Iterator[str]:
         case Forever(inner):
             yield f"{pad}while True:"
             yield from body(inner, depth + 1, given_up)
+        case Spread(function, start, stop):
+            own = dict(row.parts)
+            bounds = f"block_bounds({expression(start)}, {expression(stop)}, {row.blocks})"
+            given = [bounds, row.blocks, row.ended, *row.terms,
+                     *own.values(), *(one for one in function.parameters if one not in own)]
+            yield f"{pad}{function.name}s({', '.join(given)})"
 
 
 def argument(arg: Expr | Flat | str) -> str:
@@ -190,7 +243,7 @@ def make(row: Make) -> str:
     dtype = "" if row.dtype == FLOAT else f", {DTYPES[row.dtype]}"
     if row.fill is None:
         return f"{row.name} = np.empty({shape}{dtype})"
-    if row.fill == Number(0.0):
+    if row.fill == Number(0.0) and number(row.fill.value)[1] == ATOM:
         return f"{row.name} = np.zeros({shape}{dtype})"
     return f"{row.name} = np.full({shape}, {expression(row.fill)}{dtype})"
 

@@ -11,7 +11,8 @@ from adcompiler.backends.native.loops import (
     Parameter, View,
 )
 from adcompiler.backends.native.lowering import Lowering
-from adcompiler.backends.native.printer import DTYPES, printed
+from adcompiler.backends.native.parallel import spread
+from adcompiler.backends.native.printer import DTYPES, printed, spread_in
 from adcompiler.backends.native.rooms import with_room
 from adcompiler.backends.native.values import (
     LENGTH, WIDE, Buffer, Declined, Kept, Num, Rows, Several, Slot,
@@ -30,6 +31,8 @@ CLASSES = {
 IMPORTED = (
     "Arguments", "are_floats", "compiled", "fits", "may_overlap", "refusals", "stays_in_python",
 )
+IN_THREADS = ("in_parallel", "parallel_range", "prange")
+"""What modules with loops in threads have beside that."""
 HEAD = f"""import math
 
 import numpy as np
@@ -51,14 +54,15 @@ def with_native(text: str, product: Product, unit: Unit) -> tuple[str, str]:
     loops = lowered(product.functions, unit)
     names = [param.var.name for param in function.params]
     check_names(names, {function.name, loops.name}, function)
-    added = printed(loops, f"Compute `{function.name}`; return False first where Python has to.")
+    added = parallel_head(loops)
+    added += printed(loops, f"Compute `{function.name}`; return False first where Python has to.")
     added += caller(function.name, loops, names, names[len(names) - product.tangents :])
     return f"{text.rstrip()}\n\n\n{HEAD}{added}", f"{function.name}_native"
 
 
 def check_names(names: Sequence[str], taken: set[str], function: Function) -> None:
     """Refuse names of arguments that the text of the loops uses itself."""
-    taken = {*taken, "done", "np", "float", "int", "bool", "list", "zip", *IMPORTED}
+    taken = {*taken, "done", "np", "float", "int", "bool", "list", "zip", *IMPORTED, *IN_THREADS}
     if len(set(names)) < len(names) or taken & set(names):
         raise Declined("an argument has a name that the loops need", function.origin)
 
@@ -107,8 +111,24 @@ def lowered(
     made, filled = with_room(opening, rows)
     rows.rows[:] = made + filled
     form = forms[0] if len(forms) == 1 else forms
-    return LoopFunction(name or f"{function.name}_loops", tuple(parameters), rows, tuple(outputs),
-                        form, tuple(low.told_apart))
+    loops = LoopFunction(name or f"{function.name}_loops", tuple(parameters), rows, tuple(outputs),
+                         form, tuple(low.told_apart))
+    return in_threads(loops, low) if unit.settings.parallel else loops
+
+
+def in_threads(loops: LoopFunction, low: Lowering) -> LoopFunction:
+    """Return loops with those spread over threads that are independent, as ``explain`` tells."""
+    found, said = spread(low.w, loops)
+    low.unit.said += [text for text in said if text not in low.unit.said]
+    return found
+
+
+def parallel_head(*loops: LoopFunction) -> str:
+    """Return what is written in front of loops of which some run in threads."""
+    if not any(map(spread_in, loops)):
+        return ""
+    return ("from adcompiler.runtime.native import in_parallel, parallel_range\n\n"
+            "prange = parallel_range()\n")
 
 
 def limits(parameters: Sequence[Parameter]) -> list[Leave]:

@@ -17,8 +17,8 @@ from adcompiler.backends.native.values import (
 )
 
 RESERVED = frozenset({
-    "range", "float", "int", "max", "len", "math", "np", "compiled", *TEXTS,
-    "stays_in_python",
+    "range", "float", "int", "max", "min", "len", "math", "np", "compiled", *TEXTS,
+    "stays_in_python", "in_parallel", "prange",
 })
 ZERO, ONE = Number(0), Number(1)
 

@@ -1,0 +1,277 @@
+"""``parallel=True``: loops run in blocks at the same time where no order can be told apart."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from adcompiler import compiled, grad, value_and_grad, vjp
+from adcompiler.backends.native import parallel
+from adcompiler.errors import UnsupportedError
+from tests.native import array_programs, list_programs, programs
+from tests.native.test_backends_agree import outcome, watched
+from tests.native.test_random_loops import Maker
+from tests.properties.values import load
+
+PROGRAMS = array_programs.PROGRAMS | list_programs.PROGRAMS | programs.PROGRAMS
+
+
+@pytest.fixture(autouse=True)
+def plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run loops as the Python text that they are."""
+    monkeypatch.setenv("ADCOMPILER_NATIVE", "plain")
+    monkeypatch.setenv("ADCOMPILER_CACHE_DIR", "off")
+
+
+def in_any_order(derivative: Any, seed: int, *args: Any) -> list[Any]:
+    """Make each iteration a block, and run blocks in any order; return what ``watched`` does."""
+    module = derivative.compiled_for(*args).__globals__
+    order = random.Random(seed)
+    module["block_count"] = lambda count, numbers: count
+    module["prange"] = lambda count: order.sample(range(count), count)
+    return watched(derivative, *args)
+
+
+def close(a: Any, b: Any) -> bool:
+    """Say whether results are the same but for rounding."""
+    if isinstance(a, (tuple, list)):
+        return type(a) is type(b) and len(a) == len(b) and all(map(close, a, b))
+    if isinstance(a, str | type) or isinstance(b, str | type):
+        return bool(a == b)
+    return np.shape(a) == np.shape(b) and np.allclose(a, b, 1e-11, 1e-11, equal_nan=True)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_any_order_of_iterations_gives_the_same(
+    program: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parallel, "is_worth_it", lambda loop: True)
+    args = PROGRAMS[program]
+    threads = value_and_grad(program, backend="native", parallel=True)
+    expected = value_and_grad(program)(*args)
+    came = in_any_order(threads, 1, *args)
+    assert close(threads(*args), expected)
+    assert came == [True]
+
+
+@pytest.mark.parametrize("first", [0, 40])
+def test_any_order_in_random_programs(first: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel, "is_worth_it", lambda loop: True)
+    found = [spread_at_random(seed) for seed in range(first, first + 20)]
+    assert found.count(True) >= 2
+
+
+def spread_at_random(seed: int) -> bool:
+    """Check one program; say whether a loop of it was spread, and ran."""
+    function = load(Maker(seed).source())
+    rng = np.random.default_rng(seed)
+    args = rng.normal(size=4), rng.normal(size=(4, 4))
+    serial = value_and_grad(function, argnums=(0, 1), backend="native")
+    threads = value_and_grad(function, argnums=(0, 1), backend="native", parallel=True)
+    try:
+        expected = outcome(serial, *args)
+    except UnsupportedError:
+        return False
+    came = in_any_order(threads, seed, *args)
+    got = outcome(threads, *args)
+    large = isinstance(expected[0], float) and not abs(expected[0]) < 1e8
+    assert close(got, expected) or large, Maker(seed).source()
+    return came == [True] and "in parallel" in threads.explain(*args).backend
+
+
+# -- what is spread, and what is not -------------------------------------------------------------
+
+
+def samples(x, n):
+    total = 0.0
+    for i in range(len(x)):
+        y = x[i]
+        for _ in range(n):
+            y = math.sin(y) * x[i]
+        total += y
+    return total
+
+
+def pairs(x):
+    energy = 0.0
+    for i in range(len(x)):
+        for j in range(len(x)):
+            if i != j:
+                energy += 1.0 / math.sqrt((x[i] - x[j]) ** 2 + 0.1)
+    return energy
+
+
+def rows(a):
+    out = np.zeros_like(a)
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            out[i, j] = math.exp(-a[i, j]) * a[i, 0]
+    return np.sum(out * out)
+
+
+def carried(x):
+    y = 0.5
+    for i in range(len(x)):
+        y = math.sin(y + x[i])
+    return y
+
+
+def neighbours(x):
+    out = np.zeros_like(x)
+    for i in range(1, len(x)):
+        out[i] = math.sin(x[i]) + out[i - 1]
+    return np.sum(out)
+
+
+def scattered(x, index):
+    out = np.zeros_like(x)
+    for i in range(len(index)):
+        out[index[i]] = math.sin(x[i])
+    return np.sum(out)
+
+
+def steps(x, n):
+    for _ in range(n):
+        y = np.zeros_like(x)
+        for i in range(1, len(x) - 1):
+            for k in (-1, 1):
+                y[i] += math.tanh(x[i + k] - x[i])
+        x = x + 0.1 * y
+    return np.sum(x * x)
+
+
+def early(x, most):
+    total = 0.0
+    for i in range(len(x)):
+        total += math.exp(x[i])
+        if total > most:
+            break
+    return total
+
+
+X = np.linspace(0.3, 1.7, 9)
+A = np.linspace(-0.5, 0.5, 12).reshape(4, 3)
+
+
+@pytest.mark.parametrize(("program", "args", "forward", "backward"), [
+    (samples, (X, 4), True, True), (pairs, (X,), True, True), (rows, (A,), True, True),
+    (carried, (X,), False, False), (neighbours, (X,), False, False),
+    (scattered, (X, np.array([1, 3, 3])), False, False), (early, (X, 5.0), False, False),
+])
+def test_loops_are_spread_that_are_independent(
+    program: Any, args: Any, forward: bool, backward: bool
+) -> None:
+    threads = value_and_grad(program, backend="native", parallel=True)
+    said = threads.explain(*args).backend
+    head, *found = said.split("; ")
+    assert head == "native loops"
+    assert any(" in parallel" in one and "reverse" not in one for one in found) == forward
+    came = in_any_order(threads, 3, *args)
+    assert close(threads(*args), value_and_grad(program)(*args))
+    assert came == [True]
+    text = threads.source_for(*args)
+    assert ("in prange" in text) == (forward or backward)
+
+
+def reasons(program: Any, *args: Any) -> list[str]:
+    """Return why loops run one by one."""
+    said = compiled(program, parallel=True).explain(*args).backend.split("; ")
+    return [one.partition(", as ")[2] for one in said if "one by one" in one]
+
+
+def test_explain_says_why_a_loop_is_not_spread() -> None:
+    assert reasons(carried, X) == ["`y` of one iteration is read by others"]
+    assert reasons(early, X, 5.0) == ["it may end early"]
+    (said,) = reasons(scattered, X, np.array([1]))
+    assert said.startswith("iterations write into the same elements of `out`")
+    (said,) = reasons(neighbours, X)
+    assert said.startswith("iterations write into the same elements of `out`")
+
+
+def test_a_loop_within_one_that_is_not_independent_is_spread() -> None:
+    said = compiled(steps, parallel=True).explain(X, 3).backend
+    assert "one by one" in said and "in parallel" in said
+    threads = value_and_grad(steps, backend="native", parallel=True)
+    came = in_any_order(threads, 5, X, 3)
+    assert close(threads(X, 3), value_and_grad(steps)(X, 3))
+    assert came == [True]
+
+
+def test_a_sum_of_one_block_is_the_serial_sum(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = value_and_grad(pairs, backend="native", parallel=True)
+    threads.compiled_for(X).__globals__["block_count"] = lambda count, numbers: min(count, 1)
+    value, gradient = threads(X)
+    expected, other = value_and_grad(pairs, backend="native")(X)
+    assert value == expected
+    assert gradient.tobytes() == other.tobytes()
+
+
+def test_no_iteration_at_all() -> None:
+    none = np.zeros(0)
+    assert close(value_and_grad(pairs, backend="native", parallel=True)(none), (0.0, none))
+
+
+def test_an_exception_in_the_middle_is_pythons() -> None:
+    def checked(x):
+        total = 0.0
+        for i in range(len(x)):
+            if x[i] < 0.0:
+                raise ValueError(f"negative at {i}")
+            total += math.sqrt(x[i])
+        return total
+
+    threads = grad(checked, backend="native", parallel=True)
+    for at in (5, 2):  # the first of them is raised, whatever block came to it
+        X_ = X.copy()
+        X_[[at, 7]] = -1.0
+        with pytest.raises(ValueError, match=f"negative at {at}"):
+            threads(X_)
+
+
+def test_a_function_that_divides_by_zero_in_one_iteration() -> None:
+    def ratios(x):
+        total = 0.0
+        for i in range(len(x)):
+            total += math.sin(x[i]) / (x[i] - 1.0)
+        return total
+
+    with np.errstate(all="ignore"):
+        x = np.array([0.5, 1.0, 2.0])
+        expected = outcome(value_and_grad(ratios), x)
+        assert close(outcome(value_and_grad(ratios, backend="native", parallel=True), x), expected)
+
+
+def test_pullbacks_and_functions_without_derivatives() -> None:
+    fast = compiled(rows, parallel=True)
+    assert close(fast(A), rows(A))
+    value, pullback = vjp(fast, A)
+    assert close(value, rows(A))
+    assert close(pullback(1.0)[0], grad(rows)(A))
+
+
+def test_parallel_is_for_loops() -> None:
+    with pytest.raises(ValueError, match='parallel=True is for backend="native"'):
+        grad(samples, parallel=True)
+
+
+def test_threads_give_the_same_bits_however_many_there_are(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numba = pytest.importorskip("numba")
+    monkeypatch.delenv("ADCOMPILER_NATIVE")
+    threads = value_and_grad(pairs, backend="native", parallel=True)
+    x = np.random.default_rng(0).normal(size=70)
+    came = watched(threads, x)
+    most = numba.get_num_threads()
+    found = []
+    for count in (1, most, most):
+        numba.set_num_threads(count)
+        value, gradient = threads(x)
+        found.append((value, gradient.tobytes()))
+    assert len(set(found)) == 1
+    assert came == [True] * 3
+    assert close((value, gradient), value_and_grad(pairs)(x))
