@@ -22,6 +22,9 @@ from adcompiler.errors import ADError, Finding, TooLargeError
 
 T = TypeVar("T")
 
+_until: contextvars.ContextVar[float] = contextvars.ContextVar("_until", default=math.inf)
+"""When the time of several tries is over."""
+
 STATEMENTS, SECONDS = 200_000, 120.0
 VARIABLE = "ADCOMPILER_BUDGET"
 CHECKED_EVERY = 64
@@ -64,7 +67,9 @@ class Budget:
                 f"{VARIABLE}={text!r} is not `statements` or `statements,seconds`: positive "
                 "numbers, or inf for no bound"
             )
-        return cls(*numbers)
+        budget = cls(*numbers)
+        budget.seconds = min(budget.seconds, _until.get() - time.monotonic())
+        return budget
 
     def spend(self, here: Site, sites: Sequence[Site]) -> None:
         """Count one statement at ``here``, reached by the calls at ``sites``, outermost first.
@@ -109,6 +114,16 @@ class Budget:
     def spent_on(self, site: Site) -> int:
         """Return how many statements the call at ``site`` has led to."""
         return self.spent_for.get(id(site), (site, 0))[1]
+
+
+@contextmanager
+def together() -> Iterator[None]:
+    """Let all that is compiled meanwhile take the seconds of one compile, not each of them."""
+    ends = _until.set(min(_until.get(), time.monotonic() + Budget.from_environment().seconds))
+    try:
+        yield
+    finally:
+        _until.reset(ends)
 
 
 # -- depth -----------------------------------------------------------------------------------------

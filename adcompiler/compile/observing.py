@@ -28,17 +28,19 @@ from adcompiler.frontend.scope import MISSING, Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.evaluate import Env, Evaluator, arguments
 from adcompiler.ir.nodes import (
-    Attribute, Call, Closure, Free, Function, If, Loop, Origin, Rhs, Statement, Try, Var, With,
+    Attribute, Call, Closure, Free, Function, If, Origin, Rhs, Statement, Try, Var, With,
 )
 from adcompiler.ops.harmless import (
-    ASKING, CHANGING_FIRST, CONTEXTS, OF_WARNINGS, READING, SETTING, is_plain_class, sets_plainly,
+    ASKING, CHANGING_FIRST, CONTEXTS, LOOKING, OF_WARNINGS, READING, SETTING, is_plain_class,
+    sets_plainly,
 )
 from adcompiler.ops.registry import REGISTRY, hashable
-from adcompiler.runtime import store_global
+from adcompiler.runtime import generated, store_global
 from adcompiler.specialise.calls.libraries import is_runtime, may_be_tried, stays_whole
+from adcompiler.specialise.calls.operator_methods import runs_over
 from adcompiler.typed.derivatives import MAKERS, is_derivative
 from adcompiler.typed.observed import Observed, places
-from adcompiler.typed.values import type_of
+from adcompiler.typed.values import by_numba_vectorize, type_of
 
 MAX_STATEMENTS = 200_000
 """The number of statements after which a run ends: an interpreter is slow."""
@@ -50,7 +52,7 @@ OWN_CLASSES = (
 """Classes whose methods do nothing but give a value, or change the value that they are of."""
 ELSEWHERE = frozenset({"tofile", "dump"})
 IMPORTS = frozenset({imported_module, importlib.import_module})
-KEPT_WHOLE = OF_WARNINGS | IMPORTS
+KEPT_WHOLE = OF_WARNINGS | IMPORTS | LOOKING
 FUNCTIONS = (python_types.FunctionType,)
 LOOKING_UP = (type(object.__getattribute__),)
 DESCRIPTORS = (
@@ -206,11 +208,14 @@ class Observer(Evaluator):
             raise error
         return super().handled(error, node, env)
 
-    def loop(self, node: Loop, env: Env) -> None:
-        for iterable in node.iterables:
-            if not safe_to_run_over(self.atom(iterable, env)):
-                raise Stopped
-        super().loop(node, env)
+    def rows(self, value: Any) -> Any:
+        """Return what a loop runs over; ``__iter__`` that is written in Python is run by its text.
+        """
+        method = getattr(type(value), "__iter__", None)
+        found = self.call(method, [value], {}) if isinstance(method, FUNCTIONS) else value
+        if not safe_to_run_over(found):
+            raise Stopped
+        return found
 
     def rhs(self, rhs: Rhs, env: Env) -> Any:
         match rhs:
@@ -257,6 +262,8 @@ class Observer(Evaluator):
             raise Stopped
         if hashable(function) and function in READING:
             return self.read(*args)
+        if function is generated:
+            return generated(self.rows(args[0]))
         if isinstance(function, functools.partial):
             named = {**function.keywords, **kwargs}
             first = [*map(self.copied, function.args)]
@@ -271,12 +278,17 @@ class Observer(Evaluator):
             definition = self.text_of(function)
             with self.called_here():
                 return self.opened(function, definition, self.bound(function, args, kwargs))
+        if runs_over(function):
+            args = [arg if safe_to_run_over(arg) else self.rows(arg) for arg in args]
         if is_plain_class(function) and function not in KEPT_WHOLE:
             made = object.__new__(function)
             self.call(function.__init__, [made, *args], kwargs)
             return made
         if not self.may_call(function, [*args, *kwargs.values()]):
-            raise Stopped
+            wrapped = getattr(function, "__wrapped__", None)
+            if isinstance(function, FUNCTIONS) or not isinstance(wrapped, FUNCTIONS):
+                raise Stopped
+            return self.call(wrapped, args, kwargs)
         return function(*args, **kwargs)
 
     @staticmethod
@@ -324,6 +336,8 @@ class Observer(Evaluator):
             return isinstance(owner, OWN_CLASSES) and name not in ELSEWHERE
         if not hashable(function):
             return False
+        if by_numba_vectorize(function):
+            return True
         if function in CHANGING_FIRST:
             return True
         if isinstance(function, type) and issubclass(function, BaseException):

@@ -168,7 +168,7 @@ def with_effects(
 
 
 def allowing_stretched(
-    call: Callable[..., Any], compile_general: Callable[[], Compiled]
+    call: Callable[..., Any], compile_general: Callable[[tuple[Any, ...]], Compiled]
 ) -> Callable[..., Any]:
     """Return ``call``, replaced by a more general form once it meets stretched operands.
 
@@ -181,14 +181,14 @@ def allowing_stretched(
             try:
                 return call(*args)
             except StretchedError:
-                general.append(compile_general().run or call)
+                general.append(compile_general(args).run or call)
         return general[0](*args)
 
     return allowing
 
 
 def allowing_aliases(
-    call: Callable[..., Any], compile_for: Callable[[Same], Compiled]
+    call: Callable[..., Any], compile_for: Callable[[tuple[Any, ...], Same], Compiled]
 ) -> Callable[..., Any]:
     """Return ``call``, with forms of it for arguments that are one object.
 
@@ -204,7 +204,7 @@ def allowing_aliases(
                 raise
             same = error.same
         if same not in forms:
-            forms[same] = compile_for(same).run or call
+            forms[same] = compile_for(args, same).run or call
         return forms[same](*args)
 
     return allowing

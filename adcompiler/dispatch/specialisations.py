@@ -12,7 +12,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from adcompiler.budget import is_deep
+from adcompiler.budget import is_deep, together
 from adcompiler.cache.seals import as_loaded, in_library, is_named, names_outside, seal
 from adcompiler.cache.keys import (
     fingerprint,
@@ -60,7 +60,7 @@ BY_TYPES = frozenset({
     "star-arguments", "undefined-names", "unknown-callable", "unknown-calls", "unknown-writes",
 })
 """Sections of the limits of which more may be known if the values of options are."""
-BY_RUNS = BY_TYPES | {"array-writes", "iterators"}
+BY_RUNS = BY_TYPES | {"array-writes", "dynamic-names", "functions-along-arrays", "iterators"}
 """Those of which more may be known if it is observed what values are."""
 
 _compiling = threading.RLock()
@@ -180,7 +180,8 @@ class Specialisations:
             found = self.valid(key)  # another thread may have compiled it meanwhile
             if found is not None:
                 return found, False
-            found = self.compiled_for(known, types_, values)
+            with together():
+                found = self.compiled_for(known, types_, values)
             key = (found.types, key[1])
             while len(self.table) >= MAX_KEYS and key not in self.table:
                 del self.table[next(iter(self.table))]
@@ -226,12 +227,13 @@ class Specialisations:
         raise refused
 
     def compiled_as_observed(
-        self, types_: tuple[t.Type, ...], values: tuple[Any, ...], before: Observed | None = None
+        self, types_: tuple[t.Type, ...], values: tuple[Any, ...], before: Observed | None = None,
+        equal_shapes: bool = True, same: Same = (),
     ) -> Compiled | None:
         """Return code that relies on what values are, and were ``before``; None if refused."""
         from adcompiler.compile.observing import observe  # parses
 
-        with alone():
+        with alone(), together():
             seen = observe(self.target.function, values)
             for earlier, taken in product((before, None) if before else (None,), (False, True)):
                 for classes in ((), *OPTIONS):
@@ -240,7 +242,7 @@ class Specialisations:
                         continue
                     known = seen.with_others(earlier, taken)
                     with suppress(UnsupportedError, MissingRuleError, InternalError):
-                        return self.compile(exact, observed=known)
+                        return self.compile(exact, equal_shapes, same, known)
         return None
 
     def for_other_types(
@@ -446,10 +448,16 @@ class Specialisations:
             run = linearized(entry, second, wanted)
         if report.get("effects") == ["by call"]:
             run = with_effects(run, self.target.function, self.parameters)
+
+        def again(args: tuple[Any, ...], equal: bool, pairs: Same) -> Compiled:
+            found = None if "observed" not in report else self.compiled_as_observed(
+                types_, args[: len(self.parameters)], observed, equal, pairs)
+            return found or self.compile(types_, equal, pairs)
+
         if "shapes" in report["checks"]:
-            run = allowing_stretched(run, lambda: self.compile(types_, False, same))
+            run = allowing_stretched(run, lambda args: again(args, False, same))
         if "aliases" in report["checks"]:
-            run = allowing_aliases(run, lambda pairs: self.compile(types_, equal_shapes, pairs))
+            run = allowing_aliases(run, lambda args, pairs: again(args, equal_shapes, pairs))
         if "observed" in report:
             run = allowing_other_types(
                 run, self.for_other_types(

@@ -22,6 +22,7 @@ from adcompiler.ir.atoms import Origin
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.specialise.calls.libraries import is_library
 from adcompiler.typed.derivatives import is_derivative
+from adcompiler.typed.values import by_numba_vectorize
 
 
 BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -81,6 +82,8 @@ def find_target(function: Callable[..., Any]) -> Target:
             function.__func__, (function.__self__,),
             inspect.signature(function, follow_wrapped=False),
         )
+    if by_numba_vectorize(function):
+        return forwarding(function)
     call = getattr(type(function), "__call__", None)  # noqa: B004 (its code is wanted)
     if isinstance(call, types.FunctionType) and not isinstance(function, type):
         return Target(call, (function,), without_first(code_signature(call)))

@@ -148,7 +148,7 @@ class Evaluator:
 
     def loop(self, node: Loop, env: Env) -> None:
         """Run a loop: ``zip`` of what it runs over, or as long as its condition holds."""
-        rows = zip(*(self.atom(atom, env) for atom in node.iterables), strict=False)
+        rows = zip(*(self.rows(self.atom(atom, env)) for atom in node.iterables), strict=False)
         collected: list[list[Any]] = [[] for _ in node.collects]
         carried = tuple(self.atom(atom, env) for atom in node.inits)
         while True:
@@ -169,6 +169,10 @@ class Evaluator:
                 break
         self.bind_all(node.results, carried, env)
         self.bind_all(node.collects, collected, env)
+
+    def rows(self, value: Any) -> Any:
+        """Return what a loop over ``value`` runs over."""
+        return value
 
     # -- values --------------------------------------------------------------------------------
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import operator
+import os
+import time
 import warnings
 
 import numpy as np
@@ -23,6 +25,12 @@ ASKING: frozenset[object] = frozenset({isinstance, issubclass, callable, type, i
 READING: frozenset[object] = frozenset({getattr})
 SETTING: frozenset[object] = frozenset({setattr, delattr})
 CONTEXTS = (np.errstate, warnings.catch_warnings, contextlib.nullcontext)
+LOOKING: frozenset[object] = frozenset({
+    np.broadcast, np.geterr, np.seterr, time.time, time.perf_counter, time.monotonic,
+    time.process_time, os.path.join, os.path.dirname, os.path.basename, os.path.abspath,
+    os.path.exists, os.path.isfile, os.path.isdir, os.getcwd,
+})
+"""What tells something of the surroundings, or sets what the run puts back at its end."""
 OF_WARNINGS: frozenset[object] = frozenset({
     *CONTEXTS, warnings.warn, warnings.simplefilter, warnings.filterwarnings,
 })

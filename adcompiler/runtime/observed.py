@@ -39,6 +39,8 @@ def described(value: Any) -> str:
     if cls is list:
         inner = " | ".join(dict.fromkeys(map(described, value)))
         return f"list[{inner}]"
+    if cls is dict and all(type(key) is str for key in value):
+        return "{" + ", ".join(f"{key!r}: {described(item)}" for key, item in value.items()) + "}"
     return "None" if value is None else f"{cls.__module__}.{cls.__qualname__}"
 
 

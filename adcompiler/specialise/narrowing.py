@@ -44,16 +44,23 @@ def place_of(origin: Origin) -> str:
 
 def narrow(s: Writer, var: Var, value: Atom, origin: Origin) -> None:
     """Write the check that a value of unknown type is of the one that was observed."""
-    if not isinstance(value, Var) or not isinstance(s.unit.type(value), t.Unknown):
+    if not isinstance(value, Var) or not is_open(s.unit.type(value)):
         return
     known = observed_type(s, var)
-    if known is None or not t.may_vary(known[0]) or value in s.unit.iterators.one_shot:
+    if known is None or value in s.unit.iterators.one_shot:
         return
     type_, text = known
+    if not t.may_vary(type_) and not isinstance(type_, t.Dict):
+        return
     place = place_of(origin)
     s.out.append(Do(Call(Const(check_type), (value, Const(text), Const(place))), origin))
     s.unit.types[value] = type_
     rely(s, f"{place}: `{var.name}` is {text}")
+
+
+def is_open(type_: t.Type) -> bool:
+    """Say whether nothing is known of values of a type, or of a dict not which keys it has."""
+    return isinstance(type_, t.Unknown) or (isinstance(type_, t.Dict) and type_.keys is None)
 
 
 def rely(s: Writer, text: str) -> None:

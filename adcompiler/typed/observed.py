@@ -84,4 +84,8 @@ def text_of(type_: t.Type) -> str | None:
         case t.List(item):
             part = text_of(item)
             return None if part is None else f"list[{part}]"
+        case t.Dict(keys, items) if keys is not None and all(type(k) is str for k in keys):
+            entries = [(key, text_of(item)) for key, item in zip(keys, items, strict=True)]
+            if all(part is not None for _, part in entries):
+                return "{" + ", ".join(f"{key!r}: {part}" for key, part in entries) + "}"
     return None

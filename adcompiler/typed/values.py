@@ -57,6 +57,25 @@ def is_foreign(cls: type) -> bool:
         "numpy.ma" in sys.modules and issubclass(cls, np.ma.MaskedArray))
 
 
+def by_numba_vectorize(value: Any) -> bool:
+    """Say whether a value is made by ``numba.vectorize``; nothing is imported for that."""
+    return type_name(value) == "numba.np.ufunc.dufunc.DUFunc"
+
+
+def is_made_elsewhere(value: Any) -> bool:
+    """Say whether a value is a function of a class of another package, such as ``numba.njit``'s."""
+    return str(type(value).__module__).startswith("_cython_") or type_name(value) in (
+        "uarray._Function",  # those of scipy.fft
+        "numba.np.ufunc.dufunc.DUFunc", "numba.core.registry.CPUDispatcher",
+    )
+
+
+def type_name(value: Any) -> str:
+    """Return the full name of the class of a value."""
+    cls = type(value)
+    return f"{cls.__module__}.{cls.__name__}"
+
+
 def type_of(value: Any, depth: int = 0, inside: tuple[int, ...] = ()) -> t.Type:
     """Return the type of a live value, as code is specialised on it.
 
@@ -76,8 +95,8 @@ def type_of(value: Any, depth: int = 0, inside: tuple[int, ...] = ()) -> t.Type:
         kind = t.kind_of_dtype(value.dtype)
         return t.UNKNOWN if kind == "other" else t.Scalar(kind, value.dtype.name)
     if value is None or isinstance(value, STATIC_CLASSES) or is_derivative(value) or (
-        cls.__name__ == "_Function" and cls.__module__ == "uarray"  # those of scipy.fft
-    ) or str(cls.__module__).startswith("_cython_"):
+        is_made_elsewhere(value)
+    ):
         return t.Static(value)
     if depth > 8 or id(value) in inside:
         return t.UNKNOWN

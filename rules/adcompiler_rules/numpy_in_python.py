@@ -6,6 +6,7 @@ the last bit: the same operations in the same order.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -91,6 +92,27 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
     return np.reshape(x, a.shape[b.ndim :])
 
 
+class Broadcasting:
+    """What ``np.broadcast`` tells of arrays: the shape that they have together, and its rows."""
+
+    def __init__(self, *arrays: Any) -> None:
+        self.arrays = arrays
+        self.shape = np.broadcast_shapes(*[np.shape(array) for array in arrays])
+        self.ndim = self.nd = len(self.shape)
+        self.size = math.prod(self.shape)
+        self.numiter = len(arrays)
+
+    def __iter__(self) -> Any:
+        rows = [np.ravel(np.broadcast_to(array, self.shape)) for array in self.arrays]
+        return zip(*rows, strict=True)
+
+
+def broadcasting(*arrays: Any) -> Any:
+    """``np.broadcast``."""
+    return Broadcasting(*arrays)
+
+
+facts(np.broadcast, written_as=broadcasting)
 facts(np.trim_zeros, written_as=trim_zeros)
 facts(np.polymul, written_as=polymul)
 facts(np.polyint, written_as=polyint)

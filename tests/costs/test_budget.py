@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from typing import Any
 
 import pytest
 
 from adcompiler import ADError, grad
-from adcompiler.budget import deeply, recursion
+from adcompiler.budget import Budget, deeply, recursion, together
 from adcompiler.errors import TooLargeError
 
 
@@ -61,6 +62,17 @@ def test_time_is_part_of_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ADCOMPILER_BUDGET", "inf,1e-9")
     with pytest.raises(TooLargeError, match="seconds went into it"):
         grad(lambda x: large(x) * 3.0)(1.0)
+
+
+def test_tries_have_the_time_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADCOMPILER_BUDGET", "inf,1000")
+    later = time.monotonic() + 400.0
+    with together():
+        monkeypatch.setattr(time, "monotonic", lambda: later)
+        assert Budget.from_environment().seconds == pytest.approx(600.0, abs=1.0)
+        with together():
+            assert Budget.from_environment().seconds == pytest.approx(600.0, abs=1.0)
+    assert Budget.from_environment().seconds == 1000.0
 
 
 @pytest.mark.parametrize("text", ["many", "1,2,3", "0", "-5,3", "nan"])

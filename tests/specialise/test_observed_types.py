@@ -209,7 +209,64 @@ def test_another_process_finds_the_code(tmp_path: Path) -> None:
         assert ran.stdout.split() == ["[5.", "2.", "2.]"]
 
 
+def options(n: int) -> dict[str, float]:
+    table = {}
+    for key in ("a", "b", "c")[:n]:
+        table[key] = 2.0
+    return table
+
+
+def with_options(x: float, n: int) -> float:
+    def polynomial(a: float = 1.0, b: float = 3.0, c: float = 4.0) -> float:
+        return a * x + b * x * x + c
+
+    return polynomial(**options(n))
+
+
+def test_the_keys_of_a_dict_are_those_of_the_run() -> None:
+    derivative = grad(with_options)
+    assert [derivative(3.0, n) for n in (1, 2, 3, 1)] == [20.0, 14.0, 14.0, 20.0]
+    assert hessian(with_options)(3.0, 1) == 6.0
+    found = derivative.explain(3.0, 2)
+    assert any("{'a': float" in text for text in found.observed)
+
+
+def test_operands_that_are_stretched_get_code_by_a_run_too() -> None:
+    def total(x: Any, y: Any) -> Any:
+        z = np.emath.arcsin(x)
+        z[0] = y[0, 0] - z[0]
+        return np.sum(z * y)
+
+    derivative = grad(total)
+    for y in (np.ones((2, 3)), np.ones((1, 3)), np.ones((2, 1))):
+        x = np.array([0.1, 0.2, 0.3])
+        slope = np.array([-1.0, 1.0, 1.0]) / np.sqrt(1.0 - x * x)
+        np.testing.assert_allclose(derivative(x, y), slope * len(y), rtol=1e-14)
+
+
+class Names:
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+    def __iter__(self) -> Any:
+        yield from self.names
+
+
+def looked_up(x: Any, names: Names) -> Any:
+    found = None
+    for name in tuple(names):
+        found = x * 1.0 if found is None else found
+        found[len(name)] *= 3.0
+    return np.sum(found * x)
+
+
+def test_a_run_goes_through_what_python_code_runs_over() -> None:
+    names = Names("", "ab")
+    np.testing.assert_allclose(grad(looked_up)(X, names), X * [6.0, 2.0, 6.0])
+
+
 @pytest.mark.parametrize(("value", "text"), [
+    ({"a": 1.0}, "{'a': float}"), ({}, "{}"),
     (1.0, "float"), (np.float32(1.0), "np.float32"), (np.ones((2, 3)), "float64[:, :]"),
     ((1, 2.0), "(int, float)"), ((1,), "(int,)"), ([1.0, 2.0], "list[float]"),
     ([], "list[float]"), (None, "None"), ("a", "str"), (np.ones(()), "float64[]"),

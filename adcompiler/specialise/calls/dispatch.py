@@ -38,9 +38,11 @@ from adcompiler.specialise.calls.operator_methods import call_operator, iterated
 from adcompiler.specialise.calls.out_arguments import store_result, writes_elsewhere
 from adcompiler.specialise.calls.random_draws import type_of_making
 from adcompiler.specialise.calls.unknown import call_unknown
-from adcompiler.specialise.calls.vectorize import call_vectorized, vectorized_call, vectorized_value
+from adcompiler.specialise.calls.vectorize import (
+    Vectorized, call_vectorized, vectorized_call, vectorized_value,
+)
 from adcompiler.specialise.folds import (
-    combinations, container as container_folds, copy as copy_folds, extremes,
+    combinations, concatenators, container as container_folds, copy as copy_folds, extremes,
     functional as functional_folds, in_place as in_place_folds, inspection as inspection_folds,
     iterator as iterator_folds, itertools_functions, option as option_folds, outer as outer_folds,
     power as power_folds, projection as projection_folds, sequence as sequence_folds,
@@ -53,12 +55,12 @@ from adcompiler.specialise.storage import slices, stores
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.derivatives import ONLY_OUTSIDE, is_derivative
-from adcompiler.typed.values import simple
+from adcompiler.typed.values import by_numba_vectorize, simple
 
 FOLD_MODULES = (
-    combinations, container_folds, copy_folds, extremes, functional_folds, in_place_folds,
-    inspection_folds, iterator_folds, itertools_functions, option_folds, outer_folds, power_folds,
-    projection_folds, sequence_folds, slices, stores,
+    combinations, concatenators, container_folds, copy_folds, extremes, functional_folds,
+    in_place_folds, inspection_folds, iterator_folds, itertools_functions, option_folds,
+    outer_folds, power_folds, projection_folds, sequence_folds, slices, stores,
 )
 """The modules that fill the table of folds when they are imported."""
 
@@ -246,6 +248,11 @@ def call_prepared(
         known = vectorized_value(s, func, origin)
         if known is not None:
             return call_vectorized(s, known, args, kwargs, origin, name)
+    if by_numba_vectorize(value) and not kwargs:
+        inner = s.unit.relied.part(value, "__wrapped__", value.__wrapped__)
+        if all(isinstance(s.unit.type(a), t.Scalar) for a in atoms(args)):
+            return call(s, inner, args, kwargs, origin, name)
+        return call_vectorized(s, Vectorized(inner), args, kwargs, origin, name)
     return None
 
 
