@@ -51,7 +51,8 @@ from adcompiler.runtime.products import (
     cross_adjoint_left, cross_adjoint_right, kron_adjoint_left, kron_adjoint_right,
 )
 from adcompiler.runtime.reductions import (
-    cumprod_adjoint, product_of_others, quantile_adjoint, select_adjoint,
+    cumprod_adjoint, product_of_others, quantile_adjoint, quantile_slope, quantile_slope_adjoint,
+    select_adjoint,
 )
 from adcompiler.runtime.regions import check_cotangent, check_shape, check_shape_each
 from adcompiler.runtime.shaping import (
@@ -268,7 +269,8 @@ FRESH_RUNTIME = (
     take_adjoint, take_along_axis_adjoint, permute_adjoint, item_adjoint, repeat_adjoint,
     tile_adjoint, resize_adjoint, diagonal_adjoint, pad_adjoint, cross_adjoint_left,
     cross_adjoint_right, kron_adjoint_left, kron_adjoint_right, cofactors, product_of_others,
-    cumprod_adjoint, quantile_adjoint, select_adjoint, scatter, last_written, as_gradient,
+    cumprod_adjoint, quantile_adjoint, quantile_slope, quantile_slope_adjoint, select_adjoint,
+    scatter, last_written, as_gradient,
 )
 """Functions of the runtime whose results share storage with nothing that they are given."""
 

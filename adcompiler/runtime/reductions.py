@@ -194,6 +194,79 @@ def quantile_tangent(
     return np.reshape(total, np.shape(q) + kept)[()]
 
 
+RANKS = {
+    "linear": (1.0, 1.0), "hazen": (0.5, 0.5), "weibull": (0.0, 0.0),
+    "median_unbiased": (1 / 3, 1 / 3), "normal_unbiased": (3 / 8, 3 / 8),
+    "interpolated_inverted_cdf": (0.0, 1.0),
+}
+"""The methods of which a quantile is continuous in ``q``, with their alpha and beta."""
+
+
+def quantile_slope(
+    v: Any, a: Any, q: Any, axis: Any, keepdims: bool, method: str, skip_nan: bool
+) -> Any:
+    """Return the derivative in ``q`` of ``quantile_tangent(v, a, q, ...)``, of the same shape.
+
+    With ``a`` for ``v`` it is that of the quantile itself: the distance of the two elements that
+    it is between, times how fast its rank moves.
+    """
+    lanes = _to_lanes(a, axis)
+    (low, high), rate = _quantile_steps(lanes, q, method, skip_nan)
+    v = np.broadcast_to(_to_lanes(v, axis), (len(rate), *lanes.shape))
+    gap = np.take_along_axis(v, high, -1) - np.take_along_axis(v, low, -1)
+    kept = lanes.shape[:-1]
+    if keepdims:
+        axes = _axes(axis, np.ndim(a))
+        kept = tuple(1 if i in axes else n for i, n in enumerate(np.shape(a)))
+    slope = np.where(rate == 0.0, 0.0, rate * np.sum(gap, -1))
+    return np.reshape(slope, np.shape(q) + kept)[()]
+
+
+def quantile_slope_adjoint(
+    dy: Any, a: Any, q: Any, axis: Any, keepdims: bool, method: str, skip_nan: bool
+) -> Any:
+    """Return the adjoint of ``quantile_slope(v, a, q, axis, ...)`` in ``v``."""
+    lanes = _to_lanes(a, axis)
+    (low, high), rate = _quantile_steps(lanes, q, method, skip_nan)
+    da = np.zeros(lanes.shape, np.result_type(lanes, dy, rate))
+    shares = rate * np.reshape(dy, rate.shape)
+    kept = np.ix_(*(range(n) for n in lanes.shape[:-1]))
+    for k, share in enumerate(shares):
+        for sign, place in ((1.0, high), (-1.0, low)):
+            if place.shape[-1]:
+                da[(*kept, place[k, ..., 0])] += sign * share
+    return _from_lanes(da, np.shape(a), axis)
+
+
+def _quantile_steps(
+    lanes: Any, q: Any, method: str, skip_nan: bool
+) -> tuple[tuple[Any, Any], Any]:
+    """Return the places of the elements below and above quantiles, and how fast their ranks move.
+
+    The places have a last axis of one place, or of none where there are not two elements. A rank
+    moves by ``n + 1 - alpha - beta`` (Hyndman and Fan, Sample Quantiles in Statistical Packages,
+    The American Statistician 50, 1996), not beyond the last ones, and not by methods that choose
+    an element.
+    """
+    missing = np.isnan(lanes)
+    n = lanes.shape[-1]
+    counts = n - np.count_nonzero(missing, axis=-1) if skip_nan else np.full(lanes.shape[:-1], n)
+    q = np.reshape(q, (-1, *(1,) * counts.ndim))
+    alpha, beta = RANKS.get(method, (0.0, 0.0))
+    rank = counts * q + alpha + q * (1.0 - alpha - beta) - 1.0
+    still = (rank < 0.0) | (rank > counts - 1) | (counts < 2) | (method not in RANKS)
+    rate = np.where(still, 0.0, counts + 1.0 - alpha - beta)
+    if not skip_nan:
+        rate = np.where(np.any(missing, axis=-1), np.nan, rate)
+    if n < 2:
+        nothing = np.zeros((*rate.shape, 0), dtype=np.intp)
+        return (nothing, nothing), rate
+    low = np.clip(np.floor(rank), 0, np.maximum(counts - 2, 0)).astype(np.intp)[..., None]
+    order = np.broadcast_to(np.argsort(lanes, axis=-1, kind="stable"), (*rate.shape, n))
+    both = np.take_along_axis(order, low, -1), np.take_along_axis(order, low + 1, -1)
+    return both, rate
+
+
 def _quantile_weights(lanes: Any, q: Any, method: Any, skip_nan: bool) -> tuple[Any, Any]:
     """Return two places per quantile and lane, and their weights: of shape (2, q, ...).
 

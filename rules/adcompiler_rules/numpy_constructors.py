@@ -48,17 +48,26 @@ def grid_samples(rng: np.random.Generator) -> list[Call]:
     ]
 
 
-@rrule(np.linspace, wrt=("start", "stop"), linear=(0, 1), domain=grid_samples)
-def linspace_rule(start, stop, num=50, endpoint=True, *, dtype=None, axis=0):
-    y = np.linspace(start, stop, num, endpoint, dtype=dtype, axis=axis)
+@rrule(np.linspace, wrt=("start", "stop"), linear=(0, 1), domain=lambda rng: [
+    *grid_samples(rng), call(0.5, 1.5, 4, True, True), call(0.5, 1.5, 3, False, retstep=True),
+    call(np.array([0.5, 0.7]), 2.5, 4, retstep=True, axis=-1),
+])
+def linspace_rule(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
+    """The points are ``(stop - start) / (num - 1)`` apart, or ``/ num`` without the end."""
+    out = np.linspace(start, stop, num, endpoint, retstep, dtype, axis)
 
-    def linspace_pullback(dy):
+    def linspace_pullback(dout):
+        dy = dout[0] if retstep else dout
         t = np.linspace(0.0, 1.0, num, endpoint, dtype=np.real(dy).dtype)
         dstart = np.tensordot(1.0 - t, dy, (0, axis))
         dstop = np.tensordot(t, dy, (0, axis))
+        if retstep:
+            parts = num - 1 if endpoint else num
+            dstep = dout[1] / parts if parts > 0 else 0.0 * dout[1]
+            dstart, dstop = dstart - dstep, dstop + dstep
         return project(dstart, start), project(dstop, stop)
 
-    return y, linspace_pullback
+    return out, linspace_pullback
 
 
 @rrule(np.logspace, wrt=("start", "stop", "base"), domain=lambda rng: [

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.polynomial import polyutils
 
 from adcompiler.rulekit import facts
+from adcompiler.rulekit.problems import UncoveredError
 from adcompiler.runtime.gathering import part_without_zeros
 
 
@@ -112,6 +113,17 @@ def broadcasting(*arrays: Any) -> Any:
     return Broadcasting(*arrays)
 
 
+def new_array(
+    shape: Any, dtype: Any = float, buffer: Any = None, offset: int = 0, strides: Any = None,
+    order: Any = None,
+) -> Any:
+    """``np.ndarray(shape, dtype)``: an array that nothing is stored in yet, as ``np.empty``."""
+    if buffer is not None or strides is not None:
+        raise UncoveredError("np.ndarray() over a buffer has no derivative")
+    return np.empty(shape, dtype) if order is None else np.empty(shape, dtype, order)
+
+
+facts(np.ndarray, written_as=new_array)
 facts(np.broadcast, written_as=broadcasting)
 facts(np.trim_zeros, written_as=trim_zeros)
 facts(np.polymul, written_as=polymul)

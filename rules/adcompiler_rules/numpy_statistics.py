@@ -1,4 +1,4 @@
-"""Rules of NumPy's order statistics, of its reductions that skip NaN, and of covariances."""
+"""Rules of NumPy's reductions that skip NaN, and of covariances."""
 
 from __future__ import annotations
 
@@ -11,17 +11,10 @@ from adcompiler.runtime import project
 from adcompiler.runtime.reductions import (
     cumprod_adjoint,
     product_of_others,
-    quantile_adjoint,
-    quantile_tangent,
 )
 from adcompiler.runtime.shaping import like
 
 MISSING = "NaN has derivative 0"
-METHODS = (
-    "linear", "lower", "higher", "midpoint", "nearest", "hazen", "weibull", "median_unbiased",
-    "normal_unbiased", "interpolated_inverted_cdf", "inverted_cdf", "averaged_inverted_cdf",
-    "closest_observation",
-)
 
 
 def separated(rng: np.random.Generator, *shape: int) -> np.ndarray:
@@ -45,150 +38,6 @@ def with_missing(rng: np.random.Generator) -> list[Call]:
 def with_one_number(rng: np.random.Generator) -> list[Call]:
     """Return the calls with NaN, and one of a number."""
     return [*with_missing(rng), call(1.5), call(np.float64(0.5))]
-
-
-# --- order statistics -----------------------------------------------------------------------------
-
-
-def median_samples(rng: np.random.Generator) -> list[Call]:
-    """Return calls with odd and even numbers of elements and every kind of axis."""
-    x = separated(rng, 2, 3, 4)
-    return [
-        call(x), call(x, axis=0), call(x, axis=1), call(x, axis=-1, keepdims=True),
-        call(x, axis=(0, 1)), call(x, axis=(2, 0), keepdims=True), call(x, keepdims=True),
-        call(x[0, 0]), call(x[0, :, 0]), call(x[0, :, 0], 0), call(1.5), call([0.5, 2.5, 1.0]),
-        call(x[:, ::2].T, 1), call(np.array([0.7])),
-    ]
-
-
-@rrule(np.median, wrt=("a",), domain=median_samples,
-       kink="elements that tie: one of them takes the derivative")
-def median_rule(a, axis=None, *, keepdims=False):
-    y = np.median(a, axis=axis, keepdims=keepdims)
-
-    def median_pullback(dy):
-        return like(quantile_adjoint(dy, a, 0.5, axis, keepdims, "linear", False), a)
-
-    return y, median_pullback
-
-
-def quantile_samples(rng: np.random.Generator) -> list[Call]:
-    """Return calls with every method, every kind of axis, and one or several quantiles."""
-    x = separated(rng, 2, 3, 4)
-    q = np.array([0.1, 0.4, 0.95])
-    return [
-        call(x, 0.3), call(x, q), call(x, q, axis=1), call(x, 0.0, axis=-1), call(x, 1.0, 0),
-        call(x, q.reshape(3, 1), axis=(0, 2), keepdims=True), call(x, 0.7, keepdims=True),
-        call(x[0, 0], 0.33, 0), call([0.5, 2.5, 1.0], 0.2), call(np.array([0.7]), 0.3),
-        call(x, [0.2, 0.5], axis=1), *[call(x[0, 0], 0.37, method=method) for method in METHODS],
-        *[call(x, q, axis=-1, method=method) for method in METHODS],
-    ]
-
-
-def percentile_samples(rng: np.random.Generator) -> list[Call]:
-    """Return the calls of ``quantile_samples`` in percent."""
-    return [call(c.args[0], np.multiply(c.args[1], 100.0), *c.args[2:], **c.kwargs)
-            for c in quantile_samples(rng)]
-
-
-@rrule(np.quantile, wrt=("a",), domain=quantile_samples,
-       kink="elements that tie: one of them takes the derivative")
-def quantile_rule(a, q, axis=None, *, method="linear", keepdims=False):
-    y = np.quantile(a, q, axis=axis, method=method, keepdims=keepdims)
-
-    def quantile_pullback(dy):
-        return like(quantile_adjoint(dy, a, q, axis, keepdims, method, False), a)
-
-    return y, quantile_pullback
-
-
-@rrule(np.percentile, wrt=("a",), domain=percentile_samples,
-       kink="elements that tie: one of them takes the derivative")
-def percentile_rule(a, q, axis=None, *, method="linear", keepdims=False):
-    y = np.percentile(a, q, axis=axis, method=method, keepdims=keepdims)
-
-    def percentile_pullback(dy):
-        fraction = np.true_divide(q, 100.0)
-        return like(quantile_adjoint(dy, a, fraction, axis, keepdims, method, False), a)
-
-    return y, percentile_pullback
-
-
-@rrule(np.nanmedian, wrt=("a",), domain=with_one_number, kink=MISSING)
-def nanmedian_rule(a, axis=None, *, keepdims=False):
-    y = np.nanmedian(a, axis=axis, keepdims=keepdims)
-
-    def nanmedian_pullback(dy):
-        return like(quantile_adjoint(dy, a, 0.5, axis, keepdims, "linear", True), a)
-
-    return y, nanmedian_pullback
-
-
-def missing_quantile_samples(rng: np.random.Generator) -> list[Call]:
-    """Return quantiles of arrays with NaN, by every method."""
-    calls = with_missing(rng)
-    return [
-        *[call(c.args[0], 0.3, *c.args[1:], **c.kwargs) for c in calls],
-        *[call(c.args[0], [0.1, 0.8], *c.args[1:], **c.kwargs) for c in calls],
-        *[call(calls[0].args[0], 0.37, axis=-1, method=method) for method in METHODS],
-    ]
-
-
-@rrule(np.nanquantile, wrt=("a",), domain=missing_quantile_samples, kink=MISSING)
-def nanquantile_rule(a, q, axis=None, *, method="linear", keepdims=False):
-    y = np.nanquantile(a, q, axis=axis, method=method, keepdims=keepdims)
-
-    def nanquantile_pullback(dy):
-        return like(quantile_adjoint(dy, a, q, axis, keepdims, method, True), a)
-
-    return y, nanquantile_pullback
-
-
-@rrule(np.nanpercentile, wrt=("a",), domain=lambda rng: [
-    call(c.args[0], np.multiply(c.args[1], 100.0), *c.args[2:], **c.kwargs)
-    for c in missing_quantile_samples(rng)
-], kink=MISSING)
-def nanpercentile_rule(a, q, axis=None, *, method="linear", keepdims=False):
-    y = np.nanpercentile(a, q, axis=axis, method=method, keepdims=keepdims)
-
-    def nanpercentile_pullback(dy):
-        fraction = np.true_divide(q, 100.0)
-        return like(quantile_adjoint(dy, a, fraction, axis, keepdims, method, True), a)
-
-    return y, nanpercentile_pullback
-
-
-def helper_samples(rng: np.random.Generator) -> list[Call]:
-    """Return arguments of ``quantile_tangent``."""
-    x, v = separated(rng, 2, 3, 4), rng.normal(size=(2, 3, 4))
-    missing = np.where(x > 1.0, np.nan, x)
-    return [
-        call(v, x, 0.3, None, False, "linear", False), call(v, x, 0.3, 1, True, "hazen", False),
-        call(v, missing, np.array([0.2, 0.5]), (0, 2), True, "linear", True),
-    ]
-
-
-@rrule(quantile_adjoint, wrt=("dy",), templates=("a",), linear=(0,), domain=lambda rng: [
-    call(np.asarray(quantile_tangent(*c.args))[()], *c.args[1:]) for c in helper_samples(rng)
-], kink="the derivative in a is 0")
-def quantile_adjoint_rule(dy, a, q, axis, keepdims, method, skip_nan):
-    da = quantile_adjoint(dy, a, q, axis, keepdims, method, skip_nan)
-
-    def quantile_adjoint_pullback(v):
-        return like(quantile_tangent(v, a, q, axis, keepdims, method, skip_nan), dy)
-
-    return da, quantile_adjoint_pullback
-
-
-@rrule(quantile_tangent, wrt=("v",), templates=("a",), linear=(0,), domain=helper_samples,
-       kink="the derivative in a is 0")
-def quantile_tangent_rule(v, a, q, axis, keepdims, method, skip_nan):
-    y = quantile_tangent(v, a, q, axis, keepdims, method, skip_nan)
-
-    def quantile_tangent_pullback(dy):
-        return like(quantile_adjoint(dy, a, q, axis, keepdims, method, skip_nan), v)
-
-    return y, quantile_tangent_pullback
 
 
 # --- reductions that skip NaN ---------------------------------------------------------------------

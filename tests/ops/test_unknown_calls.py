@@ -8,7 +8,7 @@ import struct
 
 import numpy as np
 import pytest
-from scipy.spatial.distance import squareform
+from scipy.cluster.vq import vq
 
 from adcompiler import ADError, grad, value_and_grad, vjp
 from adcompiler.runtime.unknown_calls import WrittenError
@@ -83,10 +83,10 @@ PROGRAMS = (
 
 def test_a_python_function_around_compiled_code_is_never_tried_on_stand_ins():
     def f(m):
-        return np.sum(squareform(m) ** 2)
+        return np.sum(vq(m, m)[1] ** 2)
 
     m = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 3.0], [2.0, 3.0, 0.0]])
-    with pytest.raises(ADError, match="may write into the array"):
+    with pytest.raises(ADError, match="which it may write into"):
         value_and_grad(f)(m)
 
 
