@@ -20,9 +20,10 @@ test: $(VENV)/.installed-test
 demo: $(VENV)/.installed-examples
 	$(BIN)/python examples/demo.py
 
-lint: $(VENV)/.installed-lint
+lint: $(VENV)/.installed-lint $(VENV)/.installed-test
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m mypy
+	$(BIN)/python -m pytest -q tests/typing
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)

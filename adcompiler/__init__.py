@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from adcompiler.api.complex import complex_jacobian, holomorphic_derivative
 from adcompiler.api.forward import derivative, elementwise_grad, jvp, linearize
-from adcompiler.api.grad import Derivative, grad, source, value_and_grad, vjp
+from adcompiler.api.derivative import Derivative
+from adcompiler.api.grad import grad, source, value_and_grad, vjp
 from adcompiler.api.hessians import hessian, hvp, vhp
 from adcompiler.api.jacobians import fmad, jacfwd, jacobian, jacrev
 from adcompiler.api.primal import compiled

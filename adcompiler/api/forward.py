@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.api.grad import Argnums, Derivative, DerivativeFunction, kept_derivative
+from adcompiler.api.composed import ComposedDerivative
+from adcompiler.api.derivative import Derivative, P
+from adcompiler.api.emitted import Argnums, EmittedDerivative, kept_derivative
 from adcompiler.dispatch import Options, holds_floats
 from adcompiler.dispatch.arguments import described
+from adcompiler.dispatch.linear_maps import Pushforward, PushforwardOfSome
 from adcompiler.dispatch.trees import map_tree
 from adcompiler.runtime import own
 from adcompiler.typed.derivatives import MAKERS, Wanted
@@ -41,7 +44,7 @@ def jvp(
 
 def linearize(
     function: Callable[..., Any], *primals: Any, argnums: Argnums | None = None, **kwargs: Any
-) -> tuple[Any, Callable[..., Any]]:
+) -> tuple[Any, Pushforward]:
     """Return ``function(*primals, **kwargs)`` and its pushforward there.
 
     The pushforward takes tangents of the arguments ``argnums`` and returns the derivative of the
@@ -58,28 +61,47 @@ def linearize(
         inside = (True,) * len(wanted)
     chosen = tuple(itertools.compress(wanted, inside))
     value, push = kept_derivative(function, "linearize", chosen)(*primals, **kwargs)
+    return value, PushforwardOfSome(push, wanted, inside) if not all(inside) else push
 
-    def pushforward(*tangents: Any) -> Any:
-        """Return the derivative of the value along the tangents of the arguments."""
-        if len(tangents) != len(wanted):
+
+class AlongOnes(ComposedDerivative[P, Any]):
+    """The derivative along ones; see ``derivative`` and ``elementwise_grad``."""
+
+    def __init__(
+        self, function: Callable[..., Any], argnum: int | str, maker: Callable[..., Any],
+        backend: str = "python",
+    ) -> None:
+        self.push: EmittedDerivative[..., Any] = EmittedDerivative(
+            function, Options("forward", (argnum,), backend=backend))
+        given = {"argnum": argnum} | ({} if backend == "python" else {"backend": backend})
+        super().__init__(function, Wanted(MAKERS[maker], argnum), maker, given, self.push)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
+        """Return the derivative at the arguments."""
+        (value,) = self.push.differentiated(*args, **kwargs)
+        return self.push(*own(args), **own(kwargs))(self.ones(value))[1]
+
+    def ones(self, value: Any) -> Any:
+        """Return ones of the structure of the argument."""
+        return map_tree(
+            lambda leaf: np.ones_like(leaf) if isinstance(leaf, np.ndarray) else 1.0, value)
+
+
+class OfNumber(AlongOnes[P]):
+    """The derivative of a function of one number; see ``derivative``."""
+
+    def ones(self, value: Any) -> Any:
+        if np.ndim(value) or not isinstance(value, (float, np.floating, np.ndarray)):
             raise TypeError(
-                f"the pushforward takes {len(wanted)} tangents, one for each argument; "
-                f"got {len(tangents)}"
+                f"derivative needs a real number as the argument {self.options.argnums!r}, not "
+                f"{described(value)}; jacobian is for arrays"
             )
-        for one, on, d in zip(wanted, inside, tangents, strict=True):
-            if not on and d is not None:
-                raise TypeError(
-                    f"the argument {one} holds no float, so that its tangent is None; "
-                    "argnums names what is to have another"
-                )
-        return push(*itertools.compress(tangents, inside))
-
-    return value, pushforward
+        return super().ones(value)
 
 
 def derivative(
-    function: Callable[..., Any], argnum: int | str = 0, *, backend: str = "python"
-) -> Callable[..., Any]:
+    function: Callable[P, Any], argnum: int | str = 0, *, backend: str = "python"
+) -> Derivative[P, Any]:
     """Return the derivative of a function of one number, which may return anything.
 
     ``backend`` is that of ``grad``.
@@ -87,48 +109,21 @@ def derivative(
     The result has the structure and shapes of what the function returns. Raises TypeError if the
     argument is not a real number.
     """
-    push = Derivative(function, Options("forward", (argnum,), backend=backend))
-
-    def derivative_at(*args: Any, **kwargs: Any) -> Any:
-        (value,) = push.differentiated(*args, **kwargs)
-        if np.ndim(value) or not isinstance(value, (float, np.floating, np.ndarray)):
-            raise TypeError(
-                f"derivative needs a real number as the argument {argnum!r}, not "
-                f"{described(value)}; jacobian is for arrays"
-            )
-        one = np.ones_like(value) if isinstance(value, np.ndarray) else 1.0
-        return push(*own(args), **own(kwargs))(one)[1]
-
-    options = Wanted("derivative", argnum)
-    given = {"argnum": argnum} | ({} if backend == "python" else {"backend": backend})
-    return DerivativeFunction(
-        function, options, derivative_at, derivative, given, push.__signature__)
+    return OfNumber(function, argnum, derivative, backend)
 
 
-def elementwise_grad(function: Callable[..., Any], argnum: int | str = 0) -> Callable[..., Any]:
+def elementwise_grad(function: Callable[P, Any], argnum: int | str = 0) -> Derivative[P, Any]:
     """Return the derivative of a function that works element by element, in its shape.
 
     It is the derivative along ones: that of each element of the result by the element of the
     argument that it comes from. For functions that mix elements it is the sum over these.
     """
-    push = Derivative(function, Options("forward", (argnum,)))
-
-    def elementwise_grad_at(*args: Any, **kwargs: Any) -> Any:
-        (value,) = push.differentiated(*args, **kwargs)
-        ones = map_tree(
-            lambda leaf: np.ones_like(leaf) if isinstance(leaf, np.ndarray) else 1.0, value
-        )
-        return push(*own(args), **own(kwargs))(ones)[1]
-
-    options = Wanted("elementwise_grad", argnum)
-    return DerivativeFunction(
-        function, options, elementwise_grad_at, elementwise_grad, {"argnum": argnum},
-        push.__signature__)
+    return AlongOnes(function, argnum, elementwise_grad)
 
 
 def pushed(
     function: Callable[..., Any], argnums: Argnums, backend: str = "python"
-) -> Derivative:
+) -> EmittedDerivative[..., Any]:
     """Return what gives the pushforward of ``function`` at its arguments."""
     return kept_derivative(function, "forward", argnums, backend=backend)
 

@@ -11,35 +11,107 @@ import math
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from inspect import Parameter
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from adcompiler.api.forward import jvp
-from adcompiler.api.grad import Derivative, DerivativeFunction, kept_derivative
+from adcompiler.api.composed import ComposedDerivative
+from adcompiler.api.derivative import Code, Derivative, P
+from adcompiler.api.emitted import Argnums, EmittedDerivative, kept_derivative
 from adcompiler.api.seeds import seeds_at_once
 from adcompiler.cache.store import load_module
-from adcompiler.dispatch import Options
+from adcompiler.dispatch import Compiled, Options
 from adcompiler.dispatch.arguments import described
 from adcompiler.dispatch.trees import size_of, unit_batches
 from adcompiler.dispatch.written import as_written, sees_calls
 from adcompiler.errors import ADError
+from adcompiler.runtime import own
 from adcompiler.typed.derivatives import MAKERS, Wanted
 
 POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 TRIED = ("fwd_adj", "adj_fwd", "adj_adj", "fwd_fwd")
-_ACCEPTED: weakref.WeakKeyDictionary[Derivative, str] = weakref.WeakKeyDictionary()
+_ACCEPTED: weakref.WeakKeyDictionary[Derivative[..., Any], str] = weakref.WeakKeyDictionary()
 """The combination that is taken where the compiler refuses to push a tangent through a gradient."""
 COMBINATIONS = ("fwd_adj", "fwd_fwd", "adj_fwd", "adj_adj")
 
 
+class Hessian(ComposedDerivative[P, Any]):
+    """A function's Hessian; see ``hessian``."""
+
+    def __init__(
+        self, function: Callable[..., Any], argnums: Argnums, mode: str | None, out: Any,
+        backend: str,
+    ) -> None:
+        self.several = isinstance(argnums, (tuple, list))
+        wanted = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
+        self.out = out
+        self.forms: dict[Any, Derivative[..., Any]] | None = {} if sees_calls(function) else None
+        self.rows = [Rows(function, wanted, one, backend) for one in ((mode,) if mode else TRIED)]
+        given: dict[str, Any] = {"argnums": wanted if self.several else argnums}
+        given |= {} if mode is None else {"mode": mode}
+        options = Wanted("hessian", given["argnums"], False, (
+            *((("mode", mode),) if mode else ()), *((("out", True),) if out is not None else ()),
+        ))
+        given |= {} if out is None else {"out": out}
+        given |= {} if backend == "python" else {"backend": backend}
+        super().__init__(function, options, hessian, given, self.rows[0].gradient)
+
+    def form(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Derivative[..., Any]:
+        """Return the Hessian for calls that are written like this one."""
+        if self.forms is None:
+            return self
+        key = (len(args), *kwargs)
+        if key not in self.forms:
+            made, names = as_written(
+                self.primal, self.options.argnums, len(args), tuple(kwargs))
+            given = {**self._made[1], "argnums": names}
+            self.forms[key] = hessian(made, **given)
+        return self.forms[key]
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
+        """Return the Hessian at the arguments."""
+        if self.forms is not None:
+            return self.form(args, kwargs)(*args, **kwargs)
+        given, values = self.rows[0].arguments(args, kwargs)
+        blocks = empty_blocks(values, self.out)
+        for i, index, parts in first_accepted(self.rows, given, values):
+            for block, part in zip(blocks[i], parts, strict=True):
+                block[index] = part
+        self.ran = self.rows[0].second
+        if self.several:
+            return tuple(tuple(map(number_or_array, row)) for row in blocks)
+        return self.out if self.out is not None else number_or_array(blocks[0][0])
+
+    def code(self, *args: Any, **kwargs: Any) -> Code:
+        if self.forms is not None:
+            return self.form(args, kwargs).code(*args, **kwargs)
+        given, values = self.rows[0].arguments(args, kwargs)
+        next(first_accepted(self.rows, own(given), values), None)
+        rows = self.rows[0]
+        if rows.mode.endswith("adj"):
+            return rows.second.code(*given)
+        return rows.second.code(given, tuple(map(number_or_array, map(np.zeros_like, values))))
+
+    def latest(self) -> Compiled:
+        if self.ran is self.rows[0].gradient:  # before any call
+            return self.rows[0].second.latest()
+        return self.ran.latest()
+
+
+@overload
 def hessian(
-    function: Callable[..., Any] | None = None,
-    argnums: int | str | tuple[int | str, ...] = 0,
-    *,
-    mode: str | None = None,
-    out: Any = None,
+    function: None = None, argnums: Argnums = 0, *, mode: str | None = None, out: Any = None,
     backend: str = "python",
+) -> Callable[[Callable[P, Any]], Derivative[P, Any]]: ...
+@overload
+def hessian(
+    function: Callable[P, Any], argnums: Argnums = 0, *, mode: str | None = None, out: Any = None,
+    backend: str = "python",
+) -> Derivative[P, Any]: ...
+def hessian(
+    function: Callable[..., Any] | None = None, argnums: Argnums = 0, *, mode: str | None = None,
+    out: Any = None, backend: str = "python",
 ) -> Any:
     """Return a function that computes the Hessian of ``function``, which returns a real number.
 
@@ -60,39 +132,9 @@ def hessian(
         raise ValueError(f"mode {mode!r} is not one of {', '.join(COMBINATIONS)}")
     if function is None:
         return lambda f: hessian(f, argnums, mode=mode, out=out, backend=backend)
-    several = isinstance(argnums, (tuple, list))
-    if several and out is not None:
+    if isinstance(argnums, (tuple, list)) and out is not None:
         raise ValueError("out is for the Hessian in one argument; argnums names several")
-    wanted = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
-    forms: dict[Any, Callable[..., Any]] | None = {} if sees_calls(function) else None
-    rows = [Rows(function, wanted, one, backend) for one in ((mode,) if mode else TRIED)]
-
-    def hessian_of(*args: Any, **kwargs: Any) -> Any:
-        """Return the Hessian at the arguments."""
-        if forms is not None:
-            key = (len(args), *kwargs)
-            if key not in forms:
-                made, names = as_written(function, argnums, len(args), tuple(kwargs))
-                forms[key] = hessian(made, names, mode=mode, out=out, backend=backend)
-            return forms[key](*args, **kwargs)
-        given, values = rows[0].arguments(args, kwargs)
-        blocks = empty_blocks(values, out)
-        for i, index, parts in first_accepted(rows, given, values):
-            for block, part in zip(blocks[i], parts, strict=True):
-                block[index] = part
-        if several:
-            return tuple(tuple(map(number_or_array, row)) for row in blocks)
-        return out if out is not None else number_or_array(blocks[0][0])
-
-    given: dict[str, Any] = {"argnums": wanted if several else argnums}
-    given |= {} if mode is None else {"mode": mode}
-    options = Wanted("hessian", given["argnums"], False, (
-        *((("mode", mode),) if mode else ()), *((("out", True),) if out is not None else ()),
-    ))
-    given |= {} if out is None else {"out": out}
-    given |= {} if backend == "python" else {"backend": backend}
-    return DerivativeFunction(
-        function, options, hessian_of, hessian, given, rows[0].gradient.__signature__)
+    return Hessian(function, argnums, mode, out, backend)
 
 
 def empty_blocks(values: Sequence[Any], out: Any) -> list[list[Any]]:
@@ -113,17 +155,18 @@ class Rows:
         backend: str = "python",
     ) -> None:
         self.mode = mode
-        self.gradient = Derivative(function, Options("grad", argnums))
+        self.gradient: EmittedDerivative[..., Any] = EmittedDerivative(
+            function, Options("grad", argnums))
         s = self.gradient.specialisations
         self.positions = tuple(i - len(s.target.first) for i in s.wrt)
         outer, inner = mode.split("_")
         of = "forward" if outer == "fwd" else "vjp" if inner == "adj" else "grad"
         if inner == "adj":
-            self.second = Derivative(self.gradient, Options(
+            self.second: EmittedDerivative[..., Any] = EmittedDerivative(self.gradient, Options(
                 of, self.positions, batched=True, backend=backend))
         else:
             wanted = tuple(f"args.{i}" for i in self.positions)
-            self.second = Derivative(
+            self.second = EmittedDerivative(
                 directional(function, self.positions), Options(of, wanted, backend=backend))
 
     def arguments(

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.api.grad import Argnums, Derivative, DerivativeFunction
+from adcompiler.api.composed import Called, ComposedDerivative
+from adcompiler.api.derivative import Derivative, P
+from adcompiler.api.emitted import Argnums, EmittedDerivative
 from adcompiler.api.seeds import seeds_at_once
 from adcompiler.dispatch import Options
 from adcompiler.dispatch.trees import check_real, leaves, map_tree, size_of, unit_batches
@@ -17,10 +19,84 @@ from adcompiler.typed.derivatives import MAKERS, Wanted
 MODES = ("auto", "forward", "reverse")
 
 
+class Jacobian(ComposedDerivative[P, Any]):
+    """A function's Jacobian; see ``jacobian``."""
+
+    def __init__(
+        self, function: Callable[..., Any], argnums: Argnums, mode: str, holomorphic: bool,
+        out: Any, backend: str,
+    ) -> None:
+        self.several = isinstance(argnums, (tuple, list))
+        wanted = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
+        self.mode, self.holomorphic, self.out = mode, holomorphic, out
+        self.pushed: EmittedDerivative[..., Any] = EmittedDerivative(
+            function, Options("forward", wanted, batched=True, backend=backend))
+        self.pulled: EmittedDerivative[..., Any] = EmittedDerivative(
+            function, Options("vjp", wanted, batched=True, backend=backend))
+        given = {
+            "argnums": wanted if self.several else argnums, "mode": mode,
+            "holomorphic": holomorphic,
+        }
+        written = () if out is None else (("out", True),)
+        options = Wanted("jacobian", given["argnums"], False, (
+            ("mode", mode), ("holomorphic", holomorphic), *written,
+        ))
+        given |= {} if out is None else {"out": out}
+        given |= {} if backend == "python" else {"backend": backend}
+        parts = (self.pushed, self.pulled) if mode == "forward" else (self.pulled, self.pushed)
+        super().__init__(function, options, jacobian, given, *parts)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
+        """Return the Jacobian at the arguments."""
+        values = self.pushed.differentiated(*args, **kwargs)
+        check_real(values, "an argument", self.holomorphic)
+        count = size_of(values)
+        value = None
+        if self.may_pull(count):
+            value, pullback = self.pulled(*own(args), **own(kwargs))
+            check_real(value, "the result", self.holomorphic)
+            size = size_of(value)
+            if self.pulls(size, count):
+                self.ran = self.pulled
+                at_once = seeds_at_once(max(size, count))
+                rows = [pullback(cotangents) for cotangents in unit_batches(value, at_once)]
+                return self.assembled(value, values, rows, by_rows=True)
+        self.ran = self.pushed
+        columns = []
+        for tangents in unit_batches(values, seeds_at_once(count)):
+            value, part = self.pushed(*own(args), **own(kwargs))(*tangents)
+            columns.append(part)
+        check_real(value, "the result", self.holomorphic)
+        return self.assembled(value, values, columns, by_rows=False)
+
+    def may_pull(self, count: int) -> bool:
+        """Say whether reverse mode may be the one to take for so many numbers in arguments."""
+        return self.mode == "reverse" or (self.mode == "auto" and count > 1) or count == 0
+
+    def pulls(self, size: int, count: int) -> bool:
+        """Say whether it is, for so many numbers in the result."""
+        return self.mode == "reverse" or (self.mode == "auto" and size <= count) or count == 0
+
+    def called(self, *args: Any, **kwargs: Any) -> Called:
+        count = size_of(self.pushed.differentiated(*args, **kwargs))
+        if self.may_pull(count):
+            size = size_of(self.pulled(*own(args), **own(kwargs))[0])
+            if self.pulls(size, count):
+                return self.pulled, args, kwargs
+        return self.pushed, args, kwargs
+
+    def assembled(
+        self, value: Any, values: tuple[Any, ...], parts: Sequence[Any], by_rows: bool
+    ) -> Any:
+        """Return the Jacobian of batches of its columns, or rows."""
+        return assembled(
+            value, values, parts, self.several, self.out, self.holomorphic, by_rows)
+
+
 def jacobian(
-    function: Callable[..., Any], argnums: Argnums = 0, *, mode: str = "auto",
+    function: Callable[P, Any], argnums: Argnums = 0, *, mode: str = "auto",
     holomorphic: bool = False, out: Any = None, backend: str = "python",
-) -> Callable[..., Any]:
+) -> Derivative[P, Any]:
     """Return a function that computes the Jacobian of ``function``.
 
     For an array argument and an array result it is an array of the shape of the result followed by
@@ -38,85 +114,57 @@ def jacobian(
     """
     if mode not in MODES:
         raise ValueError(f"mode {mode!r} is not one of {', '.join(MODES)}")
-    several = isinstance(argnums, (tuple, list))
-    wanted = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
-    pushed = Derivative(function, Options("forward", wanted, batched=True, backend=backend))
-    pulled = Derivative(function, Options("vjp", wanted, batched=True, backend=backend))
-
-    def jacobian_at(*args: Any, **kwargs: Any) -> Any:
-        values = pushed.differentiated(*args, **kwargs)
-        check_real(values, "an argument", holomorphic)
-        count = size_of(values)
-        value, pullback = None, None
-        if mode == "reverse" or (mode == "auto" and count > 1) or count == 0:
-            value, pullback = pulled(*own(args), **own(kwargs))
-            check_real(value, "the result", holomorphic)
-            size = size_of(value)
-            if mode == "reverse" or (mode == "auto" and size <= count) or count == 0:
-                at_once = seeds_at_once(max(size, count))
-                rows = [pullback(cotangents) for cotangents in unit_batches(value, at_once)]
-                return assembled(value, values, rows, several, out, holomorphic, by_rows=True)
-        columns = []
-        for tangents in unit_batches(values, seeds_at_once(count)):
-            value, part = pushed(*own(args), **own(kwargs))(*tangents)
-            columns.append(part)
-        check_real(value, "the result", holomorphic)
-        return assembled(value, values, columns, several, out, holomorphic, by_rows=False)
-
-    given = {
-        "argnums": wanted if several else argnums, "mode": mode, "holomorphic": holomorphic,
-    }
-    written = () if out is None else (("out", True),)
-    options = Wanted("jacobian", given["argnums"], False, (
-        ("mode", mode), ("holomorphic", holomorphic), *written,
-    ))
-    given |= {} if out is None else {"out": out}
-    given |= {} if backend == "python" else {"backend": backend}
-    return DerivativeFunction(
-        function, options, jacobian_at, jacobian, given, pushed.__signature__)
+    return Jacobian(function, argnums, mode, holomorphic, out, backend)
 
 
 def jacfwd(
-    function: Callable[..., Any], argnums: Argnums = 0, *, holomorphic: bool = False,
+    function: Callable[P, Any], argnums: Argnums = 0, *, holomorphic: bool = False,
     backend: str = "python",
-) -> Callable[..., Any]:
+) -> Derivative[P, Any]:
     """Return the Jacobian of ``function`` in forward mode: see ``jacobian``."""
     return jacobian(function, argnums, mode="forward", holomorphic=holomorphic, backend=backend)
 
 
 def jacrev(
-    function: Callable[..., Any], argnums: Argnums = 0, *, holomorphic: bool = False,
+    function: Callable[P, Any], argnums: Argnums = 0, *, holomorphic: bool = False,
     backend: str = "python",
-) -> Callable[..., Any]:
+) -> Derivative[P, Any]:
     """Return the Jacobian of ``function`` in reverse mode: see ``jacobian``."""
     return jacobian(function, argnums, mode="reverse", holomorphic=holomorphic, backend=backend)
 
 
-def fmad(function: Callable[..., Any], argnums: Argnums = 0) -> Callable[..., Any]:
+class ForwardGradient(ComposedDerivative[P, Any]):
+    """A gradient by forward mode; see ``fmad``."""
+
+    def __init__(self, function: Callable[..., Any], argnums: Argnums) -> None:
+        self.several = isinstance(argnums, (tuple, list))
+        wanted = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
+        self.pushed: EmittedDerivative[..., Any] = EmittedDerivative(
+            function, Options("forward", wanted, batched=True))
+        given = wanted if self.several else argnums
+        super().__init__(function, Wanted("fmad", given), fmad, {"argnums": given}, self.pushed)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
+        """Return the gradient at the arguments."""
+        values = self.pushed.differentiated(*args, **kwargs)
+        check_real(values, "an argument", False)
+        slopes: list[float] = []
+        for tangents in unit_batches(values, seeds_at_once(size_of(values))):
+            value, slope = self.pushed(*own(args), **own(kwargs))(*tangents)
+            seed(value, getattr(self.primal, "__name__", "the function"))
+            slopes += np.asarray(slope).ravel().tolist()
+        rest = iter(slopes)
+        found = tuple(as_gradient(filled(value, rest), value) for value in values)
+        return found if self.several else found[0]
+
+
+def fmad(function: Callable[P, Any], argnums: Argnums = 0) -> Derivative[P, Any]:
     """Return the gradient of ``function``, as ``grad`` does, but in forward mode.
 
     It pushes a tangent for each number in the arguments, many of them in a sweep, and keeps nothing
     of what the function computes. Raises TypeError if the result is not one real number.
     """
-    several = isinstance(argnums, (tuple, list))
-    wanted = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
-    pushed = Derivative(function, Options("forward", wanted, batched=True))
-
-    def gradient(*args: Any, **kwargs: Any) -> Any:
-        values = pushed.differentiated(*args, **kwargs)
-        check_real(values, "an argument", False)
-        slopes: list[float] = []
-        for tangents in unit_batches(values, seeds_at_once(size_of(values))):
-            value, slope = pushed(*own(args), **own(kwargs))(*tangents)
-            seed(value, getattr(function, "__name__", "the function"))
-            slopes += np.asarray(slope).ravel().tolist()
-        rest = iter(slopes)
-        found = tuple(as_gradient(filled(value, rest), value) for value in values)
-        return found if several else found[0]
-
-    given = wanted if several else argnums
-    return DerivativeFunction(
-        function, Wanted("fmad", given), gradient, fmad, {"argnums": given}, pushed.__signature__)
+    return ForwardGradient(function, argnums)
 
 
 def filled(tree: Any, numbers: Iterator[float]) -> Any:

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, overload
 
-from adcompiler.api.grad import Derivative
+from adcompiler.api.derivative import Derivative, P
+from adcompiler.api.emitted import EmittedDerivative
 from adcompiler.dispatch import Options
 
 
+R = TypeVar("R")
+
+
+@overload
+def compiled(
+    function: None = None, *, backend: str = "native", parallel: bool = False
+) -> Callable[[Callable[P, R]], Derivative[P, R]]: ...
+@overload
+def compiled(
+    function: Callable[P, R], *, backend: str = "native", parallel: bool = False
+) -> Derivative[P, R]: ...
 def compiled(
     function: Callable[..., Any] | None = None, *, backend: str = "native", parallel: bool = False
 ) -> Any:
@@ -24,7 +36,8 @@ def compiled(
     """
     if function is None:
         return lambda f: compiled(f, backend=backend, parallel=parallel)
-    return Derivative(function, Options("primal", (), backend=backend, parallel=parallel))
+    return EmittedDerivative(
+        function, Options("primal", (), backend=backend, parallel=parallel))
 
 
 __all__ = ["compiled"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from adcompiler.api.forward import as_tuple
-from adcompiler.api.grad import Argnums, kept_derivative
+from adcompiler.api.emitted import Argnums, kept_derivative
 from adcompiler.typed.derivatives import ONLY_OUTSIDE
 
 MAX_NUMBERS = 1 << 24

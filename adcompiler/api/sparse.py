@@ -7,34 +7,29 @@ the result.
 
 from __future__ import annotations
 
-import functools
-import types
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Self, overload
 
 import numpy as np
+import scipy.sparse as sp
 
-from adcompiler.api.grad import Argnums, Derivative
-from adcompiler.api.patterns import Watched, watched_pattern
-from adcompiler.api.seeds import MAX_NUMBERS
+from adcompiler.api.derivative import Code, Derivative, P
+from adcompiler.api.emitted import Argnums, EmittedDerivative
+from adcompiler.api.patterns import watched_pattern
 from adcompiler.api.sparse_source import SparseModule
-from adcompiler.cache.keys import unspelled
+from adcompiler.api.sparse_structure import Structure
 from adcompiler.dispatch import AtPoint, Compiled, Options
+from adcompiler.dispatch.source_text import SourceText
 from adcompiler.dispatch.written import as_written, sees_calls
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.runtime import AliasedError, StretchedError, Unfit
-from adcompiler.sparsity.coloring.coloring import Coloring, color, indicators
+from adcompiler.sparsity.coloring.coloring import Coloring, color
 from adcompiler.sparsity.coloring.decompression import Decompression
 from adcompiler.sparsity.coloring.flattening import flat, is_column, is_row, real_dtype, unflat
 from adcompiler.sparsity.dependences.fingerprints import fingerprint, shape_of
 from adcompiler.typed.derivatives import ONLY_OUTSIDE, Wanted
 
 MAX_KEPT = 16
-MAX_KEPT_NUMBERS = 1 << 22
-"""Numbers in seeds that are kept with their structure."""
-
 REVERSE_COST = 2.0
 """What one cotangent costs, in tangents, when the kind of coloring is chosen."""
 
@@ -42,149 +37,31 @@ MANY = 24
 """Colors from which it is worth to try both directions together."""
 
 
-@dataclass(frozen=True, eq=False)
-class Structure:
-    """What stays the same for arguments of these shapes: pattern, coloring, places of nonzeros."""
-
-    coloring: Coloring
-    decompression: Decompression
-    watched: Watched
-    kept_seeds: dict[Any, np.ndarray] = field(default_factory=dict)
-    constants: dict[Any, Any] = field(default_factory=dict)
-    refused: set[Any] = field(default_factory=set)
-
-    @property
-    def pattern(self) -> Any:
-        """The pattern, a CSR array of bool."""
-        return self.coloring.pattern
-
-    def seeds(self, of_rows: bool, dtype: Any, start: int, stop: int) -> np.ndarray:
-        """Return the seeds of some colors of rows or columns; all are kept if they are not large.
-        """
-        coloring = self.coloring
-        colors = coloring.rows if of_rows else coloring.columns
-        count = coloring.row_count if of_rows else coloring.column_count
-        if count * colors.size > MAX_KEPT_NUMBERS:
-            return indicators(colors, start, stop, dtype)
-        found = self.kept_seeds.get((of_rows, dtype))
-        if found is None:
-            found = self.kept_seeds[of_rows, dtype] = indicators(colors, 0, count, dtype)
-            found.flags.writeable = False
-        return found[start:stop]
-
-    def swept(
-        self, of_rows: bool, dtype: Any, sweep: Callable[[np.ndarray], np.ndarray]
-    ) -> np.ndarray:
-        """Return the derivatives along all seeds, of which ``sweep`` takes some at a time."""
-        height, width = self.pattern.shape
-        count = self.coloring.row_count if of_rows else self.coloring.column_count
-        at_once = seeds_of_one_sweep(max(height, width))
-        found = [
-            sweep(self.seeds(of_rows, dtype, start, min(start + at_once, count)))
-            for start in range(0, count, at_once)
-        ]
-        return found[0] if len(found) == 1 else np.concatenate(found)
-
-
-    def along(
-        self, at: AtPoint, wanted: Sequence[Any], dtype: Any, flattened: Callable[[Any, int], Any]
-    ) -> np.ndarray | None:
-        """Return the derivatives along the seeds of all colors of columns, one row for each.
-
-        What the seeds decide alone is computed once, and kept unless it is large; ``flattened``
-        makes rows of what the compiled code returns. None if that code is not for these arguments.
-        """
-        if at.entry in self.refused:
-            return None
-        count = self.coloring.column_count
-        at_once = seeds_of_one_sweep(max(self.pattern.shape))
-        found = []
-        try:
-            for start in range(0, count, at_once):
-                stop = min(start + at_once, count)
-                constants = self.constants.get((at.entry, start, stop))
-                if constants is None:
-                    seeds = unflat(self.seeds(False, dtype, start, stop), wanted, is_column)
-                    constants = constants_of(at, seeds)
-                    self.keep((at.entry, start, stop), constants)
-                found.append(flattened(at.along(constants), stop - start))
-        except (StretchedError, AliasedError, Unfit):
-            self.refused.add(at.entry)
-            return None
-        return found[0] if len(found) == 1 else np.concatenate(found)
-
-    def keep(self, key: Any, constants: Any) -> None:
-        """Keep constants, if that does not take too much memory."""
-        if numbers_in((constants, *self.constants.values())) <= MAX_KEPT_NUMBERS:
-            self.constants[key] = constants
-
-
-def constants_of(at: AtPoint, seeds: Sequence[Any]) -> Any:
-    """Return what seeds decide; StretchedError where it fails, as other code tells what is wrong.
-
-    What fails may lie behind a test in the code that it is taken from.
-    """
-    try:
-        return at.constants(*seeds)
-    except Exception as error:
-        raise StretchedError("what the seeds decide cannot be computed apart") from error
-
-
-def numbers_in(value: Any) -> int:
-    """Return how many numbers the arrays in nested tuples hold on to, each storage once."""
-    owners: dict[int, int] = {}
-
-    def add(part: Any) -> None:
-        if isinstance(part, tuple):
-            for item in part:
-                add(item)
-        elif isinstance(part, np.ndarray):
-            while isinstance(part.base, np.ndarray):
-                part = part.base
-            owners[id(part)] = part.size
-
-    add(value)
-    return sum(owners.values())
-
-
-def seeds_of_one_sweep(size: int) -> int:
-    """Return how many seeds of so many numbers one sweep takes."""
-    return max(1, MAX_NUMBERS // max(size, 1))
-
-
-class SparseDerivative:
+class SparseDerivative(Derivative[P, Any]):
     """Base of sparse Jacobians and Hessians: keeps structures by what they depend on."""
 
-    is_derivative = True
-    is_second = False
-
-    @property
-    def options(self) -> Wanted:
-        """What compiled code that calls this asks for."""
-        return Wanted("sparse_hessian" if self.is_second else "sparse_jacobian", self.argnums)
+    mode = "sparse_jacobian"
+    options: Wanted
 
     def __init__(
         self, function: Callable[..., Any], argnums: Argnums, kind: str, order: str,
         backend: str = "python",
     ) -> None:
-        functools.update_wrapper(self, function)
-        self.primal = function
         self.argnums = tuple(argnums) if isinstance(argnums, list) else argnums
+        super().__init__(function, Wanted(self.mode, self.argnums))
         self.kind = kind
         self.order = order
         self.backend = backend
         self.kept: OrderedDict[Any, Structure] = OrderedDict()
-        self.form = Derivative(function, Options("vjp", self.argnums))
+        self.form: EmittedDerivative[..., Any] = EmittedDerivative(
+            function, Options("vjp", self.argnums))
         if any(self.form.specialisations.parts):
             raise TypeError("sparse derivatives are with respect to whole arguments")
         self.written: dict[Any, Self] | None = {} if sees_calls(function) else None
         self.__signature__ = self.form.__signature__
         REGISTRY.watch(self)
 
-    def __reduce__(self) -> Any:
-        name = getattr(self, "__qualname__", "")
-        if name and unspelled(f"{self.__module__}:{name}") is self:
-            return name  # pickled by its name, as functions are
+    def made_of(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return type(self), (self.primal, self.argnums, self.kind, self.order, self.backend)
 
     def as_called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Self:
@@ -249,7 +126,7 @@ class SparseDerivative:
         """Return a derivative of the arguments as one for each of them."""
         return (derivative,) if self.form.specialisations.single else derivative
 
-    def source_for(self, *args: Any, **kwargs: Any) -> str:
+    def source_for(self, *args: Any, **kwargs: Any) -> SourceText:
         """Return the text of a module with a function that computes the same matrix.
 
         It holds for arguments of these shapes, and these values of what else the pattern depends
@@ -264,7 +141,7 @@ class SparseDerivative:
         found = self.structure_for(values, wanted, args, kwargs)
         module = SparseModule(
             self.form, wanted, found.coloring, found.decompression, self.is_second)
-        return module.text(*self.sweeps(found.coloring, args, kwargs))
+        return SourceText(module.text(*self.sweeps(found.coloring, args, kwargs)))
 
     def sweeps(
         self, coloring: Coloring, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -272,29 +149,42 @@ class SparseDerivative:
         """Return the code of the forward and reverse sweeps needed, and what the function gives."""
         raise NotImplementedError
 
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        """Bind to an instance, as methods do."""
-        return self if instance is None else types.MethodType(self, instance)
+    def pattern(self, *args: Any, **kwargs: Any) -> Any:
+        return self.structure(*args, **kwargs).pattern
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the sparse derivative at the arguments."""
+    def colors(self, *args: Any, **kwargs: Any) -> Coloring:
+        return self.structure(*args, **kwargs).coloring
+
+    def swept(self, coloring: Coloring) -> EmittedDerivative[..., Any]:
+        """Return the derivative of which code computes most of it."""
         raise NotImplementedError
 
+    def code(self, *args: Any, **kwargs: Any) -> Code:
+        self = self.as_called(args, kwargs)
+        return self.swept(self.structure(*args, **kwargs).coloring).code(*args, **kwargs)
 
-class SparseJacobian(SparseDerivative):
+    def latest(self) -> Compiled:
+        latest = next(reversed(self.kept.values()), None)
+        coloring = color(sp.csr_array((1, 1), dtype=bool)) if latest is None else latest.coloring
+        return self.swept(coloring).latest()
+
+
+class SparseJacobian(SparseDerivative[P]):
     """A function's Jacobian as a sparse matrix; see ``sparse_jacobian``."""
+
+    mode = "sparse_jacobian"
 
     def __init__(
         self, function: Callable[..., Any], argnums: Argnums, kind: str, order: str,
         backend: str = "python",
     ) -> None:
         super().__init__(function, argnums, kind, order, backend)
-        self.forward = Derivative(
+        self.forward: EmittedDerivative[..., Any] = EmittedDerivative(
             function, Options("forward", self.argnums, batched=True, backend=backend))
-        self.fixed = Derivative(
+        self.fixed: EmittedDerivative[..., Any] = EmittedDerivative(
             function,
             Options("forward", self.argnums, batched=True, constant=True, backend=backend))
-        self.reverse = Derivative(
+        self.reverse: EmittedDerivative[..., Any] = EmittedDerivative(
             function, Options("vjp", self.argnums, batched=True, backend=backend))
 
     def colored(self, pattern: Any) -> Coloring:
@@ -319,6 +209,9 @@ class SparseJacobian(SparseDerivative):
             return forward, None, None
         value, _ = self.reverse(*args, **kwargs)
         return forward, code_for(self.reverse, args, kwargs), value
+
+    def swept(self, coloring: Coloring) -> EmittedDerivative[..., Any]:
+        return self.reverse if coloring.row_count > coloring.column_count else self.fixed
 
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         """Return the Jacobian at the arguments, a CSR array, written into ``out`` if given."""
@@ -369,10 +262,10 @@ class SparseJacobian(SparseDerivative):
         return found.along(at, wanted, dtype, flattened)
 
 
-class SparseHessian(SparseDerivative):
+class SparseHessian(SparseDerivative[P]):
     """A function's Hessian as a sparse matrix; see ``sparse_hessian``."""
 
-    is_second = True
+    mode = "sparse_hessian"
 
     def __init__(
         self, function: Callable[..., Any], argnums: Argnums, kind: str, order: str,
@@ -383,10 +276,11 @@ class SparseHessian(SparseDerivative):
         positions: Any = tuple(i - len(s.target.first) for i in s.wrt)
         if s.single:
             (positions,) = positions
-        gradient = Derivative(function, Options("grad", positions))
-        self.products = Derivative(
+        gradient: EmittedDerivative[..., Any] = EmittedDerivative(
+            function, Options("grad", positions))
+        self.products: EmittedDerivative[..., Any] = EmittedDerivative(
             gradient, Options("forward", positions, batched=True, backend=backend))
-        self.fixed = Derivative(
+        self.fixed: EmittedDerivative[..., Any] = EmittedDerivative(
             gradient,
             Options("forward", positions, batched=True, constant=True, backend=backend))
 
@@ -395,6 +289,9 @@ class SparseHessian(SparseDerivative):
     ) -> tuple[Compiled | None, Compiled | None, Any]:
         needed = coloring.column_count > 0
         return code_for(self.fixed, args, kwargs) if needed else None, None, None
+
+    def swept(self, coloring: Coloring) -> EmittedDerivative[..., Any]:
+        return self.fixed
 
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         """Return the Hessian at the arguments, a CSR array, written into ``out`` if given."""
@@ -421,13 +318,23 @@ class SparseHessian(SparseDerivative):
 
 
 def code_for(
-    derivative: Derivative, args: tuple[Any, ...], kwargs: dict[str, Any]
+    derivative: EmittedDerivative[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Compiled:
     """Return the emitted code of a derivative for these arguments."""
     s = derivative.specialisations
     return s.find(s.values(derivative.bound(*args, **kwargs)))[0]
 
 
+@overload
+def sparse_jacobian(
+    function: None = None, argnums: Argnums = 0, *, kind: str = "auto",
+    order: str = "smallest_last", backend: str = "python",
+) -> Callable[[Callable[P, Any]], SparseJacobian[P]]: ...
+@overload
+def sparse_jacobian(
+    function: Callable[P, Any], argnums: Argnums = 0, *, kind: str = "auto",
+    order: str = "smallest_last", backend: str = "python",
+) -> SparseJacobian[P]: ...
 def sparse_jacobian(
     function: Callable[..., Any] | None = None, argnums: Argnums = 0, *, kind: str = "auto",
     order: str = "smallest_last", backend: str = "python",
@@ -451,6 +358,16 @@ def sparse_jacobian(
     return SparseJacobian(function, argnums, kind, order, backend)
 
 
+@overload
+def sparse_hessian(
+    function: None = None, argnums: Argnums = 0, *, kind: str = "star",
+    order: str = "smallest_last", backend: str = "python",
+) -> Callable[[Callable[P, Any]], SparseHessian[P]]: ...
+@overload
+def sparse_hessian(
+    function: Callable[P, Any], argnums: Argnums = 0, *, kind: str = "star",
+    order: str = "smallest_last", backend: str = "python",
+) -> SparseHessian[P]: ...
 def sparse_hessian(
     function: Callable[..., Any] | None = None, argnums: Argnums = 0, *, kind: str = "star",
     order: str = "smallest_last", backend: str = "python",

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.api.grad import Derivative
+from adcompiler.api.emitted import EmittedDerivative
 from adcompiler.backends.python.printer.merge import merge
 from adcompiler.dispatch import Compiled
 from adcompiler.errors import ADError
@@ -43,7 +43,7 @@ class SparseModule:
     """Writes the module of a sparse Jacobian or Hessian for certain arguments."""
 
     def __init__(
-        self, form: Derivative, wanted: Sequence[Any], coloring: Coloring,
+        self, form: EmittedDerivative[..., Any], wanted: Sequence[Any], coloring: Coloring,
         decompression: Decompression, is_hessian: bool,
     ) -> None:
         self.s = form.specialisations

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from adcompiler.api.forward import chosen, jvp
-from adcompiler.api.grad import Argnums, Derivative, DerivativeFunction, kept_derivative
+from adcompiler.api.composed import Called, ComposedDerivative
+from adcompiler.api.derivative import Derivative, P
+from adcompiler.api.emitted import Argnums, EmittedDerivative, kept_derivative
 from adcompiler.dispatch.targets import find_target
 from adcompiler.dispatch.trees import leaves
 from adcompiler.errors import ADError
@@ -21,7 +23,7 @@ from adcompiler.typed.derivatives import MAKERS, ONLY_OUTSIDE, Wanted
 NESTED_UP_TO = 2
 """The highest order that ``nth_derivative`` computes by forward mode inside forward mode."""
 
-_REFUSED: weakref.WeakSet[Derivative] = weakref.WeakSet()
+_REFUSED: weakref.WeakSet[EmittedDerivative[..., Any]] = weakref.WeakSet()
 """Derivatives of functions of which Taylor mode can write no code for some arguments."""
 
 
@@ -52,7 +54,32 @@ def taylor(
     return value, found
 
 
-def jet(function: Callable[..., Any], order: int) -> Callable[..., tuple[Any, ...]]:
+class Jet(ComposedDerivative[P, Any]):
+    """Derivatives of all orders up to one; see ``jet``."""
+
+    def __init__(self, function: Callable[..., Any], order: int) -> None:
+        self.order = order
+        self.series = kept_derivative(function, "taylor", (0,), batched=True)
+        super().__init__(
+            function, Wanted("jet", 0, False, (("order", order),)), jet, {"order": order},
+            self.series)
+        self.__signature__ = find_target(function).signature
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> tuple[Any, ...]:
+        """Return the derivatives of orders 0, 1, ... as a tuple."""
+        x, *rest = by_position(self, args, kwargs)
+        function, order = self.primal, self.order
+        found = None if order == 0 else by_series(function, order, x, tuple(rest))
+        if found is not None:
+            value, coefficients = found
+            return value, *(scaled(value, coefficients, k) for k in range(1, order + 1))
+        return tuple(nested(function, k)(x, *rest) for k in range(order + 1))
+
+    def called(self, *args: Any, **kwargs: Any) -> Called:
+        return self.series, args, kwargs
+
+
+def jet(function: Callable[P, Any], order: int) -> Derivative[P, tuple[Any, ...]]:
     """Return a function that computes ``function`` and its derivatives up to ``order``.
 
     They are those in the first argument, a number; divided by factorials they are the coefficients
@@ -61,21 +88,44 @@ def jet(function: Callable[..., Any], order: int) -> Callable[..., tuple[Any, ..
     forward mode, once for each order. The value may be a number, an array or a container of these.
     """
     checked(order)
-
-    def derivatives(x: Any, *rest: Any) -> tuple[Any, ...]:
-        """Return the derivatives of orders 0, 1, ... as a tuple."""
-        found = None if order == 0 else by_series(function, order, x, rest)
-        if found is not None:
-            value, coefficients = found
-            return value, *(scaled(value, coefficients, k) for k in range(1, order + 1))
-        return tuple(nested(function, k)(x, *rest) for k in range(order + 1))
-
-    return DerivativeFunction(
-        function, Wanted("jet", 0, False, (("order", order),)), derivatives, jet, {"order": order},
-        find_target(function).signature)
+    return Jet(function, order)
 
 
-def nth_derivative(function: Callable[..., Any], n: int) -> Callable[..., Any]:
+class NthDerivative(ComposedDerivative[P, Any]):
+    """The derivative of some order; see ``nth_derivative``."""
+
+    def __init__(self, function: Callable[..., Any], n: int) -> None:
+        self.n = n
+        self.by_forward_mode = nested(function, n)
+        self.low = n <= NESTED_UP_TO
+        part = (
+            kept_derivative(nested(function, n - 1), "forward", (0,)) if self.low and n else
+            kept_derivative(function, "taylor", (0,), batched=True))
+        super().__init__(
+            function, Wanted("nth_derivative", 0, False, (("n", n),)), nth_derivative, {"n": n},
+            part)
+        self.__signature__ = find_target(function).signature
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
+        """Return the derivative at the arguments."""
+        x, *others = by_position(self, args, kwargs)
+        rest = tuple(others)
+        if self.n == 0:
+            return self.by_forward_mode(x, *rest)
+        if self.low:
+            try:
+                return self.by_forward_mode(x, *rest)
+            except ADError:
+                found = by_series(self.primal, self.n, x, rest)
+                if found is None:
+                    raise
+                self.low = False
+        else:
+            found = by_series(self.primal, self.n, x, rest)
+        return self.by_forward_mode(x, *rest) if found is None else scaled(*found, self.n)
+
+
+def nth_derivative(function: Callable[P, Any], n: int) -> Derivative[P, Any]:
     """Return the ``n``-th derivative of ``function`` of a number, in its first argument.
 
     The value may be a number, an array, or a container of these. ``n = 0`` is the function itself.
@@ -83,29 +133,19 @@ def nth_derivative(function: Callable[..., Any], n: int) -> Callable[..., Any]:
     by truncated power series as for ``jet``. Where the one is refused, it is the other.
     """
     checked(n)
-    by_forward_mode = nested(function, n)
-    if n == 0:
-        return by_forward_mode
-    low = n <= NESTED_UP_TO
+    return NthDerivative(function, n)
 
-    def derivative(x: Any, *rest: Any) -> Any:
-        """Return the derivative at ``x``."""
-        nonlocal low
-        if low:
-            try:
-                return by_forward_mode(x, *rest)
-            except ADError:
-                found = by_series(function, n, x, rest)
-                if found is None:
-                    raise
-                low = False
-        else:
-            found = by_series(function, n, x, rest)
-        return by_forward_mode(x, *rest) if found is None else scaled(*found, n)
 
-    return DerivativeFunction(
-        function, Wanted("nth_derivative", 0, False, (("n", n),)), derivative, nth_derivative,
-        {"n": n}, find_target(function).signature)
+def by_position(
+    derivative: Derivative[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, ...]:
+    """Return all arguments by position; TypeError where some cannot be given so."""
+    if not kwargs:
+        return args
+    bound = derivative.__signature__.bind(*args, **kwargs)
+    if bound.kwargs:
+        raise TypeError(f"{derivative!r} takes arguments by position; got {', '.join(kwargs)}")
+    return bound.args
 
 
 def checked(order: int) -> None:

@@ -11,7 +11,7 @@ from inspect import Parameter
 from pathlib import Path
 from typing import Any
 
-from adcompiler.api.grad import Derivative
+from adcompiler.api.derivative import Derivative
 from adcompiler.backends.native.alone import standing_alone
 from adcompiler.backends.native.c.module import c_alone
 from adcompiler.backends.python.printer.merge import merge
@@ -118,7 +118,7 @@ def requests_for(function: Any, options: DumpOptions) -> list[Request]:
     """Return what to compile for a derivative object or a plain function, the first that works."""
     wanted = Options("grad", 0)
     if isinstance(function, Derivative):
-        function, wanted = function.primal, function.options
+        function, wanted = function.primal, asked_of(function, options.mode)
     if options.mode is not None:
         wanted = replace(wanted, mode=named(options.mode))
     if options.argnums is not None:
@@ -143,6 +143,19 @@ def requests_for(function: Any, options: DumpOptions) -> list[Request]:
         )
         for types in possible
     ]
+
+
+def asked_of(derivative: Derivative[..., Any], mode: str | None) -> Options:
+    """Return what a derivative of a module asks the compiler for, or ``mode`` instead."""
+    found = derivative.options
+    if isinstance(found, Options):
+        return found
+    if mode is None and found.mode not in MODES:
+        raise UsageError(
+            f"{derivative!r} is no mode of dump; its method source_for(*args) writes its module, "
+            f"and --mode names what else of {derivative.__name__} to write"
+        )
+    return Options(named(mode) if mode else found.mode, found.argnums)
 
 
 def left_open(

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.api.grad import Derivative
+from adcompiler.api.derivative import Derivative
 from adcompiler.api.patterns import hessian_sparsity, jacobian_sparsity
 from adcompiler.api.sparse import SparseDerivative, sparse_hessian, sparse_jacobian
 from adcompiler.cli.dump import parse_argnums

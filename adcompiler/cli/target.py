@@ -14,7 +14,8 @@ import types
 from pathlib import Path
 from typing import Any
 
-from adcompiler.api.grad import Derivative
+from adcompiler.api.derivative import Derivative
+from adcompiler.compile.modes import MODES
 from adcompiler.errors import ADError
 
 _FUNCTION = re.compile(r"(?P<module>.+):(?P<function>[^\W\d]\w*(?:\.[^\W\d]\w*)*)")
@@ -40,7 +41,8 @@ def load_target(text: str) -> tuple[str, dict[str, Any]]:
         return module.__name__, {name: function_in(module, name)}
     found = {
         name: value for name, value in vars(module).items()
-        if isinstance(value, Derivative) and not is_from_elsewhere(module, value)
+        if isinstance(value, Derivative) and value.options.mode in MODES
+        and not is_from_elsewhere(module, value)
     }
     if not found:
         raise UsageError(
@@ -50,7 +52,7 @@ def load_target(text: str) -> tuple[str, dict[str, Any]]:
     return module.__name__, found
 
 
-def is_from_elsewhere(module: types.ModuleType, derivative: Derivative) -> bool:
+def is_from_elsewhere(module: types.ModuleType, derivative: Derivative[..., Any]) -> bool:
     """Say whether a module only imports a derivative."""
     home = sys.modules.get(getattr(derivative, "__module__", ""))
     if home is None or home is module:

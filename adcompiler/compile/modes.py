@@ -58,6 +58,11 @@ class Mode:
     has_loops: bool = False
     operator: str = ""
 
+    @property
+    def is_reverse(self) -> bool:
+        """Whether values are saved for a reverse sweep."""
+        return self.takes_aux or self.seeds == "cotangents"
+
 
 def build_gradient(unit: Unit, typed: Typed, form: Form) -> Product:
     """Build the joint function without the value."""

@@ -1,4 +1,4 @@
-"""How functions of an emitted module are called: as pullbacks, along tangents, and once more."""
+"""How functions of an emitted module are called: along tangents, and once more."""
 
 from __future__ import annotations
 
@@ -12,45 +12,10 @@ from adcompiler.dispatch.compiled import Compiled, Same
 from adcompiler.dispatch.cotangents import conform, conform_each, outline
 from adcompiler.dispatch.linear_maps import Wanted
 from adcompiler.runtime import AliasedError, ObservedTypeError, StretchedError, Unfit
-from adcompiler.runtime.batches import (
-    along_each, count_seeds, no_seeds, none_of, one_zero, seed_of, stacked,
-)
+from adcompiler.runtime.batches import along_each, no_seeds, none_of, one_zero
 
 MAX_FORMS = 8
 """The number of forms of code for what values turn out to be."""
-
-
-def pair(
-    augmented: Callable[..., Any], backward: Callable[..., Any], batched: bool = False,
-    one_by_one: bool = False,
-) -> Callable[..., tuple[Any, Callable[[Any], Any]]]:
-    """Return a function that returns a value and the pullback there.
-
-    If ``batched``, that takes cotangents of many seeds, which ``one_by_one`` are given to
-    ``backward``.
-    """
-
-    def value_and_pullback(*args: Any) -> tuple[Any, Callable[[Any], Any]]:
-        value, residuals = augmented(*args)
-        structure = outline(value)
-
-        def pullback(cotangent: Any) -> Any:
-            """Return the cotangents of the arguments for a cotangent of the value."""
-            return backward(residuals, conform(cotangent, structure))
-
-        def pullback_of_each(cotangents: Any) -> Any:
-            """Return the cotangents of the arguments for those of the value, one for each seed."""
-            given = conform_each(cotangents, structure)
-            if no_seeds(given, "the cotangents"):
-                return none_of(pullback_of_each(one_zero(given)))
-            if not one_by_one:
-                return backward(residuals, given)
-            seeds = range(count_seeds(given))
-            return stacked([backward(residuals, seed_of(given, i)) for i in seeds])
-
-        return value, pullback_of_each if batched else pullback
-
-    return value_and_pullback
 
 
 def at_point(

@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from adcompiler.compile.modes import MODES
 from adcompiler.runtime.checkpoints import size_in_bytes
 
 if TYPE_CHECKING:
@@ -49,21 +50,26 @@ class Explanation:
 
 def explain(compiled: Compiled, s: Specialisations, values: tuple[Any, ...]) -> Explanation:
     """Return the explanation of compiled code, with residuals measured at ``values``."""
-    from adcompiler.dispatch import Options, Specialisations
-
-    pair = Specialisations(s.target.function, Options("vjp", s.options.argnums))
-    pair.wrt, pair.parts, pair.single = s.wrt, s.parts, s.single
-    split, _ = pair.find(values)
-    cells = (cell.cell_contents for cell in pair.cells(split))
-    _, residuals = split.entry(*values, *cells)
+    residuals, saved = saved_by(s, values) if MODES[s.options.mode].is_reverse else ((), ())
     report = compiled.report
     return Explanation(
-        tuple(split.report["residuals"]), size_in_bytes(residuals), tuple(report["rules"]),
+        residuals, size_in_bytes(saved), tuple(report["rules"]),
         tuple(report["changed"]), tuple(report["kinks"]), compiled.text,
         operations(compiled.text),
         backend_of(report) if compiled.tier is None else compiled.tier.said,
         tuple(report.get("observed", ())),
     )
+
+
+def saved_by(s: Specialisations, values: tuple[Any, ...]) -> tuple[tuple[str, ...], Any]:
+    """Return the names of what the augmented primal saves, and what that is at ``values``."""
+    from adcompiler.dispatch import Options, Specialisations
+
+    pair = Specialisations(s.function, Options("vjp", s.options.argnums))
+    split, _ = pair.find(values)
+    cells = (cell.cell_contents for cell in pair.cells(split))
+    _, residuals = split.entry(*values, *cells)
+    return tuple(split.report["residuals"]), residuals
 
 
 def backend_of(report: dict[str, list[str]]) -> str:

@@ -32,11 +32,13 @@ from adcompiler.compile.modes import MODES
 from adcompiler.dispatch.arguments import real_at, refuse_foreign
 from adcompiler.dispatch.calling import (
     allowing_aliases, allowing_other_types, allowing_stretched, at_point, at_point_along,
-    at_point_with, pair, with_effects,
+    at_point_with, with_effects,
 )
 from adcompiler.dispatch.compiled import Compiled, Same
 from adcompiler.dispatch.guards import guard
-from adcompiler.dispatch.linear_maps import linearized, recomputing
+from adcompiler.dispatch.linear_maps import (
+    Half, Pushforward, linearized, pulled_back, recomputing,
+)
 from adcompiler.dispatch.options import Options, backend_key, debugging, strict_types
 from adcompiler.dispatch.targets import find_target
 from adcompiler.dispatch.tiers import Tier
@@ -89,6 +91,7 @@ class Specialisations:
 
     def __init__(self, function: Callable[..., Any], options: Options) -> None:
         self.options = options
+        self.function = function
         self.target = find_target(function)
         signature = inspect.signature(self.target.function, follow_wrapped=False)
         self.parameters = list(signature.parameters.values())
@@ -439,9 +442,10 @@ class Specialisations:
         if mode.halves and not report.get("primal"):
             first, rest = mode.halves
             end = "_native" if called else ""
-            second = getattr(module, f"{name.removesuffix(first)}{rest}{end}")
+            other = f"{name.removesuffix(first)}{rest}{end}"
+            second = Half(getattr(module, other), text, other, bound, self.target.shown)
         if second is not None and mode.seeds == "cotangents":
-            run = pair(run, second, self.options.batched, bool(report.get("seeds")))
+            run = pulled_back(run, second, self.options.batched, bool(report.get("seeds")))
         names = tuple(self.parameters[i].name for i in self.wrt)
         wanted = tuple(zip(names, self.wrt, self.parts, strict=True))
         if second is not None and mode.seeds == "tangents":
@@ -466,7 +470,9 @@ class Specialisations:
                 not report["acts"])
         call = run
         if mode.halves and second is None:
-            call = run = recomputing(run, wanted)
+            half = Half(run, text, name, bound, self.target.shown)
+            call = run = recomputing(
+                run, half, wanted, pushed_again, (self.function, self.options))
         elif report.get("constants"):
             name, *with_value = report["constants"]
             call = at_point_along(entry, getattr(module, name), bool(with_value), wanted)
@@ -478,6 +484,17 @@ class Specialisations:
         tests = guard(self.target.function, facts, self.arguments(types_))
         return Compiled(
             entry, call, text, path, types_, tests, report, captured, run, tier=tier)
+
+
+def pushed_again(
+    function: Callable[..., Any], options: Options, args: tuple[Any, ...]
+) -> Pushforward:
+    """Return the pushforward of a function at some arguments, how one is pickled."""
+    s = Specialisations(function, options)
+    values = args[: len(s.parameters)]
+    _, push = s.run(s.find(values)[0], values)
+    made: Pushforward = push
+    return made
 
 
 def is_sealed(entry: Entry) -> bool:

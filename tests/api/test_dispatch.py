@@ -333,7 +333,7 @@ def test_it_looks_like_the_function() -> None:
     assert decorated.__doc__ == "Return a product."
     assert list(inspect.signature(decorated).parameters) == ["x", "y", "z"]
     assert "Return a product." in pydoc.render_doc(decorated)
-    assert repr(decorated) == "<grad of decorated>"
+    assert repr(decorated) == "<grad of decorated with respect to x>"
     assert decorated.primal(2.0) == 8.0
     assert isinstance(decorated, Derivative)
     assert callable(decorated)

@@ -189,3 +189,54 @@ def test_a_mode_is_one_row() -> None:
         assert Options(mode.name, 0).mode == mode.name
     with pytest.raises(ValueError, match="mode 'sideways' is not one of grad, value_and_grad"):
         Options("sideways", 0)
+
+
+DECORATED = '''
+import numpy as np
+from adcompiler import grad, hessian, jacobian, sparse_jacobian
+
+
+@jacobian
+def cubes(x: "float64[:]"):
+    return x**3
+
+
+@hessian
+def energy(x: "float64[:]"):
+    return np.sum(x[1:] * x[:-1] ** 2)
+
+
+@sparse_jacobian
+def sparse(x: "float64[:]"):
+    return x**3
+
+
+@grad
+def fourth(x: float):
+    return x**4
+'''
+
+
+def test_all_derivatives_of_a_module_are_dumped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "decorated.py").write_text(DECORATED)
+    assert main(["dump", str(tmp_path / "decorated.py")]) == 0
+    namespace: dict[str, Any] = {}
+    exec(capsys.readouterr().out, namespace)
+    assert np.array_equal(namespace["cubes_jacobian"](X), np.diag(3 * X**2))
+    assert np.array_equal(namespace["fourth_grad"](2.0), 32.0)
+    assert namespace["energy_hessian"](X).tolist() == [
+        [2 * X[1], 2 * X[0], 0.0], [2 * X[0], 2 * X[2], 2 * X[1]], [0.0, 2 * X[1], 0.0]]
+    assert "sparse" not in namespace
+
+
+def test_a_sparse_derivative_names_what_writes_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "decorated_too.py").write_text(DECORATED)
+    target = f"{tmp_path / 'decorated_too.py'}:sparse"
+    assert main(["dump", target]) != 0
+    assert "its method source_for(*args) writes its module" in capsys.readouterr().err
+    assert main(["dump", target, "--mode", "jacobian"]) == 0
+    assert "def sparse_jacobian(x):" in capsys.readouterr().out

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from adcompiler import ADError, vjp
-from adcompiler.api.grad import Derivative
+from adcompiler.api.emitted import EmittedDerivative
 from adcompiler.api.hessians import directional
 from adcompiler.cache.store import load_module
 from adcompiler.dispatch import Options
@@ -52,10 +52,10 @@ def combinations(case):
     """Return the ways to compute products of the Hessian with a direction, by name."""
     positions = case.program.positions
     first = gradient(case)
-    pulled = Derivative(first, Options("vjp", positions))
-    pushed = Derivative(first, Options("forward", positions))
+    pulled = EmittedDerivative(first, Options("vjp", positions))
+    pushed = EmittedDerivative(first, Options("forward", positions))
     along = directional(case.program.function, positions)
-    slope = Derivative(along, Options("vjp", tuple(f"args.{i}" for i in positions)))
+    slope = EmittedDerivative(along, Options("vjp", tuple(f"args.{i}" for i in positions)))
 
     def args():
         return copy.deepcopy(case.args)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.api.grad import Derivative
+from adcompiler.api.emitted import EmittedDerivative
 from adcompiler.batching.batcher import NotBatchable
 from adcompiler.compile.pipeline import Emitted, Request, Result, stages
 from adcompiler.dispatch.calling import at_point, pair
@@ -37,7 +37,7 @@ class Differs(AssertionError):
 class Compilation:
     """A derivative, and what is asked of the compiler for some arguments."""
 
-    derivative: Derivative
+    derivative: EmittedDerivative[..., Any]
     request: Request
 
     @staticmethod
@@ -45,7 +45,7 @@ class Compilation:
         function: Any, args: tuple[Any, ...], argnums: Any, mode: str, equal_shapes: bool = True,
         batched: bool = False,
     ) -> Compilation:
-        derivative = Derivative(function, Options(mode, argnums, batched=batched))
+        derivative = EmittedDerivative(function, Options(mode, argnums, batched=batched))
         s = derivative.specialisations
         return Compilation(derivative, Request(
             s.target.function, tuple(map(type_of, s.values(derivative.bound(*args)))), s.wrt, mode,

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from adcompiler import (
-    Derivative, MissingRuleError, UnsupportedError, derivative, elementwise_grad, jvp, linearize,
+    MissingRuleError, UnsupportedError, derivative, elementwise_grad, jvp, linearize,
     source, vjp,
 )
+from adcompiler.api.emitted import EmittedDerivative
 from adcompiler.dispatch import Options
 
 
@@ -228,7 +229,7 @@ def test_emitted_pushforward_is_interleaved_and_compiled_once():
     text = source(f, np.ones(3), mode="forward")
     assert "def f_pushforward(x, x_dot):" in text
     assert "y_dot = x_dot * np.cos(x)" in text
-    push = Derivative(f, Options("forward", (0,)))
+    push = EmittedDerivative(f, Options("forward", (0,)))
     first = push.compiled_for(np.ones(3))
     assert push.compiled_for(np.zeros(5)) is first
     assert np.array_equal(push(np.zeros(2))(np.ones(2))[1], np.zeros(2))

@@ -7,7 +7,8 @@ import zlib
 import numpy as np
 import pytest
 
-from adcompiler import Derivative, jvp, linearize, source
+from adcompiler import jvp, linearize, source
+from adcompiler.api.emitted import EmittedDerivative
 from adcompiler.dispatch import Options
 from tests.corpus.program import flat
 from tests.corpus.test_corpus import PROGRAMS
@@ -85,7 +86,7 @@ def test_the_linear_map_is_source_without_the_primal():
     code = [line.partition("#")[0] for line in rest.splitlines()]
     assert [line.strip() for line in code if "np." in line] == ["x_dot = np.copy(x_dot)"]
     assert "    for test, sin, cos in tape:" in code
-    push = Derivative(rolled, Options("linearize", (0,)))
+    push = EmittedDerivative(rolled, Options("linearize", (0,)))
     assert push(np.zeros(2), 3)[1](np.ones(2)).tolist() == [1.5**3] * 2
     assert push.explain(np.zeros(2), 3).source == push.source
 

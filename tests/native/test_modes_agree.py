@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from adcompiler import derivative, hessian, hvp, jacfwd, jacobian, jacrev, jvp, vjp
-from adcompiler.api.grad import Derivative
+from adcompiler.api.emitted import EmittedDerivative
 from adcompiler.dispatch import Options
 from adcompiler.dispatch.trees import map_tree, unit_batches
 from adcompiler.errors import UnsupportedError
@@ -122,7 +122,8 @@ def given_by(program: Any, mode: str, batched: bool, backend: str) -> Any:
     """Return what a derivative of a program of the corpus gives for some seeds."""
     argnums = program.argnums if isinstance(program.argnums, tuple) else (program.argnums,)
     args = program.samples(np.random.default_rng(0))
-    made = Derivative(program.function, Options(mode, argnums, batched=batched, backend=backend))
+    options = Options(mode, argnums, batched=batched, backend=backend)
+    made = EmittedDerivative(program.function, options)
     if mode == "vjp":
         value, pullback = made(*args)
         return value, pullback(seeds_for(value, batched))

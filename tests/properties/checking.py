@@ -18,7 +18,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from adcompiler.api.grad import kept_derivative, value_and_grad, vjp
+from adcompiler.api.emitted import kept_derivative
+from adcompiler.api.grad import value_and_grad, vjp
 from adcompiler.api.grad import source as emitted_source
 from adcompiler.errors import ADError, InternalError, LocatedError
 from adcompiler.runtime.aliases import AliasedError

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from adcompiler import grad, vjp
-from adcompiler.api.grad import kept_derivative
+from adcompiler.api.emitted import kept_derivative
 from adcompiler.errors import ADError
 from adcompiler.rulekit import Call
 from adcompiler.rulekit.comparison import kind_difference, numbers

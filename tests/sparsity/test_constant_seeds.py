@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from adcompiler import sparse_hessian, sparse_jacobian
-from adcompiler.api import sparse
+from adcompiler.api import sparse_structure
 from adcompiler.dispatch import AtPoint
 from tests.sparsity.check import dense_jacobian
 from tests.sparsity.test_random_programs import N, source
@@ -144,7 +144,7 @@ def test_matrices_share_nothing_with_one_another(function):
 
 @pytest.mark.parametrize("most", [1, 12, 13, 24, 25, 1000])
 def test_sweeps_of_few_seeds(most, monkeypatch):
-    monkeypatch.setattr(sparse, "MAX_NUMBERS", most)
+    monkeypatch.setattr(sparse_structure, "MAX_NUMBERS", most)
     jacobian = check_points(lambda x: x * np.roll(x, 1) - np.roll(x, 5), points(12))
     found = jacobian.structure(np.ones(12))
     at_once = max(1, most // 12)
@@ -152,7 +152,7 @@ def test_sweeps_of_few_seeds(most, monkeypatch):
 
 
 def test_what_is_too_large_is_not_kept(monkeypatch):
-    monkeypatch.setattr(sparse, "MAX_KEPT_NUMBERS", 30)
+    monkeypatch.setattr(sparse_structure, "MAX_KEPT_NUMBERS", 30)
     jacobian = check_points(lambda x: x * np.roll(x, 1) - np.roll(x, 5), points(12))
     found = jacobian.structure(np.ones(12))
     assert (found.constants, found.kept_seeds) == ({}, {})

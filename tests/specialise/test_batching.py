@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from adcompiler import jvp, source, vjp
-from adcompiler.api.grad import kept_derivative
+from adcompiler.api.emitted import kept_derivative
 from adcompiler.api.seeds import batched_jvp, batched_vjp
 
 

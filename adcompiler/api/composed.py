@@ -1,0 +1,57 @@
+"""Derivatives that are made of several calls of others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from adcompiler.api.derivative import Code, Derivative, P, R_co
+from adcompiler.api.emitted import EmittedDerivative
+from adcompiler.dispatch import Compiled
+from adcompiler.typed.derivatives import Wanted
+
+Called = tuple[EmittedDerivative[..., Any], tuple[Any, ...], dict[str, Any]]
+"""A derivative of which code is emitted, and the arguments that it is called with."""
+
+
+class ComposedDerivative(Derivative[P, R_co]):
+    """A derivative that is computed by calls of ``parts``, derivatives of which code is emitted.
+
+    Compiled code that calls it does not run it but has the derivative written in place, as
+    ``options`` tell which. ``maker`` made it, with ``given`` beside the function. Its code is that
+    of the part that ran last, at first of the first one.
+    """
+
+    options: Wanted
+
+    def __init__(
+        self, function: Callable[..., Any], options: Wanted, maker: Callable[..., Any],
+        given: dict[str, Any], *parts: EmittedDerivative[..., Any],
+    ) -> None:
+        super().__init__(function, options)
+        self._made = maker, given
+        self.ran = parts[0]
+        self.__signature__ = parts[0].__signature__
+
+    def made_of(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        maker, given = self._made
+        return made_again, (maker, self.primal, given)
+
+    def called(self, *args: Any, **kwargs: Any) -> Called:
+        """Return the part that is called at these arguments, and what with."""
+        return self.ran, args, kwargs
+
+    def code(self, *args: Any, **kwargs: Any) -> Code:
+        part, given, named = self.called(*args, **kwargs)
+        return part.code(*given, **named)
+
+    def latest(self) -> Compiled:
+        return self.ran.latest()
+
+
+def made_again(maker: Callable[..., Any], function: Any, given: dict[str, Any]) -> Any:
+    """Return what an operator makes of a function: how that is pickled."""
+    return maker(function, **given)
+
+
+__all__ = ["Called", "ComposedDerivative"]

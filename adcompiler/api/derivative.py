@@ -1,0 +1,223 @@
+"""``Derivative``: what every operator makes of a function."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import (
+    TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, overload,
+)
+
+from adcompiler.cache.keys import unspelled
+from adcompiler.dispatch import Compiled
+from adcompiler.dispatch.explain import Explanation, explain
+from adcompiler.dispatch.source_text import SourceText
+
+if TYPE_CHECKING:
+    from scipy.sparse.linalg import LinearOperator
+
+    from adcompiler.dispatch import Specialisations
+    from adcompiler.sparsity.coloring.coloring import Coloring
+
+P = ParamSpec("P")
+Q = ParamSpec("Q")
+R_co = TypeVar("R_co", covariant=True)
+
+KEPT = "__adcompiler_kept__"
+"""The attribute of a function that holds the derivatives which calls share."""
+
+SECOND = frozenset({"hessian", "sparse_hessian", "hvp", "vhp"})
+"""Operators whose result is made of second derivatives."""
+
+NAMES = {
+    "vjp": "augmented primal and pullback", "forward": "pushforward", "linearize": "linearization",
+    "primal": "compiled form", "taylor": "Taylor coefficients", "nth_derivative": "derivative",
+}
+"""What a derivative calls itself that is no operator of a user, or one of a longer name."""
+
+
+class Asked(Protocol):
+    """What is asked for: the operator and the arguments it is with respect to."""
+
+    @property
+    def mode(self) -> str:
+        """The name of the operator."""
+
+    @property
+    def argnums(self) -> Any:
+        """Positions, names, or a tuple of them."""
+
+
+class Code(NamedTuple):
+    """Code that a derivative runs: whose form it is, and the values of all of its parameters."""
+
+    specialisations: Specialisations
+    compiled: Compiled
+    values: tuple[Any, ...]
+
+
+class Derivative(Generic[P, R_co]):
+    """A function's derivative, as an operator makes it: called like the function.
+
+    ``Derivative[P, R]`` takes the parameters ``P`` of the function and returns ``R``. It is
+    compiled once for each combination of argument types, at the first call with them. ``primal`` is
+    the function itself. It binds to instances as methods do, and is pickled by what it was made of:
+    by its name where that is how it is reached, otherwise as the function and the options.
+    """
+
+    is_derivative = True
+    primal: Callable[P, Any]
+    options: Asked
+    __name__: str
+    __signature__: inspect.Signature
+
+    def __init__(self, function: Callable[..., Any], options: Asked) -> None:
+        functools.update_wrapper(self, function, updated=())
+        if not getattr(type(function), "is_derivative", False):
+            others = {key: value for key, value in getattr(function, "__dict__", {}).items()
+                      if key not in (KEPT, "__wrapped__")}
+            vars(self).update({**others, **vars(self)})
+        self.primal = function
+        self.options = options
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
+        """Return the derivative at the arguments.
+
+        Raises ADError before anything runs for what cannot be differentiated.
+        """
+        raise NotImplementedError
+
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Derivative[P, R_co]: ...
+    @overload
+    def __get__(
+        self: Derivative[Concatenate[Any, Q], R_co], instance: object, owner: type | None = None
+    ) -> Callable[Q, R_co]: ...
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """Bind to an instance, as methods do."""
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __repr__(self) -> str:
+        mode = self.options.mode
+        name = getattr(self.primal, "__qualname__", self.primal)
+        return f"<{NAMES.get(mode, mode)} of {name!s}{self.with_respect_to()}>"
+
+    def with_respect_to(self) -> str:
+        """Return text that tells the arguments, empty where there is no choice of them."""
+        given = self.options.argnums
+        several = given if isinstance(given, tuple) else (given,)
+        names = list(self.__signature__.parameters)
+        if not several or names in ([], [*several]) or (several == (0,) and len(names) == 1):
+            return ""
+        shown = [names[i] if isinstance(i, int) and i < len(names) else str(i) for i in several]
+        return f" with respect to {', '.join(shown)}"
+
+    # -- pickling ------------------------------------------------------------------------------
+
+    def __reduce__(self) -> Any:
+        name = getattr(self, "__qualname__", "")
+        by_value = self.__module__ == "__main__" and in_cloudpickle()
+        if name and not by_value and unspelled(f"{self.__module__}:{name}") is self:
+            return name  # pickled by its name, as functions are
+        return self.made_of()
+
+    def made_of(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """Return a function and arguments from which it makes an equal derivative."""
+        raise NotImplementedError
+
+    # -- looking inside ------------------------------------------------------------------------
+
+    def code(self, *args: Any, **kwargs: Any) -> Code:
+        """Return the code that computes the derivative at these arguments, or most of it."""
+        raise NotImplementedError
+
+    def latest(self) -> Compiled:
+        """Return the code that ran last; before any call that for annotated parameter types."""
+        raise NotImplementedError
+
+    def compiled_for(self, *args: P.args, **kwargs: P.kwargs) -> Callable[..., Any]:
+        """Return the emitted function for these arguments."""
+        return self.code(*args, **kwargs).compiled.entry
+
+    def source_for(self, *args: P.args, **kwargs: P.kwargs) -> SourceText:
+        """Return the text of the module emitted for these arguments."""
+        return SourceText(self.code(*args, **kwargs).compiled.text)
+
+    def explain(self, *args: P.args, **kwargs: P.kwargs) -> Explanation:
+        """Return what is saved, which rules are used and which kinks exist for these arguments."""
+        s, compiled, values = self.code(*args, **kwargs)
+        return explain(compiled, s, values)
+
+    @property
+    def source(self) -> SourceText:
+        """The text of the emitted module: of the last call, else for annotated parameter types."""
+        return SourceText(self.latest().text)
+
+    @property
+    def module_path(self) -> Path | None:
+        """The file of the emitted module that ran last, None if it is in memory only."""
+        return self.latest().path
+
+    @property
+    def is_second(self) -> bool:
+        """Whether the derivatives are second ones."""
+        return self.options.mode in SECOND
+
+    def pattern(self, *args: P.args, **kwargs: P.kwargs) -> Any:
+        """Return where the derivative may be nonzero, a ``csr_array`` of bool.
+
+        It is that of the Hessian for operators of second derivatives, and of the Jacobian for all
+        others: see ``hessian_sparsity`` and ``jacobian_sparsity``.
+        """
+        from adcompiler.api.patterns import hessian_sparsity, jacobian_sparsity
+
+        detect: Any = hessian_sparsity if self.is_second else jacobian_sparsity
+        return detect(self.primal, *args, argnums=self.options.argnums, **kwargs)
+
+    def colors(self, *args: P.args, **kwargs: P.kwargs) -> Coloring:
+        """Return which columns and rows of the derivative one sweep computes together.
+
+        It is the coloring that ``sparse_jacobian``, or ``sparse_hessian``, takes for the pattern.
+        """
+        from adcompiler.api.sparse import sparse_hessian, sparse_jacobian
+
+        make = sparse_hessian if self.is_second else sparse_jacobian
+        found: Coloring = make(self.primal, self.options.argnums).structure(
+            *args, **kwargs).coloring
+        return found
+
+    def as_linear_operator(self, *args: P.args, **kwargs: P.kwargs) -> LinearOperator:
+        """Return the derivative at the arguments as a ``scipy.sparse.linalg.LinearOperator``.
+
+        It is the Jacobian of the function, of shape ``(m, n)`` for ``m`` real numbers in the result
+        and ``n`` in the arguments that are differentiated, in the order of ``jacobian_sparsity``;
+        for operators of second derivatives it is the Hessian, ``(n, n)``. The function runs once;
+        products are by forward mode, with the transposed matrix by reverse mode, and no matrix is
+        formed. Raises TypeError for complex numbers.
+        """
+        from adcompiler.api.linear_operators import hessian_operator, jacobian_operator
+
+        make = hessian_operator if self.is_second else jacobian_operator
+        return make(self.primal, self.options.argnums, args, kwargs)
+
+
+def in_cloudpickle() -> bool:
+    """Say whether a pickler is at work that takes along what ``__main__`` defines.
+
+    Such ones pickle functions of ``__main__`` by value, as other processes have another; they leave
+    no other sign of it than that they run.
+    """
+    frame: types.FrameType | None = sys._getframe(1)  # the locals of this one would hold itself
+    while frame is not None:
+        pickler = type(frame.f_locals.get("self"))
+        if any("cloudpickle" in base.__module__ for base in pickler.__mro__):
+            return True
+        frame = frame.f_back
+    return False
+
+
+__all__ = ["Code", "Derivative"]

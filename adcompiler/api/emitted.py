@@ -1,0 +1,174 @@
+"""Derivatives that call the code which the compiler emitted for them."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from adcompiler.api.derivative import KEPT, Code, Derivative, P, R_co
+from adcompiler.compile.modes import MODES, named
+from adcompiler.dispatch import (
+    MAX_DIRECT, Compiled, Options, Specialisations, make_call, part_at,
+)
+from adcompiler.dispatch.annotations import assumptions, types_of_parameters
+from adcompiler.dispatch.written import as_written, has_own_containers, sees_calls
+from adcompiler.errors import ADError
+from adcompiler.ops.registry import REGISTRY
+
+PATIENCE = 64
+"""A form that was looked up this often the long way is tried directly again."""
+
+Argnums = int | str | tuple[int | str, ...]
+
+
+class EmittedDerivative(Derivative[P, R_co]):
+    """A derivative whose calls run emitted code, found by the types of the arguments."""
+
+    options: Options
+
+    def __init__(self, function: Callable[..., Any], options: Options) -> None:
+        super().__init__(function, options)
+        self._specialisations: Specialisations | None = Specialisations(function, options)
+        self.__signature__ = self.specialisations.target.signature
+        # A class of its own: Python looks ``__call__`` up there, not on the object.
+        self.__class__ = type("Derivative", (EmittedDerivative,), {"__doc__": None})
+        keeps = MODES[named(options.mode)].has_effects or not has_own_containers(
+            function, options.argnums)
+        self._forms: dict[Any, EmittedDerivative[..., Any]] | None = None if keeps and not (
+            sees_calls(function)) else {}
+        self._last_form: EmittedDerivative[..., Any] | None = None
+        self._install([])
+        REGISTRY.watch(self)
+
+    @property
+    def specialisations(self) -> Specialisations:
+        """The compiled forms: new ones once rules have changed."""
+        found = self._specialisations
+        if found is None:
+            found = self._specialisations = Specialisations(self.primal, self.options)
+        return found
+
+    def _install(self, direct: list[Compiled]) -> None:
+        """Give this object a ``__call__`` that tries the compiled forms ``direct`` first."""
+        self._direct = direct
+        if self._forms is not None:
+            call: Callable[..., Any] = self._as_written
+        else:
+            call = make_call(self.specialisations, self._slow, direct)
+        type(self).__call__ = staticmethod(call)  # type: ignore[method-assign]
+
+    def _as_written(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the derivative at the arguments of a function that sees how it is called."""
+        self._last_form = self._form(args, kwargs)
+        return self._last_form(*args, **kwargs)
+
+    def _form(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> EmittedDerivative[..., Any]:
+        """Return the derivative for calls that are written like this one."""
+        if self._forms is None:
+            return self
+        key = (len(args), *kwargs)
+        found = self._forms.get(key)
+        if found is None:
+            made, argnums = as_written(self.primal, self.options.argnums, len(args), tuple(kwargs))
+            found = EmittedDerivative(made, replace(self.options, argnums=argnums))
+            self._forms = {**dict(list(self._forms.items())[-PATIENCE:]), key: found}
+        return found
+
+    def _slow(self, bound: tuple[Any, ...]) -> Any:
+        s = self.specialisations
+        values = s.values(bound)
+        compiled, is_new = s.find(values)
+        compiled.uses += 1
+        if s is not self.specialisations:
+            return s.run(compiled, values)  # a rule was registered meanwhile: for this call only
+        if is_new or (compiled not in self._direct and compiled.uses % PATIENCE == 0):
+            others = [c for c in self._direct if c.types != compiled.types]
+            self._install([compiled, *others][:MAX_DIRECT])
+        return s.run(compiled, values)
+
+    def rules_changed(self) -> None:
+        """Forget all compiled code; called when a rule is registered or removed."""
+
+        def anew(*args: Any, **kwargs: Any) -> Any:
+            self._install([])
+            return self(*args, **kwargs)
+
+        self._specialisations = None
+        self._direct = []
+        type(self).__call__ = staticmethod(anew)  # type: ignore[method-assign]
+
+    def made_of(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return EmittedDerivative, (self.primal, self.options)
+
+    # -- looking inside ------------------------------------------------------------------------
+
+    def code(self, *args: Any, **kwargs: Any) -> Code:
+        s = self._form(args, kwargs).specialisations
+        values = s.values(s.target.bound(args, kwargs))
+        return Code(s, s.find(values)[0], values)
+
+    def differentiated(self, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Return the arguments, or parts of them, that ``argnums`` names; integers made floats."""
+        s = self._form(args, kwargs).specialisations
+        values = s.values(s.target.bound(args, kwargs))
+        return tuple(part_at(values[i], steps) for i, steps in zip(s.wrt, s.parts, strict=True))
+
+    def latest(self) -> Compiled:
+        if self._last_form is not None:
+            return self._last_form.latest()
+        s = self.specialisations
+        if s.latest is None:
+            s.latest = self._without_call()
+        return s.latest
+
+    def _without_call(self) -> Compiled:
+        s = self.specialisations
+        refused: ADError | TypeError | None = None
+        for types_ in assumptions(s, types_of_parameters(s)):
+            try:
+                return s.compile(types_)
+            except (ADError, TypeError) as error:
+                refused = refused or error
+        assert refused is not None
+        raise refused
+
+    def bound(self, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Return the values of all parameters, defaults among them."""
+        return self.specialisations.target.bound(args, kwargs)
+
+
+def kept_derivative(
+    function: Callable[..., Any], mode: str, argnums: Argnums, strict_primal: bool = False,
+    batched: bool = False, backend: str = "python",
+) -> EmittedDerivative[..., Any]:
+    """Return the derivative that calls of ``vjp``, ``jvp`` and the like share.
+
+    The function itself keeps it, so that both die together. Of callables of other kinds (bound
+    methods, functions written in C) the latest are kept here.
+    """
+    key = (mode, argnums, False, strict_primal, batched, False, backend)
+    if not isinstance(function, types.FunctionType):
+        try:
+            return _kept_here(function, *key)
+        except TypeError:  # not hashable
+            return EmittedDerivative(function, Options(*key))
+    kept: dict[Any, EmittedDerivative[..., Any]] = function.__dict__.get(KEPT, {})
+    found = kept.get(key)
+    if found is not None and found.primal is function:
+        return found
+    if found is not None:
+        kept = {}  # of another function: functools.wraps has copied it
+    made: EmittedDerivative[..., Any] = EmittedDerivative(function, Options(*key))
+    function.__dict__[KEPT] = {**kept, key: made}
+    return made
+
+
+@functools.lru_cache(maxsize=64)
+def _kept_here(function: Callable[..., Any], *options: Any) -> EmittedDerivative[..., Any]:
+    return EmittedDerivative(function, Options(*options))
+
+
+__all__ = ["Argnums", "EmittedDerivative", "kept_derivative"]

@@ -1,0 +1,26 @@
+"""Text of emitted code that is shown as code."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+
+class SourceText(str):
+    """The text of an emitted module: a string that consoles and notebooks show as code."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Show it in IPython, whose own printing of strings quotes them."""
+        printer.text(str(self))
+
+    def _repr_html_(self) -> str:
+        """Show it in a notebook."""
+        return f"<pre><code>{html.escape(str(self))}</code></pre>"
+
+
+__all__ = ["SourceText"]
