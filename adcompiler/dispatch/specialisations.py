@@ -40,7 +40,7 @@ from adcompiler.dispatch.linear_maps import (
     Half, Pushforward, linearized, pulled_back, recomputing,
 )
 from adcompiler.dispatch.options import Options, backend_key, debugging, strict_types
-from adcompiler.dispatch.targets import find_target
+from adcompiler.dispatch.targets import cell_contents, find_target
 from adcompiler.dispatch.tiers import Tier
 from adcompiler.errors import InternalError, MissingRuleError, UnsupportedError
 from adcompiler.frontend.depth import compiling
@@ -500,11 +500,3 @@ def pushed_again(
 def is_sealed(entry: Entry) -> bool:
     """Say whether the rules that a kept entry was compiled under hold without being looked at."""
     return not REGISTRY.loading.has_loaded and entry.manifest["seal"] == (seal() or "broken")
-
-
-def cell_contents(cell: Any) -> Any:
-    """Return what a closure cell holds, None while it is empty."""
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return None

@@ -307,3 +307,11 @@ def covered_positions(
     parameters = list(enumerate(inspect.signature(definition).parameters.values()))
     starred = (i for i, p in parameters if p.name in wanted and p.kind is p.VAR_POSITIONAL)
     return frozenset(i for i, p in parameters if p.name in wanted), next(starred, None)
+
+
+def cell_contents(cell: Any) -> Any:
+    """Return what a closure cell holds, None while it is empty."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
