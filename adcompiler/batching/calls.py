@@ -19,7 +19,7 @@ from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Const, Item, Loop, Origin, Pack, Rhs, Star, Update, Var, operands,
     substitute,
 )
-from adcompiler.ops.facts import ALIKE, COLUMNS, IN_ROWS, JOINS
+from adcompiler.ops.facts import ALIKE, COLUMNS, IN_ROWS, JOINS, VECTORS
 from adcompiler.ops.queries import meaning
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import (
@@ -138,6 +138,8 @@ class Calls(Arrays):
         found: Rhs | Var | None = None
         if not rhs.kwargs and not any(isinstance(arg, Star) for arg in args):
             if is_elementwise(function):
+                return self.elementwise(target, function, list(args), origin)
+            if axes_of(function) == VECTORS and all(map(self.is_array, args)):
                 return self.elementwise(target, function, list(args), origin)
             found = self.of_derivatives(function, rhs, origin)
             if found is None:

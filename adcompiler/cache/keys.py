@@ -410,9 +410,11 @@ def facts_text(said: Facts, depth: int) -> str:
     )
     functions = (
         f"{name} ({fingerprint(function, False, depth + 1)})"
-        for name in ("typed_as", "written_as") if (function := getattr(said, name)) is not None
+        for name in ("typed_as", "written_as", "supposed_as")
+        if (function := getattr(said, name)) is not None
     )
-    plain = replace(said, recurrence=None, typed_as=None, written_as=None)
+    plain = replace(
+        said, recurrence=None, typed_as=None, written_as=None, supposed_as=None)
     return f"{plain!r} recurrence ({series}) {' '.join(functions)}"
 
 

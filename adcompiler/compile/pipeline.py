@@ -28,17 +28,19 @@ from adcompiler.ir.nodes import Call, Const, Do, Function, Let, Rhs
 from adcompiler.ir.verifier import verify, verifying
 from adcompiler.ir.visit import direct_uses, walk
 from adcompiler.ops.homes import display_name
+from adcompiler.optimise.lengths import lengths_in_front
 from adcompiler.optimise.raising import with_raising_kept
 from adcompiler.products.linearization import NotSplittable
 from adcompiler.products.product import Product, optimised
 from adcompiler.products.specialised import Typed, specialise
 from adcompiler.runtime import apart, check_rebinds, same_shape, same_trailing_shape
+from adcompiler.runtime.products import in_space
 from adcompiler.typed.observed import Observed
 from adcompiler.typed.tables import Settings
 from adcompiler.typed.unit import Unit
 
 CHECKS: dict[Any, str] = {
-    same_shape: "shapes", same_trailing_shape: "shapes", apart: "aliases",
+    same_shape: "shapes", same_trailing_shape: "shapes", in_space: "shapes", apart: "aliases",
 }
 """Functions that raise where operands are stretched, or arguments are one object."""
 
@@ -265,6 +267,7 @@ def differentiate(unit: Unit, typed: Typed, request: Request) -> Product:
     mode = MODES[request.mode]
     if mode.returns_value:
         typed = raising_kept(unit, typed)
+    typed = with_lengths_in_front(unit, typed)
     return mode.build(
         unit, typed, Form(request.single, request.has_aux, request.batched, request.constant))
 
@@ -278,6 +281,16 @@ def raising_kept(unit: Unit, typed: Typed) -> Typed:
             callee.function = replace(callee.function, body=replace(body, statements=kept))
     needed = (typed.value, *(written.final for written in typed.written))
     return replace(typed, statements=with_raising_kept(unit, typed.statements, needed))
+
+
+def with_lengths_in_front(unit: Unit, typed: Typed) -> Typed:
+    """Return a function, and let those it calls be, with lengths read in front of loops."""
+    for callee in unit.calls.callees.values():
+        if callee.function is not None:
+            body = callee.function.body
+            kept = lengths_in_front(unit, body.statements)
+            callee.function = replace(callee.function, body=replace(body, statements=kept))
+    return replace(typed, statements=lengths_in_front(unit, typed.statements))
 
 
 def makes_error(rhs: Rhs) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from adcompiler.dispatch.arguments import part_at
@@ -133,11 +134,13 @@ def with_effects(
 
 
 def allowing_stretched(
-    call: Callable[..., Any], compile_general: Callable[[tuple[Any, ...]], Compiled]
+    call: Callable[..., Any], compile_general: Callable[[tuple[Any, ...]], Compiled],
+    seeds: int = 0,
 ) -> Callable[..., Any]:
     """Return ``call``, replaced by a more general form once it meets stretched operands.
 
-    Such code has no effects of its own before it notices, so that it can be run again.
+    Such code has no effects of its own before it notices, so that it can be run again. The last
+    ``seeds`` arguments are tangents of many seeds, which the general form may take one by one.
     """
     general: list[Callable[..., Any]] = []
 
@@ -146,10 +149,19 @@ def allowing_stretched(
             try:
                 return call(*args)
             except StretchedError:
-                general.append(compile_general(args).run or call)
+                form = compile_general(args)
+                run = form.run or call
+                general.append(
+                    partial(of_each, run, seeds) if seeds and form.report.get("seeds") else run)
         return general[0](*args)
 
     return allowing
+
+
+def of_each(run: Callable[..., Any], seeds: int, *args: Any) -> Any:
+    """Call code of one seed for each of many; the last ``seeds`` arguments are their tangents."""
+    count = len(args) - seeds
+    return along_each(run, args[:count], args[count:])
 
 
 def allowing_aliases(

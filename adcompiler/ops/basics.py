@@ -48,7 +48,8 @@ from adcompiler.runtime.gathering import (
 from adcompiler.runtime.linear_algebra import cofactors
 from adcompiler.runtime.padding import pad_adjoint
 from adcompiler.runtime.products import (
-    cross_adjoint_left, cross_adjoint_right, kron_adjoint_left, kron_adjoint_right,
+    cross_adjoint_left, cross_adjoint_right, crossed, in_space, kron_adjoint_left,
+    kron_adjoint_right,
 )
 from adcompiler.runtime.reductions import (
     cumprod_adjoint, product_of_others, quantile_adjoint, quantile_slope, quantile_slope_adjoint,
@@ -72,7 +73,7 @@ CHECKS: frozenset[Any] = frozenset({
     apart, called, check_assigned, check_bound, check_cotangent, check_count, check_items,
     check_position, check_rebinds, check_shape, check_shape_each, check_type, evaluated,
     holds_once, keeps_shape, same_kind, same_length, same_shape, same_trailing_shape, seed,
-    stays_real,
+    in_space, stays_real,
 })
 """Functions of the runtime that raise where a value is not what it must be."""
 
@@ -268,9 +269,9 @@ FRESH_RUNTIME = (
     external_tangent,
     take_adjoint, take_along_axis_adjoint, permute_adjoint, item_adjoint, repeat_adjoint,
     tile_adjoint, resize_adjoint, diagonal_adjoint, pad_adjoint, cross_adjoint_left,
-    cross_adjoint_right, kron_adjoint_left, kron_adjoint_right, cofactors, product_of_others,
-    cumprod_adjoint, quantile_adjoint, quantile_slope, quantile_slope_adjoint, select_adjoint,
-    scatter, last_written, as_gradient,
+    crossed, cross_adjoint_right, kron_adjoint_left, kron_adjoint_right, cofactors,
+    product_of_others, cumprod_adjoint, quantile_adjoint, quantile_slope, quantile_slope_adjoint,
+    select_adjoint, scatter, last_written, as_gradient,
 )
 """Functions of the runtime whose results share storage with nothing that they are given."""
 

@@ -129,16 +129,17 @@ name, with the parameters of that.
 """
 
 
-EACH, ALIKE, ALONG_ONE, ALONG_ALL = "each", "alike", "along", "along all"
+EACH, ALIKE, ALONG_ONE, ALONG_ALL, VECTORS = "each", "alike", "along", "along all", "vectors"
 IN_ORDER, JOINS, IN_ROWS, COLUMNS = "in order", "joins", "rows", "columns"
-AXES = (EACH, ALIKE, ALONG_ONE, ALONG_ALL, IN_ORDER, JOINS, IN_ROWS, COLUMNS)
+AXES = (EACH, ALIKE, ALONG_ONE, ALONG_ALL, IN_ORDER, JOINS, IN_ROWS, COLUMNS, VECTORS)
 """Words for what a function makes of one more axis in front.
 
 It works on ``"each"`` element by itself, of one argument or of several that are broadcast, or does
 for the array, its only argument, what it does for one without (``"alike"``). Its parameter ``axis``
 counts one more (``"along"``); without one, it works on all axes (``"along all"``), or on the
 numbers ``"in order"``. It ``"joins"`` the arrays in its first argument along an axis, runs over the
-``"rows"`` of its arguments, or solves a system for each of the ``"columns"`` of its second one.
+``"rows"`` of its arguments, or solves a system for each of the ``"columns"`` of its second one;
+or it works on ``"vectors"`` along the last axes of its arguments, which are broadcast.
 """
 
 ARRAY, COMPLEX = "array", "complex"
@@ -220,6 +221,9 @@ class Facts:
     types do not decide, and returns ``UNTYPED`` for a part of which no type is known."""
     written_as: Callable[..., Any] | None = None
     """The Python function that is compiled in its place, which does the same."""
+    supposed_as: Callable[..., Any] | None = None
+    """The one that is compiled in place of a call with arrays by position, where shapes are as
+    expected: it raises ``StretchedError`` where they are not."""
     iterates: bool | None = None
     """It runs through its arguments at once, or gives what runs through them when asked."""
     passes_on: bool | None = None

@@ -227,7 +227,7 @@ def facts(*functions: Any, **known: Any) -> None:
     ``Facts``: ``fresh``, ``elementwise``, ``shape``, ``classes``, ``total``, ``exhausts``,
     ``form``, ``means``, ``transfer``, ``along``, ``linear_in``, ``rounded``, ``sized``,
     ``recurrence``, ``parts``, ``changes``, ``order``, ``sign``, ``defaults``, ``typed_as``,
-    ``written_as``, ``iterates``, ``passes_on``.
+    ``written_as``, ``supposed_as``, ``iterates``, ``passes_on``.
 
     What is not said is taken to be the worst. Facts given later take the place of earlier ones.
     Raises TypeError for names of facts that there are not, ValueError for an unknown kind.

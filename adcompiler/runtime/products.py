@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.runtime.broadcasting import unbroadcast
+from adcompiler.runtime.broadcasting import StretchedError, unbroadcast
 from adcompiler.runtime.shaping import like
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -93,6 +93,17 @@ def multi_dot_adjoint(g: Any, arrays: Any) -> Any:
         like(np.reshape(bar, np.shape(x)), x) for bar, x in zip(cotangents, arrays, strict=True)
     )
     return tuple(items) if isinstance(arrays, tuple) else list(items)
+
+
+def in_space(a: Any, b: Any) -> None:
+    """Raise StretchedError unless two arrays are of vectors of three components."""
+    if not np.shape(a)[-1:] == np.shape(b)[-1:] == (3,):
+        raise StretchedError("vectors of two components are multiplied by np.cross")
+
+
+def crossed(a: Any, b: Any) -> Any:
+    """Return ``np.cross(a, b)`` of arrays of vectors of three components."""
+    return np.cross(a, b)
 
 
 def cross_adjoint_left(g: Any, a: Any, b: Any, axes: tuple[int, int, int]) -> Any:

@@ -5,14 +5,16 @@
 
 import numpy as np
 
-from adcompiler.rulekit import alias, call, complexes, frule, rrule
+from adcompiler.rulekit import alias, call, complexes, facts, frule, rrule
 from adcompiler.runtime import project
 from adcompiler.runtime.products import (
     cross_adjoint_left,
     cross_adjoint_right,
+    crossed,
     einsum_adjoint,
     einsum_adjoints,
     einsum_lists_adjoints,
+    in_space,
     kron_adjoint_left,
     kron_adjoint_right,
     multi_dot_adjoint,
@@ -191,6 +193,29 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
         return like(da, a), like(db, b)
 
     return np.cross(a, b, axisa=axisa, axisb=axisb, axisc=axisc, axis=axis), cross_pullback
+
+
+def cross_in_space(a, b):
+    """``np.cross`` of arrays of vectors of three components, as most are."""
+    in_space(a, b)
+    return crossed(a, b)
+
+
+facts(np.cross, supposed_as=cross_in_space)
+facts(crossed, pure=True, typed_as=np.multiply, axes="vectors", transfer="cross", tried=True)
+
+
+@rrule(crossed, wrt=("a", "b"), bilinear=(0, 1), domain=lambda rng: [
+    call(rng.normal(size=3), rng.normal(size=3)),
+    call(rng.normal(size=(4, 3)), rng.normal(size=3)),
+    call(rng.normal(size=(4, 3)), rng.normal(size=(2, 1, 3))),
+    call(complexes(rng, 3), rng.normal(size=3)),
+])
+def crossed_rule(a, b):
+    def crossed_pullback(dy):
+        return project(crossed(np.conj(b), dy), a), project(crossed(dy, np.conj(a)), b)
+
+    return crossed(a, b), crossed_pullback
 
 
 # --- einsum ---------------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ REASONS = {
     "ir/visit.py": (3, "a branch written as `and` or `or`; all loops of a block"),
     "optimise/branches.py": (2, "branches are joined"),
     "optimise/dead_code.py": (2, "an empty branch goes, a loop by its carried values"),
+    "optimise/lengths.py": (1, "what is read in front of a loop"),
     "optimise/raising.py": (1, "the test of a branch may raise"),
     "optimise/rewriter.py": (2, "carried values that stay, equal results of arms"),
     "optimise/stores.py": (1, "iterations that store where none was before"),

@@ -188,6 +188,10 @@ def test_one_more_axis_in_front_gives_the_results_of_each_row(name: str) -> None
             assert np.array_equal(function(ROWS, *others), of_rows(name, *others))
         case "alike":
             assert np.array_equal(function(ROWS), of_rows(name))
+        case "vectors":
+            rows = ROWS[..., :3]
+            assert np.array_equal(function(rows, rows[0] + 1.0), np.stack([
+                function(row, rows[0] + 1.0) for row in rows]))
         case "along" | "along all" | "in order":
             rows = ROWS[:, :1] if name.endswith("squeeze") else ROWS
             wanted = np.stack([function(row, *extra, axis=0) for row in rows])

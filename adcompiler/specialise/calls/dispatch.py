@@ -7,6 +7,7 @@ import inspect
 import types as python_types
 import typing
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -256,6 +257,18 @@ def call_prepared(
     return None
 
 
+def supposed(
+    s: Writer, function: Any, args: list[Any], kwargs: dict[str, Atom]
+) -> Callable[..., Any] | None:
+    """Return what is compiled in place of a call where shapes are as expected, if that is said."""
+    if not s.unit.assume_equal_shapes or kwargs or not hashable(function):
+        return None
+    types = [None if isinstance(arg, Star) else s.unit.type(arg) for arg in args]
+    if not all(isinstance(type_, t.Array) and type_.ndim for type_ in types):
+        return None
+    return REGISTRY.facts(function).supposed_as
+
+
 def call_replaced(
     s: Writer, func: Const, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
@@ -268,7 +281,7 @@ def call_replaced(
         folded = fold(s, args, kwargs, origin, name)
         if folded is not None:
             return folded
-    replacement = replacement_of(value)
+    replacement = replacement_of(value) or supposed(s, value, args, kwargs)
     if isinstance(replacement, python_types.FunctionType):
         return call_python(s, Const(replacement), replacement, args, kwargs, origin, name)
     instead = REGISTRY.replacement(value)
