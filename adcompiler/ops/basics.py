@@ -270,6 +270,7 @@ FRESH_RUNTIME = (
     take_adjoint, take_along_axis_adjoint, permute_adjoint, item_adjoint, repeat_adjoint,
     tile_adjoint, resize_adjoint, diagonal_adjoint, pad_adjoint, cross_adjoint_left,
     crossed, cross_adjoint_right, kron_adjoint_left, kron_adjoint_right, cofactors,
+    crossed, cross_adjoint_right, kron_adjoint_left, kron_adjoint_right, cofactors,
     product_of_others, cumprod_adjoint, quantile_adjoint, quantile_slope, quantile_slope_adjoint,
     select_adjoint, scatter, last_written, as_gradient,
 )
