@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+from adcompiler.backends.native.innermost import with_tight_loops
 from adcompiler.backends.native.lists import as_rows, item_form, slots
 from adcompiler.backends.native.loops import (
     FLOAT, INT, KINDS, Binary, Extent, Form, Leave, ListForm, LoopFunction, Name, Number, Output,
@@ -113,7 +115,9 @@ def lowered(
     form = forms[0] if len(forms) == 1 else forms
     loops = LoopFunction(name or f"{function.name}_loops", tuple(parameters), rows, tuple(outputs),
                          form, tuple(low.told_apart))
-    return in_threads(loops, low) if unit.settings.parallel else loops
+    if unit.settings.parallel:
+        loops = in_threads(loops, low)
+    return replace(loops, body=with_tight_loops(low.w, loops.body))
 
 
 def in_threads(loops: LoopFunction, low: Lowering) -> LoopFunction:

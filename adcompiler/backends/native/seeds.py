@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from adcompiler.backends.native.innermost import with_tight_loops
 from adcompiler.backends.native.loops import (
     FLOAT, Binary, Body, Element, Expr, Extent, For, Form, Leave, ListForm,
     LoopFunction, Make, Name, Number, Output, Parameter, Part, Store, When,
@@ -103,6 +104,7 @@ class SeedLoops:
             *w.body.rows, *self.empty(kept),
             For(seed, ZERO, self.count, Body([*made, *filled])),
         ])
+        rows = with_tight_loops(w, rows)
         return LoopFunction(
             f"{function.name}_loops", (*parameters, *tangents), rows, outputs, form,
             tuple(low.told_apart))

@@ -1,0 +1,110 @@
+"""What is done to loops: tests in front of them or behind, elements in variables.
+
+Tests of whether numbers are finite guard nothing: where one fails, Python runs from the start. They
+are noted, and looked at behind the loop, which compilers can then unroll and reorder.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from adcompiler.backends.native.bounds import with_tests_in_front
+from adcompiler.backends.native.loops import (
+    FLOAT, Apply, Assign, Binary, Body, Expr, For, Forever, Leave, Make, Name,
+    Number, Row, Spread, Unary, When, rows_of,
+)
+from adcompiler.backends.native.reading import bound_by, has_break
+from adcompiler.backends.native.windows import Arrays, windows_of
+from adcompiler.backends.native.writer import Writer
+
+
+def with_tight_loops(w: Writer, body: Body) -> Body:
+    """Return statements with what is said above done to the innermost loops among them."""
+    assigned: dict[str, int] = {}
+    for row in rows_of(body):
+        if (name := bound_by(row)) is not None:
+            assigned[name] = assigned.get(name, 0) + 1
+    arrays = Arrays(
+        frozenset(row.name for row in rows_of(body) if isinstance(row, Make)
+                  and row.dtype == FLOAT and assigned[row.name] == 1),
+        frozenset(name for name, count in assigned.items() if count > 1),
+    )
+    return tightened(w, body, arrays)
+
+
+def tightened(w: Writer, body: Body, arrays: Arrays) -> Body:
+    """As ``with_tight_loops``, of a part of a function."""
+
+    def inner(body: Body) -> Body:
+        return tightened(w, body, arrays)
+
+    rows: list[Row] = []
+    for row in body.rows:
+        match row:
+            case When(test, then, orelse):
+                rows.append(When(test, inner(then), inner(orelse)))
+            case Forever(block):
+                rows.append(Forever(inner(block)))
+            case Spread(function):
+                rows.append(replace(row, function=replace(function, body=inner(function.body))))
+            case For():
+                row = replace(row, body=inner(row.body))
+                front, row = with_tests_in_front(w, row, arrays.changing)
+                rows += [*front, *(tight(w, row, arrays) if is_innermost(row) else [row])]
+            case _:
+                rows.append(row)
+    return Body(rows)
+
+
+def tight(w: Writer, loop: For, arrays: Arrays) -> list[Row]:
+    """Return the statements of an innermost loop."""
+    front: list[Row] = []
+    behind: list[Row] = []
+    if guards_nothing(loop.body):
+        flag = w.fresh("failed")
+        front.append(Assign(flag, Number(False)))
+        behind.append(Leave(Name(flag)))
+        loop = replace(loop, body=noted(loop.body, flag))
+    for window in windows_of(w, loop, arrays):
+        before, loop, after = window.kept(w, loop)
+        front += before
+        behind = [*after, *behind]
+    return [*front, loop, *behind]
+
+
+def is_innermost(loop: For) -> bool:
+    """Say whether a loop holds no other one, and runs to its end."""
+    return not has_break(loop.body) and not any(
+        isinstance(row, (For, Forever, Spread)) for row in rows_of(loop.body))
+
+
+def guards_nothing(body: Body) -> bool:
+    """Say whether all tests that leave a loop are of floats: what is behind them can run anyway."""
+    tests = [row.test for row in rows_of(body) if isinstance(row, Leave)]
+    return bool(tests) and all(test is not None and is_of_floats(test) for test in tests)
+
+
+def is_of_floats(test: Expr) -> bool:
+    """Say whether a test is of what a float is."""
+    match test:
+        case Unary("not", Apply("isfinite")):
+            return True
+        case Binary("or", left, right):
+            return is_of_floats(left) and is_of_floats(right)
+        case Binary("==" | "<", _, Number(float())):
+            return True
+    return False
+
+
+def noted(body: Body, flag: str) -> Body:
+    """Return statements that note in a flag that a test holds, where they left."""
+    rows: list[Row] = []
+    for row in body.rows:
+        match row:
+            case Leave(test) if test is not None:
+                rows.append(Assign(flag, Binary("|", Name(flag), test)))
+            case When(test, then, orelse):
+                rows.append(When(test, noted(then, flag), noted(orelse, flag)))
+            case _:
+                rows.append(row)
+    return Body(rows)
