@@ -119,7 +119,7 @@ def sweep(program: Any, rest: tuple[Any, ...]) -> str:
 
 @pytest.mark.parametrize("program", [valley, heat, recurrence, grid])
 def test_neighbours_are_kept_in_variables(program: Any) -> None:
-    rest = dict((one, given) for one, given in PROGRAMS)[program]
+    rest = dict(PROGRAMS)[program]
     text = sweep(program, rest)
     assert "_near" in text
     stores = re.findall(r"(\w+_bar\w*)\[.*\] \+= ", text)
@@ -128,13 +128,13 @@ def test_neighbours_are_kept_in_variables(program: Any) -> None:
 
 @pytest.mark.parametrize("program", [wide, at_times])
 def test_other_elements_are_not(program: Any) -> None:
-    rest = dict((one, given) for one, given in PROGRAMS)[program]
+    rest = dict(PROGRAMS)[program]
     assert "_near" not in loops_of(program, np.ones(9), *rest)
 
 
 @pytest.mark.parametrize("program", [valley, heat, recurrence])
 def test_the_innermost_loops_have_no_way_out(program: Any) -> None:
-    rest = dict((one, given) for one, given in PROGRAMS)[program]
+    rest = dict(PROGRAMS)[program]
     lines = loops_of(program, np.ones(9), *rest).splitlines()
     heads = [i for i, line in enumerate(lines) if line.lstrip().startswith("for ")]
     checked = 0
