@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from adcompiler.analyses.purity import Purity, is_destructive
+from adcompiler.backends.python.free_names import nodes_of
 from adcompiler.backends.python.lower_expressions import as_value, negated
 from adcompiler.backends.python.lower_updates import UpdateLowering
 from adcompiler.backends.python.printer.depth import shallow
@@ -374,18 +375,29 @@ class FunctionLowering(UpdateLowering):
             self.copies(node.params, node.next_values())
             return
         condition = self.atom(stop)
-        self.copies(node.params, node.next_values())
+        copies = self.sub(lambda: self.copies(node.params, node.next_values()))
+        copies = [] if is_nothing(copies) else copies
         if isinstance(stop, Const):
-            if stop.value:
-                self.out.append(ast.Break())
-            return
-        self.out.append(ast.If(condition, [ast.Break()], []))
+            self.out += [*copies, ast.Break()] if stop.value else copies
+        elif overwrites(copies, condition):
+            self.out += [ast.If(condition, [*copies, ast.Break()], []), *copies]
+        else:
+            self.out += [*copies, ast.If(condition, [ast.Break()], [])]
 
     def append_to_tape(self, tape: Tape, collected: dict[Var, Atom]) -> None:
         values = [self.atom(collected[c]) for c in tape.collects]
         value = values[0] if len(values) == 1 else ast.Tuple(values, ast.Load())
         target = ast.Attribute(self.load(tape.name), "append", ast.Load())
         self.out.append(ast.Expr(ast.Call(target, [value], [])))
+
+
+def overwrites(statements: Sequence[ast.stmt], expression: ast.expr) -> bool:
+    """Say whether statements assign to a name that an expression reads."""
+    read = {node.id for node in nodes_of(expression) if isinstance(node, ast.Name)}
+    return any(
+        isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in read
+        for statement in statements for node in nodes_of(statement)
+    )
 
 
 def is_nothing(statements: Sequence[ast.stmt]) -> bool:
