@@ -91,6 +91,7 @@ class Request:
             settings=Settings(
                 self.strict_primal, self.debug, derive, chosen, self.budget,
                 BACKENDS[self.backend].write is not None, self.observed, self.parallel,
+                self.mode in ("forward", "linearize"), self.mode == "taylor",
             ),
         )
 

@@ -33,6 +33,7 @@ from adcompiler.products.pair import effects_of
 from adcompiler.products.product import Product, plain_functions
 from adcompiler.products.pushforward import dual_parameter, finished_dot, tidied
 from adcompiler.products.specialised import Typed, all_params
+from adcompiler.specialise.calls.callees import unique_name
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.typed.builder import Builder
 from adcompiler.typed.unit import Unit
@@ -51,7 +52,7 @@ def linearization(unit: Unit, typed: Typed) -> Product:
     name, origin = typed.function.name, typed.origin
     for callee in unit.calls.callees.values():
         if callee.name == name:
-            callee.name = f"{name}_recursive"
+            callee.name = unique_name(unit, f"{name}_recursive")
     effects = effects_of(unit, typed)
     back = given_back(typed, typed.params if effects == "by call" else ())
     duals = {var: dual_parameter(unit, var) for var in typed.inputs}

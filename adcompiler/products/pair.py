@@ -19,6 +19,7 @@ from adcompiler.products.finish import finished_bars, of_many_seeds, own_arrays,
 from adcompiler.products.ownership import given_back, owned_residuals
 from adcompiler.products.product import Product, plain_functions
 from adcompiler.products.specialised import Typed, all_params
+from adcompiler.specialise.calls.callees import unique_name
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.typed.unit import Unit
 
@@ -33,7 +34,7 @@ def split(unit: Unit, typed: Typed, single: bool, batched: bool = False) -> Prod
     name = typed.function.name
     for callee in unit.calls.callees.values():
         if callee.name == name:
-            callee.name = f"{name}_recursive"
+            callee.name = unique_name(unit, f"{name}_recursive")
     effects = effects_of(unit, typed)
     back = given_back(typed, typed.params if effects == "by call" else ())
     statements = (*typed.statements, *back)

@@ -33,6 +33,7 @@ from adcompiler.products.product import Product, plain_functions
 from adcompiler.products.specialised import Typed, all_params
 from adcompiler.runtime import as_gradient
 from adcompiler.specialise.calls.binding import at_origin
+from adcompiler.specialise.calls.callees import unique_name
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.typed.builder import Builder
 from adcompiler.typed.unit import Unit
@@ -52,7 +53,7 @@ def pushforward(
     name, origin = typed.function.name, typed.origin
     for callee in unit.calls.callees.values():
         if callee.name == name:
-            callee.name = f"{name}_recursive"
+            callee.name = unique_name(unit, f"{name}_recursive")
     effects = effects_of(unit, typed)
     back = given_back(typed, typed.params if effects == "by call" else ())
     body = Block((*typed.statements, *back), (typed.value,))

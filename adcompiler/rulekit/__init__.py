@@ -13,7 +13,9 @@ from adcompiler.rulekit.define import (
     alias, bilinear, facts, frule, linear, non_differentiable, opt_out, replacement, rrule,
     unionise,
 )
-from adcompiler.rulekit.functionals import function_of, gradient_of, implied, passive, steady, typed
+from adcompiler.rulekit.functionals import (
+    function_of, gradient_of, implied, jacobian_of, passive, steady, typed,
+)
 from adcompiler.rulekit.hooks import (
     Signature, clear_new_rule_hooks, on_new_rule, refresh_rules,
 )
@@ -58,6 +60,7 @@ __all__ = [
     "gradient_of",
     "implied",
     "intercept",
+    "jacobian_of",
     "linear",
     "non_differentiable",
     "on_new_rule",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from adcompiler.runtime.functionals import gradient_of, only_compiled, passive
+from adcompiler.runtime.functionals import gradient_of, jacobian_of, only_compiled, passive
 
-__all__ = ["function_of", "gradient_of", "implied", "passive", "steady", "typed"]
+__all__ = ["function_of", "gradient_of", "implied", "jacobian_of", "passive", "steady", "typed"]
 
 
 def function_of(f: Callable[..., Any], variables: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
@@ -22,7 +22,7 @@ def function_of(f: Callable[..., Any], variables: tuple[Any, ...], args: tuple[A
 def implied(
     pull: Callable[..., Any], f: Callable[..., Any], variables: tuple[Any, ...],
     args: tuple[Any, ...], value: Any, operands: tuple[Any, ...] = (),
-    active: tuple[bool, ...] = (),
+    active: tuple[bool, ...] = (), followed: Callable[..., Any] | None = None,
 ) -> Any:
     """Return ``value``, whose derivative is implied by what it satisfies with ``f``.
 
@@ -31,6 +31,10 @@ def implied(
     (see ``adcompiler.runtime.functionals``), called with values for ``variables`` and then
     ``*rest``, which are ``args`` and what ``f`` captured. It returns a tuple: a cotangent for each
     of ``operands`` (None: none), then for each of ``rest`` that is differentiated, in order.
+
+    In forward mode and for derivatives of higher order ``followed(f, value, args, operands,
+    order)`` is compiled, where it is given: code with this value that has the derivatives up to
+    ``order`` if each statement of it is differentiated.
     """
     only_compiled("implied")
 

@@ -80,6 +80,11 @@ def gradient_of(f: Callable[..., Any]) -> Any:
     only_compiled("gradient_of")
 
 
+def jacobian_of(f: Callable[..., Any]) -> Any:
+    """Return the Jacobian of ``f`` in its first argument, as ``jacobian`` does."""
+    only_compiled("jacobian_of")
+
+
 def only_compiled(name: str) -> NoReturn:
     """Raise the error for what stands for code."""
     raise TypeError(f"{name}() is read by the compiler, in a replacement, and never called")

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from adcompiler.ir import types as t
-from adcompiler.runtime.functionals import gradient_of
+from adcompiler.runtime.functionals import gradient_of, jacobian_of
 
 Argnums = int | str | tuple[int | str, ...]
 
-MAKERS: dict[Any, str] = {gradient_of: "grad"}
+MAKERS: dict[Any, str] = {gradient_of: "grad", jacobian_of: "jacobian"}
 """The functions that make a derivative of a function, with its mode; filled where they are."""
 
 

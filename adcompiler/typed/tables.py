@@ -32,7 +32,9 @@ class Settings:
     that is one of two arrays is kept apart which, and a ``try`` is specialised in parts.
     ``reads_again`` says that reading an element of an array costs less than keeping it;
     ``observed`` what values were in a run, for those of which no type can be told; with
-    ``parallel`` a backend spreads independent loops over threads.
+    ``parallel`` a backend spreads independent loops over threads. With ``tangents`` derivatives of
+    first order are those of what is computed, from the start on; where their orders have no end,
+    ``endless``.
     """
 
     strict_primal: bool = False
@@ -43,6 +45,8 @@ class Settings:
     reads_again: bool = False
     observed: Observed | None = None
     parallel: bool = False
+    tangents: bool = False
+    endless: bool = False
 
 
 @dataclass(eq=False)

@@ -10,7 +10,10 @@ is called with after ``x``.
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
+from scipy import optimize
 from scipy.sparse.linalg import LinearOperator, gmres
 
 DENSE = 400
@@ -18,16 +21,61 @@ DENSE = 400
 
 
 def root_pullback(f, g, x, operands, rest):
-    """Pull back the cotangent of a root: ``f(x, *rest) == 0``."""
+    """Pull back the cotangent of a root: ``f(x, *rest) == 0``.
+
+    ``operands`` may be whether the solver says that it is one, and what it says of that.
+    """
     y, pull = f.linearize(x, *rest)
+    nothing = (None,) * len(operands)
     if np.ndim(x) == 0 and np.ndim(y) == 0:
         with np.errstate(divide="ignore", invalid="ignore"):
-            multiplier = np.divide(g, pull(1.0)[0]).item()
-        return pull(-multiplier)[1:]
+            slope = pull(1.0)[0]
+            if g:
+                refuse_unsolved(operands, lambda: np.divide(y, slope), x)
+            multiplier = np.divide(g, slope).item()
+        return (*nothing, *pull(-multiplier)[1:])
     check_square(x, y)
     shape = np.shape(y)
-    solution = transposed_solution(lambda m: np.ravel(pull(m.reshape(shape))[0]), np.ravel(g))
-    return pull(-solution.reshape(shape))[1:]
+
+    def multiply(m):
+        return np.ravel(pull(m.reshape(shape))[0])
+
+    if np.any(g):
+        refuse_unsolved(operands, lambda: newton_step(multiply, np.ravel(y)), x)
+    solution = transposed_solution(multiply, np.ravel(g))
+    return (*nothing, *pull(-solution.reshape(shape))[1:])
+
+
+NEAR = 1e-4
+"""How far the next step of Newton may lead, relative to the solution, if a solver complains."""
+
+
+def newton_step(multiply, y):
+    """Return what Newton's method would change next, by multiplication with the transpose."""
+    if y.size > DENSE:
+        return np.full(y.shape, np.inf)
+    return np.linalg.lstsq(np.stack([multiply(unit) for unit in np.eye(y.size)]), y, rcond=None)[0]
+
+
+def refuse_unsolved(operands, step, x):
+    """Raise where a solver has failed and Newton's method would lead elsewhere.
+
+    Solvers complain of tolerances that rounding does not allow, too.
+    """
+    if not operands or operands[0]:
+        return
+    size = 1.0 + np.max(np.abs(x), initial=0.0)
+    if not np.max(np.abs(step()), initial=0.0) <= NEAR * size:
+        raise ValueError(f"the solver has not found a solution, so it has no derivative: "
+                         f"{' '.join(str(operands[1]).split())}")
+
+
+def solved(function, start, **options):
+    """Return what ``fsolve`` finds, whether that is a root, and what it says of it."""
+    x, _, code, message = optimize.fsolve(function, start, full_output=True, **options)
+    if code != 1:
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
+    return x, code == 1, message
 
 
 def fixed_point_pullback(f, g, x, operands, rest):

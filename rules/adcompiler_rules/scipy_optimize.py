@@ -15,7 +15,8 @@ from scipy import optimize
 from adcompiler.rulekit import (
     function_of, gradient_of, implied, non_differentiable, passive, replacement, typed,
 )
-from adcompiler_rules.implicit import fixed_point_pullback, interior, root_pullback
+from adcompiler_rules.followed import followed_fixed_point, followed_root
+from adcompiler_rules.implicit import fixed_point_pullback, interior, root_pullback, solved
 from adcompiler_rules.scipy_facts import state_facts
 
 non_differentiable(root_pullback, fixed_point_pullback)
@@ -58,7 +59,7 @@ def bracketed(solver, f, a, b, args, **options):
 
     function = function_of(residual, (0.0,), args)
     root = typed(passive(solver, function, a, b, **options), 0.0)
-    return implied(root_pullback, residual, (0.0,), args, root)
+    return implied(root_pullback, residual, (0.0,), args, root, followed=followed_root)
 
 
 @replacement(optimize.brentq)
@@ -114,7 +115,9 @@ def newton(
         optimize.newton, function, x0, fprime=first, tol=tol, maxiter=maxiter, fprime2=second,
         x1=x1, rtol=rtol, disp=disp,
     )
-    return implied(root_pullback, residual, (like,), given, typed(found, like))
+    return implied(
+        root_pullback, residual, (like,), given, typed(found, like), followed=followed_root
+    )
 
 
 def number(x0):
@@ -142,7 +145,10 @@ def root_scalar(
         optimize.root_scalar, function, method=method, bracket=bracket, fprime=first,
         fprime2=second, x0=x0, x1=x1, xtol=xtol, rtol=rtol, maxiter=maxiter, options=options,
     )
-    root = implied(root_pullback, residual, (0.0,), given, typed(passive(float, found.root), 0.0))
+    root = implied(
+        root_pullback, residual, (0.0,), given, typed(passive(float, found.root), 0.0),
+        operands=(typed(found.converged, True), typed(found.flag, "")), followed=followed_root,
+    )
     return ScalarRoot(
         root, typed(found.iterations, 0), typed(found.function_calls, 0),
         typed(found.converged, True), typed(found.flag, ""),
@@ -164,7 +170,9 @@ def fixed_point(func, x0, args=(), xtol=1e-8, maxiter=500, method="del2"):
         x = typed(found, like)
     else:
         x = typed(passive(np.float64, found), like)
-    return implied(fixed_point_pullback, step, (like,), given, x)
+    return implied(
+        fixed_point_pullback, step, (like,), given, x, followed=followed_fixed_point
+    )
 
 
 # -- systems of equations --------------------------------------------------------------------------
@@ -183,10 +191,13 @@ def fsolve(
     function = function_of(residual, (start,), given)
     jacobian = None if fprime is None else function_of(fprime, (start,), given)
     found = passive(
-        optimize.fsolve, function, start, fprime=jacobian, col_deriv=col_deriv, xtol=xtol,
-        maxfev=maxfev, band=band, epsfcn=epsfcn, factor=factor, diag=diag,
+        solved, function, start, fprime=jacobian, col_deriv=col_deriv, xtol=xtol, maxfev=maxfev,
+        band=band, epsfcn=epsfcn, factor=factor, diag=diag,
     )
-    return implied(root_pullback, residual, (start,), given, typed(found, start))
+    return implied(
+        root_pullback, residual, (start,), given, typed(found[0], start),
+        operands=(typed(found[1], True), typed(found[2], "")), followed=followed_root,
+    )
 
 
 @replacement(optimize.root)
@@ -205,7 +216,10 @@ def root(fun, x0, args=(), method="hybr", jac=None, tol=None, *, options=None):
     found = passive(
         optimize.root, function, start, method=method, jac=slope, tol=tol, options=options
     )
-    x = implied(root_pullback, residual, (start,), given, typed(found.x, start))
+    x = implied(
+        root_pullback, residual, (start,), given, typed(found.x, start),
+        operands=(typed(found.success, True), typed(found.message, "")), followed=followed_root,
+    )
     return Solution(
         x, residual(x, *given), typed(found.success, True), typed(getattr(found, "status", 0), 0),
         typed(found.message, ""), typed(found.nfev, 0),
@@ -215,13 +229,15 @@ def root(fun, x0, args=(), method="hybr", jac=None, tol=None, *, options=None):
 # -- minima ----------------------------------------------------------------------------------------
 
 
-def stationary(objective, args, x):
+def stationary(objective, args, x, success, message):
     """Return a minimum as what it is for its derivative: a root of the gradient."""
 
     def slope(x, *args):
         return gradient_of(objective)(x, *args)
 
-    return implied(root_pullback, slope, (x,), args, x)
+    return implied(
+        root_pullback, slope, (x,), args, x, operands=(success, message), followed=followed_root
+    )
 
 
 @replacement(optimize.minimize)
@@ -246,7 +262,8 @@ def minimize(
         optimize.minimize, function, start, method=method, jac=slope, hess=curvature,
         hessp=product, tol=tol, options=options,
     )
-    x = stationary(objective, given, typed(found.x, start))
+    success, message = typed(found.success, True), typed(found.message, "")
+    x = stationary(objective, given, typed(found.x, start), success, message)
     return Solution(
         x, objective(x, *given), typed(found.success, True), typed(getattr(found, "status", 0), 0),
         typed(found.message, ""), typed(found.nfev, 0),
@@ -267,7 +284,8 @@ def minimize_scalar(
         tol=tol, options=options,
     )
     inside = passive(interior, passive(float, found.x), bounds)
-    x = stationary(objective, given, typed(inside, 0.0))
+    success, message = typed(found.success, True), typed(found.message, "")
+    x = stationary(objective, given, typed(inside, 0.0), success, message)
     return Solution(
         x, objective(x, *given), typed(found.success, True), 0, typed(found.message, ""),
         typed(found.nfev, 0),
@@ -293,7 +311,8 @@ def least_squares(
         optimize.least_squares, function, start, jac=slope, method=method, ftol=ftol, xtol=xtol,
         gtol=gtol, max_nfev=max_nfev,
     )
-    x = stationary(half_squares, given, typed(found.x, start))
+    success, message = typed(found.success, True), typed(found.message, "")
+    x = stationary(half_squares, given, typed(found.x, start), success, message)
     return Solution(
         x, residual(x, *given), typed(found.success, True), typed(getattr(found, "status", 0), 0),
         typed(found.message, ""), typed(found.nfev, 0),

@@ -78,7 +78,6 @@ def test_checkpoints_in_second_order_and_forward_mode(f):
 
 
 @pytest.mark.parametrize("f", [
-    lambda p: optimize.brentq(lambda x: x**3 - p, 0.0, 9.0),
     lambda p: integrate.quad(lambda x: math.exp(-p * x), 0.0, 1.0)[0],
     lambda p: checkpoint_loop(math.sin, p, 6, slots=2),
 ])

@@ -100,9 +100,15 @@ def derived_of(
     unit, itself = s.unit, called.itself
     inputs = [*called.bound, *called.captures, *((itself,) if isinstance(itself, Var) else ())]
     owner = None if called.scope is None else called.scope.function
-    key = (
+    what = (
         wanted, called.identity, owner, tuple(key_of(s, a, False, itself, kept) for a in inputs)
     )
+    key = (what, unit.derivatives.around)
+    for other, made in unit.derivatives.compiled.items():
+        if other[0] == what and made.is_open:
+            del unit.derivatives.compiled[other]
+            refuse_recursion(s, origin)
+            return None
     derived = unit.derivatives.compiled.get(key)
     if derived is None:
         depth = sum(made.is_open for made in unit.derivatives.compiled.values())
@@ -111,10 +117,6 @@ def derived_of(
             return None
         derived = unit.derivatives.compiled[key] = Derived()
         compile_derivative(s, derived, wanted, called, places, list(kept), origin)
-    elif derived.is_open:
-        del unit.derivatives.compiled[key]
-        refuse_recursion(s, origin)
-        return None
     return derived
 
 

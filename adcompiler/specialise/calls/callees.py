@@ -89,7 +89,7 @@ def compiled_callee(
         for name in cells_read(s, function, inputs)
     }
     keys += [(name, key_of(s, atom, inside, itself, kept)) for name, atom in cells.items()]
-    key = (identity, owner, tuple(keys))
+    key = (identity, owner, tuple(keys), unit.derivatives.around)
     callee = unit.calls.callees.get(key)
     if callee is None:
         callee = unit.calls.callees[key] = Callee(unique_name(unit, function.name), key)

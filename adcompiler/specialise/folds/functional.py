@@ -106,6 +106,10 @@ def fold_implied(
 ) -> Atom:
     """Write a value that has its derivative from what it satisfies."""
     pull, f, variables, rest, value = args
+    around, settings = s.unit.derivatives.around, s.unit.settings
+    if "followed" in kwargs and (around or settings.tangents) and not settings.endless:
+        given = [f, value, rest, kwargs.get("operands", Const(())), Const(around + 1)]
+        return s.call(kwargs["followed"], given, {}, origin, name)
     likes = items_of(s, variables, origin)
     found = compile_given(s, f, likes, items_of(s, rest, origin), {}, origin)
     if found is None:
