@@ -20,15 +20,18 @@ R = TypeVar("R")
 def grad(
     function: None = None, *, argnums: Argnums = 0, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
+    strict_types: bool = False,
 ) -> Callable[[Callable[P, Any]], Derivative[P, Any]]: ...
 @overload
 def grad(
     function: Callable[P, Any], argnums: Argnums = 0, *, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
+    strict_types: bool = False,
 ) -> Derivative[P, Any]: ...
 def grad(
     function: Callable[..., Any] | None = None, argnums: Argnums = 0, *, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
+    strict_types: bool = False,
 ) -> Any:
     """Return a function that computes the gradient of ``function``.
 
@@ -45,42 +48,51 @@ def grad(
     ``native`` installs; what there are no such loops for is refused. ``"auto"`` keeps that in
     Python, as it does everything where numba is missing. With ``parallel`` loops run in threads
     of which the iterations are proved independent: ``explain`` tells which, and why others do not.
+    With ``strict_types`` a function is refused in which a type that is needed cannot be told; else
+    such types are those of a run of the function on copies of the arguments, and are checked.
 
     Can be used as a decorator, with or without arguments. Raises UnsupportedError or
     MissingRuleError at the first call, before anything runs, for code that cannot be
     differentiated, and TypeError for results that are not real scalars.
     """
-    return _derivative("grad", function, argnums, has_aux, strict_primal, backend, parallel)
+    return _derivative(
+        "grad", function, argnums, has_aux, strict_primal, backend, parallel, strict_types)
 
 
 @overload
 def value_and_grad(
     function: None = None, *, argnums: Argnums = 0, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
+    strict_types: bool = False,
 ) -> Callable[[Callable[P, R]], Derivative[P, tuple[R, Any]]]: ...
 @overload
 def value_and_grad(
     function: Callable[P, R], argnums: Argnums = 0, *, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
+    strict_types: bool = False,
 ) -> Derivative[P, tuple[R, Any]]: ...
 def value_and_grad(
     function: Callable[..., Any] | None = None, argnums: Argnums = 0, *, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
+    strict_types: bool = False,
 ) -> Any:
     """Return a function that computes the value of ``function`` and its gradient, as a pair.
 
     As ``grad``; with ``has_aux`` the result is ``((value, aux), gradient)``.
     """
     return _derivative(
-        "value_and_grad", function, argnums, has_aux, strict_primal, backend, parallel)
+        "value_and_grad", function, argnums, has_aux, strict_primal, backend, parallel,
+        strict_types)
 
 
 def _derivative(
     mode: str, function: Callable[..., Any] | None, argnums: Argnums, has_aux: bool,
-    strict_primal: bool, backend: str, parallel: bool,
+    strict_primal: bool, backend: str, parallel: bool, strict_types: bool,
 ) -> Any:
     argnums = tuple(argnums) if isinstance(argnums, list) else argnums
-    options = Options(mode, argnums, has_aux, strict_primal, backend=backend, parallel=parallel)
+    options = Options(
+        mode, argnums, has_aux, strict_primal, backend=backend, parallel=parallel,
+        strict_types=strict_types)
     if function is None:
         return lambda f: EmittedDerivative(f, options)
     return EmittedDerivative(function, options)
@@ -88,7 +100,7 @@ def _derivative(
 
 def vjp(
     function: Callable[..., R], *args: Any, argnums: Argnums | None = None,
-    strict_primal: bool = False, backend: str = "python", **kwargs: Any,
+    strict_primal: bool = False, backend: str = "python", strict_types: bool = False, **kwargs: Any,
 ) -> tuple[R, Pullback]:
     """Return ``function(*args, **kwargs)`` and its pullback there.
 
@@ -98,15 +110,16 @@ def vjp(
     cotangent for a single position or name. By default it has None for an argument that holds no
     float (integers, unless none does), and for one of a function with a rule that gives none there
     (a shape, an axis, a text). It may be called any number of
-    times, from any thread. ``strict_primal`` is that of ``grad``, and so is ``backend``: native
-    loops compute the value again in each pullback.
+    times, from any thread. ``strict_primal`` and ``strict_types`` are those of ``grad``, and so is
+    ``backend``: native loops compute the value again in each pullback.
     """
     default = None
     if argnums is None:
         argnums = default = differentiated_by_default(function, args)
     elif isinstance(argnums, list):
         argnums = tuple(argnums)
-    pair = kept_derivative(function, "vjp", argnums, strict_primal, backend=backend)
+    pair = kept_derivative(
+        function, "vjp", argnums, strict_primal, backend=backend, strict_types=strict_types)
     value, pullback = pair(*args, **kwargs)
     if default is not None and len(default) < len(args):
         return value, PullbackOfSome(pullback, default, len(args))

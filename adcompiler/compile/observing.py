@@ -271,6 +271,8 @@ class Observer(Evaluator):
         if isinstance(function, functools._lru_cache_wrapper):
             return self.call(function.__wrapped__, args, kwargs)
         if isinstance(function, python_types.MethodType):
+            if self.is_primitive(function, args, kwargs):
+                return function(*args, **kwargs)
             return self.call(function.__func__, [function.__self__, *args], kwargs)
         if isinstance(function, python_types.FunctionType) and (
             "observer" not in function.__dict__ and not self.is_primitive(function, args, kwargs)
@@ -285,6 +287,9 @@ class Observer(Evaluator):
             self.call(function.__init__, [made, *args], kwargs)
             return made
         if not self.may_call(function, [*args, *kwargs.values()]):
+            inside = getattr(type(function), "__call__", None)  # noqa: B004 (its code is wanted)
+            if isinstance(inside, FUNCTIONS) and not isinstance(function, type):
+                return self.call(inside, [function, *args], kwargs)
             wrapped = getattr(function, "__wrapped__", None)
             if isinstance(function, FUNCTIONS) or not isinstance(wrapped, FUNCTIONS):
                 raise Stopped

@@ -21,6 +21,7 @@ class Options:
     constant: bool = False
     backend: str = "python"
     parallel: bool = False
+    strict_types: bool = False
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
@@ -39,8 +40,13 @@ def debugging() -> bool:
     return os.environ.get("ADCOMPILER_DEBUG", "0") not in ("", "0")
 
 
-def strict_types() -> bool:
-    """Say whether no type is taken from a run: if ADCOMPILER_STRICT_TYPES is set, not to 0."""
+def strict_types(options: Options) -> bool:
+    """Say whether no type is taken from a run: if that is asked for, here or for all functions.
+
+    For all it is if ADCOMPILER_STRICT_TYPES is set, not to 0.
+    """
+    if options.strict_types:
+        return True
     return os.environ.get("ADCOMPILER_STRICT_TYPES", "0") not in ("", "0")
 
 

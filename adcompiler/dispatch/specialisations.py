@@ -223,7 +223,7 @@ class Specialisations:
             self.options_known[known] = classes
             return found
         by_runs = any(finding.anchor in BY_RUNS for finding in refused.findings)
-        if by_runs and not strict_types():
+        if by_runs and not strict_types(self.options):
             as_observed = self.compiled_as_observed(types_, values)
             if as_observed is not None:
                 return as_observed
@@ -262,7 +262,7 @@ class Specialisations:
             s.options = replace(self.options, batched=False, constant=False)
 
         def compiled_for(args: tuple[Any, ...]) -> Callable[..., Any] | None:
-            if strict_types():
+            if strict_types(s.options):
                 return None
             values = args[: len(self.parameters)]
             found = s.compiled_as_observed(types_, values, seen)
@@ -403,7 +403,7 @@ class Specialisations:
         def found(path: Any) -> Any:
             return resolve(self.target.function, map(tuple, path), arguments)
 
-        if manifest["report"].get("observed") and strict_types():
+        if manifest["report"].get("observed") and strict_types(self.options):
             return None
         sealed = is_sealed(entry)
         facts = {}

@@ -26,7 +26,7 @@ READING: frozenset[object] = frozenset({getattr})
 SETTING: frozenset[object] = frozenset({setattr, delattr})
 CONTEXTS = (np.errstate, warnings.catch_warnings, contextlib.nullcontext)
 LOOKING: frozenset[object] = frozenset({
-    np.broadcast, np.geterr, np.seterr, time.time, time.perf_counter, time.monotonic,
+    np.broadcast, np.nditer, np.geterr, np.seterr, time.time, time.perf_counter, time.monotonic,
     time.process_time, os.path.join, os.path.dirname, os.path.basename, os.path.abspath,
     os.path.exists, os.path.isfile, os.path.isdir, os.getcwd,
 })

@@ -21,6 +21,7 @@ from adcompiler.specialise.interface import Env
 from adcompiler.specialise.iterables import Iterables
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.unit import Unit
+from adcompiler.typed.values import MAX_FIELDS
 
 UNROLLED_TUPLE = 16
 
@@ -57,6 +58,18 @@ def names_attributes(body: Block) -> bool:
             or (isinstance(statement.rhs, Attribute) and statement.rhs.name == "__dict__")
         ) for statement in walk(body)
     )
+
+
+def are_names(unit: Unit, items: list[Atom]) -> bool:
+    """Say whether all items are, or hold, texts that are known, and they are not too many."""
+    rows = [
+        item.value if isinstance(item, Const) else
+        [part.value for part in unit.elements(item) or () if isinstance(part, Const)]
+        for item in items
+    ]
+    return 0 < len(rows) <= MAX_FIELDS and all(isinstance(row, str) or (
+        isinstance(row, tuple | list) and any(isinstance(part, str) for part in row)
+    ) for row in rows)
 
 
 def known_columns(unit: Unit, iterable: Atom) -> list[list[Atom]]:
@@ -137,9 +150,11 @@ class Unrolling(Iterables):
         if table is not None and len(table) <= UNROLLED_TUPLE and self.heap is not None:
             return self.written_out(node, iterables[0], env, scope, table)
         known = known_columns(self.unit, iterables[0])
-        if known and len(known[0]) <= UNROLLED_TUPLE and self.heap is not None and any(
+        by_name = names_attributes(node.body) and any(
+            are_names(self.unit, column) for column in known)
+        if known and self.heap is not None and (by_name or (len(known[0]) <= UNROLLED_TUPLE and any(
             must_write_out([self.unit.type(e) for e in column], node.body) for column in known
-        ):
+        ))):
             return self.written_out(node, iterables[0], env, scope, [
                 partial(known_row, self, iterables[0], k, len(known[0]), node.origin)
                 for k in range(len(known[0]))

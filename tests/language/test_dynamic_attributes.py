@@ -1,11 +1,12 @@
 """Attributes under computed names: ``setattr``, ``__dict__``, ``__setattr__``, ``__getattr__``."""
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
 
-from adcompiler import grad
+from adcompiler import grad, hessian, jvp
 from tests.language.check import Cases
 
 programs = Cases()
@@ -160,3 +161,41 @@ def test_an_array_attribute_raises_as_in_numpy():
 
     with pytest.raises(AttributeError, match="no attribute 'name'"):
         grad(named_array)(V)
+
+
+class Priced:
+    def __init__(self, spot: float, volatility: Any = None, price: Any = None) -> None:
+        self.spot = float(spot)
+        for name in ["call", "put", "delta"]:
+            self.__dict__[name] = None
+        for name, value in (("scale", 2.0), ("shift", spot)):
+            setattr(self, name, value)
+        if volatility:
+            self.volatility = float(volatility) / 100.0
+            [self.call, self.put] = [self.spot * self.volatility, self.volatility**2]
+        if price:
+            self.put = round(float(price), 6)
+
+
+@pytest.mark.observes
+def test_attributes_that_a_loop_over_names_makes() -> None:
+    def price(spot: float, volatility: float) -> Any:
+        made = Priced(spot, volatility)
+        return made.call * made.scale + made.shift
+
+    assert grad(price, argnums=(0, 1))(2.0, 3.0) == pytest.approx((1.06, 0.04))
+    assert jvp(price, (2.0, 3.0), (1.0, 1.0))[1] == pytest.approx(1.1)
+    assert hessian(price, argnums=(0, 1))(2.0, 3.0) == ((0.0, 0.02), (0.02, 0.0))
+
+
+def numbers(sequence: Any) -> Any:
+    try:
+        found = [float(item) for item in sequence]
+    except ValueError:
+        raise ValueError("one of <{!r}> is no number".format(sequence)) from None
+    else:
+        return np.asarray(found)
+
+
+def test_texts_of_values_in_handlers() -> None:
+    assert np.array_equal(grad(lambda x: np.sum(numbers(x) ** 2))(np.ones(3)), np.full(3, 2.0))

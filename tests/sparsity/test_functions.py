@@ -39,3 +39,14 @@ def test_entries_are_those_of_the_jacobian(function):
         here = jacobian_sparsity(function, at, mode="local").toarray()
         assert not ((dense_jacobian(function, (at,), (0,)) != 0.0) & ~here).any()
         assert not (here & ~found).any()
+
+
+def test_sums_of_iterators_at_a_point() -> None:
+    def one_of(a, b, c):
+        return sum(iter(a) if c else iter(b[1:]))
+
+    x = np.arange(3.0)
+    for flag, wanted in ((True, ([1, 1, 1], [0, 0, 0])), (False, ([0, 0, 0], [0, 1, 1]))):
+        for position in (0, 1):
+            found = jacobian_sparsity(one_of, x, x, flag, argnums=position, mode="local")
+            np.testing.assert_array_equal(found.toarray(), [wanted[position]])

@@ -177,6 +177,19 @@ def test_strict_types_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
         grad(strict)(X, 1.0)
 
 
+def test_one_function_is_asked_for_without_a_run() -> None:
+    for refused in (
+        grad(left_alone, strict_types=True), grad(strict_types=True)(left_alone),
+        value_and_grad(left_alone, strict_types=True),
+        lambda x, k: vjp(left_alone, x, k, strict_types=True),
+    ):
+        with pytest.raises(UnsupportedError, match="of which the type is not known"):
+            refused(X, 1.0)
+        np.testing.assert_allclose(grad(left_alone)(X, 1.0), 3.0 * X * X)
+    told = grad(lambda x: np.sum(x * x), strict_types=True)
+    np.testing.assert_allclose(told(X), 2.0 * X)
+
+
 def test_explain_tells() -> None:
     derivative = value_and_grad(left_alone)
     found = derivative.explain(X, 1.0)

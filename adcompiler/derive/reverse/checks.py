@@ -117,6 +117,8 @@ def check_unseen(s: Specialiser, varied: Collection[Atom], rhs: Rhs, origin: Ori
         function in unit.calls.harmless or is_standard(function)  # writers are refused by name
     ):
         return
+    if isinstance(getattr(function, "__self__", None), str):
+        return  # a method of a text
     if isinstance(function, (Callee, type)) or REGISTRY.inactive(function) is not None or (
         Purity(unit.type, unit.definition).is_pure(rhs)
     ):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -200,6 +200,8 @@ class Run:
         if isinstance(function, Bound):
             args = (function.owner, *args)
             function = function.function
+        if any(isinstance(arg, Iterator) for arg in args) and REGISTRY.facts(function).iterates:
+            args = tuple(list(arg) if isinstance(arg, Iterator) else arg for arg in args)
         if hashable(function) and function in ALWAYS:
             return TRANSFERS[function](self, function, *args, **kwargs)
         if not kwargs and not self.local:

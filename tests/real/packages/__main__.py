@@ -28,7 +28,7 @@ GROUPS: dict[str, tuple[Case, ...]] = {
     **engineering.GROUPS, **earth.GROUPS, **numbers_of.GROUPS,
 }
 SECONDS = 15
-"""Compiling one function may take no longer: it is refused then."""
+"""Compiling one function may take no longer: it is refused then, unless ADCOMPILER_BUDGET says."""
 
 
 def tried(package: str, only: str, send: Any) -> None:

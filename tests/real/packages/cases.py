@@ -31,7 +31,7 @@ class Outcome:
 
     ``refused`` is an ``ADError``, ``raw`` any other exception that the function itself does not
     raise, ``broken`` a case of which the function itself fails. ``seconds`` is what the first call
-    of `vjp` took, where nothing was compiled before, less what the function takes.
+    of `vjp` took of the processor, where nothing was compiled before, less what the function takes.
     """
 
     package: str
@@ -58,7 +58,7 @@ def scaled(direction: Any, value: Any) -> Any:
 
 def judge(package: str, one: Case, tolerance: float = 1e-6) -> Outcome:
     """Compare the pullback and the pushforward of a case with differences of order six."""
-    started = time.perf_counter()
+    started = time.process_time()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -66,12 +66,12 @@ def judge(package: str, one: Case, tolerance: float = 1e-6) -> Outcome:
             return Outcome(package, one.label, "wrong" if wrong[0] else "right", *wrong[::-1])
     except ADError as error:
         return Outcome(
-            package, one.label, "refused", time.perf_counter() - started, str(error))
+            package, one.label, "refused", time.process_time() - started, str(error))
     except Broken as error:
         return Outcome(package, one.label, "broken", 0.0, str(error))
     except Exception as error:
         return Outcome(
-            package, one.label, "raw", time.perf_counter() - started,
+            package, one.label, "raw", time.process_time() - started,
             f"{type(error).__name__}: {error}")
 
 
@@ -94,9 +94,9 @@ def compared(one: Case, tolerance: float) -> tuple[str, float]:
             return function(*arguments, **one.keywords)
 
         plain = call(0.0)
-        started = time.perf_counter()
+        started = time.process_time()
         call(0.0)
-        alone = time.perf_counter() - started
+        alone = time.process_time() - started
         cotangent = random_like(plain, rng)
         wanted = sum(
             weight * (product(cotangent, call(multiple * one.step))
@@ -104,9 +104,9 @@ def compared(one: Case, tolerance: float) -> tuple[str, float]:
             for multiple, weight in STENCIL)
     except Exception as error:
         raise Broken(f"{type(error).__name__}: {error}") from error
-    started = time.perf_counter()
+    started = time.process_time()
     value, pullback = vjp(function, *own(one.arguments), argnums=one.at, **one.keywords)
-    seconds = max(time.perf_counter() - started - alone, 0.0)
+    seconds = max(time.process_time() - started - alone, 0.0)
     for got, expected in zip(numbers(value), numbers(plain), strict=True):
         if not np.allclose(got, expected, rtol=1e-9, atol=1e-11, equal_nan=True):
             return f"the value is {got}, not {expected}", seconds
