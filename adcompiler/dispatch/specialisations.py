@@ -40,6 +40,7 @@ from adcompiler.dispatch.linear_maps import (
     Half, Pushforward, linearized, pulled_back, recomputing,
 )
 from adcompiler.dispatch.options import Options, backend_key, debugging, strict_types
+from adcompiler.dispatch.places import places_of
 from adcompiler.dispatch.targets import cell_contents, find_target
 from adcompiler.dispatch.tiers import Tier
 from adcompiler.errors import InternalError, MissingRuleError, UnsupportedError
@@ -98,58 +99,10 @@ class Specialisations:
         self.table: dict[Any, list[Compiled]] = {}
         self.latest: Compiled | None = None
         self.options_known: dict[Any, tuple[type, ...]] = {}
-        places = self.places()
+        places = places_of(options.argnums, self.target, self.parameters)
         self.wrt = tuple(i for i, _ in places)
         self.parts = tuple(steps for _, steps in places)
         self.single = not isinstance(options.argnums, (tuple, list))
-
-    def places(self) -> list[tuple[int, tuple[Any, ...]]]:
-        """Return the positions of the wanted parameters, with the steps to the part wanted."""
-        given = self.options.argnums
-        several = given if isinstance(given, (tuple, list)) else (given,)
-        found = [self.place(one) for one in several]
-        for n, (i, steps) in enumerate(found):
-            for j, others in found[:n]:
-                if i == j and steps[: len(others)] == others[: len(steps)]:
-                    raise ValueError(f"argnums: {given} names an argument twice")
-        return found
-
-    def place(self, one: int | str) -> tuple[int, tuple[Any, ...]]:
-        """Return the position of the parameter that ``one`` of ``argnums`` means, and steps."""
-        names = [p.name for p in self.parameters]
-        offset = len(self.target.first)
-        kinds = [p.kind for p in self.parameters]
-        if isinstance(one, str):
-            name, *steps = one.split(".")
-            if name in names:
-                return names.index(name), tuple(steps)
-            if inspect.Parameter.VAR_KEYWORD in kinds:
-                return kinds.index(inspect.Parameter.VAR_KEYWORD), (name, *steps)
-            raise ValueError(
-                f"argnums: {self.target.shown} has no parameter {name!r}; it has {', '.join(names)}"
-            )
-        if isinstance(one, bool) or not hasattr(one, "__index__"):
-            raise TypeError(
-                f"argnums: {one!r} is no position and no name; a part of an argument is named by "
-                "a text such as 'p.x'"
-            )
-        if inspect.Parameter.VAR_POSITIONAL in kinds:
-            star = kinds.index(inspect.Parameter.VAR_POSITIONAL)
-            if one < 0:
-                raise ValueError(
-                    f"argnums: {one} counts from the end, but {self.target.shown} takes any number "
-                    "of arguments; count from 0, or give a name"
-                )
-            if one >= star - offset:
-                return star, (one - star + offset,)
-            return offset + one, ()
-        count = len(self.parameters) - offset
-        if not -count <= one < count:
-            raise ValueError(
-                f"argnums: {self.target.shown} has no argument {one}; "
-                f"it has {count}, counted from 0"
-            )
-        return offset + one % count, ()
 
     # -- finding -------------------------------------------------------------------------------
 
@@ -453,23 +406,10 @@ class Specialisations:
         if report.get("effects") == ["by call"]:
             run = with_effects(run, self.target.function, self.parameters)
 
-        def again(args: tuple[Any, ...], equal: bool, pairs: Same) -> Compiled:
-            found = None if "observed" not in report else self.compiled_as_observed(
-                types_, args[: len(self.parameters)], observed, equal, pairs)
-            return found or self.compile(types_, equal, pairs)
-
-        if "shapes" in report["checks"]:
-            each = self.options.batched and mode.seeds == "tangents" and second is None
-            seeds = len(wanted) if each and not report.get("seeds") else 0
-            run = allowing_stretched(run, lambda args: again(args, False, same), seeds)
-        if "aliases" in report["checks"]:
-            run = allowing_aliases(run, lambda args, pairs: again(args, equal_shapes, pairs))
-        if "observed" in report:
-            run = allowing_other_types(
-                run, self.for_other_types(
-                    types_, observed,
-                    bool(report.get("seeds")) if mode.seeds and second is None else None),
-                not report["acts"])
+        many = bool(report.get("seeds")) if mode.seeds and second is None else None
+        each = many is False and self.options.batched and mode.seeds == "tangents"
+        run = self.allowing(
+            run, report, types_, equal_shapes, same, observed, many, len(wanted) if each else 0)
         call = run
         if mode.halves and second is None:
             half = Half(run, text, name, bound, self.target.shown)
@@ -486,6 +426,29 @@ class Specialisations:
         tests = guard(self.target.function, facts, self.arguments(types_))
         return Compiled(
             entry, call, text, path, types_, tests, report, captured, run, tier=tier)
+
+    def allowing(
+        self, run: Callable[..., Any], report: dict[str, Any], types_: tuple[t.Type, ...],
+        equal_shapes: bool, same: Same, observed: Observed | None, many: bool | None, seeds: int,
+    ) -> Callable[..., Any]:
+        """Return code that has other code compiled where one of its checks fails.
+
+        It takes ``many`` seeds at once or one (None: none), and is given ``seeds`` one by one.
+        """
+
+        def again(args: tuple[Any, ...], equal: bool, pairs: Same) -> Compiled:
+            found = None if "observed" not in report else self.compiled_as_observed(
+                types_, args[: len(self.parameters)], observed, equal, pairs)
+            return found or self.compile(types_, equal, pairs)
+
+        if "shapes" in report["checks"]:
+            run = allowing_stretched(run, lambda args: again(args, False, same), seeds)
+        if "aliases" in report["checks"]:
+            run = allowing_aliases(run, lambda args, pairs: again(args, equal_shapes, pairs))
+        if "observed" in report:
+            run = allowing_other_types(
+                run, self.for_other_types(types_, observed, many), not report["acts"])
+        return run
 
 
 def pushed_again(
