@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from adcompiler.cache.keys import digest, spelled, unspelled
+from adcompiler.cache.store import Entry
 from adcompiler.frontend.scope import MISSING
 from adcompiler.ops.homes import is_same, root_module, rule_packages
 from adcompiler.ops.registry import REGISTRY
@@ -24,6 +25,11 @@ from adcompiler.ops.registry import REGISTRY
 def seal() -> str | None:
     """Return a hash of where all rules come from, None if the process registered some itself."""
     return None if REGISTRY.generation != REGISTRY.first_generation else packages_digest()
+
+
+def is_sealed(entry: Entry) -> bool:
+    """Say whether the rules that a kept entry was compiled under hold without being looked at."""
+    return not REGISTRY.loading.has_loaded and entry.manifest["seal"] == (seal() or "broken")
 
 
 @functools.cache

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from adcompiler.budget import is_deep, together
-from adcompiler.cache.seals import as_loaded, in_library, is_named, names_outside, seal
+from adcompiler.cache.seals import as_loaded, in_library, is_named, is_sealed, names_outside, seal
 from adcompiler.cache.keys import (
     fingerprint,
     is_unknown,
@@ -460,8 +460,3 @@ def pushed_again(
     _, push = s.run(s.find(values)[0], values)
     made: Pushforward = push
     return made
-
-
-def is_sealed(entry: Entry) -> bool:
-    """Say whether the rules that a kept entry was compiled under hold without being looked at."""
-    return not REGISTRY.loading.has_loaded and entry.manifest["seal"] == (seal() or "broken")
