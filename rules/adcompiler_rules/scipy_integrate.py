@@ -7,11 +7,11 @@ from adcompiler.rulekit import call, non_differentiable, rrule
 from adcompiler.runtime import unbroadcast
 from adcompiler.runtime.scipy_integrate import simpson_weights
 from adcompiler.runtime.shaping import like
-from adcompiler_rules import scipy_integrals
+from adcompiler_rules import scipy_integrals, scipy_iterated
 from adcompiler_rules.scipy_samples import complex_normal
 from adcompiler_rules.scipy_facts import state_facts
 
-__all__ = ["scipy_integrals"]
+__all__ = ["scipy_integrals", "scipy_iterated"]
 
 non_differentiable(scipy.integrate.newton_cotes)
 
