@@ -106,11 +106,6 @@ def are_floats(*seeds: Any) -> bool:
     )
 
 
-def fits(number: int) -> bool:
-    """Say whether an integer is one of 64 bits."""
-    return -(2**63) <= number < 2**63
-
-
 def may_overlap(written: list[Any], others: list[Any]) -> bool:
     """Say whether arrays that are written into may share storage with one another or others."""
     return any(
@@ -124,21 +119,23 @@ class Errors:
     """What NumPy is to do where numbers overflow, looked up anew only when it was changed.
 
     NumPy 2 keeps it in one object of a context variable, another one for each ``np.errstate``.
+    ``known`` is the last one under which numbers may overflow; ``now`` returns that of the moment.
     """
 
     def __init__(self) -> None:
         core = getattr(np, "_core", None)
-        self.state = getattr(getattr(core, "umath", None), "_extobj_contextvar", None)
-        self.known: tuple[Any, bool] = (None, False)
+        kept = getattr(getattr(core, "umath", None), "_extobj_contextvar", None)
+        self.now: Callable[[], Any] = object if kept is None else kept.get
+        self.known: Any = None
 
     def need_python(self) -> bool:
         """Say whether NumPy is to raise or to call something where numbers overflow."""
-        state = None if self.state is None else self.state.get()
-        if state is None or self.known[0] is not state:
-            found = any(how in ("raise", "call", "log") for how in np.geterr().values())
-            self.known = state, found
-        return self.known[1]
+        found = any(how in ("raise", "call", "log") for how in np.geterr().values())
+        if not found:
+            self.known = self.now()
+        return found
 
 
-stays_in_python = Errors().need_python
-"""Says whether NumPy is to raise or to call something where numbers overflow."""
+errors = Errors()
+errors_now = errors.now
+"""Returns what tells how NumPy treats numbers that overflow: ``errors.known``, if that is known."""

@@ -31,7 +31,7 @@ CLASSES = {
 }
 """What numbers of a machine type are called in Python, and in NumPy."""
 IMPORTED = (
-    "Arguments", "are_floats", "compiled", "fits", "may_overlap", "refusals", "stays_in_python",
+    "Arguments", "are_floats", "compiled", "errors", "errors_now", "may_overlap", "refusals",
 )
 IN_THREADS = ("in_parallel", "parallel_range", "prange")
 """What modules with loops in threads have beside that."""
@@ -292,13 +292,13 @@ def outputs_of(loops: LoopFunction, names: list[str]) -> tuple[list[str], str]:
 
 def leaves(loops: LoopFunction, names: list[str], seeds: Sequence[str] = ()) -> str:
     """Return the text of a test of whether a call is for Python; ``seeds`` have to be floats."""
-    tests = ["stays_in_python()"]
+    tests = ["errors_now() is not errors.known and errors.need_python()"]
     if seeds:
         tests.append(f"not are_floats({', '.join(seeds)})")
     for parameter in loops.parameters:
         if parameter.ndim is None and parameter.dtype == INT:
             part = parameter.part.replace("{}", names[parameter.position])
-            tests.append(f"not fits({part})")
+            tests.append(f"not -(2**63) <= {part} < 2**63")
     for places, written_ in loops.apart:
         first = ", ".join(names[i] for i in written_)
         rest = ", ".join(names[i] for i in places if i not in written_)

@@ -18,7 +18,7 @@ from adcompiler.backends.native.values import (
 
 RESERVED = frozenset({
     "range", "float", "int", "max", "min", "len", "math", "np", "compiled", *TEXTS,
-    "stays_in_python", "in_parallel", "prange",
+    "errors", "errors_now", "in_parallel", "prange",
 })
 ZERO, ONE = Number(0), Number(1)
 
