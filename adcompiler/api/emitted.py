@@ -20,6 +20,8 @@ from adcompiler.ops.registry import REGISTRY
 
 PATIENCE = 64
 """A form that was looked up this often the long way is tried directly again."""
+MAX_KEPT = 64
+"""How many derivatives of callables are kept that cannot keep their own."""
 
 Argnums = int | str | tuple[int | str, ...]
 
@@ -154,7 +156,7 @@ def kept_derivative(
         try:
             return _kept_here(function, *key)
         except TypeError:  # not hashable
-            return EmittedDerivative(function, Options(*key))
+            return _kept_by_identity(function, key)
     kept: dict[Any, EmittedDerivative[..., Any]] = function.__dict__.get(KEPT, {})
     found = kept.get(key)
     if found is not None and found.primal is function:
@@ -166,9 +168,29 @@ def kept_derivative(
     return made
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=MAX_KEPT)
 def _kept_here(function: Callable[..., Any], *options: Any) -> EmittedDerivative[..., Any]:
     return EmittedDerivative(function, Options(*options))
+
+
+def _kept_by_identity(function: Any, key: tuple[Any, ...]) -> EmittedDerivative[..., Any]:
+    """Return the derivative of a callable that has no hash, or is the method of what has none.
+
+    What is kept keeps the callable, so that its identity is that of no other one.
+    """
+    owner = getattr(function, "__self__", function)
+    inside = getattr(function, "__func__", None)
+    place = (id(owner), inside, getattr(function, "__name__", ""), key)
+    found = _by_identity.get(place)
+    if found is None:
+        found = EmittedDerivative(function, Options(*key))
+        for oldest in list(_by_identity)[: max(len(_by_identity) - MAX_KEPT + 1, 0)]:
+            _by_identity.pop(oldest, None)
+        _by_identity[place] = found
+    return found
+
+
+_by_identity: dict[Any, EmittedDerivative[..., Any]] = {}
 
 
 __all__ = ["Argnums", "EmittedDerivative", "kept_derivative"]

@@ -137,6 +137,16 @@ def heappushpop(heap: list[Any], item: Any) -> Any:
     return item
 
 
+def nsmallest(n: int, items: Any, key: Any = None) -> list[Any]:
+    """``heapq.nsmallest``."""
+    return sorted(items, key=key)[: max(n, 0)]
+
+
+def nlargest(n: int, items: Any, key: Any = None) -> list[Any]:
+    """``heapq.nlargest``."""
+    return sorted(items, key=key, reverse=True)[: max(n, 0)]
+
+
 def insort_right(a: list[Any], x: Any, lo: int = 0, hi: Any = None, *, key: Any = None) -> None:
     """``bisect.insort_right``."""
     wanted = x if key is None else key(x)
@@ -175,6 +185,7 @@ REPLACEMENTS: dict[Any, Callable[..., Any]] = {
     functools.update_wrapper: update_wrapper,
     dict.fromkeys: fromkeys, heapq.heapify: heapify, heapq.heappush: heappush,
     heapq.heappop: heappop, heapq.heapreplace: heapreplace, heapq.heappushpop: heappushpop,
+    heapq.nsmallest: nsmallest, heapq.nlargest: nlargest,
     bisect.insort_left: insort_left, bisect.insort_right: insort_right,
 }
 """Python's own functions that are compiled as others."""

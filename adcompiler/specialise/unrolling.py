@@ -41,7 +41,9 @@ def writes(block: Block) -> bool:
 
 
 def must_write_out(types: list[t.Type], body: Block) -> bool:
-    """Say whether the body may write into items that a list was made of."""
+    """Say whether the body may write into items that a list was made of, or calls one of them."""
+    if any(map(t.holds_function, types)):
+        return True
     if writes(body) and any(map(is_mutable, types)):
         return True
     return any(isinstance(type_, t.Object) for type_ in types) and any(

@@ -45,7 +45,8 @@ from adcompiler.specialise.calls.vectorize import (
 from adcompiler.specialise.folds import (
     combinations, concatenators, container as container_folds, copy as copy_folds, extremes,
     functional as functional_folds, in_place as in_place_folds, inspection as inspection_folds,
-    iterator as iterator_folds, itertools_functions, option as option_folds, outer as outer_folds,
+    iterator as iterator_folds, itertools_functions, named_tuples, option as option_folds,
+    outer as outer_folds,
     power as power_folds, projection as projection_folds, sequence as sequence_folds,
 )
 from adcompiler.specialise.folds.getters import GETTERS, call_getter
@@ -60,8 +61,8 @@ from adcompiler.typed.values import by_numba_vectorize, simple
 
 FOLD_MODULES = (
     combinations, concatenators, container_folds, copy_folds, extremes, functional_folds,
-    in_place_folds, inspection_folds, iterator_folds, itertools_functions, option_folds,
-    outer_folds, power_folds, projection_folds, sequence_folds, slices, stores,
+    in_place_folds, inspection_folds, iterator_folds, itertools_functions, named_tuples,
+    option_folds, outer_folds, power_folds, projection_folds, sequence_folds, slices, stores,
 )
 """The modules that fill the table of folds when they are imported."""
 

@@ -88,7 +88,7 @@ def reason(text: str) -> str:
 def summary(found: list[Outcome]) -> str:
     """Return the figures of a run in one line."""
     tally = {kind: sum(one.result == kind for one in found)
-             for kind in ("right", "refused", "wrong", "raw", "broken")}
+             for kind in ("right", "refused", "infinite", "wrong", "raw", "broken")}
     seconds = [one.seconds for one in found] or [0.0]
     text = ", ".join(f"{count} {kind}" for kind, count in tally.items())
     return (f"{len(found)} functions of {len({one.package for one in found})} packages: {text}; "

@@ -27,8 +27,9 @@ def case(target: str, *arguments: Any, at: tuple[int, ...] | None = None, step: 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a case: ``right``, ``refused``, ``wrong``, ``raw`` or ``broken``.
+    """What came of a case: ``right``, ``refused``, ``infinite``, ``wrong``, ``raw`` or ``broken``.
 
+    ``infinite`` is a derivative that is not finite, as who calls it sees, where differences are.
     ``refused`` is an ``ADError``, ``raw`` any other exception that the function itself does not
     raise, ``broken`` a case of which the function itself fails. ``seconds`` is what the first call
     of `vjp` took of the processor, where nothing was compiled before, less what the function takes.
@@ -62,8 +63,9 @@ def judge(package: str, one: Case, tolerance: float = 1e-6) -> Outcome:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            wrong = compared(one, tolerance)
-            return Outcome(package, one.label, "wrong" if wrong[0] else "right", *wrong[::-1])
+            wrong, seconds = compared(one, tolerance)
+            result = "infinite" if ": nan is not" in wrong else "wrong" if wrong else "right"
+            return Outcome(package, one.label, result, seconds, wrong)
     except ADError as error:
         return Outcome(
             package, one.label, "refused", time.process_time() - started, str(error))

@@ -153,7 +153,8 @@ FILM = (
     case("tmm:interface_r", "s", 1.0, 1.5, 0.4, 0.262),
     case("tmm:interface_T", "p", 1.0, 1.5, 0.4, 0.262),
     case("tmm:T_from_t", "s", 0.8, 1.0, 1.5, 0.4, 0.262),
-    case("tmm:coh_tmm", "s", FILMS, THICK, 0.3, 500.0, at=(3, 4)),
+    case("tests.real.packages.programs:reflected", FILMS, [100.0, 300.0], 0.3, 500.0,
+         at=(1, 2, 3)),
     case("tmm:unpolarized_RT", FILMS, THICK, 0.3, 500.0, at=(2, 3)),
 )
 

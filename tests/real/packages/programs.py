@@ -176,3 +176,10 @@ def hamilton_cycle(data: Any) -> Any:
     from quantecon import hamilton_filter
 
     return hamilton_filter(data, 4, 2)[0][5:]
+
+
+def reflected(films: Any, thickness: Any, angle: float, wavelength: float) -> Any:
+    import numpy as np
+    import tmm
+
+    return tmm.coh_tmm("s", films, [np.inf, *thickness, np.inf], angle, wavelength)["R"]
