@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
+from adcompiler.api.argnums import Asked, stated
 from adcompiler.api.derivative import Derivative, P
 from adcompiler.api.emitted import Argnums, EmittedDerivative, kept_derivative
 from adcompiler.compile.modes import ROWS, named
@@ -18,25 +19,26 @@ R = TypeVar("R")
 
 @overload
 def grad(
-    function: None = None, *, argnums: Argnums = 0, has_aux: bool = False,
+    function: None = None, *, argnums: Asked = 0, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
     strict_types: bool = False,
 ) -> Callable[[Callable[P, Any]], Derivative[P, Any]]: ...
 @overload
 def grad(
-    function: Callable[P, Any], argnums: Argnums = 0, *, has_aux: bool = False,
+    function: Callable[P, Any], argnums: Asked = 0, *, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
     strict_types: bool = False,
 ) -> Derivative[P, Any]: ...
 def grad(
-    function: Callable[..., Any] | None = None, argnums: Argnums = 0, *, has_aux: bool = False,
+    function: Callable[..., Any] | None = None, argnums: Asked = 0, *, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
     strict_types: bool = False,
 ) -> Any:
     """Return a function that computes the gradient of ``function``.
 
     ``function`` returns a real number, or an array of size 1. The gradient with respect to the
-    argument ``argnums`` (a position or a name; a tuple of them gives a tuple of gradients) has the
+    argument ``argnums`` (a position or a name; a tuple of them gives a tuple of gradients, as do
+    None and ``...`` for all arguments) has the
     structure, shape and float precision of that argument; integers count as floats, but not those
     in instances. Positions reach into ``*args``, names into ``**kwargs``; ``"params.w"`` names an
     entry, item or attribute of the argument ``params``. With ``has_aux`` the function returns
@@ -61,18 +63,18 @@ def grad(
 
 @overload
 def value_and_grad(
-    function: None = None, *, argnums: Argnums = 0, has_aux: bool = False,
+    function: None = None, *, argnums: Asked = 0, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
     strict_types: bool = False,
 ) -> Callable[[Callable[P, R]], Derivative[P, tuple[R, Any]]]: ...
 @overload
 def value_and_grad(
-    function: Callable[P, R], argnums: Argnums = 0, *, has_aux: bool = False,
+    function: Callable[P, R], argnums: Asked = 0, *, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
     strict_types: bool = False,
 ) -> Derivative[P, tuple[R, Any]]: ...
 def value_and_grad(
-    function: Callable[..., Any] | None = None, argnums: Argnums = 0, *, has_aux: bool = False,
+    function: Callable[..., Any] | None = None, argnums: Asked = 0, *, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
     strict_types: bool = False,
 ) -> Any:
@@ -86,16 +88,16 @@ def value_and_grad(
 
 
 def _derivative(
-    mode: str, function: Callable[..., Any] | None, argnums: Argnums, has_aux: bool,
+    mode: str, function: Callable[..., Any] | None, argnums: Asked, has_aux: bool,
     strict_primal: bool, backend: str, parallel: bool, strict_types: bool,
 ) -> Any:
-    argnums = tuple(argnums) if isinstance(argnums, list) else argnums
-    options = Options(
-        mode, argnums, has_aux, strict_primal, backend=backend, parallel=parallel,
-        strict_types=strict_types)
     if function is None:
-        return lambda f: EmittedDerivative(f, options)
-    return EmittedDerivative(function, options)
+        return lambda f: _derivative(
+            mode, f, argnums, has_aux, strict_primal, backend, parallel, strict_types)
+    return EmittedDerivative(function, Options(
+        mode, stated(function, argnums), has_aux, strict_primal, backend=backend, parallel=parallel,
+        strict_types=strict_types,
+    ))
 
 
 def vjp(
@@ -127,7 +129,7 @@ def vjp(
 
 
 def source(
-    function: Callable[..., Any], *args: Any, mode: str = "grad", argnums: Argnums = 0,
+    function: Callable[..., Any], *args: Any, mode: str = "grad", argnums: Asked = 0,
     batched: bool = False, **kwargs: Any,
 ) -> SourceText:
     """Return the text of the module emitted for ``function`` at these arguments.
@@ -145,7 +147,7 @@ def source(
         raise ValueError(
             f"many seeds at once are for the modes {' and '.join(several)}; got {mode!r}")
     derivative: EmittedDerivative[..., Any] = EmittedDerivative(
-        function, Options(mode, argnums, batched=batched))
+        function, Options(mode, stated(function, argnums), batched=batched))
     return derivative.source_for(*args, **kwargs) if args or kwargs else derivative.source
 
 

@@ -17,8 +17,9 @@ import numpy as np
 
 from adcompiler.api.forward import jvp
 from adcompiler.api.composed import ComposedDerivative
+from adcompiler.api.argnums import Asked, stated
 from adcompiler.api.derivative import Code, Derivative, P
-from adcompiler.api.emitted import Argnums, EmittedDerivative, kept_derivative
+from adcompiler.api.emitted import EmittedDerivative, kept_derivative
 from adcompiler.api.seeds import seeds_at_once
 from adcompiler.cache.store import load_module
 from adcompiler.dispatch import Compiled, Options
@@ -40,9 +41,10 @@ class Hessian(ComposedDerivative[P, Any]):
     """A function's Hessian; see ``hessian``."""
 
     def __init__(
-        self, function: Callable[..., Any], argnums: Argnums, mode: str | None, out: Any,
+        self, function: Callable[..., Any], argnums: Asked, mode: str | None, out: Any,
         backend: str,
     ) -> None:
+        argnums = stated(function, argnums)
         self.several = isinstance(argnums, (tuple, list))
         wanted = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
         self.out = out
@@ -101,16 +103,16 @@ class Hessian(ComposedDerivative[P, Any]):
 
 @overload
 def hessian(
-    function: None = None, argnums: Argnums = 0, *, mode: str | None = None, out: Any = None,
+    function: None = None, argnums: Asked = 0, *, mode: str | None = None, out: Any = None,
     backend: str = "python",
 ) -> Callable[[Callable[P, Any]], Derivative[P, Any]]: ...
 @overload
 def hessian(
-    function: Callable[P, Any], argnums: Argnums = 0, *, mode: str | None = None, out: Any = None,
+    function: Callable[P, Any], argnums: Asked = 0, *, mode: str | None = None, out: Any = None,
     backend: str = "python",
 ) -> Derivative[P, Any]: ...
 def hessian(
-    function: Callable[..., Any] | None = None, argnums: Argnums = 0, *, mode: str | None = None,
+    function: Callable[..., Any] | None = None, argnums: Asked = 0, *, mode: str | None = None,
     out: Any = None, backend: str = "python",
 ) -> Any:
     """Return a function that computes the Hessian of ``function``, which returns a real number.

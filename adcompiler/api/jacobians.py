@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.api.argnums import Asked, stated
 from adcompiler.api.composed import Called, ComposedDerivative
 from adcompiler.api.derivative import Derivative, P
 from adcompiler.api.emitted import Argnums, EmittedDerivative
@@ -23,9 +24,10 @@ class Jacobian(ComposedDerivative[P, Any]):
     """A function's Jacobian; see ``jacobian``."""
 
     def __init__(
-        self, function: Callable[..., Any], argnums: Argnums, mode: str, holomorphic: bool,
+        self, function: Callable[..., Any], argnums: Asked, mode: str, holomorphic: bool,
         out: Any, backend: str,
     ) -> None:
+        argnums = stated(function, argnums)
         self.several = isinstance(argnums, (tuple, list))
         wanted = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
         self.mode, self.holomorphic, self.out = mode, holomorphic, out
@@ -94,7 +96,7 @@ class Jacobian(ComposedDerivative[P, Any]):
 
 
 def jacobian(
-    function: Callable[P, Any], argnums: Argnums = 0, *, mode: str = "auto",
+    function: Callable[P, Any], argnums: Asked = 0, *, mode: str = "auto",
     holomorphic: bool = False, out: Any = None, backend: str = "python",
 ) -> Derivative[P, Any]:
     """Return a function that computes the Jacobian of ``function``.
@@ -118,7 +120,7 @@ def jacobian(
 
 
 def jacfwd(
-    function: Callable[P, Any], argnums: Argnums = 0, *, holomorphic: bool = False,
+    function: Callable[P, Any], argnums: Asked = 0, *, holomorphic: bool = False,
     backend: str = "python",
 ) -> Derivative[P, Any]:
     """Return the Jacobian of ``function`` in forward mode: see ``jacobian``."""
@@ -126,7 +128,7 @@ def jacfwd(
 
 
 def jacrev(
-    function: Callable[P, Any], argnums: Argnums = 0, *, holomorphic: bool = False,
+    function: Callable[P, Any], argnums: Asked = 0, *, holomorphic: bool = False,
     backend: str = "python",
 ) -> Derivative[P, Any]:
     """Return the Jacobian of ``function`` in reverse mode: see ``jacobian``."""
@@ -158,13 +160,13 @@ class ForwardGradient(ComposedDerivative[P, Any]):
         return found if self.several else found[0]
 
 
-def fmad(function: Callable[P, Any], argnums: Argnums = 0) -> Derivative[P, Any]:
+def fmad(function: Callable[P, Any], argnums: Asked = 0) -> Derivative[P, Any]:
     """Return the gradient of ``function``, as ``grad`` does, but in forward mode.
 
     It pushes a tangent for each number in the arguments, many of them in a sweep, and keeps nothing
     of what the function computes. Raises TypeError if the result is not one real number.
     """
-    return ForwardGradient(function, argnums)
+    return ForwardGradient(function, stated(function, argnums))
 
 
 def filled(tree: Any, numbers: Iterator[float]) -> Any:

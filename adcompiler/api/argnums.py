@@ -1,0 +1,30 @@
+"""Which arguments are differentiated, as the user says it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from types import EllipsisType
+from typing import Any
+
+from adcompiler.typed.derivatives import Argnums
+
+Asked = Argnums | EllipsisType | None
+"""What a user may say: a position, a name, a tuple of them; None and ``...`` for all."""
+
+
+def stated(
+    function: Callable[..., Any], argnums: Asked | list[Any]
+) -> Argnums:
+    """Return positions and names; for None and ``...`` those of all parameters of the function.
+
+    ``*args`` counts as one argument, a tuple; the keywords that ``**kwargs`` takes are left out.
+    """
+    if argnums is not None and argnums is not ...:
+        return tuple(argnums) if isinstance(argnums, list) else argnums
+    parameters = inspect.signature(function).parameters.values()
+    places = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+    return tuple(
+        i if p.kind in places else p.name for i, p in enumerate(parameters)
+        if p.kind is not inspect.Parameter.VAR_KEYWORD
+    )
