@@ -21,7 +21,11 @@ MODES = ("auto", "forward", "reverse")
 
 
 class Jacobian(ComposedDerivative[P, Any]):
-    """A function's Jacobian; see ``jacobian``."""
+    """A function's Jacobian; see ``jacobian``.
+
+    ``pushed_at`` is for how many numbers in the arguments forward mode was right last time: it is
+    tried first there, as how many the result has is known only once it is computed.
+    """
 
     def __init__(
         self, function: Callable[..., Any], argnums: Asked, mode: str, holomorphic: bool,
@@ -31,6 +35,7 @@ class Jacobian(ComposedDerivative[P, Any]):
         self.several = isinstance(argnums, (tuple, list))
         wanted = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
         self.mode, self.holomorphic, self.out = mode, holomorphic, out
+        self.pushed_at: int | None = None
         self.pushed: EmittedDerivative[..., Any] = EmittedDerivative(
             function, Options("forward", wanted, batched=True, backend=backend))
         self.pulled: EmittedDerivative[..., Any] = EmittedDerivative(
@@ -50,11 +55,15 @@ class Jacobian(ComposedDerivative[P, Any]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """Return the Jacobian at the arguments."""
+        return self.with_value(*args, **kwargs)[1]
+
+    def with_value(self, *args: P.args, **kwargs: P.kwargs) -> tuple[Any, Any]:
+        """Return the function's value and the Jacobian at the arguments."""
         values = self.pushed.differentiated(*args, **kwargs)
         check_real(values, "an argument", self.holomorphic)
         count = size_of(values)
         value = None
-        if self.may_pull(count):
+        if self.may_pull(count) and count != self.pushed_at:
             value, pullback = self.pulled(*own(args), **own(kwargs))
             check_real(value, "the result", self.holomorphic)
             size = size_of(value)
@@ -62,14 +71,16 @@ class Jacobian(ComposedDerivative[P, Any]):
                 self.ran = self.pulled
                 at_once = seeds_at_once(max(size, count))
                 rows = [pullback(cotangents) for cotangents in unit_batches(value, at_once)]
-                return self.assembled(value, values, rows, by_rows=True)
+                return value, self.assembled(value, values, rows, by_rows=True)
         self.ran = self.pushed
         columns = []
         for tangents in unit_batches(values, seeds_at_once(count)):
             value, part = self.pushed(*own(args), **own(kwargs))(*tangents)
             columns.append(part)
         check_real(value, "the result", self.holomorphic)
-        return self.assembled(value, values, columns, by_rows=False)
+        pulls = self.may_pull(count) and self.pulls(size_of(value), count)
+        self.pushed_at = None if pulls else count
+        return value, self.assembled(value, values, columns, by_rows=False)
 
     def may_pull(self, count: int) -> bool:
         """Say whether reverse mode may be the one to take for so many numbers in arguments."""

@@ -150,3 +150,12 @@ def test_a22_chained_objective_of_many_variables_is_minimized(load, picture) -> 
     assert results["nonzeros"] == 29_998
     assert results["slope"] < 1e-6
     assert results["hessian"].diagonal().min() > 0.0
+
+
+def test_solvers_with_derivatives_find_what_they_find_with_differences(load) -> None:
+    results = load("scipy_solvers").main()
+    assert len(results) == 8
+    for differences, derivatives in results.values():
+        assert derivatives[0] <= differences[0]  # evaluations
+        assert derivatives[2] < 1e-4 and differences[2] < 1e-4
+    assert results["least_squares, sparse"][1][0] < 0.01 * results["least_squares, sparse"][0][0]

@@ -1,0 +1,255 @@
+"""Functions as other frameworks see them: from a list of arrays to a list of arrays.
+
+A ``Call`` is a function with the structure of its arguments, in which some places hold arrays of
+the framework, the operands. Its derivatives are calls again: ``push`` maps operands and their
+tangents to tangents of the results, ``pull`` operands and cotangents of the results to cotangents
+of the operands. A framework that knows how to evaluate one call, and which calls are its
+derivatives, can differentiate as often as it likes.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from adcompiler.api.forward import jvp
+from adcompiler.api.grad import vjp
+from adcompiler.cache.store import load_module
+from adcompiler.dispatch.arguments import described
+from adcompiler.dispatch.targets import defined_at
+from adcompiler.frontend.places import stand_for
+
+Path = tuple[Any, ...]
+"""Positions and keys that lead to a part of nested tuples, lists and dicts."""
+
+APPLIED = """
+def applied(args):
+    return function(*args)
+"""
+PUSHED = """
+def pushed(args):
+    return jvp(function, (args[0],), args[1], argnums=NAMES)[1]
+"""
+PULLED = """
+def pulled(args):
+    return vjp(function, args[0], argnums=NAMES)[1](args[1])
+"""
+KEPT_CALLS = 256
+"""How many functions and structures of arguments are kept."""
+
+
+def is_number(value: Any) -> bool:
+    """Say whether a result is a number or an array; others are handed on as they are."""
+    return isinstance(value, (np.ndarray, np.generic, bool, int, float, complex))
+
+
+def flatten(
+    tree: Any, is_leaf: Callable[[Any], bool], path: Path = ()
+) -> Iterator[tuple[Path, Any]]:
+    """Yield the leaves of nested tuples, lists and dicts with the paths to them."""
+    if is_leaf(tree):
+        yield path, tree
+    elif isinstance(tree, (tuple, list)):
+        for i, item in enumerate(tree):
+            yield from flatten(item, is_leaf, (*path, i))
+    elif isinstance(tree, dict):
+        for key, item in tree.items():
+            yield from flatten(item, is_leaf, (*path, key))
+
+
+def replaced(tree: Any, leaves: dict[Path, Any], path: Path = ()) -> Any:
+    """Return nested tuples, lists and dicts with other leaves at some paths."""
+    if path in leaves:
+        return leaves[path]
+    if isinstance(tree, tuple):
+        items = [replaced(item, leaves, (*path, i)) for i, item in enumerate(tree)]
+        return type(tree)(*items) if hasattr(tree, "_fields") else tuple(items)
+    if isinstance(tree, list):
+        return [replaced(item, leaves, (*path, i)) for i, item in enumerate(tree)]
+    if isinstance(tree, dict):
+        return {key: replaced(item, leaves, (*path, key)) for key, item in tree.items()}
+    return tree
+
+
+def as_key(tree: Any) -> Any:
+    """Return what can be looked up and tells structures apart; TypeError for other values."""
+    if isinstance(tree, (tuple, list)):
+        return type(tree), tuple(map(as_key, tree))
+    if isinstance(tree, dict):
+        return dict, tuple((key, as_key(item)) for key, item in tree.items())
+    hash(tree)
+    return type(tree), tree
+
+
+def as_argument(operand: Any) -> Any:
+    """Return an operand as the function takes it: its own copy; a number if it has no axes."""
+    array = np.array(operand)
+    return array if array.ndim else array[()]
+
+
+def written(
+    text: str, name: str, function: Callable[..., Any], argnums: Any, root: Callable[..., Any]
+) -> Any:
+    """Return a function of a template, around another one; messages point at the ``root``."""
+    text = text.replace("NAMES", repr(argnums))
+    namespace = load_module(None, text.lstrip(), f"adcompiler_{name}").__dict__
+    namespace.update(function=function, jvp=jvp, vjp=vjp)
+    made, place = namespace[name], defined_at(root)
+    if place is not None:
+        stand_for(made.__code__.co_filename, {}, place)
+    return made
+
+
+class Place:
+    """Stands for an operand in the structure of arguments."""
+
+    def __repr__(self) -> str:
+        return "<operand>"
+
+
+PLACE = Place()
+
+
+@dataclass(frozen=True)
+class Result:
+    """The structure of a result: the ``tree``, and where numbers and arrays stand in it.
+
+    ``floats`` tells which of them are, so that they have derivatives.
+    """
+
+    tree: Any
+    paths: tuple[Path, ...]
+    floats: tuple[bool, ...]
+
+    def cotangent(self, parts: Iterator[Any]) -> Any:
+        """Return a cotangent of this structure; ``parts`` are those of floats, in order."""
+        places = zip(self.paths, self.floats, strict=True)
+        return replaced(self.tree, {path: next(parts) if on else None for path, on in places})
+
+    def structured(self, values: Sequence[Any]) -> Any:
+        """Return a result of this structure with given numbers and arrays."""
+        return replaced(self.tree, dict(zip(self.paths, values, strict=True)))
+
+
+def flat(value: Any) -> tuple[list[np.ndarray], Result]:
+    """Return the numbers and arrays in a result, and its structure."""
+    found = [(path, np.asarray(leaf)) for path, leaf in flatten(value, is_number)]
+    paths = tuple(path for path, _ in found)
+    return [leaf for _, leaf in found], Result(
+        replaced(value, dict.fromkeys(paths, PLACE)), paths,
+        tuple(leaf.dtype.kind in "fc" for _, leaf in found))
+
+
+class Call:
+    """A function of one tuple, and where in it operands stand.
+
+    ``root`` is the user's function, ``smooth`` tells which operands are differentiated;
+    ``linear`` is how many of the last ones the results are linear in.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], root: Callable[..., Any], tree: Any,
+        paths: Sequence[Path], smooth: Sequence[bool], linear: int = 0,
+    ) -> None:
+        self.function = function
+        self.root = root
+        self.tree = tree
+        self.paths = tuple(paths)
+        self.smooth = tuple(smooth)
+        self.linear = linear
+        self.pulls: dict[Any, Call] = {}
+        self.argnums = tuple(
+            ".".join(("args", *map(step, path)))
+            for path, on in zip(paths, smooth, strict=True) if on)
+
+    def arguments(self, operands: Sequence[Any]) -> Any:
+        """Return the tuple that the function takes, with copies of the operands."""
+        given = map(as_argument, operands)
+        return replaced(self.tree, dict(zip(self.paths, given, strict=True)))
+
+    def value(self, operands: Sequence[Any]) -> tuple[list[np.ndarray], Result]:
+        """Return the results, and their structure."""
+        return flat(self.function(self.arguments(operands)))
+
+    def value_and_pullback(
+        self, operands: Sequence[Any]
+    ) -> tuple[list[np.ndarray], Result, Callable[[Sequence[Any]], list[Any]]]:
+        """Return results, structure, and a function of cotangents of those that are floats."""
+        value, pullback = vjp(self.function, self.arguments(operands), argnums=self.argnums)
+        values, result = flat(value)
+
+        def pull(cotangents: Sequence[Any]) -> list[Any]:
+            return list(pullback(result.cotangent(map(as_argument, cotangents))))
+
+        return values, result, pull
+
+    @functools.cached_property
+    def push(self) -> Call:
+        """The call that maps operands, and tangents of the smooth ones, to those of results."""
+        count = sum(self.smooth)
+        function = written(PUSHED, "pushed", self.function, self.argnums, self.root)
+        tree = (self.tree, (PLACE,) * count)
+        paths = [(0, *path) for path in self.paths] + [(1, i) for i in range(count)]
+        return Call(function, self.root, tree, paths, [*self.smooth, *[True] * count], count)
+
+    def pull(self, result: Result) -> Call:
+        """The call that maps operands, and cotangents of results, to those of smooth operands."""
+        key = as_key(result.tree), result.paths, result.floats
+        if key not in self.pulls:
+            floats = [path for path, on in zip(result.paths, result.floats, strict=True) if on]
+            function = written(PULLED, "pulled", self.function, self.argnums, self.root)
+            cotangent = result.cotangent(iter([PLACE] * len(floats)))
+            paths = [(0, *path) for path in self.paths] + [(1, *path) for path in floats]
+            self.pulls[key] = Call(
+                function, self.root, (self.tree, cotangent), paths,
+                [*self.smooth, *[True] * len(floats)], len(floats))
+        return self.pulls[key]
+
+
+def step(key: Any) -> str:
+    """Return how ``argnums`` writes a position or key."""
+    if isinstance(key, int) or (isinstance(key, str) and key and "." not in key):
+        return str(key)
+    raise TypeError(f"keys of dicts are words, so that parts can be named; got {key!r}")
+
+
+@functools.lru_cache(maxsize=KEPT_CALLS)
+def kept_call(
+    function: Callable[..., Any], key: Any, paths: tuple[Path, ...], smooth: tuple[bool, ...]
+) -> list[Call]:
+    """Return a list that is to hold the call of a function with a structure of arguments."""
+    return []
+
+
+def call_of(
+    function: Callable[..., Any], args: tuple[Any, ...], is_operand: Callable[[Any], bool],
+    is_smooth: Callable[[Any], bool],
+) -> tuple[Call, list[Any]]:
+    """Return a call of a function with some arguments, and the operands in them."""
+    found = list(flatten(args, is_operand))
+    paths = tuple(path for path, _ in found)
+    smooth = tuple(is_smooth(leaf) for _, leaf in found)
+    tree = replaced(args, dict.fromkeys(paths, PLACE))
+    try:
+        kept = kept_call(function, as_key(tree), paths, smooth)
+    except TypeError:  # not to be looked up
+        kept = []
+    if not kept:
+        applied = written(APPLIED, "applied", function, (), function)
+        kept.append(Call(applied, function, tree, paths, smooth))
+    return kept[0], [leaf for _, leaf in found]
+
+
+def check_some(call: Call, function: Callable[..., Any], args: tuple[Any, ...], what: str) -> None:
+    """Raise TypeError where no argument is an array of the framework."""
+    if not call.paths:
+        given = ", ".join(described(one) for one in args) or "nothing"
+        name = getattr(function, "__qualname__", repr(function))
+        raise TypeError(f"{name} was given no {what}, but {given}; call it without wrap for those")
+
+
+__all__ = ["Call", "Result", "call_of", "check_some"]

@@ -1,0 +1,138 @@
+"""NumPy functions as functions of PyTorch tensors, with derivatives of every order."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from adcompiler.interop.calls import Call, Result, call_of, check_some
+
+
+def wrap(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``function``, written for NumPy, as a function of tensors.
+
+    Tensors in arguments, also those in tuples, lists and dicts, are given to it as arrays of their
+    dtype (as numbers where they have no axes), everything else as it is. Numbers and arrays in its
+    result become tensors on the device of the first argument. It takes part in ``backward`` and
+    ``torch.autograd.grad``, also with ``create_graph=True``, and in ``torch.func``: ``grad``,
+    ``vjp``, ``jvp``, ``jacrev``, ``jacfwd``, ``hessian``; ``vmap`` calls it once for each example.
+
+    It runs on the CPU. Raises ADError, at the first call that needs a derivative, for what the
+    compiler refuses, and TypeError where no argument is a tensor.
+    """
+
+    @functools.wraps(function)
+    def wrapped(*args: Any) -> Any:
+        call, tensors = call_of(function, args, is_tensor, is_smooth)
+        check_some(call, function, args, "tensor")
+        run = Run(call)
+        found = evaluated(run, tensors)
+        return run.result.structured(found)
+
+    return wrapped
+
+
+def is_tensor(value: Any) -> bool:
+    """Say whether a part of an argument is a tensor."""
+    return isinstance(value, torch.Tensor)
+
+
+def is_smooth(value: Any) -> bool:
+    """Say whether a tensor has derivatives."""
+    return bool(value.is_floating_point() or value.is_complex())
+
+
+def as_arrays(tensors: Sequence[Any]) -> list[Any]:
+    """Return tensors as arrays."""
+    return [tensor.detach().resolve_conj().cpu().numpy() for tensor in tensors]
+
+
+class Run:
+    """One evaluation of a call: the structure of its result, and the pullback there if it is kept.
+    """
+
+    result: Result
+
+    def __init__(self, call: Call) -> None:
+        self.call = call
+        self.pullback: Callable[[Sequence[Any]], list[Any]] | None = None
+
+
+def evaluated(run: Run, tensors: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the results of a call, as tensors that know their derivatives."""
+    found: tuple[Any, ...] = Evaluation.apply(run, *tensors)
+    return found
+
+
+class Evaluation(torch.autograd.Function):  # type: ignore[misc]
+    """The evaluation of a call, and the calls that are its derivatives."""
+
+    @staticmethod
+    def forward(run: Run, *tensors: Any) -> tuple[Any, ...]:
+        """Return the results."""
+        arrays = as_arrays(tensors)
+        if any(tensor.requires_grad for tensor in tensors) and any(run.call.smooth):
+            values, run.result, run.pullback = run.call.value_and_pullback(arrays)
+        else:
+            values, run.result = run.call.value(arrays)
+        device = tensors[0].device
+        return tuple(torch.from_numpy(value.copy()).to(device) for value in values)
+
+    @staticmethod
+    def setup_context(
+        ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]
+    ) -> None:
+        """Save what derivatives are taken at."""
+        ctx.run, *tensors = inputs
+        ctx.save_for_backward(*tensors)
+        ctx.save_for_forward(*tensors)
+        ctx.floats = [is_smooth(value) for value in output]
+        ctx.mark_non_differentiable(*(value for value in output if not is_smooth(value)))
+        ctx.shapes = [(value.shape, value.dtype, value.device) for value in output]
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Any) -> tuple[Any, ...]:
+        """Return the cotangents of the tensors."""
+        tensors, call = ctx.saved_tensors, ctx.run.call
+        if not any(call.smooth):
+            return (None,) * (len(tensors) + 1)
+        given = [c for c, on in zip(cotangents, ctx.floats, strict=True) if on]
+        if ctx.run.pullback is not None and not torch.is_grad_enabled():
+            found = [torch.as_tensor(one) for one in ctx.run.pullback(as_arrays(given))]
+        else:
+            found = list(evaluated(Run(call.pull(ctx.run.result)), [*tensors, *given]))
+        rest = iter(found)
+        like = zip(tensors, call.smooth, strict=True)
+        return None, *(next(rest).to(tensor) if on else None for tensor, on in like)
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> tuple[Any, ...]:
+        """Return the tangents of the results."""
+        tensors, call = ctx.saved_tensors, ctx.run.call
+        given = [
+            torch.zeros_like(tensor) if d is None else d
+            for tensor, d, on in zip(tensors, tangents[1:], call.smooth, strict=True) if on]
+        found = evaluated(Run(call.push), [*tensors, *given])
+        return tuple(d if on else None for d, on in zip(found, ctx.floats, strict=True))
+
+    @staticmethod
+    def vmap(
+        info: Any, in_dims: tuple[Any, ...], run: Run, *tensors: Any
+    ) -> tuple[Any, Any]:
+        """Return the results for each example, along a new first axis."""
+        each = []
+        for i in range(info.batch_size):
+            chosen = [
+                tensor if axis is None else tensor.select(axis, i)
+                for tensor, axis in zip(tensors, in_dims[1:], strict=True)]
+            one = Run(run.call)
+            each.append(evaluated(one, chosen))
+            run.result = one.result
+        stacked = tuple(map(torch.stack, zip(*each, strict=True)))
+        return stacked, (0,) * len(stacked)
+
+
+__all__ = ["wrap"]

@@ -1,0 +1,140 @@
+"""Wrapped functions under PyTorch's derivatives, beside the same functions written for tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+from torch import func  # noqa: E402
+from torch.autograd import gradcheck, gradgradcheck  # noqa: E402
+
+from adcompiler import MissingRuleError  # noqa: E402
+from adcompiler.interop.torch import wrap  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def model(x: Any, n: int, p: dict[str, Any]) -> Any:
+    return {"a": np.sin(x) * p["k"] ** n, "b": (x @ x) * p["k"], "c": n}
+
+
+def tensor(*values: float, grad: bool = True) -> Any:
+    return torch.tensor(values, dtype=torch.float64, requires_grad=grad)
+
+
+K = torch.tensor(2.0, dtype=torch.float64)
+wrapped = wrap(model)
+
+
+def energy(x: Any) -> Any:
+    found = wrapped(x, 3, {"k": K})
+    return (found["a"] ** 2).sum() + found["b"]
+
+
+def energy_of_tensors(x: Any) -> Any:
+    return ((torch.sin(x) * K**3) ** 2).sum() + (x @ x) * K
+
+
+def test_values_and_backward() -> None:
+    x, k = tensor(0.3, 0.4), torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
+    found = wrapped(x, 3, {"k": k})
+    assert found["c"].item() == 3 and not found["c"].requires_grad
+    assert np.allclose(found["a"].detach(), np.sin([0.3, 0.4]) * 8.0, rtol=1e-15)
+    (found["a"].sum() + found["b"]).backward()
+    assert np.allclose(x.grad, np.cos([0.3, 0.4]) * 8.0 + 4.0 * np.array([0.3, 0.4]), rtol=1e-14)
+    assert k.grad.item() == pytest.approx(np.sin([0.3, 0.4]).sum() * 12.0 + 0.25, rel=1e-14)
+
+
+def test_checks_of_torch() -> None:
+    k = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
+
+    def several(x: Any, k: Any) -> Any:
+        found = wrapped(x, 3, {"k": k})
+        return found["a"], found["b"]
+
+    assert gradcheck(several, (tensor(0.3, 0.4), k), check_forward_ad=True)
+    assert gradgradcheck(several, (tensor(0.3, 0.4), k))
+
+
+@pytest.mark.parametrize("of", [
+    func.grad, func.hessian, lambda f: func.jacrev(func.grad(f)), lambda f: func.vmap(func.grad(f)),
+    lambda f: func.grad(lambda x: func.grad(f)(x).sum()),
+    lambda f: lambda x: func.jvp(f, (x,), (x,)), lambda f: lambda x: func.vjp(f, x)[0],
+], ids=["grad", "hessian", "jacrev-grad", "vmap-grad", "grad-grad", "jvp", "vjp"])
+def test_transforms_of_torch(of: Any) -> None:
+    x = tensor(0.3, -0.7, grad=False)
+    x = torch.stack([x, 2 * x]) if of.__code__.co_names[-1:] == ("grad",) and "vmap" in (
+        of.__code__.co_names) else x
+    found, wanted = of(energy)(x), of(energy_of_tensors)(x)
+    for one, other in zip(
+        found if isinstance(found, tuple) else (found,),
+        wanted if isinstance(wanted, tuple) else (wanted,), strict=True,
+    ):
+        assert torch.allclose(one, other, rtol=1e-12)
+
+
+def test_complex_numbers() -> None:
+    def waves(z: Any) -> Any:
+        return np.exp(1j * z) * z
+
+    z = torch.tensor([0.3 + 0.4j, 1.0 - 2.0j], dtype=torch.complex128, requires_grad=True)
+    assert gradcheck(wrap(waves), (z,))
+    (found,) = torch.autograd.grad(wrap(waves)(z).abs().sum(), z)
+    (wanted,) = torch.autograd.grad((torch.exp(1j * z) * z).abs().sum(), z)
+    assert torch.allclose(found, wanted, rtol=1e-12)
+
+
+def test_single_precision_and_layouts() -> None:
+    x = torch.arange(6.0).reshape(2, 3).T.requires_grad_()
+    y = wrap(lambda a: a * a + a.sum())(x)
+    assert y.dtype == torch.float32 and y.shape == (3, 2)
+    y.sum().backward()
+    assert x.grad.dtype == torch.float32
+    assert torch.equal(x.grad, 2 * x.detach() + 6.0)
+
+
+def test_tensors_stay_as_they_are() -> None:
+    def doubled(x: Any) -> Any:
+        x *= 2.0
+        return x.sum()
+
+    x = tensor(1.0, 2.0)
+    y = wrap(doubled)(x)
+    y.backward()
+    assert x.tolist() == [1.0, 2.0] and x.grad.tolist() == [2.0, 2.0]
+
+
+def test_a_layer_in_a_network() -> None:
+    torch.manual_seed(0)
+    layer = torch.nn.Linear(3, 2, dtype=torch.float64)
+    decay = wrap(lambda y: np.exp(-(y**2)))
+    inputs = torch.randn(4, 3, dtype=torch.float64)
+    decay(layer(inputs)).sum().backward()
+    found = layer.weight.grad.clone()
+    layer.zero_grad()
+    torch.exp(-(layer(inputs) ** 2)).sum().backward()
+    assert torch.allclose(found, layer.weight.grad, rtol=1e-12)
+
+
+def test_structures_that_depend_on_values() -> None:
+    def pieces(x: Any) -> Any:
+        return (x * 2.0,) if x.sum() > 0 else (x * 3.0, x)
+
+    up, down = tensor(1.0), tensor(-1.0)
+    one, two = wrap(pieces)(up), wrap(pieces)(down)
+    (two[0] + two[1]).backward()
+    one[0].backward()
+    assert up.grad.item() == 2.0 and down.grad.item() == 4.0
+
+
+def test_refusals() -> None:
+    with pytest.raises(TypeError, match="was given no tensor"):
+        wrapped(np.ones(2), 3, {"k": 1.0})
+    opaque = np.frompyfunc(abs, 1, 1)
+    with pytest.raises(MissingRuleError, match="has no rule"):
+        wrap(lambda x: opaque(x).sum())(tensor(1.0))
+    with pytest.raises(TypeError, match="keys of dicts are words"):
+        wrap(lambda p: p["a.b"])({"a.b": tensor(1.0)})
