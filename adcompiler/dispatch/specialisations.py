@@ -27,18 +27,14 @@ from adcompiler.cache.keys import (
     type_text,
 )
 from adcompiler.cache.store import Entry, Store, default_directory, load_module
-from adcompiler.compile.backends import BACKENDS
-from adcompiler.compile.modes import MODES
 from adcompiler.dispatch.arguments import real_at, refuse_foreign
 from adcompiler.dispatch.calling import (
-    allowing_aliases, allowing_other_types, allowing_stretched, at_point, at_point_along,
-    at_point_with, with_effects,
+    allowing_aliases, allowing_other_types, allowing_stretched, with_effects,
 )
 from adcompiler.dispatch.compiled import Compiled, Same
 from adcompiler.dispatch.guards import guard
-from adcompiler.dispatch.linear_maps import (
-    Half, Pushforward, linearized, pulled_back, recomputing,
-)
+from adcompiler.dispatch.emitted_module import EmittedModule
+from adcompiler.dispatch.linear_maps import Pushforward
 from adcompiler.dispatch.options import Options, backend_key, debugging, strict_types
 from adcompiler.dispatch.places import places_of
 from adcompiler.dispatch.targets import cell_contents, find_target
@@ -384,48 +380,24 @@ class Specialisations:
         """Import an emitted module and return its code, ready to be called."""
         module = load_module(path, text, f"adcompiler_emitted.{name}")
         vars(module).update(bound)
-        entry = getattr(module, name)
-        run, tier = entry, None
-        if called := (report.get("native") or ("",))[0]:
-            run = getattr(module, called)
-            if BACKENDS[self.options.backend].optional and not MODES[self.options.mode].halves:
-                run = tier = Tier(entry, run, text.count("\n"), path)
-        mode = MODES[self.options.mode]
-        second = None
-        if mode.halves and not report.get("primal"):
-            first, rest = mode.halves
-            end = "_native" if called else ""
-            other = f"{name.removesuffix(first)}{rest}{end}"
-            second = Half(getattr(module, other), text, other, bound, self.target.shown)
-        if second is not None and mode.seeds == "cotangents":
-            run = pulled_back(run, second, self.options.batched, bool(report.get("seeds")))
         names = tuple(self.parameters[i].name for i in self.wrt)
-        wanted = tuple(zip(names, self.wrt, self.parts, strict=True))
-        if second is not None and mode.seeds == "tangents":
-            run = linearized(entry, second, wanted)
+        emitted = EmittedModule(
+            module, path, text, name, bound, report, self.options, self.target.shown,
+            tuple(zip(names, self.wrt, self.parts, strict=True)))
+        run = emitted.running()
+        tier = run if isinstance(run, Tier) else None
+        seeds = emitted.mode.seeds if emitted.second is None else ""
         if report.get("effects") == ["by call"]:
             run = with_effects(run, self.target.function, self.parameters)
-
-        many = bool(report.get("seeds")) if mode.seeds and second is None else None
-        each = many is False and self.options.batched and mode.seeds == "tangents"
+        each = self.options.batched and seeds == "tangents" and not emitted.one_by_one
         run = self.allowing(
-            run, report, types_, equal_shapes, same, observed, many, len(wanted) if each else 0)
-        call = run
-        if mode.halves and second is None:
-            half = Half(run, text, name, bound, self.target.shown)
-            call = run = recomputing(
-                run, half, wanted, pushed_again, (self.function, self.options))
-        elif report.get("constants"):
-            name, *with_value = report["constants"]
-            call = at_point_along(entry, getattr(module, name), bool(with_value), wanted)
-        elif called and self.options.constant and not report.get("seeds"):
-            call = at_point_with(run, wanted)
-        elif mode.seeds and second is None:
-            batched = self.options.batched or mode.seeds == "coefficients"
-            call = at_point(run, wanted, batched, bool(report.get("seeds")))
+            run, report, types_, equal_shapes, same, observed,
+            emitted.one_by_one if seeds else None, len(self.wrt) if each else 0)
+        call = emitted.calling(run, pushed_again, (self.function, self.options))
+        run = call if emitted.mode.halves else run
         tests = guard(self.target.function, facts, self.arguments(types_))
         return Compiled(
-            entry, call, text, path, types_, tests, report, captured, run, tier=tier)
+            emitted.entry, call, text, path, types_, tests, report, captured, run, tier=tier)
 
     def allowing(
         self, run: Callable[..., Any], report: dict[str, Any], types_: tuple[t.Type, ...],

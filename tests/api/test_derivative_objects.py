@@ -262,6 +262,7 @@ def test_pushforwards_that_compute_again() -> None:
 # --- other processes --------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore")  # of fork, where other tests have started threads
 @pytest.mark.parametrize("method", ["spawn", "fork"])
 def test_pools_of_processes(method: str) -> None:
     if method not in multiprocessing.get_all_start_methods():
