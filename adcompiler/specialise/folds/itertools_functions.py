@@ -10,7 +10,7 @@ from typing import Any
 from adcompiler.frontend import iterators
 from adcompiler.frontend.replacements import reduced
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import NONE, Atom, Const, Origin, Star, unstar
+from adcompiler.ir.nodes import NONE, Atom, Closure, Const, Origin, Star, unstar
 from adcompiler.specialise.calls.binding import plain_call
 from adcompiler.specialise.folds.iterator import (
     is_none, made_by, may_carry, options, refuse, run, sequence,
@@ -77,7 +77,10 @@ def fold_groupby(
     s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
     given = options(("iterable", "key"), args, kwargs)
-    if given is None or not may_carry(s, given["iterable"]):
+    if given is None:
+        return None
+    made_here = isinstance(s.unit.definition(given.get("key", NONE)), Closure)
+    if not made_here and not may_carry(s, given["iterable"]):
         return None
     if is_none(given.get("key")):
         return refuse(
