@@ -10,8 +10,9 @@ import operator
 from typing import Any
 
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import NONE, Atom, Const, Origin, Pack, Slice, Var
+from adcompiler.ir.nodes import NONE, Atom, Call, Const, Origin, Pack, Slice, Var
 from adcompiler.runtime import project, repack
+from adcompiler.runtime.containers import dict_of_adjoint
 from adcompiler.runtime.joining import (
     column_stack_adjoint, concatenate_adjoint, hstack_adjoint, stack_adjoint, vstack_adjoint,
 )
@@ -169,3 +170,20 @@ def fold_repack(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: s
     if not isinstance(s.unit.type(value), t.List):
         return None
     return s.pack("list", elements, name, origin)
+
+
+@folds(dict_of_adjoint)
+def fold_dict_of_adjoint(
+    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom | None:
+    """The cotangents of the values of a dict are of the types of these."""
+    if len(args) != 3 or kwargs:
+        return None
+    values = s.unit.type(args[2])
+    item = values.item if isinstance(values, t.List) else t.UNKNOWN
+    if isinstance(item, t.Scalar) and t.may_vary(item):
+        item = t.join(item, t.Scalar(item.kind))
+    elif not isinstance(item, t.Array) or not t.may_vary(item):
+        return None
+    call = Call(Const(dict_of_adjoint), tuple(args))
+    return s.let(call, t.List(item), name, origin)
