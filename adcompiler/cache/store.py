@@ -21,7 +21,6 @@ import os
 import re
 import stat
 import sys
-import tempfile
 import threading
 import types
 import warnings
@@ -29,8 +28,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import platformdirs
 
 FORMAT = 1
 DIRECTORY_VARIABLE = "ADCOMPILER_CACHE_DIR"
@@ -70,6 +67,16 @@ class StoreInfo:
     path: Path | None
 
 
+def user_cache() -> str:
+    """Return the directory for what the package keeps for this user."""
+    if sys.platform == "linux" and "ANDROID_DATA" not in os.environ:  # as platformdirs has it
+        kept = os.environ.get("XDG_CACHE_HOME", "")
+        return os.path.join(kept if kept.strip() else os.path.expanduser("~/.cache"), "adcompiler")
+    import platformdirs  # which loads what reads archives
+
+    return platformdirs.user_cache_dir("adcompiler", appauthor=False)
+
+
 def default_directory() -> Path | None:
     """Return the directory of this user and this Python, or None when the cache is off.
 
@@ -79,7 +86,7 @@ def default_directory() -> Path | None:
     if chosen is not None and chosen.strip().lower() in ("", "off"):
         return None
     try:
-        base = Path(chosen or platformdirs.user_cache_dir("adcompiler", appauthor=False))
+        base = Path(chosen or user_cache())
         if chosen is None and not base.is_absolute():
             raise RuntimeError("no home directory")  # "~" where there is none
         base = base.expanduser().absolute()
@@ -284,6 +291,8 @@ def _own_content(path: Path) -> bytes | None:
 
 def _write_whole(path: Path, content: bytes) -> None:
     """Write the file under a temporary name, readable by its owner only, and rename it."""
+    import tempfile  # which reads archives
+
     prefix, suffix = _TEMPORARY
     descriptor, temporary = tempfile.mkstemp(prefix=prefix, suffix=suffix, dir=path.parent)
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from typing import Any
 
 
@@ -20,6 +19,8 @@ class SourceText(str):
 
     def _repr_html_(self) -> str:
         """Show it in a notebook."""
+        import html
+
         return f"<pre><code>{html.escape(str(self))}</code></pre>"
 
 

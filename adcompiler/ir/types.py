@@ -5,10 +5,9 @@ from __future__ import annotations
 import datetime
 import enum
 import io
-import logging
 import pathlib
-import random
 import re
+import sys
 import types as python_types
 from dataclasses import dataclass
 from typing import Any
@@ -16,10 +15,14 @@ from typing import Any
 import numpy as np
 
 CONSTANT_CLASSES = (
-    enum.Enum, random.Random, np.random.Generator, np.random.RandomState, np.random.BitGenerator,
-    logging.Logger, pathlib.PurePath, io.IOBase, re.Pattern, datetime.date, datetime.timedelta,
+    enum.Enum, pathlib.PurePath, io.IOBase, re.Pattern, datetime.date, datetime.timedelta,
 )
 """Classes whose instances carry no derivative, whatever they hold."""
+OF_OTHER_MODULES = (
+    ("random", "Random"), ("logging", "Logger"), ("numpy.random", "Generator"),
+    ("numpy.random", "RandomState"), ("numpy.random", "BitGenerator"),
+)
+"""Other ones, of modules that are not imported for that: there is no instance until they are."""
 
 KINDS = ("bool", "int", "float", "complex")
 
@@ -259,6 +262,12 @@ def holds_function(type_: Type) -> bool:
     )
 
 
+def is_constant_class(cls: type) -> bool:
+    """Say whether instances of a class carry no derivative, whatever they hold."""
+    others = (getattr(sys.modules.get(module), name, None) for module, name in OF_OTHER_MODULES)
+    return issubclass(cls, (*CONSTANT_CLASSES, *filter(None, others)))
+
+
 def may_vary(type_: Type) -> bool:
     """Say whether a value of this type may carry a derivative."""
     match type_:
@@ -273,7 +282,7 @@ def may_vary(type_: Type) -> bool:
         case Dict(_, items):
             return any(map(may_vary, items))
         case Object(cls, fields):  # without known fields it may hold anything
-            return not issubclass(cls, CONSTANT_CLASSES) and (
+            return not is_constant_class(cls) and (
                 not fields or any(may_vary(type_) for _, type_ in fields)
             )
         case Unknown():

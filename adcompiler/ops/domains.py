@@ -28,7 +28,7 @@ def complexes(rng: np.random.Generator, *shape: int) -> Any:
 
 
 Interval = tuple[float, float]
-SampleCalls = Callable[[np.random.Generator], Sequence[Call]]
+SampleCalls = Callable[["np.random.Generator"], Sequence[Call]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,21 +5,22 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from functools import lru_cache
-from importlib.metadata import EntryPoint, entry_points
 from types import MethodType
 from typing import Any
 
 import numpy as np
+
+from adcompiler.ops.packages import Point, points_of
 
 ENTRY_POINT_GROUP = "adcompiler.rules"
 PUBLIC = {"_operator": "operator"}
 
 
 @lru_cache(maxsize=1)
-def rule_packages() -> dict[str, list[EntryPoint]]:
+def rule_packages() -> dict[str, list[Point]]:
     """Return the entry points of installed rule packages by the module they cover."""
-    points: dict[str, list[EntryPoint]] = {}
-    for point in entry_points(group=ENTRY_POINT_GROUP):
+    points: dict[str, list[Point]] = {}
+    for point in points_of(ENTRY_POINT_GROUP):
         points.setdefault(point.name, []).append(point)
     return points
 

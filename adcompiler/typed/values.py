@@ -37,7 +37,7 @@ from adcompiler.typed.derivatives import is_derivative
 STATIC_CLASSES = (
     python_types.ModuleType, python_types.FunctionType, python_types.BuiltinFunctionType,
     python_types.MethodType, type, np.ufunc, np.dtype, functools.partial, type(Ellipsis),
-    type(NotImplemented), type(np.random.default_rng), python_types.GenericAlias,
+    type(NotImplemented), python_types.GenericAlias,
     type(np.ndarray.sum), type(np.ndarray.T),
     type(str.join), type(list.__setitem__), type(functools.lru_cache(lambda: 0)), type(np.sum),
     type(np._NoValue),
@@ -46,6 +46,14 @@ STATIC_CLASSES = (
 SIZES = ((3, 4), (12, 24))
 """Extents of stand-ins; the larger ones where functions refuse the small, as a split in five."""
 MAX_FIELDS = 64
+
+
+def is_drawing(value: Any) -> bool:
+    """Say whether a value is of the class of NumPy's functions of random numbers.
+
+    They are imported when somebody first asks for them: until then there are none.
+    """
+    return "numpy.random" in sys.modules and isinstance(value, type(np.random.default_rng))
 
 
 def is_foreign(cls: type) -> bool:
@@ -94,8 +102,8 @@ def type_of(value: Any, depth: int = 0, inside: tuple[int, ...] = ()) -> t.Type:
     if isinstance(value, np.generic):
         kind = t.kind_of_dtype(value.dtype)
         return t.UNKNOWN if kind == "other" else t.Scalar(kind, value.dtype.name)
-    if value is None or isinstance(value, STATIC_CLASSES) or is_derivative(value) or (
-        is_made_elsewhere(value)
+    if value is None or isinstance(value, STATIC_CLASSES) or is_drawing(value) or (
+        is_derivative(value) or is_made_elsewhere(value)
     ):
         return t.Static(value)
     if depth > 8 or id(value) in inside:

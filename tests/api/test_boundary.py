@@ -125,10 +125,10 @@ def run(text: str, **environment: str) -> str:
 
 def test_without_a_home_directory(tmp_path: Path) -> None:
     found = run("""
-        import os, pathlib, platformdirs
+        import os, pathlib, adcompiler.cache.store
         def no_home(*args, **kwargs):
             raise RuntimeError("Could not determine home directory.")
-        platformdirs.user_cache_dir = no_home
+        adcompiler.cache.store.user_cache = no_home
         from adcompiler import grad
         def f(x):
             return x * x

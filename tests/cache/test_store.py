@@ -19,7 +19,6 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import platformdirs
 import pytest
 
 from adcompiler.cache import store as store_module
@@ -434,7 +433,7 @@ def test_cache_that_is_off(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_user_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ADCOMPILER_CACHE_DIR", raising=False)
-    monkeypatch.setattr(platformdirs, "user_cache_dir", lambda name, appauthor: f"~/.cache/{name}")
+    monkeypatch.setattr(store_module, "user_cache", lambda: "~/.cache/adcompiler")
     with pytest.warns(CacheWarning, match="cannot be found"):
         assert default_directory() is None
     assert default_directory() is None  # said once

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import sys
-import sysconfig
 import types as python_types
 import weakref
 from collections.abc import Iterator
@@ -22,12 +22,12 @@ from adcompiler.runtime import add_at, append, drop_last, entry, put_entry
 
 def is_library(function: Any) -> bool:
     """Say whether a Python function belongs to the standard library or an installed package."""
-    return is_within(function, (*STANDARD, *INSTALLED))
+    return is_within(function, PREFIXES) and is_within(function, (*standard(), *installed()))
 
 
 def is_standard(function: Any) -> bool:
     """Say whether a Python function belongs to the standard library."""
-    return is_library(function) and not is_within(function, INSTALLED)
+    return is_library(function) and not is_within(function, installed())
 
 
 def works_on_programs(function: Any) -> bool:
@@ -54,7 +54,7 @@ def may_be_tried(function: Any, args: tuple[Any, ...]) -> bool:
         if isinstance(a, Const) and isinstance(a.value, python_types.FunctionType)
     )]
     return all(
-        is_within(f, INSTALLED) and (REGISTRY.facts(f).may_be_tried or is_python_throughout(f))
+        is_within(f, installed()) and (REGISTRY.facts(f).may_be_tried or is_python_throughout(f))
         for f in functions
     )
 
@@ -75,8 +75,8 @@ def reaches_python_only(value: Any, seen: set[int]) -> bool:
     if isinstance(value, python_types.MethodType):
         value = value.__func__
     if not isinstance(value, python_types.FunctionType):
-        return not isinstance(value, COMPILED_FUNCTIONS) or is_known_compiled(value)
-    if id(value) in seen or (is_within(value, STANDARD) and not is_within(value, INSTALLED)):
+        return not isinstance(value, compiled_functions()) or is_known_compiled(value)
+    if id(value) in seen or (is_within(value, standard()) and not is_within(value, installed())):
         return True
     seen.add(id(value))
     if len(seen) > MOST_REACHED:
@@ -151,21 +151,32 @@ def is_namedtuple(value: Any) -> bool:
     )
 
 
+@functools.cache
 def directories(*names: str) -> tuple[str, ...]:
     """Return directories of this Python installation as prefixes of file names."""
+    import sysconfig  # which reads how Python was built
+
     return tuple(str(Path(sysconfig.get_path(name))) + os.sep for name in names)
 
 
+PREFIXES = (sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix)
+"""Where all of these directories are."""
 REACHED: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
 MOST_REACHED = 400
-COMPILED_FUNCTIONS = (
-    python_types.BuiltinFunctionType, python_types.MethodDescriptorType, np.ufunc,
-    type(np.random.default_rng), type(np.sum),
-)
 KNOWN_ROOTS = frozenset({*sys.stdlib_module_names, "numpy"})
 """The packages whose compiled code checks what it is given."""
-STANDARD = directories("stdlib", "platstdlib")
-INSTALLED = directories("purelib", "platlib")
+
+
+def standard() -> tuple[str, ...]:
+    """Return the directories of Python's own modules."""
+    return directories("stdlib", "platstdlib")
+
+
+def installed() -> tuple[str, ...]:
+    """Return the directories of installed packages."""
+    return directories("purelib", "platlib")
+
+
 COMPILED = frozenset({
     "adcompiler.runtime.elementwise", "adcompiler.runtime.reductions",
     "adcompiler.runtime.sequences",
@@ -194,3 +205,10 @@ SPLINE_METHODS = frozenset({
     "get_knots", "get_residual", "integral", "integrate", "roots", "solve",
 })
 """Methods of SciPy's splines that do not change the spline."""
+
+
+@functools.cache
+def compiled_functions() -> tuple[type, ...]:
+    """Return the classes of functions that are written in C."""
+    return (python_types.BuiltinFunctionType, python_types.MethodDescriptorType, np.ufunc,
+            type(np.random.default_rng), type(np.sum))

@@ -14,7 +14,7 @@ from adcompiler.ir.operators import IN_PLACE, OF_NUMBERS, SIGNS
 from adcompiler.ir.visit import with_blocks
 from adcompiler.runtime import check_rebinds
 from adcompiler.runtime.sequences import joined
-from adcompiler.specialise.calls.libraries import INSTALLED, STANDARD
+from adcompiler.specialise.calls.libraries import installed, standard
 from adcompiler.specialise.folds.in_place import refuse_write
 from adcompiler.specialise.folds.sequence import joins
 from adcompiler.specialise.generators import report_generators
@@ -32,7 +32,7 @@ def rebound(
         function, written = operands(statement.rhs)[:2]
         assert isinstance(function, Const)
         type_, plain = s.unit.type(written), IN_PLACE[function.value]
-        library = statement.origin.file.startswith((*STANDARD, *INSTALLED))  # called as it is
+        library = statement.origin.file.startswith((*standard(), *installed()))  # called as it is
         if isinstance(type_, t.Unknown) and plain in OF_NUMBERS and not library and (
             statement.target not in s.unit.writes.caught
         ):
