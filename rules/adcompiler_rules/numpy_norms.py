@@ -22,7 +22,7 @@ def norm_samples(rng: np.random.Generator) -> list[Call]:
         call(x), call(x[0]), call(x[0, 0]), call(z), call(x, keepdims=True), call([0.5, 1.5]),
         call(x, axis=(0, 2)), call(zeros, axis=1), call(zeros[0]), call(zeros[1], 3),
         call(zeros[1], 1),
-        call(x, None, 1, True), call(zeros, 1.5, axis=1),
+        call(x, None, 1, True), call(np.array([[0.0] * 3, [1.5, 0.0, 0.7]]), 1.5, axis=1),
         *[call(x[0, 0], order) for order in orders],
         *[call(z[0], order) for order in orders],
         *[call(x, order, axis=1) for order in orders],
@@ -34,7 +34,22 @@ def norm_samples(rng: np.random.Generator) -> list[Call]:
     ]
 
 
-@rrule(np.linalg.norm, wrt=("x",), domain=norm_samples,
+def slope_in_order(x, norm, ord, axis):
+    """Return the derivative of norms in their order ``p``: ``norm / p * sum(r**p * log(r))``.
+
+    ``r`` are the sizes of the elements, over the norm: of ``log(sum(s**p)) / p``, as ``sum(r**p)``
+    is 1. It is 0 where the order is 0 or infinite.
+    """
+    size = np.abs(x)
+    counted = (size > 0.0) & (norm > 0.0)
+    ratio = np.where(counted, size, 1.0) / np.where(counted, norm, 1.0)
+    if ord == 0 or abs(ord) == np.inf:
+        return 0.0 * norm
+    terms = np.where(counted, ratio**ord * np.log(ratio), 0.0)
+    return norm * np.sum(terms, axis=axis, keepdims=True) / ord
+
+
+@rrule(np.linalg.norm, wrt=("x", "ord"), domain=norm_samples,
        kink="0 at the origin, and in the elements that are 0; " + TIES)
 def norm_rule(x, ord=None, axis=None, keepdims=False):
     y = np.linalg.norm(x, ord, axis, keepdims)
@@ -44,26 +59,41 @@ def norm_rule(x, ord=None, axis=None, keepdims=False):
     def norm_pullback(dy):
         elements = x if isinstance(x, np.ndarray) else np.asarray(x)
         vector = isinstance(axis, int) or (axis is None and np.ndim(x) == 1)
+        fixed = ord is None or isinstance(ord, (str, int))  # others may be differentiated
         slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
         norm = y if keepdims or axis is None else np.expand_dims(y, axis)
-        if ord is None or ord == "fro" or (vector and ord == 2):
-            dx = elements * (slope / (norm + (norm == 0.0)))
-        elif vector:
-            size = np.abs(elements)
-            direction = elements / (size + (size == 0.0))
-            if ord == 1:
-                dx = slope * direction
-            elif ord == 0:
-                dx = np.zeros_like(elements)
-            elif abs(ord) == np.inf:
-                tied = size == norm
-                dx = slope / np.count_nonzero(tied, axis=axis, keepdims=True) * tied * direction
+
+        def x_cotangent():
+            if ord is None or ord == "fro" or (vector and fixed and ord == 2):
+                dx = elements * (slope / (norm + (norm == 0.0)))
+            elif vector:
+                size = np.abs(elements)
+                direction = elements / (size + (size == 0.0))
+                if fixed and ord == 1:
+                    dx = slope * direction
+                elif ord == 0:
+                    dx = np.zeros_like(elements)
+                elif abs(ord) == np.inf:
+                    tied = size == norm
+                    count = np.count_nonzero(tied, axis=axis, keepdims=True)
+                    dx = like(slope / count, slope) * tied * direction
+                else:
+                    ratio = (size + (size == 0.0)) / (norm + (norm == 0.0))
+                    dx = slope * direction * ratio ** (ord - 1)
             else:
-                ratio = (size + (size == 0.0)) / (norm + (norm == 0.0))
-                dx = slope * direction * ratio ** (ord - 1)
-        else:
-            dx = matrix_norm_adjoint(dy, x, ord, (0, 1) if axis is None else axis, keepdims)
-        return like(dx, x)
+                dx = matrix_norm_adjoint(dy, x, ord, (0, 1) if axis is None else axis, keepdims)
+            return like(dx, x)
+
+        def ord_cotangent():
+            if fixed:
+                return None
+            if not vector and abs(ord) != np.inf:
+                raise NotImplementedError("norms of matrices have no derivative in their order")
+            if not vector:
+                return like(0.0, ord)
+            return like(np.sum(slope * slope_in_order(elements, norm, ord, axis)), ord)
+
+        return x_cotangent, ord_cotangent
 
     return y, norm_pullback
 
@@ -84,7 +114,7 @@ def matrix_norm_adjoint_rule(dy, x, ord, axis, keepdims):
 
 
 if hasattr(np.linalg, "vector_norm"):  # NumPy 2.0
-    @rrule(np.linalg.vector_norm, domain=lambda rng: [
+    @rrule(np.linalg.vector_norm, wrt=("x", "ord"), domain=lambda rng: [
         *[call(rng.normal(size=(2, 3)), ord=order) for order in (0, 1, 2, 3, 0.5, np.inf, -np.inf)],
         *[call(rng.normal(size=(2, 3)), axis=1, ord=order, keepdims=True)
           for order in (2, 3, np.inf)],
@@ -97,24 +127,35 @@ if hasattr(np.linalg, "vector_norm"):  # NumPy 2.0
         y = np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
 
         def vector_norm_pullback(dy):
+            fixed = isinstance(ord, int)
             slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
             norm = y if keepdims or axis is None else np.expand_dims(y, axis)
-            if ord == 2:
-                dx = x * (slope / (norm + (norm == 0.0)))
-            else:
-                size = np.abs(x)
-                direction = x / (size + (size == 0.0))
-                if ord == 1:
-                    dx = slope * direction
-                elif ord == 0:
-                    dx = np.zeros_like(x)
-                elif abs(ord) == np.inf:
-                    tied = size == norm
-                    dx = slope / np.count_nonzero(tied, axis=axis, keepdims=True) * tied * direction
+
+            def x_cotangent():
+                if fixed and ord == 2:
+                    dx = x * (slope / (norm + (norm == 0.0)))
                 else:
-                    ratio = (size + (size == 0.0)) / (norm + (norm == 0.0))
-                    dx = slope * direction * ratio ** (ord - 1)
-            return like(dx, x)
+                    size = np.abs(x)
+                    direction = x / (size + (size == 0.0))
+                    if fixed and ord == 1:
+                        dx = slope * direction
+                    elif ord == 0:
+                        dx = np.zeros_like(x)
+                    elif abs(ord) == np.inf:
+                        tied = size == norm
+                        count = np.count_nonzero(tied, axis=axis, keepdims=True)
+                        dx = like(slope / count, slope) * tied * direction
+                    else:
+                        ratio = (size + (size == 0.0)) / (norm + (norm == 0.0))
+                        dx = slope * direction * ratio ** (ord - 1)
+                return like(dx, x)
+
+            def ord_cotangent():
+                if fixed:
+                    return None
+                return like(np.sum(slope * slope_in_order(x, norm, ord, axis)), ord)
+
+            return x_cotangent, ord_cotangent
 
         return y, vector_norm_pullback
 

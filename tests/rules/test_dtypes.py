@@ -30,6 +30,7 @@ CASTS = {
     **dict.fromkeys((f"numpy.{name}" for name in (
         "max", "amax", "min", "amin", "ptp", "mean", "nanmean", "nanvar", "nanstd", "nanmax",
         "nanmin", "fmax.reduce", "fmin.reduce", "maximum.reduceat", "minimum.reduceat",
+        "linalg.norm", "linalg.vector_norm",
     )), COUNTS),
     "numpy.real": "the cotangent of complex numbers is made complex",
     "numpy.polyval": "np.vander gives double precision",

@@ -12,7 +12,10 @@ INF = np.inf
 def cotangents(function, *args, dy=1.0, **kwargs):
     """Return the cotangents of the arguments for the cotangent ``dy`` of every result."""
     y, pullback = rule_function(REGISTRY.find(function))(*args, **kwargs)
-    return pullback(np.full_like(y, dy) if np.ndim(y) else dy)
+    found = pullback(np.full_like(y, dy) if np.ndim(y) else dy)
+    if type(found) is not tuple:
+        return found
+    return tuple(one() if callable(one) else one for one in found)
 
 
 @pytest.mark.parametrize(("function", "args", "expected"), [
@@ -62,16 +65,16 @@ def test_the_maximum_of_nan_and_of_a_larger_initial_value_has_derivative_zero():
 
 @pytest.mark.parametrize("order", [None, 1, 2, 3, 1.5, INF, -INF])
 def test_norm_of_zero_has_derivative_zero(order):
-    assert np.array_equal(cotangents(np.linalg.norm, np.zeros(3), order), np.zeros(3))
+    assert np.array_equal(cotangents(np.linalg.norm, np.zeros(3), order)[0], np.zeros(3))
     assert np.array_equal(cotangents(np.linalg.vector_norm, np.zeros(3),
-                                     ord=2 if order is None else order), np.zeros(3))
+                                     ord=2 if order is None else order)[0], np.zeros(3))
 
 
 def test_equal_elements_of_a_maximum_norm_share_evenly():
     x = np.array([[2.0, -2.0, 1.0], [3.0, 0.5, -1.0]])
     wanted = [[0.5, -0.5, 0.0], [1.0, 0.0, 0.0]]
-    assert np.array_equal(cotangents(np.linalg.norm, x, INF, 1), wanted)
-    assert np.array_equal(cotangents(np.linalg.vector_norm, x, axis=1, ord=INF), wanted)
+    assert np.array_equal(cotangents(np.linalg.norm, x, INF, 1)[0], wanted)
+    assert np.array_equal(cotangents(np.linalg.vector_norm, x, axis=1, ord=INF)[0], wanted)
 
 
 def test_std_of_equal_elements_has_derivative_zero():
