@@ -3,24 +3,23 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from adcompiler.api.complex import complex_jacobian, holomorphic_derivative
-from adcompiler.api.forward import derivative, elementwise_grad, jvp, linearize
-from adcompiler.api.derivative import Derivative
-from adcompiler.api.grad import grad, source, value_and_grad, vjp
-from adcompiler.api.hessians import hessian, hvp, vhp
-from adcompiler.api.jacobians import fmad, jacfwd, jacobian, jacrev
-from adcompiler.api.primal import compiled
-from adcompiler.api.seeds import batched_jvp, batched_vjp
-from adcompiler.api.taylor import jet, nth_derivative, taylor
-from adcompiler.errors import (
-    ADError, InternalError, MissingPrimalError, MissingRuleError, RuleError, SourceNotFoundError,
-    UnsupportedError,
-)
-from adcompiler.runtime import no_grad, stop_gradient
-from adcompiler.runtime.checkpoints import checkpoint, checkpoint_loop
-from adcompiler.runtime.external import ExternalFunction, bump, external
-
 if TYPE_CHECKING:
+    from adcompiler.api.complex import complex_jacobian, holomorphic_derivative
+    from adcompiler.api.forward import derivative, elementwise_grad, jvp, linearize
+    from adcompiler.api.derivative import Derivative
+    from adcompiler.api.grad import grad, source, value_and_grad, vjp
+    from adcompiler.api.hessians import hessian, hvp, vhp
+    from adcompiler.api.jacobians import fmad, jacfwd, jacobian, jacrev
+    from adcompiler.api.primal import compiled
+    from adcompiler.api.seeds import batched_jvp, batched_vjp
+    from adcompiler.api.taylor import jet, nth_derivative, taylor
+    from adcompiler.errors import (
+        ADError, InternalError, MissingPrimalError, MissingRuleError, RuleError,
+        SourceNotFoundError, UnsupportedError,
+    )
+    from adcompiler.runtime import no_grad, stop_gradient
+    from adcompiler.runtime.checkpoints import checkpoint, checkpoint_loop
+    from adcompiler.runtime.external import ExternalFunction, bump, external
     from adcompiler.api.patterns import hessian_sparsity, jacobian_sparsity
     from adcompiler.ops.classify import classify
     from adcompiler.api.sparse import sparse_hessian, sparse_jacobian
@@ -49,27 +48,46 @@ __all__ = [
     "value_and_grad", "vhp", "vjp",
 ]
 
-_ON_DEMAND = {
-    "Global": "sparsity.tracing.detectors",
-    "Local": "sparsity.tracing.detectors",
-    "classify": "ops.classify",
-    "hessian_sparsity": "api.patterns",
-    "jacobian_sparsity": "api.patterns",
-    "sparse_hessian": "api.sparse",
-    "sparse_jacobian": "api.sparse",
-    **dict.fromkeys([
+_HOMES: dict[str, tuple[str, ...]] = {
+    "api.operators": (
+        "Derivative", "batched_jvp", "batched_vjp", "compiled", "complex_jacobian", "derivative",
+        "elementwise_grad", "fmad", "grad", "hessian", "holomorphic_derivative", "hvp", "jacfwd",
+        "jacobian", "jacrev", "jet", "jvp", "linearize", "nth_derivative", "source", "taylor",
+        "value_and_grad", "vhp", "vjp",
+    ),
+    "api.patterns": ("hessian_sparsity", "jacobian_sparsity"),
+    "api.sparse": ("sparse_hessian", "sparse_jacobian"),
+    "errors": (
+        "ADError", "InternalError", "MissingPrimalError", "MissingRuleError", "RuleError",
+        "SourceNotFoundError", "UnsupportedError",
+    ),
+    "ops.classify": ("classify",),
+    "rulekit": (
         "NoTangent", "PullbackMemory", "Signature", "ZeroTangent", "alias", "apply_frule",
         "apply_rrule", "augmented_primal", "bilinear", "clear_new_rule_hooks", "facts", "frule",
         "intercept", "linear", "non_differentiable", "on_new_rule", "opt_out", "preprocess",
         "project_to", "pullback_at", "refresh_rules", "rrule", "scalar_rule", "sensitivity",
         "unionise",
-    ], "rulekit"),
+    ),
+    "runtime": ("no_grad", "stop_gradient"),
+    "runtime.checkpoints": ("checkpoint", "checkpoint_loop"),
+    "runtime.external": ("ExternalFunction", "bump", "external"),
+    "sparsity.tracing.detectors": ("Global", "Local"),
 }
-"""What needs the whole compiler or SciPy's matrices, or is for rules: loaded when asked for."""
+"""The modules of public names. They are loaded when one is asked for: emitted modules import
+``adcompiler.runtime``, which is not to load the compiler."""
+
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    """Load the module that has a public name which is not needed by most."""
-    if name in _ON_DEMAND:
-        return getattr(import_module(f"adcompiler.{_ON_DEMAND[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """Load the module that has a public name."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"adcompiler.{_HOME[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    """Return the public names, and what is loaded."""
+    return sorted({*globals(), *__all__})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -185,3 +186,24 @@ def test_modules_import_one_another_in_no_circle() -> None:
 
 def test_a_circle_is_found() -> None:
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == ["b", "c"]
+
+
+def test_what_emitted_modules_import_loads_no_compiler() -> None:
+    program = (
+        "import sys, adcompiler.runtime; print(*(m for m in sys.modules "
+        "if m.startswith(('adcompiler.', 'gast', 'scipy', 'adcompiler_rules'))))")
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = done.stdout.split()
+    assert len(loaded) > 5
+    assert {name for name in loaded if not within(name, ("adcompiler.runtime",))} <= {
+        "adcompiler.errors"}
+
+
+def test_public_names_are_where_the_front_page_says() -> None:
+    import adcompiler
+
+    for name in adcompiler.__all__:
+        assert hasattr(adcompiler, name) and name in dir(adcompiler)
+    with pytest.raises(AttributeError, match="no attribute 'gradient'"):
+        _ = adcompiler.gradient  # type: ignore[attr-defined]

@@ -92,10 +92,10 @@ def tanh(x):
 def test_a_helper_of_rules_that_was_replaced_counts(model: Path, python: Python) -> None:
     patched = """
 import numpy as np
+from adcompiler.cache.seals import as_loaded
 from adcompiler.ops.registry import REGISTRY
 REGISTRY.find(np.tanh)
 import adcompiler_rules.numpy_ufuncs as rules
-from adcompiler.cache.seals import as_loaded
 rules.new = 1.0
 print(as_loaded({("adcompiler_rules.numpy_ufuncs", "new"): 1.0}),
       as_loaded({("adcompiler_rules.numpy_ufuncs", "np"): np}))
