@@ -218,18 +218,25 @@ register()
 
 
 def normal_slopes(x: Any, mean: Any, cov: Any, dy: Any) -> Any:
-    """Return the cotangents of ``x``, ``mean`` and a matrix ``cov`` of the normal log-density.
+    """Return the cotangents of ``x``, ``mean`` and ``cov`` of the normal log-density.
 
-    SciPy reads the lower triangle of ``cov``, which gets all of its cotangent.
+    SciPy reads the lower triangle of a matrix ``cov``, which gets all of its cotangent; a vector is
+    the diagonal of one, and a number stands in all of the diagonal.
     """
     deviation = x - mean
-    matrix = np.tril(cov) + np.tril(cov, -1).T
+    d = np.shape(mean)[0]
+    whole = np.ndim(cov) == 2
+    matrix = np.tril(cov) + np.tril(cov, -1).T if whole else cov * np.eye(d)
     solved = np.linalg.solve(matrix, np.expand_dims(deviation, -1))[..., 0]
     weighted = np.expand_dims(dy, -1) * solved
-    d = np.shape(cov)[0]
     rows, others = np.reshape(weighted, (-1, d)), np.reshape(solved, (-1, d))
     both = rows.T @ others - np.sum(dy) * np.linalg.inv(matrix)
-    dcov = np.tril(both, -1) + 0.5 * both * np.eye(d)
+    if whole:
+        dcov = np.tril(both, -1) + 0.5 * both * np.eye(d)
+    elif np.ndim(cov) == 1:
+        dcov = 0.5 * np.diagonal(both)
+    else:
+        dcov = 0.5 * np.trace(both)
     return project(-weighted, x), project(weighted, mean), project(dcov, cov)
 
 
@@ -241,14 +248,17 @@ def gaussians(rng: np.random.Generator) -> list[Call]:
         call(rng.normal(size=3), rng.normal(size=3), cov),
         call(rng.normal(size=(4, 3)), rng.normal(size=3), cov),
         call(rng.normal(size=(2, 4, 3)), np.zeros(3), cov),
+        call(rng.normal(size=(4, 3)), rng.normal(size=3), rng.uniform(0.5, 2.0, 3)),
+        call(rng.normal(size=(2, 3)), rng.normal(size=3), 1.3),
+        call(rng.normal(size=1), rng.normal(size=1), np.array([0.7])),
     ]
 
 
 @rrule(stats.multivariate_normal.logpdf, wrt=("x", "mean", "cov"), domain=gaussians)
 def multivariate_normal_logpdf_rule(x, mean, cov, allow_singular=False):
-    if np.ndim(cov) != 2 or np.ndim(mean) != 1 or np.ndim(x) == 0 or allow_singular:
+    if np.ndim(mean) != 1 or np.ndim(x) == 0 or allow_singular:
         raise NotImplementedError(
-            "multivariate_normal has a rule for points, a vector and a regular matrix only")
+            "multivariate_normal has a rule for points, a vector and a regular covariance only")
     refuse_complex(x, mean, cov)
     y = stats.multivariate_normal.logpdf(x, mean, cov)
 
@@ -260,9 +270,9 @@ def multivariate_normal_logpdf_rule(x, mean, cov, allow_singular=False):
 
 @rrule(stats.multivariate_normal.pdf, wrt=("x", "mean", "cov"), domain=gaussians)
 def multivariate_normal_pdf_rule(x, mean, cov, allow_singular=False):
-    if np.ndim(cov) != 2 or np.ndim(mean) != 1 or np.ndim(x) == 0 or allow_singular:
+    if np.ndim(mean) != 1 or np.ndim(x) == 0 or allow_singular:
         raise NotImplementedError(
-            "multivariate_normal has a rule for points, a vector and a regular matrix only")
+            "multivariate_normal has a rule for points, a vector and a regular covariance only")
     refuse_complex(x, mean, cov)
     y = stats.multivariate_normal.pdf(x, mean, cov)
 

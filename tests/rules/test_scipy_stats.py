@@ -7,6 +7,7 @@ from scipy import stats
 
 from adcompiler import MissingRuleError, grad, jvp
 from adcompiler.rulekit import REGISTRY
+from tests.rules.agreement import agrees
 
 X = np.array([0.3, 1.2, 0.7])
 STEP = 1e-6
@@ -121,3 +122,16 @@ NAMES = """
 @pytest.mark.parametrize("name", NAMES.split())
 def test_methods_of_common_distributions_have_rules(name):
     assert all(REGISTRY.has_rules(getattr(getattr(stats, name), method)) for method in METHODS)
+
+
+@pytest.mark.parametrize("method", ["logpdf", "pdf"])
+def test_covariances_that_are_vectors_and_numbers(method):
+    points, mean = np.random.default_rng(3).normal(size=(2, 4, 3)), np.zeros(3)
+    scales = np.array([0.7, 1.3, 2.1])
+    if method == "pdf":
+        agrees(lambda c: np.sum(stats.multivariate_normal.pdf(points, mean, c) ** 2), scales)
+        agrees(lambda c: np.sum(stats.multivariate_normal.pdf(points, mean, c * c)), 0.8)
+    else:
+        agrees(lambda c: np.sum(stats.multivariate_normal.logpdf(points, mean, c) ** 2), scales)
+        agrees(lambda c: np.sum(stats.multivariate_normal.logpdf(points, mean, c * c)), 0.8)
+    agrees(lambda c: np.sum(stats.multivariate_normal.logpdf(points, mean + c, 1.7)), scales)
