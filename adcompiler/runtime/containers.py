@@ -178,14 +178,14 @@ def check_assigned(value: Any, name: str, outer: bool = False) -> None:
         raise unbound(name, outer)
 
 
-def check_rebinds(value: Any, sign: str) -> None:
+def check_rebinds(value: Any, sign: str, place: str) -> None:
     """Raise Unfit if ``value op= y`` writes into ``value`` instead of making a new one."""
     if isinstance(value, (np.ndarray, list, dict, set, bytearray)) or not isinstance(
         value, (np.generic, int, float, complex, str, tuple, bytes)
     ):
         raise Unfit(
-            f"`{sign}=` would write into a value of type {type(value).__name__}, which was not "
-            f"known when compiling: write x = x {sign} y, which makes a new one"
+            f"{place}: `{sign}=` would write into a value of type {type(value).__name__}, which "
+            f"was not known when compiling: write x = x {sign} y, which makes a new one"
         )
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from adcompiler import grad, hessian
+from adcompiler import ADError, grad, hessian
 
 X = np.array([0.5, 1.5, 2.5, 0.7])
 FORMS: dict[str, Callable[[Any], Any]] = {}
@@ -129,3 +130,26 @@ def test_gradient_of_a_gradient(name: str) -> None:
     gradient = grad(FORMS[name])
     twice = grad(lambda x: np.sum(gradient(x)))(X)
     np.testing.assert_allclose(twice, hessian(FORMS[name])(X).sum(axis=0), rtol=1e-10, atol=1e-10)
+
+
+def mixed(x):
+    found = {}
+    for key in "ab":
+        found[key] = x[0] if key == "a" else x
+    y = found["b"]
+    y += 1.0
+    return np.sum(y)
+
+
+def test_messages_name_nothing_of_the_first_derivative() -> None:
+    with pytest.raises(ADError) as caught:
+        hessian(mixed)(X)
+    text = str(caught.value)
+    assert "the derivative of this writes into a value of which the type is not known" in text
+    assert not re.search(r"_bar\b|\btape\b|\bbuffer\b|line \d+,", text)
+
+
+@pytest.mark.observes
+def test_an_operator_in_place_that_turns_out_to_write_tells_where() -> None:
+    with pytest.raises(ADError, match=r"test_second_order_of_loops\.py:\d+: `\+=` would write"):
+        grad(mixed)(X)

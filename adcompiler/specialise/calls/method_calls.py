@@ -25,6 +25,7 @@ from adcompiler.specialise.folds.getters import get_entry
 from adcompiler.specialise.folds.sequence import opened_dict
 from adcompiler.specialise.objects import call_raw, call_super, dict_owner, find_raw
 from adcompiler.specialise.storage.container_methods import call_dict_method, call_list_method
+from adcompiler.specialise.storage.slots import refuse_in_derivative
 from adcompiler.specialise.writer import Writer
 
 LIST_WRITES = frozenset({
@@ -178,6 +179,8 @@ def refuse_unknown(
     s: Writer, obj: Atom, method: str, args: list[Any], kwargs: dict[str, Atom], origin: Origin
 ) -> Atom | None:
     """Report a method of a value of unknown type that may write into it; None if it does not."""
+    if s.in_emitted and (method in IN_PLACE_METHODS or method in WRITES):
+        return refuse_in_derivative(s, origin)
     if method in IN_PLACE_METHODS or fills_argument(method, args, kwargs):
         return s.reject(
             origin, f"`.{method}()` writes into a value of which the type is not known when "

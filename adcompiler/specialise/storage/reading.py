@@ -215,6 +215,12 @@ class Reading(Ownership):
                 "before the iterator has come to its end",
                 "make a list of it first: `list(...)`, or a comprehension", "iterators",
             )
+        if self.s.in_emitted:
+            return self.s.reject(
+                origin, "the derivative of this reads what may share storage with what it has "
+                "written into; whether that is so is not known when compiling",
+                "use copies of what is written, or another `mode=`", "aliases",
+            )
         return self.s.reject(
             origin, f"`{name}` may share storage with `{written}`, which was written "
             f"into at {place}; whether it sees the write is not known when compiling",

@@ -20,10 +20,23 @@ def heap_of(s: Writer) -> Heap:
 
 def refuse(s: Writer, atom: Atom, what: str, origin: Origin) -> Atom:
     """Report a store into a value of which too little is known."""
-    shown = f"`{atom.name}`" if isinstance(atom, Var) and not atom.temporary else "the value"
+    if s.in_emitted:
+        return refuse_in_derivative(s, origin)
+    shown = "the value"
+    if isinstance(atom, Var) and not atom.temporary and atom.name in origin.text:
+        shown = f"`{atom.name}`"
     return s.reject(
         origin, f"{what} {shown}, of which the type is not known when compiling",
         "annotate it, or make it where its type can be seen", "unknown-writes",
+    )
+
+
+def refuse_in_derivative(s: Writer, origin: Origin) -> Atom:
+    """Report a write that the user's text does not have: one of its derivative."""
+    return s.reject(
+        origin, "the derivative of this writes into a value of which the type is not known when "
+        "compiling", "make the values here all of one type, or choose another `mode=`",
+        "unknown-writes",
     )
 
 
