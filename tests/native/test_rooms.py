@@ -9,7 +9,7 @@ from adcompiler import grad
 from adcompiler.backends.native.loops import (
     FLOAT, Assign, Binary, Body, For, Make, Name, Number, Reserve, Store,
 )
-from adcompiler.backends.native.rooms import ROOM, with_room
+from adcompiler.backends.native.rooms import ROOM, with_room, with_rooms_ahead
 from tests.native.test_fusing import loops_of
 
 
@@ -60,3 +60,31 @@ def test_loops_inside_of_loops_keep_what_they_need(n: int) -> None:
     assert "np.empty(64)" in loops_of(powers, 0.5, n)
     assert grad(powers, backend="native")(0.5, n) == grad(powers)(0.5, n)
     assert np.isfinite(grad(powers, backend="native")(0.5, n))
+
+
+def test_a_tape_that_grows_has_room_for_the_iterations_to_come() -> None:
+    inner = For("j", Number(0), Name("m"), Body([RESERVE, FILL]))
+    outer = For("i", Number(0), Name("k"), Body([inner]), down=True)
+    (row, *_) = with_rooms_ahead(Body([outer])).rows[0].body.rows[0].body.rows
+    times = Binary("*", Binary("*", Name("n"), Binary("-", Name("i"), Number(0))),
+                   Binary("-", Name("m"), Name("j")))
+    assert row == Reserve("tape", RESERVE.size, times)
+    assert with_rooms_ahead(Body([RESERVE])).rows == [RESERVE]
+
+
+def test_rows_of_a_loop_are_kept_without_growing_tapes_again_and_again() -> None:
+    def steps(u, n):
+        for _ in range(n):
+            v = np.zeros_like(u)
+            for i in range(len(u)):
+                v[i] = u[i] * u[i] * 0.5
+            u = v
+        return np.sum(u)
+
+    found = grad(steps, backend="native").compiled_for(np.ones(50), 40).__globals__
+    grown, run = [], found["reserved"]
+    found["reserved"] = lambda tape, size, ahead: grown.append(size) or run(tape, size, ahead)
+    assert np.allclose(found["steps_grad_native"](np.ones(50), 3), grad(steps)(np.ones(50), 3))
+    grown.clear()
+    found["steps_grad_native"](np.ones(50), 40)
+    assert len(grown) <= 2

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 RESERVED = '''
 @compiled
-def reserved(tape, size):
-    """Return a tape with room for `size` numbers, and what was on it."""
-    longer = np.empty(max(size, 2 * tape.size), tape.dtype)
+def reserved(tape, size, ahead):
+    """Return a tape with room for `size` numbers, and for those ahead; it keeps what was on it."""
+    longer = np.empty(max(size, 2 * tape.size) + min(max(ahead, 0), 4194304), tape.dtype)
     for at in range(tape.size):  # numba takes seconds to compile an assignment to a slice
         longer[at] = tape[at]
     return longer

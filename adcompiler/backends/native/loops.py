@@ -177,10 +177,14 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Reserve:
-    """Makes a flat buffer at least ``size`` long, keeping what is in it."""
+    """Makes a flat buffer at least ``size`` long, keeping what is in it.
+
+    ``ahead`` is how many more numbers the loops around are likely to ask for, with these.
+    """
 
     buffer: str
     size: Expr
+    ahead: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,9 +159,10 @@ def statement(row: Row, depth: int, given_up: str) -> Iterator[str]:
         case Turn(name, buffer, axes):
             turned = f"{buffer}.T" if axes == (1, 0) else f"np.transpose({buffer}, {axes})"
             yield f"{pad}{name} = {turned}"
-        case Reserve(buffer, size):
+        case Reserve(buffer, size, ahead):
+            ahead = Number(0) if ahead is None else ahead
             yield f"{pad}if {buffer}.size < {expression(size)}:"
-            yield f"{pad}    {buffer} = reserved({buffer}, {expression(size)})"
+            yield f"{pad}    {buffer} = reserved({buffer}, {expression(size)}, {expression(ahead)})"
         case Leave(None):
             yield f"{pad}return {given_up}"
         case Leave(test):

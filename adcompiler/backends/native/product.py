@@ -9,13 +9,13 @@ from typing import Any
 from adcompiler.backends.native.innermost import with_tight_loops
 from adcompiler.backends.native.lists import as_rows, item_form, slots
 from adcompiler.backends.native.loops import (
-    FLOAT, INT, KINDS, Binary, Extent, Form, Leave, ListForm, LoopFunction, Name, Number, Output,
-    Parameter, View,
+    FLOAT, INT, KINDS, Binary, Body, Extent, Form, Leave, ListForm, LoopFunction, Name, Number,
+    Output, Parameter, View,
 )
 from adcompiler.backends.native.lowering import Lowering
 from adcompiler.backends.native.parallel import spread
 from adcompiler.backends.native.printer import DTYPES, printed, spread_in
-from adcompiler.backends.native.rooms import with_room
+from adcompiler.backends.native.rooms import with_room, with_rooms_ahead
 from adcompiler.backends.native.values import (
     LENGTH, WIDE, Buffer, Declined, Kept, Num, Rows, Several, Slot,
 )
@@ -111,7 +111,7 @@ def lowered(
     if any(lists.intersection(places) for places, _ in low.told_apart):
         raise Declined("a list is written into that may be another argument", function.origin)
     made, filled = with_room(opening, rows)
-    rows.rows[:] = made + filled
+    rows.rows[:] = with_rooms_ahead(Body(made + filled)).rows
     form = forms[0] if len(forms) == 1 else forms
     loops = LoopFunction(name or f"{function.name}_loops", tuple(parameters), rows, tuple(outputs),
                          form, tuple(low.told_apart))

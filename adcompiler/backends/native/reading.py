@@ -70,8 +70,8 @@ def exprs_of(row: Row) -> list[Expr]:
             for place in places:
                 found += [place.lower, place.upper, place.step] if isinstance(place, Ends) else [
                     place]
-        case Reserve(_, size):
-            found = [size]
+        case Reserve(_, size, ahead):
+            found = [size, ahead]
         case Leave(test) | Break(test) | When(test):
             found = [test]
         case For(_, start, stop) | Spread(_, start, stop):

@@ -1,4 +1,7 @@
-"""How much room tapes are made with: what the one loop that fills them needs, if that is known."""
+"""How much room tapes are made with: what the loops that fill them need, as far as that is known.
+
+A tape that grows is made as long as it would be if all iterations to come kept as much as this one.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from collections import Counter
 from dataclasses import replace
 
 from adcompiler.backends.native.loops import (
-    Assign, Binary, Body, Make, Name, Number, Reserve, Row, rows_of,
+    Assign, Binary, Body, Expr, For, Forever, Make, Name, Number, Reserve, Row, When, rows_of,
 )
 
 ZERO = Number(0)
@@ -41,3 +44,28 @@ def with_room(opening: Body, rows: Body) -> tuple[list[Row], list[Row]]:
         elif row.name in makes:
             made.append(replace(row, shape=(ROOM,)) if reserved[row.name] else row)
     return made, found
+
+
+def with_rooms_ahead(body: Body, left: tuple[Expr, ...] = ()) -> Body:
+    """Return statements that make room for the iterations to come too, where loops tell of them.
+
+    ``left`` is how often each loop around runs yet, this iteration among them.
+    """
+    rows: list[Row] = []
+    for row in body.rows:
+        match row:
+            case Reserve(_, Binary("+", Name(), count)) if left:
+                ahead = count
+                for times in left:
+                    ahead = Binary("*", ahead, times)
+                rows.append(replace(row, ahead=ahead))
+            case For(name, start, stop, inner, down):
+                yet = Binary("-", Name(name), start) if down else Binary("-", stop, Name(name))
+                rows.append(replace(row, body=with_rooms_ahead(inner, (*left, yet))))
+            case When(test, then, orelse):
+                rows.append(When(test, with_rooms_ahead(then), with_rooms_ahead(orelse)))
+            case Forever(inner):
+                rows.append(Forever(with_rooms_ahead(inner)))
+            case _:
+                rows.append(row)
+    return Body(rows)
