@@ -75,6 +75,29 @@ def replaced(tree: Any, leaves: dict[Path, Any], path: Path = ()) -> Any:
     return tree
 
 
+def without_lists(tree: Any) -> Any:
+    """Return nested tuples, lists and dicts with tuples for the lists: their parts have names."""
+    if isinstance(tree, (list, tuple)) and not hasattr(tree, "_fields"):
+        return tuple(map(without_lists, tree))
+    if isinstance(tree, tuple):
+        return type(tree)(*map(without_lists, tree))
+    if isinstance(tree, dict):
+        return {key: without_lists(item) for key, item in tree.items()}
+    return tree
+
+
+def check_no_list(tree: Any, paths: Sequence[Path]) -> None:
+    """Raise TypeError where an operand is in a list."""
+    for path in paths:
+        inner = tree
+        for key in path:
+            if isinstance(inner, list):
+                raise TypeError(
+                    "arrays in a list that is an argument have no names; give a tuple, and make "
+                    "the list inside of the function")
+            inner = inner[key]
+
+
 def as_key(tree: Any) -> Any:
     """Return what can be looked up and tells structures apart; TypeError for other values."""
     if isinstance(tree, (tuple, list)):
@@ -128,7 +151,8 @@ class Result:
     def cotangent(self, parts: Iterator[Any]) -> Any:
         """Return a cotangent of this structure; ``parts`` are those of floats, in order."""
         places = zip(self.paths, self.floats, strict=True)
-        return replaced(self.tree, {path: next(parts) if on else None for path, on in places})
+        return without_lists(
+            replaced(self.tree, {path: next(parts) if on else None for path, on in places}))
 
     def structured(self, values: Sequence[Any]) -> Any:
         """Return a result of this structure with given numbers and arrays."""
@@ -233,6 +257,7 @@ def call_of(
     found = list(flatten(args, is_operand))
     paths = tuple(path for path, _ in found)
     smooth = tuple(is_smooth(leaf) for _, leaf in found)
+    check_no_list(args, paths)
     tree = replaced(args, dict.fromkeys(paths, PLACE))
     try:
         kept = kept_call(function, as_key(tree), paths, smooth)

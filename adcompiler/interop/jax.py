@@ -90,7 +90,7 @@ def chosen(values: Sequence[Any], which: Sequence[bool]) -> Iterator[Any]:
 def wrap(function: Callable[..., Any], *, like: Any = None) -> Callable[..., Any]:
     """Return ``function``, written for NumPy, as a function of JAX arrays.
 
-    Arrays of JAX in arguments, also those in tuples, lists and dicts, are given to it as arrays of
+    Arrays of JAX in arguments, also those in tuples and dicts, are given to it as arrays of
     NumPy (as numbers where they have no axes), everything else as it is. Numbers and arrays in its
     result become arrays of JAX. It works under ``jit``, ``grad``, ``vjp``, ``jvp``, ``jacrev``,
     ``jacfwd``, ``hessian`` and, calling it once for each example, ``vmap``.

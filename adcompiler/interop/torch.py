@@ -14,7 +14,7 @@ from adcompiler.interop.calls import Call, Result, call_of, check_some
 def wrap(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return ``function``, written for NumPy, as a function of tensors.
 
-    Tensors in arguments, also those in tuples, lists and dicts, are given to it as arrays of their
+    Tensors in arguments, also those in tuples and dicts, are given to it as arrays of their
     dtype (as numbers where they have no axes), everything else as it is. Numbers and arrays in its
     result become tensors on the device of the first argument. It takes part in ``backward`` and
     ``torch.autograd.grad``, also with ``create_graph=True``, and in ``torch.func``: ``grad``,

@@ -51,6 +51,15 @@ def phase(z: Any) -> Any:
     return z / np.where(size == 0, 1.0, size)
 
 
+def is_known(value: Any) -> bool:
+    """Say whether the compiler knows a value, so that nothing is differentiated by it.
+
+    Rules ask it before they take a formula that holds for some values only: its own derivative in
+    that value would be another. Where code runs, nothing is known.
+    """
+    return False
+
+
 class NotRealError(ADError, TypeError):
     """A power is complex where the derivative was compiled for real numbers."""
 

@@ -64,7 +64,7 @@ scalar_rule(np.reciprocal, lambda x, y: -y * y,                              dom
 
 scalar_rule(
     (np.power, np.float_power),
-    lambda x, y: y * np.power(x, y - 1 + (y == 0)),
+    lambda x, y: y * np.power(x, y - 1 + ((x == 0) & (y == 0))),
     lambda x, y, out: out * log_of_base(x),
     domain=Domain(
         intervals=(POSITIVE, (-2.0, 3.0)),

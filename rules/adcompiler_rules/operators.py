@@ -18,7 +18,7 @@ import numpy as np
 import adcompiler_rules.recurrences  # noqa: F401
 from adcompiler.rulekit import Call, Domain, alias, call, non_differentiable, rrule, scalar_rule
 from adcompiler.runtime import project
-from adcompiler.runtime.elementwise import log_of_base
+from adcompiler.runtime.elementwise import is_known, log_of_base
 from adcompiler.runtime.sequences import joined, sum_repeats
 from adcompiler.runtime.shaping import like
 
@@ -92,7 +92,7 @@ def power(x: Any, y: Any) -> Any:
     z = x ** y
 
     def power_pullback(dz: Any) -> Any:
-        dx = dz * np.conj(y * x ** np.where(y == 0, 1, y - 1))
+        dx = dz * np.conj(y * x ** np.where((x == 0) & (y == 0), 1, y - 1))
         dy = dz * np.conj(z * log_of_base(x))
         return project(dx, x), project(dy, y)
 
@@ -112,17 +112,25 @@ def _array_power_calls(rng: np.random.Generator) -> list[Call]:
 @rrule(operator.pow, types=(np.ndarray, numbers.Real), domain=_array_power_calls,
        kink="as for arrays to the power of arrays; dx = inf where x == 0 and 0 < y < 1")
 def array_power(x: Any, y: Any) -> Any:
-    """An array to the power of one real number: the common exponents save the second power."""
+    """An array to the power of one real number: the common exponents save the second power.
+
+    They do so where the exponent is written out; the slope by another one has a slope in it.
+    """
     z = x ** y
 
     def array_power_pullback(dz: Any) -> Any:
-        slope = (
-            2.0 * x if y == 2.0
-            else 0.5 / z if y == 0.5
-            else -z * z if y == -1.0
-            else y * x ** (y - 1.0) if y != 0.0
-            else np.zeros_like(z)
-        )
+        if is_known(y):
+            slope = (
+                2.0 * x if y == 2.0
+                else 0.5 / z if y == 0.5
+                else -z * z if y == -1.0
+                else y * x ** (y - 1.0) if y != 0.0
+                else np.zeros_like(z)
+            )
+        elif y != 0.0:
+            slope = y * x ** (y - 1.0)
+        else:
+            slope = y * x ** np.where(x == 0, 1.0, y - 1.0)
         return project(dz * np.conj(slope), x), project(dz * np.conj(z * log_of_base(x)), y)
 
     return z, array_power_pullback

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.ir.atoms import Const
+from adcompiler.ops.basics import CHECKS
 from adcompiler.ops.homes import home_module
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import add_at, append, drop_last, entry, put_entry
@@ -123,6 +124,8 @@ def is_compiled(value: Any) -> bool:
     """
     if value in WRITING:
         return True
+    if value in CHECKS or not isinstance(value, python_types.FunctionType):
+        return False
     return getattr(value, "__module__", "") in COMPILED and not REGISTRY.has_rules(value) and (
         REGISTRY.inactive(value) is None
     )

@@ -16,6 +16,7 @@ from adcompiler.runtime import (
     check_assigned, check_bound, is_basic, is_mapping, is_sequence, pattern_argument,
 )
 from adcompiler.runtime.containers import SELF_MATCHED, sequence_pattern_fits
+from adcompiler.runtime.elementwise import is_known
 from adcompiler.specialise.folds.table import class_of, folds
 from adcompiler.specialise.generators import consumed
 from adcompiler.specialise.writer import Writer
@@ -108,6 +109,11 @@ def fold_is_basic(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name:
         or (isinstance(type_, t.Scalar) and type_.kind == "int") for type_ in types
     )
     return Const(True) if basic else None
+
+
+@folds(is_known)
+def fold_is_known(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    return Const(isinstance(args[0], Const))
 
 
 @folds(is_mapping)
