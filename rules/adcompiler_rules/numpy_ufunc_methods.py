@@ -13,6 +13,7 @@ import numpy as np
 from adcompiler.rulekit import Call, call, non_differentiable, rrule
 from adcompiler.runtime import project
 from adcompiler.runtime.gathering import take_adjoint
+from adcompiler.runtime.reductions import product_of_others
 from adcompiler.runtime.shaping import like
 from adcompiler.runtime.ufunc_methods import (
     carried_back,
@@ -210,6 +211,14 @@ def add_reduceat_rule(array, indices, axis=0, dtype=None):
     return np.add.reduceat(array, indices, axis, dtype), add_reduceat_pullback
 
 
+def others_in_segments(factors, begin, axis):
+    """Return, for each factor, the product of the others in its segment, where some may be 0."""
+    moved = np.moveaxis(factors, axis, 0)
+    end = np.append(begin[1:], len(moved))
+    parts = [product_of_others(moved[i:j], 0) for i, j in zip(begin, end, strict=True)]
+    return np.moveaxis(np.concatenate(parts), 0, axis)
+
+
 @rrule(np.multiply.reduceat, wrt=("array",), domain=lambda rng: [
     *cuts(rng), call(np.array([1.5, 0.0, 2.5, 0.0, 0.0, 1.5]), [0, 3]),
 ])
@@ -220,13 +229,8 @@ def multiply_reduceat_rule(array, indices, axis=0, dtype=None):
     def multiply_reduceat_pullback(dy):
         positions, which, begin = segments(indices, shape[axis])
         factors = np.take(array, positions, axis)
-        zero = factors == 0.0
-        nonzero = np.where(zero, 1.0, factors)
-        product = np.take(np.multiply.reduceat(nonzero, begin, axis), which, axis)
-        zeros = np.take(segment_counts(zero, begin, axis), which, axis)
-        several = np.take(y, which, axis) == 0.0
-        others = np.where(zero, np.where(zeros == 1, product, 0.0),
-                          np.where(several, 0.0, product / nonzero))
+        others = (np.take(y, which, axis) / factors if np.all(factors)
+                  else others_in_segments(factors, begin, axis))
         slope = np.take(dy, which, axis) * np.conj(others)
         return like(take_adjoint(slope, shape, positions, axis), array)
 
@@ -270,6 +274,17 @@ def places(rng: np.random.Generator) -> list[Call]:
     ]
 
 
+def others_at(a, indices, b):
+    """Return, for each factor, the product of what it is multiplied by, where some may be 0."""
+    factors = np.broadcast_to(b, np.shape(a[indices]))
+    numbers = np.arange(factors.size).reshape(factors.shape)
+    others = [
+        np.ravel(multiplied_at(a, indices, np.where(numbers == k, 1.0, factors))[indices])[k]
+        for k in range(factors.size)
+    ]
+    return np.array(others).reshape(factors.shape)
+
+
 @rrule(multiplied_at, wrt=("a", "b"), domain=lambda rng: [
     *places(rng), call(np.array([1.5, 0.0]), [0, 0, 0, 1], np.array([0.5, 0.0, 2.5, 0.0])),
     call(np.array([1.5, 0.5]), [0, 0, 1, 1], np.array([0.0, 0.0, 2.5, 0.0])),
@@ -280,12 +295,7 @@ def multiplied_at_rule(a, indices, b):
 
     def multiplied_at_pullback(dy):
         da = multiplied_at(dy, indices, np.conj(b))
-        zero = b == 0.0
-        nonzero = np.where(zero, 1.0, b)
-        product = multiplied_at(a, indices, nonzero)[indices]
-        zeros = hits(np.shape(a), indices, zero)[indices]
-        others = np.where(zero, np.where(zeros == 1, product, 0.0),
-                          np.where(zeros == 0, product / nonzero, 0.0))
+        others = y[indices] / b if np.all(b) else others_at(a, indices, b)
         return project(da, a), project(dy[indices] * np.conj(others), b)
 
     return y, multiplied_at_pullback

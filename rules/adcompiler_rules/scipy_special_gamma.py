@@ -54,8 +54,8 @@ def trigamma(z: Any) -> Any:
 
 
 def psi_difference(a: Any, b: Any) -> Any:
-    """Return ``psi(a) - psi(b)``, also at poles that cancel as ``a - b`` is whole (DLMF 5.5.4)."""
-    reflected = (a <= 0.0) & (b <= 0.0) & (np.floor(a - b) == a - b)
+    """Return ``psi(a) - psi(b)``, also where both are at poles, which cancel (DLMF 5.5.4)."""
+    reflected = (a <= 0.0) & (b <= 0.0) & (np.floor(a) == a) & (np.floor(b) == b)
     first = np.where(reflected, 1.0 - a, a)
     return sc.psi(first) - sc.psi(np.where(reflected, 1.0 - b, b))
 

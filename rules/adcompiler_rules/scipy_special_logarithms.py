@@ -161,13 +161,16 @@ non_differentiable(sc.round)
     call(np.array([[0.3], [-2.0]]), 1),
 ])
 def diric_rule(x, n):
-    """Differentiate ``sin(n x / 2) / (n sin(x / 2))``, which has slope 0 at its peaks."""
+    """Differentiate ``sin(n x / 2) / (n sin(x / 2))``; at a distance ``d`` of its peaks, where the
+    quotient cancels, the slope is that of the series ``y (1 - (n**2 - 1) d**2 / 24)``.
+    """
     y = sc.diric(x, n)
 
     def diric_pullback(dy):
         sine = np.sin(0.5 * x)
-        peak = np.abs(sine) < 1e-9
+        peak = np.abs(sine) < 1e-4
         slope = 0.5 * (np.cos(0.5 * n * x) - np.cos(0.5 * x) * y) / np.where(peak, 1.0, sine)
-        return project(np.where(peak, 0.0, slope) * dy, x)
+        near = -y * (n * n - 1.0) / 6.0 * np.tan(0.5 * np.where(peak, x, 0.0))
+        return project(np.where(peak, near, slope) * dy, x)
 
     return y, diric_pullback
