@@ -25,7 +25,9 @@ from adcompiler.cache.store import load_module
 from adcompiler.dispatch import Compiled, Options
 from adcompiler.dispatch.arguments import described
 from adcompiler.dispatch.trees import size_of, unit_batches
-from adcompiler.dispatch.written import as_written, sees_calls
+from adcompiler.dispatch.written import (
+    as_written, of_so_many, sees_calls, takes_any_number,
+)
 from adcompiler.errors import ADError
 from adcompiler.runtime import own
 from adcompiler.typed.derivatives import MAKERS, Wanted
@@ -34,6 +36,7 @@ POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 TRIED = ("fwd_adj", "adj_fwd", "adj_adj", "fwd_fwd")
 _ACCEPTED: weakref.WeakKeyDictionary[Derivative[..., Any], str] = weakref.WeakKeyDictionary()
 """The combination that is taken where the compiler refuses to push a tangent through a gradient."""
+BY_POSITION = "hessian needs a function whose arguments can be given by position"
 COMBINATIONS = ("fwd_adj", "fwd_fwd", "adj_fwd", "adj_adj")
 
 
@@ -48,8 +51,14 @@ class Hessian(ComposedDerivative[P, Any]):
         self.several = isinstance(argnums, (tuple, list))
         wanted = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
         self.out = out
-        self.forms: dict[Any, Derivative[..., Any]] | None = {} if sees_calls(function) else None
-        self.rows = [Rows(function, wanted, one, backend) for one in ((mode,) if mode else TRIED)]
+        sees = sees_calls(function)
+        self.any_number = not sees and takes_any_number(function)
+        self.forms: dict[Any, Derivative[..., Any]] | None = (
+            {} if sees or self.any_number else None)
+        self.rows = [] if self.any_number else [
+            Rows(function, wanted, one, backend) for one in ((mode,) if mode else TRIED)]
+        gradient: EmittedDerivative[..., Any] = EmittedDerivative(
+            function, Options("grad", wanted)) if self.any_number else self.rows[0].gradient
         given: dict[str, Any] = {"argnums": wanted if self.several else argnums}
         given |= {} if mode is None else {"mode": mode}
         options = Wanted("hessian", given["argnums"], False, (
@@ -57,7 +66,7 @@ class Hessian(ComposedDerivative[P, Any]):
         ))
         given |= {} if out is None else {"out": out}
         given |= {} if backend == "python" else {"backend": backend}
-        super().__init__(function, options, hessian, given, self.rows[0].gradient)
+        super().__init__(function, options, hessian, given, gradient)
 
     def form(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Derivative[..., Any]:
         """Return the Hessian for calls that are written like this one."""
@@ -65,8 +74,14 @@ class Hessian(ComposedDerivative[P, Any]):
             return self
         key = (len(args), *kwargs)
         if key not in self.forms:
-            made, names = as_written(
-                self.primal, self.options.argnums, len(args), tuple(kwargs))
+            made: Callable[..., Any]
+            names: Any = self.options.argnums
+            if self.any_number and kwargs:
+                raise TypeError(BY_POSITION)
+            if self.any_number:
+                made = of_so_many(self.primal, len(args))
+            else:
+                made, names = as_written(self.primal, names, len(args), tuple(kwargs))
             given = {**self._made[1], "argnums": names}
             self.forms[key] = hessian(made, **given)
         return self.forms[key]
@@ -96,7 +111,7 @@ class Hessian(ComposedDerivative[P, Any]):
         return rows.second.code(given, tuple(map(number_or_array, map(np.zeros_like, values))))
 
     def latest(self) -> Compiled:
-        if self.ran is self.rows[0].gradient:  # before any call
+        if self.rows and self.ran is self.rows[0].gradient:  # before any call
             return self.rows[0].second.latest()
         return self.ran.latest()
 
@@ -178,7 +193,7 @@ class Rows:
         s = self.gradient.specialisations
         values = s.values(self.gradient.bound(*args, **kwargs))
         if any(s.parts) or any(p.kind not in POSITIONAL for p in s.parameters):
-            raise TypeError("hessian needs a function whose arguments can be given by position")
+            raise TypeError(BY_POSITION)
         for i in s.wrt:
             name, value = s.parameters[i].name, values[i]
             real = isinstance(value, (float, np.floating, np.ndarray))

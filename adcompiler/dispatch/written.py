@@ -15,7 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.dispatch.targets import has_own_rule, named_forward, takes_anything
+from adcompiler.dispatch.targets import (
+    find_target, has_own_rule, named_forward, takes_anything,
+)
 from adcompiler.errors import ArgumentsError
 from adcompiler.specialise.calls.libraries import is_library
 from adcompiler.typed.derivatives import is_derivative
@@ -62,6 +64,22 @@ def has_own_containers(function: Callable[..., Any], argnums: Argnums) -> bool:
     written = {p.name for p in parameters if type(p.default) in (list, dict, set, np.ndarray)}
     starred = any(p.kind in STARS for p in parameters)
     return bool(written) and not written & names and not starred and not has_own_rule(function)
+
+
+def takes_any_number(function: Callable[..., Any]) -> bool:
+    """Say whether a function has a parameter ``*args``."""
+    try:
+        parameters = find_target(function).signature.parameters.values()
+    except (TypeError, ValueError):
+        return False
+    return any(p.kind is p.VAR_POSITIONAL for p in parameters)
+
+
+def of_so_many(function: Callable[..., Any], count: int) -> Callable[..., Any]:
+    """Return a function with ``count`` parameters that calls one with ``*args``."""
+    shown = str(getattr(function, "__name__", "function"))
+    names = [f"x{i}" for i in range(count)]
+    return named_forward(shown, ", ".join(names), ", ".join(names), function, names)
 
 
 def as_written(

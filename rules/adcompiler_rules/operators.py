@@ -130,7 +130,7 @@ def array_power(x: Any, y: Any) -> Any:
         elif y != 0.0:
             slope = y * x ** (y - 1.0)
         else:
-            slope = y * x ** np.where(x == 0, 1.0, y - 1.0)
+            slope = y * np.where(x == 0, 1.0, x) ** (y - 1.0)
         return project(dz * np.conj(slope), x), project(dz * np.conj(z * log_of_base(x)), y)
 
     return z, array_power_pullback

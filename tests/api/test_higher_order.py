@@ -236,3 +236,19 @@ def test_tangents_of_results_that_are_literals():
     value, along = batched_jvp(lambda x: (3.0, 2.0), (1.0,), (np.ones(2),))
     assert value == (3.0, 2.0)
     assert [list(part) for part in along] == [[0.0, 0.0], [0.0, 0.0]]
+
+
+def test_hessians_of_functions_of_any_number_of_arguments():
+    x, y = 3.0, 4.0
+    wanted = np.array([[y * y, -x * y], [-x * y, x * x]]) / 125.0
+    assert hessian(math.hypot)(x, y) == pytest.approx(wanted[0, 0], rel=1e-14)
+    for mode in (None, "fwd_adj", "adj_fwd", "adj_adj", "fwd_fwd"):
+        made = hessian(lambda *xs: math.hypot(*xs), argnums=(0, 1), mode=mode)
+        assert np.allclose(made(x, y), wanted, rtol=1e-13)
+        three = made(x, y, 0.0)
+        assert np.allclose(three, wanted, rtol=1e-13)
+        assert "hypot" in made.source_for(x, y)
+    weighted = hessian(lambda a, *xs: a * sum(x**3 for x in xs), argnums=(0, 2))
+    assert weighted(2.0, 5.0, 3.0) == ((0.0, 27.0), (27.0, 36.0))
+    with pytest.raises(TypeError, match="by position"):
+        hessian(lambda *xs, k=1.0: xs[0] ** 3 * k)(2.0, k=2.0)

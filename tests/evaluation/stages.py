@@ -17,7 +17,8 @@ import numpy as np
 from adcompiler.api.emitted import EmittedDerivative
 from adcompiler.batching.batcher import NotBatchable
 from adcompiler.compile.pipeline import Emitted, Request, Result, stages
-from adcompiler.dispatch.calling import at_point, pair
+from adcompiler.dispatch.calling import at_point
+from adcompiler.dispatch.linear_maps import Half, pulled_back
 from adcompiler.dispatch.options import Options
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir.evaluate import Evaluator, Watch
@@ -81,7 +82,8 @@ class Compilation:
         s = self.derivative.specialisations
         if stage != "types" and self.request.mode == "vjp":
             back = made[0].name.removesuffix("_augmented") + "_pullback"
-            return pair(entry, evaluator.callable(evaluator.functions[back]), s.options.batched)
+            half = Half(evaluator.callable(evaluator.functions[back]), "", back, {}, back)
+            return pulled_back(entry, half, s.options.batched)
         if stage != "types" and self.request.mode == "forward":
             names = tuple(s.parameters[i].name for i in s.wrt)
             wanted = tuple(zip(names, s.wrt, s.parts, strict=True))

@@ -40,13 +40,15 @@ OF_ONE_KIND = ("item_adjoint", "tolist_adjoint")
 
 REAL_ONLY = (
     "scipy.special._basic.zeta", "scipy.stats.", "scipy.signal._savitzky_golay.savgol_filter",
-    "scipy.integrate._quadrature.simpson", "numpy.kaiser",
+    "scipy.integrate._quadrature.simpson", "numpy.kaiser", "numpy.quantile", "numpy.percentile",
+    "numpy.nanquantile", "numpy.nanpercentile",
 )
 """Rules that say that they are for real numbers, of functions that take complex ones too."""
 
 OF_REAL_VALUES = (
     "share_adjoint", "at_ranks_adjoint", "deviations", "complex_viewed",
     "call_external", "correlate_adjoints", "sosfiltfilt_adjoint", "affine_moved",
+    "quantile_adjoint", "quantile_tangent",
 )
 """Helpers that rules call with real numbers where these variants have complex ones: of orders and
 statistics, of views of real arrays, of filters, whose coefficients and edges are real, and of maps
