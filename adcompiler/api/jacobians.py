@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -18,6 +19,31 @@ from adcompiler.runtime import as_gradient, own, seed
 from adcompiler.typed.derivatives import MAKERS, Wanted
 
 MODES = ("auto", "forward", "reverse")
+MAX_UNITS = 128
+"""Up to so many unit seeds of an array are kept."""
+
+
+@functools.lru_cache(maxsize=32)
+def units(count: int, dtype: np.dtype[Any]) -> np.ndarray:
+    """Return the unit vectors of a number of elements, not to be written into."""
+    found = np.eye(count, dtype=dtype)
+    found.flags.writeable = False
+    return found
+
+
+def is_real_array(value: Any) -> bool:
+    """Say whether a value is an array of floats, and not empty."""
+    return type(value) is np.ndarray and value.dtype.kind == "f" and value.size > 0
+
+
+def fits_one_sweep(count: int, size: int) -> bool:
+    """Say whether so many seeds, of results or arguments of a size, go into one sweep."""
+    return count <= MAX_UNITS and count <= seeds_at_once(max(count, size))
+
+
+def apart(found: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+    """Return an array that may be written into: a copy where derivatives are the seeds."""
+    return found.copy() if np.may_share_memory(found, seeds) else found
 
 
 class Jacobian(ComposedDerivative[P, Any]):
@@ -36,6 +62,7 @@ class Jacobian(ComposedDerivative[P, Any]):
         wanted = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
         self.mode, self.holomorphic, self.out = mode, holomorphic, out
         self.pushed_at: int | None = None
+        self.is_plain = type(argnums) is int and argnums >= 0 and out is None and not holomorphic
         self.pushed: EmittedDerivative[..., Any] = EmittedDerivative(
             function, Options("forward", wanted, batched=True, backend=backend))
         self.pulled: EmittedDerivative[..., Any] = EmittedDerivative(
@@ -59,6 +86,9 @@ class Jacobian(ComposedDerivative[P, Any]):
 
     def with_value(self, *args: P.args, **kwargs: P.kwargs) -> tuple[Any, Any]:
         """Return the function's value and the Jacobian at the arguments."""
+        found = self.of_array(args, kwargs) if self.is_plain else None
+        if found is not None:
+            return found
         values = self.pushed.differentiated(*args, **kwargs)
         check_real(values, "an argument", self.holomorphic)
         count = size_of(values)
@@ -81,6 +111,39 @@ class Jacobian(ComposedDerivative[P, Any]):
         pulls = self.may_pull(count) and self.pulls(size_of(value), count)
         self.pushed_at = None if pulls else count
         return value, self.assembled(value, values, columns, by_rows=False)
+
+    def of_array(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Any, np.ndarray] | None:
+        """Return value and Jacobian of a real array in a real array, by one sweep; None of others.
+
+        It is what there is otherwise, without looking for parts of arguments and results.
+        """
+        position = self.options.argnums
+        x: Any = args[position] if isinstance(position, int) and position < len(args) else None
+        if not is_real_array(x):
+            return None
+        count = x.size
+        if self.may_pull(count) and count != self.pushed_at:
+            value, pullback = self.pulled(*own(args), **own(kwargs))
+            if not is_real_array(value) or not fits_one_sweep(value.size, count):
+                self.is_plain = is_real_array(value)
+                return None
+            if self.pulls(value.size, count):
+                self.ran = self.pulled
+                seeds = units(value.size, value.dtype).reshape(value.size, *value.shape)
+                return value, apart(
+                    np.reshape(pullback(seeds)[0], (*value.shape, *x.shape)), seeds)
+        if not fits_one_sweep(count, count):
+            return None
+        seeds = units(count, x.dtype).reshape(count, *x.shape)
+        value, along = self.pushed(*own(args), **own(kwargs))(seeds)
+        if not is_real_array(value):
+            self.is_plain = False
+            return None
+        pulls = self.may_pull(count) and self.pulls(value.size, count)
+        self.ran, self.pushed_at = self.pushed, None if pulls else count
+        return value, apart(np.moveaxis(along, 0, -1).reshape(*value.shape, *x.shape), seeds)
 
     def may_pull(self, count: int) -> bool:
         """Say whether reverse mode may be the one to take for so many numbers in arguments."""

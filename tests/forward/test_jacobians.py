@@ -146,3 +146,31 @@ def test_the_blocks_have_storage_of_their_own():
         first, second = made(lambda x, y: x + y, (0, 1))(np.ones(2), np.ones(2))
         first[:] = 7.0
         assert np.array_equal(second, np.eye(2))
+
+
+@pytest.mark.parametrize("mode", ["auto", "forward", "reverse"])
+def test_jacobians_of_arrays_are_their_own(mode):
+    """Of the identity they are the unit vectors, which are kept."""
+    same = (lambda x: x, 1.0), (lambda x: x[::-1][::-1], 1.0), (lambda x: 2.0 * x, 2.0)
+    for function, factor in same:
+        derivative = jacobian(function, mode=mode)
+        for x in (np.ones(3), np.ones((2, 2)), np.ones(3, np.float32)):
+            for _ in range(2):
+                found = derivative(x)
+                assert found.dtype == x.dtype and found.shape == x.shape * 2
+                assert np.array_equal(found.reshape(x.size, x.size), factor * np.eye(x.size))
+                found[...] = 7.0
+
+
+def test_results_that_change_their_kind():
+    def chosen(x, kind):
+        return x * 2.0 if kind == "array" else (x * 2.0, 3.0) if kind == "pair" else float(x[0])
+
+    derivative = jacobian(chosen)
+    x = np.array([1.0, 2.0])
+    for kind in ("array", "pair", "number", "array"):
+        found = derivative(x, kind)
+        first = found[0] if kind == "pair" else found
+        wanted = [2.0, 0.0] if kind != "number" else 1.0
+        assert np.array_equal(first[0], wanted)
+    assert np.array_equal(jacobian(chosen, mode="forward")(x, "pair")[1], [0.0, 0.0])
