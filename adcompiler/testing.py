@@ -114,24 +114,33 @@ def added(
     return tuple(map_leaves(np.subtract, tuple(after), before))
 
 
+LEAST_SLOPE = 1e-5
+"""Derivatives are compared to so many digits of the values that they are derivatives of."""
+
+
 @dataclass(frozen=True)
 class GradCheck:
     """One derivative beside differences: ``<w, J v>`` for random directions ``v`` and ``w``.
 
     ``mode`` says how it was computed, the outermost first: ``"forward of reverse"`` is forward mode
-    through the pullback. ``error`` is relative to the larger of the two, and to one.
+    through the pullback. ``size`` is the sum of the absolute values of what ``<w, f(x)>`` adds up.
     """
 
     mode: str
     derivative: float
     differences: float
+    size: float
 
     @property
     def error(self) -> float:
-        """The difference of the two, relative to the larger one if that is above one."""
+        """The difference of the two, relative to the larger one.
+
+        A derivative below 1e-5 of ``size`` counts as one of that size: differences of a function
+        have no more digits than its values leave them.
+        """
         if self.derivative == self.differences:
             return 0.0
-        size = max(1.0, abs(self.derivative), abs(self.differences))
+        size = max(LEAST_SLOPE * self.size, abs(self.derivative), abs(self.differences))
         error = abs(self.derivative - self.differences) / size
         return error if error == error else float("inf")
 
@@ -197,6 +206,7 @@ def checked(
         return inner(tuple(w), tuple(difference)) / (2.0 * step)
 
     differences = ridders(slope)
+    size = sum(float(np.sum(np.abs(a * b))) for a, b in zip(w, floats, strict=True))
     for mode in modes:
         if mode == "forward":
             other, seeds = call.push, v
@@ -207,6 +217,6 @@ def checked(
             other, seeds = call.pull(result), w
             derivative = inner(tuple(pull(w)), tuple(v))
         name = f"{mode} of {inner_modes}" if inner_modes else mode
-        yield GradCheck(name, derivative, differences)
+        yield GradCheck(name, derivative, differences, size)
         if order > 1:
             yield from checked(other, [*operands, *seeds], order - 1, modes, rng, name)

@@ -16,6 +16,7 @@ from adcompiler.cache.keys import unspelled
 from adcompiler.dispatch import Compiled
 from adcompiler.dispatch.explain import Explanation, explain
 from adcompiler.dispatch.source_text import SourceText
+from adcompiler.typed.derivatives import is_derivative
 
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
@@ -40,7 +41,7 @@ NAMES = {
 """What a derivative calls itself that is no operator of a user, or one of a longer name."""
 
 
-class Asked(Protocol):
+class Specification(Protocol):
     """What is asked for: the operator and the arguments it is with respect to."""
 
     @property
@@ -71,13 +72,13 @@ class Derivative(Generic[P, R_co]):
 
     is_derivative = True
     primal: Callable[P, Any]
-    options: Asked
+    options: Specification
     __name__: str
     __signature__: inspect.Signature
 
-    def __init__(self, function: Callable[..., Any], options: Asked) -> None:
+    def __init__(self, function: Callable[..., Any], options: Specification) -> None:
         functools.update_wrapper(self, function, updated=())
-        if not getattr(type(function), "is_derivative", False):
+        if not is_derivative(function):
             others = {key: value for key, value in getattr(function, "__dict__", {}).items()
                       if key not in (KEPT, "__wrapped__")}
             vars(self).update({**others, **vars(self)})
@@ -111,8 +112,8 @@ class Derivative(Generic[P, R_co]):
         given = self.options.argnums
         several = given if isinstance(given, tuple) else (given,)
         names = list(self.__signature__.parameters)
-        if not several or names in ([], [*several]) or (several == (0,) and len(names) == 1):
-            return ""
+        if not several or several == (0,) == tuple(range(len(names))):
+            return ""  # of no argument, as a primal, or of the only one
         shown = [names[i] if isinstance(i, int) and i < len(names) else str(i) for i in several]
         return f" with respect to {', '.join(shown)}"
 
@@ -193,11 +194,11 @@ class Derivative(Generic[P, R_co]):
     def as_linear_operator(self, *args: P.args, **kwargs: P.kwargs) -> LinearOperator:
         """Return the derivative at the arguments as a ``scipy.sparse.linalg.LinearOperator``.
 
-        It is the Jacobian of the function, of shape ``(m, n)`` for ``m`` real numbers in the result
-        and ``n`` in the arguments that are differentiated, in the order of ``jacobian_sparsity``;
-        for operators of second derivatives it is the Hessian, ``(n, n)``. The function runs once;
-        products are by forward mode, with the transposed matrix by reverse mode, and no matrix is
-        formed. Raises TypeError for complex numbers.
+        It is the Jacobian of the function, of shape ``(m, n)`` for ``m`` floats in the result and
+        ``n`` in the arguments that are differentiated, in order; for operators of second
+        derivatives it is the Hessian, ``(n, n)``. The function runs once for products with it,
+        which are by forward mode, and once for those with its transpose, by reverse mode; no matrix
+        is formed. Raises TypeError for complex numbers.
         """
         from adcompiler.api.linear_operators import hessian_operator, jacobian_operator
 

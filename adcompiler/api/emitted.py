@@ -17,13 +17,12 @@ from adcompiler.dispatch.annotations import assumptions, types_of_parameters
 from adcompiler.dispatch.written import as_written, has_own_containers, sees_calls
 from adcompiler.errors import ADError
 from adcompiler.ops.registry import REGISTRY
+from adcompiler.typed.derivatives import Argnums
 
 PATIENCE = 64
 """A form that was looked up this often the long way is tried directly again."""
 MAX_KEPT = 64
 """How many derivatives of callables are kept that cannot keep their own."""
-
-Argnums = int | str | tuple[int | str, ...]
 
 
 class EmittedDerivative(Derivative[P, R_co]):

@@ -11,7 +11,7 @@ import math
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from inspect import Parameter
-from typing import Any, overload
+from typing import Any, cast, overload
 
 import numpy as np
 
@@ -53,8 +53,7 @@ class Hessian(ComposedDerivative[P, Any]):
         self.out = out
         sees = sees_calls(function)
         self.any_number = not sees and takes_any_number(function)
-        self.forms: dict[Any, Derivative[..., Any]] | None = (
-            {} if sees or self.any_number else None)
+        self.forms: dict[Any, Hessian[...]] | None = {} if sees or self.any_number else None
         self.rows = [] if self.any_number else [
             Rows(function, wanted, one, backend) for one in ((mode,) if mode else TRIED)]
         gradient: EmittedDerivative[..., Any] = EmittedDerivative(
@@ -68,7 +67,7 @@ class Hessian(ComposedDerivative[P, Any]):
         given |= {} if backend == "python" else {"backend": backend}
         super().__init__(function, options, hessian, given, gradient)
 
-    def form(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Derivative[..., Any]:
+    def form(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Hessian[...]:
         """Return the Hessian for calls that are written like this one."""
         if self.forms is None:
             return self
@@ -83,13 +82,16 @@ class Hessian(ComposedDerivative[P, Any]):
             else:
                 made, names = as_written(self.primal, names, len(args), tuple(kwargs))
             given = {**self._made[1], "argnums": names}
-            self.forms[key] = hessian(made, **given)
+            self.forms[key] = cast("Hessian[...]", hessian(made, **given))
         return self.forms[key]
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """Return the Hessian at the arguments."""
         if self.forms is not None:
-            return self.form(args, kwargs)(*args, **kwargs)
+            found = self.form(args, kwargs)
+            result = found(*args, **kwargs)
+            self.ran = found.ran
+            return result
         given, values = self.rows[0].arguments(args, kwargs)
         blocks = empty_blocks(values, self.out)
         for i, index, parts in first_accepted(self.rows, given, values):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -24,11 +25,17 @@ MAX_UNITS = 128
 
 
 @functools.lru_cache(maxsize=32)
-def units(count: int, dtype: np.dtype[Any]) -> np.ndarray:
-    """Return the unit vectors of a number of elements, not to be written into."""
-    found = np.eye(count, dtype=dtype)
+def kept_units(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:
+    """Return the unit vectors of an array's elements, not to be written into."""
+    count = math.prod(shape)
+    found = np.eye(count, dtype=dtype).reshape(count, *shape)
     found.flags.writeable = False
     return found
+
+
+def units(like: np.ndarray) -> np.ndarray:
+    """Return the unit vectors of an array's elements, along a first axis."""
+    return kept_units(like.shape, like.dtype)
 
 
 def is_real_array(value: Any) -> bool:
@@ -41,9 +48,9 @@ def fits_one_sweep(count: int, size: int) -> bool:
     return count <= MAX_UNITS and count <= seeds_at_once(max(count, size))
 
 
-def apart(found: np.ndarray, seeds: np.ndarray) -> np.ndarray:
-    """Return an array that may be written into: a copy where derivatives are the seeds."""
-    return found.copy() if np.may_share_memory(found, seeds) else found
+def apart(found: np.ndarray, of: np.ndarray) -> np.ndarray:
+    """Return an array that may be written into: a copy where derivatives are the unit vectors."""
+    return found.copy() if np.may_share_memory(found, units(of)) else found
 
 
 class Jacobian(ComposedDerivative[P, Any]):
@@ -62,7 +69,6 @@ class Jacobian(ComposedDerivative[P, Any]):
         wanted = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
         self.mode, self.holomorphic, self.out = mode, holomorphic, out
         self.pushed_at: int | None = None
-        self.is_plain = type(argnums) is int and argnums >= 0 and out is None and not holomorphic
         self.pushed: EmittedDerivative[..., Any] = EmittedDerivative(
             function, Options("forward", wanted, batched=True, backend=backend))
         self.pulled: EmittedDerivative[..., Any] = EmittedDerivative(
@@ -86,64 +92,50 @@ class Jacobian(ComposedDerivative[P, Any]):
 
     def with_value(self, *args: P.args, **kwargs: P.kwargs) -> tuple[Any, Any]:
         """Return the function's value and the Jacobian at the arguments."""
-        found = self.of_array(args, kwargs) if self.is_plain else None
-        if found is not None:
-            return found
-        values = self.pushed.differentiated(*args, **kwargs)
+        x = self.plain(args)
+        values = self.pushed.differentiated(*args, **kwargs) if x is None else (x,)
         check_real(values, "an argument", self.holomorphic)
         count = size_of(values)
-        value = None
         if self.may_pull(count) and count != self.pushed_at:
             value, pullback = self.pulled(*own(args), **own(kwargs))
-            check_real(value, "the result", self.holomorphic)
             size = size_of(value)
             if self.pulls(size, count):
+                check_real(value, "the result", self.holomorphic)
                 self.ran = self.pulled
+                if x is not None and is_real_array(value) and fits_one_sweep(size, count):
+                    (rows,) = pullback(units(value))
+                    return value, apart(rows.reshape(*value.shape, *x.shape), value)
                 at_once = seeds_at_once(max(size, count))
-                rows = [pullback(cotangents) for cotangents in unit_batches(value, at_once)]
-                return value, self.assembled(value, values, rows, by_rows=True)
+                batches = [pullback(cotangents) for cotangents in unit_batches(value, at_once)]
+                return value, self.assembled(value, values, batches, by_rows=True)
         self.ran = self.pushed
-        columns = []
-        for tangents in unit_batches(values, seeds_at_once(count)):
-            value, part = self.pushed(*own(args), **own(kwargs))(*tangents)
-            columns.append(part)
+        if x is not None and fits_one_sweep(count, count):
+            seeds: Iterator[Any] = iter([(units(x),)])
+        else:
+            seeds = unit_batches(values, seeds_at_once(count))
+        batches, value = [], None
+        for tangents in seeds:
+            value, along = self.pushed(*own(args), **own(kwargs))(*tangents)
+            batches.append(along)
         check_real(value, "the result", self.holomorphic)
         pulls = self.may_pull(count) and self.pulls(size_of(value), count)
         self.pushed_at = None if pulls else count
-        return value, self.assembled(value, values, columns, by_rows=False)
+        if x is not None and is_real_array(value) and len(batches) == 1:
+            columns = np.moveaxis(batches[0], 0, -1)
+            return value, apart(columns.reshape(*value.shape, *x.shape), x)
+        return value, self.assembled(value, values, batches, by_rows=False)
 
-    def of_array(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[Any, np.ndarray] | None:
-        """Return value and Jacobian of a real array in a real array, by one sweep; None of others.
+    def plain(self, args: tuple[Any, ...]) -> Any:
+        """Return what is differentiated if that is an array of floats given by position, or None.
 
-        It is what there is otherwise, without looking for parts of arguments and results.
+        Its Jacobian needs no walk through parts of arguments.
         """
-        position = self.options.argnums
-        x: Any = args[position] if isinstance(position, int) and position < len(args) else None
-        if not is_real_array(x):
+        i = self.options.argnums
+        if type(i) is not int or not 0 <= i < len(args) or self.holomorphic or (
+            self.out is not None
+        ):
             return None
-        count = x.size
-        if self.may_pull(count) and count != self.pushed_at:
-            value, pullback = self.pulled(*own(args), **own(kwargs))
-            if not is_real_array(value) or not fits_one_sweep(value.size, count):
-                self.is_plain = is_real_array(value)
-                return None
-            if self.pulls(value.size, count):
-                self.ran = self.pulled
-                seeds = units(value.size, value.dtype).reshape(value.size, *value.shape)
-                return value, apart(
-                    np.reshape(pullback(seeds)[0], (*value.shape, *x.shape)), seeds)
-        if not fits_one_sweep(count, count):
-            return None
-        seeds = units(count, x.dtype).reshape(count, *x.shape)
-        value, along = self.pushed(*own(args), **own(kwargs))(seeds)
-        if not is_real_array(value):
-            self.is_plain = False
-            return None
-        pulls = self.may_pull(count) and self.pulls(value.size, count)
-        self.ran, self.pushed_at = self.pushed, None if pulls else count
-        return value, apart(np.moveaxis(along, 0, -1).reshape(*value.shape, *x.shape), seeds)
+        return args[i] if is_real_array(args[i]) else None
 
     def may_pull(self, count: int) -> bool:
         """Say whether reverse mode may be the one to take for so many numbers in arguments."""

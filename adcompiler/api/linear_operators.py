@@ -51,18 +51,15 @@ def hessian_operator(
     """
     several = argnums if isinstance(argnums, tuple) else (argnums,)
     gradient = kept_derivative(function, "grad", several)
-    found = gradient.differentiated(*args, **kwargs)
-    domain = outline(found)
-    args = gradient.bound(*own(args), **own(kwargs))
-    positions = tuple(i - len(gradient.specialisations.target.first)
-                      for i in gradient.specialisations.wrt)
+    domain = outline(gradient.differentiated(*args, **kwargs))
+    args, kwargs = own(args), own(kwargs)
+    product: Callable[[Any], Any]
     try:
-        push = kept_derivative(gradient, "linearize", positions)(*args)[1]
+        push = kept_derivative(gradient, "linearize", several)(*args, **kwargs)[1]
     except ADError:
-        product = kept_derivative(gradient, "vjp", positions)(*args)[1]
+        product = kept_derivative(gradient, "vjp", several)(*args, **kwargs)[1]
     else:
-        def product(tangents: Any) -> Any:
-            return push(*tangents)
+        product = lambda tangents: push(*tangents)  # noqa: E731
     return linear_operator(product, domain, domain, product)
 
 

@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, Self, overload
 
 import numpy as np
-import scipy.sparse as sp
 
 from adcompiler.api.derivative import Code, Derivative, P
 from adcompiler.api.emitted import Argnums, EmittedDerivative
@@ -155,8 +154,8 @@ class SparseDerivative(Derivative[P, Any]):
     def colors(self, *args: Any, **kwargs: Any) -> Coloring:
         return self.structure(*args, **kwargs).coloring
 
-    def swept(self, coloring: Coloring) -> EmittedDerivative[..., Any]:
-        """Return the derivative of which code computes most of it."""
+    def swept(self, coloring: Coloring | None) -> EmittedDerivative[..., Any]:
+        """Return the derivative of which code computes most of it; None: before any coloring."""
         raise NotImplementedError
 
     def code(self, *args: Any, **kwargs: Any) -> Code:
@@ -164,9 +163,8 @@ class SparseDerivative(Derivative[P, Any]):
         return self.swept(self.structure(*args, **kwargs).coloring).code(*args, **kwargs)
 
     def latest(self) -> Compiled:
-        latest = next(reversed(self.kept.values()), None)
-        coloring = color(sp.csr_array((1, 1), dtype=bool)) if latest is None else latest.coloring
-        return self.swept(coloring).latest()
+        found = next(reversed(self.kept.values()), None)
+        return self.swept(None if found is None else found.coloring).latest()
 
 
 class SparseJacobian(SparseDerivative[P]):
@@ -210,8 +208,9 @@ class SparseJacobian(SparseDerivative[P]):
         value, _ = self.reverse(*args, **kwargs)
         return forward, code_for(self.reverse, args, kwargs), value
 
-    def swept(self, coloring: Coloring) -> EmittedDerivative[..., Any]:
-        return self.reverse if coloring.row_count > coloring.column_count else self.fixed
+    def swept(self, coloring: Coloring | None) -> EmittedDerivative[..., Any]:
+        pulls = coloring is not None and coloring.row_count > coloring.column_count
+        return self.reverse if pulls else self.fixed
 
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         """Return the Jacobian at the arguments, a CSR array, written into ``out`` if given."""
@@ -290,7 +289,7 @@ class SparseHessian(SparseDerivative[P]):
         needed = coloring.column_count > 0
         return code_for(self.fixed, args, kwargs) if needed else None, None, None
 
-    def swept(self, coloring: Coloring) -> EmittedDerivative[..., Any]:
+    def swept(self, coloring: Coloring | None) -> EmittedDerivative[..., Any]:
         return self.fixed
 
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:

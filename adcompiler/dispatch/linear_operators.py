@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -58,17 +57,16 @@ def size(structure: Outline | None) -> int:
 
 def structured(vector: np.ndarray, structure: Outline | None) -> Any:
     """Return the numbers of a vector in a structure; what has no numbers there is None."""
-    rest = iter(vector)
+    start = 0
 
     def taken(wanted: Outline | None) -> Any:
+        nonlocal start
         if wanted is None:
             return None
         if wanted.parts is not None:
             return assembled({key: taken(part) for key, part in wanted.parts.items()}, wanted)
-        if not wanted.shape:
-            return float(next(rest))
-        found = np.fromiter(itertools.islice(rest, size(wanted)), float, size(wanted))
-        return found.reshape(wanted.shape)
+        first, start = start, start + size(wanted)
+        return vector[first:start].reshape(wanted.shape) if wanted.shape else float(vector[first])
 
     return taken(structure)
 

@@ -277,4 +277,4 @@ def check_some(call: Call, function: Callable[..., Any], args: tuple[Any, ...], 
         raise TypeError(f"{name} was given no {what}, but {given}; call it without wrap for those")
 
 
-__all__ = ["Call", "Result", "call_of", "check_some"]
+__all__ = ["KEPT_CALLS", "Call", "Result", "call_of", "check_some"]

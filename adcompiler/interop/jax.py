@@ -18,7 +18,7 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from adcompiler.interop.calls import Call, Result, call_of, check_some, flat
+from adcompiler.interop.calls import KEPT_CALLS, Call, Result, call_of, check_some, flat
 
 evaluation = Primitive("adcompiler")
 """The evaluation of a call; its parameter ``run`` tells of which, and what the results are."""
@@ -110,6 +110,8 @@ def wrap(function: Callable[..., Any], *, like: Any = None) -> Callable[..., Any
         check_some(call, function, args, "array of JAX")
         key = call, tuple((one.shape, one.dtype) for one in operands)
         if key not in runs:
+            if len(runs) >= KEPT_CALLS:
+                del runs[next(iter(runs))]
             ones = [np.ones(one.shape, one.dtype) for one in operands]
             values, result = flat(like) if like is not None else call.value(ones)
             runs[key] = Run(

@@ -49,6 +49,22 @@ def slope_in_order(x, norm, ord, axis):
     return norm * np.sum(terms, axis=axis, keepdims=True) / ord
 
 
+def slope_in_elements(x, norm, slope, ord, axis):
+    """Return the cotangent of the elements of vectors, of which ``slope`` is that of the norms."""
+    size = np.abs(x)
+    direction = x / (size + (size == 0.0))
+    if isinstance(ord, int) and ord == 1:
+        return slope * direction
+    if ord == 0:
+        return np.zeros_like(x)
+    if abs(ord) == np.inf:
+        tied = size == norm
+        count = np.count_nonzero(tied, axis=axis, keepdims=True)
+        return like(slope / count, slope) * tied * direction
+    ratio = (size + (size == 0.0)) / (norm + (norm == 0.0))
+    return slope * direction * ratio ** (ord - 1)
+
+
 @rrule(np.linalg.norm, wrt=("x", "ord"), domain=norm_samples,
        kink="0 at the origin, and in the elements that are 0; " + TIES)
 def norm_rule(x, ord=None, axis=None, keepdims=False):
@@ -67,19 +83,7 @@ def norm_rule(x, ord=None, axis=None, keepdims=False):
             if ord is None or ord == "fro" or (vector and fixed and ord == 2):
                 dx = elements * (slope / (norm + (norm == 0.0)))
             elif vector:
-                size = np.abs(elements)
-                direction = elements / (size + (size == 0.0))
-                if fixed and ord == 1:
-                    dx = slope * direction
-                elif ord == 0:
-                    dx = np.zeros_like(elements)
-                elif abs(ord) == np.inf:
-                    tied = size == norm
-                    count = np.count_nonzero(tied, axis=axis, keepdims=True)
-                    dx = like(slope / count, slope) * tied * direction
-                else:
-                    ratio = (size + (size == 0.0)) / (norm + (norm == 0.0))
-                    dx = slope * direction * ratio ** (ord - 1)
+                dx = slope_in_elements(elements, norm, slope, ord, axis)
             else:
                 dx = matrix_norm_adjoint(dy, x, ord, (0, 1) if axis is None else axis, keepdims)
             return like(dx, x)
@@ -135,19 +139,7 @@ if hasattr(np.linalg, "vector_norm"):  # NumPy 2.0
                 if fixed and ord == 2:
                     dx = x * (slope / (norm + (norm == 0.0)))
                 else:
-                    size = np.abs(x)
-                    direction = x / (size + (size == 0.0))
-                    if fixed and ord == 1:
-                        dx = slope * direction
-                    elif ord == 0:
-                        dx = np.zeros_like(x)
-                    elif abs(ord) == np.inf:
-                        tied = size == norm
-                        count = np.count_nonzero(tied, axis=axis, keepdims=True)
-                        dx = like(slope / count, slope) * tied * direction
-                    else:
-                        ratio = (size + (size == 0.0)) / (norm + (norm == 0.0))
-                        dx = slope * direction * ratio ** (ord - 1)
+                    dx = slope_in_elements(x, norm, slope, ord, axis)
                 return like(dx, x)
 
             def ord_cotangent():

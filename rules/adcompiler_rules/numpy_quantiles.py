@@ -65,9 +65,10 @@ def percentile_samples(rng: np.random.Generator) -> list[Call]:
 TIED = "elements that tie: one of them takes the derivative; in q, at a rank, that from one side"
 
 
-def over_lanes(x, q):
-    """Return the sums of what belongs to each of ``q``."""
-    return np.sum(x, tuple(range(np.ndim(q), np.ndim(x))))
+def in_q(dy, v, a, q, axis, keepdims, method, skip_nan):
+    """Return the cotangent of ``q``: the sum of ``dy`` times slopes over what belongs to each."""
+    rates = quantile_slope(v, a, q, axis, keepdims, method, skip_nan) * dy
+    return np.sum(rates, tuple(range(np.ndim(q), np.ndim(rates))))
 
 
 @rrule(np.quantile, wrt=("a", "q"), domain=quantile_samples, kink=TIED)
@@ -79,8 +80,7 @@ def quantile_rule(a, q, axis=None, *, method="linear", keepdims=False):
             return like(quantile_adjoint(dy, a, q, axis, keepdims, method, False), a)
 
         def q_cotangent():
-            slope = quantile_slope(a, a, q, axis, keepdims, method, False)
-            return like(over_lanes(slope * dy, q), q)
+            return like(in_q(dy, a, a, q, axis, keepdims, method, False), q)
 
         return a_cotangent, q_cotangent
 
@@ -98,8 +98,7 @@ def percentile_rule(a, q, axis=None, *, method="linear", keepdims=False):
 
         def q_cotangent():
             fraction = np.true_divide(q, 100.0)
-            slope = quantile_slope(a, a, fraction, axis, keepdims, method, False)
-            return like(over_lanes(slope * dy, q) / 100.0, q)
+            return like(in_q(dy, a, a, fraction, axis, keepdims, method, False) / 100.0, q)
 
         return a_cotangent, q_cotangent
 
@@ -135,8 +134,7 @@ def nanquantile_rule(a, q, axis=None, *, method="linear", keepdims=False):
             return like(quantile_adjoint(dy, a, q, axis, keepdims, method, True), a)
 
         def q_cotangent():
-            slope = quantile_slope(a, a, q, axis, keepdims, method, True)
-            return like(over_lanes(slope * dy, q), q)
+            return like(in_q(dy, a, a, q, axis, keepdims, method, True), q)
 
         return a_cotangent, q_cotangent
 
@@ -157,8 +155,7 @@ def nanpercentile_rule(a, q, axis=None, *, method="linear", keepdims=False):
 
         def q_cotangent():
             fraction = np.true_divide(q, 100.0)
-            slope = quantile_slope(a, a, fraction, axis, keepdims, method, True)
-            return like(over_lanes(slope * dy, q) / 100.0, q)
+            return like(in_q(dy, a, a, fraction, axis, keepdims, method, True) / 100.0, q)
 
         return a_cotangent, q_cotangent
 
@@ -186,8 +183,7 @@ def quantile_adjoint_rule(dy, a, q, axis, keepdims, method, skip_nan):
             return like(quantile_tangent(v, a, q, axis, keepdims, method, skip_nan), dy)
 
         def q_cotangent():
-            slope = quantile_slope(v, a, q, axis, keepdims, method, skip_nan)
-            return like(over_lanes(slope * dy, q), q)
+            return like(in_q(dy, v, a, q, axis, keepdims, method, skip_nan), q)
 
         return dy_cotangent, q_cotangent
 
@@ -204,8 +200,7 @@ def quantile_tangent_rule(v, a, q, axis, keepdims, method, skip_nan):
             return like(quantile_adjoint(dy, a, q, axis, keepdims, method, skip_nan), v)
 
         def q_cotangent():
-            slope = quantile_slope(v, a, q, axis, keepdims, method, skip_nan)
-            return like(over_lanes(slope * dy, q), q)
+            return like(in_q(dy, v, a, q, axis, keepdims, method, skip_nan), q)
 
         return v_cotangent, q_cotangent
 

@@ -15,11 +15,7 @@ from tests.native.programs import PROGRAMS
 
 named = pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 
-
-@pytest.fixture(autouse=True)
-def plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run loops as the Python text that they are."""
-    monkeypatch.setenv("ADCOMPILER_NATIVE", "plain")
+pytestmark = pytest.mark.usefixtures("plain_loops")
 
 
 def watched(derivative: Any, *args: Any) -> list[Any]:

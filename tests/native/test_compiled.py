@@ -25,11 +25,7 @@ def sqrt_of(a):
         total += math.sqrt(a - i) / a
     return total
 
-
-@pytest.fixture(autouse=True)
-def plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run loops as the Python text that they are."""
-    monkeypatch.setenv("ADCOMPILER_NATIVE", "plain")
+pytestmark = pytest.mark.usefixtures("plain_loops")
 
 
 @pytest.mark.parametrize("program", ALL, ids=lambda program: program.__name__)

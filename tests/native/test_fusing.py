@@ -13,11 +13,7 @@ from tests.native.array_programs import chain, overwritten, stretched
 from tests.native.programs import PROGRAMS, n_body, rosenbrock
 from tests.native.test_backends_agree import outcome, same
 
-
-@pytest.fixture(autouse=True)
-def plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run loops as the Python text that they are."""
-    monkeypatch.setenv("ADCOMPILER_NATIVE", "plain")
+pytestmark = pytest.mark.usefixtures("plain_loops")
 
 
 def loops_of(function: Any, *args: Any, argnums: Any = 0) -> str:

@@ -20,11 +20,7 @@ from tests.native.programs import rosenbrock
 from tests.native.test_arrays_agree import close
 from tests.native.test_backends_agree import outcome
 
-
-@pytest.fixture(autouse=True)
-def plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run loops as the Python text that they are."""
-    monkeypatch.setenv("ADCOMPILER_NATIVE", "plain")
+pytestmark = pytest.mark.usefixtures("plain_loops")
 
 
 def chained(x, n):

@@ -20,10 +20,12 @@ from tests.properties.values import load
 PROGRAMS = array_programs.PROGRAMS | list_programs.PROGRAMS | programs.PROGRAMS
 
 
+pytestmark = pytest.mark.usefixtures("plain_loops")
+
+
 @pytest.fixture(autouse=True)
-def plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run loops as the Python text that they are."""
-    monkeypatch.setenv("ADCOMPILER_NATIVE", "plain")
+def uncached(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compile anew."""
     monkeypatch.setenv("ADCOMPILER_CACHE_DIR", "off")
 
 

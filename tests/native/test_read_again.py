@@ -13,11 +13,7 @@ from benchmarks.programs.loops import cholesky
 from tests.native.test_backends_agree import outcome, same
 from tests.native.test_fusing import loops_of
 
-
-@pytest.fixture(autouse=True)
-def plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run loops as the Python text that they are."""
-    monkeypatch.setenv("ADCOMPILER_NATIVE", "plain")
+pytestmark = pytest.mark.usefixtures("plain_loops")
 
 
 def in_place(x):

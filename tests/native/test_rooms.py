@@ -12,11 +12,7 @@ from adcompiler.backends.native.loops import (
 from adcompiler.backends.native.rooms import ROOM, with_room, with_rooms_ahead
 from tests.native.test_fusing import loops_of
 
-
-@pytest.fixture(autouse=True)
-def plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run loops as the Python text that they are."""
-    monkeypatch.setenv("ADCOMPILER_NATIVE", "plain")
+pytestmark = pytest.mark.usefixtures("plain_loops")
 
 
 TOP, ONE = Name("top"), Number(1)

@@ -12,11 +12,7 @@ import pytest
 from adcompiler import UnsupportedError, jacfwd, sparse_hessian, sparse_jacobian
 from adcompiler.runtime.batches import along_each
 
-
-@pytest.fixture(autouse=True)
-def plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run loops as the Python text that they are."""
-    monkeypatch.setenv("ADCOMPILER_NATIVE", "plain")
+pytestmark = pytest.mark.usefixtures("plain_loops")
 
 
 def chained(x):

@@ -9,18 +9,9 @@ import numpy as np
 import pytest
 
 from adcompiler import compiled, grad
+from tests.native.test_innermost import heat
 
 X = np.array([0.5, 1.5, -0.5, 2.0, 0.25])
-
-
-def heat(u, steps):
-    u = u.copy()
-    for _ in range(steps):
-        v = u.copy()
-        for i in range(1, len(u) - 1):
-            v[i] = u[i] + 0.1 * (u[i + 1] - 2.0 * u[i] * u[i] + u[i - 1])
-        u = v
-    return np.sum(u * u)
 
 
 def relaxed(b, steps):

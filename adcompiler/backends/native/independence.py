@@ -324,9 +324,10 @@ class Proof:
         if names != {buffer}:
             return False
         stores = [row for row in self.inside if isinstance(row, Store) and row.buffer == buffer]
-        if {row.indices for row in stores} != {stores[0].indices} if stores else True:
+        places = {row.indices for row in stores}
+        if len(places) != 1:
             return False
-        match stores[0].indices:
+        match places.pop():
             case (Name(top),) if top in self.found.steps:
                 pass
             case _:
