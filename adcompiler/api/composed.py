@@ -7,7 +7,6 @@ from typing import Any
 
 from adcompiler.api.derivative import Code, Derivative, P, R_co
 from adcompiler.api.emitted import EmittedDerivative
-from adcompiler.dispatch import Compiled
 from adcompiler.typed.derivatives import Wanted
 
 Called = tuple[EmittedDerivative[..., Any], tuple[Any, ...], dict[str, Any]]
@@ -45,8 +44,8 @@ class ComposedDerivative(Derivative[P, R_co]):
         part, given, named = self.called(*args, **kwargs)
         return part.code(*given, **named)
 
-    def latest(self) -> Compiled:
-        return self.ran.latest()
+    def running(self) -> Derivative[..., Any]:
+        return self.ran
 
 
 def made_again(maker: Callable[..., Any], function: Any, given: dict[str, Any]) -> Any:

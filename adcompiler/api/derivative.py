@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from adcompiler.dispatch import Specialisations
     from adcompiler.sparsity.coloring.coloring import Coloring
+    from adcompiler.viewer.page import View
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
@@ -136,9 +137,17 @@ class Derivative(Generic[P, R_co]):
         """Return the code that computes the derivative at these arguments, or most of it."""
         raise NotImplementedError
 
+    def running(self) -> Derivative[..., Any]:
+        """Return the derivative whose code is this one's: the one that ran last, if of several."""
+        raise NotImplementedError
+
     def latest(self) -> Compiled:
         """Return the code that ran last; before any call that for annotated parameter types."""
-        raise NotImplementedError
+        return self.running().latest()
+
+    def last_run(self) -> tuple[Specialisations, Compiled] | None:
+        """Return the code that ran last, and whose form it is; None before any call."""
+        return self.running().last_run()
 
     def compiled_for(self, *args: P.args, **kwargs: P.kwargs) -> Callable[..., Any]:
         """Return the emitted function for these arguments."""
@@ -152,6 +161,31 @@ class Derivative(Generic[P, R_co]):
         """Return what is saved, which rules are used and which kinks exist for these arguments."""
         s, compiled, values = self.code(*args, **kwargs)
         return explain(compiled, s, values)
+
+    def view(self, *args: P.args, **kwargs: P.kwargs) -> View:
+        """Return a page that shows the function beside the code for these arguments.
+
+        Lines are linked both ways. The code is run once, to measure what it saves for its sweep.
+        Notebooks display the page; ``view(...).save("page.html")`` writes it to a file that needs
+        no other one.
+        """
+        from adcompiler.viewer.listed import listed
+        from adcompiler.viewer.page import View
+
+        s, compiled, values = self.code(*args, **kwargs)
+        return View(listed(s, compiled, repr(self)[1:-1], values))
+
+    def _repr_html_(self) -> str:
+        """Show the code that ran last, as ``view`` does; nothing is run for this."""
+        import html
+
+        found = self.last_run()
+        if found is None:
+            return f"<code>{html.escape(repr(self))}</code>"
+        from adcompiler.viewer.listed import listed
+        from adcompiler.viewer.page import View
+
+        return View(listed(*found, repr(self)[1:-1]))._repr_html_()
 
     @property
     def source(self) -> SourceText:

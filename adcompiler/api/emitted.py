@@ -117,6 +117,15 @@ class EmittedDerivative(Derivative[P, R_co]):
         values = s.values(s.target.bound(args, kwargs))
         return tuple(part_at(values[i], steps) for i, steps in zip(s.wrt, s.parts, strict=True))
 
+    def running(self) -> Derivative[..., Any]:
+        return self if self._last_form is None else self._last_form.running()
+
+    def last_run(self) -> tuple[Specialisations, Compiled] | None:
+        if self._last_form is not None:
+            return self._last_form.last_run()
+        s = self.specialisations
+        return None if s.latest is None else (s, s.latest)
+
     def latest(self) -> Compiled:
         if self._last_form is not None:
             return self._last_form.latest()

@@ -22,7 +22,7 @@ from adcompiler.api.derivative import Code, Derivative, P
 from adcompiler.api.emitted import EmittedDerivative, kept_derivative
 from adcompiler.api.seeds import seeds_at_once
 from adcompiler.cache.store import load_module
-from adcompiler.dispatch import Compiled, Options
+from adcompiler.dispatch import Options
 from adcompiler.dispatch.arguments import described
 from adcompiler.dispatch.trees import size_of, unit_batches
 from adcompiler.dispatch.written import (
@@ -112,10 +112,10 @@ class Hessian(ComposedDerivative[P, Any]):
             return rows.second.code(*given)
         return rows.second.code(given, tuple(map(number_or_array, map(np.zeros_like, values))))
 
-    def latest(self) -> Compiled:
+    def running(self) -> Derivative[..., Any]:
         if self.rows and self.ran is self.rows[0].gradient:  # before any call
-            return self.rows[0].second.latest()
-        return self.ran.latest()
+            return self.rows[0].second
+        return self.ran
 
 
 @overload

@@ -162,9 +162,9 @@ class SparseDerivative(Derivative[P, Any]):
         self = self.as_called(args, kwargs)
         return self.swept(self.structure(*args, **kwargs).coloring).code(*args, **kwargs)
 
-    def latest(self) -> Compiled:
+    def running(self) -> Derivative[..., Any]:
         found = next(reversed(self.kept.values()), None)
-        return self.swept(None if found is None else found.coloring).latest()
+        return self.swept(None if found is None else found.coloring)
 
 
 class SparseJacobian(SparseDerivative[P]):

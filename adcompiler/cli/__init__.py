@@ -1,4 +1,4 @@
-"""The command ``adcompiler``: dump, sparsity, rules, check-classification, cache.
+"""The command ``adcompiler``: dump, view, sparsity, rules, check-classification, cache.
 
 Exit codes: 0 done; 1 refused, with the reason on stderr; 2 the command line makes no sense.
 """
@@ -19,6 +19,7 @@ from adcompiler.cli.output import show_source
 from adcompiler.cli.rules import describe_rule, list_rules
 from adcompiler.cli.sparsity import SPARSE, add_sparsity, dump_sparse
 from adcompiler.cli.target import UsageError, add_loads, load_module
+from adcompiler.cli.view import add_view
 from adcompiler.compile.modes import ALIASES, MODES, ROWS
 from adcompiler.compile.pipeline import STAGES
 from adcompiler.errors import ADError
@@ -51,6 +52,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=shown)
     commands = parser.add_subparsers(required=True, metavar="command")
     add_dump(commands)
+    add_view(commands)
     add_sparsity(commands)
     add_rules(commands)
     add_check_classification(commands)

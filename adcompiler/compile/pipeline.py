@@ -98,7 +98,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Emitted:
-    """The emitted module: its text, the names of its entry points, and what it relies on."""
+    """The emitted module: its text, the names of its entry points, and what it relies on.
+
+    ``typed`` are the user's functions as they were differentiated.
+    """
 
     text: str
     entry: str
@@ -108,6 +111,7 @@ class Emitted:
     one_by_one: bool = False
     recomputes: bool = False
     native: tuple[str, ...] = ()
+    typed: tuple[Function, ...] = ()
 
     @property
     def report(self) -> dict[str, list[str]]:
@@ -179,7 +183,8 @@ def all_stages(request: Request) -> Iterator[Result]:
         with suppress(Exception):
             differentiate(unit, typed, request)  # to find what lacks a rule, and report all at once
         refuse(unit)
-    yield "types", unit, verified(typed.functions(unit), unit)
+    functions = verified(typed.functions(unit), unit)
+    yield "types", unit, functions
 
     product = differentiate(unit, typed, request)
     refuse(unit)
@@ -191,7 +196,8 @@ def all_stages(request: Request) -> Iterator[Result]:
     text, bound = emit_module(product, unit, request.parameters)
     text, native = with_backend(request, product, unit, text)
     entry = product.functions[0].name
-    yield "source", unit, Emitted(text, entry, unit, product, bound, native=native)
+    yield "source", unit, Emitted(
+        text, entry, unit, product, bound, native=native, typed=tuple(functions))
 
 
 def with_backend(

@@ -45,7 +45,7 @@ def parse_type(text: str) -> t.Type:
         if match:
             return t.Array(np.dtype(match[1]).name, match[2].count(":"))
         dtype = np.dtype(text.removeprefix("np."))
-    except TypeError:
+    except (TypeError, SyntaxError):
         raise ValueError(
             f"{text!r} is no type; write float, int, bool, complex, float64[:], float64[:, :], "
             "list[float], (float, float) or ?"

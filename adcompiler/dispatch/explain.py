@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from adcompiler.compile.modes import MODES
+from adcompiler.runtime import StretchedError
 from adcompiler.runtime.checkpoints import size_in_bytes
 
 if TYPE_CHECKING:
@@ -67,8 +68,13 @@ def saved_by(s: Specialisations, values: tuple[Any, ...]) -> tuple[tuple[str, ..
 
     pair = Specialisations(s.function, Options("vjp", s.options.argnums))
     split, _ = pair.find(values)
-    cells = (cell.cell_contents for cell in pair.cells(split))
-    _, residuals = split.entry(*values, *cells)
+    cells = [cell.cell_contents for cell in pair.cells(split)]
+    given = (*values, *cells)
+    try:
+        _, residuals = split.entry(*given)
+    except StretchedError:
+        split = pair.compile(split.types, False)
+        _, residuals = split.entry(*given)
     return tuple(split.report["residuals"]), residuals
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adcompiler.budget import is_deep, together
 from adcompiler.cache.seals import as_loaded, in_library, is_named, is_sealed, names_outside, seal
@@ -48,6 +48,9 @@ from adcompiler.ops.forks import across_forks
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.typed.observed import Observed
 from adcompiler.typed.values import foreign_array, type_of, with_options
+
+if TYPE_CHECKING:
+    from adcompiler.compile.pipeline import Request
 
 MAX_KEYS = 256
 MAX_VARIANTS = 4
@@ -293,21 +296,30 @@ class Specialisations:
             if isinstance(type_, t.Static)
         }
 
+    def request(
+        self, types_: tuple[t.Type, ...], equal_shapes: bool = True, same: Same = (),
+        observed: Observed | None = None,
+    ) -> Request:
+        """Return what the compiler is asked for: see ``compile``."""
+        from adcompiler.compile.pipeline import Request  # parses
+
+        return Request(
+            self.target.function, types_, self.wrt, self.options.mode, self.options.has_aux,
+            self.single, equal_shapes, parts=self.parts, same=same, batched=self.options.batched,
+            constant=self.options.constant, strict_primal=self.options.strict_primal,
+            debug=debugging(), backend=self.options.backend, parallel=self.options.parallel,
+            observed=observed,
+        )
+
     def compile_anew(
         self, types_: tuple[t.Type, ...], store: Store, key: str, equal_shapes: bool, same: Same,
         observed: Observed | None = None,
     ) -> Compiled:
         """Run the compiler, and keep what it emits on disk if another process could check it."""
-        from adcompiler.compile.pipeline import Request, compile_request  # parses
+        from adcompiler.compile.pipeline import compile_request  # parses
 
         before = REGISTRY.generation
-        emitted = compile_request(Request(
-            self.target.function, types_, self.wrt, self.options.mode, self.options.has_aux,
-            self.single, equal_shapes, parts=self.parts, same=same, batched=self.options.batched,
-            constant=self.options.constant, strict_primal=self.options.strict_primal,
-            debug=debugging(), backend=self.options.backend,
-            parallel=self.options.parallel, observed=observed,
-        ))
+        emitted = compile_request(self.request(types_, equal_shapes, same, observed))
         unit = emitted.unit
         values = {name: value for name, (value, _) in emitted.bound.items()}
         manifest = self.manifest(emitted, self.arguments(types_))

@@ -73,6 +73,8 @@ def test_the_wheel_holds_two_packages_and_nothing_else(wheel: Path) -> None:
     }
     assert len(tops) == 3
     assert "adcompiler/py.typed" in names
+    pages = {f"adcompiler/viewer/page.{end}" for end in ("html", "css", "js")}
+    assert pages <= set(names)
     assert not [name for name in names if name.endswith((".pyc", ".toml", ".md"))]
 
 

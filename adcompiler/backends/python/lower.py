@@ -144,6 +144,8 @@ class FunctionLowering(UpdateLowering):
         """Write the origin of what follows, when it changes."""
         reverse = origin.reverse
         origin = origin.via or origin
+        if reverse:
+            origin = origin.reversed()
         place = (origin.file, origin.line, reverse)
         if place == self.place:
             return
@@ -169,7 +171,7 @@ class FunctionLowering(UpdateLowering):
             self.comment(origin)
             self.write_in_place(target, rhs)
             return
-        expression = self.rhs(rhs)
+        expression = self.value(rhs, origin)
         if self.fusion.is_fused(target):
             self.waiting[target] = expression
             return

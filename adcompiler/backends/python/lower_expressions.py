@@ -14,7 +14,7 @@ from adcompiler.backends.python.references import References, names_in
 from adcompiler.backends.python.tapes import Tapes
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Closure, Const, Format, Function, Global, If, Item, Let, Loop,
-    Pack, Rhs, Slice, Star, Var,
+    Origin, Pack, Rhs, Slice, Star, Var,
 )
 from adcompiler.ir.operators import BINARY, COMPARISONS, UNARY
 from adcompiler.ir.visit import is_short_circuit
@@ -30,7 +30,10 @@ NODES: dict[Any, Any] = {
 
 
 class ExpressionLowering:
-    """Lowers the expressions of one function; values written where they are used wait for that."""
+    """Lowers the expressions of one function; values written where they are used wait for that.
+
+    ``origins`` tells which statements expressions come from.
+    """
 
     def __init__(
         self, function: Function, unit: Unit, references: References, purity: Purity,
@@ -45,6 +48,7 @@ class ExpressionLowering:
                            keeps_parameters)
         self.uses = self.fusion.uses
         self.waiting: dict[Var, ast.expr] = {}
+        self.origins: list[tuple[ast.expr, Origin]] = []
         self.entries: set[Var] = set()  # tuples that loops take apart in their targets
 
     # -- atoms ---------------------------------------------------------------------------------
@@ -77,6 +81,12 @@ class ExpressionLowering:
         return self.load(atom)
 
     # -- right-hand sides ----------------------------------------------------------------------
+
+    def value(self, rhs: Rhs, origin: Origin) -> ast.expr:
+        """Return the expression of a statement."""
+        found = self.rhs(rhs)
+        self.origins.append((found, origin))
+        return found
 
     def rhs(self, rhs: Rhs) -> ast.expr:
         match rhs:
@@ -209,7 +219,7 @@ class ExpressionLowering:
         """Return the expression that a block of fused values yields."""
         for statement in block.statements:
             assert isinstance(statement, Let)
-            self.waiting[statement.target] = self.rhs(statement.rhs)
+            self.waiting[statement.target] = self.value(statement.rhs, statement.origin)
         return self.atom(block.yields[0])
 
     def comprehension(self, node: Loop) -> ast.expr:
@@ -217,7 +227,7 @@ class ExpressionLowering:
         iterable = self.loop_iterable(node)
         for statement in node.body.statements:
             assert isinstance(statement, Let)
-            self.waiting[statement.target] = self.rhs(statement.rhs)
+            self.waiting[statement.target] = self.value(statement.rhs, statement.origin)
         element = self.atom(node.collected()[0])
         generator = ast.comprehension(self.loop_target(node), iterable, [], 0)
         return ast.ListComp(element, [generator])

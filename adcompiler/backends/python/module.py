@@ -27,7 +27,7 @@ def emit_module(
 
     ``parameters``, if given, are those of the user's function: the first function takes the same.
     """
-    tree, bound = module_tree(product, unit, parameters)
+    tree, bound, _ = module_tree(product, unit, parameters)
     return emit_source(tree), bound
 
 
@@ -35,7 +35,7 @@ def emit_with_origins(
     product: Product, unit: Unit
 ) -> tuple[str, dict[str, Any], dict[int, Origin]]:
     """As ``emit_module``; the third result tells what the lines of the text are emitted for."""
-    tree, bound = module_tree(product, unit, ())
+    tree, bound, _ = module_tree(product, unit, ())
     text = emit_source(tree)
     return text, bound, lines_below(text, list(origins_in(tree)))
 
@@ -50,8 +50,11 @@ def origins_in(node: ast.AST) -> Iterator[Origin]:
 
 def module_tree(
     product: Product, unit: Unit, parameters: Sequence[Parameter]
-) -> tuple[ast.Module, dict[str, Any]]:
-    """Return the tree of a module with the functions of ``product``, and its bound values."""
+) -> tuple[ast.Module, dict[str, Any], list[FunctionLowering]]:
+    """Return the tree of a module with the functions of ``product``, and its bound values.
+
+    The third result is what lowered each function.
+    """
     references = References(unit)
     purity = Purity(unit.type, unit.definition)
     lowerings = [
@@ -71,7 +74,8 @@ def module_tree(
             raise InternalError(f"the parameters of {body[0].name} are named {', '.join(names)}")
         body[0].args = user_arguments(parameters, references)
         add_tangents(body[0].args, own[len(own) - product.tangents :])
-    return ast.Module([*settle(references.imports(), body), *body], []), dict(references.bound)
+    tree = ast.Module([*settle(references.imports(), body), *body], [])
+    return tree, dict(references.bound), lowerings
 
 
 def user_arguments(parameters: Sequence[Parameter], references: References) -> ast.arguments:

@@ -1,0 +1,50 @@
+"""Programs that pages are written of."""
+
+import numpy as np
+
+
+def scaled(t):
+    u = t * 2.0
+    return np.exp(u) + u
+
+
+def price(x, w, n):
+    """Return a price.
+
+    It is <none> & "nothing".
+    """
+    s = x
+    for _ in range(n):
+        a = np.sin(s) * w
+        b = np.abs(a)
+        s = a + b * s
+    if n > 3:
+        s = s * 2
+    total = np.sum(
+        scaled(s),
+    )
+    return total * np.max(w)
+
+
+def product(x, w):
+    return np.sum(x * w)
+
+
+def text(x):
+    label = "<script>alert(1)</script>"
+    return x * len(label)
+
+
+def early(x, flag):
+    if flag:
+        return np.sum(np.sin(x) ** 2)
+    y = np.exp(x)
+    y += y * x
+    return np.sum(y)
+
+
+def pairs(x):
+    return x[1:] * x[:-1]
+
+
+square = lambda x: x * x  # noqa: E731
