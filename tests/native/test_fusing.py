@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adcompiler import grad
+from adcompiler import grad, vjp
 from adcompiler.runtime.native import errors, errors_now
 from tests.native.array_programs import chain, overwritten, stretched
 from tests.native.programs import PROGRAMS, n_body, rosenbrock
@@ -104,3 +104,17 @@ def test_an_unchanged_errstate_is_not_looked_at(monkeypatch: pytest.MonkeyPatch)
     assert not leaves()
     monkeypatch.setattr(np, "geterr", None)
     assert not leaves()
+
+
+def shrunk(x):
+    y = x.copy()
+    y[:] = y**3 / (y**2 + 1.0)
+    return y
+
+
+def test_what_a_sweep_reads_is_computed_before_its_storage_is_written() -> None:
+    x = np.linspace(-1.0, 2.0, 5)
+    (found,) = vjp(shrunk, x, backend="native")[1](np.ones(5))
+    (expected,) = vjp(shrunk, x)[1](np.ones(5))
+    assert np.allclose(found, expected, rtol=1e-14)
+    assert np.allclose(found, (x**4 + 3.0 * x**2) / (x**2 + 1.0) ** 2, rtol=1e-13)

@@ -61,11 +61,15 @@ class Lowering:
         self.uses: dict[Var, int] = {}
         self.whole: set[Var] = set()
         self.makers: dict[Var, tuple[Statement, int]] = {}
-        for function in functions:
-            self.used_once |= used_once(function.body)
-            self.uses |= count_uses(function.body)
+        several: set[Var] = set()
+        for function in functions:  # what one saves for another is a variable of both
+            once, uses = used_once(function.body), count_uses(function.body)
+            self.used_once |= once
+            several |= uses.keys() - once
+            self.uses |= {var: max(uses[var], self.uses.get(var, 0)) for var in uses}
             self.whole |= read_whole(function.body)
             self.makers |= makers(function.body)
+        self.used_once -= several
 
     # -- atoms ---------------------------------------------------------------------------------
 
