@@ -57,17 +57,7 @@ class Budget:
     @classmethod
     def from_environment(cls) -> Budget:
         """Return the budget that ADCOMPILER_BUDGET asks for; raises ADError if it is malformed."""
-        text = os.environ.get(VARIABLE, "")
-        try:
-            numbers = [float(part) for part in text.split(",")] if text.strip() else []
-        except ValueError:
-            numbers = [math.nan]
-        if len(numbers) > 2 or not all(number > 0 for number in numbers):
-            raise ADError(
-                f"{VARIABLE}={text!r} is not `statements` or `statements,seconds`: positive "
-                "numbers, or inf for no bound"
-            )
-        budget = cls(*numbers)
+        budget = cls(*positive_numbers(VARIABLE, "statements", "seconds"))
         budget.seconds = min(budget.seconds, _until.get() - time.monotonic())
         return budget
 
@@ -114,6 +104,24 @@ class Budget:
     def spent_on(self, site: Site) -> int:
         """Return how many statements the call at ``site`` has led to."""
         return self.spent_for.get(id(site), (site, 0))[1]
+
+
+def positive_numbers(variable: str, first: str, second: str) -> list[float]:
+    """Return the numbers that an environment variable holds: none, one or two.
+
+    Raises ADError if they are not what is called ``first`` and ``second``.
+    """
+    text = os.environ.get(variable, "")
+    try:
+        numbers = [float(part) for part in text.split(",")] if text.strip() else []
+    except ValueError:
+        numbers = [math.nan]
+    if len(numbers) > 2 or not all(number > 0 for number in numbers):
+        raise ADError(
+            f"{variable}={text!r} is not `{first}` or `{first},{second}`: positive numbers, or "
+            "inf for no bound"
+        )
+    return numbers
 
 
 @contextmanager

@@ -6,15 +6,15 @@ reads there holds on to nothing.
 
 from __future__ import annotations
 
-import functools
 
 from adcompiler.ir.dataflow import Flow
 from adcompiler.ir.nodes import Atom, Call, Do, Function, Let, Raise, Region, Var, operands
+from adcompiler.ir.remembered import remembered
 from adcompiler.ir.regions import ENDS, ITEM
 from adcompiler.ir.visit import walk
 
 
-@functools.lru_cache(maxsize=512)
+@remembered
 def live_variables(function: Function) -> frozenset[Var]:
     """Return the variables that what ``function`` does or returns depends on."""
     flow = Flow()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 from collections import Counter
 
 from adcompiler.ir.nodes import Atom, Block, Closure, Function, Let, Region, Statement, Var
+from adcompiler.ir.remembered import remembered
 from adcompiler.ir.visit import definitions, direct_uses
 
 
-@functools.lru_cache(maxsize=4096)
+@remembered
 def reused_variables(function: Function) -> frozenset[Var]:
     """Return the variables that one run of ``function`` may read more than once."""
     counts = reads_of(function.body)

@@ -21,7 +21,7 @@ from adcompiler.api.argnums import Asked, stated
 from adcompiler.api.derivative import Code, Derivative, P
 from adcompiler.api.emitted import EmittedDerivative, kept_derivative
 from adcompiler.api.seeds import seeds_at_once
-from adcompiler.cache.store import load_module
+from adcompiler.cache.modules import load_module
 from adcompiler.dispatch import Options
 from adcompiler.dispatch.arguments import described
 from adcompiler.dispatch.trees import size_of, unit_batches

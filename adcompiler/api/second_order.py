@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.api.grad import vjp
-from adcompiler.cache.store import load_module
+from adcompiler.cache.modules import load_module
 from adcompiler.errors import ADError
 from adcompiler.ops.domains import Call
 from adcompiler.ops.rules import Rule

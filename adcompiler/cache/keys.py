@@ -16,6 +16,7 @@ import operator
 import os
 import sys
 import types
+import weakref
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -76,18 +77,25 @@ def primary_key(function: types.FunctionType, request: Iterable[object]) -> str:
 # -- code ------------------------------------------------------------------------------------------
 
 
-_code_digests: dict[tuple[int, bool], tuple[types.CodeType, str]] = {}
+_code_digests: dict[tuple[int, bool], tuple[weakref.ref[types.CodeType], str]] = {}
+"""By the identity of a code object, as long as that lives."""
 
 
 def code_digest(code: types.CodeType, lines: bool = False) -> str:
     """Return a hash of what a code object does; with ``lines``, of where it stands too."""
-    known = _code_digests.get((id(code), lines))
-    if known is None:
-        if len(_code_digests) >= MAX_CODES:
-            _code_digests.clear()
-        known = code, digest_of_code(code, lines)  # kept, so that its id stays its own
-        _code_digests[id(code), lines] = known
+    key = (id(code), lines)
+    known = _code_digests.get(key)
+    if known is None or known[0]() is not code:
+        gone = functools.partial(_forget, _code_digests, key)
+        known = weakref.ref(code, gone), digest_of_code(code, lines)
+        _code_digests[key] = known
     return known[1]
+
+
+def _forget(table: dict[Any, tuple[Any, str]], key: Any, reference: Any) -> None:
+    """Take what is known of an object that is gone out of a table, unless it is of another one."""
+    if table.get(key, (None,))[0] is reference:
+        table.pop(key, None)
 
 
 def digest_of_code(code: types.CodeType, lines: bool) -> str:
@@ -156,27 +164,33 @@ def fingerprint(value: Any, lines: bool = True, depth: int = 0) -> str:
         return f"module {value.__name__}"
     if not stays_alike(value):
         return fingerprint_now(value, lines, depth)
-    key = (id(value), lines)
-    known = _fingerprints.get(key)
+    table = _of_functions if isinstance(value, types.FunctionType) else _of_others
+    if len(_of_others) >= MAX_CODES:
+        _of_others.clear()
+    rows = table.setdefault(value, {})
+    known = rows.get(lines)
     made_of = made_of_code(value)
-    if known is None or known[2] != REGISTRY.generation or not all(
-        map(operator.is_, known[1], made_of)
+    if known is None or known[1] != REGISTRY.generation or not all(
+        map(operator.is_, known[0], made_of)
     ):
-        if len(_fingerprints) >= MAX_CODES:
-            _fingerprints.clear()
         text = fingerprint_now(value, lines, depth)
-        known = value, made_of, REGISTRY.generation, text  # kept, so that its id stays its own
+        known = made_of, REGISTRY.generation, text
         if not is_unknown(text):
-            _fingerprints[key] = known
-    return known[3]
+            rows[lines] = known
+    return known[2]
 
 
-_fingerprints: dict[tuple[int, bool], tuple[Any, tuple[Any, ...], int, str]] = {}
-REGISTRY.loading.after.append(_fingerprints.clear)  # rules for any function may have come
+_Known = dict[bool, tuple[tuple[Any, ...], int, str]]
+_of_functions: weakref.WeakKeyDictionary[Any, _Known] = weakref.WeakKeyDictionary()
+_of_others: dict[Any, _Known] = {}
+"""What is known of values, with and without lines: of functions as long as they live."""
+REGISTRY.loading.after += (_of_functions.clear, _of_others.clear)  # rules for any may have come
 
 
 def made_of_code(value: Any) -> tuple[Any, ...]:
     """Return the objects that a function is made of, which may be replaced by others."""
+    if isinstance(value, types.FunctionType):
+        return value.__code__, value.__defaults__
     function = getattr(value, "__wrapped__", value)
     return function, getattr(function, "__code__", None), getattr(function, "__defaults__", None)
 

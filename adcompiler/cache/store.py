@@ -2,13 +2,15 @@
 
 The files are code that will run, in a directory that anything may have touched. An entry is
 returned only if it is a regular file of this user that nobody else may write, in a directory of
-which the same holds, and if its checksum is right. Everything else is as if it were not there.
+which the same holds, and if its checksum is right, which is keyed with the cache's secret.
+Everything else is as if it were not there.
 
 One file is written under a temporary name and renamed, so that readers see all of it or nothing,
 and many processes may write the same entry at once: they write the same bytes. It is not synced to
 disk, which takes as long as compiling a small function: what a crash of the machine leaves of it
 has not the right checksum, and is built again. Entries are spread over directories by the first two
-digits of their keys, so that a look-up lists a few names however many entries there are.
+digits of their keys, so that a look-up lists a few names however many entries there are. Whoever
+writes one removes from its directory what is old, or more than there is room for.
 """
 
 from __future__ import annotations
@@ -16,29 +18,33 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import linecache
 import os
 import re
-import stat
 import sys
 import threading
-import types
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-FORMAT = 1
+from adcompiler.cache.authentic import keyed, secret_for, secret_of
+from adcompiler.cache.eviction import Limits, kept_in, listed, prune, remove, used
+from adcompiler.cache.trust import (
+    COMPILED, is_temporary, make_directories, own_content, problem_of_part, write_whole,
+)
+
+FORMAT = 2
 DIRECTORY_VARIABLE = "ADCOMPILER_CACHE_DIR"
 HEADER_LINES = 2
 
-_HEADER = re.compile(rb"# adcompiler (\d+) sha256:([0-9a-f]{64})")
+_OURS = f"# adcompiler {FORMAT} ".encode()
+_FORMAT = re.compile(rb"# adcompiler \d+ ")
+_HEADER = re.compile(rb"# adcompiler \d+ blake2b:([0-9a-f]{64})")
 _MANIFEST = b"# manifest: "
 _NAME = re.compile(r"\w+_[0-9a-f]{16}_[0-9a-f]{8}\.py", re.ASCII)
 _KEY = re.compile(r"[0-9a-f]{16,}")
 _PART = re.compile(r"[0-9a-f]{2}")
-_TEMPORARY = (".adcompiler_", ".tmp")
 _STEM_LENGTH = 60
 
 # A lock that is taken once and never released: the one warning of the process.
@@ -108,9 +114,12 @@ class Store:
         if self.directory is None:
             return
         marker = f"_{_checked(key)[:16]}_"
-        for path in _entries(self.directory, _part(self.directory, key), marker):
-            entry = _read(path, key)
+        paths = _entries(self.directory, _part(self.directory, key), marker)
+        secret = secret_of(self.directory) if paths else None
+        for path in paths:
+            entry = None if secret is None else _read(path, key, secret)
             if entry is not None:
+                used(path)
                 yield entry
 
     def write(self, key: str, stem: str, text: str, manifest: dict[str, Any]) -> Path | None:
@@ -121,22 +130,28 @@ class Store:
         """
         if self.directory is None:
             return None
-        content = _content(_checked(key), text, manifest)
-        digest = hashlib.sha256(content).hexdigest()[:8]
-        part = _part(self.directory, key)
-        path = part / f"{_safe_stem(stem)}_{key[:16]}_{digest}.py"
+        part = _part(self.directory, _checked(key))
+        limits = Limits.from_environment()
         try:
-            if not part.exists():
-                self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-                part.mkdir(mode=0o700, exist_ok=True)
-            problem = _problem_of_directory(self.directory) or _problem_of_directory(part)
+            make_directories(part)
+            problem = problem_of_part(self.directory, part)
             if problem is None:
-                _write_whole(path, content)
+                (part / COMPILED).mkdir(mode=0o700, exist_ok=True)
+                body = _body(key, text, manifest)
+                digest = hashlib.sha256(body).hexdigest()[:8]
+                path = part / f"{_safe_stem(stem)}_{key[:16]}_{digest}.py"
+                write_whole(path, _header(body, secret_for(self.directory)) + body)
+                prune(part, limits, is_entry, path)
                 return path
         except OSError as error:
             problem = f"cannot be written ({error.strerror or error})"
         _warn_once(self.directory, problem)
         return None
+
+    def discard(self, entry: Entry) -> None:
+        """Remove an entry that turns out not to be of use."""
+        with contextlib.suppress(OSError):
+            entry.path.unlink()
 
     def info(self) -> StoreInfo:
         """Return the number of entries, their size in bytes, and the directory."""
@@ -149,23 +164,59 @@ class Store:
     def clear(self) -> int:
         """Remove every entry and what interrupted writes left; return how many entries went."""
         removed = 0
-        for path in self._paths():
-            with contextlib.suppress(OSError):
-                path.unlink()
-                removed += 1
+        for part in self._trusted_parts():
+            for one in kept_in(part, is_entry):
+                removed += remove(one) and is_entry(one.path.name)
         for path in self._paths(temporary=True):
             with contextlib.suppress(OSError):
                 path.unlink()
         return removed
 
+    def prune(self) -> int:
+        """Remove what is too old or too much, as each write does in one directory of the cache."""
+        limits = Limits.from_environment()
+        return sum(prune(part, limits, is_entry) for part in self._trusted_parts())
+
+    def verify(self) -> list[tuple[Path, str]]:
+        """Return the files that would not be used, and why; none is changed."""
+        if self.directory is None or not self.directory.exists():
+            return []
+        problem = problem_of_part(self.directory, self.directory)
+        if problem:
+            return [(self.directory, problem)]
+        secret = secret_of(self.directory)
+        found = []
+        for part in self._parts():
+            problem = None if part == self.directory else problem_of_part(self.directory, part)
+            names = [] if problem else sorted(listed(part))
+            found += [(part, problem)] if problem else []
+            found += [
+                (part / name, said) for name in names
+                if is_entry(name) and (said := _problem_of_entry(part / name, secret))
+            ]
+            found += [(part / name, "left by a writer") for name in names if is_temporary(name)]
+        return found
+
+    def _parts(self) -> list[Path]:
+        """Return the directory and those in it, in a stable order."""
+        if self.directory is None:
+            return []
+        names = sorted(filter(_PART.fullmatch, listed(self.directory)))
+        return [self.directory, *(self.directory / name for name in names)]
+
+    def _trusted_parts(self) -> Iterator[Path]:
+        """Yield those parts whose files nobody else could have put there."""
+        for part in self._parts():
+            with contextlib.suppress(OSError):
+                if self.directory and problem_of_part(self.directory, part) is None:
+                    yield part
+
     def _paths(self, *, temporary: bool = False) -> list[Path]:
         """Return all entries, or what interrupted writes left, in a stable order."""
         if self.directory is None:
             return []
-        names = _names(self.directory, self.directory)
-        parts = [self.directory / name for name in sorted(names) if _PART.fullmatch(name)]
         return [
-            path for part in (self.directory, *parts)
+            path for part in self._parts()
             for path in _entries(self.directory, part, temporary=temporary)
         ]
 
@@ -179,7 +230,7 @@ def _entries(
     directory: Path, part: Path, marker: str = "", *, temporary: bool = False
 ) -> list[Path]:
     """Return the entries of a part of the cache with ``marker`` in their names, sorted."""
-    wanted = _is_temporary if temporary else _NAME.fullmatch
+    wanted = is_temporary if temporary else is_entry
     found = sorted(name for name in _names(directory, part) if marker in name and wanted(name))
     return [part / name for name in found]
 
@@ -187,9 +238,7 @@ def _entries(
 def _names(directory: Path, part: Path) -> list[str]:
     """Return the names in a directory of the cache, none if it is not to be trusted."""
     try:
-        problem = _problem_of_directory(directory)
-        if problem is None and part != directory:
-            problem = _problem_of_directory(part)
+        problem = problem_of_part(directory, part)
         names = [] if problem else os.listdir(part)
     except (FileNotFoundError, NotADirectoryError):
         return []  # nothing has been written yet
@@ -200,54 +249,32 @@ def _names(directory: Path, part: Path) -> list[str]:
     return names
 
 
-def load_module(path: Path | None, text: str, module_name: str) -> types.ModuleType:
-    """Run the text as a new module and return it; tracebacks and debuggers show its lines.
-
-    ``path`` is the entry's file, below whose header the text stands; without one the text is
-    given to linecache under a pseudo file name. The module is not put into ``sys.modules``.
-
-    The text is compiled each time: 5 microseconds a line (CPython 3.11), too little to keep
-    bytecode as well, a second file per entry that would have to be checked like the first.
-    """
-    module = types.ModuleType(module_name)
-    if path is None:
-        digest = hashlib.sha256(text.encode()).hexdigest()[:8]
-        file = f"<adcompiler {module_name} {digest}>"
-        lines = text.splitlines(keepends=True)
-        linecache.cache[file] = (len(text), None, lines, file)  # no time: never out of date
-    else:
-        file = str(path)
-        text = "\n" * HEADER_LINES + text
-        module.__file__ = file
-    code = compile(text, file, "exec", dont_inherit=True)
-    exec(code, module.__dict__)
-    return module
-
-
 # ---------------------------------------------------------------------------------------------
 # One file
 # ---------------------------------------------------------------------------------------------
 
 
-def _content(key: str, text: str, manifest: dict[str, Any]) -> bytes:
+def _body(key: str, text: str, manifest: dict[str, Any]) -> bytes:
     # JSON escapes newlines and all that is not ASCII: the manifest is one line, whatever it holds.
     # The name has 64 bits of the key; all of it is here, so that no collision goes unseen.
     line = json.dumps({"key": key, "manifest": manifest}, sort_keys=True, ensure_ascii=True)
-    body = _MANIFEST + line.encode() + b"\n" + text.encode()
-    checksum = hashlib.sha256(body).hexdigest()
-    return f"# adcompiler {FORMAT} sha256:{checksum}\n".encode() + body
+    return _MANIFEST + line.encode() + b"\n" + text.encode()
 
 
-def _read(path: Path, key: str) -> Entry | None:
+def _header(body: bytes, secret: bytes) -> bytes:
+    return f"# adcompiler {FORMAT} blake2b:{keyed(secret, body)}\n".encode()
+
+
+def _read(path: Path, key: str, secret: bytes) -> Entry | None:
     """Return the entry in the file if it is sound and of this key; remove a damaged one."""
-    content = _own_content(path)
+    content = own_content(path)
     if content is None:
         return None
     header, _, body = content.partition(b"\n")
     found = _HEADER.fullmatch(header)
-    if found and int(found[1]) != FORMAT:
+    if _FORMAT.match(content) and not content.startswith(_OURS):
         return None  # another version of adcompiler reads it
-    intact = found is not None and hashlib.sha256(body).hexdigest() == found[2].decode()
+    intact = found is not None and keyed(secret, body) == found[1].decode()
     parsed = _parsed(path, body) if intact else None
     if parsed is None:
         # If another process has just replaced the file, a sound one goes: it is rebuilt.
@@ -256,6 +283,23 @@ def _read(path: Path, key: str) -> Entry | None:
         return None
     stored_key, entry = parsed
     return entry if stored_key == key else None
+
+
+def _problem_of_entry(path: Path, secret: bytes | None) -> str | None:
+    """Say why an entry would not be used, None if it would."""
+    content = own_content(path)
+    if content is None:
+        return "is a link, not a file, or can be written by other users"
+    header, _, body = content.partition(b"\n")
+    found = _HEADER.fullmatch(header)
+    if _FORMAT.match(content) and not content.startswith(_OURS):
+        return "is of another version of adcompiler"
+    if found is None or secret is None or keyed(secret, body) != found[1].decode():
+        return "has not the checksum of what this cache's owner wrote"
+    parsed = _parsed(path, body)
+    if parsed is None or f"_{parsed[0][:16]}_" not in path.name:
+        return "has not the form of an entry of its name"
+    return None
 
 
 def _parsed(path: Path, body: bytes) -> tuple[str, Entry] | None:
@@ -273,60 +317,9 @@ def _parsed(path: Path, body: bytes) -> tuple[str, Entry] | None:
         return None
 
 
-def _own_content(path: Path) -> bytes | None:
-    """Return what a regular file holds that this user alone may write; None for all others."""
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-    flags |= getattr(os, "O_NONBLOCK", 0)  # opening a pipe would wait for its writer
-    try:
-        if path.is_symlink():  # where there is no O_NOFOLLOW
-            return None
-        with open(os.open(path, flags), "rb") as file:
-            # The open file is asked, not the path, which may become another file meanwhile.
-            status = os.fstat(file.fileno())
-            is_sound = stat.S_ISREG(status.st_mode) and _exposure(status) is None
-            return file.read() if is_sound else None
-    except OSError:
-        return None
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    """Write the file under a temporary name, readable by its owner only, and rename it."""
-    import tempfile  # which reads archives
-
-    prefix, suffix = _TEMPORARY
-    descriptor, temporary = tempfile.mkstemp(prefix=prefix, suffix=suffix, dir=path.parent)
-    try:
-        with open(descriptor, "wb") as file:
-            file.write(content)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
-
-
 # ---------------------------------------------------------------------------------------------
 # Trust
 # ---------------------------------------------------------------------------------------------
-
-
-def _problem_of_directory(directory: Path) -> str | None:
-    """Say why the directory is not to be trusted. Its parents may be links, it may not."""
-    status = directory.lstat()
-    if not stat.S_ISDIR(status.st_mode):
-        return "is a link or a file, not a directory"
-    return _exposure(status)
-
-
-def _exposure(status: os.stat_result) -> str | None:
-    """Say who else could have written it. Only POSIX has owners and modes to ask."""
-    if os.name != "posix":
-        return None
-    if status.st_uid != os.getuid():
-        return "belongs to another user"
-    if status.st_mode & 0o022:
-        return "can be written by other users"
-    return None
 
 
 def _warn_once(directory: Path, problem: str | None) -> None:
@@ -350,11 +343,12 @@ def _checked(key: str) -> str:
     return key
 
 
+def is_entry(name: str) -> bool:
+    """Say whether a file's name is one of an entry."""
+    return _NAME.fullmatch(name) is not None
+
+
 def _safe_stem(stem: str) -> str:
     """Return the stem as part of a file name: `<lambda>` gives `lambda`."""
     return re.sub(r"\W+", "_", stem, flags=re.ASCII).strip("_")[:_STEM_LENGTH] or "module"
 
-
-def _is_temporary(name: str) -> bool:
-    prefix, suffix = _TEMPORARY
-    return name.startswith(prefix) and name.endswith(suffix)

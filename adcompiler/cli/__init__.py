@@ -95,6 +95,10 @@ def add_dump(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         help="write native loops of one function: a module that needs numba and NumPy only, or a "
         "C file and, beside that of -o, a module that calls it by ctypes",
     )
+    parser.add_argument(
+        "--static", action="store_true",
+        help="read the file and do not run it: functions of what its text alone settles",
+    )
     parser.add_argument("-o", "--output", metavar="FILE", help="write there, not to stdout")
     parser.set_defaults(run=run_dump)
 
@@ -102,11 +106,13 @@ def add_dump(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 def run_dump(options: argparse.Namespace) -> int:
     """Run ``adcompiler dump``."""
     if options.mode in SPARSE:
+        if options.static:
+            raise UsageError(f"--mode {options.mode} runs the function: not with --static")
         text = dump_sparse(options)
     else:
         text = dump(options.target, DumpOptions(
             options.mode, options.argnums, options.has_aux, options.args, options.stage,
-            options.native, options.output,
+            options.native, options.output, options.static,
         ))
     if options.output:
         try:
@@ -135,8 +141,12 @@ def run_rules(options: argparse.Namespace) -> int:
 
 def add_cache(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command ``cache``."""
-    parser = commands.add_parser("cache", help="inspect or clear the emitted modules on disk")
-    parser.add_argument("action", choices=("info", "clear", "path"))
+    parser = commands.add_parser("cache", help="inspect, verify or clear the modules on disk")
+    parser.add_argument(
+        "action", choices=("info", "clear", "path", "verify", "prune"),
+        help="info: where, how many, how large; path: where; verify: name what would not be used, "
+        "and why; prune: remove what is too old or too much; clear: remove all",
+    )
     parser.set_defaults(run=run_cache)
 
 
@@ -148,6 +158,14 @@ def run_cache(options: argparse.Namespace) -> int:
         print(path)
     elif options.action == "clear":
         print(f"removed {store.clear()} entries")
+    elif options.action == "prune":
+        print(f"removed {store.prune()} entries")
+    elif options.action == "verify":
+        problems = store.verify()
+        for where, said in problems:
+            print(f"{where} {said}")
+        print(f"{store.info().count} entries, {len(problems)} problems")
+        return min(len(problems), 1)
     else:
         info = store.info()
         print(f"path     {path}\nentries  {info.count}\nbytes    {info.bytes}")

@@ -13,7 +13,7 @@ import numpy as np
 
 from adcompiler.api.grad import vjp
 from adcompiler.api.second_order import differentiated
-from adcompiler.cache.store import load_module
+from adcompiler.cache.modules import load_module
 from adcompiler.cli.output import show_table
 from adcompiler.cli.rules import function_named
 from adcompiler.cli.target import UsageError, add_loads

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from inspect import Parameter
@@ -15,7 +15,8 @@ from adcompiler.api.derivative import Derivative
 from adcompiler.backends.native.alone import standing_alone
 from adcompiler.backends.native.c.module import c_alone
 from adcompiler.backends.python.printer.merge import merge
-from adcompiler.cli.target import UsageError, load_target, without_name
+from adcompiler.cli.static import reading
+from adcompiler.cli.target import UsageError, load_target, named_in, without_name
 from adcompiler.compile.modes import MODES, named
 from adcompiler.compile.pipeline import Emitted, Request, stages
 from adcompiler.dispatch import Options, Specialisations
@@ -39,11 +40,19 @@ class DumpOptions:
     stage: str = "source"
     native: str = ""
     output: str | None = None
+    static: bool = False
 
 
 def dump(target: str, options: DumpOptions) -> str:
     """Return the module (or the IR after a stage) for what ``target`` names."""
-    module, functions = load_target(target)
+    if not options.static:
+        return dumped(*load_target(target), options)
+    with reading(*named_in(target)) as (module, functions):
+        return dumped(module, functions, options)
+
+
+def dumped(module: str, functions: Mapping[str, Any], options: DumpOptions) -> str:
+    """As ``dump``, of functions of a module."""
     requests = {name: requests_for(function, options) for name, function in functions.items()}
     check_given_types(options, [possible[0] for possible in requests.values()])
     if options.stage != "source":

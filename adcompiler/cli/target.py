@@ -34,8 +34,7 @@ def load_target(text: str) -> tuple[str, dict[str, Any]]:
 
     They are the function named, or every derivative that the module defines at its top level.
     """
-    match = _FUNCTION.fullmatch(text)
-    where, name = (match["module"], match["function"]) if match else (text, None)
+    where, name = named_in(text)
     module = load_module(where)
     if name is not None:
         return module.__name__, {name: function_in(module, name)}
@@ -50,6 +49,12 @@ def load_target(text: str) -> tuple[str, dict[str, Any]]:
             f"name the function to differentiate: {where}:FUNCTION"
         )
     return module.__name__, found
+
+
+def named_in(text: str) -> tuple[str, str | None]:
+    """Return the module or file, and the function, that ``MODULE_OR_FILE[:FUNCTION]`` names."""
+    match = _FUNCTION.fullmatch(text)
+    return (match["module"], match["function"]) if match else (text, None)
 
 
 def is_from_elsewhere(module: types.ModuleType, derivative: Derivative[..., Any]) -> bool:

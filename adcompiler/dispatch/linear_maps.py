@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from adcompiler.cache.store import load_module
+from adcompiler.cache.modules import load_module
 from adcompiler.dispatch.arguments import part_at
 from adcompiler.dispatch.cotangents import (
     Outline, conform, conform_each, outline, zero,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from adcompiler.budget import is_deep, together
 from adcompiler.cache.seals import as_loaded, in_library, is_named, is_sealed, names_outside, seal
 from adcompiler.cache.keys import (
+    digest,
     fingerprint,
     is_unknown,
     names_hold,
@@ -26,7 +27,8 @@ from adcompiler.cache.keys import (
     storable,
     type_text,
 )
-from adcompiler.cache.store import Entry, Store, default_directory, load_module
+from adcompiler.cache.modules import load_module
+from adcompiler.cache.store import Entry, Store, default_directory
 from adcompiler.dispatch.arguments import real_at, refuse_foreign
 from adcompiler.dispatch.calling import (
     allowing_aliases, allowing_other_types, allowing_stretched, with_effects,
@@ -52,7 +54,9 @@ from adcompiler.typed.values import foreign_array, type_of, with_options
 if TYPE_CHECKING:
     from adcompiler.compile.pipeline import Request
 
-MAX_KEYS = 256
+MAX_KEYS = 2048
+HALF_FULL = MAX_KEYS // 2
+"""From how many on it matters which of them was used last."""
 MAX_VARIANTS = 4
 MAX_ATTEMPTS = 3
 OPTIONS = ((str,), t.OPTIONS)
@@ -85,8 +89,9 @@ class Specialisations:
 
     ``table`` holds, by argument types, the forms for different surroundings (what the function's
     free names mean), newest first. Both are bounded: callers that pass a new function at every call
-    must not fill the memory. ``options_known`` tells of argument types which options among them
-    the code is compiled for the values of, as it is refused where only their types are known.
+    must not fill the memory. What was used last stands last, and goes last. ``options_known`` tells
+    of argument types which options among them the code is compiled for the values of, as it is
+    refused where only their types are known.
     """
 
     def __init__(self, function: Callable[..., Any], options: Options) -> None:
@@ -138,9 +143,9 @@ class Specialisations:
             with together():
                 found = self.compiled_for(known, types_, values)
             key = (found.types, key[1])
-            while len(self.table) >= MAX_KEYS and key not in self.table:
-                del self.table[next(iter(self.table))]
-            self.table[key] = [found, *self.table.get(key, ())][:MAX_VARIANTS]
+            self.table[key] = [found, *self.table.pop(key, ())][:MAX_VARIANTS]
+            while len(self.table) > MAX_KEYS:
+                self.table.pop(next(iter(self.table)), None)
             self.latest = found
             return found, True
 
@@ -226,9 +231,12 @@ class Specialisations:
 
     def valid(self, key: Any) -> Compiled | None:
         """Return the compiled form under ``key`` that what it relies on still allows."""
-        for compiled in self.table.get(key, ()):
+        forms = self.table.get(key, [])
+        for compiled in forms:
             if compiled.guard.holds():
                 self.latest = compiled
+                if len(self.table) > HALF_FULL:
+                    self.table[key] = self.table.pop(key, forms)
                 return compiled
         return None
 
@@ -279,7 +287,11 @@ class Specialisations:
         key = primary_key(self.target.function, request)
         kept = store.candidates(key) if observed is None else ()
         for entry in sorted(kept, key=is_sealed, reverse=True):
-            loaded = self.load(entry, types_, equal_shapes, same)
+            try:
+                loaded = self.load(entry, key, types_, equal_shapes, same)
+            except Exception:  # it is not what was written: as good as none
+                store.discard(entry)
+                continue
             if loaded is not None:
                 return loaded
         for _ in range(MAX_ATTEMPTS):
@@ -325,6 +337,7 @@ class Specialisations:
         manifest = self.manifest(emitted, self.arguments(types_))
         path = None
         if manifest is not None and before == REGISTRY.generation:
+            manifest["of"] = digest(key, emitted.text)
             path = store.write(key, emitted.entry, emitted.text, manifest)
         return self.loaded(
             path, emitted.text, emitted.entry, values, types_, unit.relied.facts, emitted.report,
@@ -356,14 +369,19 @@ class Specialisations:
         }
 
     def load(
-        self, entry: Entry, types_: tuple[t.Type, ...], equal_shapes: bool, same: Same
+        self, entry: Entry, key: str, types_: tuple[t.Type, ...], equal_shapes: bool, same: Same
     ) -> Compiled | None:
-        """Return a kept entry as compiled code, None if what it relies on has changed."""
+        """Return a kept entry as compiled code, None if what it relies on has changed.
+
+        Raises whatever loading raises of what is no entry of this key.
+        """
         manifest, arguments = entry.manifest, self.arguments(types_)
 
         def found(path: Any) -> Any:
             return resolve(self.target.function, map(tuple, path), arguments)
 
+        if manifest["of"] != digest(key, entry.text):
+            raise ValueError(f"{entry.path} was not written for this key")
         if manifest["report"].get("observed") and strict_types(self.options):
             return None
         sealed = is_sealed(entry)

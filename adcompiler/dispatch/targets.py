@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.cache.store import load_module
+from adcompiler.cache.modules import load_module
 from adcompiler.dispatch.trees import leaves
 from adcompiler.errors import ADError
 from adcompiler.frontend.places import stand_for

@@ -18,7 +18,7 @@ import numpy as np
 
 from adcompiler.api.forward import jvp
 from adcompiler.api.grad import vjp
-from adcompiler.cache.store import load_module
+from adcompiler.cache.modules import load_module
 from adcompiler.dispatch.arguments import described
 from adcompiler.dispatch.targets import defined_at
 from adcompiler.frontend.places import stand_for

@@ -196,7 +196,7 @@ class Param:
     has_default: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Function:
     """A function: its body's block yields the value returned.
 

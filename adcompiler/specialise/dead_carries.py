@@ -7,14 +7,14 @@ write to what they share storage with would have to be followed.
 
 from __future__ import annotations
 
-import functools
 from dataclasses import replace
 
 from adcompiler.analyses.liveness import live_variables
 from adcompiler.ir.nodes import UNDEF, Block, Function, Region, Statement
+from adcompiler.ir.remembered import remembered
 
 
-@functools.lru_cache(maxsize=512)
+@remembered
 def without_dead_carries(function: Function) -> Function:
     """Return ``function`` with nothing in the place of carried values that are never read."""
     live = live_variables(function)

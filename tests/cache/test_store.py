@@ -22,7 +22,9 @@ from typing import Any
 import pytest
 
 from adcompiler.cache import store as store_module
-from adcompiler.cache.store import CacheWarning, Store, StoreInfo, default_directory, load_module
+from adcompiler.cache.authentic import SECRET, keyed, secret_for
+from adcompiler.cache.modules import load_module
+from adcompiler.cache.store import CacheWarning, Store, StoreInfo, default_directory
 from adcompiler.frontend.source import read_source
 
 KEY = hashlib.sha256(b"key").hexdigest()
@@ -51,9 +53,10 @@ def written(store: Store) -> Path:
 
 
 def files_in(store: Store) -> list[Path]:
-    """Return every file below the directory of a store."""
+    """Return every file below the directory of a store, but for its secret."""
     assert store.directory is not None
-    return [path for path in store.directory.rglob("*") if not path.is_dir()]
+    paths = store.directory.rglob("*")
+    return [path for path in paths if not path.is_dir() and path.name != SECRET]
 
 
 def texts(store: Store, key: str = KEY) -> list[str]:
@@ -74,13 +77,15 @@ def test_layout_of_the_file(store: Store) -> None:
     path = written(store)
     assert re.fullmatch(rf"loss_grad_{KEY[:16]}_[0-9a-f]{{8}}\.py", path.name)
     first, rest = path.read_bytes().split(b"\n", 1)
-    assert first.decode() == f"# adcompiler 1 sha256:{hashlib.sha256(rest).hexdigest()}"
+    assert store.directory is not None
+    checksum = hashlib.blake2b(rest, key=secret_for(store.directory), digest_size=32).hexdigest()
+    assert first.decode() == f"# adcompiler 2 blake2b:{checksum}"
     second, text = rest.decode().split("\n", 1)
     held = json.loads(second.removeprefix("# manifest: "))
     assert held == {"key": KEY, "manifest": MANIFEST}
     assert text == TEXT
     compile(path.read_text(encoding="utf-8"), str(path), "exec")
-    assert os.listdir(path.parent) == [path.name]
+    assert sorted(os.listdir(path.parent)) == ["__pycache__", path.name]
 
 
 @pytest.mark.parametrize("text", ["", "x = 'é\u2028'\n", "x = '''\r\n'''", "# no newline"])
@@ -146,33 +151,34 @@ def test_key_that_is_no_digest(store: Store, key: str) -> None:
 # --- damage -----------------------------------------------------------------------------------
 
 
-def sealed(body: bytes, version: int = 1) -> bytes:
+def sealed(body: bytes, store: Store, version: int = 2) -> bytes:
     """Return a file whose checksum is right, whatever its body."""
-    checksum = hashlib.sha256(body).hexdigest()
-    return f"# adcompiler {version} sha256:{checksum}\n".encode() + body
+    assert store.directory is not None
+    checksum = keyed(secret_for(store.directory), body)
+    return f"# adcompiler {version} blake2b:{checksum}\n".encode() + body
 
 
 DAMAGES = {
-    "empty": lambda content: b"",
-    "first line cut": lambda content: content[:20],
-    "cut": lambda content: content[:-1],
-    "cut in half": lambda content: content[: len(content) // 2],
-    "longer": lambda content: content + b"import os\n",
-    "bit": lambda content: content[:-10] + bytes([content[-10] ^ 1]) + content[-9:],
-    "manifest edited": lambda content: content.replace(b"3.11", b"3.12"),
-    "checksum edited": lambda content: content.replace(b"sha256:", b"sha256:0", 1),
-    "zeros": lambda content: bytes(len(content)),
-    "no header": lambda content: content.split(b"\n", 1)[1],
-    "other newlines": lambda content: content.replace(b"\n", b"\r\n"),
-    "no manifest": lambda content: sealed(TEXT.encode()),
-    "only a manifest": lambda content: sealed(b"# manifest: {}"),
-    "bad JSON": lambda content: sealed(b"# manifest: {'a': 1}\n" + TEXT.encode()),
-    "JSON of no manifest": lambda content: sealed(b"# manifest: [1]\n" + TEXT.encode()),
-    "manifest of no key": lambda content: sealed(b'# manifest: {"manifest": {}}\n'),
-    "manifest that is a list": lambda content: sealed(
-        b'# manifest: {"key": "' + KEY.encode() + b'", "manifest": []}\n'
+    "empty": lambda content, _: b"",
+    "first line cut": lambda content, _: content[:20],
+    "cut": lambda content, _: content[:-1],
+    "cut in half": lambda content, _: content[: len(content) // 2],
+    "longer": lambda content, _: content + b"import os\n",
+    "bit": lambda content, _: content[:-10] + bytes([content[-10] ^ 1]) + content[-9:],
+    "manifest edited": lambda content, _: content.replace(b"3.11", b"3.12"),
+    "checksum edited": lambda content, _: content.replace(b"blake2b:", b"blake2b:0", 1),
+    "zeros": lambda content, _: bytes(len(content)),
+    "no header": lambda content, _: content.split(b"\n", 1)[1],
+    "other newlines": lambda content, _: content.replace(b"\n", b"\r\n"),
+    "no manifest": lambda content, store: sealed(TEXT.encode(), store),
+    "only a manifest": lambda content, store: sealed(b"# manifest: {}", store),
+    "bad JSON": lambda content, store: sealed(b"# manifest: {'a': 1}\n" + TEXT.encode(), store),
+    "JSON of no manifest": lambda content, store: sealed(b"# manifest: [1]\n# text", store),
+    "manifest of no key": lambda content, store: sealed(b'# manifest: {"manifest": {}}\n', store),
+    "manifest that is a list": lambda content, store: sealed(
+        b'# manifest: {"key": "' + KEY.encode() + b'", "manifest": []}\n', store
     ),
-    "not UTF-8": lambda content: sealed(content.split(b"\n", 1)[1] + b"\xff"),
+    "not UTF-8": lambda content, store: sealed(content.split(b"\n", 1)[1] + b"\xff", store),
 }
 
 
@@ -180,8 +186,8 @@ DAMAGES = {
 def test_damaged_entry_is_removed_and_rebuilt(store: Store, damage: Any) -> None:
     path = written(store)
     sound = path.read_bytes()
-    assert damage(sound) != sound
-    path.write_bytes(damage(sound))
+    assert damage(sound, store) != sound
+    path.write_bytes(damage(sound, store))
     assert texts(store) == []
     assert not path.exists()
     assert written(store) == path
@@ -196,7 +202,7 @@ def test_damage_hides_no_sound_variant(store: Store) -> None:
 
 def test_entry_of_another_format_is_left_alone(store: Store) -> None:
     path = written(store)
-    path.write_bytes(sealed(b"of the future", version=2))
+    path.write_bytes(sealed(b"of the future", store, version=3))
     assert texts(store) == []
     assert path.exists()
 
@@ -486,10 +492,7 @@ def test_the_store_does_not_import_the_parser() -> None:
         "print(sorted({'gast', 'astunparse'} & set(sys.modules)))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script],
-        capture_output=True,
-        text=True,
-        check=False,
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False,
         env={"PYTHONPATH": str(root)},
     )
     assert (done.stdout, done.stderr) == ("[]\n", "")

@@ -16,7 +16,7 @@ import pytest
 from adcompiler import ADError, vjp
 from adcompiler.api.emitted import EmittedDerivative
 from adcompiler.api.hessians import directional
-from adcompiler.cache.store import load_module
+from adcompiler.cache.modules import load_module
 from adcompiler.dispatch import Options
 from tests.corpus.program import flat
 from tests.corpus.test_corpus import PROGRAMS

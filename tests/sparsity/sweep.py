@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from adcompiler.cache.store import load_module
+from adcompiler.cache.modules import load_module
 from adcompiler.dispatch.trees import leaves
 from adcompiler.ops.domains import Call
 from adcompiler.ops.rules import Rule

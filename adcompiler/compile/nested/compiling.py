@@ -12,7 +12,7 @@ from typing import Any
 from adcompiler.analyses.liveness import live_variables
 from adcompiler.analyses.once import reused_variables
 from adcompiler.backends.python.module import emit_with_origins
-from adcompiler.cache.store import load_module
+from adcompiler.cache.modules import load_module
 from adcompiler.compile.modes import MODES, Form
 from adcompiler.compile.nested.called import Called
 from adcompiler.errors import Finding

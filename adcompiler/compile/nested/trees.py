@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
-from adcompiler.cache.store import load_module
+from adcompiler.cache.modules import load_module
 from adcompiler.frontend.places import stand_for
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Origin
