@@ -2,11 +2,47 @@
 
 from __future__ import annotations
 
+import difflib
+import os
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 LIMITATIONS = "docs/limitations.md"
+
+
+def suggestion(word: str, words: Iterable[str]) -> str:
+    """Return the end of a message about a word that is none of ``words``: the one that was meant.
+
+    It is empty where none is alike.
+    """
+    alike = difflib.get_close_matches(word, list(words), 1)
+    return f"; did you mean {alike[0]!r}?" if alike else ""
+
+
+def not_one_of(what: str, word: object, words: Iterable[str]) -> str:
+    """Return a message about a word that is none of ``words``."""
+    known = list(words)
+    meant = suggestion(word, known) if isinstance(word, str) else ""
+    return f"{what} {word!r} is not one of {', '.join(known)}{meant}"
+
+
+def cell_of(file: str) -> str:
+    """Return what IPython calls the cell that was compiled as a file; empty for other files."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    name = None if shell is None else shell.compile.format_code_name(file)
+    return "" if name is None else " ".join(name)
+
+
+def place_text(file: str, line: int, column: int | None = None, short: bool = False) -> str:
+    """Return a place as messages write it; ``column`` is 0-based, ``short`` without directories."""
+    cell = cell_of(file)
+    if cell:
+        return f"{cell}, line {line}" + ("" if column is None else f", column {column + 1}")
+    name = os.path.basename(file) if short else file
+    return f"{name}:{line}" + ("" if column is None else f":{column + 1}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +69,17 @@ class Finding:
         """Where the finding stands in its file: sorts findings as they are read."""
         return self.line, self.column
 
+    @property
+    def where(self) -> str:
+        """The place, without directories and column."""
+        return place_text(self.file, self.line, short=True)
+
     def render(self) -> str:
         """Return the finding as compiler-style text: location, line, caret, reason, rewrite."""
         stripped = self.text.lstrip()
         caret = max(self.column - (len(self.text) - len(stripped)), 0)
         width = max(1, min(self.width, len(stripped) - caret))
-        rows = [f"{self.file}:{self.line}:{self.column + 1}: {self.problem}"]
+        rows = [f"{place_text(self.file, self.line, self.column)}: {self.problem}"]
         if stripped:
             rows += [f"    {stripped}", "    " + " " * caret + "^" * width]
         rows += [f"  called from {caller}" for caller in self.callers]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from adcompiler.errors import not_one_of
+
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -174,7 +176,7 @@ def check_grads(
     modes, and where no argument holds a float.
     """
     if unknown := [mode for mode in modes if mode not in MODES]:
-        raise ValueError(f"mode {unknown[0]!r} is not one of {', '.join(MODES)}")
+        raise ValueError(not_one_of("mode", unknown[0], MODES))
     if order < 1:
         raise ValueError(f"the order of a derivative to check is 1, 2, ...; got {order!r}")
     call, operands = call_of(function, tuple(args), is_inexact, is_inexact)

@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.api.grad import vjp
 
 
+@with_users_frames
 def complex_jacobian(function: Callable[..., Any], z: Any, *args: Any) -> Any:
     """Return the derivatives ``[[u_x, u_y], [v_x, v_y]]`` of ``u + iv = function(x + iy, *args)``.
 
@@ -36,6 +38,7 @@ def complex_jacobian(function: Callable[..., Any], z: Any, *args: Any) -> Any:
     return np.array([[row.real, row.imag] for row in rows])
 
 
+@with_users_frames
 def holomorphic_derivative(function: Callable[..., Any], z: Any, *args: Any) -> Any:
     """Return ``f'(z)`` of a holomorphic function of a number, or elementwise of an array.
 

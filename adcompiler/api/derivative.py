@@ -12,6 +12,7 @@ from typing import (
     TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, overload,
 )
 
+from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.cache.keys import unspelled
 from adcompiler.dispatch import Compiled
 from adcompiler.dispatch.explain import Explanation, explain
@@ -76,6 +77,12 @@ class Derivative(Generic[P, R_co]):
     options: Specification
     __name__: str
     __signature__: inspect.Signature
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for name in ("__call__", "code", "latest"):
+            if name in vars(cls):
+                setattr(cls, name, with_users_frames(vars(cls)[name]))
 
     def __init__(self, function: Callable[..., Any], options: Specification) -> None:
         functools.update_wrapper(self, function, updated=())

@@ -153,13 +153,14 @@ class EmittedDerivative(Derivative[P, R_co]):
 def kept_derivative(
     function: Callable[..., Any], mode: str, argnums: Argnums, strict_primal: bool = False,
     batched: bool = False, backend: str = "python", strict_types: bool = False,
+    debug: bool = False,
 ) -> EmittedDerivative[..., Any]:
     """Return the derivative that calls of ``vjp``, ``jvp`` and the like share.
 
     The function itself keeps it, so that both die together. Of callables of other kinds (bound
     methods, functions written in C) the latest are kept here.
     """
-    key = (mode, argnums, False, strict_primal, batched, False, backend, False, strict_types)
+    key = (mode, argnums, False, strict_primal, batched, False, backend, False, strict_types, debug)
     if not isinstance(function, types.FunctionType):
         try:
             return _kept_here(function, *key)

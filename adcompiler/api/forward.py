@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from adcompiler.api.keywords import suggesting
+
 import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.api.composed import ComposedDerivative
 from adcompiler.api.derivative import Derivative, P
 from adcompiler.api.emitted import Argnums, EmittedDerivative, kept_derivative
@@ -19,6 +22,7 @@ from adcompiler.runtime import own
 from adcompiler.typed.derivatives import MAKERS, Wanted
 
 
+@with_users_frames
 def jvp(
     function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *,
     argnums: Argnums | None = None, backend: str = "python", **kwargs: Any,
@@ -42,6 +46,7 @@ def jvp(
     return value, along
 
 
+@with_users_frames
 def linearize(
     function: Callable[..., Any], *primals: Any, argnums: Argnums | None = None, **kwargs: Any
 ) -> tuple[Any, Pushforward]:
@@ -99,6 +104,7 @@ class OfNumber(AlongOnes[P]):
         return super().ones(value)
 
 
+@suggesting
 def derivative(
     function: Callable[P, Any], argnum: int | str = 0, *, backend: str = "python"
 ) -> Derivative[P, Any]:
@@ -112,6 +118,7 @@ def derivative(
     return OfNumber(function, argnum, derivative, backend)
 
 
+@suggesting
 def elementwise_grad(function: Callable[P, Any], argnum: int | str = 0) -> Derivative[P, Any]:
     """Return the derivative of a function that works element by element, in its shape.
 

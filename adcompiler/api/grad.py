@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from adcompiler.api.keywords import suggesting
+
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
+from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.api.argnums import Asked, stated
 from adcompiler.api.derivative import Derivative, P
 from adcompiler.api.emitted import Argnums, EmittedDerivative, kept_derivative
@@ -21,18 +24,19 @@ R = TypeVar("R")
 def grad(
     function: None = None, *, argnums: Asked = 0, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
-    strict_types: bool = False,
+    strict_types: bool = False, debug: bool = False,
 ) -> Callable[[Callable[P, Any]], Derivative[P, Any]]: ...
 @overload
 def grad(
     function: Callable[P, Any], argnums: Asked = 0, *, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
-    strict_types: bool = False,
+    strict_types: bool = False, debug: bool = False,
 ) -> Derivative[P, Any]: ...
+@suggesting
 def grad(
     function: Callable[..., Any] | None = None, argnums: Asked = 0, *, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
-    strict_types: bool = False,
+    strict_types: bool = False, debug: bool = False,
 ) -> Any:
     """Return a function that computes the gradient of ``function``.
 
@@ -52,31 +56,35 @@ def grad(
     of which the iterations are proved independent: ``explain`` tells which, and why others do not.
     With ``strict_types`` a function is refused in which a type that is needed cannot be told; else
     such types are those of a run of the function on copies of the arguments, and are checked.
+    With ``debug`` the code checks shape, dtype and finiteness of every cotangent, and raises
+    FloatingPointError or ValueError with the user's line and expression at the first that is wrong;
+    it gives a ``NotFiniteWarning`` at each value that is not finite, computed from such as are.
 
     Can be used as a decorator, with or without arguments. Raises UnsupportedError or
     MissingRuleError at the first call, before anything runs, for code that cannot be
     differentiated, and TypeError for results that are not real scalars.
     """
     return _derivative(
-        "grad", function, argnums, has_aux, strict_primal, backend, parallel, strict_types)
+        "grad", function, argnums, has_aux, strict_primal, backend, parallel, strict_types, debug)
 
 
 @overload
 def value_and_grad(
     function: None = None, *, argnums: Asked = 0, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
-    strict_types: bool = False,
+    strict_types: bool = False, debug: bool = False,
 ) -> Callable[[Callable[P, R]], Derivative[P, tuple[R, Any]]]: ...
 @overload
 def value_and_grad(
     function: Callable[P, R], argnums: Asked = 0, *, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
-    strict_types: bool = False,
+    strict_types: bool = False, debug: bool = False,
 ) -> Derivative[P, tuple[R, Any]]: ...
+@suggesting
 def value_and_grad(
     function: Callable[..., Any] | None = None, argnums: Asked = 0, *, has_aux: bool = False,
     strict_primal: bool = False, backend: str = "python", parallel: bool = False,
-    strict_types: bool = False,
+    strict_types: bool = False, debug: bool = False,
 ) -> Any:
     """Return a function that computes the value of ``function`` and its gradient, as a pair.
 
@@ -84,25 +92,27 @@ def value_and_grad(
     """
     return _derivative(
         "value_and_grad", function, argnums, has_aux, strict_primal, backend, parallel,
-        strict_types)
+        strict_types, debug)
 
 
 def _derivative(
     mode: str, function: Callable[..., Any] | None, argnums: Asked, has_aux: bool,
-    strict_primal: bool, backend: str, parallel: bool, strict_types: bool,
+    strict_primal: bool, backend: str, parallel: bool, strict_types: bool, debug: bool,
 ) -> Any:
     if function is None:
         return lambda f: _derivative(
-            mode, f, argnums, has_aux, strict_primal, backend, parallel, strict_types)
+            mode, f, argnums, has_aux, strict_primal, backend, parallel, strict_types, debug)
     return EmittedDerivative(function, Options(
         mode, stated(function, argnums), has_aux, strict_primal, backend=backend, parallel=parallel,
-        strict_types=strict_types,
+        strict_types=strict_types, debug=debug,
     ))
 
 
+@with_users_frames
 def vjp(
     function: Callable[..., R], *args: Any, argnums: Argnums | None = None,
-    strict_primal: bool = False, backend: str = "python", strict_types: bool = False, **kwargs: Any,
+    strict_primal: bool = False, backend: str = "python", strict_types: bool = False,
+    debug: bool = False, **kwargs: Any,
 ) -> tuple[R, Pullback]:
     """Return ``function(*args, **kwargs)`` and its pullback there.
 
@@ -112,8 +122,8 @@ def vjp(
     cotangent for a single position or name. By default it has None for an argument that holds no
     float (integers, unless none does), and for one of a function with a rule that gives none there
     (a shape, an axis, a text). It may be called any number of
-    times, from any thread. ``strict_primal`` and ``strict_types`` are those of ``grad``, and so is
-    ``backend``: native loops compute the value again in each pullback.
+    times, from any thread. ``strict_primal``, ``strict_types`` and ``debug`` are those of ``grad``,
+    and so is ``backend``: native loops compute the value again in each pullback.
     """
     default = None
     if argnums is None:
@@ -121,13 +131,15 @@ def vjp(
     elif isinstance(argnums, list):
         argnums = tuple(argnums)
     pair = kept_derivative(
-        function, "vjp", argnums, strict_primal, backend=backend, strict_types=strict_types)
+        function, "vjp", argnums, strict_primal, backend=backend, strict_types=strict_types,
+        debug=debug)
     value, pullback = pair(*args, **kwargs)
     if default is not None and len(default) < len(args):
         return value, PullbackOfSome(pullback, default, len(args))
     return value, pullback
 
 
+@with_users_frames
 def source(
     function: Callable[..., Any], *args: Any, mode: str = "grad", argnums: Asked = 0,
     batched: bool = False, **kwargs: Any,

@@ -6,6 +6,8 @@ has emitted for the inner one.
 
 from __future__ import annotations
 
+from adcompiler.api.keywords import suggesting
+
 import functools
 import math
 import weakref
@@ -15,6 +17,7 @@ from typing import Any, cast, overload
 
 import numpy as np
 
+from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.api.forward import jvp
 from adcompiler.api.composed import ComposedDerivative
 from adcompiler.api.argnums import Asked, stated
@@ -28,7 +31,7 @@ from adcompiler.dispatch.trees import size_of, unit_batches
 from adcompiler.dispatch.written import (
     as_written, of_so_many, sees_calls, takes_any_number,
 )
-from adcompiler.errors import ADError
+from adcompiler.errors import ADError, not_one_of
 from adcompiler.runtime import own
 from adcompiler.typed.derivatives import MAKERS, Wanted
 
@@ -128,6 +131,7 @@ def hessian(
     function: Callable[P, Any], argnums: Asked = 0, *, mode: str | None = None, out: Any = None,
     backend: str = "python",
 ) -> Derivative[P, Any]: ...
+@suggesting
 def hessian(
     function: Callable[..., Any] | None = None, argnums: Asked = 0, *, mode: str | None = None,
     out: Any = None, backend: str = "python",
@@ -148,7 +152,7 @@ def hessian(
     MissingRuleError before anything runs, TypeError for arguments of other types.
     """
     if mode is not None and mode not in COMBINATIONS:
-        raise ValueError(f"mode {mode!r} is not one of {', '.join(COMBINATIONS)}")
+        raise ValueError(not_one_of("mode", mode, COMBINATIONS))
     if function is None:
         return lambda f: hessian(f, argnums, mode=mode, out=out, backend=backend)
     if isinstance(argnums, (tuple, list)) and out is not None:
@@ -316,6 +320,7 @@ def number_or_array(value: Any) -> Any:
     return value if value.ndim else value.item() if value.dtype == np.float64 else value[()]
 
 
+@with_users_frames
 def hvp(
     function: Callable[..., Any], x: Any, v: Any, *rest: Any, mode: str | None = None,
     backend: str = "python", **kwargs: Any,
@@ -357,9 +362,10 @@ def hvp(
     if mode == "adj_adj":
         pull = kept_derivative(gradient, "vjp", (0,), backend=backend)
         return pull(x, *rest, **kwargs)[1](v)[0]
-    raise ValueError(f"mode {mode!r} is not one of fwd_adj, adj_adj, adj_fwd")
+    raise ValueError(not_one_of("mode", mode, ("fwd_adj", "adj_adj", "adj_fwd")))
 
 
+@with_users_frames
 def vhp(function: Callable[..., Any], x: Any, v: Any, *rest: Any, **kwargs: Any) -> Any:
     """Return ``v`` times the Hessian of ``function(x, *rest, **kwargs)`` in ``x``.
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from adcompiler.api.keywords import suggesting
+
+from adcompiler.errors import not_one_of
+
 import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -161,6 +165,7 @@ class Jacobian(ComposedDerivative[P, Any]):
             value, values, parts, self.several, self.out, self.holomorphic, by_rows)
 
 
+@suggesting
 def jacobian(
     function: Callable[P, Any], argnums: Asked = 0, *, mode: str = "auto",
     holomorphic: bool = False, out: Any = None, backend: str = "python",
@@ -181,10 +186,11 @@ def jacobian(
     they are.
     """
     if mode not in MODES:
-        raise ValueError(f"mode {mode!r} is not one of {', '.join(MODES)}")
+        raise ValueError(not_one_of("mode", mode, MODES))
     return Jacobian(function, argnums, mode, holomorphic, out, backend)
 
 
+@suggesting
 def jacfwd(
     function: Callable[P, Any], argnums: Asked = 0, *, holomorphic: bool = False,
     backend: str = "python",
@@ -193,6 +199,7 @@ def jacfwd(
     return jacobian(function, argnums, mode="forward", holomorphic=holomorphic, backend=backend)
 
 
+@suggesting
 def jacrev(
     function: Callable[P, Any], argnums: Asked = 0, *, holomorphic: bool = False,
     backend: str = "python",
@@ -226,6 +233,7 @@ class ForwardGradient(ComposedDerivative[P, Any]):
         return found if self.several else found[0]
 
 
+@suggesting
 def fmad(function: Callable[P, Any], argnums: Asked = 0) -> Derivative[P, Any]:
     """Return the gradient of ``function``, as ``grad`` does, but in forward mode.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from adcompiler.errors import not_one_of
+
 import functools
 import linecache
 import traceback
@@ -12,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.compile.pipeline import Request, refuse, typed_function
 from adcompiler.dispatch import Options, Specialisations
 from adcompiler.dispatch.arguments import parts_of
@@ -144,7 +147,7 @@ class Patterns:
     ) -> tuple[Any, Inputs, Machine]:
         """Return what the function returns, as dependent values, and what it was computed with."""
         if mode not in MODES:
-            raise ValueError(f"mode {mode!r} is not one of {', '.join(MODES)}")
+            raise ValueError(not_one_of("mode", mode, MODES))
         values = list(self.values(args, kwargs))
         compiled = self.compiled(values)
         self.check_apart(compiled, values)
@@ -244,6 +247,7 @@ def as_called(
     return made, None if argnums is None else wanted
 
 
+@with_users_frames
 def jacobian_sparsity(
     function: Callable[..., Any], *args: Any, argnums: Argnums | None = None,
     mode: str = "global", detector: Global | None = None, **kwargs: Any,
@@ -276,6 +280,7 @@ def jacobian_sparsity(
     return finished(lambda: jacobian(value, inputs.columns), function, columns)
 
 
+@with_users_frames
 def hessian_sparsity(
     function: Callable[..., Any], *args: Any, argnums: Argnums = 0, mode: str = "global",
     shared: bool = False, detector: Global | None = None, **kwargs: Any,

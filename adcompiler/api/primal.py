@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from adcompiler.api.keywords import suggesting
+
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
@@ -21,6 +23,7 @@ def compiled(
 def compiled(
     function: Callable[P, R], *, backend: str = "native", parallel: bool = False
 ) -> Derivative[P, R]: ...
+@suggesting
 def compiled(
     function: Callable[..., Any] | None = None, *, backend: str = "native", parallel: bool = False
 ) -> Any:

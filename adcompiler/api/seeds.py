@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.api.forward import as_tuple
 from adcompiler.api.emitted import Argnums, kept_derivative
 from adcompiler.typed.derivatives import ONLY_OUTSIDE
@@ -13,6 +14,7 @@ MAX_NUMBERS = 1 << 24
 """Numbers in the seeds of one sweep: more seeds are taken in several sweeps."""
 
 
+@with_users_frames
 def batched_vjp(
     function: Callable[..., Any], *args: Any, argnums: Argnums | None = None, **kwargs: Any
 ) -> tuple[Any, Callable[[Any], Any]]:
@@ -29,6 +31,7 @@ def batched_vjp(
     return value, pullback
 
 
+@with_users_frames
 def batched_jvp(
     function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *,
     argnums: Argnums | None = None, **kwargs: Any,

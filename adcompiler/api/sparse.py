@@ -7,6 +7,8 @@ the result.
 
 from __future__ import annotations
 
+from adcompiler.api.keywords import suggesting
+
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, Self, overload
@@ -334,6 +336,7 @@ def sparse_jacobian(
     function: Callable[P, Any], argnums: Argnums = 0, *, kind: str = "auto",
     order: str = "smallest_last", backend: str = "python",
 ) -> SparseJacobian[P]: ...
+@suggesting
 def sparse_jacobian(
     function: Callable[..., Any] | None = None, argnums: Argnums = 0, *, kind: str = "auto",
     order: str = "smallest_last", backend: str = "python",
@@ -367,6 +370,7 @@ def sparse_hessian(
     function: Callable[P, Any], argnums: Argnums = 0, *, kind: str = "star",
     order: str = "smallest_last", backend: str = "python",
 ) -> SparseHessian[P]: ...
+@suggesting
 def sparse_hessian(
     function: Callable[..., Any] | None = None, argnums: Argnums = 0, *, kind: str = "star",
     order: str = "smallest_last", backend: str = "python",

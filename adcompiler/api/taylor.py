@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.api.forward import chosen, jvp
 from adcompiler.api.composed import Called, ComposedDerivative
 from adcompiler.api.derivative import Derivative, P
@@ -27,6 +28,7 @@ _REFUSED: weakref.WeakSet[EmittedDerivative[..., Any]] = weakref.WeakSet()
 """Derivatives of functions of which Taylor mode can write no code for some arguments."""
 
 
+@with_users_frames
 def taylor(
     function: Callable[..., Any], primals: Sequence[Any], series: Sequence[Any], *,
     argnums: Argnums | None = None, **kwargs: Any,

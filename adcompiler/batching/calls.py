@@ -22,13 +22,13 @@ from adcompiler.ir.nodes import (
 from adcompiler.ops.facts import ALIKE, COLUMNS, IN_ROWS, JOINS, VECTORS
 from adcompiler.ops.queries import meaning
 from adcompiler.ops.registry import REGISTRY
+from adcompiler.runtime.checking import check_shape, check_shape_each
 from adcompiler.runtime import (
     add, add_at, append, as_gradient, drop_last, project, unbroadcast, zeros_like,
 )
 from adcompiler.runtime.batches import (
     as_gradient_each, project_each, seed_of, stacked, unbroadcast_each,
 )
-from adcompiler.runtime.regions import check_shape, check_shape_each
 
 
 class Calls(Arrays):

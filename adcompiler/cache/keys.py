@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.errors import cell_of
 from adcompiler.frontend.scope import MISSING, Scope
 from adcompiler.frontend.source import read_source
 from adcompiler.ir import types as t
@@ -70,7 +71,8 @@ def primary_key(function: types.FunctionType, request: Iterable[object]) -> str:
     source = read_source(function)
     return digest(
         compiler_digest(), sys.version, sys.flags.optimize, np.__version__, function.__module__,
-        function.__qualname__, source.file, source.first_line, source.snippet, *request,
+        function.__qualname__, source.file, cell_of(source.file), source.first_line,
+        source.snippet, *request,
     )
 
 

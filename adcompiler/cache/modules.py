@@ -9,6 +9,9 @@ from pathlib import Path
 
 from adcompiler.cache.store import HEADER_LINES
 
+EMITTED = "adcompiler_emitted."
+"""How the names of emitted modules start."""
+
 
 class Lines:
     """The lines of a module that is in no file, in linecache as long as its code lives."""

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from inspect import Parameter
-from pathlib import PurePath
 from typing import Any
 
 from adcompiler.analyses.purity import Purity, checks, is_destructive
@@ -216,7 +215,7 @@ def with_backend(
     except Declined as declined:
         origin = declined.origin
         if backend.optional:
-            place = "" if origin is None else f" ({PurePath(origin.file).name}:{origin.line})"
+            place = "" if origin is None else f" ({origin.where})"
             return text, ("", f"stays in Python: {declined.problem}{place}")
         nothing = "" if declined.hint else f"the {backend.name} backend has nothing for this: "
         raise UnsupportedError([(origin or product.functions[0].origin).finding(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from typing import Any
 
-from adcompiler.errors import UncoveredError
+from adcompiler.errors import UncoveredError, place_text
 from adcompiler.frontend.places import is_users
 from adcompiler.ir.nodes import Block, Call, Const, Let, Origin, Statement
 from adcompiler.ir.visit import blocks_of, with_blocks
@@ -18,8 +17,8 @@ def saying_where(definition: Any, statements: list[Statement], origin: Origin) -
     It is raised as an ``UncoveredError``, one of those too.
     """
     file = definition.__code__.co_filename
-    at = origin.via if origin.via is not None and not is_users(origin.file) else origin
-    place = Const(f"{os.path.basename(at.file)}:{at.line}:{at.column + 1}"), Const(at.text.strip())
+    at = users(origin)
+    place = Const(place_text(at.file, at.line, at.column, short=True)), Const(at.text.strip())
 
     def told(statement: Statement) -> Statement:
         if isinstance(statement, Let):
@@ -37,3 +36,15 @@ def saying_where(definition: Any, statements: list[Statement], origin: Origin) -
         return replace(block, statements=found) if changed else block
 
     return list(map(told, statements))
+
+
+def users(origin: Origin) -> Origin:
+    """Return the user's line through which a place is reached."""
+    return origin.via if origin.via is not None and not is_users(origin.file) else origin
+
+
+def place_of(origin: Origin) -> str:
+    """Return a place and, on a line of its own, the user's expression there."""
+    at = users(origin)
+    expression = at.text[at.column : at.column + at.width] or at.text.strip()
+    return f"{place_text(at.file, at.line, at.column, short=True)}\n{expression}"

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from adcompiler.analyses.liveness import live_variables
-from adcompiler.derive.refusals import saying_where
+from adcompiler.derive.refusals import place_of, saying_where
 from adcompiler.derive.reverse.cotangents import cotangent_type, is_none
 from adcompiler.frontend.functions import lower
 from adcompiler.frontend.scope import Scope
@@ -26,7 +26,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ops.rules import Rule
 from adcompiler.rulekit.problems import name_of, rule_error
 from adcompiler.runtime import project
-from adcompiler.runtime.regions import FORWARD, check_cotangent, check_shape
+from adcompiler.runtime.checking import FORWARD, check_cotangent, check_shape, check_value
 from adcompiler.specialise.calls.binding import (
     at_origin, bind, environment, explain_binding, plain_call, rule_default,
 )
@@ -54,12 +54,15 @@ def apply_rule(
     s.unit.relied.rules_used[rule] = None
     apply = apply_partials if rule.definition is None else apply_definition
     applied = apply(s, rule, func, args, kwargs, name, temporary, origin, active)
+    operands = [x for x in map(unstar, (*args, *kwargs.values())) if isinstance(x, Var)]
     if s.unit.settings.debug:
-        return checked(rule, applied)
+        place = Const(place_of(origin))
+        s.out.append(Do(Call(Const(check_value), (applied.result, place, *operands)), origin))
+        return checked(rule, applied, active, place)
     if not is_foreign(rule):
         return applied
-    given = [x for x in (*args, *kwargs.values()) if isinstance(x, Var) and active(x)]
-    return checked(rule, applied, shapes_of(s, given, origin))
+    shapes = shapes_of(s, list(filter(active, operands)), origin)
+    return checked(rule, applied, active, NONE, shapes)
 
 
 def is_foreign(rule: Rule, forward: bool = False) -> bool:
@@ -81,23 +84,26 @@ def shapes_of(s: Specialiser, given: list[Var], origin: Origin) -> dict[Var, Ato
     return shapes
 
 
-def checked(rule: Rule, applied: Applied, shapes: dict[Var, Atom] | None = None) -> Applied:
+def checked(
+    rule: Rule, applied: Applied, active: Callable[[Atom], bool], place: Const,
+    shapes: dict[Var, Atom] | None = None,
+) -> Applied:
     """Return an applied rule whose cotangents are checked when they have been computed.
 
-    Their ``shapes`` are, or everything about them.
+    Their ``shapes`` are, or everything about those of active arguments, at a place of the user's.
     """
-    place = f"the rule of {name_of(rule.function)}"
+    said = f"the rule of {name_of(rule.function)}"
     code = getattr(rule.definition or next(filter(callable, rule.partials), None), "__code__", None)
-    if code is not None and shapes is None:
-        place += f" ({code.co_filename}:{code.co_firstlineno})"
+    if code is not None and shapes is None and is_foreign(rule):
+        said += f" ({code.co_filename}:{code.co_firstlineno})"
 
     def pull_back(s: Specialiser, dy: Atom, at: Origin) -> list[tuple[Atom, Atom]]:
         pairs = applied.pull_back(s, dy, at)
         for x, g in pairs:
-            if shapes is None:
-                s.out.append(Do(Call(Const(check_cotangent), (g, x, Const(place))), at))
-            elif isinstance(x, Var) and x in shapes:
-                write_check(s, g, shapes[x], Const(place), at)
+            if shapes is None and active(x):
+                s.out.append(Do(Call(Const(check_cotangent), (g, x, Const(said), place)), at))
+            elif shapes and isinstance(x, Var) and x in shapes:
+                write_check(s, g, shapes[x], Const(said), at)
         return pairs
 
     return Applied(applied.result, pull_back)

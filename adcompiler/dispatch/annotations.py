@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from adcompiler.errors import not_one_of
+
 import dataclasses
 import re
 import typing
@@ -89,7 +91,7 @@ def types_of_parameters(
     names = [p.name for p in s.parameters]
     for name in given:
         if name not in names:
-            raise ValueError(f"no parameter is named {name!r}; there are {', '.join(names)}")
+            raise ValueError(not_one_of("the parameter", name, names))
     try:
         hints = typing.get_type_hints(s.target.function, include_extras=False)
     except Exception:

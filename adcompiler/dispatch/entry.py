@@ -9,6 +9,7 @@ from typing import Any
 
 from adcompiler.dispatch.compiled import Compiled
 from adcompiler.dispatch.guards import Namespace, argument_test, type_test
+from adcompiler.dispatch.frames import told
 from adcompiler.dispatch.specialisations import Specialisations
 
 MAX_DIRECT = 4
@@ -31,7 +32,7 @@ def make_call(
     namespace = Namespace(names)
     called = s.target.function.__name__
     called = called if called.isidentifier() and not keyword.iskeyword(called) else "derivative"
-    rows = [f"def {called}({header(parameters, namespace)}):"]
+    rows = []
     for name in (p.name for p in parameters if p.default is not p.empty):
         default = f"{namespace.name(s.target.default)}({name!r})"
         rows += [f"    if {name} is {namespace.name(LEFT_OUT)}:", f"        {name} = {default}"]
@@ -39,7 +40,12 @@ def make_call(
         rows += direct_call(s, compiled, names, namespace)
     arguments = "".join(f"{name}, " for name in names)
     rows.append(f"    return {namespace.name(slow)}(({arguments}))")
-    exec("\n".join(rows), namespace.values)
+    raised = "error" if "error" not in names else namespace.name(called)
+    exec("\n".join([
+        f"def {called}({header(parameters, namespace)}):", "    try:",
+        *(f"    {row}" for row in rows), f"    except {namespace.name(Exception)} as {raised}:",
+        f"        raise {namespace.name(told)}({raised}, {namespace.name(s.target.function)})",
+    ]), namespace.values)
     made: Callable[..., Any] = namespace.values[called]
     return made
 

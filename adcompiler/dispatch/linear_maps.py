@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from adcompiler.cache.modules import load_module
+from adcompiler.cache.modules import EMITTED, load_module
 from adcompiler.dispatch.arguments import part_at
 from adcompiler.dispatch.cotangents import (
     Outline, conform, conform_each, outline, zero,
@@ -51,7 +51,7 @@ class Half:
 
 def half_again(text: str, name: str, bound: dict[str, Any], of: str) -> Half:
     """Return a function of an emitted module, of which the text was pickled."""
-    module = load_module(None, text, f"adcompiler_emitted.{name}")
+    module = load_module(None, text, EMITTED + name)
     vars(module).update(bound)
     return Half(getattr(module, name), text, name, bound, of)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from adcompiler.errors import not_one_of
+
 import os
 from dataclasses import dataclass
 
@@ -22,22 +24,28 @@ class Options:
     backend: str = "python"
     parallel: bool = False
     strict_types: bool = False
+    debug: bool = False
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
-            raise ValueError(f"mode {self.mode!r} is not one of {', '.join(MODES)}")
+            raise ValueError(not_one_of("mode", self.mode, MODES))
         if self.has_aux and not MODES[self.mode].takes_aux:
             takes = " and ".join(name for name, mode in MODES.items() if mode.takes_aux)
             raise ValueError(f"has_aux is not for the mode {self.mode}, but for {takes}")
         if self.backend not in BACKENDS:
-            raise ValueError(f"backend {self.backend!r} is not one of {', '.join(BACKENDS)}")
+            raise ValueError(not_one_of("backend", self.backend, BACKENDS))
         if self.parallel and BACKENDS[self.backend].write is None:
             raise ValueError('parallel=True is for backend="native" or "auto"')
+        if self.debug and self.backend == "native":
+            raise ValueError('debug=True is for backend="python" or "auto"')
 
 
-def debugging() -> bool:
-    """Say whether emitted code checks what rules return: if ADCOMPILER_DEBUG is set, not to 0."""
-    return os.environ.get("ADCOMPILER_DEBUG", "0") not in ("", "0")
+def debugging(options: Options) -> bool:
+    """Say whether emitted code checks what it computes: if that is asked for, here or for all.
+
+    For all functions it is if ADCOMPILER_DEBUG is set, not to 0.
+    """
+    return options.debug or os.environ.get("ADCOMPILER_DEBUG", "0") not in ("", "0")
 
 
 def strict_types(options: Options) -> bool:

@@ -27,7 +27,7 @@ from adcompiler.cache.keys import (
     storable,
     type_text,
 )
-from adcompiler.cache.modules import load_module
+from adcompiler.cache.modules import EMITTED, load_module
 from adcompiler.cache.store import Entry, Store, default_directory
 from adcompiler.dispatch.arguments import real_at, refuse_foreign
 from adcompiler.dispatch.calling import (
@@ -280,7 +280,7 @@ class Specialisations:
         request = (
             self.options.mode, self.wrt, self.parts, self.options.has_aux, self.single,
             equal_shapes, same, self.options.strict_primal, self.options.batched,
-            self.options.constant, debugging(),
+            self.options.constant, debugging(self.options),
             *backend_key(self.options.backend, self.options.parallel),
             *texts,
         )
@@ -319,8 +319,8 @@ class Specialisations:
             self.target.function, types_, self.wrt, self.options.mode, self.options.has_aux,
             self.single, equal_shapes, parts=self.parts, same=same, batched=self.options.batched,
             constant=self.options.constant, strict_primal=self.options.strict_primal,
-            debug=debugging(), backend=self.options.backend, parallel=self.options.parallel,
-            observed=observed,
+            debug=debugging(self.options), backend=self.options.backend,
+            parallel=self.options.parallel, observed=observed,
         )
 
     def compile_anew(
@@ -408,7 +408,7 @@ class Specialisations:
         captured: tuple[str, ...], equal_shapes: bool, same: Same, observed: Observed | None = None,
     ) -> Compiled:
         """Import an emitted module and return its code, ready to be called."""
-        module = load_module(path, text, f"adcompiler_emitted.{name}")
+        module = load_module(path, text, EMITTED + name)
         vars(module).update(bound)
         names = tuple(self.parameters[i].name for i in self.wrt)
         emitted = EmittedModule(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from adcompiler.errors import Finding
+from adcompiler.errors import Finding, place_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,12 @@ class Origin:
     @property
     def call(self) -> str:
         """The place and text of a call, for the chain of calls in messages."""
-        return f"{self.file}:{self.line}: {self.text.strip()}"
+        return f"{place_text(self.file, self.line)}: {self.text.strip()}"
+
+    @property
+    def where(self) -> str:
+        """The place as comments of emitted code write it."""
+        return place_text(self.file, self.line, short=True)
 
     def finding(self, problem: str, hint: str = "", anchor: str = "") -> Finding:
         """Return a finding that points here."""

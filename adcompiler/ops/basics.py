@@ -29,6 +29,9 @@ from adcompiler.ops.facts import (
     ALIKE, ANY, ARRAYS, CONTENTS, EACH, FIRST_WINS, HOLDS, IN_ROWS, INTEGERS, ITEMS, ITERABLES,
     KEPT, MAY, NEVER_NEGATIVE, NUMBERS, OWN, PLAIN, READ, SAME, TEXT, VIEW, Facts, Shares, stated,
 )
+from adcompiler.runtime.checking import (
+    check_cotangent, check_shape, check_shape_each, check_tangent, check_value,
+)
 from adcompiler.runtime import (
     accumulate, add, add_at, append, apart, as_gradient, called, check_assigned, check_bound,
     check_count, check_items, check_position, check_rebinds, check_type, choose, dict_keys,
@@ -55,7 +58,6 @@ from adcompiler.runtime.reductions import (
     cumprod_adjoint, product_of_others, quantile_adjoint, quantile_slope, quantile_slope_adjoint,
     select_adjoint,
 )
-from adcompiler.runtime.regions import check_cotangent, check_shape, check_shape_each
 from adcompiler.runtime.shaping import (
     complex_viewed, copy_as_laid_out, diagonal_adjoint, parts_viewed, repeat_adjoint,
     reshape_view, resize_adjoint, tile_adjoint, viewed,
@@ -71,9 +73,9 @@ READ_ONLY_CLASSES: tuple[Any, ...] = (
 
 CHECKS: frozenset[Any] = frozenset({
     apart, called, check_assigned, check_bound, check_cotangent, check_count, check_items,
-    check_position, check_rebinds, check_shape, check_shape_each, check_type, evaluated,
-    holds_once, keeps_shape, same_kind, same_length, same_shape, same_trailing_shape, seed,
-    in_space, stays_real,
+    check_position, check_rebinds, check_shape, check_shape_each, check_tangent, check_type,
+    check_value, evaluated, holds_once, in_space, keeps_shape, same_kind, same_length, same_shape,
+    same_trailing_shape, seed, stays_real,
 })
 """Functions of the runtime that raise where a value is not what it must be."""
 

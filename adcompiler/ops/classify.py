@@ -6,6 +6,8 @@ most of them off the rules; ``classify`` declares one where that is not possible
 
 from __future__ import annotations
 
+from adcompiler.errors import not_one_of
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -119,7 +121,7 @@ def classify(
     second or mixed one that is not.
     """
     if kind not in KINDS:
-        raise ValueError(f"kind {kind!r} is not one of {', '.join(KINDS)}")
+        raise ValueError(not_one_of("kind", kind, KINDS))
     several = max(KINDS[kind])
     if letters is None:
         letters = _letters(kind, _each(der1_zero, several), _each(der2_zero, several), cross_zero)

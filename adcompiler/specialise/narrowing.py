@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import PurePath
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Const, Do, If, Origin, Statement, Try, Var
@@ -39,7 +38,7 @@ def catches_all(node: Try, value: Callable[[Atom], Atom]) -> bool:
 
 def place_of(origin: Origin) -> str:
     """Return the place that a failing check tells."""
-    return f"{PurePath(origin.file).name}:{origin.line}"
+    return origin.where
 
 
 def narrow(s: Writer, var: Var, value: Atom, origin: Origin) -> None:

@@ -6,7 +6,6 @@ import functools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -174,7 +173,7 @@ class Lowering:
 
     def note(self, origin: Origin) -> None:
         """Write the line that what follows is for."""
-        place = f"{PurePath(origin.file).name}:{origin.line}"
+        place = origin.where
         text = f"reverse of {place}" if origin.reverse else f"{place}  {origin.text.strip()}"
         self.w.note(text)
 

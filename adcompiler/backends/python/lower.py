@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -151,7 +150,7 @@ class FunctionLowering(UpdateLowering):
             return
         crossed = self.place is not None and reverse and not self.place[2]
         self.place = place
-        where = f"{os.path.basename(origin.file)}:{origin.line}"
+        where = origin.where
         if reverse:
             if crossed:
                 self.out.append(BlankLine())

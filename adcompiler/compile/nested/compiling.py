@@ -12,7 +12,7 @@ from typing import Any
 from adcompiler.analyses.liveness import live_variables
 from adcompiler.analyses.once import reused_variables
 from adcompiler.backends.python.module import emit_with_origins
-from adcompiler.cache.modules import load_module
+from adcompiler.cache.modules import EMITTED, load_module
 from adcompiler.compile.modes import MODES, Form
 from adcompiler.compile.nested.called import Called
 from adcompiler.errors import Finding
@@ -252,7 +252,7 @@ def with_second_half(wanted: Wanted, product: Product, text: str) -> tuple[str, 
 
 def load_anew(text: str, main: str) -> ModuleType:
     """Import the emitted text as a module of its own."""
-    return load_module(None, text, f"adcompiler_emitted.{main}")
+    return load_module(None, text, EMITTED + main)
 
 
 load_text = functools.lru_cache(maxsize=256)(load_anew)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
-from adcompiler.cache.modules import load_module
+from adcompiler.cache.modules import EMITTED, load_module
 from adcompiler.frontend.places import stand_for
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Origin
@@ -152,7 +152,7 @@ def function_of_text(
 @functools.lru_cache(maxsize=256)
 def loaded(text: str, name: str, names: tuple[tuple[str, Any], ...]) -> FunctionType:
     """Return the function that a text defines; the same one for the same text."""
-    module = load_module(None, text, f"adcompiler_emitted.{name}").__dict__
+    module = load_module(None, text, EMITTED + name).__dict__
     module.update(names)
     made: FunctionType = module[name]
     return made

@@ -14,14 +14,16 @@ from adcompiler.derive.forward.transposing import placed, transposed
 from adcompiler.derive.pairs import Push, Pushes
 from adcompiler.derive.reverse.calls import is_implied, plain_function
 from adcompiler.derive.reverse.checks import reject_instances, report_missing
+from adcompiler.derive.refusals import place_of
 from adcompiler.derive.rules import Applied, apply_forward, apply_rule, partial_value, scaled
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    NONE, Atom, Attribute, Call, Const, Item, Let, Origin, Rhs, Star, Statement, Var, substitute,
-    unstar,
+    NONE, Atom, Attribute, Call, Const, Do, Item, Let, Origin, Rhs, Star, Statement, Var,
+    substitute, unstar,
 )
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
+from adcompiler.runtime.checking import check_tangent
 from adcompiler.runtime.shaping import laid_out_as, reshape_view
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.specialise.folds.table import class_of
@@ -134,6 +136,10 @@ class ForwardCalls(ABC):
         start = len(self.s.out)
         d = make()
         self.s.out[start:] = [placed(statement, origin) for statement in self.s.out[start:]]
+        if d is not None and self.s.unit.settings.debug:
+            place = Const(place_of(origin))
+            value = self.tangents.value(target)
+            self.s.out.append(Do(Call(Const(check_tangent), (d, value, place)), origin))
         self.tangents.put(target, d, origin, fits)
         rhs = self.s.unit.definition(target)
         fresh = rhs is None or not any(True for _ in self.tangents.sharing.of(target, rhs))

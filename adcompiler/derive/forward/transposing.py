@@ -29,10 +29,10 @@ from adcompiler.ir.regions import COLLECTED, ITEM, LAST, SKIPS
 from adcompiler.ir.visit import substitute_block, walk, with_blocks
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.ops.rules import Rule
+from adcompiler.runtime.checking import check_shape
 from adcompiler.runtime import as_tangent, project, unbroadcast, zeros_like
-from adcompiler.runtime.regions import check_shape
 from adcompiler.runtime.shaping import read_order
-from adcompiler.specialise.calls.binding import at_origin
+from adcompiler.specialise.calls.binding import moved
 from adcompiler.specialise.evaluator import Specialiser
 
 TEMPLATES = {as_tangent: frozenset({1}), unbroadcast: frozenset({1}), project: frozenset({1})}
@@ -225,7 +225,7 @@ def placed(statement: Statement, origin: Origin) -> Statement:
         return replace(block, statements=tuple(placed(inner, origin) for inner in block.statements))
 
     is_reverse = getattr(getattr(statement, "origin", None), "reverse", False)
-    return with_blocks(at_origin(statement, replace(origin, reverse=is_reverse)), within)
+    return with_blocks(moved(statement, replace(origin, reverse=is_reverse)), within)
 
 
 def forward_only(block: Block) -> Block:
@@ -234,7 +234,7 @@ def forward_only(block: Block) -> Block:
     def forward(statement: Statement) -> Statement:
         origin = getattr(statement, "origin", None)
         if origin is not None and origin.reverse:
-            statement = at_origin(statement, replace(origin, reverse=False))
+            statement = moved(statement, replace(origin, reverse=False))
         return with_blocks(statement, forward_only)
 
     return replace(block, statements=tuple(map(forward, block.statements)))

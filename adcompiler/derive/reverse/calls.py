@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -280,7 +279,7 @@ class CallReverser(ReverserBase):
         pair = self.pair_of(function.value, mask)
         self.check_data(pair.callee, origin)
         refuse_again(s, origin)
-        place = f"{os.path.basename(origin.file)}:{origin.line}"
+        place = origin.where
 
         def sweep(cotangents: Cotangents) -> None:
             at = origin.reversed()

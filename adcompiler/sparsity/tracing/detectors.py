@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from adcompiler.errors import not_one_of
+
 import builtins
 import copy
 import functools
@@ -43,7 +45,7 @@ class Global:
 
     def __post_init__(self) -> None:
         if self.pattern not in SET_KINDS:
-            raise ValueError(f"pattern {self.pattern!r} is not one of {', '.join(SET_KINDS)}")
+            raise ValueError(not_one_of("pattern", self.pattern, SET_KINDS))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,9 @@ from typing import Any
 from adcompiler.analyses.storage import is_mutable
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Call, Const, Function, Item, Let, Origin, Param, Star, Var,
+    Atom, Attribute, Block, Call, Const, Function, Item, Let, Origin, Param, Star, Var,
 )
+from adcompiler.ir.visit import with_blocks
 from adcompiler.ops.rules import Rule
 from adcompiler.runtime import unpack
 from adcompiler.specialise.writer import Writer
@@ -181,7 +182,16 @@ def explain_binding(s: Writer, rule: Rule, findings: int, origin: Origin) -> Non
 
 
 def at_origin(statement: Any, origin: Origin) -> Any:
-    """Return a statement of a rule's body as one of the line that called the function."""
+    """Return a statement of a rule, with those inside it, as of the line that called it."""
+
+    def within(block: Block) -> Block:
+        return replace(block, statements=tuple(at_origin(one, origin) for one in block.statements))
+
+    return with_blocks(moved(statement, origin), within)
+
+
+def moved(statement: Any, origin: Origin) -> Any:
+    """Return a statement as of another line; those inside it stay where they are."""
     if isinstance(statement, Let):
         return Let(statement.target, statement.rhs, origin)
     return replace(statement, origin=origin) if hasattr(statement, "origin") else statement

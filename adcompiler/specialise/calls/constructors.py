@@ -7,7 +7,6 @@ import dataclasses
 import inspect
 import types as python_types
 import typing
-from pathlib import Path
 from typing import Any
 
 from adcompiler.errors import ADError
@@ -199,11 +198,11 @@ def assigning_line(cls: type) -> str | None:
             continue
         for statement in walk(definition.body) if definition is not None else ():
             if isinstance(statement, Unsupported):
-                return f"{Path(statement.finding.file).name}:{statement.finding.line}"
+                return statement.finding.where
             if isinstance(statement, Do) and isinstance(statement.rhs, Call) and isinstance(
                 statement.rhs.func, Const
             ) and statement.rhs.func.value is setattr:
-                return f"{Path(statement.origin.file).name}:{statement.origin.line}"
+                return statement.origin.where
     return None
 
 

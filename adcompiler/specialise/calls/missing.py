@@ -7,7 +7,6 @@ import sys
 import types
 import warnings
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -41,7 +40,7 @@ def missing_rule(
     )])
     reason = why_not_compiled(function)
     if obstacle is not None:
-        place = f"{Path(obstacle.file).name}:{obstacle.line}"
+        place = obstacle.where
         reason = f"its source cannot be compiled ({place}: {obstacle.problem})"
     return origin.finding(f"{name} has no rule, and {reason}", hint, "missing-rule")
 

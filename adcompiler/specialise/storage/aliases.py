@@ -156,7 +156,7 @@ class Aliases:
     def place_in_text(self) -> str:
         """Return what messages of emitted code call the line that is being specialised."""
         at = self.s.at
-        return "here" if at is None else f"{at.file.rsplit('/', 1)[-1]}:{at.line}"
+        return "here" if at is None else at.where
 
     def join(self, root: Var, atom: Atom, within: bool = False) -> None:
         """Note that a root may share storage with all that a value refers to.

@@ -49,4 +49,4 @@ def _checked(block: Block, needed: Mapping[int, Atom]) -> Block:
 
 def place_of(origin: Origin) -> str:
     """Return what messages of emitted code call a line."""
-    return f"{origin.file.rsplit('/', 1)[-1]}:{origin.line}"
+    return origin.where

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from pathlib import PurePath
 
 from adcompiler.analyses.aliasing import noticed_writes
 from adcompiler.ir import types as t
@@ -63,7 +62,7 @@ def without_writes(
                 plain = IN_PLACE[function]
                 if target in checked:
                     sign = Const(SIGNS[plain])
-                    place = Const(f"{PurePath(origin.file).name}:{origin.line}")
+                    place = Const(origin.where)
                     yield Do(Call(Const(check_rebinds), (args[0], sign, place)), origin)
                 if SIGNS[plain] == "+" and joins(map(s.unit.type, map(unstar, args))):
                     plain = joined

@@ -1,0 +1,81 @@
+"""What users see of exceptions: their own line, and of refusals no frames of the compiler."""
+
+from __future__ import annotations
+
+import functools
+import linecache
+import os
+import re
+import types
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+from adcompiler.cache.modules import EMITTED
+from adcompiler.errors import LocatedError, SourceNotFoundError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+ORIGIN = re.compile(r" *# (?:reverse of )?(\S+:|.+, line )(\d+)(?:  (.*))?$")
+"""A comment of emitted code that tells where the lines below come from."""
+
+
+def told(error: Exception, function: Any) -> Exception:
+    """Return an exception with what the user should see of it, to be raised again.
+
+    A refusal loses the frames of the compiler, unless ADCOMPILER_TRACEBACK is ``full``. What
+    emitted code raised has a note of the line of the user's that it stands for; ``function`` is
+    the user's.
+    """
+    if isinstance(error, (LocatedError, SourceNotFoundError)):
+        if os.environ.get("ADCOMPILER_TRACEBACK") != "full":
+            error.__suppress_context__ = error.__cause__ is None
+            error.__traceback__ = None
+        return error
+    note = note_of(error, getattr(function, "__code__", None))
+    if note and note not in getattr(error, "__notes__", ()):
+        error.add_note(note)
+    return error
+
+
+def note_of(error: Exception, code: types.CodeType | None) -> str:
+    """Return the user's line at which emitted code raised an error; empty where none did."""
+    traceback, at = error.__traceback__, None
+    while traceback is not None:
+        if str(traceback.tb_frame.f_globals.get("__name__")).startswith(EMITTED):
+            at = traceback
+        traceback = traceback.tb_next
+    if at is None:
+        return ""
+    depth = 1000
+    for text in reversed(linecache.getlines(at.tb_frame.f_code.co_filename)[: at.tb_lineno]):
+        indent = len(text) - len(text.lstrip())
+        found = ORIGIN.match(text)
+        if found and indent <= depth:
+            known = str(error).startswith((f"{found[1]}{found[2]}:", f"{found[1]}{found[2]}, "))
+            return "" if known else shown(found, code)
+        if text.strip():
+            depth = min(depth, indent)
+    return ""
+
+
+def shown(comment: re.Match[str], code: types.CodeType | None) -> str:
+    """Return the place that a comment tells, as tracebacks write it if its file is known."""
+    name, line, text = comment[1].removesuffix(":"), int(comment[2]), comment[3]
+    place = f"{comment[1]}{line}"
+    if code is not None and name == os.path.basename(code.co_filename):
+        place = f'File "{code.co_filename}", line {line}'
+        text = text or linecache.getline(code.co_filename, line).strip()
+    return "\n    ".join(filter(None, [f"  in the derivative of what is at\n  {place}", text]))
+
+
+def with_users_frames(call: Callable[P, R]) -> Callable[P, R]:
+    """Return a function whose refusals have no frames of the compiler."""
+
+    @functools.wraps(call)
+    def calling(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return call(*args, **kwargs)
+        except (LocatedError, SourceNotFoundError) as error:
+            raise told(error, None) from error.__cause__
+
+    return calling
