@@ -146,7 +146,7 @@ def hessian(
     tangents for each entry. None is the first of ``"fwd_adj"``, ``"adj_fwd"``, ``"adj_adj"`` and
     ``"fwd_fwd"`` that the compiler does not refuse. With ``out``, an array of the Hessian's
     shape, rows are written there as they are computed, and it is returned. ``backend`` is that of
-    ``grad``: native loops run once for each row.
+    ``grad``: native loops compute all rows in one call.
 
     Can be used as a decorator, with or without arguments. Raises UnsupportedError or
     MissingRuleError before anything runs, TypeError for arguments of other types.
@@ -177,7 +177,7 @@ class Rows:
         self, function: Callable[..., Any], argnums: tuple[int | str, ...], mode: str,
         backend: str = "python",
     ) -> None:
-        self.mode = mode
+        self.mode, self.is_native = mode, backend == "native"
         self.gradient: EmittedDerivative[..., Any] = EmittedDerivative(
             function, Options("grad", argnums))
         s = self.gradient.specialisations
@@ -234,7 +234,7 @@ class Rows:
         else:
             rows = self.second(*args)[1]
         done = 0
-        for seeds in unit_batches(tuple(values), seeds_at_once(size_of(values))):
+        for seeds in unit_batches(tuple(values), seeds_at_once(size_of(values)), self.is_native):
             found, number, first = rows(seeds), len(seeds[0]), 0
             for i, value in enumerate(values):
                 start, stop = max(done - first, 0), min(done + number - first, value.size)

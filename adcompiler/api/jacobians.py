@@ -24,22 +24,29 @@ from adcompiler.runtime import as_gradient, own, seed
 from adcompiler.typed.derivatives import MAKERS, Wanted
 
 MODES = ("auto", "forward", "reverse")
+REVERSE_COST = 2
+"""What one cotangent costs, in tangents, where loops run for each seed."""
 MAX_UNITS = 128
 """Up to so many unit seeds of an array are kept."""
 
 
 @functools.lru_cache(maxsize=32)
-def kept_units(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:
+def kept_units(shape: tuple[int, ...], dtype: np.dtype[Any], turned: bool) -> np.ndarray:
     """Return the unit vectors of an array's elements, not to be written into."""
     count = math.prod(shape)
-    found = np.eye(count, dtype=dtype).reshape(count, *shape)
+    found = np.eye(count, dtype=dtype)
     found.flags.writeable = False
-    return found
+    if turned:
+        return np.moveaxis(found.reshape(*shape, count), -1, 0)
+    return found.reshape(count, *shape)
 
 
-def units(like: np.ndarray) -> np.ndarray:
-    """Return the unit vectors of an array's elements, along a first axis."""
-    return kept_units(like.shape, like.dtype)
+def units(like: np.ndarray, turned: bool = False) -> np.ndarray:
+    """Return the unit vectors of an array's elements, along a first axis.
+
+    With ``turned`` that axis is the last one in memory, as loops over seeds have it.
+    """
+    return kept_units(like.shape, like.dtype, turned)
 
 
 def is_real_array(value: Any) -> bool:
@@ -52,9 +59,9 @@ def fits_one_sweep(count: int, size: int) -> bool:
     return count <= MAX_UNITS and count <= seeds_at_once(max(count, size))
 
 
-def apart(found: np.ndarray, of: np.ndarray) -> np.ndarray:
-    """Return an array that may be written into: a copy where derivatives are the unit vectors."""
-    return found.copy() if np.may_share_memory(found, units(of)) else found
+def apart(found: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+    """Return an array that may be written into: a copy where derivatives are the seeds."""
+    return found.copy() if np.may_share_memory(found, seeds) else found
 
 
 class Jacobian(ComposedDerivative[P, Any]):
@@ -73,6 +80,7 @@ class Jacobian(ComposedDerivative[P, Any]):
         wanted = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
         self.mode, self.holomorphic, self.out = mode, holomorphic, out
         self.pushed_at: int | None = None
+        self.is_native = backend == "native"
         self.pushed: EmittedDerivative[..., Any] = EmittedDerivative(
             function, Options("forward", wanted, batched=True, backend=backend))
         self.pulled: EmittedDerivative[..., Any] = EmittedDerivative(
@@ -107,18 +115,20 @@ class Jacobian(ComposedDerivative[P, Any]):
                 check_real(value, "the result", self.holomorphic)
                 self.ran = self.pulled
                 if x is not None and is_real_array(value) and fits_one_sweep(size, count):
-                    (rows,) = pullback(units(value))
-                    return value, apart(rows.reshape(*value.shape, *x.shape), value)
+                    seeds = units(value, self.is_native)
+                    (rows,) = pullback(seeds)
+                    return value, apart(rows.reshape(*value.shape, *x.shape), seeds)
                 at_once = seeds_at_once(max(size, count))
-                batches = [pullback(cotangents) for cotangents in unit_batches(value, at_once)]
+                batches = [pullback(cotangents) for cotangents in unit_batches(
+                    value, at_once, self.is_native)]
                 return value, self.assembled(value, values, batches, by_rows=True)
         self.ran = self.pushed
         if x is not None and fits_one_sweep(count, count):
-            seeds: Iterator[Any] = iter([(units(x),)])
+            given: Iterator[Any] = iter([(units(x, self.is_native),)])
         else:
-            seeds = unit_batches(values, seeds_at_once(count))
+            given = unit_batches(values, seeds_at_once(count), self.is_native)
         batches, value = [], None
-        for tangents in seeds:
+        for tangents in given:
             value, along = self.pushed(*own(args), **own(kwargs))(*tangents)
             batches.append(along)
         check_real(value, "the result", self.holomorphic)
@@ -126,7 +136,7 @@ class Jacobian(ComposedDerivative[P, Any]):
         self.pushed_at = None if pulls else count
         if x is not None and is_real_array(value) and len(batches) == 1:
             columns = np.moveaxis(batches[0], 0, -1)
-            return value, apart(columns.reshape(*value.shape, *x.shape), x)
+            return value, apart(columns.reshape(*value.shape, *x.shape), tangents[0])
         return value, self.assembled(value, values, batches, by_rows=False)
 
     def plain(self, args: tuple[Any, ...]) -> Any:
@@ -147,7 +157,8 @@ class Jacobian(ComposedDerivative[P, Any]):
 
     def pulls(self, size: int, count: int) -> bool:
         """Say whether it is, for so many numbers in the result."""
-        return self.mode == "reverse" or (self.mode == "auto" and size <= count) or count == 0
+        fewer = (REVERSE_COST if self.is_native else 1) * size <= count
+        return self.mode == "reverse" or (self.mode == "auto" and fewer) or count == 0
 
     def called(self, *args: Any, **kwargs: Any) -> Called:
         count = size_of(self.pushed.differentiated(*args, **kwargs))
@@ -181,7 +192,7 @@ def jacobian(
     cotangent for each number in the result) or ``"auto"``, which takes the mode with fewer. One
     sweep takes many of them: see ``batched_vjp`` and ``batched_jvp``.
     ``out`` is what the Jacobian is written into, of its structure and shapes, and returned.
-    ``backend`` is that of ``grad``: native loops run once for each row or column.
+    ``backend`` is that of ``grad``: native loops compute all rows or columns in one call.
     Complex numbers need ``holomorphic=True``, and TypeError is raised otherwise. Arguments stay as
     they are.
     """

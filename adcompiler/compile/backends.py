@@ -58,8 +58,10 @@ def write_loops(text: str, product: Product, unit: Unit, request: Request) -> tu
         raise Declined("pullbacks run in Python unless native loops are asked for")
     if BACKENDS[request.backend].optional and not has_compiler():
         raise Declined("numba is not installed")
-    write = with_native_pair if mode.halves else with_native_seeds if request.each else with_native
-    found = write(text, product, unit)
+    if mode.halves:
+        found = with_native_pair(text, product, unit, request.each)
+    else:
+        found = (with_native_seeds if request.each else with_native)(text, product, unit)
     if not has_compiler() and not runs_plain():
         raise Declined(
             'backend="native" needs numba, which is not installed',

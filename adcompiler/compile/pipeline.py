@@ -335,13 +335,12 @@ def last_stage(request: Request) -> Emitted:
 
 
 def of_one_seed(request: Request) -> Emitted:
-    """Return native code of one seed, within a loop over all seeds if there may be one."""
+    """Return native code of one seed, with loops over all seeds in it if there may be such."""
     one = replace(request, batched=False, constant=False)
-    if not MODES[request.mode].halves:
-        with suppress(UnsupportedError):
-            *_, (_, _, emitted) = stages(replace(one, each=True))
-            assert isinstance(emitted, Emitted)
-            return emitted
+    with suppress(UnsupportedError):
+        *_, (_, _, emitted) = stages(replace(one, each=True))
+        assert isinstance(emitted, Emitted)
+        return emitted
     *_, (_, _, emitted) = stages(one)
     assert isinstance(emitted, Emitted)
     return replace(emitted, one_by_one=True)

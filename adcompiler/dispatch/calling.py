@@ -13,7 +13,7 @@ from adcompiler.dispatch.compiled import Compiled, Same
 from adcompiler.dispatch.cotangents import conform, conform_each, outline
 from adcompiler.dispatch.linear_maps import Wanted
 from adcompiler.runtime import AliasedError, ObservedTypeError, StretchedError, Unfit
-from adcompiler.runtime.batches import along_each, no_seeds, none_of, one_zero
+from adcompiler.runtime.batches import along_each, no_seeds, none_of, one_zero, turned
 
 MAX_FORMS = 8
 """The number of forms of code for what values turn out to be."""
@@ -97,14 +97,14 @@ def at_point_along(
 
 
 def at_point_with(run: Callable[..., Any], wanted: Wanted) -> Callable[..., AtPoint]:
-    """Return the same for code of which no part is computed by the seeds alone: they are kept."""
+    """Return the same for loops of which no part is computed by the seeds alone: they are kept."""
     count = len(wanted)
 
     def entry(*given: Any) -> Any:
         return run(*given[:-1], *given[-1])
 
     def first(*given: Any) -> Any:
-        return given[len(given) - count :]
+        return tuple(map(turned, given[len(given) - count :]))
 
     return at_point_along(entry, first, True, wanted)
 

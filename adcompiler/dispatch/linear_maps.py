@@ -19,7 +19,7 @@ from adcompiler.dispatch.cotangents import (
 from adcompiler.dispatch.linear_operators import linear_operator
 from adcompiler.dispatch.source_text import SourceText
 from adcompiler.runtime import own
-from adcompiler.runtime.batches import count_seeds, no_seeds, none_of, one_zero, seed_of, stacked
+from adcompiler.runtime.batches import no_seeds, none_of, one_zero, pulled_each
 
 if TYPE_CHECKING:
     from scipy.sparse.linalg import LinearOperator
@@ -130,8 +130,7 @@ class PullbackOfEach(Pullback):
         backward = self._half.call
         if not self.one_by_one:
             return backward(self.residuals, given)
-        seeds = range(count_seeds(given))
-        return stacked([backward(self.residuals, seed_of(given, i)) for i in seeds])
+        return pulled_each(backward, self.residuals, given)
 
     def as_linear_operator(self) -> LinearOperator:
         raise TypeError("a pullback of many cotangents at once is no operator on vectors")

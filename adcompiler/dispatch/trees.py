@@ -59,10 +59,11 @@ def size_of(tree: Any) -> int:
     return sum(int(np.size(leaf)) for leaf in leaves(tree))
 
 
-def unit_batches(tree: Any, at_once: int) -> Iterator[Any]:
+def unit_batches(tree: Any, at_once: int, turned: bool = False) -> Iterator[Any]:
     """Iterate over the unit tangents of a tree: 1 in one element of one leaf, 0 elsewhere.
 
-    They come ``at_once`` at a time: every leaf has a leading axis that counts them.
+    They come ``at_once`` at a time: every leaf has a leading axis that counts them. With ``turned``
+    that axis is the last one in memory, as loops over seeds have it.
     """
     count = size_of(tree)
     for first in range(0, count, at_once):
@@ -73,9 +74,12 @@ def unit_batches(tree: Any, at_once: int) -> Iterator[Any]:
             nonlocal start
             size = int(np.size(leaf))
             dtype = np.asarray(leaf).dtype
-            eye = np.eye(number, size, start, dtype if dtype.kind in "fc" else np.float64)
-            start -= size
-            return eye.reshape(number, *np.shape(leaf))
+            dtype = dtype if dtype.kind in "fc" else np.dtype(np.float64)
+            first, start = start, start - size
+            if turned:
+                eye = np.eye(size, number, -first, dtype)
+                return np.moveaxis(eye.reshape(*np.shape(leaf), number), -1, 0)
+            return np.eye(number, size, first, dtype).reshape(number, *np.shape(leaf))
 
         yield map_tree(batch, tree)
 

@@ -13,6 +13,9 @@ from adcompiler.runtime.records import is_record, record, state_of
 from adcompiler.runtime.structure import as_gradient, zeros_like
 from adcompiler.runtime.tangents import as_tangent
 
+MANY_SEEDS = 8
+"""From so many seeds on native loops over them are the innermost ones, where there are such."""
+
 
 def count_seeds(g: Any) -> int:
     """Return the number of seeds: the length of the leading axis of what ``g`` holds.
@@ -192,6 +195,27 @@ def along_each(
     kept = [own(args) for _ in range(1, count_seeds(tangents))]
     found = [run(*at, *seed_of(tangents, i)) for i, at in enumerate((*kept, args))]
     return found[-1][0], stacked([y_dot for _, y_dot in found])
+
+
+def pulled_each(pullback: Callable[..., Any], residuals: Any, cotangents: Any) -> Any:
+    """Return the cotangents that ``pullback`` gives, which is given those of each seed in turn."""
+    seeds = range(count_seeds(cotangents))
+    return stacked([pullback(residuals, seed_of(cotangents, i)) for i in seeds])
+
+
+def seeds_last(g: np.ndarray) -> np.ndarray:
+    """Return an array of many seeds with the axis that counts them last, in C order."""
+    return np.ascontiguousarray(np.moveaxis(g, 0, -1))
+
+
+def turned(g: np.ndarray) -> np.ndarray:
+    """Return an array of many seeds, in memory as loops over all of them at once take it."""
+    return seeds_first(seeds_last(g)) if len(g) >= MANY_SEEDS else g
+
+
+def seeds_first(g: np.ndarray) -> np.ndarray:
+    """Return an array of many seeds, the last axis of which counts them, with that axis first."""
+    return np.moveaxis(g, -1, 0)
 
 
 def stacked(found: Sequence[Any]) -> Any:

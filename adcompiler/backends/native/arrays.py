@@ -169,6 +169,10 @@ class Arrays(Fusing):
             name = w.fresh(self.hint)
             w.write(Use(name, "matrix_product", (a.name, b.name)))
             return Buffer(name, FLOAT, outer)
+        if outer and self.of_seeds:
+            name = w.fresh(self.hint)
+            w.write(Use(name, f"{'matrix' if a.ndim == 2 else 'row'}_times", (a.name, b.name)))
+            return Buffer(name, FLOAT, outer)
         new = self.new(outer, FLOAT, None) if outer else None
         total = w.fresh("dot")
         with w.over(outer) as places:

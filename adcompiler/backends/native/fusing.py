@@ -19,7 +19,10 @@ SHORT = 9
 
 
 class Fusing:
-    """Writes loops over elements; ``waiting`` are arrays that no loop has computed yet."""
+    """Writes loops over elements; ``waiting`` are arrays that no loop has computed yet.
+
+    With ``of_seeds`` helpers multiply vectors too, for which there are others of many seeds.
+    """
 
     def __init__(self, w: Writer) -> None:
         self.w = w
@@ -27,6 +30,7 @@ class Fusing:
         self.waiting: list[Fused] = []
         self.memo: dict[Fused | Element, Num] | None = None  # of the loop that is written
         self.count = 0
+        self.of_seeds = False
 
     def new(self, shape: Sequence[Expr], dtype: str, fill: Num | None) -> Buffer:
         """Return a new array."""

@@ -13,6 +13,17 @@ def reserved(tape, size, ahead):
         longer[at] = tape[at]
     return longer
 '''
+RESERVED_OF_EACH = '''
+@compiled
+def reserved_of_each(tape, size, ahead):
+    """Return a tape of many seeds with room for `size` rows, and for those ahead."""
+    ahead = min(max(ahead, 0), 1048576 // max(tape.shape[1], 1))
+    longer = np.empty((max(size, 2 * tape.shape[0]) + ahead, tape.shape[1]))
+    for at in range(tape.shape[0]):
+        for seed in range(tape.shape[1]):
+            longer[at, seed] = tape[at, seed]
+    return longer
+'''
 BLOCK_SUM = '''
 @compiled
 def block_sum(values, start, stop):
@@ -87,6 +98,12 @@ def sums_along(values, outer, count, inner):
                 sums[i * inner + j] += values[(i * count + k) * inner + j]
     return sums
 '''
+SUMS_OF_EACH = '''
+@compiled
+def sums_of_each(values, seeds):
+    """Return the sums of a flat array of shape (count, seeds), one for each seed."""
+    return sums_along(values, 1, values.size // seeds, seeds)
+'''
 WHOLE_SUMS_ALONG = '''
 @compiled
 def whole_sums_along(values, outer, count, inner):
@@ -143,6 +160,39 @@ def matrix_product(a, b):
                 product[i, j] += factor * b[k, j]
     return product
 '''
+MATRIX_TIMES = '''
+@compiled
+def matrix_times(a, x):
+    """Return the product of a matrix and a vector; terms are added in order."""
+    product = np.zeros(a.shape[0])
+    for i in range(a.shape[0]):
+        for k in range(a.shape[1]):
+            product[i] += a[i, k] * x[k]
+    return product
+'''
+ROW_TIMES = '''
+@compiled
+def row_times(x, b):
+    """Return the product of a vector and a matrix; terms are added in order."""
+    product = np.zeros(b.shape[1])
+    for k in range(b.shape[0]):
+        for j in range(b.shape[1]):
+            product[j] += x[k] * b[k, j]
+    return product
+'''
+PRODUCTS_OF_EACH = '''
+@compiled
+def {name}(a, b):
+    """Return products of {what}, the last axis of which counts seeds."""
+    rows, inner, columns, seeds = a.shape[0], a.shape[1], b.shape[1], a.shape[2]
+    product = np.zeros((rows, columns, seeds))
+    for i in range(rows):
+        for k in range(inner):
+            for j in range(columns):
+                for seed in range(seeds):
+                    product[i, j, seed] += a[i, k, seed] * b[{places}]
+    return product
+'''
 BLOCK_COUNT = '''
 @compiled
 def block_count(count, numbers):
@@ -186,18 +236,25 @@ def ascending(values):
     return order
 '''
 TEXTS = {
-    "reserved": RESERVED, "block_sum": BLOCK_SUM, "pairwise_sum": PAIRWISE_SUM,
-    "total_sum": TOTAL_SUM, "sums_along": SUMS_ALONG, "whole_sums_along": WHOLE_SUMS_ALONG,
+    "reserved": RESERVED, "reserved_of_each": RESERVED_OF_EACH, "block_sum": BLOCK_SUM,
+    "pairwise_sum": PAIRWISE_SUM,
+    "total_sum": TOTAL_SUM, "sums_along": SUMS_ALONG, "sums_of_each": SUMS_OF_EACH,
+    "whole_sums_along": WHOLE_SUMS_ALONG,
     "max_along": EXTREMES.format(name="max", sign=">"),
     "min_along": EXTREMES.format(name="min", sign="<"),
     "place_of_max_along": PLACES.format(name="max", sign=">"),
     "place_of_min_along": PLACES.format(name="min", sign="<"),
     "matrix_product": MATRIX_PRODUCT, "ascending": ASCENDING, "block_count": BLOCK_COUNT,
-    "block_bounds": BLOCK_BOUNDS,
+    "block_bounds": BLOCK_BOUNDS, "matrix_times": MATRIX_TIMES, "row_times": ROW_TIMES,
+    "products_of_each": PRODUCTS_OF_EACH.format(
+        name="products_of_each", what="two arrays of matrices", places="k, j, seed"),
+    "left_products_of_each": PRODUCTS_OF_EACH.format(
+        name="left_products_of_each", what="matrices and one matrix", places="k, j"),
 }
 """The text of each helper."""
 CALLS = {
     "pairwise_sum": ("block_sum",), "total_sum": ("pairwise_sum",), "sums_along": ("pairwise_sum",),
+    "sums_of_each": ("sums_along",),
 }
 """Which helpers a helper calls."""
 

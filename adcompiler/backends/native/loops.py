@@ -299,12 +299,16 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What is returned: a buffer or a number, and the class that a number has in Python."""
+    """What is returned: a buffer or a number, and the class that a number has in Python.
+
+    ``part`` tells what is made of it, which ``{}`` stands for.
+    """
 
     value: Expr | str
     dtype: str
     ndim: int | None = None
     numpy: bool = False
+    part: str = "{}"
 
 
 @dataclass(frozen=True, slots=True)

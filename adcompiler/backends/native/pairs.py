@@ -13,16 +13,21 @@ from adcompiler.backends.native.printer import printed
 from adcompiler.backends.native.product import (
     HEAD, called, check_names, leaves, lowered, parallel_head,
 )
+from adcompiler.backends.native.seeds import IMPORTED, SEEDS_HEAD
+from adcompiler.backends.native.together import SeedsTogether
 from adcompiler.backends.native.values import Declined
 from adcompiler.optimise.dead_code import dead_code
 from adcompiler.products.product import Product
 from adcompiler.typed.unit import Unit
 
 
-def with_native_pair(text: str, product: Product, unit: Unit) -> tuple[str, str]:
+def with_native_pair(
+    text: str, product: Product, unit: Unit, each: bool = False
+) -> tuple[str, str]:
     """Return the text of a pair's module with its loops, and the name of the first that calls them.
 
-    The other one has the name of the pullback with the same end. Raises Declined.
+    The other one has the name of the pullback with the same end; with ``each`` it takes cotangents
+    of many seeds, and computes the value once for all of them. Raises Declined.
     """
     augmented, pullback, *others = product.functions
     if product.effects != "written" or len(pullback.params) != 2:
@@ -32,20 +37,24 @@ def with_native_pair(text: str, product: Product, unit: Unit) -> tuple[str, str]
         replace(augmented.body, yields=augmented.body.yields[:1]), purity))
     base = augmented.name.removesuffix("_augmented")
     first = lowered([value, *others], unit, f"{base}_value_loops")
-    second = lowered([augmented, *others], unit, f"{base}_pullback_loops", pullback)
+    functions, name = [augmented, *others], f"{base}_pullback_loops"
+    second = SeedsTogether(functions, unit, 1, pullback).lowered(name) if each else lowered(
+        functions, unit, name, pullback)
     names = [param.var.name for param in augmented.params]
     seed = pullback.params[1].var.name
     residuals = pullback.params[0].var.name
-    check_names([*names, seed, residuals, "value", "saved"], {
+    check_names([*names, seed, residuals, "value", "saved", *(IMPORTED if each else ())], {
         augmented.name, pullback.name, first.name, second.name,
     }, augmented)
     listed = ", ".join(names)
     one = "," if len(names) == 1 else ""
     kept = f"Arguments(own(({listed}{one})))"
-    again = [f"value, saved = {augmented.name}({listed})", f"return {pullback.name}(saved, {seed})"]
+    pulled = f"pulled_each({pullback.name}, " if each else f"{pullback.name}("
+    again = [f"value, saved = {augmented.name}({listed})", f"return {pulled}saved, {seed})"]
     added = parallel_head(first, second)
     added += printed(first, f"Compute the value of `{base}`, or return False first.")
-    added += printed(second, "Compute the value and pull a cotangent of it back, or return False.",
+    what = "cotangents of it, counted by the last axes," if each else "a cotangent of it"
+    added += printed(second, f"Compute the value and pull {what} back, or return False.",
                      printed_before=first)
     added += f'''
 
@@ -59,12 +68,12 @@ def {augmented.name}_native({listed}):
 def {pullback.name}_native({residuals}, {seed}):
     """Return what `{pullback.name}` returns, computed by compiled loops if they can."""
     if not isinstance({residuals}, Arguments):
-        return {pullback.name}({residuals}, {seed})
+        return {pulled}{residuals}, {seed})
     {listed}{one} = {residuals}.values
     if {leaves(second, [*names, seed], [seed])}:
         {again[0]}
         {again[1]}
 {called(second, [*names, seed], again)}
 '''
-    head = f"{HEAD}from adcompiler.runtime.indexing import own\n"
+    head = f"{HEAD}{SEEDS_HEAD if each else ''}from adcompiler.runtime.indexing import own\n"
     return f"{text.rstrip()}\n\n\n{head}{added}", f"{augmented.name}_native"

@@ -234,6 +234,11 @@ def is_exact(type_: t.Type) -> bool:
         type_.kind in KINDS and type_.dtype in (None, KINDS[type_.kind]))
 
 
+def has_list(form: Form) -> bool:
+    """Say whether a list is in a form."""
+    return isinstance(form, ListForm) or (isinstance(form, tuple) and any(map(has_list, form)))
+
+
 def output(low: Lowering, value: Any, type_: t.Type) -> Output:
     """Return what is returned of one result."""
     match value:
@@ -265,14 +270,26 @@ def {name}_native({all_names}):
 
 def called(loops: LoopFunction, names: list[str], otherwise: list[str], rest: str = "") -> str:
     """Return the lines that call the loops and return what they give, and the rest."""
+    lines, values = tried(loops, names)
+    lines += ["if not done:", *(f"    {line}" for line in otherwise), f"return {values}{rest}"]
+    return "\n".join(f"    {line}" for line in lines)
+
+
+def called_first(loops: LoopFunction, names: list[str], test: str) -> str:
+    """Return the lines that call loops where a test holds; others follow for where they give up."""
+    lines, values = tried(loops, names)
+    lines += ["if done:", f"    return {values}"]
+    return "\n".join([f"    if {test}:", *(f"        {line}" for line in lines), ""])
+
+
+def tried(loops: LoopFunction, names: list[str]) -> tuple[list[str], str]:
+    """Return the lines that call the loops, and the text of what is returned then."""
     results, values = outputs_of(loops, names)
     given = ", ".join(p.part.replace("{}", names[p.position]) for p in loops.parameters)
-    lines = [
+    return [
         "try:", f"    done, {', '.join(results)} = {loops.name}({given})",
-        "except refusals():  # Python tells what is wrong", "    done = False", "if not done:",
-        *(f"    {line}" for line in otherwise), f"return {values}{rest}",
-    ]
-    return "\n".join(f"    {line}" for line in lines)
+        "except refusals():  # Python tells what is wrong", "    done = False",
+    ], values
 
 
 def outputs_of(loops: LoopFunction, names: list[str]) -> tuple[list[str], str]:
@@ -308,6 +325,7 @@ def leaves(loops: LoopFunction, names: list[str], seeds: Sequence[str] = ()) -> 
 
 def value_of(output: Output, result: str) -> str:
     """Return the text of a number or an array that is returned, in its class."""
+    result = output.part.format(result)
     return result if output.ndim else f"{CLASSES[output.dtype][output.numpy]}({result})"
 
 

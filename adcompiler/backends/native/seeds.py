@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from adcompiler.backends.native.innermost import with_tight_loops
 from adcompiler.backends.native.loops import (
-    FLOAT, Binary, Body, Element, Expr, Extent, For, Form, Leave, ListForm,
-    LoopFunction, Make, Name, Number, Output, Parameter, Part, Store, When,
+    FLOAT, Binary, Body, Element, Expr, Extent, For, Form, Leave, LoopFunction, Make, Name, Number,
+    Output, Parameter, Part, Store, When,
 )
 from adcompiler.backends.native.lowering import Lowering
 from adcompiler.backends.native.printer import printed
 from adcompiler.backends.native.product import (
-    HEAD, called, check_names, leaves, limits, parameters_of, returned,
+    HEAD, called, called_first, check_names, has_list, leaves, limits, parameters_of, returned,
 )
 from adcompiler.backends.native.rooms import with_room
+from adcompiler.backends.native.together import SeedsTogether
 from adcompiler.backends.native.values import Buffer, Declined, Num
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Function, Param
 from adcompiler.ir.visit import used
 from adcompiler.products.product import Product
+from adcompiler.runtime.batches import MANY_SEEDS
 from adcompiler.typed.unit import Unit
 
 ZERO = Number(0)
+IMPORTED = ("along_each", "pulled_each", "seeds_first", "seeds_last")
+SEEDS_HEAD = f"from adcompiler.runtime.batches import {', '.join(IMPORTED)}\n"
 
 
 def with_native_seeds(text: str, product: Product, unit: Unit) -> tuple[str, str]:
@@ -36,29 +41,41 @@ def with_native_seeds(text: str, product: Product, unit: Unit) -> tuple[str, str
     if product.effects != "written" or not product.tangents:
         raise Declined("it has effects", function.origin)
     loops = SeedLoops(product.functions, unit, product.tangents).lowered()
+    together = None
+    with suppress(Declined):
+        together = SeedsTogether(product.functions, unit, product.tangents).lowered(
+            f"{function.name}_loops_together")
     names = [param.var.name for param in function.params]
-    check_names([*names, "along_each"], {function.name, loops.name}, function)
+    check_names([*names, *IMPORTED], {
+        function.name, loops.name, *([together.name] if together else [])}, function)
     added = printed(loops, f"Compute `{function.name}` for each seed; return False first where "
                            "Python has to.")
+    if together:
+        added += printed(together, "Compute the same for all seeds at once, which the last axes "
+                                   "count.", printed_before=loops)
     count = len(names) - product.tangents
-    added += caller(function.name, loops, names[:count], names[count:])
-    head = f"{HEAD}from adcompiler.runtime.batches import along_each\n"
-    return f"{text.rstrip()}\n\n\n{head}{added}", f"{function.name}_native"
+    added += caller(function.name, loops, together, names[:count], names[count:])
+    return f"{text.rstrip()}\n\n\n{HEAD}{SEEDS_HEAD}{added}", f"{function.name}_native"
 
 
-def caller(name: str, loops: LoopFunction, names: list[str], seeds: list[str]) -> str:
+def caller(
+    name: str, loops: LoopFunction, together: LoopFunction | None, names: list[str],
+    seeds: list[str],
+) -> str:
     """Return the text of the function that calls the loops, or Python's product for each seed."""
     given = ", ".join([*names, *seeds])
     primals = "".join(f"{one}, " for one in names)
     tangents = "".join(f"{one}, " for one in seeds)
     otherwise = f"return along_each({name}, ({primals}), ({tangents}))"
+    given_all = [*names, *seeds]
+    many = called_first(together, given_all, f"len({seeds[0]}) >= {MANY_SEEDS}") if together else ""
     return f'''
 
 def {name}_native({given}):
     """Return the value, and what `{name}` returns beside it along each of many tangents."""
-    if {leaves(loops, [*names, *seeds], seeds)}:
+    if {leaves(loops, given_all, seeds)}:
         {otherwise}
-{called(loops, [*names, *seeds], [otherwise])}
+{many}{called(loops, given_all, [otherwise])}
 '''
 
 
@@ -184,8 +201,3 @@ class SeedLoops:
     def empty(self, kept: list[Kept]) -> list[Make]:
         """Return the rows that bind the names of derivatives in front of the loop."""
         return [Make(one.name, (ZERO,) * ((one.one.ndim or 0) + 1), FLOAT) for one in kept]
-
-
-def has_list(form: Form) -> bool:
-    """Say whether a list is in a form."""
-    return isinstance(form, ListForm) or (isinstance(form, tuple) and any(map(has_list, form)))
