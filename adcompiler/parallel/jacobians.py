@@ -1,0 +1,119 @@
+"""Jacobians of which workers compute columns, rows, or colors, some at a time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import Any
+
+import numpy as np
+
+from adcompiler.api.emitted import Argnums, EmittedDerivative
+from adcompiler.api.jacobians import Jacobian
+from adcompiler.api.sparse import SparseJacobian
+from adcompiler.dispatch.trees import check_real, size_of, unit_batches
+from adcompiler.parallel.running import AHEAD, in_order
+from adcompiler.runtime import own
+from adcompiler.sparsity.coloring.coloring import indicators
+from adcompiler.sparsity.coloring.flattening import flat, is_column, is_row, real_dtype, unflat
+
+GROUPS = 8
+"""In how many groups columns, rows or colors are computed, unless that is said."""
+
+
+def jacobian(
+    function: Callable[..., Any], executor: Executor, *, argnums: Argnums = 0,
+    mode: str = "forward", at_once: int | None = None, ahead: int = AHEAD,
+) -> Callable[..., Any]:
+    """Return a function that computes the Jacobian of ``function`` in groups of columns or rows.
+
+    ``mode`` is ``"forward"`` (columns) or ``"reverse"`` (rows), ``at_once`` how many are computed
+    in one sweep, by default an eighth of them. The result is that of ``jacobian``, of the same
+    structure; it depends on ``at_once``, as NumPy may round products of other sizes otherwise, and
+    on nothing else.
+    """
+    if mode not in ("forward", "reverse"):
+        raise ValueError(f"mode {mode!r} is neither forward nor reverse")
+    whole: Jacobian[...] = Jacobian(function, argnums, mode, False, None, "python")
+
+    def found(*args: Any, **kwargs: Any) -> Any:
+        """Return the Jacobian at the arguments."""
+        values = whole.pushed.differentiated(*args, **kwargs)
+        check_real(values, "an argument", False)
+        forward = mode == "forward"
+        value = function(*own(args), **own(kwargs))
+        check_real(value, "the result", False)
+        of = values if forward else value
+        number = at_once or max(1, math.ceil(size_of(of) / GROUPS))
+        tasks = ((whole.pushed if forward else whole.pulled, forward, args, kwargs, seeds)
+                 for seeds in unit_batches(of, number))
+        parts = list(in_order(executor, along, tasks, ahead))
+        return whole.assembled(value, values, parts, by_rows=not forward)
+
+    return found
+
+
+def along(
+    derivative: EmittedDerivative[..., Any], forward: bool, args: tuple[Any, ...], kwargs: Any,
+    seeds: Any,
+) -> Any:
+    """Return derivatives along some tangents, or of some cotangents."""
+    if forward:
+        return derivative(*args, **kwargs)(*seeds)[1]
+    return derivative(*own(args), **own(kwargs))[1](seeds)
+
+
+def sparse_jacobian(
+    function: Callable[..., Any], executor: Executor, *, argnums: Argnums = 0,
+    kind: str = "auto", order: str = "smallest_last", at_once: int | None = None,
+    ahead: int = AHEAD,
+) -> Callable[..., Any]:
+    """Return a function that computes the Jacobian as ``sparse_jacobian``, in groups of colors.
+
+    Pattern and coloring are found here, and kept; ``at_once`` colors are computed in one sweep, by
+    default an eighth of them.
+    """
+    whole: SparseJacobian[...] = SparseJacobian(function, argnums, kind, order)
+
+    def found(*args: Any, **kwargs: Any) -> Any:
+        """Return the Jacobian at the arguments, a CSR array."""
+        derivative = whole.as_called(args, kwargs)
+        values, wanted = derivative.arguments(args, kwargs)
+        structure = derivative.structure_for(values, wanted, args, kwargs)
+        coloring = structure.coloring
+
+        def swept(of_rows: bool, colors: np.ndarray, count: int) -> np.ndarray | None:
+            number = at_once or max(1, math.ceil(count / GROUPS))
+            tasks = (
+                (derivative, of_rows, indicators(
+                    colors, start, min(start + number, count), np.bool_), args, kwargs)
+                for start in range(0, count, number)
+            )
+            parts = list(in_order(executor, colored, tasks, ahead))
+            return np.concatenate(parts) if parts else None
+
+        dtype = real_dtype(wanted, is_column)
+        columns = swept(False, coloring.columns, coloring.column_count)
+        rows = swept(True, coloring.rows, coloring.row_count)
+        return structure.decompression.matrix(columns, rows, None, dtype)
+
+    return found
+
+
+def colored(
+    derivative: SparseJacobian[...], of_rows: bool, seeds: np.ndarray, args: tuple[Any, ...],
+    kwargs: Any,
+) -> np.ndarray:
+    """Return the sums of rows, or of columns, of some colors."""
+    _, wanted = derivative.arguments(args, kwargs)
+    dtype = real_dtype(wanted, is_column)
+    if of_rows:
+        value, pull = derivative.reverse(*args, **kwargs)
+        cotangents = unflat(seeds.astype(real_dtype(value, is_row)), value, is_row)
+        back = derivative.several(pull(cotangents))
+        return flat(back, wanted, len(seeds), dtype, is_column)
+    push = derivative.forward(*args, **kwargs)
+    value, derivatives = push(*unflat(seeds.astype(dtype), wanted, is_column))
+    real_dtype(value, is_row)
+    return flat(derivatives, value, len(seeds), dtype, is_row)
