@@ -6,8 +6,6 @@ from adcompiler.api.keywords import suggesting
 
 from adcompiler.errors import not_one_of
 
-import functools
-import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -19,34 +17,15 @@ from adcompiler.api.derivative import Derivative, P
 from adcompiler.api.emitted import Argnums, EmittedDerivative
 from adcompiler.api.seeds import seeds_at_once
 from adcompiler.dispatch import Options
-from adcompiler.dispatch.trees import check_real, leaves, map_tree, size_of, unit_batches
+from adcompiler.dispatch.trees import (
+    MAX_UNITS, check_real, leaves, map_tree, size_of, unit_batches, units,
+)
 from adcompiler.runtime import as_gradient, own, seed
 from adcompiler.typed.derivatives import MAKERS, Wanted
 
 MODES = ("auto", "forward", "reverse")
 REVERSE_COST = 2
 """What one cotangent costs, in tangents, where loops run for each seed."""
-MAX_UNITS = 128
-"""Up to so many unit seeds of an array are kept."""
-
-
-@functools.lru_cache(maxsize=32)
-def kept_units(shape: tuple[int, ...], dtype: np.dtype[Any], turned: bool) -> np.ndarray:
-    """Return the unit vectors of an array's elements, not to be written into."""
-    count = math.prod(shape)
-    found = np.eye(count, dtype=dtype)
-    found.flags.writeable = False
-    if turned:
-        return np.moveaxis(found.reshape(*shape, count), -1, 0)
-    return found.reshape(count, *shape)
-
-
-def units(like: np.ndarray, turned: bool = False) -> np.ndarray:
-    """Return the unit vectors of an array's elements, along a first axis.
-
-    With ``turned`` that axis is the last one in memory, as loops over seeds have it.
-    """
-    return kept_units(like.shape, like.dtype, turned)
 
 
 def is_real_array(value: Any) -> bool:
@@ -106,8 +85,7 @@ class Jacobian(ComposedDerivative[P, Any]):
         """Return the function's value and the Jacobian at the arguments."""
         x = self.plain(args)
         values = self.pushed.differentiated(*args, **kwargs) if x is None else (x,)
-        check_real(values, "an argument", self.holomorphic)
-        count = size_of(values)
+        count = self.real_size(values[0] if len(values) == 1 else values, "an argument")
         if self.may_pull(count) and count != self.pushed_at:
             value, pullback = self.pulled(*own(args), **own(kwargs))
             size = size_of(value)
@@ -131,13 +109,20 @@ class Jacobian(ComposedDerivative[P, Any]):
         for tangents in given:
             value, along = self.pushed(*own(args), **own(kwargs))(*tangents)
             batches.append(along)
-        check_real(value, "the result", self.holomorphic)
-        pulls = self.may_pull(count) and self.pulls(size_of(value), count)
+        pulls = self.pulls(self.real_size(value, "the result"), count) and self.may_pull(count)
         self.pushed_at = None if pulls else count
         if x is not None and is_real_array(value) and len(batches) == 1:
-            columns = np.moveaxis(batches[0], 0, -1)
+            columns = batches[0].transpose(*range(1, batches[0].ndim), 0)
             return value, apart(columns.reshape(*value.shape, *x.shape), tangents[0])
         return value, self.assembled(value, values, batches, by_rows=False)
+
+    def real_size(self, value: Any, what: str) -> int:
+        """Return how many numbers a value holds; TypeError unless they are as was said."""
+        if is_real_array(value) and not self.holomorphic:
+            size: int = value.size
+            return size
+        check_real(value, what, self.holomorphic)
+        return size_of(value)
 
     def plain(self, args: tuple[Any, ...]) -> Any:
         """Return what is differentiated if that is an array of floats given by position, or None.

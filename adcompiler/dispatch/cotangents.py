@@ -33,9 +33,9 @@ def outline(value: Any) -> Outline | None:
     if cls is float:
         return _FLOAT
     if isinstance(value, (np.ndarray, np.inexact, complex)):
-        like: Any = np.broadcast_to(np.zeros((), value.dtype), value.shape) if isinstance(
-            value, np.ndarray) else value
-        return Outline(cls, np.shape(value), like)
+        if isinstance(value, np.ndarray):
+            return Outline(cls, value.shape, zeros_like(value))
+        return Outline(cls, (), value)
     if isinstance(value, (tuple, list)):
         return Outline(cls, None, None, {i: outline(item) for i, item in enumerate(value)})
     if isinstance(value, dict):
@@ -47,6 +47,15 @@ def outline(value: Any) -> Outline | None:
     return None
 
 
+def zeros_like(value: np.ndarray) -> np.ndarray:
+    """Return an array of the shape and dtype of another one, of a single number, not to be written.
+    """
+    if value.dtype.kind in "fciub":
+        return np.ndarray(value.shape, value.dtype, ZEROS, 0, (0,) * value.ndim)
+    return np.broadcast_to(np.zeros((), value.dtype), value.shape)
+
+
+ZEROS = bytes(64)
 _FLOAT = Outline(float, (), 0.0)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -57,6 +59,29 @@ def map_tree(function: Callable[[Any], Any], tree: Any) -> Any:
 def size_of(tree: Any) -> int:
     """Return how many numbers a tree holds."""
     return sum(int(np.size(leaf)) for leaf in leaves(tree))
+
+
+MAX_UNITS = 128
+"""Up to so many unit seeds of an array are kept."""
+
+
+@functools.lru_cache(maxsize=32)
+def kept_units(shape: tuple[int, ...], dtype: np.dtype[Any], turned: bool) -> np.ndarray:
+    """Return the unit vectors of an array's elements, not to be written into."""
+    count = math.prod(shape)
+    found = np.eye(count, dtype=dtype)
+    found.flags.writeable = False
+    if turned:
+        return np.moveaxis(found.reshape(*shape, count), -1, 0)
+    return found.reshape(count, *shape)
+
+
+def units(like: np.ndarray, turned: bool = False) -> np.ndarray:
+    """Return the unit vectors of an array's elements, along a first axis.
+
+    With ``turned`` that axis is the last one in memory, as loops over seeds have it.
+    """
+    return kept_units(like.shape, like.dtype, turned)
 
 
 def unit_batches(tree: Any, at_once: int, turned: bool = False) -> Iterator[Any]:

@@ -167,6 +167,8 @@ def each_array(change: Callable[[Any], Any], g: Any) -> Any:
 
 def no_seeds(g: Any, name: str) -> bool:
     """Say whether arrays of many seeds are of none; raise ValueError if not all of as many."""
+    if isinstance(g, tuple) and len(g) == 1 and isinstance(g[0], np.ndarray):
+        return not len(g[0])
     counts: set[int] = set()
     each_array(lambda a: counts.add(len(a)), g)
     if len(counts) > 1:
@@ -205,7 +207,7 @@ def pulled_each(pullback: Callable[..., Any], residuals: Any, cotangents: Any) -
 
 def seeds_last(g: np.ndarray) -> np.ndarray:
     """Return an array of many seeds with the axis that counts them last, in C order."""
-    return np.ascontiguousarray(np.moveaxis(g, 0, -1))
+    return np.ascontiguousarray(g.transpose(*range(1, g.ndim), 0))
 
 
 def turned(g: np.ndarray) -> np.ndarray:
@@ -215,7 +217,7 @@ def turned(g: np.ndarray) -> np.ndarray:
 
 def seeds_first(g: np.ndarray) -> np.ndarray:
     """Return an array of many seeds, the last axis of which counts them, with that axis first."""
-    return np.moveaxis(g, -1, 0)
+    return g.transpose(-1, *range(g.ndim - 1))
 
 
 def stacked(found: Sequence[Any]) -> Any:

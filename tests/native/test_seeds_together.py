@@ -254,3 +254,20 @@ def test_a_pullback_may_be_called_again() -> None:
     assert np.array_equal(seeds, np.eye(9))
     assert np.array_equal(first, of_each(seeds))
     assert np.array_equal(first[0], np.stack([pullback(row)[0] for row in seeds]))
+
+
+@pytest.mark.parametrize("backend", ["python", "native"])
+def test_hessians_again_are_the_same_and_the_callers_own(backend: str) -> None:
+    def quadratic(x, y):
+        return np.sum(x * x) * y
+
+    second = hessian(quadratic, backend=backend)
+    for x in (X, X.reshape(3, 3)):
+        first, again = second(x, 2.0), second(x, 2.0)
+        assert np.array_equal(first, 4.0 * np.eye(9).reshape(x.shape * 2))
+        assert np.array_equal(again, first)
+        again += 1.0
+        assert np.array_equal(second(x, 2.0), first)
+    assert second(np.zeros(0), 2.0).shape == (0, 0)
+    with pytest.raises(TypeError, match="real numbers"):
+        second(np.arange(3), 2.0)
