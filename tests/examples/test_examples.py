@@ -159,3 +159,13 @@ def test_solvers_with_derivatives_find_what_they_find_with_differences(load) -> 
         assert derivatives[0] <= differences[0]  # evaluations
         assert derivatives[2] < 1e-4 and differences[2] < 1e-4
     assert results["least_squares, sparse"][1][0] < 0.01 * results["least_squares, sparse"][0][0]
+
+
+def test_training_on_parts_gives_the_same_in_one_process_and_two(load, picture) -> None:
+    results = load("sharded_training").main(picture, count=3_000, steps=6)
+    assert results["same"]
+    one, two = results["runs"][1], results["runs"][2]
+    assert one["losses"] == two["losses"]
+    assert one["losses"][-1] < 0.9 * one["losses"][0]
+    value, _ = results["whole"]
+    assert value / 3_000 < one["losses"][-1]
