@@ -269,5 +269,6 @@ def test_hessians_again_are_the_same_and_the_callers_own(backend: str) -> None:
         again += 1.0
         assert np.array_equal(second(x, 2.0), first)
     assert second(np.zeros(0), 2.0).shape == (0, 0)
+    assert np.array_equal(second(np.arange(3), 2.0), 4.0 * np.eye(3))
     with pytest.raises(TypeError, match="real numbers"):
-        second(np.arange(3), 2.0)
+        second(np.ones(3, complex), 2.0)
