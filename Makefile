@@ -1,4 +1,4 @@
-# make test | demo | lint | bench | fuzz | clean   (tests run on all cores)
+# make test | demo | lint | docs | bench | fuzz | clean   (tests run on all cores)
 # PYTHON chooses the interpreter, VENV the environment's directory, PYTEST_ARGS what pytest gets.
 PYTHON ?= python3
 VENV ?= .venv
@@ -10,7 +10,7 @@ WORKERS ?= 1
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: test demo lint bench fuzz clean
+.PHONY: test demo lint docs bench fuzz clean
 
 # Bytecode first: most of what a process that a test starts would do else is compile the compiler.
 test: $(VENV)/.installed-test
@@ -24,6 +24,10 @@ lint: $(VENV)/.installed-lint $(VENV)/.installed-test
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m mypy
 	$(BIN)/python -m pytest -q tests/typing
+
+# The pages of docs/ as a site, in build/docs; warnings are errors, and nothing is fetched.
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m sphinx -W --keep-going -q -j auto -b html -d build/doctrees docs build/docs
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)

@@ -88,6 +88,11 @@ def __getattr__(name: str) -> Any:
     return value
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """Make ``%%adsource`` known to IPython: what ``%load_ext adcompiler`` calls."""
+    import_module("adcompiler.interop.ipython").load(shell)
+
+
 def __dir__() -> list[str]:
     """Return the public names, and what is loaded."""
     return sorted({*globals(), *__all__})

@@ -28,3 +28,20 @@ def stated(
         i if p.kind in places else p.name for i, p in enumerate(parameters)
         if p.kind is not inspect.Parameter.VAR_KEYWORD
     )
+
+
+def argnums_in(text: str) -> int | str | tuple[int | str, ...]:
+    """Return the arguments that ``0``, ``0,1``, ``w,b`` or ``0,`` (a tuple of one) means.
+
+    Raises ValueError if that is none.
+    """
+    parts = [part.strip() for part in text.split(",")]
+    found: list[int | str] = []
+    for part in filter(None, parts):
+        try:
+            found.append(int(part))
+        except ValueError:
+            found.append(part)
+    if not found:
+        raise ValueError(f"--argnums {text!r} names no argument")
+    return found[0] if len(parts) == 1 else tuple(found)

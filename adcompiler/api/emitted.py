@@ -150,6 +150,22 @@ class EmittedDerivative(Derivative[P, R_co]):
         return self.specialisations.target.bound(args, kwargs)
 
 
+def as_asked(
+    function: Any, mode: str | None = None, argnums: Argnums | None = None
+) -> Derivative[..., Any]:
+    """Return a derivative as it is, unless another mode is asked for; of a function its gradient.
+
+    ``mode`` is one of the compiler's.
+    """
+    is_derivative = isinstance(function, Derivative)
+    if is_derivative and mode is None and argnums is None:
+        found: Derivative[..., Any] = function
+        return found
+    primal = function.primal if is_derivative else function
+    return EmittedDerivative(
+        primal, Options(named(mode or "grad"), 0 if argnums is None else argnums))
+
+
 def kept_derivative(
     function: Callable[..., Any], mode: str, argnums: Argnums, strict_primal: bool = False,
     batched: bool = False, backend: str = "python", strict_types: bool = False,
@@ -202,4 +218,4 @@ def _kept_by_identity(function: Any, key: tuple[Any, ...]) -> EmittedDerivative[
 _by_identity: dict[Any, EmittedDerivative[..., Any]] = {}
 
 
-__all__ = ["Argnums", "EmittedDerivative", "kept_derivative"]
+__all__ = ["Argnums", "EmittedDerivative", "as_asked", "kept_derivative"]

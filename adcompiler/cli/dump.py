@@ -11,6 +11,7 @@ from inspect import Parameter
 from pathlib import Path
 from typing import Any
 
+from adcompiler.api.argnums import argnums_in
 from adcompiler.api.derivative import Derivative
 from adcompiler.backends.native.alone import standing_alone
 from adcompiler.backends.native.c.module import c_alone
@@ -186,17 +187,11 @@ def left_open(
 
 
 def parse_argnums(text: str) -> int | str | tuple[int | str, ...]:
-    """Return the arguments that ``0``, ``0,1``, ``w,b`` or ``0,`` (a tuple of one) means."""
-    parts = [part.strip() for part in text.split(",")]
-    found: list[int | str] = []
-    for part in filter(None, parts):
-        try:
-            found.append(int(part))
-        except ValueError:
-            found.append(part)
-    if not found:
-        raise UsageError(f"--argnums {text!r} names no argument")
-    return found[0] if len(parts) == 1 else tuple(found)
+    """Return the arguments that ``--argnums`` means."""
+    try:
+        return argnums_in(text)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
 
 
 def check_given_types(options: DumpOptions, requests: list[Request]) -> None:

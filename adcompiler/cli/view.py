@@ -7,15 +7,13 @@ import ast
 import sys
 from typing import Any
 
-from adcompiler.api.derivative import Derivative
-from adcompiler.api.emitted import EmittedDerivative
+from adcompiler.api.emitted import as_asked
 from adcompiler.cli.dump import (
     DumpOptions, check_given_types, parse_argnums, requests_for, run_possible,
 )
 from adcompiler.cli.sparsity import arguments, check_given
 from adcompiler.cli.target import UsageError, load_target
-from adcompiler.compile.modes import ALIASES, MODES, named
-from adcompiler.dispatch import Options
+from adcompiler.compile.modes import ALIASES, MODES
 from adcompiler.viewer.listed import listed_emitted
 from adcompiler.viewer.page import View
 
@@ -54,7 +52,8 @@ def run_view(options: argparse.Namespace) -> int:
         view = view_of_types(name, function, options)
     else:
         check_given(name, getattr(function, "primal", function), values)
-        view = asked(function, options).view(**values)
+        argnums = None if options.argnums is None else parse_argnums(options.argnums)
+        view = as_asked(function, options.mode, argnums).view(**values)
     if options.output:
         try:
             view.save(options.output)
@@ -84,15 +83,6 @@ def is_value(node: ast.expr) -> bool:
         case ast.Subscript(value=ast.Name(), slice=extents):
             return not any(isinstance(part, ast.Slice | ast.Name) for part in ast.walk(extents))
     return not any(isinstance(part, ast.Name) for part in ast.walk(node))
-
-
-def asked(function: Any, options: argparse.Namespace) -> Derivative[..., Any]:
-    """Return the derivative that is asked for: as decorated, by default the gradient."""
-    if isinstance(function, Derivative) and options.mode is None and options.argnums is None:
-        return function
-    primal = function.primal if isinstance(function, Derivative) else function
-    argnums = 0 if options.argnums is None else parse_argnums(options.argnums)
-    return EmittedDerivative(primal, Options(named(options.mode or "grad"), argnums))
 
 
 def view_of_types(name: str, function: Any, options: argparse.Namespace) -> View:

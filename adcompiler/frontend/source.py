@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from adcompiler.errors import InternalError, SourceNotFoundError
 from adcompiler.frontend.bytecode_file import is_from_present_file
+from adcompiler.frontend.reloaded import find_in_module, find_moved
 from adcompiler.frontend.same_code import compiles_to, has_signature_of
 
 if TYPE_CHECKING:
@@ -98,15 +99,19 @@ def read_source(function: Callable[..., Any]) -> SourceText:
     code = _code_of(function)
     module = getattr(function, "__globals__", {})
     lines = _lines_of(code, module)
-    if not lines:
-        raise without_text(function, code)
     compiles = functools.partial(compiles_to, live=code, module=module)
+    if not lines:
+        found = find_in_module(code, module, lambda code, lines: _find(code, lines, compiles))
+        if found is None:
+            raise without_text(function, code)
+        return found
     found = _find(code, lines, compiles)
     if found is None:
         # A module that was edited and reloaded leaves its old lines in linecache.
         linecache.checkcache(code.co_filename)
         lines = _lines_of(code, module)
-        found = _find(code, lines, compiles)
+        found = _find(code, lines, compiles) or find_moved(
+            code, lines, lambda code, lines: _find(code, lines, compiles))
     if found is None and is_from_present_file(code, module):
         found = _find(code, lines, functools.partial(has_signature_of, live=code))
     if found is None and code.co_filename == COMMAND:

@@ -11,7 +11,7 @@ TEXT = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| `([\w/]+)` \|(?:[^|]*\|){4} `([\w/]+\.py)` \|$", re.M)
 NO_STAGES = {
     "errors", "budget", "runtime", "smooth", "ir", "ops", "rulekit", "typed", "tracers", "plot",
-    "testing", "compile", "api", "interop", "parallel", "cli",
+    "viewer", "testing", "compile", "api", "interop", "parallel", "cli",
 }
 """What stages are made of, and what runs them."""
 

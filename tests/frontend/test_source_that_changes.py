@@ -32,18 +32,24 @@ Load = Callable[..., ModuleType]
         "def f(x):\n    return x * 2\n",
         "def f(y):\n    return y * 2.0\n",
         "def f(x, y):\n    return x * 2.0\n",
-        "\ndef f(x):\n    return x * 2.0\n",
         "def g(x):\n    return x * 2.0\n",
         "def f(x):\n    return (x * 2.0\n",
         "# nothing here\n",
     ],
-    ids=["constant", "operator", "type", "name", "argument", "moved", "renamed", "broken", "empty"],
+    ids=["constant", "operator", "type", "name", "argument", "renamed", "broken", "empty"],
 )
 def test_changed_file(load: Load, tmp_path: Path, edited: str) -> None:
     module = load("def f(x):\n    return x * 2.0\n", tmp_path / "edited.py")
     (tmp_path / "edited.py").write_text(edited)
     with pytest.raises(SourceNotFoundError, match="has changed since it was imported"):
         read_source(module.f)
+
+
+def test_a_function_that_has_moved_is_found_where_it_is(load: Load, tmp_path: Path) -> None:
+    module = load("def f(x):\n    return x * 2.0\n", tmp_path / "edited.py")
+    (tmp_path / "edited.py").write_text("\n# above\ndef f(x):\n    return x * 2.0\n")
+    source = read_source(module.f)
+    assert (source.first_line, source.text) == (3, "def f(x):\n    return x * 2.0\n")
 
 
 def test_changed_indentation_is_seen(load: Load, tmp_path: Path) -> None:
