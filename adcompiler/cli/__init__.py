@@ -96,6 +96,14 @@ def add_dump(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "C file and, beside that of -o, a module that calls it by ctypes",
     )
     parser.add_argument(
+        "--standalone", action="store_true",
+        help="write all that the module needs into it, but for Python, NumPy and SciPy",
+    )
+    parser.add_argument(
+        "--skip-refused", action="store_true",
+        help="leave functions out that are refused, with a comment that says why",
+    )
+    parser.add_argument(
         "--static", action="store_true",
         help="read the file and do not run it: functions of what its text alone settles",
     )
@@ -112,7 +120,8 @@ def run_dump(options: argparse.Namespace) -> int:
     else:
         text = dump(options.target, DumpOptions(
             options.mode, options.argnums, options.has_aux, options.args, options.stage,
-            options.native, options.output, options.static,
+            options.native, options.output, options.static, options.standalone,
+            options.skip_refused,
         ))
     if options.output:
         try:

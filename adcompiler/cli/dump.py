@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,12 +18,17 @@ from adcompiler.api.derivative import Derivative
 from adcompiler.backends.native.alone import standing_alone
 from adcompiler.backends.native.c.module import c_alone
 from adcompiler.backends.python.printer.merge import merge
+from adcompiler.cli.standalone import standalone
 from adcompiler.cli.static import reading
-from adcompiler.cli.target import UsageError, load_target, named_in, without_name
+from adcompiler.cli.target import (
+    UsageError, import_name, load_target, named_in, without_name,
+)
 from adcompiler.compile.modes import MODES, named
 from adcompiler.compile.pipeline import Emitted, Request, stages
 from adcompiler.dispatch import Options, Specialisations
-from adcompiler.dispatch.annotations import assumptions, parse_arguments, types_of_parameters
+from adcompiler.dispatch.annotations import (
+    assumptions, parse_arguments, split_top, types_of_parameters,
+)
 from adcompiler.errors import ADError, Declined, UnsupportedError
 from adcompiler.frontend.depth import compiling
 from adcompiler.ir import types as t
@@ -42,6 +49,8 @@ class DumpOptions:
     native: str = ""
     output: str | None = None
     static: bool = False
+    standalone: bool = False
+    skip_refused: bool = False
 
 
 def dump(target: str, options: DumpOptions) -> str:
@@ -61,18 +70,72 @@ def dumped(module: str, functions: Mapping[str, Any], options: DumpOptions) -> s
         return "\n\n".join(map(str, texts)) + "\n"
     if options.native and len(requests) != 1:
         raise UsageError("--native writes one function: name it, as in module.py:function")
+    if options.standalone and (options.native or options.static):
+        raise UsageError("--standalone is for Python, of modules that are imported")
     writer = f"adcompiler {version('adcompiler')}"
     head = [f"# Derivatives of functions in {module}, written by {writer}."]
     texts = []
     for name, possible in requests.items():
-        request, emitted = run_possible(name, possible, "source")
-        assert isinstance(emitted, Emitted)
-        check_importable(emitted, f"{module}.{name}")
+        try:
+            request, emitted = run_possible(name, possible, "source")
+            assert isinstance(emitted, Emitted)
+            check_importable(emitted, f"{module}.{name}")
+        except ADError as refused:
+            if not options.skip_refused:
+                raise
+            print(refused, file=sys.stderr)
+            head.append(f"# {name} is refused: {str(refused).splitlines()[0]}")
+            continue
+        tell_unknown(name, request)
         texts.append(loops_alone(request, emitted, options) if options.native else emitted.text)
         head.append(f"# {emitted.entry}: for {signature_text(request)}")
     if options.native == "c":
         return "\n".join([*(f"// {line[2:]}" for line in head), "", texts[0]])
-    return "\n".join([*head, "", texts[0] if options.native else merge(texts)])
+    if not texts:
+        raise ADError(f"{module} has no function that is not refused")
+    text = texts[0] if options.native else merge(texts)
+    if options.standalone:
+        text = standalone(text, module)
+    elif options.output:
+        tell_path(text, module, Path(options.output))
+    return "\n".join([*head, "", text])
+
+
+def tell_unknown(name: str, request: Request) -> None:
+    """Say on stderr which types are not known, and what to add."""
+    parameters = inspect.signature(request.function, follow_wrapped=False).parameters.values()
+    unknown = [
+        p.name for p, type_ in zip(parameters, request.types, strict=True)
+        if type_ == t.UNKNOWN and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    ]
+    if unknown:
+        print(
+            f"{name}: the code takes {', '.join(unknown)} of any type, which costs calls of the "
+            f'runtime; for one type add --args "{unknown[0]}: float64[:]" or an annotation',
+            file=sys.stderr,
+        )
+
+
+def tell_path(text: str, module: str, output: Path) -> None:
+    """Say on stderr where a module is found that a file imports, if that is not beside it."""
+    imported = {
+        alias.name for node in ast.parse(text).body if isinstance(node, ast.Import)
+        for alias in node.names
+    }
+    file = getattr(sys.modules.get(module), "__file__", None)
+    if file is None or module not in imported:
+        return
+    directory = import_name(Path(file))[0]
+    if directory != output.resolve().parent and is_below(directory, Path.cwd()):
+        print(
+            f"{output} imports {module}, which is found from {os.path.relpath(directory)}: have "
+            "that on the path, or write all into the file with --standalone", file=sys.stderr,
+        )
+
+
+def is_below(directory: Path, other: Path) -> bool:
+    """Say whether a directory is another one or lies in it: a user's, none that is installed."""
+    return directory.resolve().is_relative_to(other.resolve())
 
 
 def loops_alone(request: Request, emitted: Emitted, options: DumpOptions) -> str:
@@ -137,7 +200,7 @@ def requests_for(function: Any, options: DumpOptions) -> list[Request]:
         if options.has_aux:
             wanted = replace(wanted, has_aux=True)
         s = Specialisations(function, wanted)
-        given = parse_arguments(options.args)
+        given = parse_arguments(options.args, s.target.function.__globals__)
     except ValueError as error:
         raise UsageError(str(error)) from None
     own = {p.name: given[p.name] for p in s.parameters if p.name in given}
@@ -198,7 +261,8 @@ def check_given_types(options: DumpOptions, requests: list[Request]) -> None:
     """Refuse types for arguments that no function has."""
     functions = (inspect.signature(r.function, follow_wrapped=False) for r in requests)
     names = {name for signature in functions for name in signature.parameters}
-    unknown = [name for name in parse_arguments(options.args) if name not in names]
+    given = [part.partition(":")[0].strip() for part in split_top(options.args)]
+    unknown = [name for name in given if name not in names]
     if unknown:
         raise UsageError(
             f"--args: no function has a parameter {', '.join(unknown)}; "

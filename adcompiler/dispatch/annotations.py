@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from adcompiler.errors import not_one_of
+from adcompiler.errors import not_one_of, suggestion
 
+import ast
 import dataclasses
 import re
 import typing
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,16 +22,18 @@ if TYPE_CHECKING:
 
 _ARRAY = re.compile(r"(?:np\.|numpy\.)?(\w+)\[\s*((?::\s*,?\s*)*)\]")
 MAX_DEPTH = 8
+NO_NAMES: Mapping[str, Any] = MappingProxyType({})
 SCALARS = {"float": t.FLOAT, "int": t.INT, "bool": t.BOOL, "complex": t.COMPLEX, "str": t.TEXT}
 CLASSES: dict[Any, t.Type] = {
     float: t.FLOAT, int: t.INT, bool: t.BOOL, complex: t.COMPLEX, str: t.TEXT,
 }
 
 
-def parse_type(text: str) -> t.Type:
+def parse_type(text: str, names: Mapping[str, Any] = NO_NAMES) -> t.Type:
     """Return the type that a text such as ``float``, ``float64[:, :]`` or ``?`` stands for.
 
-    Raises ValueError for texts that stand for none.
+    ``names`` has the classes that it may name, whose fields are annotated. Raises ValueError for
+    texts that stand for none.
     """
     text = text.strip()
     if text in SCALARS:
@@ -39,20 +43,41 @@ def parse_type(text: str) -> t.Type:
     if text == "None":
         return t.NONE_TYPE
     if text.startswith("list[") and text.endswith("]"):
-        return t.List(parse_type(text[5:-1]))
+        return t.List(parse_type(text[5:-1], names))
     if text.startswith("(") and text.endswith(")"):
-        return t.Tuple(tuple(parse_type(part) for part in split_top(text[1:-1])))
+        return t.Tuple(tuple(parse_type(part, names) for part in split_top(text[1:-1])))
+    if text.startswith("{") and text.endswith("}"):
+        return parse_dict(text, names)
+    if isinstance(names.get(text), type):
+        return type_of_annotation(names[text])
     match = _ARRAY.fullmatch(text)
     try:
         if match:
             return t.Array(np.dtype(match[1]).name, match[2].count(":"))
         dtype = np.dtype(text.removeprefix("np."))
     except (TypeError, SyntaxError):
+        known = (*SCALARS, "None", *(name for name in names if isinstance(names[name], type)))
         raise ValueError(
             f"{text!r} is no type; write float, int, bool, complex, float64[:], float64[:, :], "
-            "list[float], (float, float) or ?"
+            'list[float], (float, float), {"key": float}, the name of a class or ?'
+            + suggestion(text, (*known, "float64[:]", "float32[:]", "int64[:]"))
         ) from None
     return t.Scalar(t.kind_of_dtype(dtype), dtype.name)
+
+
+def parse_dict(text: str, names: Mapping[str, Any]) -> t.Type:
+    """Return the type of dicts with known keys: ``{"w": float64[:], "b": float}``."""
+    keys, items = [], []
+    for part in split_top(text[1:-1]):
+        key, colon, item = part.partition(":")
+        try:
+            keys.append(ast.literal_eval(key.strip()))
+        except (SyntaxError, ValueError):
+            colon = ""
+        if not colon:
+            raise ValueError(f"{part.strip()!r}: write `\"key\": type`")
+        items.append(parse_type(item, names))
+    return t.Dict(tuple(keys), tuple(items))
 
 
 def split_top(text: str) -> list[str]:
@@ -68,14 +93,14 @@ def split_top(text: str) -> list[str]:
     return [part for part in (*parts, current) if part.strip()]
 
 
-def parse_arguments(text: str) -> dict[str, t.Type]:
+def parse_arguments(text: str, names: Mapping[str, Any] = NO_NAMES) -> dict[str, t.Type]:
     """Return the types in ``"x: float64[:], w: float"`` by parameter name."""
     found = {}
     for part in split_top(text):
         name, colon, type_ = part.partition(":")
         if not colon:
             raise ValueError(f"{part.strip()!r}: write `name: type`")
-        found[name.strip()] = parse_type(type_)
+        found[name.strip()] = parse_type(type_, names)
     return found
 
 
@@ -93,7 +118,7 @@ def types_of_parameters(
         if name not in names:
             raise ValueError(not_one_of("the parameter", name, names))
     try:
-        hints = typing.get_type_hints(s.target.function, include_extras=False)
+        hints = typing.get_type_hints(s.target.function, include_extras=True)
     except Exception:
         hints = {}
     types: list[t.Type] = []
@@ -139,6 +164,10 @@ def type_of_annotation(hint: Any, depth: int = 0) -> t.Type:
     if isinstance(hint, type) and hint in CLASSES:
         return CLASSES[hint]
     origin, parts = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Annotated:
+        for text in filter(is_type_text, parts[1:]):
+            return parse_type(text)
+        return type_of_annotation(parts[0], depth)
     if origin is list and len(parts) == 1:
         return t.List(type_of_annotation(parts[0], depth))
     if origin is tuple and Ellipsis not in parts:
@@ -152,10 +181,21 @@ def type_of_annotation(hint: Any, depth: int = 0) -> t.Type:
     return t.UNKNOWN
 
 
+def is_type_text(text: Any) -> bool:
+    """Say whether what ``Annotated`` has is the text of a type."""
+    if not isinstance(text, str):
+        return False
+    try:
+        parse_type(text)
+    except ValueError:
+        return False
+    return True
+
+
 def type_of_class_annotation(cls: type, depth: int) -> t.Type:
     """Return the type of instances of a dataclass or a NamedTuple whose fields are annotated."""
     try:
-        hints = typing.get_type_hints(cls)
+        hints = typing.get_type_hints(cls, include_extras=True)
     except Exception:
         return t.UNKNOWN
     if dataclasses.is_dataclass(cls):
