@@ -16,7 +16,7 @@ from adcompiler.errors import ADError
 from adcompiler.ir.nodes import Origin
 from adcompiler.runtime import StretchedError
 from adcompiler.viewer.saved import (
-    Saved, Where, described, held_for_sweep, names_of_residuals, values_at,
+    Saved, Where, all_described, described, held_for_sweep, names_of_residuals, values_at,
 )
 from adcompiler.viewer.sources import Block, Files, Notes, Place, blocks, notes
 
@@ -188,26 +188,24 @@ def measured(
     mode = MODES[s.options.mode]
     text = found.listing.text
     args = (*values, *(cell.cell_contents for cell in s.cells(compiled)))
-    if not compiled.text.startswith(text) or not found.holders:
+    if not (compiled.text.startswith(text) and found.holders and found.has_sweep):
         return None
     if mode.halves:
         _, residuals = compiled.entry(*args)
         names = names_of_residuals(text, found.holders[1]) or compiled.report["residuals"]
-        return [described(name, value, values)
-                for name, value in zip(names, residuals, strict=False)]
+        return all_described(zip(names, residuals, strict=False), values)
     function = next(
         node for node in ast.parse(text).body
         if isinstance(node, ast.FunctionDef) and node.name == found.holders[0])
     held = held_for_sweep(function, found.is_reverse)
-    given = len(function.args.args)
-    if mode.seeds or mode.operator or given != len(args):
+    if mode.seeds or mode.operator or len(function.args.args) != len(args):
         return None
     found.reads = frozenset(place for places in held.values() for place in places)
     taken: list[Saved] = []
     values_at(
         compiled.entry, args, lambda line: found.is_reverse(line + function.lineno),
-        lambda variables: taken.extend(
-            described(name, variables[name], values) for name in held if name in variables),
+        lambda variables: taken.extend(all_described(
+            ((name, variables[name]) for name in held if name in variables), values)),
     )
     return taken
 

@@ -87,7 +87,7 @@ class Page:
             f"<b>{kinks}</b> kink{'' if kinks == 1 else 's'}", html.escape(listed.backend),
         ]
         if listed.saved is not None:
-            own = sum(one.size for one in listed.saved if not one.is_given)
+            own = sum(one.size for one in listed.saved if not one.of)
             found.insert(0, f"<b>{size_text(own)}</b> saved for the sweep")
         return "".join(f"<span>{fact}</span>" for fact in found)
 
@@ -127,7 +127,7 @@ class Page:
         largest = max(max(one.size for one in saved), 1)
         rows = []
         for one in sorted(saved, key=lambda one: -one.size):
-            what = f"{one.what}; the caller's" if one.is_given else one.what
+            what = f"{one.what}; {one.of}" if one.of else one.what
             rows.append(
                 f'<tr data-name="{html.escape(one.name)}"{given(one)}>'
                 f"<td><code>{html.escape(one.name)}</code></td><td>{html.escape(what)}</td>"
@@ -240,8 +240,8 @@ def one_of(types: Collection[str]) -> str:
 
 
 def given(one: Saved) -> str:
-    """Return the class of a row about an argument."""
-    return ' class="given"' if one.is_given else ""
+    """Return the class of a row about what takes no memory of its own."""
+    return ' class="given"' if one.of else ""
 
 
 def size_text(size: float) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import CodeType, FrameType
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -23,22 +23,54 @@ Where = tuple[int, int]
 class Saved:
     """A value that is held for the sweep: its name in the code, what it is, its size in bytes.
 
-    One that ``is_given`` is an argument, or a view of one: it takes no memory of its own.
+    ``of`` tells whose it is if it takes no memory of its own: the caller's, or part of another one.
     """
 
     name: str
     what: str
     size: int
-    is_given: bool = False
+    of: str = ""
 
 
-def described(name: str, value: Any, given: Sequence[Any] = ()) -> Saved:
-    """Return what is shown of a value; views of arguments are held with these."""
-    arrays = [one for one in given if isinstance(one, np.ndarray)]
-    is_given = any(value is one for one in given) or (
+def all_described(held: Iterable[tuple[str, Any]], args: Iterable[Any]) -> list[Saved]:
+    """Return what is shown of values, by name; arguments, and parts of them, are the caller's."""
+    given = [part for value in args for part in parts_of(value)]
+    values = list(held)
+    inside = {
+        id(part): name for name, value in values if isinstance(value, list | tuple | dict)
+        for part in parts_of(value) if isinstance(part, np.ndarray)
+    }
+    found = []
+    for name, value in values:
+        of = f"part of {inside[id(value)]}" if id(value) in inside else ""
+        found.append(described(name, value, "the caller's" if is_among(value, given) else of))
+    return found
+
+
+def described(name: str, value: Any, of: str = "") -> Saved:
+    """Return what is shown of a value."""
+    return Saved(name, what_it_is(value), size_in_bytes(value), of)
+
+
+def is_among(value: Any, given: Sequence[Any]) -> bool:
+    """Say whether a value is one of those that are given, or a view of one."""
+    return any(value is one for one in given) or (
         isinstance(value, np.ndarray) and value.base is not None
-        and any(np.may_share_memory(value, one) for one in arrays))
-    return Saved(name, what_it_is(value), size_in_bytes(value), is_given)
+        and any(np.may_share_memory(value, one) for one in given if isinstance(one, np.ndarray)))
+
+
+def parts_of(value: Any, depth: int = 4) -> Iterator[Any]:
+    """Yield a value, and what containers and instances hold, some levels deep."""
+    yield value
+    inside: Iterable[Any] = ()
+    if isinstance(value, dict):
+        inside = value.values()
+    elif isinstance(value, list | tuple):
+        inside = value
+    elif not isinstance(value, FunctionType | ModuleType | type):
+        inside = getattr(value, "__dict__", {}).values()
+    for part in inside if depth else ():
+        yield from parts_of(part, depth - 1)
 
 
 def what_it_is(value: Any) -> str:

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from adcompiler.errors import cell_of
 from adcompiler.frontend.places import is_users
 from adcompiler.ir.nodes import Const, Function, Origin, Statement, Unsupported, Var
 from adcompiler.ir.visit import bound_inside, defined, direct_uses, walk
@@ -31,8 +32,9 @@ class Block:
 
     @property
     def title(self) -> str:
-        """The file's name, and the function's."""
-        return f"{os.path.basename(self.file)}: {self.name}" if self.name else self.file
+        """The file's name, or the cell's, and the function's."""
+        file = cell_of(self.file) or os.path.basename(self.file)
+        return f"{file}: {self.name}" if self.name else file
 
     def holds(self, place: Place) -> bool:
         """Say whether a place is one of the block's."""

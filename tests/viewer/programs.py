@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from adcompiler import checkpoint_loop
+
 
 def scaled(t):
     u = t * 2.0
@@ -48,3 +50,12 @@ def pairs(x):
 
 
 square = lambda x: x * x  # noqa: E731
+
+
+def weighted(data):
+    x, (w, scale) = data["x"], data["w"]
+    return scale * np.sum(x * x * w)
+
+
+def in_steps(x):
+    return checkpoint_loop(lambda s: np.sin(s) * x, x, 10, slots=3).sum()

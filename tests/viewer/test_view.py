@@ -95,7 +95,7 @@ def test_the_parts_are_the_primal_and_the_sweep() -> None:
 
 def sizes(found: Listed) -> dict[str, tuple[int, bool]]:
     assert found.saved is not None
-    return {one.name: (one.size, one.is_given) for one in found.saved}
+    return {one.name: (one.size, bool(one.of)) for one in found.saved}
 
 
 def test_what_is_held_when_the_sweep_starts_is_measured() -> None:
@@ -109,6 +109,23 @@ def test_what_is_held_when_the_sweep_starts_is_measured() -> None:
 def test_views_of_arguments_take_no_memory_of_their_own() -> None:
     saved = sizes(listed_at(grad(lambda x: np.sum(x[1:] * x[:-1])), X))
     assert saved and all(is_given for _, is_given in saved.values())
+
+
+def test_parts_of_arguments_take_no_memory_of_their_own() -> None:
+    saved = sizes(listed_at(grad(programs.weighted), {"x": X, "w": [W, 2.0]}))
+    assert sorted(given for size, given in saved.values() if size == 40) == [
+        False, False, True, True]  # two products, and the two arrays
+
+
+def test_parts_of_what_is_saved_count_once() -> None:
+    found = listed_at(grad(programs.in_steps), X)
+    assert found.saved is not None
+    assert {one.name: one.of for one in found.saved} == {
+        "found": "", "item": "part of found", "x": "the caller's"}
+
+
+def test_nothing_is_measured_of_code_without_a_sweep() -> None:
+    assert listed_at(compiled(programs.product), X, W).saved is None
 
 
 def test_of_a_split_pair_the_residuals_are_measured() -> None:
