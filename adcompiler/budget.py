@@ -25,7 +25,7 @@ T = TypeVar("T")
 _until: contextvars.ContextVar[float] = contextvars.ContextVar("_until", default=math.inf)
 """When the time of several tries is over."""
 
-STATEMENTS, SECONDS = 200_000, 120.0
+STATEMENTS, SECONDS = 200_000, 30.0
 VARIABLE = "ADCOMPILER_BUDGET"
 CHECKED_EVERY = 64
 DEPTH = 60_000
@@ -92,7 +92,7 @@ class Budget:
         outer = known[: known.index(large[-1])] if large and sites else []
         what = "the call here is too large to compile" if large else (
             "the function is too large to compile")
-        finding = (large[-1] if large else here).finding(
+        finding = (large[-1] if large else sites[0] if sites else here).finding(
             f"{what}: {cost} went into it",
             "write a rule for the function called (`@adcompiler.rrule`), or allow more: "
             f"{VARIABLE}=statements,seconds, of which the defaults are {STATEMENTS},{SECONDS:.0f}",

@@ -20,6 +20,7 @@ settings.register_profile(
 settings.load_profile("repeatable")
 
 os.environ.setdefault("ADCOMPILER_VERIFY", "1")
+os.environ.setdefault("ADCOMPILER_BUDGET", "200000,120")  # verifying takes time, and so do others
 
 gc.set_threshold(20_000, 20, 20)  # compilers make much and drop it without cycles
 

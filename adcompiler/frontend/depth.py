@@ -20,6 +20,11 @@ NAMED = {
     ast.Attribute: "attributes",
 }
 """What several of a kind of node inside of one another are called."""
+NAMED_EXITS = {
+    ast.FunctionDef: "function", ast.AsyncFunctionDef: "function", ast.For: "loop",
+    ast.While: "loop",
+}
+MANY_EXITS = 15
 
 
 def compiling(function: Any, work: Callable[[], T]) -> T:
@@ -45,6 +50,16 @@ def deepest(function: Callable[..., Any]) -> Finding:
         tree = ast.parse(inspect.cleandoc("\n" + "".join(lines)))
     except (OSError, TypeError, SyntaxError, RecursionError, MemoryError):
         lines, first, tree = [], line, ast.Module([], [])
+    exits = most_exits(tree)
+    if exits is not None:
+        left, count = exits
+        return Finding(
+            file, first + left.lineno - 1, left.col_offset, lines[left.lineno - 1].rstrip("\n"),
+            f"{count} statements leave this {NAMED_EXITS[type(left)]}, and as many branches would "
+            "be nested in one another, deeper than Python allows",
+            "leave in fewer places: compute what to leave with, or move parts into functions",
+            "budget",
+        )
     waiting: list[tuple[ast.AST, int]] = [(tree, 0)]
     while waiting:
         node, around = waiting.pop()
@@ -59,3 +74,20 @@ def deepest(function: Callable[..., Any]) -> Finding:
         file, line, column if depth > 100 else 0, text, problem,
         "give parts of it names, or write a loop", "budget",
     )
+
+
+def most_exits(tree: ast.AST) -> tuple[ast.stmt, int] | None:
+    """Return the function or loop that most statements leave early, if these are many."""
+    found: tuple[ast.stmt, int] | None = None
+    waiting: list[tuple[ast.AST, ast.stmt | None]] = [(tree, None)]
+    counts: dict[ast.stmt, int] = {}
+    while waiting:
+        node, around = waiting.pop()
+        if isinstance(node, (ast.Return, ast.Break, ast.Continue)) and around is not None:
+            counts[around] = counts.get(around, 0) + 1
+        inner = node if isinstance(node, ast.stmt) and type(node) in NAMED_EXITS else around
+        waiting += [(child, inner) for child in ast.iter_child_nodes(node)]
+    for node, count in counts.items():
+        if count >= MANY_EXITS and (found is None or count > found[1]):
+            found = node, count
+    return found

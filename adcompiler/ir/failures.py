@@ -20,7 +20,8 @@ REPORT = (
 def reported(function: Any, *passing: type[Exception]) -> Iterator[None]:
     """Turn whatever goes wrong while ``function`` is compiled into an InternalError with a line.
 
-    Refusals are no failures, nor are exceptions of the classes ``passing``.
+    Refusals are no failures, nor are exceptions of the classes ``passing``, nor is what is nested
+    too deeply: that is refused by whoever has the stack.
     """
     try:
         yield
@@ -29,7 +30,7 @@ def reported(function: Any, *passing: type[Exception]) -> Iterator[None]:
             raise
         raise located(error, function) from error
     except Exception as error:
-        if isinstance(error, (ADError, *passing)):
+        if isinstance(error, (ADError, RecursionError, *passing)):
             raise
         raise located(error, function) from error
 

@@ -347,3 +347,18 @@ def as_index(type_: Type) -> Type:
         whole = [one for one in type_.alternatives if one.kind in ("bool", "int")]
         return one_of_numbers(*whole) if whole else type_
     return type_
+
+
+def has_more_parts(type_: Type, limit: int) -> bool:
+    """Say whether a value of a type holds more than ``limit`` others, however they share types."""
+    waiting, count = [type_], 0
+    while waiting and count <= limit:
+        one = waiting.pop()
+        count += 1
+        if isinstance(one, (Tuple, Dict)):
+            waiting += one.items
+        elif isinstance(one, List):
+            waiting.append(one.item)
+        elif isinstance(one, Object):
+            waiting += [field for _, field in one.fields]
+    return count > limit

@@ -15,7 +15,7 @@ from adcompiler.ir.nodes import (
     UNDEF, Atom, Block, Call, Const, If, Let, Origin, Raise, Rhs, Statement, Var,
 )
 from adcompiler.specialise.interface import Interface
-from adcompiler.typed.builder import Builder
+from adcompiler.typed.builder import Builder, refuse_large
 from adcompiler.typed.unit import Unit
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ class Writer(Builder, Interface):
         self, rhs: Rhs, type_: t.Type, name: str, origin: Origin, temporary: bool = True
     ) -> Var:
         """Write ``name = rhs`` and return the new variable."""
+        refuse_large(type_, origin)
         var = Var(name, temporary)
         self.unit.record(var, rhs, type_)
         if self.heap is not None:

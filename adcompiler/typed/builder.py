@@ -6,9 +6,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from adcompiler.errors import TooLargeError
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Let, Origin, Rhs, Statement, Var
 from adcompiler.typed.unit import Unit
+
+CONTAINERS = (t.Tuple, t.Dict, t.Object)
+MAX_PARTS = 50_000
+
+
+def refuse_large(type_: t.Type, origin: Origin) -> None:
+    """Raise TooLargeError if a value of a type holds too much: `t = (t, t)` doubles it."""
+    if isinstance(type_, CONTAINERS) and t.has_more_parts(type_, MAX_PARTS):
+        raise TooLargeError([origin.finding(
+            f"this value holds more than {MAX_PARTS:,} others, whose types are all told apart",
+            "write numbers into an array, or values of one kind into a list", "budget",
+        )])
 
 
 class Builder:
@@ -22,6 +35,7 @@ class Builder:
         self, rhs: Rhs, type_: t.Type, name: str, origin: Origin, temporary: bool = True
     ) -> Var:
         """Write ``name = rhs`` and return the new variable."""
+        refuse_large(type_, origin)
         var = Var(name, temporary)
         self.unit.record(var, rhs, type_)
         self.out.append(Let(var, rhs, origin))

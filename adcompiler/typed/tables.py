@@ -131,6 +131,7 @@ class Calls:
     ``harmless`` are those that cannot and have no effect, ``giving`` those that give instances new
     attributes, which only code that made the instance can follow. ``one_of`` has the variables
     that are one of several functions, ``apart`` counts those around that are compiled on their own.
+    ``grown`` tells of functions that were opened how many statements that led to, all in all.
     """
 
     callees: dict[Any, Callee] = field(default_factory=dict)
@@ -141,6 +142,7 @@ class Calls:
     harmless: set[Any] = field(default_factory=set)
     giving: set[Any] = field(default_factory=set)
     one_of: dict[Atom, OneOf] = field(default_factory=dict)
+    grown: dict[Any, int] = field(default_factory=dict)
     replacing: int = 0
     apart: int = 0
 

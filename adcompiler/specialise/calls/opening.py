@@ -34,6 +34,11 @@ from adcompiler.specialise.writer import Writer
 from adcompiler.typed.values import simple, type_of
 
 INLINE_SIZE = 30
+MAX_GROWN = 400
+"""Statements that opening a small function may lead to, with those that it calls, more than once.
+
+Each of a chain of functions that calls the next one twice would be opened twice as often.
+"""
 
 
 def call_python(
@@ -262,7 +267,8 @@ def apply(
         for param, atom in zip(function.params, bound, strict=True):
             s.check_once(param.var, atom, origin)
     depth = unit.calls.active.count(identity)
-    large = size(function.body) > INLINE_SIZE and not partial_evaluation_helps(s, bound)
+    grown = unit.calls.grown.get(identity, 0) > MAX_GROWN
+    large = (size(function.body) > INLINE_SIZE or grown) and not partial_evaluation_helps(s, bound)
     given = bool(unit.calls.active) and is_given(unit.calls.active[-1])
     opened = depth == 0 and (
         not large or given or (scope is not None and scope.is_rule)
@@ -287,12 +293,14 @@ def apply(
         s.heap.live |= live_variables(function)
     unit.calls.active.append(identity)
     unit.calls.sites.append(origin)
+    before = unit.settings.budget.spent
     try:
         with s.writing_to([]) as out:  # what is asked of a generator is what its function writes
             yields = s.block(function.body, env, scope)
     finally:
         unit.calls.active.pop()
         unit.calls.sites.pop()
+        unit.calls.grown[identity] = unit.settings.budget.spent - before
     s.out.extend(out if given else via(out, origin))
     if yields is None:
         return UNDEF

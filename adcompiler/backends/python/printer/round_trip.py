@@ -22,11 +22,14 @@ def check_round_trip(tree: ast.AST, text: str, mode: str = "exec") -> None:
 
     Both trees are compared in the form the printer gives them: constants without a literal are
     the expressions of `literals.canonical`, neighbouring texts of an f-string are one, and a
-    block without statements is ``pass``. Raises InternalError naming the first difference.
+    block without statements is ``pass``. Raises InternalError naming the first difference,
+    and RecursionError where Python cannot parse so many levels.
     """
     try:
         parsed = ast.parse(text, mode=mode)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        if isinstance(error, (RecursionError, MemoryError)) or "too many" in str(error):
+            raise RecursionError(f"emitted source is nested too deeply: {error}") from error
         where = _line(text, getattr(error, "lineno", None))
         raise InternalError(f"emitted source does not parse: {error}\n{where}") from error
     difference = first_difference(tree, parsed)
