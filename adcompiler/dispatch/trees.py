@@ -61,7 +61,7 @@ def size_of(tree: Any) -> int:
     return sum(int(np.size(leaf)) for leaf in leaves(tree))
 
 
-MAX_UNITS = 128
+MAX_UNITS = 256
 """Up to so many unit seeds of an array are kept."""
 
 
