@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -108,6 +109,28 @@ def known_row(s: Writer, iterable: Atom, index: int, count: int, origin: Origin)
     now = iterable if s.heap is None else s.heap.current(iterable, origin)
     elements = s.unit.elements(now)
     return s.item(now, Const(index), origin, "item") if elements is None else elements[index]
+
+
+def known_numbers(unit: Unit, iterables: list[Atom]) -> list[int] | None:
+    """Return the numbers of a range, if that is what a loop runs over, known, and not too long."""
+    rhs = unit.definition(iterables[0]) if len(iterables) == 1 else None
+    if not isinstance(rhs, Call) or not isinstance(rhs.func, Const) or rhs.kwargs:
+        return None
+    if rhs.func.value is not range or not 1 <= len(rhs.args) <= 3:
+        return None
+    ends = [arg.value for arg in rhs.args if isinstance(arg, Const) and type(arg.value) is int]
+    if len(ends) < len(rhs.args) or ends[2:] == [0]:
+        return None
+    found = list(itertools.islice(range(*ends), UNROLLED_TUPLE + 1))
+    return None if len(found) > UNROLLED_TUPLE else found
+
+
+def becomes_array(types: list[t.Type], yields: tuple[Atom, ...], unit: Unit) -> bool:
+    """Say whether an iteration makes an array of a number that a loop carries round."""
+    return any(
+        isinstance(type_, t.Scalar) and isinstance(unit.type(atom), t.Array)
+        for type_, atom in zip(types, yields, strict=False)
+    )
 
 
 def lists_behind(unit: Unit, iterable: Atom) -> Iterator[Var]:

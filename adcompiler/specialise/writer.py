@@ -46,6 +46,7 @@ class Writer(Builder, Interface):
         self.heap: Heap | None = None
         self.lacks_heap = False
         self.conditions = self.lacking = self.caught = 0
+        self.written = 1  # how often loops around, written out, write what is inside
         self.at: Origin | None = None
 
     def let(
