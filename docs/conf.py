@@ -46,7 +46,7 @@ CONTENTS = {
         "structured-arguments", "modes", "derivatives", "checkpointing", "external", "implicit",
         "rules", "interop", "native", "notebooks", "debugging",
     ],
-    "Reference": ["reference", "cli", "limitations", "functions", "security", "glossary"],
+    "Reference": ["reference", "syntax", "cli", "limitations", "functions", "security", "glossary"],
     "Explanation": [
         "from-nothing", "writes", "sparsity", "kinks", "emitted-code", "performance", "testing",
         "real-code",
