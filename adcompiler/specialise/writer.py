@@ -97,8 +97,11 @@ class Writer(Builder, Interface):
         return self.reject(origin, problem, hint, anchor)
 
     def has_raised(self) -> bool:
-        """Say whether what was written last raises."""
-        return bool(self.out) and isinstance(self.out[-1], Raise)
+        """Say whether what was written last raises, in each of its arms if it is a branch."""
+        last = self.out[-1] if self.out else None
+        return isinstance(last, Raise) or (
+            isinstance(last, If) and last.then.diverges and last.orelse.diverges
+        )
 
     def report(self, finding: Finding) -> None:
         """Record a finding, with the calls that lead to it; once.
