@@ -96,7 +96,9 @@ class Values:
         if isinstance(made, Call) and isinstance(made.func, Const) and (
             made.func.value is zeros_like or meaning(made) == "zeros_like"
         ):
-            zeros = Call(Const(zeros_of_each), (made.args[0], count))
+            # a list may have grown by now of which these are the zeros
+            like = made.args[0] if isinstance(type_, (t.Array, t.Scalar)) else atom
+            zeros = Call(Const(zeros_of_each), (like, count))
             return self.write(zeros, type_, name, origin)
         return self.write(Call(Const(repeated), (atom, count)), type_, name, origin)
 

@@ -40,6 +40,7 @@ REASONS = {
     "sparsity/interpreter/program.py": (6, "each kind is a statement of Python; two run in lanes"),
     "sparsity/interpreter/taint.py": (1, "a `with` runs its block, whatever it is given"),
     "specialise/evaluator.py": (5, "each kind is evaluated in its own way; results of a branch"),
+    "specialise/writer.py": (1, "what follows a branch that raises in both arms is left out"),
     "specialise/storage/guesses.py": (1, "a loop keeps an object if each iteration does"),
     "specialise/storage/partial_writes.py": (3, "a loop may raise in a later iteration"),
 }

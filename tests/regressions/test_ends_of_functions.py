@@ -6,7 +6,7 @@ from subprocess import run
 import numpy as np
 import pytest
 
-from adcompiler import value_and_grad, vjp
+from adcompiler import grad, value_and_grad, vjp
 
 
 def outcome(f, *args):
@@ -214,3 +214,31 @@ def test_debug_of_an_optimised_run(tmp_path):
     done = run([sys.executable, "-O", str(tmp_path / "optimised.py")], capture_output=True,
                text=True, check=True)
     assert done.stdout == "(6.0, 3.0) (4.0, 4.0)\n"
+
+
+def raised_in_each_arm(x):
+    if x > 0.0:
+        raise ValueError("no")
+    raise TypeError("neither")
+
+
+def first_of_nothing(x):
+    return raised_in_each_arm(x)[0] * x
+
+
+def first_of_nothing_in_a_branch(x):
+    return raised_in_each_arm(x)["a"] * x if x < 3.0 else x * x
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("function", [first_of_nothing, first_of_nothing_in_a_branch])
+def test_nothing_is_written_behind_what_raises_in_each_arm(function):
+    """``None[0]`` would be a SyntaxWarning."""
+    same_end(function, 2.0)
+    same_end(function, -2.0)
+    with pytest.raises(ValueError, match="no"):
+        grad(grad(function))(2.0)
+
+
+def test_a_branch_that_does_not_raise_is_differentiated():
+    assert grad(first_of_nothing_in_a_branch)(4.0) == 8.0

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from adcompiler import jacfwd, jacobian, jacrev, sparse_jacobian, vjp
+from adcompiler import grad, hessian, jacfwd, jacobian, jacrev, sparse_jacobian, vjp
 from adcompiler.api.seeds import batched_vjp
 
 x = np.array([0.7, 1.2, 2.1])
+MODES = ("fwd_adj", "fwd_fwd", "adj_fwd", "adj_adj")
 
 
 def with_a_sum(a):
@@ -37,3 +38,26 @@ def test_cotangents_of_a_sum_of_products(seeds):
     (found,) = batched_vjp(with_a_sum, x)[1](drawn)
     for i in range(seeds):
         assert found[i] == pytest.approx(vjp(with_a_sum, x)[1](drawn[i])[0])
+
+
+def of_a_list_that_grew(a):
+    items = [v for v in ()]  # noqa: C416
+    items.append(a[0] * a[0])
+    return items[0] * a[1]
+
+
+def of_a_dict_that_grew(a):
+    table = {k: 1.0 for k in ()}  # noqa: C420
+    table["first"] = a[0] * a[0]
+    return table["first"] * a[1]
+
+
+@pytest.mark.parametrize("function", [of_a_list_that_grew, of_a_dict_that_grew])
+def test_tangents_of_containers_that_grow(function):
+    """The zeros that a tangent begins with are those of the container before it grew."""
+    wanted = [2.0 * x[0] * x[1], x[0] * x[0], 0.0]
+    assert jacfwd(function)(x) == pytest.approx(wanted)
+    assert grad(function)(x) == pytest.approx(wanted)
+    for mode in MODES:
+        assert hessian(function, mode=mode)(x) == pytest.approx(np.array([
+            [2.0 * x[1], 2.0 * x[0], 0.0], [2.0 * x[0], 0.0, 0.0], [0.0, 0.0, 0.0]]))
