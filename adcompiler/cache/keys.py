@@ -378,7 +378,8 @@ def unspelled(text: str) -> Any:
     """Return the object that ``module:qualname`` names, MISSING if there is none."""
     module, _, name = text.partition(":")
     try:
-        value: Any = importlib.import_module(module)
+        # one that is being imported by who waits for this thread is there, and locked
+        value: Any = sys.modules.get(module) or importlib.import_module(module)
         for part in name.split(".") if name else ():
             value = getattr(value, part)
     except (ImportError, AttributeError, ValueError):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import builtins
 import hashlib
 import linecache
+import sys
 import types
 from pathlib import Path
+from typing import Any
 
+from adcompiler.budget import is_deep
 from adcompiler.cache.store import HEADER_LINES
 
 EMITTED = "adcompiler_emitted."
@@ -49,5 +53,25 @@ def load_module(path: Path | None, text: str, module_name: str) -> types.ModuleT
         text = "\n" * HEADER_LINES + text
         module.__file__ = file
     code = compile(text, file, "exec", dont_inherit=True)
+    if is_deep() and any(map(is_being_imported, list(sys.modules.values()))):
+        vars(module)["__builtins__"] = {**vars(builtins), "__import__": taken_or_imported}
     exec(code, module.__dict__)
     return module
+
+
+def is_being_imported(module: types.ModuleType) -> bool:
+    """Say whether a module is locked by a thread that imports it."""
+    return bool(getattr(getattr(module, "__spec__", None), "_initializing", False))
+
+
+def taken_or_imported(
+    name: str, names: Any = None, variables: Any = None, wanted: Any = (), level: int = 0
+) -> Any:
+    """``__import__`` in a thread that compiles: takes a module that is there as it is.
+
+    Who waits for the thread may be importing that module, and holds its lock.
+    """
+    found = sys.modules.get(name) if level == 0 else None
+    if found is None or not all(hasattr(found, part) for part in wanted or ()):
+        return __import__(name, names, variables, wanted, level)
+    return found if wanted else sys.modules[name.partition(".")[0]]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
+import sys
 from types import ModuleType
 
 
@@ -16,8 +17,17 @@ def imported_module(
     """
     if name.startswith(".") and not package:
         raise ImportError("attempted relative import with no known parent package")
-    importlib.import_module(name, package)
-    module = importlib.import_module(top, package)
+    there(name, package)
+    module = there(top, package)
     if wanted and not hasattr(module, wanted):
-        importlib.import_module(f"{module.__name__}.{wanted}")
+        there(f"{module.__name__}.{wanted}")
     return module
+
+
+def there(name: str, package: str | None = None) -> ModuleType:
+    """Return a module by its name; it is imported if nobody has begun to.
+
+    One that is being imported by who waits for this thread is locked until this thread ends.
+    """
+    full = importlib.util.resolve_name(name, package)
+    return sys.modules.get(full) or importlib.import_module(full)
