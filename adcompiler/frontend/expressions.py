@@ -11,7 +11,7 @@ import gast
 from adcompiler.frontend import rejected
 from adcompiler.frontend.building import Builder
 from adcompiler.frontend.interface import End
-from adcompiler.frontend.names import is_outer
+from adcompiler.frontend.names import is_outer, may_change
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Call, Const, Format, Item, Pack, Slice, Star,
 )
@@ -174,7 +174,10 @@ class Expressions(Builder):
         return self.let(Pack("list", tuple(map(self.element, node.elts))), "items")
 
     def parse_Set(self, node: Any) -> Atom:
-        return self.let(Pack("set", tuple(map(self.element, node.elts))), "items")
+        items = self.let(Pack("set", tuple(map(self.element, node.elts))), "items")
+        if not may_change(self.node, node):
+            return items
+        return self.let(Call(Const(set), (items,)), "items")
 
     def parse_Dict(self, node: Any) -> Atom:
         keys, items = [], []

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from adcompiler.runtime import append
+from adcompiler.runtime import append, dict_keys, is_mapping
 from adcompiler.runtime.sequences import place_of_extreme, sort_order
 
 
@@ -244,3 +244,23 @@ def looked_up(table: Any, key: Any, default: Any) -> Any:
 def dict_of_pairs(pairs: Any) -> dict[Any, Any]:
     """``dict(pairs)``."""
     return {key: value for key, value in pairs}  # noqa: C416 (dict() is what this stands for)
+
+
+def dict_of_any(pairs: Any) -> dict[Any, Any]:
+    """``dict(pairs)`` of what may turn out to be a dict."""
+    if is_mapping(pairs):
+        return {key: pairs[key] for key in dict_keys(pairs)}
+    return {key: value for key, value in pairs}  # noqa: C416 (dict() is what this stands for)
+
+
+def dict_of_mapping(table: Any) -> dict[Any, Any]:
+    """``dict(table)`` of an instance with ``keys``."""
+    return {key: table[key] for key in table.keys()}  # noqa: SIM118 (as dict asks for them)
+
+
+def merged(first: dict[Any, Any], second: dict[Any, Any]) -> dict[Any, Any]:
+    """``{**first, **second}``."""
+    table = {key: value for key, value in first.items()}  # noqa: C416 (dict() is this)
+    for key, value in second.items():
+        table[key] = value
+    return table

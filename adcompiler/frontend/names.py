@@ -231,3 +231,32 @@ def _breaks(node: Any) -> bool:
     if isinstance(node, FUNCTIONS):
         return False
     return any(_breaks(child) for child in gast.iter_child_nodes(node))
+
+
+def may_change(function: Any, display: Any) -> bool:
+    """Say whether a set gets a name that is used other than to look something up in it."""
+    named = {
+        name.id for node in gast.walk(function) if isinstance(node, gast.Assign)
+        for target in node.targets for name, value in pairs(target, node.value)
+        if value is display and isinstance(name, gast.Name)
+    }
+    asked = {
+        id(part) for node in gast.walk(function) if isinstance(node, (gast.Compare, gast.For))
+        for part in (node.comparators if isinstance(node, gast.Compare) else [node.iter])
+    }
+    return bool(named) and any(
+        isinstance(node, gast.Name) and node.id in named and id(node) not in asked
+        and not isinstance(node.ctx, gast.Store) for node in gast.walk(function)
+    )
+
+
+def pairs(target: Any, value: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the targets of an assignment, each with the expression that it is given."""
+    displays = (gast.Tuple, gast.List)
+    if isinstance(target, displays) and isinstance(value, displays) and (
+        len(target.elts) == len(value.elts)
+    ):
+        for one, other in zip(target.elts, value.elts, strict=True):
+            yield from pairs(one, other)
+    else:
+        yield target, value

@@ -16,6 +16,7 @@ from typing import Any
 
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime.checkpoints import recomputed
+from adcompiler.runtime.substitutes import SUBSTITUTES
 
 
 def mapped(function: Callable[..., Any], items: Any, *more: Any) -> list[Any]:
@@ -70,6 +71,12 @@ def setdefault(table: dict[Any, Any], key: Any, default: Any = None) -> Any:
     if key not in table:
         table[key] = default
     return table[key]
+
+
+def update(table: dict[Any, Any], entries: dict[Any, Any]) -> None:
+    """``dict.update`` with another dict."""
+    for key, value in entries.items():
+        table[key] = value
 
 
 def move_up(heap: list[Any], start: int, position: int) -> None:
@@ -187,8 +194,9 @@ REPLACEMENTS: dict[Any, Callable[..., Any]] = {
     heapq.heappop: heappop, heapq.heapreplace: heapreplace, heapq.heappushpop: heappushpop,
     heapq.nsmallest: nsmallest, heapq.nlargest: nlargest,
     bisect.insort_left: insort_left, bisect.insort_right: insort_right,
+    **SUBSTITUTES,
 }
-"""Python's own functions that are compiled as others."""
+"""Python's own functions and classes that are compiled as others."""
 
 
 def replacement_of(function: Any) -> Callable[..., Any] | None:

@@ -16,6 +16,7 @@ from adcompiler.ir.nodes import (
     UNDEF, Atom, Block, Call, Const, Do, Function, Origin, Param, Statement, Var,
 )
 from adcompiler.runtime import apart, own as own_copy, paired
+from adcompiler.specialise.escapes import refuse_results
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.specialise.global_state import checked_stores, with_reads_in_order
 from adcompiler.specialise.objects import open_parts
@@ -129,6 +130,7 @@ def specialise(
     again = {params[later] for later in dict(same)}
     check = kept_apart(
         s, heap, params, [var for var in there if var not in again], changed, function.origin)
+    refuse_results(s, (value, *(final for _, final in finals)), function.origin)
     statements = rebound(s, [*heap.prologue, *check, *out], (value,))
     body = with_layouts_kept(unit, with_reads_in_order(unit, Block(statements, (value,))))
     body = with_repeats_checked(unit, body, changed)

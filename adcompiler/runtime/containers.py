@@ -201,8 +201,8 @@ def cell_value(function: Any, index: int) -> Any:
 
 
 def entry(table: dict[Any, Any], key: Any) -> Any:
-    """Return a copy of the entry of a dict, or ``MISSING``."""
-    return own(table[key]) if key in table else MISSING
+    """Return a copy of the entry of a dict, or ``MISSING``; of what is no dict, of an element."""
+    return MISSING if isinstance(table, dict) and key not in table else own(table[key])
 
 
 def put_entry(table: dict[Any, Any], key: Any, old: Any) -> dict[Any, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,13 @@ import numpy as np
 from adcompiler.runtime.records import carries_derivative, is_record, part, record, state_of
 
 
-class Missing:
-    """What ``entry`` returns for a key that is not there."""
+class Missing(enum.Enum):
+    """What ``entry`` returns for a key that is not there: one object, which is never copied."""
+
+    MISSING = "missing"
 
 
-MISSING = Missing()
+MISSING = Missing.MISSING
 
 
 def zeros_like(x: Any) -> Any:
@@ -30,6 +33,8 @@ def zeros_like(x: Any) -> Any:
         return type(x)(zeros_like(item) for item in x)
     if isinstance(x, dict):
         return {key: zeros_like(value) for key, value in x.items()}
+    if x is MISSING:
+        return x
     if is_record(x):
         return record(**{
             name: zeros_like(value) if carries_derivative(value) else None
@@ -37,8 +42,6 @@ def zeros_like(x: Any) -> Any:
         })
     if isinstance(x, np.inexact):
         return x.dtype.type(0)
-    if x is MISSING:
-        return x
     return 0j if isinstance(x, complex) else 0.0
 
 

@@ -7,11 +7,13 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
+from adcompiler.frontend.iterators import merged
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Const, Origin, Pack, Star, unstar
 from adcompiler.specialise.calls.operator_methods import iterated
 from adcompiler.specialise.generators import consumed
 from adcompiler.specialise.interface import Env
+from adcompiler.specialise.objects import table_of
 from adcompiler.specialise.result_types import item_type
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.values import simple
@@ -38,6 +40,7 @@ class Displays(Writer):
                 self.check_new_keyword(key, named, origin)
                 named[key] = value
                 continue
+            value = table_of(self, value, origin)
             type_ = self.unit.type(value)
             if isinstance(type_, t.Dict) and type_.keys is not None:
                 for entry in type_.keys:
@@ -79,22 +82,7 @@ class Displays(Writer):
     ) -> Atom:
         """Write a tuple, list, set or dict display."""
         if kind == "dict":
-            entries: dict[int, tuple[Atom, Atom]] = {}
-            for key, item in zip(keys, items, strict=True):
-                value = self.value(unstar(item), env)
-                type_ = self.unit.type(value)
-                if key is not None:
-                    entries[len(entries)] = (self.value(key, env), value)
-                elif isinstance(type_, t.Dict) and type_.keys is not None:
-                    for k in type_.keys:
-                        inner = self.item(value, Const(k), origin, str(k))
-                        entries[len(entries)] = (Const(k), inner)
-                else:
-                    return self.reject(
-                        origin, "** of a dict whose keys are not known when compiling",
-                        "write the entries out", "star-arguments",
-                    )
-            return self.pack_dict(list(entries.values()), origin, name)
+            return self.dict_display(items, keys, env, origin, name)
         values: list[Atom | Star] = []
         for item in items:
             if isinstance(item, Star):
@@ -102,6 +90,47 @@ class Displays(Writer):
             else:
                 values.append(self.value(item, env))
         return self.sequence_display(kind, values, name, origin)
+
+    def dict_display(
+        self, items: tuple[Atom | Star, ...], keys: tuple[Atom | None, ...], env: Env,
+        origin: Origin, name: str,
+    ) -> Atom:
+        """Write a dict display; dicts in it whose keys are not known are merged one by one."""
+        entries: list[tuple[Atom, Atom]] = []
+        total: Atom | None = None
+        for key, item in zip(keys, items, strict=True):
+            value = self.value(unstar(item), env)
+            if key is not None:
+                entries.append((self.value(key, env), value))
+                continue
+            value = table_of(self, value, origin)
+            type_ = self.unit.type(value)
+            if isinstance(type_, t.Dict) and type_.keys is not None:
+                entries += [
+                    (Const(k), self.item(value, Const(k), origin, str(k))) for k in type_.keys]
+            elif isinstance(type_, t.Dict):
+                total = self.merged(self.merged(total, entries, origin), value, origin)
+                entries = []
+            else:
+                return self.reject(
+                    origin, "** of a dict whose keys are not known when compiling",
+                    "write the entries out", "star-arguments",
+                )
+        if total is None:
+            return self.pack_dict(entries, origin, name)
+        return self.merged(total, entries, origin)
+
+    def merged(
+        self, total: Atom | None, other: Atom | list[tuple[Atom, Atom]], origin: Origin
+    ) -> Atom:
+        """Write a dict of the entries of two; those of ``other`` win."""
+        if isinstance(other, list):
+            if total is not None and not other:
+                return total
+            other = self.pack_dict(other, origin, "entries")
+        if total is None:
+            return other
+        return self.call(Const(merged), [total, other], {}, origin, "table")
 
     def sequence_display(
         self, kind: str, items: Sequence[Atom | Star], name: str, origin: Origin

@@ -16,6 +16,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import with_blocks
 from adcompiler.runtime import read_global, store_global
+from adcompiler.specialise.escapes import refuse_escape
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.unit import Unit
 
@@ -39,6 +40,7 @@ def store(s: Writer, name: str, value: Atom, scope: Scope | None, origin: Origin
     else:
         function = s.unit.relied.static(scope.function, scope.path)
         owner = s.let(Attribute(function, "__globals__"), t.UNKNOWN, "names", origin)
+    refuse_escape(s, value, origin, "is stored in a global variable")
     s.unit.globals.stores.setdefault(key, []).append((value, origin))
     s.out.append(Do(Call(Const(store_global), (owner, Const(name), value)), origin))
 

@@ -19,6 +19,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.runtime import record
 from adcompiler.runtime.records import is_record_class, slots_of
+from adcompiler.runtime.substitutes import Table
 from adcompiler.specialise.interface import Env
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.tables import Path
@@ -241,6 +242,13 @@ def open_parts(s: Writer, var: Var, origin: Origin) -> None:
             parts[name] = part
             open_parts(s, part, origin)
     s.unit.parts[var] = parts
+
+
+def table_of(s: Writer, atom: Atom, origin: Origin) -> Atom:
+    """Return the dict that a ``defaultdict`` or an ``OrderedDict`` is; other values as they are."""
+    type_ = s.unit.type(atom)
+    of_table = isinstance(type_, t.Object) and issubclass(type_.cls, Table)
+    return s.attribute(atom, "table", origin) if of_table else atom
 
 
 def field_of(s: Writer, obj: Atom, name: str) -> Atom | None:

@@ -285,6 +285,38 @@ def test_gradient(case):
     programs.check(case)
 
 
+@programs([0.5, 2.0, 3.0])
+def update_with_unknown_keys(xs):
+    d = {i: x for i, x in enumerate(xs)}
+    d.update({i + 1: x * x for i, x in enumerate(xs)})
+    d.update({0: xs[1]}, extra=xs[2])
+    return sum(d.values()) * d[2] * d["extra"]
+
+
+@programs(V)
+def dicts_inside_a_dict(x):
+    rows = {}
+    for i in range(4):
+        if i % 2 not in rows:
+            rows[i % 2] = {}
+        row = rows[i % 2]
+        if i not in row:
+            row[i] = 0.5
+        row[i] += x[i] * x[i]
+    return rows[0][2] * rows[1][3] * rows[0][0]
+
+
+@programs(V)
+def a_set_that_grows(x):
+    seen = {0}
+    total = 0.0
+    for i in range(4):
+        total += x[i] if i in seen else x[i] * x[i]
+        if i == 1:
+            seen.add(3)
+    return total
+
+
 # -- what is refused -------------------------------------------------------------------------------
 
 
@@ -301,14 +333,14 @@ def an_extended_slice(xs):
     return sum(ys)
 
 
-def update_with_unknown_keys(xs):
+def an_entry_taken_by_an_unknown_key(xs):
     d = {i: x for i, x in enumerate(xs)}
-    d.update({i + 1: x for i, x in enumerate(xs)})
+    d.popitem()
     return sum(d.values())
 
 
 @pytest.mark.parametrize(
-    "function", [longer_while_running, an_extended_slice, update_with_unknown_keys]
+    "function", [longer_while_running, an_extended_slice, an_entry_taken_by_an_unknown_key]
 )
 def test_refused_before_it_runs(function):
     xs = list(XS)

@@ -86,12 +86,24 @@ class WriteReverser(Restoring):
         return None
 
     def opens_entry(self, new: Update) -> bool:
-        """Say whether an update may add a key to a dict."""
-        type_ = self.s.unit.type(new.obj)
-        if len(new.steps) != 1 or not isinstance(type_, t.Dict):
+        """Say whether an update may add a key to a dict, or to what may be one inside another."""
+        type_, last = part_type(self.s.unit.type(new.obj), new.steps[:-1]), new.steps[-1]
+        if last.kind != "item":
             return False
-        key = new.steps[0].args[0]
+        if not isinstance(type_, t.Dict):
+            return isinstance(type_, t.Unknown) and len(new.steps) > 1
+        key = last.args[0]
         return type_.keys is None or not isinstance(key, Const) or key.value not in type_.keys
+
+    def with_entry(self, obj: Atom, steps: tuple[Step, ...], old: Atom, at: Origin) -> Rhs:
+        """Return how the entry at ``steps`` of a container becomes what it was."""
+        outer, key = steps[:-1], steps[-1].args[0]
+        table = lead(self.s, obj, outer, at)
+        put = Call(Const(put_entry), (table, key, old))
+        if not outer:
+            return put
+        again = self.s.let(put, self.s.unit.type(table), "table", at, False)
+        return Update(obj, outer, again)
 
     def is_shared(self, part: Atom) -> bool:
         """Say whether a value read out of storage may change with it."""
@@ -121,7 +133,7 @@ class WriteReverser(Restoring):
         if isinstance(new, Update):
             assert old is not None
             if self.opens_entry(new):
-                rhs: Rhs = Call(Const(put_entry), (after, new.steps[0].args[0], old))
+                rhs: Rhs = self.with_entry(after, new.steps, old, at)
             else:
                 rhs = Update(after, new.steps, old)
         elif is_call_of(append, new):
@@ -200,7 +212,7 @@ class WriteReverser(Restoring):
         zero = self.zero_part(new, old, at)
         rest: Rhs = Update(buffer, steps, zero)
         if self.may_end_entry(new, old):
-            rest = Call(Const(put_entry), (buffer, steps[0].args[0], zero))
+            rest = self.with_entry(buffer, steps, zero, at)
         return self.write_shadow(rest, buffer, obj, at)
 
     def sweep_call(

@@ -7,19 +7,22 @@ import inspect
 import types as python_types
 import typing
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from adcompiler.frontend.iterators import dict_of_mapping
 from adcompiler.frontend.replacements import replacement_of
 from adcompiler.frontend.state import Recipe
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Attribute, Call, Closure, Const, Origin, Star
 from adcompiler.ops.basics import GIVES_VALUE
+from adcompiler.ops.homes import root_module
 from adcompiler.ops.facts import HOLDS, Facts, Shares
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime import called
+from adcompiler.runtime.substitutes import STAND_FOR
 from adcompiler.specialise.calls.binding import atoms, literal, plain_call
 from adcompiler.specialise.calls.chosen import call_one_of
 from adcompiler.specialise.calls.constructors import construct
@@ -35,7 +38,9 @@ from adcompiler.specialise.calls.libraries import (
 )
 from adcompiler.specialise.calls.method_calls import call_method, call_object_method
 from adcompiler.specialise.calls.opening import call_closure, call_python
-from adcompiler.specialise.calls.operator_methods import call_operator, iterated, runs_over
+from adcompiler.specialise.calls.operator_methods import (
+    call_operator, iterated, method_of, runs_over,
+)
 from adcompiler.specialise.calls.out_arguments import store_result, writes_elsewhere
 from adcompiler.specialise.calls.random_draws import type_of_making
 from adcompiler.specialise.calls.unknown import call_unknown
@@ -53,6 +58,7 @@ from adcompiler.specialise.folds.getters import GETTERS, call_getter
 from adcompiler.specialise.folds.iterator import opened_iterator
 from adcompiler.specialise.folds.table import AS_GIVEN, FOLDS, class_of, fits, fold_constants
 from adcompiler.specialise.generators import opened_arguments
+from adcompiler.specialise.objects import live_class, table_of
 from adcompiler.specialise.storage import slices, stores
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.callee import Callee
@@ -177,6 +183,8 @@ def call_value(
         found = call_prepared(s, func, args, kwargs, origin, name)
     if found is not None:
         return found
+    if root_module(value) == "numpy":
+        args = [iterated(s, arg, origin) if is_sequence(s, arg) else arg for arg in args]
     if isinstance(value, np.ufunc) and not s.in_rule:
         args = [as_array(s, arg, origin) for arg in args]
     args = opened_arguments(s, value, args, origin)
@@ -223,6 +231,8 @@ def call_of_parts(
 
 def run_through(s: Writer, value: Any, args: list[Any], origin: Origin) -> list[Any]:
     """Return arguments with those in their place that give what a function iterates over."""
+    if value is dict:
+        args = [entries_of(s, arg, origin) for arg in args]
     of_dict = value is reversed and bool(args) and is_dict(s, args[0])
     if of_dict or (runs_over(value)):
         whole = (value is dict and bool(args) and is_dict(s, args[0])) or (
@@ -230,6 +240,14 @@ def run_through(s: Writer, value: Any, args: list[Any], origin: Origin) -> list[
         )
         return args if whole else [iterated(s, arg, origin) for arg in args]
     return args
+
+
+def entries_of(s: Writer, arg: Any, origin: Origin) -> Any:
+    """Return the dict that an instance with keys is to ``dict``; other arguments as they are."""
+    arg = arg if isinstance(arg, Star) else table_of(s, arg, origin)
+    if not isinstance(arg, Star) and method_of(s, arg, "keys") is not None:
+        return s.call(Const(dict_of_mapping), [arg], {}, origin, "table")
+    return arg
 
 
 def call_prepared(
@@ -285,6 +303,8 @@ def call_replaced(
     replacement = replacement_of(value) or supposed(s, value, args, kwargs)
     if isinstance(replacement, python_types.FunctionType):
         return call_python(s, Const(replacement), replacement, args, kwargs, origin, name)
+    if isinstance(replacement, type):
+        return construct(s, live_class(s, replacement), args, kwargs, origin, name)
     instead = REGISTRY.replacement(value)
     if instead is not None:
         return call_replacement(s, instead, args, kwargs, origin, name)
@@ -377,6 +397,13 @@ HOLDER = Facts(pure=False, writes=())
 def is_dict(s: Writer, arg: Any) -> bool:
     """Say whether an argument is a dict."""
     return not isinstance(arg, Star) and isinstance(s.unit.type(arg), t.Dict)
+
+
+def is_sequence(s: Writer, arg: Any) -> bool:
+    """Say whether an argument stands for a sequence of a class of its own, such as a deque."""
+    type_ = t.UNKNOWN if isinstance(arg, Star) else s.unit.type(arg)
+    return isinstance(type_, t.Object) and type_.cls in STAND_FOR and issubclass(
+        STAND_FOR[type_.cls], Sequence)
 
 
 def as_array(s: Writer, argument: Any, origin: Origin) -> Any:

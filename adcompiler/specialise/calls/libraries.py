@@ -114,7 +114,8 @@ def root_name(module: str) -> str:
 
 def is_runtime(value: Any) -> bool:
     """Say whether a function belongs to the runtime of emitted code, which is never opened."""
-    return str(getattr(value, "__module__", "")).startswith("adcompiler.runtime")
+    module = str(getattr(value, "__module__", ""))
+    return module.startswith("adcompiler.runtime") and module != "adcompiler.runtime.substitutes"
 
 
 def is_compiled(value: Any) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from adcompiler.frontend.imports import imported_module
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import NONE, Atom, Call, Const, Do, Origin, Var
+from adcompiler.ir.nodes import NONE, Atom, Call, Const, Do, Origin, Star, Var
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import (
     check_assigned, check_bound, is_basic, is_mapping, is_sequence, pattern_argument,
@@ -233,7 +233,22 @@ def fold_is_not(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: s
 @folds(operator.not_)
 def fold_not(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
     truth = s.truth(args[0], origin)
-    return Const(not truth.value) if isinstance(truth, Const) else None
+    if isinstance(truth, Const):
+        return Const(not truth.value)
+    # that of an instance is what its method says
+    same = truth is args[0]
+    return None if same else s.call(Const(operator.not_), [truth], {}, origin, name)
+
+
+@folds(bool)
+def fold_truth(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """Whether an instance is true is what its method says."""
+    if len(args) != 1 or kwargs or isinstance(args[0], Star) or not isinstance(
+        s.unit.type(args[0]), t.Object
+    ):
+        return None
+    truth = s.truth(args[0], origin)
+    return None if truth is args[0] else s.call(Const(bool), [truth], {}, origin, name)
 
 
 @folds(check_bound)

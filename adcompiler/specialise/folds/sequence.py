@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from adcompiler.analyses.storage import is_mutable
-from adcompiler.frontend.iterators import dict_of_pairs, total_of_lists, total_of_tuples
+from adcompiler.frontend.iterators import (
+    dict_of_any, dict_of_pairs, total_of_lists, total_of_tuples,
+)
 from adcompiler.frontend.replacements import listed
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin, Star, unstar
@@ -54,7 +56,8 @@ def fold_dict(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
     if len(args) == 1:
         opened = opened_dict(s, args[0], origin)
         if opened is None and not kwargs and not isinstance(s.unit.type(args[0]), t.Dict):
-            return s.call(Const(dict_of_pairs), args, {}, origin, name)
+            pairs = dict_of_any if s.in_rule else dict_of_pairs  # a cotangent is a dict
+            return s.call(Const(pairs), args, {}, origin, name)
         if opened is None:
             return None
         entries += opened

@@ -14,6 +14,7 @@ import numpy as np
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Const, Origin, Star
 from adcompiler.ir.operators import ORDERED
+from adcompiler.runtime.substitutes import STAND_FOR
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.values import simple
 
@@ -94,7 +95,7 @@ def class_of(s: Writer, atom: Atom) -> type | None:
         case t.SliceType():
             return slice
         case t.Object(cls, _):
-            return cls
+            return STAND_FOR.get(cls, cls)
         case t.Static(value):
             return type(value)
         case t.FunctionType():

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from adcompiler.analyses.storage import is_mutable
-from adcompiler.frontend.replacements import setdefault
+from adcompiler.frontend.replacements import setdefault, update
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Call, Const, Origin, Var
 from adcompiler.runtime import append, drop_last
+from adcompiler.specialise.objects import table_of
 from adcompiler.specialise.storage.slices import concatenated, delete_item, part
 from adcompiler.specialise.storage.slots import (
     heap_of, keep, refuse, refuse_iterated, refuse_itself, renew, taken,
@@ -200,10 +201,13 @@ def call_dict_method(
     known = args[0].value if args and isinstance(args[0], Const) else None
     if method == "update":
         entries: list[tuple[Atom, Atom]] = []
-        for other in args:
+        for other in (table_of(s, arg, origin) for arg in args):
             other_type = s.unit.type(other)
-            if not isinstance(other_type, t.Dict) or other_type.keys is None:
+            if not isinstance(other_type, t.Dict):
                 return refuse_dict(s, method, origin)
+            if other_type.keys is None:
+                s.call(Const(update), [heap.current(obj, origin), other], {}, origin, name)
+                continue
             entries += [(Const(k), s.item(other, Const(k), origin, str(k)))
                         for k in other_type.keys]
         entries += [(Const(key), value) for key, value in kwargs.items()]

@@ -15,6 +15,7 @@ from adcompiler.ir.visit import with_blocks
 from adcompiler.runtime import check_rebinds
 from adcompiler.runtime.sequences import joined
 from adcompiler.specialise.calls.libraries import installed, standard
+from adcompiler.specialise.escapes import report_escapes
 from adcompiler.specialise.folds.in_place import refuse_write
 from adcompiler.specialise.folds.sequence import joins
 from adcompiler.specialise.generators import report_generators
@@ -27,6 +28,7 @@ def rebound(
     """Return a specialised function's statements without writes; report writes that are noticed."""
     block = Block(tuple(statements), yields)
     report_generators(s, block)
+    report_escapes(s, block)
     checked: set[Var] = set()
     for statement in noticed_writes(block, s.unit.type):
         function, written = operands(statement.rhs)[:2]

@@ -162,11 +162,31 @@ class Reading(Ownership):
                 new = Call(rhs.func, rhs.args, named)
             else:
                 new = Call(rhs.func, now, rhs.kwargs)
-        var = self.s.let(new, self.s.unit.type(atom), atom.name, origin, atom.temporary)
-        if not isinstance(self.s.unit.type(atom), t.Tuple):
+        type_ = self.type_made(new, self.s.unit.type(atom))
+        var = self.s.let(new, type_, atom.name, origin, atom.temporary)
+        if not isinstance(type_, t.Tuple):
             self.advance(self.reference(atom).root, var, None, content=False)
             self.repackings.add(var)
         return var
+
+    def type_made(self, made: Rhs, before: t.Type) -> t.Type:
+        """Return the type of a container made anew, of parts that may have other types now."""
+        type_of = self.s.unit.type
+        match made, before:
+            case Pack("tuple", items), t.Tuple(types, cls) if len(items) == len(types):
+                return t.Tuple(tuple(type_of(unstar(item)) for item in items), cls)
+            case Pack("dict", items), t.Dict(keys, types) if keys is not None and (
+                len(items) == len(types)
+            ):
+                return t.Dict(keys, tuple(type_of(unstar(item)) for item in items))
+            case Pack(_, items), t.List(item) if not any(isinstance(i, Star) for i in items):
+                for part in items:
+                    item = t.join(item, type_of(unstar(part)))
+                return t.List(item)
+            case Call(_, _, named), t.Object(cls, fields) if named:
+                now = {key: type_of(value) for key, value in named if key is not None}
+                return t.Object(cls, tuple((key, now.get(key, type_)) for key, type_ in fields))
+        return before
 
     def asked_again(self, atom: Var, made: Call, origin: Origin) -> Var:
         """Return an iterator made anew if what it has not read yet was written."""

@@ -1,0 +1,38 @@
+"""Checks a function of one vector in every mode: derivatives of both orders, and patterns."""
+
+import numpy as np
+
+from adcompiler import UnsupportedError, grad, hessian, jacfwd, jacobian_sparsity, jvp
+
+MODES = ("fwd_adj", "fwd_fwd", "adj_fwd", "adj_adj")
+
+
+def differences(f, x, h=1e-5):
+    """Return central differences of ``f`` along each axis."""
+    moved = [(f(x + h * e), f(x - h * e)) for e in np.eye(len(x))]
+    return np.array([(after - before) / (2.0 * h) for after, before in moved])
+
+
+def agrees_to_first_order(f, x):
+    """Check gradients and tangents against differences, and that the pattern has every entry."""
+    wanted = differences(f, x)
+    np.testing.assert_allclose(grad(f)(x), wanted, rtol=1e-7, atol=1e-7)
+    np.testing.assert_allclose(jacfwd(f)(x), wanted, rtol=1e-7, atol=1e-7)
+    v = np.linspace(0.5, 1.5, len(x))
+    np.testing.assert_allclose(jvp(f, (x,), (v,))[1], wanted @ v, rtol=1e-7, atol=1e-7)
+    pattern = jacobian_sparsity(f, x).toarray().reshape(-1)
+    assert np.all(pattern | (grad(f)(x) == 0.0))
+
+
+def agrees_in_every_mode(f, x):
+    """Check the second order, too; modes that differentiate a sweep may be refused."""
+    agrees_to_first_order(f, x)
+    wanted = differences(grad(f), x)
+    np.testing.assert_allclose(hessian(f)(x), wanted, rtol=1e-5, atol=1e-6)
+    for mode in MODES:
+        try:
+            found = hessian(f, mode=mode)(x)
+        except UnsupportedError:
+            assert mode.endswith("adj")  # what writes into values of several kinds
+            continue
+        np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
