@@ -1,4 +1,4 @@
-"""The command ``adcompiler``: dump, view, sparsity, rules, check-classification, cache.
+"""The command ``adcompiler``: dump, view, check, bench, sparsity, rules, cache and others.
 
 Exit codes: 0 done; 1 refused, with the reason on stderr; 2 the command line makes no sense.
 """
@@ -19,6 +19,7 @@ from adcompiler.cli.output import show_source
 from adcompiler.cli.rules import describe_rule, list_rules
 from adcompiler.cli.sparsity import SPARSE, add_sparsity, dump_sparse
 from adcompiler.cli.target import UsageError, add_loads, load_module
+from adcompiler.cli.trials import add_bench, add_check
 from adcompiler.cli.view import add_view
 from adcompiler.compile.modes import ALIASES, MODES, ROWS
 from adcompiler.compile.pipeline import STAGES
@@ -28,6 +29,7 @@ from adcompiler.errors import ADError
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command that ``arguments`` (by default the command line's) ask for."""
     parser = build_parser()
+    complete(parser)
     options = parser.parse_args(arguments)
     try:
         return int(options.run(options))
@@ -42,6 +44,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
 
 
+def complete(parser: argparse.ArgumentParser) -> None:
+    """Answer a shell that asks for completions, where argcomplete is installed, and stop."""
+    if "_ARGCOMPLETE" in os.environ:
+        import argcomplete
+
+        argcomplete.autocomplete(parser)
+
+
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     parser = argparse.ArgumentParser(
@@ -54,6 +64,8 @@ def build_parser() -> argparse.ArgumentParser:
     add_dump(commands)
     add_view(commands)
     add_sparsity(commands)
+    add_check(commands)
+    add_bench(commands)
     add_rules(commands)
     add_check_classification(commands)
     add_cache(commands)
@@ -137,6 +149,7 @@ def add_rules(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     """Add the command ``rules``."""
     parser = commands.add_parser("rules", help="list the rules, or show one")
     parser.add_argument("name", nargs="?", help="e.g. numpy.sin, operator.add, abs")
+    parser.add_argument("--json", action="store_true", help="write the list as JSON")
     add_loads(parser)
     parser.set_defaults(run=run_rules)
 
@@ -145,7 +158,11 @@ def run_rules(options: argparse.Namespace) -> int:
     """Run ``adcompiler rules``."""
     for where in options.load:
         load_module(where)
-    return list_rules() if options.name is None else describe_rule(options.name)
+    if options.name is None:
+        return list_rules(options.json)
+    if options.json:
+        raise UsageError("--json is for the list of all rules")
+    return describe_rule(options.name)
 
 
 def add_cache(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

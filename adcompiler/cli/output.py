@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
+from typing import Any
+
+from adcompiler.dispatch.slow import telling_if_slow
 
 
 def show_source(text: str) -> None:
@@ -38,3 +42,22 @@ def show_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for row in (head, *rows):
         cells = (f"{cell:{width}}" for cell, width in zip(row, widths, strict=True))
         print("  ".join(cells).rstrip())
+
+
+def show_json(value: Any) -> None:
+    """Print a value as JSON; numbers that are not finite are texts."""
+    print(json.dumps(plain(value), indent=2))
+
+
+def plain(value: Any) -> Any:
+    """Return a value of JSON's types."""
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, float) and value - value != 0.0:
+        return str(value)
+    return value
+
+
+__all__ = ["show_json", "show_source", "show_table", "telling_if_slow"]

@@ -9,7 +9,7 @@ import sys
 import textwrap
 from typing import Any
 
-from adcompiler.cli.output import show_table
+from adcompiler.cli.output import show_json, show_table
 from adcompiler.cli.rule_columns import HEAD, columns
 from adcompiler.errors import SourceNotFoundError
 from adcompiler.frontend.source import read_source
@@ -22,7 +22,7 @@ TITLES = {"classification": "vanishing"}
 """Shorter titles for the lines about one rule."""
 
 
-def list_rules() -> int:
+def list_rules(as_json: bool = False) -> int:
     """Print every rule, alias and declaration of the installed rule packages."""
     empty = ("",) * len(HEAD)
     rules = {(display_name(rule.function), kind(rule), ", ".join(wrt(rule)), *columns(rule),
@@ -31,9 +31,12 @@ def list_rules() -> int:
                for other, function in REGISTRY.aliases()}
     inactive = {(display_name(declaration.function), "not differentiable", "", *empty, "")
                 for declaration in REGISTRY.declarations()}
-    show_table(
-        ("function", "kind", "wrt", *HEAD, "kink"), sorted(rules | aliases | inactive)
-    )
+    head = ("function", "kind", "wrt", *HEAD, "kink")
+    rows = sorted(rules | aliases | inactive)
+    if as_json:
+        show_json([dict(zip(head, row, strict=True)) for row in rows])
+        return 0
+    show_table(head, rows)
     print(f"{len(rules)} rules, {len(aliases)} aliases, {len(inactive)} functions without a "
           "derivative")
     return 0

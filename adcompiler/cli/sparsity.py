@@ -15,6 +15,7 @@ from adcompiler.api.derivative import Derivative
 from adcompiler.api.patterns import hessian_sparsity, jacobian_sparsity
 from adcompiler.api.sparse import SparseDerivative, sparse_hessian, sparse_jacobian
 from adcompiler.cli.dump import parse_argnums
+from adcompiler.cli.output import show_json
 from adcompiler.cli.target import UsageError, load_target
 from adcompiler.plot import save
 
@@ -41,6 +42,7 @@ def add_sparsity(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("--hessian", action="store_true", help="second derivatives")
     parser.add_argument("--local", action="store_true", help="at the values of the arguments")
     parser.add_argument("--plot", metavar="FILE", help="draw the pattern into a png, pdf or svg")
+    parser.add_argument("--json", action="store_true", help="write the pattern as JSON, by rows")
     parser.set_defaults(run=run_sparsity)
 
 
@@ -61,6 +63,12 @@ def run_sparsity(options: argparse.Namespace) -> int:
     m, n = pattern.shape
     kind = "Hessian" if options.hessian else "Jacobian"
     share = pattern.nnz / max(m * n, 1)
+    if options.json:
+        show_json({
+            "function": name, "kind": kind, "shape": [m, n], "nonzeros": int(pattern.nnz),
+            "indptr": pattern.indptr.tolist(), "indices": pattern.indices.tolist(),
+        })
+        return 0
     print(f"{kind} of {name}: {m} x {n}, {pattern.nnz} nonzeros ({share:.3%})")
     if options.plot:
         try:

@@ -197,6 +197,9 @@ def same(namespace: Namespace, expression: str, value: Any) -> str:
     type_ = type_of(value)
     if isinstance(type_, t.Static) and not isinstance(value, types.MethodType):
         return f"{expression} is {namespace.name(value)}"
+    match type_:
+        case t.Dict(None, (t.Unknown(),)) | t.List(t.Unknown()):  # of anything: not looked through
+            return f"{namespace.name(type)}({expression}) is {namespace.name(type(value))}"
     return type_test(namespace, expression, type_)
 
 

@@ -39,6 +39,7 @@ from adcompiler.dispatch.emitted_module import EmittedModule
 from adcompiler.dispatch.linear_maps import Pushforward
 from adcompiler.dispatch.options import Options, backend_key, debugging, strict_types
 from adcompiler.dispatch.places import places_of
+from adcompiler.dispatch.slow import telling_if_slow
 from adcompiler.dispatch.targets import cell_contents, find_target
 from adcompiler.dispatch.tiers import Tier
 from adcompiler.errors import InternalError, MissingRuleError, UnsupportedError
@@ -54,6 +55,8 @@ from adcompiler.typed.values import foreign_array, type_of, with_options
 if TYPE_CHECKING:
     from adcompiler.compile.pipeline import Request
 
+PATIENCE = 2.0
+"""Compilations that take longer, in seconds, are told of on stderr."""
 MAX_KEYS = 2048
 HALF_FULL = MAX_KEYS // 2
 """From how many on it matters which of them was used last."""
@@ -331,7 +334,8 @@ class Specialisations:
         from adcompiler.compile.pipeline import compile_request  # parses
 
         before = REGISTRY.generation
-        emitted = compile_request(self.request(types_, equal_shapes, same, observed))
+        with telling_if_slow(f"compiling the derivative of {self.target.shown}", PATIENCE):
+            emitted = compile_request(self.request(types_, equal_shapes, same, observed))
         unit = emitted.unit
         values = {name: value for name, (value, _) in emitted.bound.items()}
         manifest = self.manifest(emitted, self.arguments(types_))

@@ -15,6 +15,7 @@ import adcompiler
 from adcompiler import (
     ADError, UnsupportedError, grad, hessian, jacobian, jvp, sparse_jacobian, value_and_grad, vjp,
 )
+from adcompiler.dispatch.guards import Namespace
 from adcompiler.runtime.checking import NotFiniteWarning
 
 X = np.array([1.0, 0.0, 2.0])
@@ -197,3 +198,25 @@ def test_errors_inside_of_an_operator_stay_as_they_are() -> None:
     with pytest.raises((TypeError, ADError)) as caught:
         grad(wrong)(2.0)
     assert "argnums names" not in str(caught.value)
+
+
+# --- what a call pays -------------------------------------------------------------------------
+
+
+class Odd:
+    """Something of which the compiler knows nothing."""
+
+
+REGISTER = {f"name {i}": Odd() if i % 2 else i for i in range(2000)}
+
+
+def registered(x):
+    return x * x if "name 3" in REGISTER else x
+
+
+def test_large_dicts_of_anything_are_not_looked_through_at_each_call() -> None:
+    derivative = grad(registered)
+    assert derivative(3.0) == 6.0
+    tests = derivative.code(3.0).compiled.guard.expressions(Namespace())
+    assert not any("type_of" in text or "is_of_type" in text for text in tests)
+    assert len(tests) <= 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import typing
 from collections.abc import Mapping
 from typing import Any
 
@@ -41,6 +42,12 @@ def fold_import(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: s
     except ImportError as error:
         hint = "import a module that is installed"
         return s.raise_if_reached(ImportError, str(error), hint, "imports", origin)
+
+
+@folds(typing.cast)
+def fold_cast(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """``typing.cast(type, x)`` is ``x``."""
+    return args[1] if len(args) == 2 else None
 
 
 @folds(isinstance)
