@@ -6,12 +6,15 @@ import builtins
 import hashlib
 import linecache
 import sys
+import threading
 import types
+import weakref
 from pathlib import Path
 from typing import Any
 
 from adcompiler.budget import is_deep
 from adcompiler.cache.store import HEADER_LINES
+from adcompiler.ops.forks import across_forks
 
 EMITTED = "adcompiler_emitted."
 """How the names of emitted modules start."""
@@ -33,6 +36,20 @@ class Lines:
             cache.pop(self.file, None)
 
 
+_lines: weakref.WeakValueDictionary[str, Lines] = weakref.WeakValueDictionary()
+_noting = threading.Lock()
+across_forks(lambda: [_noting])
+
+
+def noted(file: str, text: str) -> Lines:
+    """Return the lines of a module that is in no file, which modules of one text have in common."""
+    with _noting:
+        found = _lines.get(file)
+        if found is None or linecache.cache.get(file) is not found.entry:
+            found = _lines[file] = Lines(file, text)
+    return found
+
+
 def load_module(path: Path | None, text: str, module_name: str) -> types.ModuleType:
     """Run the text as a new module and return it; tracebacks and debuggers show its lines.
 
@@ -47,7 +64,7 @@ def load_module(path: Path | None, text: str, module_name: str) -> types.ModuleT
         digest = hashlib.sha256(text.encode()).hexdigest()[:8]
         file = f"<adcompiler {module_name} {digest}>"
         # In the module's names, which its functions keep.
-        vars(module)["__lines__"] = Lines(file, text)
+        vars(module)["__lines__"] = noted(file, text)
     else:
         file = str(path)
         text = "\n" * HEADER_LINES + text

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
+import linecache
 import os
 import shutil
 import tempfile
@@ -19,6 +21,7 @@ from adcompiler import grad
 from adcompiler.cache import eviction
 from adcompiler.cache import store as store_module
 from adcompiler.cache.authentic import SECRET, keyed, secret_for, secret_of
+from adcompiler.cache.modules import load_module
 from adcompiler.cache.store import CacheWarning, Store, default_directory
 from adcompiler.cache.trust import COMPILED
 from adcompiler.dispatch import specialisations
@@ -437,6 +440,22 @@ def test_what_is_used_stays_in_the_table(
     assert len(compiled) == 10
     derivative(1.0, *[0] * 4)  # which went, as the first of those that were not used again
     assert len(compiled) == 11
+
+
+def test_lines_stay_while_one_of_two_modules_with_one_text_lives() -> None:
+    text = "def f(x):\n    return x  # the line\n"
+    kept, gone = load_module(None, text, "twin").f, load_module(None, text, "twin").f
+    file = kept.__code__.co_filename
+    assert gone.__code__.co_filename == file
+    del gone
+    gc.collect()
+    assert linecache.getlines(file) == text.splitlines(keepends=True)
+    linecache.clearcache()  # by which others empty it: the next module of this text is read again
+    again = load_module(None, text, "twin").f
+    assert linecache.getlines(file) == text.splitlines(keepends=True)
+    del kept, again
+    gc.collect()
+    assert file not in linecache.cache
 
 
 CYCLES = r"""
