@@ -11,6 +11,10 @@ import pytest
 from adcompiler import hessian, jacfwd, jacobian, jacrev, vjp
 from adcompiler.api.emitted import EmittedDerivative
 from adcompiler.backends.native import seed_axis
+from adcompiler.backends.native.loops import Bind, Body, Extent, Name, Use, When
+from adcompiler.backends.native.seed_axis import SeedAxis
+from adcompiler.backends.native.values import Declined
+from adcompiler.backends.native.writer import Writer
 from adcompiler.dispatch import Options
 from tests.native.test_arrays_agree import close
 
@@ -272,3 +276,13 @@ def test_hessians_again_are_the_same_and_the_callers_own(backend: str) -> None:
     assert np.array_equal(second(np.arange(3), 2.0), 4.0 * np.eye(3))
     with pytest.raises(TypeError, match="real numbers"):
         second(np.ones(3, complex), 2.0)
+
+
+def test_a_product_in_storage_that_a_seed_may_decide_is_refused() -> None:
+    product = [Use("product", "matrix_product", ("a", "b"))]
+    count = Extent("seeds", 1)
+    either = Body([*product, When(
+        Name("test"), Body([Bind("c", "product")]), Body([Bind("c", "seeds")]))])
+    with pytest.raises(Declined):
+        SeedAxis(Writer(), count, ["seeds"], []).rewritten(either, [])
+    assert SeedAxis(Writer(), count, ["seeds"], []).rewritten(Body(product), []).rows == product

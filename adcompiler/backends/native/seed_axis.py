@@ -119,7 +119,8 @@ class SeedAxis:
                 fine = not self.is_of_seed(name) or dtype == FLOAT
                 indices = list(shape)
             case Use(name, helper, args):
-                fine = not self.is_of_seed(name) or helper in HELPERS
+                fine = not self.is_of_seed(name) or (
+                    helper in HELPERS and any(map(self.is_argument, args)))
                 indices = [arg for arg in args if not isinstance(arg, (str, Flat))]
             case Spread():
                 fine, indices = False, []

@@ -52,8 +52,8 @@ class SeedsTogether:
             given for position, var in enumerate(self.params[: self.first]) if var in read
             for given in parameters_of(low, var, position, self.unit.type(var))
         ]
-        for position, var in enumerate(self.params[self.first :], self.first):
-            parameters.append(self.seed(var, position))
+        seeds = self.params[self.first :]
+        parameters += [self.seed(var, at) for at, var in enumerate(seeds, self.first)]
         given = frozenset(self.kept)
         w.body.rows += limits(parameters)
         function, outputs = self.sweep or self.function, list[Output]()
@@ -68,8 +68,10 @@ class SeedsTogether:
         tapes = [row.name for row in low.tapes.opening.rows if isinstance(row, Make)]
         axis = SeedAxis(w, self.count, self.varying, self.kept, tapes)
         axis.find(w.body)
-        if any(map(axis.is_output, outputs[:value])):
-            raise Declined("the value shares storage with its derivative", function.origin)
+        given_for_all = [one.name for one in parameters[: len(parameters) - len(seeds)]]
+        if any(map(axis.is_output, outputs[:value])) or any(map(axis.is_of_seed, given_for_all)):
+            raise Declined("arguments or the value share storage with derivatives",
+                           function.origin)
         for at in range(value, len(outputs)):
             outputs[at] = self.of_each_seed(outputs[at], axis, outputs[:at])
         opening, filled = with_room(low.tapes.opening, w.body)
