@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import os
 import sys
 from collections.abc import Iterable
@@ -10,6 +11,20 @@ from dataclasses import dataclass
 from typing import Any
 
 LIMITATIONS = "docs/limitations.md"
+INSTALLED = os.path.join("share", "doc", "adcompiler", "limitations.md")
+"""Where a wheel puts that page, below the environment."""
+
+
+@functools.cache
+def limitations() -> str:
+    """Return where the page on limitations is: in the checkout, or as it was installed."""
+    if not os.path.isfile(os.path.join(os.path.dirname(os.path.dirname(__file__)), LIMITATIONS)):
+        import sysconfig  # which takes a while, and only errors need
+
+        page = os.path.join(sysconfig.get_path("data"), INSTALLED)
+        if os.path.isfile(page):
+            return page
+    return LIMITATIONS
 
 
 def suggestion(word: str, words: Iterable[str]) -> str:
@@ -86,7 +101,7 @@ class Finding:
         if self.hint:
             rows.append(f"  instead: {self.hint}")
         if self.anchor:
-            rows.append(f"  see {LIMITATIONS}#{self.anchor}")
+            rows.append(f"  see {limitations()}#{self.anchor}")
         return "\n".join(rows)
 
 
@@ -139,7 +154,7 @@ class NotFiniteError(ADError, ArithmeticError):
 
     def __init__(self, place: str, problem: str, hint: str) -> None:
         self.parts = place, problem, hint
-        super().__init__(f"{place}: {problem}\n  instead: {hint}\n  see {LIMITATIONS}#not-finite")
+        super().__init__(f"{place}: {problem}\n  instead: {hint}\n  see {limitations()}#not-finite")
 
     def __reduce__(self) -> tuple[type[NotFiniteError], tuple[str, str, str]]:
         """Pickle by what was said, so that the error crosses processes."""
@@ -154,7 +169,7 @@ class UncoveredError(ADError, NotImplementedError):
         where = f"{place}: {problem}\n    {text}" if place else problem
         super().__init__(
             f"{where}\n  instead: use other arguments, or register a rule of your own\n"
-            f"  see {LIMITATIONS}#missing-rule"
+            f"  see {limitations()}#missing-rule"
         )
 
     def __reduce__(self) -> tuple[type[UncoveredError], tuple[str, str, str]]:
@@ -174,7 +189,7 @@ class MissingPrimalError(ADError, TypeError):
         super().__init__(
             f"{what} needs the value of a tracer, which stands for all values or whose dependence "
             "would be lost: compile the function instead (no tracers), or write it with NumPy's "
-            f"functions\n  see {LIMITATIONS}#tracers"
+            f"functions\n  see {limitations()}#tracers"
         )
 
     def __reduce__(self) -> tuple[type[MissingPrimalError], tuple[str]]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.analyses.foreign import foreign_class, instead_of
-from adcompiler.errors import LIMITATIONS, ArgumentsError
+from adcompiler.errors import ArgumentsError, limitations
 from adcompiler.runtime.records import carries_derivative, is_record, record, state_of
 
 
@@ -75,7 +75,7 @@ def refuse_foreign(value: Any, name: str, deep: bool) -> None:
         raise ArgumentsError(
             f"the argument {name}: {where} is a {root} {cls.__name__}, and derivatives go through "
             f"NumPy's arrays and Python's numbers; pass {instead_of(cls)}\n"
-            f"  see {LIMITATIONS}#array-classes"
+            f"  see {limitations()}#array-classes"
         )
 
 

@@ -84,7 +84,8 @@ def test_the_wheel_of_the_source_distribution_is_that_of_the_tree(
     ]
     here, there = ({name: wheel.read(name) for name in wheel.namelist()} for wheel in wheels)
     assert here == there
-    suffixes = {Path(name).suffix for name in here if ".dist-info/" not in name}
+    suffixes = {
+        Path(name).suffix for name in here if not re.search(r"\.(dist-info|data)/", name)}
     assert suffixes <= {".py", ".typed", *PAGES}
     (tag,) = (text for name, text in here.items() if name.endswith("/WHEEL"))
     assert b"Root-Is-Purelib: true" in tag  # so that no compiler is needed

@@ -67,15 +67,18 @@ def python(installed: Path, code: str) -> str:
 def test_the_wheel_holds_two_packages_and_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names}
-    assert {top for top in tops if not top.endswith(".dist-info")} == {
+    assert {top for top in tops if not top.endswith((".dist-info", ".data"))} == {
         "adcompiler",
         "adcompiler_rules",
     }
-    assert len(tops) == 3
+    assert len(tops) == 4
+    (page,) = (name for name in names if name.partition("/")[0].endswith(".data"))
+    assert page.endswith(".data/data/share/doc/adcompiler/limitations.md")
     assert "adcompiler/py.typed" in names
     pages = {f"adcompiler/viewer/page.{end}" for end in ("html", "css", "js")}
     assert pages <= set(names)
-    assert not [name for name in names if name.endswith((".pyc", ".toml", ".md"))]
+    rest = [name for name in names if name != page]
+    assert not [name for name in rest if name.endswith((".pyc", ".toml", ".md"))]
 
 
 def test_the_wheel_carries_the_licence(wheel: Path) -> None:
@@ -137,3 +140,15 @@ def test_the_command_line_works(installed: Path, tmp_path: Path) -> None:
 def test_the_metadata_names_the_package(installed: Path) -> None:
     code = "import importlib.metadata as m; print(m.metadata('adcompiler')['License-Expression'])"
     assert python(installed, code) == "MIT"
+
+
+def test_refusals_name_a_page_that_is_installed(installed: Path, tmp_path: Path) -> None:
+    program = tmp_path / "refused.py"
+    program.write_text(
+        "import numpy as np\nfrom adcompiler import ADError, grad\n\n\n"
+        "def f(x):\n    np.random.shuffle(x)\n    return x[0]\n\n\n"
+        "try:\n    grad(f)(np.ones(2))\nexcept ADError as error:\n    print(error)\n")
+    said = run(installed / "python", "-I", program, cwd=tmp_path)
+    page, _, section = said.rpartition("see ")[2].strip().partition("#")
+    assert Path(page).is_file() and Path(page).is_relative_to(installed.parent)
+    assert f'<a id="{section}"></a>' in Path(page).read_text(encoding="utf-8")
