@@ -8,7 +8,7 @@ from functools import partial
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Block, Call, Const, Loop, Raise, Var
-from adcompiler.ir.visit import walk
+from adcompiler.ir.visit import used, walk
 from adcompiler.specialise.calls.operator_methods import iterated
 from adcompiler.specialise.generators import consumed
 from adcompiler.specialise.interface import Env
@@ -39,9 +39,11 @@ class Loops(Unrolling):
 
     def loop(self, node: Loop, env: Env, scope: Scope | None) -> None:
         """Write a loop, with the types of carried values widened until they are stable."""
+        whole, inside = not (node.stops or raises(node)), used(node.body)
         iterables = [
-            consumed(self, iterated(self, self.value(atom, env), node.origin), node.origin,
-                     False, not (node.stops or raises(node)))
+            consumed(self, iterated(
+                self, self.value(atom, env), node.origin, whole and atom not in inside,
+            ), node.origin, False, whole)
             for atom in node.iterables
         ]
         if self.unrolled(node, iterables, env, scope):

@@ -295,7 +295,7 @@ def a_tuple_with_a_list(x: Any) -> Any:
     return sum([np.sum(v) for v in k])
 
 
-@REFUSED.append
+@PROGRAMS.append
 def read_twice(x: Any) -> Any:
     b = [x, x]
     k = iter(b)

@@ -242,7 +242,8 @@ def run_through(s: Writer, value: Any, args: list[Any], origin: Origin) -> list[
         whole = (value is dict and bool(args) and is_dict(s, args[0])) or (
             value in (min, max) and len(args) > 1
         )
-        return args if whole else [iterated(s, arg, origin) for arg in args]
+        to_its_end = REGISTRY.facts(value).exhausts is True
+        return args if whole else [iterated(s, arg, origin, to_its_end) for arg in args]
     return args
 
 
