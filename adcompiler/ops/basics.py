@@ -32,6 +32,7 @@ from adcompiler.ops.facts import (
 from adcompiler.runtime.checking import (
     check_cotangent, check_shape, check_shape_each, check_tangent, check_value,
 )
+from adcompiler.runtime.aliases import copied_apart
 from adcompiler.runtime import (
     accumulate, add, add_at, append, apart, as_gradient, called, check_assigned, check_bound,
     check_count, check_items, check_position, check_rebinds, check_type, choose, dict_keys,
@@ -74,8 +75,8 @@ READ_ONLY_CLASSES: tuple[Any, ...] = (
 CHECKS: frozenset[Any] = frozenset({
     apart, called, check_assigned, check_bound, check_cotangent, check_count, check_items,
     check_position, check_rebinds, check_shape, check_shape_each, check_tangent, check_type,
-    check_value, evaluated, holds_once, in_space, keeps_shape, same_kind, same_length, same_shape,
-    same_trailing_shape, seed, stays_real,
+    check_value, copied_apart, evaluated, holds_once, in_space, keeps_shape, same_kind, same_length,
+    same_shape, same_trailing_shape, seed, stays_real,
 })
 """Functions of the runtime that raise where a value is not what it must be."""
 

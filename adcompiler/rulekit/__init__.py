@@ -14,7 +14,7 @@ from adcompiler.rulekit.define import (
     unionise,
 )
 from adcompiler.rulekit.functionals import (
-    function_of, gradient_of, implied, jacobian_of, passive, steady, typed,
+    copied, function_of, gradient_of, implied, jacobian_of, passive, steady, typed,
 )
 from adcompiler.rulekit.hooks import (
     Signature, clear_new_rule_hooks, on_new_rule, refresh_rules,
@@ -53,6 +53,7 @@ __all__ = [
     "call",
     "clear_new_rule_hooks",
     "complexes",
+    "copied",
     "facts",
     "found_in",
     "frule",

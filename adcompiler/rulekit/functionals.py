@@ -7,7 +7,9 @@ from typing import Any
 
 from adcompiler.runtime.functionals import gradient_of, jacobian_of, only_compiled, passive
 
-__all__ = ["function_of", "gradient_of", "implied", "jacobian_of", "passive", "steady", "typed"]
+__all__ = [
+    "copied", "function_of", "gradient_of", "implied", "jacobian_of", "passive", "steady", "typed",
+]
 
 
 def function_of(f: Callable[..., Any], variables: tuple[Any, ...], args: tuple[Any, ...]) -> Any:
@@ -37,6 +39,11 @@ def implied(
     ``order`` if each statement of it is differentiated.
     """
     only_compiled("implied")
+
+
+def copied(value: Any) -> Any:
+    """Return a deep copy of ``value``, or ``value`` where its type is not known."""
+    only_compiled("copied")
 
 
 def steady(f: Callable[..., Any], state: Any, *more: Any) -> Any:

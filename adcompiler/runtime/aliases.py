@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from adcompiler.errors import ADError
+from adcompiler.runtime.records import state_of
 
 
 class AliasedError(ADError, ValueError):
@@ -82,6 +84,42 @@ def holds_once(where: str, value: Any) -> None:
             f"{where} writes into what a list or another container holds, and this holds one "
             "array in two places, or arrays that overlap; put a copy into one of them"
         )
+
+
+ITS_OWN_COPY = (
+    int, float, complex, str, np.generic, type, types.FunctionType, types.BuiltinFunctionType,
+    types.ModuleType,
+)
+
+
+def copied_apart(where: str, value: Any) -> None:
+    """Raise AliasedError if a value that is deeply copied at ``where`` holds one object twice.
+
+    A deep copy holds one copy of it in both places; code that is compiled has two.
+    """
+    parts = [id(part) for part in mutable_parts(value, ())]
+    if len(set(parts)) < len(parts):
+        raise AliasedError(
+            f"{where} makes a deep copy of what holds one array, list, dict or instance in two "
+            "places; put a copy into one of them"
+        )
+
+
+def mutable_parts(value: Any, inside: tuple[int, ...]) -> Iterator[Any]:
+    """Yield all that a value holds and that may be written into, what holds itself once more."""
+    if value is None or isinstance(value, ITS_OWN_COPY):
+        return
+    if not isinstance(value, tuple):
+        yield value
+    if id(value) in inside or isinstance(value, np.ndarray):
+        return
+    inside = (*inside, id(value))
+    if isinstance(value, dict):
+        parts: Any = value.values()
+    else:
+        parts = value if isinstance(value, (list, tuple)) else state_of(value).values()
+    for part in parts:
+        yield from mutable_parts(part, inside)
 
 
 def buffer_of(array: Any) -> Any:

@@ -6,6 +6,7 @@ Griewank and Walther, *Algorithm 799: revolve*, ACM TOMS 26 (2000), gives the sc
 
 from __future__ import annotations
 
+import copy
 import functools
 import math
 from collections.abc import Callable
@@ -58,8 +59,10 @@ def checkpoint_loop(
     ``memory_limit`` gives the slots in bytes.
 
     With ``indexed`` the steps are ``state = step(state, i)`` for ``i`` from 0. A state is a number,
-    an array, or a tuple of such, and every step returns one of the same structure and types.
+    an array, an instance, or a container of such, and every step returns one of the same structure
+    and types. Steps may write into their state, and return it: the first one gets a copy.
     """
+    state = copy.deepcopy(state)
     for i in range(n):
         state = step(state, i) if indexed else step(state)
     return state

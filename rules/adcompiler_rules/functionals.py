@@ -3,7 +3,7 @@
 import math
 
 from adcompiler.rulekit import (
-    function_of, implied, non_differentiable, passive, replacement, steady, typed,
+    copied, function_of, implied, non_differentiable, passive, replacement, steady, typed,
 )
 from adcompiler.runtime.checkpoints import (
     checkpoint_loop, recomputed, revolve_forward, revolve_pullback,
@@ -17,7 +17,10 @@ non_differentiable(closed, halves, passive, revolve_forward, revolve_pullback)
 def checkpoint_loop_(
     step, state, n, *, every=None, slots=None, memory_limit=None, indexed=False
 ):
-    f = step if indexed else lambda state, i: step(state)
+    def f(state, i):
+        state = copied(state)  # it may be written into, and the step runs again
+        return step(state, i) if indexed else step(state)
+
     if slots is not None or memory_limit is not None:
         return revolved(f, state, n, slots, memory_limit)
     length = math.isqrt(max(n - 1, 0)) + 1 if every is None else every

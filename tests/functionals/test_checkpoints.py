@@ -238,6 +238,82 @@ def test_what_must_not_run_twice_is_refused(effect, message):
     assert finding.anchor == "run-again"
 
 
+# -- states that steps write into ------------------------------------------------------------------
+
+
+class Wave:
+    """A stepper that keeps its state in attributes."""
+
+    def __init__(self, u, rate):
+        self.u, self.v, self.rate, self.count = u, np.zeros_like(u), rate, 0
+
+    def step(self):
+        self.v += self.rate * (np.roll(self.u, 1) - 2.0 * self.u + np.roll(self.u, -1))
+        self.u += self.rate * self.v
+        self.count += 1
+
+
+def wave(u, rate):
+    v = np.zeros_like(u)
+    for _ in range(7):
+        v = v + rate * (np.roll(u, 1) - 2.0 * u + np.roll(u, -1))
+        u = u + rate * v
+    return np.sum(u**3)
+
+
+def wave_of_a_class(u, rate, **options):
+    def step(w):
+        w.step()
+        return w
+
+    w = checkpoint_loop(step, Wave(u, rate), 7, **options)
+    assert w.count == 7
+    return np.sum(w.u**3)
+
+
+def wave_of_a_method(u, rate, **options):
+    def step(w, i):
+        w.step()
+        w.count = i + 1
+        return w
+
+    return np.sum(checkpoint_loop(step, Wave(u, rate), 7, indexed=True, **options).u ** 3)
+
+
+def wave_of_a_tuple(u, rate, **options):
+    def step(state):
+        u, v = state
+        v += rate * (np.roll(u, 1) - 2.0 * u + np.roll(u, -1))
+        u += rate * v
+        return state
+
+    return np.sum(checkpoint_loop(step, (u, np.zeros_like(u)), 7, **options)[0] ** 3)
+
+
+def wave_of_a_dict(u, rate, **options):
+    def step(state):
+        state["v"] += rate * (np.roll(state["u"], 1) - 2.0 * state["u"] + np.roll(state["u"], -1))
+        state["u"] = state["u"] + rate * state["v"]
+        return state
+
+    state = {"u": u, "v": np.zeros_like(u)}
+    return np.sum(checkpoint_loop(step, state, 7, **options)["u"] ** 3)
+
+
+@pytest.mark.parametrize("options", [{}, {"every": 3}, {"slots": 1}, {"slots": 3}])
+@pytest.mark.parametrize("function", [
+    wave_of_a_class, wave_of_a_method, wave_of_a_tuple, wave_of_a_dict])
+def test_steps_that_write_into_their_state(function, options):
+    u = np.array([0.5, -1.0, 2.0, 0.3])
+    wanted = grad(wave, (0, 1))(u, 0.3)
+    given = u.copy()
+    assert function(given, 0.3, **options) == pytest.approx(wave(u, 0.3), rel=1e-14)
+    found = grad(lambda u, rate: function(u, rate, **options), (0, 1))(given, 0.3)
+    assert np.array_equal(given, u)  # the loop takes a copy
+    np.testing.assert_allclose(found[0], wanted[0], rtol=1e-12)
+    assert found[1] == pytest.approx(wanted[1], rel=1e-12)
+
+
 # -- loops -----------------------------------------------------------------------------------------
 
 

@@ -206,15 +206,24 @@ def assigning_line(cls: type) -> str | None:
     return None
 
 
+def is_copied_by_attributes(cls: type, deep: bool = False) -> bool:
+    """Say whether a copy of an instance of a class has its attributes, or ``deep`` copies of them.
+
+    A class may say in several ways how it is copied.
+    """
+    method = "__deepcopy__" if deep else "__copy__"
+    return is_record_class(cls) and not any(
+        (found := find_raw(cls, name)) is not None and found[0] is not object
+        for name in (method, "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__")
+    )
+
+
 def copied_instance(
     s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Any:
     """A copy of an instance has the same attributes, unless its class says how to copy it."""
     type_ = s.unit.type(args[0]) if len(args) == 1 else t.UNKNOWN
-    if not isinstance(type_, t.Object) or not is_record_class(type_.cls) or any(
-        (found := find_raw(type_.cls, method)) is not None and found[0] is not object
-        for method in ("__copy__", "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__")
-    ):
+    if not isinstance(type_, t.Object) or not is_copied_by_attributes(type_.cls):
         return None
     fields = {key: s.attribute(args[0], key, origin, key) for key, _ in type_.fields}
     return make_record(s, type_.cls, fields, name, origin)

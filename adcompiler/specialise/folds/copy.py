@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import copy
+import types
 from typing import Any
 
 import numpy as np
 
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Const, Origin
-from adcompiler.specialise.calls.constructors import copied_instance
+from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin
+from adcompiler.rulekit.functionals import copied
+from adcompiler.runtime.aliases import copied_apart
+from adcompiler.specialise.calls.constructors import copied_instance, is_copied_by_attributes
 from adcompiler.specialise.folds.table import folds
+from adcompiler.specialise.objects import make_record
 from adcompiler.specialise.writer import Writer
 
 
@@ -36,16 +40,57 @@ def fold_copy(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
 def fold_deepcopy(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
     if len(args) != 1 or kwargs:
         return None
-    return deep_copy(s, args[0], origin, name)
+    made = deep_copy(s, args[0], origin, name, {})
+    if made is not None and mutable_parts(s.unit.type(args[0])) > 1:
+        place = Const(origin.where)
+        s.out.append(Do(Call(Const(copied_apart), (place, args[0])), origin))
+    return made
 
 
-def deep_copy(s: Writer, value: Atom, origin: Origin, name: str) -> Atom | None:
-    """Write a deep copy of a value; None if its type is not known throughout."""
+@folds(copied)
+def fold_copied(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """What is not known cannot be written into either: no copy of it is needed."""
+    made = fold_deepcopy(s, args, kwargs, origin, name)
+    return args[0] if made is None else made
+
+
+def mutable_parts(type_: t.Type) -> int:
+    """Return how many parts of a value may be one object, two for any number of them."""
+    match type_:
+        case t.Array():
+            return 1
+        case t.List(item):
+            return 1 if isinstance(item, (t.Scalar, t.Text, t.Bottom)) else 2
+        case t.Tuple(items):
+            return sum(map(mutable_parts, items))
+        case t.Dict(keys, items):
+            return 1 + (1 if keys is None else sum(map(mutable_parts, items)))
+        case t.Object(_, fields):
+            return 1 + sum(mutable_parts(field) for _, field in fields)
+    return 0
+
+
+def deep_copy(
+    s: Writer, value: Atom, origin: Origin, name: str, copies: dict[Atom, Atom | None]
+) -> Atom | None:
+    """Write a deep copy of a value; None if its type is not known throughout.
+
+    ``copies`` are those that have been written: of one object there is one copy.
+    """
+    if value not in copies:
+        copies[value] = new_copy(s, value, origin, name, copies)
+    return copies[value]
+
+
+def new_copy(
+    s: Writer, value: Atom, origin: Origin, name: str, copies: dict[Atom, Atom | None]
+) -> Atom | None:
+    """As ``deep_copy``, of what has not been copied."""
     type_ = s.unit.type(value)
     match type_:
         case t.Tuple(items, cls):
             parts = [
-                deep_copy(s, s.item(value, Const(i), origin, "part"), origin, "part")
+                deep_copy(s, s.item(value, Const(i), origin, "part"), origin, "part", copies)
                 for i in range(len(items))
             ]
             known = [part for part in parts if part is not None]
@@ -61,16 +106,33 @@ def deep_copy(s: Writer, value: Atom, origin: Origin, name: str) -> Atom | None:
         case t.Dict(keys, _) if keys is not None:
             entries: list[tuple[Atom, Atom]] = []
             for key in keys:
-                entry = s.item(value, Const(key), origin, str(key))
-                made = deep_copy(s, entry, origin, str(key))
+                called = str(key) if str(key).isidentifier() else "entry"
+                entry = s.item(value, Const(key), origin, called)
+                made = deep_copy(s, entry, origin, called, copies)
                 if made is None:
                     return None
                 entries.append((Const(key), made))
             return s.pack_dict(entries, origin, name)
-        case t.List() | t.Dict():
+        case t.Object() if is_copied_by_attributes(type_.cls, deep=True):
+            fields: dict[str, Atom] = {}
+            for field, _ in type_.fields:
+                attribute = s.attribute(value, field, origin, field)
+                part = deep_copy(s, attribute, origin, field, copies)
+                if part is None:
+                    return None
+                fields[field] = part
+            return make_record(s, type_.cls, fields, name, origin)
+        case t.Static():
+            return value if is_its_own_copy(type_.value) else None
+        case t.List() | t.Dict() | t.Object():
             return None
     copied: Atom | None = fold_copy(s, [value], {}, origin, name)
     return copied
+
+
+def is_its_own_copy(value: Any) -> bool:
+    """Say whether ``copy.deepcopy`` gives what it is given: a class, a function."""
+    return value is None or isinstance(value, (type, types.FunctionType, types.BuiltinFunctionType))
 
 
 def copied_arrays(arrays: Any) -> list[Any]:
