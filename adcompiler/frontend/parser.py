@@ -60,7 +60,8 @@ class _FunctionParser(
             value = self.with_states(self.expression(node.body))
             doc = ""
         else:
-            doc = gast.get_docstring(node) or ""
+            # gast 0.6 takes no docstring of what is async, which is refused anyway
+            doc = gast.get_docstring(node) or "" if isinstance(node, gast.FunctionDef) else ""
             if isinstance(node, gast.AsyncFunctionDef):
                 self.reject(node, rejected.STATEMENTS["AsyncFunctionDef"])
             if is_generator(node):
