@@ -129,7 +129,8 @@ class Calls:
     ``replacing`` counts those for which a replacement is being opened. ``typed`` keeps what calls
     give for arguments of one kind. ``opaque`` tells of functions why they cannot be compiled,
     ``harmless`` are those that cannot and have no effect, ``giving`` those that give instances new
-    attributes, which only code that made the instance can follow. ``one_of`` has the variables
+    attributes, which only code that made the instance can follow. ``checked`` are those compiled on
+    their own of which it was looked up what they call. ``one_of`` has the variables
     that are one of several functions, ``apart`` counts those around that are compiled on their own.
     ``grown`` tells of functions that were opened how many statements that led to, all in all.
     """
@@ -140,6 +141,7 @@ class Calls:
     typed: dict[Any, tuple[Any, t.Type]] = field(default_factory=dict)
     opaque: dict[Any, Finding] = field(default_factory=dict)
     harmless: set[Any] = field(default_factory=set)
+    checked: set[Any] = field(default_factory=set)
     giving: set[Any] = field(default_factory=set)
     one_of: dict[Atom, OneOf] = field(default_factory=dict)
     grown: dict[Any, int] = field(default_factory=dict)

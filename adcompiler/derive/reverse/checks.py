@@ -7,10 +7,12 @@ from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
+from adcompiler.analyses.activity import varied_variables
 from adcompiler.analyses.purity import CHECKS, WRITERS, Purity
 from adcompiler.errors import Finding
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Origin, Rhs, Var, unstar
+from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Do, Let, Origin, Rhs, Var, unstar
+from adcompiler.ir.visit import walk
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import note_value, noted_value, own, store_global
 from adcompiler.runtime.records import is_record_class
@@ -111,6 +113,9 @@ def check_unseen(s: Specialiser, varied: Collection[Atom], rhs: Rhs, origin: Ori
         return  # what is active of it is refused where it is read
     if function in WRITERS or function in CHECKS:
         return
+    if isinstance(function, Callee):
+        check_callee(s, function, [unstar(arg) in varied for arg in rhs.args], origin)
+        return
     if not any(isinstance(unit.type(atom), MUTABLE) for atom in operands):
         return
     if isinstance(function, FunctionType) and (
@@ -119,12 +124,29 @@ def check_unseen(s: Specialiser, varied: Collection[Atom], rhs: Rhs, origin: Ori
         return
     if isinstance(getattr(function, "__self__", None), str):
         return  # a method of a text
-    if isinstance(function, (Callee, type)) or REGISTRY.inactive(function) is not None or (
+    if isinstance(function, type) or REGISTRY.inactive(function) is not None or (
         Purity(unit.type, unit.definition).is_pure(rhs)
     ):
         return
     shown = getattr(function, "__name__", "the function")
     report_at(s, may_write(origin, f"{shown}()", function), origin)
+
+
+def check_callee(s: Specialiser, callee: Callee, given: list[bool], origin: Origin) -> None:
+    """Do as ``check_unseen`` for what a function calls that is compiled on its own.
+
+    ``given`` says which of its arguments may carry a derivative.
+    """
+    key = callee, tuple(given)
+    if callee.function is None or key in s.unit.calls.checked:
+        return
+    s.unit.calls.checked.add(key)
+    function = callee.function
+    inputs = [p.var for p, varies in zip(function.params, given, strict=True) if varies]
+    varied = varied_variables(function.body, inputs, s.unit.type)
+    for statement in walk(function.body):
+        if isinstance(statement, (Let, Do)):
+            check_unseen(s, varied, statement.rhs, origin)
 
 
 def fills_buffer(active: Collection[Var], rhs: Call) -> bool:

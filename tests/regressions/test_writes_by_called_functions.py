@@ -1,0 +1,65 @@
+"""What a function that is compiled on its own calls may write a derivative where none is seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.sparse.linalg import spsolve
+
+from adcompiler import UnsupportedError, grad, jvp, vjp
+
+X = np.array([2.0, 3.0, 4.0])
+
+
+def matrix_in_a_loop(x):
+    a = sp.lil_matrix((3, 3))
+    for k in range(3):
+        a[k, k] = x[k]
+    return np.sum(spsolve(a.tocsc(), np.ones(3)))
+
+
+def filled(a, x, k):
+    if k < len(x):
+        a[k, k] = x[k]
+        filled(a, x, k + 1)
+
+
+def matrix_in_a_recursion(x):
+    a = sp.dok_matrix((3, 3))
+    filled(a, x, 0)
+    return np.sum(spsolve(a.tocsc(), np.ones(3)))
+
+
+def numbers_in_a_loop(x):
+    a = sp.lil_matrix((3, 3))
+    for k in range(3):
+        a[k, k] = float(k + 1)
+    return np.sum(spsolve(a.tocsc(), np.ones(3)) * x)
+
+
+@pytest.mark.parametrize("function", [matrix_in_a_loop, matrix_in_a_recursion])
+def test_they_are_refused_or_right(function: Any) -> None:
+    wanted = [(function(X + h) - function(X - h)) / 2e-6 for h in 1e-6 * np.eye(3)]
+    for derive in (
+        lambda: grad(function)(X), lambda: vjp(function, X)[1](1.0)[0],
+        lambda: np.array([jvp(function, (X,), (v,))[1] for v in np.eye(3)]),
+    ):
+        try:
+            found = derive()
+        except UnsupportedError as refused:
+            assert "writ" in str(refused)
+        else:
+            assert np.allclose(found, wanted, rtol=1e-6)
+
+
+def test_a_matrix_that_a_loop_fills_is_refused() -> None:
+    for derive in (grad(matrix_in_a_loop), lambda x: jvp(matrix_in_a_loop, (x,), (x,))):
+        with pytest.raises(UnsupportedError, match=r"_set_intXint.. has no rule, and may write"):
+            derive(X)
+
+
+def test_what_carries_no_derivative_may_be_written() -> None:
+    assert np.allclose(grad(numbers_in_a_loop)(X), [1.0, 1.0 / 2.0, 1.0 / 3.0])
