@@ -223,20 +223,27 @@ for cls in (np.random.RandomState, np.random.Generator):
     )
 
 
+OUT_IN_C = {"busday_count": 5, "busday_offset": 6, "concatenate": 2, "dot": 2, "is_busday": 4}
+"""Positions of ``out`` of functions that tell no signature, as in older versions of NumPy."""
+
+
 def position(function: Any, name: str) -> int | None:
     """Return the position of a parameter, None if it can only be given by its name."""
-    parameters = inspect.signature(function).parameters
+    try:
+        parameters = inspect.signature(function).parameters
+    except ValueError:
+        return OUT_IN_C.get(function.__name__)
     if parameters[name].kind is inspect.Parameter.KEYWORD_ONLY:
         return None
     return list(parameters).index(name)
 
 
 def takes(function: Any, name: str) -> bool:
-    """Say whether a function has a parameter of this name."""
+    """Say whether a function has, or may have, a parameter of this name."""
     try:
         return name in inspect.signature(function).parameters
     except (TypeError, ValueError):
-        return False
+        return True
 
 
 def fills(function: Any) -> bool:

@@ -425,12 +425,16 @@ def class_of_an_iterator(x):
 
 
 @pytest.mark.parametrize("function", [
-    twice, map_twice, zip_in_a_loop, next_and_the_rest, passed_on, chosen, captured, in_a_tuple,
+    twice, map_twice, zip_in_a_loop, passed_on, chosen, captured, in_a_tuple,
     endless, class_of_an_iterator,
 ])
 def test_refused(function):
     with pytest.raises(UnsupportedError, match="limitations.md#(iterators|generators)"):
         grad(function)(1.5)
+
+
+def test_an_iterator_goes_on_behind_next():
+    assert grad(next_and_the_rest)(1.5) == 4.0
 
 
 def test_positions_of_islice_are_not_negative():
