@@ -8,7 +8,7 @@ FUZZ ?= 2000
 WORKERS ?= 1
 
 BIN := $(VENV)/bin
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --progress-bar off
 
 .PHONY: test demo lint docs bench fuzz clean
 
