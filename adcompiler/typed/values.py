@@ -65,6 +65,11 @@ def is_foreign(cls: type) -> bool:
         "numpy.ma" in sys.modules and issubclass(cls, np.ma.MaskedArray))
 
 
+def is_table(cls: type) -> bool:
+    """Say whether a class is one of pandas or xarray, which give arrays of NumPy where asked."""
+    return cls.__module__.partition(".")[0] in ("pandas", "xarray")
+
+
 def by_numba_vectorize(value: Any) -> bool:
     """Say whether a value is made by ``numba.vectorize``; nothing is imported for that."""
     return type_name(value) == "numba.np.ufunc.dufunc.DUFunc"

@@ -243,8 +243,18 @@ def run_through(s: Writer, value: Any, args: list[Any], origin: Origin) -> list[
             value in (min, max) and len(args) > 1
         )
         to_its_end = REGISTRY.facts(value).exhausts is True
-        return args if whole else [iterated(s, arg, origin, to_its_end) for arg in args]
+        return args if whole else [
+            arg if is_array_of_its_own(s, value, arg) else iterated(s, arg, origin, to_its_end)
+            for arg in args
+        ]
     return args
+
+
+def is_array_of_its_own(s: Writer, function: Any, arg: Any) -> bool:
+    """Say whether NumPy asks an instance for an array, and does not run over it."""
+    type_ = None if isinstance(arg, Star) else s.unit.type(arg)
+    asks = REGISTRY.facts(function).means in ("array", "asarray")
+    return asks and isinstance(type_, t.Object) and hasattr(type_.cls, "__array__")
 
 
 def entries_of(s: Writer, arg: Any, origin: Origin) -> Any:
