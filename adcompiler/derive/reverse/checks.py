@@ -111,7 +111,7 @@ def check_unseen(s: Specialiser, varied: Collection[Atom], rhs: Rhs, origin: Ori
         return
     if function in (note_value, noted_value):
         return  # what is active of it is refused where it is read
-    if function in WRITERS or function in CHECKS:
+    if function in WRITERS or function in CHECKS or function is getattr:
         return
     if isinstance(function, Callee):
         check_callee(s, function, [unstar(arg) in varied for arg in rhs.args], origin)

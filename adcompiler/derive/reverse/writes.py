@@ -90,9 +90,10 @@ class WriteReverser(Restoring):
         type_, last = part_type(self.s.unit.type(new.obj), new.steps[:-1]), new.steps[-1]
         if last.kind != "item":
             return False
-        if not isinstance(type_, t.Dict):
-            return isinstance(type_, t.Unknown) and len(new.steps) > 1
         key = last.args[0]
+        if not isinstance(type_, t.Dict):
+            whole = isinstance(key, Const) and key.value is Ellipsis  # of an array
+            return isinstance(type_, t.Unknown) and len(new.steps) > 1 and not whole
         return type_.keys is None or not isinstance(key, Const) or key.value not in type_.keys
 
     def with_entry(self, obj: Atom, steps: tuple[Step, ...], old: Atom, at: Origin) -> Rhs:
