@@ -13,13 +13,13 @@ from adcompiler.ir.nodes import (
     Slice, Star, Update, With, unstar,
 )
 from adcompiler.ir.visit import walk
-from adcompiler.ops.basics import CHECKS, EFFECTS, ITERTOOLS, WRITERS
+from adcompiler.ops.basics import CHECKS, EFFECTS, ITERTOOLS, READERS, WRITERS
 from adcompiler.ops.counts import takes
 from adcompiler.ops.facts import NUMBERS
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.typed.derivatives import MAKERS
 
-__all__ = ["CHECKS", "EFFECTS", "ITERTOOLS", "WRITERS", "Purity"]
+__all__ = ["CHECKS", "EFFECTS", "ITERTOOLS", "READERS", "WRITERS", "Purity"]
 
 
 class Purity:

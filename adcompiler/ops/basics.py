@@ -80,6 +80,9 @@ CHECKS: frozenset[Any] = frozenset({
 })
 """Functions of the runtime that raise where a value is not what it must be."""
 
+READERS: frozenset[Any] = frozenset({getattr})
+"""Functions that read of what they are given, and keep nothing in it."""
+
 WRITERS: frozenset[Any] = frozenset({give_back, accumulate})
 """Functions of the runtime that write into an argument."""
 EFFECTS: frozenset[Any] = frozenset({

@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from adcompiler.analyses.activity import varied_variables
-from adcompiler.analyses.purity import CHECKS, WRITERS, Purity
+from adcompiler.analyses.purity import CHECKS, READERS, WRITERS, Purity
 from adcompiler.errors import Finding
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Do, Let, Origin, Rhs, Var, unstar
@@ -111,7 +111,7 @@ def check_unseen(s: Specialiser, varied: Collection[Atom], rhs: Rhs, origin: Ori
         return
     if function in (note_value, noted_value):
         return  # what is active of it is refused where it is read
-    if function in WRITERS or function in CHECKS or function is getattr:
+    if function in WRITERS or function in CHECKS or function in READERS:
         return
     if isinstance(function, Callee):
         check_callee(s, function, [unstar(arg) in varied for arg in rhs.args], origin)
