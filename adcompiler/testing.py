@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from adcompiler.errors import not_one_of
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.api.grad import vjp
+from adcompiler.errors import not_one_of
 from adcompiler.interop.calls import Call, call_of
 from adcompiler.rulekit.comparison import inner, is_inexact, map_leaves, short
 from adcompiler.rulekit.containers import one_like, randn_like, zero_like

@@ -6,7 +6,6 @@ reads there holds on to nothing.
 
 from __future__ import annotations
 
-
 from adcompiler.ir.dataflow import Flow
 from adcompiler.ir.nodes import Atom, Call, Do, Function, Let, Raise, Region, Var, operands
 from adcompiler.ir.remembered import remembered

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.api.grad import vjp
+from adcompiler.dispatch.frames import with_users_frames
 
 
 @with_users_frames

@@ -12,10 +12,10 @@ from typing import (
     TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, overload,
 )
 
-from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.cache.keys import unspelled
 from adcompiler.dispatch import Compiled
 from adcompiler.dispatch.explain import Explanation, explain
+from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.dispatch.source_text import SourceText
 from adcompiler.typed.derivatives import is_derivative
 
@@ -80,9 +80,8 @@ class Derivative(Generic[P, R_co]):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        for name in ("__call__", "code", "latest"):
-            if name in vars(cls):
-                setattr(cls, name, with_users_frames(vars(cls)[name]))
+        if "__call__" in vars(cls):
+            cls.__call__ = with_users_frames(cls.__call__)  # type: ignore[method-assign]
 
     def __init__(self, function: Callable[..., Any], options: Specification) -> None:
         functools.update_wrapper(self, function, updated=())
@@ -156,19 +155,23 @@ class Derivative(Generic[P, R_co]):
         """Return the code that ran last, and whose form it is; None before any call."""
         return self.running().last_run()
 
+    @with_users_frames
     def compiled_for(self, *args: P.args, **kwargs: P.kwargs) -> Callable[..., Any]:
         """Return the emitted function for these arguments."""
         return self.code(*args, **kwargs).compiled.entry
 
+    @with_users_frames
     def source_for(self, *args: P.args, **kwargs: P.kwargs) -> SourceText:
         """Return the text of the module emitted for these arguments."""
         return SourceText(self.code(*args, **kwargs).compiled.text)
 
+    @with_users_frames
     def explain(self, *args: P.args, **kwargs: P.kwargs) -> Explanation:
         """Return what is saved, which rules are used and which kinks exist for these arguments."""
         s, compiled, values = self.code(*args, **kwargs)
         return explain(compiled, s, values)
 
+    @with_users_frames
     def view(self, *args: P.args, **kwargs: P.kwargs) -> View:
         """Return a page that shows the function beside the code for these arguments.
 
@@ -195,6 +198,7 @@ class Derivative(Generic[P, R_co]):
         return View(listed(*found, repr(self)[1:-1]))._repr_html_()
 
     @property
+    @with_users_frames
     def source(self) -> SourceText:
         """The text of the emitted module: of the last call, else for annotated parameter types."""
         return SourceText(self.latest().text)

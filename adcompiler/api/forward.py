@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from adcompiler.api.keywords import suggesting
-
 import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.api.composed import ComposedDerivative
 from adcompiler.api.derivative import Derivative, P
 from adcompiler.api.emitted import Argnums, EmittedDerivative, kept_derivative
+from adcompiler.api.keywords import suggesting
 from adcompiler.dispatch import Options, holds_floats
 from adcompiler.dispatch.arguments import described
+from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.dispatch.linear_maps import Pushforward, PushforwardOfSome
 from adcompiler.dispatch.trees import map_tree
 from adcompiler.runtime import own

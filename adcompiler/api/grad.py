@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from adcompiler.api.keywords import suggesting
-
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
-from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.api.argnums import Asked, stated
 from adcompiler.api.derivative import Derivative, P
 from adcompiler.api.emitted import Argnums, EmittedDerivative, kept_derivative
+from adcompiler.api.keywords import suggesting
 from adcompiler.compile.modes import ROWS, named
 from adcompiler.dispatch import Options, differentiated_by_default
+from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.dispatch.linear_maps import Pullback, PullbackOfSome
 from adcompiler.dispatch.source_text import SourceText
 from adcompiler.typed.derivatives import MAKERS

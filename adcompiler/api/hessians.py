@@ -6,8 +6,6 @@ has emitted for the inner one.
 
 from __future__ import annotations
 
-from adcompiler.api.keywords import suggesting
-
 import functools
 import math
 import weakref
@@ -17,16 +15,17 @@ from typing import Any, cast, overload
 
 import numpy as np
 
-from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.api.forward import jvp
 from adcompiler.api.composed import ComposedDerivative
 from adcompiler.api.argnums import Asked, stated
 from adcompiler.api.derivative import Code, Derivative, P
 from adcompiler.api.emitted import EmittedDerivative, kept_derivative
+from adcompiler.api.keywords import suggesting
 from adcompiler.api.seeds import seeds_at_once
 from adcompiler.cache.modules import load_module
 from adcompiler.dispatch import Options
 from adcompiler.dispatch.arguments import described
+from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.dispatch.trees import MAX_UNITS, size_of, unit_batches, units
 from adcompiler.dispatch.written import (
     as_written, of_so_many, sees_calls, takes_any_number,

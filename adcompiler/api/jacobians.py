@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from adcompiler.api.keywords import suggesting
-
-from adcompiler.errors import not_one_of
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -15,11 +11,13 @@ from adcompiler.api.argnums import Asked, stated
 from adcompiler.api.composed import Called, ComposedDerivative
 from adcompiler.api.derivative import Derivative, P
 from adcompiler.api.emitted import Argnums, EmittedDerivative
+from adcompiler.api.keywords import suggesting
 from adcompiler.api.seeds import seeds_at_once
 from adcompiler.dispatch import Options
 from adcompiler.dispatch.trees import (
     MAX_UNITS, check_real, leaves, map_tree, size_of, unit_batches, units,
 )
+from adcompiler.errors import not_one_of
 from adcompiler.runtime import as_gradient, own, seed
 from adcompiler.typed.derivatives import MAKERS, Wanted
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from adcompiler.errors import not_one_of
-
 import functools
 import linecache
 import traceback
@@ -14,16 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.compile.pipeline import Request, refuse, typed_function
 from adcompiler.dispatch import Options, Specialisations
 from adcompiler.dispatch.arguments import parts_of
+from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.dispatch.guards import Guard, guard
 from adcompiler.dispatch.written import as_written, sees_calls
 from adcompiler.errors import (
     ADError, Finding, LocatedError, MissingPrimalError, MissingRuleError, SourceNotFoundError,
     UnsupportedError,
 )
+from adcompiler.errors import not_one_of
 from adcompiler.frontend.depth import compiling
 from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from adcompiler.api.keywords import suggesting
-
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
 from adcompiler.api.derivative import Derivative, P
 from adcompiler.api.emitted import EmittedDerivative
+from adcompiler.api.keywords import suggesting
 from adcompiler.dispatch import Options
 
 

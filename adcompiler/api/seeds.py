@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.api.forward import as_tuple
 from adcompiler.api.emitted import Argnums, kept_derivative
+from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.typed.derivatives import ONLY_OUTSIDE
 
 MAX_NUMBERS = 1 << 24

@@ -7,8 +7,6 @@ the result.
 
 from __future__ import annotations
 
-from adcompiler.api.keywords import suggesting
-
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, Self, overload
@@ -17,6 +15,7 @@ import numpy as np
 
 from adcompiler.api.derivative import Code, Derivative, P
 from adcompiler.api.emitted import Argnums, EmittedDerivative
+from adcompiler.api.keywords import suggesting
 from adcompiler.api.patterns import watched_pattern
 from adcompiler.api.sparse_source import SparseModule
 from adcompiler.api.sparse_structure import Structure

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from adcompiler.errors import not_one_of, suggestion
-
 import ast
 import dataclasses
 import re
@@ -14,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adcompiler.errors import not_one_of, suggestion
 from adcompiler.ir import types as t
 from adcompiler.typed.values import type_of
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from adcompiler.dispatch.compiled import Compiled
 from adcompiler.dispatch.guards import Namespace, argument_test, type_test
-from adcompiler.dispatch.frames import told
+from adcompiler.dispatch.frames import tell
 from adcompiler.dispatch.specialisations import Specialisations
 
 MAX_DIRECT = 4
@@ -44,7 +44,8 @@ def make_call(
     exec("\n".join([
         f"def {called}({header(parameters, namespace)}):", "    try:",
         *(f"    {row}" for row in rows), f"    except {namespace.name(Exception)} as {raised}:",
-        f"        raise {namespace.name(told)}({raised}, {namespace.name(s.target.function)})",
+        f"        {namespace.name(tell)}({raised}, {namespace.name(s.target.function)})",
+        "        raise",
     ]), namespace.values)
     made: Callable[..., Any] = namespace.values[called]
     return made

@@ -19,8 +19,8 @@ ORIGIN = re.compile(r" *# (?:reverse of )?(\S+:|.+, line )(\d+)(?:  (.*))?$")
 """A comment of emitted code that tells where the lines below come from."""
 
 
-def told(error: Exception, function: Any) -> Exception:
-    """Return an exception with what the user should see of it, to be raised again.
+def tell(error: Exception, function: Any) -> None:
+    """Give an exception what the user should see of it, before it is raised again.
 
     A refusal loses the frames of the compiler, unless ADCOMPILER_TRACEBACK is ``full``. What
     emitted code raised has a note of the line of the user's that it stands for; ``function`` is
@@ -30,11 +30,10 @@ def told(error: Exception, function: Any) -> Exception:
         if os.environ.get("ADCOMPILER_TRACEBACK") != "full":
             error.__suppress_context__ = error.__cause__ is None
             error.__traceback__ = None
-        return error
+        return
     note = note_of(error, getattr(function, "__code__", None))
     if note and note not in getattr(error, "__notes__", ()):
         error.add_note(note)
-    return error
 
 
 def note_of(error: Exception, code: types.CodeType | None) -> str:
@@ -76,6 +75,7 @@ def with_users_frames(call: Callable[P, R]) -> Callable[P, R]:
         try:
             return call(*args, **kwargs)
         except (LocatedError, SourceNotFoundError) as error:
-            raise told(error, None) from error.__cause__
+            tell(error, None)
+            raise
 
     return calling

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from adcompiler.errors import not_one_of
-
 import os
 from dataclasses import dataclass
 
 from adcompiler.compile.backends import BACKENDS
 from adcompiler.compile.modes import MODES
+from adcompiler.errors import not_one_of
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ most of them off the rules; ``classify`` declares one where that is not possible
 
 from __future__ import annotations
 
-from adcompiler.errors import not_one_of
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+
+from adcompiler.errors import not_one_of
 
 Predicate = Callable[..., Any]
 """Says, given the arguments of a function, where a derivative is zero: a bool or an array."""

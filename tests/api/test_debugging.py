@@ -169,11 +169,12 @@ def test_refusals_show_no_frames_of_the_compiler(
 ) -> None:
     with pytest.raises(UnsupportedError, match="eval") as caught:
         ASKED[name]()
-    assert len(traceback.extract_tb(caught.value.__traceback__)) <= 4
+    files = {frame.filename for frame in traceback.extract_tb(caught.value.__traceback__)}
+    assert files == {__file__}
     monkeypatch.setenv("ADCOMPILER_TRACEBACK", "full")
     with pytest.raises(UnsupportedError, match="eval") as caught:
         ASKED[name]()
-    files = [frame.filename for frame in traceback.extract_tb(caught.value.__traceback__)]
+    files = {frame.filename for frame in traceback.extract_tb(caught.value.__traceback__)}
     assert any(file.endswith("pipeline.py") for file in files)
 
 

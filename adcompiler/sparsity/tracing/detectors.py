@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from adcompiler.errors import not_one_of
-
 import builtins
 import copy
 import functools
@@ -16,6 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from adcompiler.errors import not_one_of
 from adcompiler.ops.classify import DECLARED
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime import stop_gradient
