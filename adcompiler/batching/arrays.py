@@ -130,18 +130,30 @@ class Arrays(Subscripts):
         items, *rest = rhs.args
         named = dict(rhs.kwargs)
         axis = rest[0] if rest else named.get("axis", Const(0))
-        parts = None if isinstance(items, Star) else self.s.unit.elements(items)
-        if parts is None or len(rest) > 1 or set(named) - {"axis"} or not (
+        if isinstance(items, Star) or len(rest) > 1 or set(named) - {"axis"} or not (
             isinstance(axis, Const) and isinstance(axis.value, int)
         ):
+            return None
+        behind = Const(axis.value + 1 if axis.value >= 0 else axis.value)
+        if self.is_list_of_arrays(items):
+            return Call(Const(function), (items, behind))
+        parts = self.s.unit.elements(items)
+        if parts is None:
             return None
         arrays = tuple(self.as_array(self.expanded(part, origin), origin) for part in parts)
         if not all(map(self.is_array, arrays)):
             return None
         packed = Pack("tuple", arrays)
         types = t.Tuple(tuple(map(self.s.unit.type, arrays)))
-        behind = Const(axis.value + 1 if axis.value >= 0 else axis.value)
         return Call(Const(function), (self.s.let(packed, types, "parts", origin), behind))
+
+    def is_list_of_arrays(self, atom: Atom) -> bool:
+        """Say whether a value is a list of arrays of many seeds, as many as there are."""
+        if not isinstance(atom, Var) or atom not in self.batched:
+            return False
+        type_ = self.logical[atom]
+        return isinstance(type_, t.List) and isinstance(type_.item, t.Array) and (
+            carries(type_.item))
 
     def as_array(self, atom: Atom, origin: Origin) -> Atom:
         """Return a list of floats, for many seeds, as an array; anything else as it is."""

@@ -29,6 +29,7 @@ from adcompiler.runtime import (
 from adcompiler.runtime.batches import (
     as_gradient_each, project_each, seed_of, stacked, unbroadcast_each,
 )
+from adcompiler.runtime.shaping import copy_as_laid_out
 
 
 class Calls(Arrays):
@@ -183,6 +184,8 @@ class Calls(Arrays):
                 self.is_array(x) or function is zeros_like
             ):
                 return rhs
+            case (x,) if function is copy_as_laid_out and self.is_array(x):
+                return Call(Const(np.copy), args)
             case (x,) if means in ("array", "asarray"):
                 return self.of_items(x, rhs, origin)
             case (x,) if means == "ravel":

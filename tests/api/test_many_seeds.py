@@ -55,3 +55,27 @@ def test_a_matrix_that_was_turned_twice_is_read_where_it_is_there():
     u = A @ x
     exact = np.einsum("i,ij,ik,i->jk", -w * np.cos(u), A, A, A @ v)
     assert np.allclose(rows, exact[:2], rtol=1e-12)
+
+
+@pytest.mark.parametrize("join", [
+    np.concatenate, lambda rows: np.concatenate(rows, axis=-1), np.stack,
+    lambda rows: np.stack(rows, axis=-1),
+])
+def test_lists_of_arrays_that_grow_are_joined_for_all_seeds_at_once(join):
+    def rows_of(x, n):
+        rows = []
+        for k in range(n):
+            rows.append((np.sin(x[:, None] * k) @ np.ones((1, 2))).ravel())
+        return join(rows)
+
+    x = np.array([0.3, -0.7, 1.1])
+    derivative = jacobian(rows_of)
+    found = derivative(x, 4)
+    slopes = np.zeros((4, 3, 2, 3))
+    for k in range(4):
+        for i in range(3):
+            slopes[k, i, :, i] = k * np.cos(k * x[i])
+    for i in range(3):
+        exact = join(list(slopes[..., i].reshape(4, 6)))
+        assert np.allclose(found[..., i], exact, rtol=1e-14)
+    assert "stacked" not in derivative.source_for(x, 4)
