@@ -102,7 +102,8 @@ class Patterns:
     def compiled_for(self, kinds: tuple[t.Type, ...]) -> Compiled:
         """As ``compile``, on the stack at hand."""
         target = self.forms.target.function
-        request = Request(target, kinds, self.forms.wrt, "vjp", parts=(), single=False)
+        request = Request(
+            target, kinds, self.forms.wrt, "vjp", parts=(), single=False, by_entries=True)
         with reported(target):
             return self.written(request)
 

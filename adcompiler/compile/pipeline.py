@@ -60,6 +60,7 @@ class Request:
     With ``parameters`` the emitted function is called as the user's is (keywords, defaults, stars).
     ``backend`` names what runs it: see ``compile/backends.py``; with ``parallel`` in threads, where
     that is proved to make no difference.
+    With ``by_entries`` sparse matrices are followed entry by entry.
     ``budget`` is what compiling may cost; ``observed`` what values were in a run.
     """
 
@@ -80,6 +81,7 @@ class Request:
     backend: str = "python"
     each: bool = False
     parallel: bool = False
+    by_entries: bool = False
     budget: Budget = field(default_factory=Budget.from_environment, compare=False)
     observed: Observed | None = field(default=None, compare=False)
 
@@ -90,7 +92,7 @@ class Request:
             settings=Settings(
                 self.strict_primal, self.debug, derive, chosen, self.budget,
                 BACKENDS[self.backend].write is not None, self.observed, self.parallel,
-                self.mode in ("forward", "linearize"), self.mode == "taylor",
+                self.mode in ("forward", "linearize"), self.mode == "taylor", self.by_entries,
             ),
         )
 
@@ -165,10 +167,19 @@ Result = tuple[str, Unit, list[Function] | Emitted]
 def stages(request: Request) -> Iterator[Result]:
     """Run the stages one by one; raises UnsupportedError or MissingRuleError with all findings.
 
-    An exception that is no refusal is a defect, and comes as InternalError.
+    Where it is refused with SciPy's sparse matrices, these are followed entry by entry. An
+    exception that is no refusal is a defect, and comes as InternalError.
     """
     with reported(request.function, NotBatchable, NotSplittable):
-        yield from all_stages(request)
+        unit = None
+        try:
+            for name, unit, result in all_stages(request):
+                yield name, unit, result
+            return
+        except (UnsupportedError, MissingRuleError):
+            if unit is None or not unit.calls.sparse or request.by_entries:
+                raise
+        yield from all_stages(replace(request, by_entries=True))
 
 
 def all_stages(request: Request) -> Iterator[Result]:

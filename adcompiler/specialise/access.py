@@ -17,6 +17,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.runtime import cell_value
 from adcompiler.runtime.records import is_record_class
 from adcompiler.specialise.calls.operator_methods import call_operator, has_text
+from adcompiler.specialise.calls.sparse_matrices import refuse_part
 from adcompiler.specialise.objects import (
     attribute_of_instance, call_raw, class_data, dict_owner, field_of, find_raw,
     namedtuple_attribute, super_attribute,
@@ -310,6 +311,8 @@ class Access(ResultTypes):
         if absent and made_up is not None and has_text(made_up[1]):
             return call_raw(
                 self, obj, type_.cls, "__getattr__", made_up, [Const(name)], {}, origin, hint)
+        if absent and refuse_part(self, type_, name, origin):
+            return UNDEF
         if absent and not (
             hasattr(type_.cls, "__getattr__") or issubclass(type_.cls, np.ndarray)
         ):

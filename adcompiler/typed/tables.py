@@ -34,7 +34,7 @@ class Settings:
     ``observed`` what values were in a run, for those of which no type can be told; with
     ``parallel`` a backend spreads independent loops over threads. With ``tangents`` derivatives of
     first order are those of what is computed, from the start on; where their orders have no end,
-    ``endless``.
+    ``endless``. ``by_entries`` follows sparse matrices entry by entry.
     """
 
     strict_primal: bool = False
@@ -47,6 +47,7 @@ class Settings:
     parallel: bool = False
     tangents: bool = False
     endless: bool = False
+    by_entries: bool = False
 
 
 @dataclass(eq=False)
@@ -132,7 +133,8 @@ class Calls:
     attributes, which only code that made the instance can follow. ``checked`` are those compiled on
     their own of which it was looked up what they call. ``one_of`` has the variables
     that are one of several functions, ``apart`` counts those around that are compiled on their own.
-    ``grown`` tells of functions that were opened how many statements that led to, all in all.
+    ``grown`` tells of functions that were opened how many statements that led to, all in all;
+    ``sparse`` says whether sparse matrices of SciPy were met.
     """
 
     callees: dict[Any, Callee] = field(default_factory=dict)
@@ -147,6 +149,7 @@ class Calls:
     grown: dict[Any, int] = field(default_factory=dict)
     replacing: int = 0
     apart: int = 0
+    sparse: bool = False
 
 
 @dataclass(eq=False)

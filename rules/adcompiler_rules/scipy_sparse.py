@@ -9,6 +9,7 @@ from adcompiler_rules.scipy_facts import state_facts
 from adcompiler.runtime.scipy_sparse import adjoint_product, sparse_factors, sparse_solution
 from adcompiler.runtime.shaping import like
 from adcompiler_rules.scipy_samples import complex_normal
+from adcompiler_rules import scipy_sparse_entries as _  # noqa: F401
 
 FORMATS = ("csr", "csc", "coo", "bsr", "dia")
 

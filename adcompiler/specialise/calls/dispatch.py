@@ -43,6 +43,7 @@ from adcompiler.specialise.calls.operator_methods import (
 )
 from adcompiler.specialise.calls.out_arguments import store_result, writes_elsewhere
 from adcompiler.specialise.calls.random_draws import type_of_making
+from adcompiler.specialise.calls.sparse_matrices import call_sparse
 from adcompiler.specialise.calls.unknown import call_unknown
 from adcompiler.specialise.calls.vectorize import (
     Vectorized, call_vectorized, vectorized_call, vectorized_value,
@@ -170,6 +171,9 @@ def call_value(
     if isinstance(value, Recipe):
         return refuse_recipe(s, origin)
     found = call_of_derivative(s, func, args, kwargs, origin, name)
+    if found is not None:
+        return found
+    found = call_sparse(s, func, args, kwargs, origin, name)
     if found is not None:
         return found
     if is_method_that_writes(s, value, args):

@@ -115,7 +115,7 @@ def root_name(module: str) -> str:
 def is_runtime(value: Any) -> bool:
     """Say whether a function belongs to the runtime of emitted code, which is never opened."""
     module = str(getattr(value, "__module__", ""))
-    return module.startswith("adcompiler.runtime") and module != "adcompiler.runtime.substitutes"
+    return module.startswith("adcompiler.runtime") and module not in SUBSTITUTES
 
 
 def is_compiled(value: Any) -> bool:
@@ -181,6 +181,8 @@ def installed() -> tuple[str, ...]:
     return directories("purelib", "platlib")
 
 
+SUBSTITUTES = ("adcompiler.runtime.substitutes", "adcompiler.runtime.scipy_matrices")
+"""Modules of the runtime whose classes and functions are compiled as a user's are."""
 COMPILED = frozenset({
     "adcompiler.runtime.elementwise", "adcompiler.runtime.reductions",
     "adcompiler.runtime.sequences",

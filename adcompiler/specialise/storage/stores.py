@@ -21,6 +21,7 @@ from adcompiler.runtime.records import is_record_class
 from adcompiler.specialise.calls.constructors import is_generated
 from adcompiler.specialise.calls.operator_methods import has_text
 from adcompiler.specialise.folds.table import folds
+from adcompiler.specialise.calls.sparse_matrices import refuse_part
 from adcompiler.specialise.objects import call_raw, dict_owner, find_raw
 from adcompiler.specialise.storage.slices import store_slice
 from adcompiler.specialise.storage.slots import (
@@ -224,6 +225,8 @@ def store_attribute(s: Writer, args: list[Any], kwargs: Any, origin: Origin, nam
         isinstance(field, Const)
     ):
         return refuse(s, obj, "assigning to an attribute of", origin)
+    if refuse_part(s, type_, field.value, origin):
+        return UNDEF
     own = find_raw(type_.cls, "__setattr__")
     if own is not None and has_text(own[1]) and not is_generated(own[1]):
         call_raw(s, obj, type_.cls, "__setattr__", own, [field, value], {}, origin, name)
