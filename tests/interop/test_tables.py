@@ -74,8 +74,4 @@ def test_instances_are_asked_for_an_array() -> None:
     def weighed(x: Any) -> Any:
         return np.sum(np.asarray(ASKED) * x)
 
-    try:
-        found = grad(weighed)(2.0)
-    except (UnsupportedError, MissingRuleError):
-        return
-    assert found == 3.0
+    assert grad(weighed)(2.0) == 3.0

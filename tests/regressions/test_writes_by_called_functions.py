@@ -40,25 +40,16 @@ def numbers_in_a_loop(x):
     return np.sum(spsolve(a.tocsc(), np.ones(3)) * x)
 
 
+MAY_WRITE = r"(_set_intXint|__setitem__)\(\) has no rule, and may write into the array or container"
+
+
 @pytest.mark.parametrize("function", [matrix_in_a_loop, matrix_in_a_recursion])
-def test_they_are_refused_or_right(function: Any) -> None:
-    wanted = [(function(X + h) - function(X - h)) / 2e-6 for h in 1e-6 * np.eye(3)]
+def test_matrices_that_are_filled_are_refused(function: Any) -> None:
     for derive in (
-        lambda: grad(function)(X), lambda: vjp(function, X)[1](1.0)[0],
-        lambda: np.array([jvp(function, (X,), (v,))[1] for v in np.eye(3)]),
+        lambda: grad(function)(X), lambda: vjp(function, X), lambda: jvp(function, (X,), (X,)),
     ):
-        try:
-            found = derive()
-        except UnsupportedError as refused:
-            assert "writ" in str(refused)
-        else:
-            assert np.allclose(found, wanted, rtol=1e-6)
-
-
-def test_a_matrix_that_a_loop_fills_is_refused() -> None:
-    for derive in (grad(matrix_in_a_loop), lambda x: jvp(matrix_in_a_loop, (x,), (x,))):
-        with pytest.raises(UnsupportedError, match=r"_set_intXint.. has no rule, and may write"):
-            derive(X)
+        with pytest.raises(UnsupportedError, match=MAY_WRITE):
+            derive()
 
 
 def test_what_carries_no_derivative_may_be_written() -> None:
