@@ -49,7 +49,8 @@ def points_of(group: str) -> list[Point]:
 
 def points_in_directories(group: str) -> list[Point] | None:
     """Return the same if all packages lie in directories, None if some may be elsewhere."""
-    if any(hasattr(one, "find_distributions") and one is not PathFinder for one in sys.meta_path):
+    if any(hasattr(one, "find_distributions") and not lists_directories(one)
+           for one in sys.meta_path):
         return None
     found: list[Point] = []
     seen: set[str] = set()
@@ -70,6 +71,14 @@ def points_in_directories(group: str) -> list[Point] | None:
                 seen.add(package)
                 found += section(os.path.join(place, name, "entry_points.txt"), group)
     return found
+
+
+def lists_directories(finder: Any) -> bool:
+    """Tell whether a finder finds packages in the directories of ``sys.path`` only.
+
+    The package importlib_metadata puts a finder of its own in the place of Python's.
+    """
+    return finder is PathFinder or type(finder).__module__ == "importlib_metadata"
 
 
 def section(file: str, group: str) -> list[Point]:
