@@ -129,16 +129,19 @@ def _extremum_of_sequence_calls(kind: Any) -> Any:
 
 @rrule(max, domain=_extremum_calls, kink=TIES)
 def max_of(*values: Any) -> Any:
-    """The greatest value receives ``dy``."""
+    """The greatest value receives ``dy``: of two, the second if it is greater than the first.
+
+    So Python takes the first where one is NaN.
+    """
     y = max(*values)
 
     def max_pullback(dy: Any) -> Any:
         return (
             (
-                project(dy if values[0] > values[1] else 0.5 * dy if values[0] == y else 0.0,
-                        values[0]),
-                project(dy if values[1] > values[0] else 0.5 * dy if values[1] == y else 0.0,
-                        values[1]),
+                project(0.0 if values[1] > values[0] else
+                        0.5 * dy if values[0] == values[1] else dy, values[0]),
+                project(dy if values[1] > values[0] else
+                        0.5 * dy if values[0] == values[1] else 0.0, values[1]),
             )
             if len(values) == 2
             else share(dy, values, y)
@@ -149,16 +152,19 @@ def max_of(*values: Any) -> Any:
 
 @rrule(min, domain=_extremum_calls, kink=TIES)
 def min_of(*values: Any) -> Any:
-    """The least value receives ``dy``."""
+    """The least value receives ``dy``: of two, the second if it is less than the first.
+
+    So Python takes the first where one is NaN.
+    """
     y = min(*values)
 
     def min_pullback(dy: Any) -> Any:
         return (
             (
-                project(dy if values[0] < values[1] else 0.5 * dy if values[0] == y else 0.0,
-                        values[0]),
-                project(dy if values[1] < values[0] else 0.5 * dy if values[1] == y else 0.0,
-                        values[1]),
+                project(0.0 if values[1] < values[0] else
+                        0.5 * dy if values[0] == values[1] else dy, values[0]),
+                project(dy if values[1] < values[0] else
+                        0.5 * dy if values[0] == values[1] else 0.0, values[1]),
             )
             if len(values) == 2
             else share(dy, values, y)

@@ -111,6 +111,8 @@ def solve(a, b):
     if stacks:
         y = np.linalg.solve(a, b)
     else:
+        if np.shape(a)[0] != np.shape(a)[1]:
+            raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
         factors = lu_factor(
             np.asarray(a, np.result_type(np.asarray(a), np.asarray(b))), check_finite=False
         )

@@ -66,8 +66,6 @@ def test_elements_that_tie_in_a_window_share():
      "zeros beyond the ends"),
     (lambda x: scipy.interpolate.CubicSpline(np.arange(4.0), x)(1.5), UnsupportedError,
      "CubicSpline"),
-    (lambda x: scipy.sparse.csr_array((x, ([0, 1, 2, 3], [0, 1, 2, 3]))) @ np.ones(4),
-     UnsupportedError, "csr_array"),
 ])
 def test_what_has_no_rule_is_refused_before_running(f, error, message):
     with pytest.raises(error, match=message) as caught:
