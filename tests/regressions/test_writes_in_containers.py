@@ -321,3 +321,18 @@ def test_lists_that_grow_under_keys_that_are_data():
     assert y == 1.0 + 4.0 + 16.0 + 2 * 9.0
     for _ in range(2):
         assert np.array_equal(pullback(1.0), 2 * xs * [1, 1, 2, 1])
+
+
+@pytest.mark.parametrize("function", [
+    lambda x, out: x.dot(x, out), lambda x, out: np.dot(x, x, out),
+    lambda x, out: np.sum(x, out=out), lambda x, out: np.outer(x, x, out),
+])
+def test_results_do_not_go_into_arrays_of_other_dimensions(function: Any) -> None:
+    def f(x, out):
+        function(x, out)
+        return np.sum(out)
+
+    with pytest.raises(ValueError):
+        f(np.ones(3), np.ones(3))
+    with pytest.raises(UnsupportedError, match="another number of dimensions than the result"):
+        grad(f)(np.ones(3), np.ones(3))

@@ -122,6 +122,11 @@ def call_with_out(
     result = s.call(Const(function), args, named, origin, name)
     if result is UNDEF:
         return UNDEF
+    if not isinstance(function, np.ufunc) and other_dimensions(s, result, target):
+        return s.reject(
+            origin, "`out=` has another number of dimensions than the result",
+            "give it an array of the result's shape", "ufunc-out-where",
+        )
     if mask is not None:
         result = s.call(Const(np.where), [mask, result, target], {}, origin, name)
     root = heap_of(s).reference(target).root
@@ -129,6 +134,16 @@ def call_with_out(
     store_item(s, [target, WHOLE, result], {}, origin, name)
     note_in_place(s, root, before)
     return target
+
+
+def other_dimensions(s: Writer, result: Atom, out: Atom) -> bool:
+    """Say whether a result is known to have more or fewer dimensions than the array for it."""
+    ndims = []
+    for type_ in (s.unit.type(result), s.unit.type(out)):
+        if not isinstance(type_, (t.Array, t.Scalar)):
+            return False
+        ndims.append(type_.ndim if isinstance(type_, t.Array) else 0)
+    return ndims[0] != ndims[1]
 
 
 def harmless(
