@@ -20,6 +20,7 @@ from adcompiler.runtime.unknown_calls import call_on_copies
 from adcompiler.specialise.calls.constructors import assigning_line
 from adcompiler.specialise.calls.libraries import is_standard
 from adcompiler.specialise.calls.missing import may_write, missing_rule
+from adcompiler.specialise.calls.sparse_matrices import refuse_whole
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.typed.callee import Callee
 
@@ -39,6 +40,8 @@ def report_missing(
         return
     if function in (set, frozenset):
         reject_set(s, origin)
+        return
+    if refuse_whole(s, function, origin):
         return
     store = assigning_line(function) if isinstance(function, type) else None
     if store is not None:

@@ -311,9 +311,22 @@ def refuse_part(s: Writer, type_: t.Type, name: str, origin: Origin) -> bool:
     if not is_entries(type_):
         return False
     assert isinstance(type_, t.Object)
+    refuse_use(s, f"`{name}` of a {forms().STAND_FOR[type_.cls].__name__}", origin)
+    return True
+
+
+def refuse_whole(s: Writer, function: Any, origin: Origin) -> bool:
+    """Report a derivative through a matrix of SciPy that was made of entries, where it was."""
+    module = forms()
+    if module is None or function is not module.whole:
+        return False
+    refuse_use(s, "what SciPy computes of a sparse matrix", origin.via or origin)
+    return True
+
+
+def refuse_use(s: Writer, use: str, origin: Origin) -> None:
+    """Report a use of entries that is not compiled."""
     s.reject(
-        origin, f"`{name}` of a {forms().STAND_FOR[type_.cls].__name__} that is made here of "
-        "values which may carry a derivative",
+        origin, f"{use} that is made here of values which may carry a derivative",
         "compute with the array that it is made of, before it is made", "sparse-matrices",
     )
-    return True
