@@ -33,9 +33,9 @@ def differentiable_operands(rhs: Rhs, type_of: TypeOf) -> tuple[Atom, ...]:
             return (obj, value)
         case Attribute(obj, name):
             return () if name in METADATA and not isinstance(type_of(obj), t.Object) else (obj,)
-        case Slice() | Format():
+        case Format():
             return ()
-        case Call() | Pack() | Closure():
+        case Call() | Pack() | Closure() | Slice():
             return operands(rhs)
     return ()
 
@@ -96,7 +96,24 @@ class _Derivatives:
     def can_carry(self, target: Atom) -> bool:
         """Say whether the values of a variable may have derivatives."""
         type_ = self.type_of(target)
-        return t.may_vary(type_) or isinstance(type_, (t.Method, t.FunctionType, t.Bottom))
+        return t.may_vary(type_) or holds_slice(type_) or isinstance(
+            type_, (t.Method, t.FunctionType, t.Bottom)
+        )
+
+
+def holds_slice(type_: t.Type) -> bool:
+    """Say whether there are slices in values of a type: their bounds may be any numbers.
+
+    As a subscript of an array a slice holds integers; ``np.mgrid[0.0:x:5j]`` is another matter.
+    """
+    match type_:
+        case t.SliceType():
+            return True
+        case t.Tuple(items) | t.Dict(_, items):
+            return any(map(holds_slice, items))
+        case t.List(item):
+            return holds_slice(item)
+    return False
 
 
 def reads(block: Block) -> frozenset[Var]:

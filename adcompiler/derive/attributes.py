@@ -51,6 +51,12 @@ def attribute_rule(
             "property or a method", "attributes",
         )
         return None
+    if isinstance(owner, t.SliceType):
+        s.reject(
+            origin, f"`.{name}` of a slice whose bounds carry a derivative",
+            "pass the bounds as numbers", "attributes",
+        )
+        return None
     descriptor = getattr(np.ndarray, name, None)
     if callable(descriptor):  # a method of a value of unknown type: its call follows a rule
         return None

@@ -12,7 +12,7 @@ from adcompiler.analyses.storage import is_mutable
 from adcompiler.frontend.scope import MISSING, Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Attribute, Call, Const, Global, Item, Origin, Pack, Var, unstar,
+    UNDEF, Atom, Attribute, Call, Const, Global, Item, Origin, Pack, Slice, Var, unstar,
 )
 from adcompiler.runtime import cell_value
 from adcompiler.runtime.records import is_record_class
@@ -218,6 +218,10 @@ class Access(ResultTypes):
                     return made
             case t.Object(cls, _):
                 return self.object_attribute(obj, type_, name, origin, hint)
+            case t.SliceType() if isinstance(cut := self.unit.definition(obj), Slice):
+                bounds = {"start": cut.lower, "stop": cut.upper, "step": cut.step}
+                if name in bounds:
+                    return bounds[name]
         inherited = super_attribute(self, obj, name, origin, hint)
         if inherited is not None:
             return inherited

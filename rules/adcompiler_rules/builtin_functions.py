@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 import adcompiler_rules.recurrences  # noqa: F401
-from adcompiler.rulekit import Call, alias, call, non_differentiable, rrule, scalar_rule
+from adcompiler.rulekit import (
+    Call, alias, call, facts, non_differentiable, rrule, scalar_rule,
+)
 from adcompiler.runtime import project
 from adcompiler.runtime.elementwise import phase
 from adcompiler.runtime.sequences import like, share, sort_order, spread, unsort
@@ -330,8 +332,9 @@ def sorted_of(x: Any, *, reverse: bool = False) -> Any:
 
 non_differentiable(
     all, any, ascii, bin, bool, bytes, callable, chr, format, hasattr, hash, hex, int, isinstance,
-    issubclass, len, oct, ord, range, repr, slice, str, type,
+    issubclass, len, oct, ord, range, repr, str, type,
     float.is_integer, list.index, list.count, tuple.index, tuple.count,
 )
+facts(slice, pure=True, writes=(), shares="holds")  # its bounds may be any numbers
 non_differentiable(bisect.bisect_left, bisect.bisect_right)  # bisect.bisect is the latter
 non_differentiable(print, input, id, pure=False)

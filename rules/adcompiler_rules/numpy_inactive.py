@@ -23,7 +23,7 @@ PREDICATES = """
 """
 INDICES = """
     argmax argmin nanargmax nanargmin argsort argpartition argwhere lexsort nonzero flatnonzero
-    searchsorted digitize indices ix_ diag_indices diag_indices_from tril_indices
+    searchsorted digitize indices diag_indices diag_indices_from tril_indices
     tril_indices_from triu_indices triu_indices_from mask_indices unravel_index ravel_multi_index
     ndindex
 """

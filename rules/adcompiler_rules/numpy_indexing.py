@@ -9,7 +9,7 @@ from adcompiler.runtime.gathering import (
     take_adjoint,
     take_along_axis_adjoint,
 )
-from adcompiler.runtime.shaping import like
+from adcompiler.runtime.shaping import like, like_each
 
 # --- selection ------------------------------------------------------------------------------------
 
@@ -193,13 +193,25 @@ def bincount(x, weights=None, minlength=0):
     return np.bincount(x, weights=weights, minlength=minlength), bincount_pullback
 
 
+@rrule(np.ix_, wrt=("args",), linear=(0,), domain=lambda rng: [
+    call(rng.normal(size=2), rng.normal(size=3)), call(rng.normal(size=4)),
+    call(rng.normal(size=2), [0, 2], np.array([True, False, True])),
+    call(rng.normal(size=0), rng.normal(size=2)),
+])
+def ix_rule(*args):
+    def ix_pullback(dy):
+        return like_each([np.ravel(one) for one in dy], args)
+
+    return np.ix_(*args), ix_pullback
+
+
 # --- methods, and functions whose results are positions or counts ---------------------------------
 
 alias(np.ndarray.take, np.take)
 
 non_differentiable(
     np.argsort, np.argpartition, np.lexsort, np.searchsorted, np.digitize, np.nonzero,
-    np.flatnonzero, np.argwhere, np.count_nonzero, np.ix_, np.indices, np.tril_indices,
+    np.flatnonzero, np.argwhere, np.count_nonzero, np.indices, np.tril_indices,
     np.triu_indices, np.tril_indices_from, np.triu_indices_from, np.diag_indices,
     np.diag_indices_from, np.mask_indices, np.unravel_index, np.ravel_multi_index,
     np.isin, np.ndarray.argsort, np.ndarray.argpartition,

@@ -11,6 +11,7 @@ from tests.architecture.named_functions import decisions, is_pythons, modules
 REASONS = {
     "specialise/calls/random_draws.py": (1, "the class of what makes generators of random numbers"),
     "specialise/calls/vectorize.py": (6, "calls that are given functions are written as loops"),
+    "specialise/folds/concatenators.py": (1, "vectors that are crossed differ in type"),
     "specialise/folds/extremes.py": (4, "items that are found are chosen, so that they may be any"),
     "specialise/folds/inspection.py": (11, "questions about types are answered when compiling"),
     "specialise/folds/option.py": (2, "calls that some options make calls of others"),

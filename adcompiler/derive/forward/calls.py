@@ -10,7 +10,7 @@ from typing import Any
 
 from adcompiler.derive.attributes import called_function
 from adcompiler.derive.forward.tangents import Tangents, dot, tangent_type
-from adcompiler.derive.forward.transposing import placed, transposed
+from adcompiler.derive.forward.transposing import form_only, placed, transposed
 from adcompiler.derive.pairs import Push, Pushes
 from adcompiler.derive.reverse.calls import is_implied, plain_function
 from adcompiler.derive.reverse.checks import reject_instances, report_missing
@@ -105,7 +105,7 @@ class ForwardCalls(ABC):
             return
         places = linear_places(s, rule, values, named)
         duals = [tangent(unstar(value)) for value in values] if places else []
-        inside = {i for group in places for i in group}
+        inside = {i for group in places for i in group} | form_only(rule.function)
         if places and all(d is None or i in inside for i, d in enumerate(duals)) and not any(
             tangent(atom) for atom in named.values()
         ):
