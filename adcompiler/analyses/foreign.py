@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.runtime.records import is_record, state_of
+from adcompiler.runtime.tables import is_table
 
 INSTEAD = {
     "cupy": "cupy.asnumpy(x)", "dask": "x.compute()", "jax": "np.asarray(x)",
@@ -28,15 +29,20 @@ def is_foreign(value: Any) -> bool:
     return isinstance(module, str) and module.partition(".")[0] in INSTEAD
 
 
-def foreign_class(value: Any, deep: bool = False, around: tuple[int, ...] = ()) -> type | None:
+def foreign_class(
+    value: Any, deep: bool = False, tables: bool = True, around: tuple[int, ...] = ()
+) -> type | None:
     """Return the class of a value of such a library, or of one in a container; else None.
 
-    With ``deep``, attributes of instances count as well.
+    With ``deep``, attributes of instances count as well; without ``tables``, those of pandas and
+    xarray do not.
     """
     cls = type(value)
     if cls in PLAIN or value is None or id(value) in around:
         return None
     if not isinstance(value, type) and any(map(is_foreign, cls.__mro__)):
+        if is_table(cls) and not tables:
+            return None
         return None if callable(value) and hasattr(cls, "__get__") else cls
     items: Any = ()
     if isinstance(value, (tuple, list)):
@@ -46,7 +52,8 @@ def foreign_class(value: Any, deep: bool = False, around: tuple[int, ...] = ()) 
     elif deep and is_record(value):
         items = state_of(value).values()
     around = (*around, id(value))
-    return next((c for item in items if (c := foreign_class(item, deep, around))), None)
+    return next((c for item in items if (c := foreign_class(item, deep, tables, around))),
+                None)
 
 
 def instead_of(cls: type) -> str:

@@ -32,7 +32,6 @@ from adcompiler.specialise.calls.binding import (
 )
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.specialise.storage.heap import Heap
-from adcompiler.typed.values import is_table
 
 Written = TypeVar("Written")
 PullBack = Callable[[Specialiser, Atom, Origin], list[tuple[Atom, Atom]]]
@@ -56,7 +55,6 @@ def apply_rule(
     apply = apply_partials if rule.definition is None else apply_definition
     applied = apply(s, rule, func, args, kwargs, name, temporary, origin, active)
     operands = [x for x in map(unstar, (*args, *kwargs.values())) if isinstance(x, Var)]
-    refuse_tables(s, rule, operands, origin)
     if s.unit.settings.debug:
         place = Const(place_of(origin))
         s.out.append(Do(Call(Const(check_value), (applied.result, place, *operands)), origin))
@@ -65,21 +63,6 @@ def apply_rule(
         return applied
     shapes = shapes_of(s, list(filter(active, operands)), origin)
     return checked(rule, applied, active, NONE, shapes)
-
-
-def refuse_tables(s: Specialiser, rule: Rule, operands: list[Var], origin: Origin) -> None:
-    """Report an operator, or a function of elements, of a value that aligns others by its index."""
-    if not isinstance(rule.function, np.ufunc) and getattr(
-        rule.function, "__module__", "") != "_operator":
-        return
-    for x in operands:
-        type_ = s.unit.type(x)
-        if isinstance(type_, t.Object) and is_table(type_.cls):
-            s.reject(
-                origin, f"an operand is a {type_.cls.__name__} of "
-                f"{type_.cls.__module__.partition('.')[0]}, of which operators go by its index",
-                f"take its array first: `np.asarray({x.name})`", "array-classes",
-            )
 
 
 def is_foreign(rule: Rule, forward: bool = False) -> bool:

@@ -63,12 +63,13 @@ def real_items(value: Any, name: str) -> Any:
     return value
 
 
-def refuse_foreign(value: Any, name: str, deep: bool) -> None:
+def refuse_foreign(value: Any, name: str, differentiated: bool) -> None:
     """Raise ArgumentsError for values of other array libraries, which are never looked into.
 
-    With ``deep``, attributes of instances count as well.
+    Of an argument that is ``differentiated`` attributes of instances count as well, and tables; in
+    others these are data.
     """
-    cls = foreign_class(value, deep)
+    cls = foreign_class(value, deep=differentiated, tables=differentiated)
     if cls is not None:
         root = cls.__module__.partition(".")[0]
         where = name if type(value) is cls else f"a part of {name}"

@@ -117,7 +117,7 @@ class Specialisations:
         """Return the values of all parameters, integers to be differentiated made floats."""
         values = [*self.target.first, *bound]
         for i, (parameter, value) in enumerate(zip(self.parameters, values, strict=True)):
-            refuse_foreign(value, parameter.name, deep=i in self.wrt)
+            refuse_foreign(value, parameter.name, differentiated=i in self.wrt)
         for i, steps in zip(self.wrt, self.parts, strict=True):
             values[i] = real_at(values[i], steps, self.parameters[i].name)
         return tuple(values)

@@ -63,6 +63,7 @@ from adcompiler.runtime.shaping import (
     complex_viewed, copy_as_laid_out, diagonal_adjoint, parts_viewed, repeat_adjoint,
     reshape_view, resize_adjoint, tile_adjoint, viewed,
 )
+from adcompiler.runtime.tables import no_table
 from adcompiler.runtime.unknown_calls import call_on_copies
 
 RUNTIME = "adcompiler.runtime"
@@ -75,8 +76,8 @@ READ_ONLY_CLASSES: tuple[Any, ...] = (
 CHECKS: frozenset[Any] = frozenset({
     apart, called, check_assigned, check_bound, check_cotangent, check_count, check_items,
     check_position, check_rebinds, check_shape, check_shape_each, check_tangent, check_type,
-    check_value, copied_apart, evaluated, holds_once, in_space, keeps_shape, same_kind, same_length,
-    same_shape, same_trailing_shape, seed, stays_real,
+    check_value, copied_apart, evaluated, holds_once, in_space, keeps_shape, no_table, same_kind,
+    same_length, same_shape, same_trailing_shape, seed, stays_real,
 })
 """Functions of the runtime that raise where a value is not what it must be."""
 

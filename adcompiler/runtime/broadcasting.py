@@ -9,6 +9,7 @@ import numpy as np
 from adcompiler.errors import ADError, ArgumentsError
 from adcompiler.runtime.records import is_record, part, record, state_of
 from adcompiler.runtime.structure import zeros_like
+from adcompiler.runtime.tables import no_table
 
 
 class StretchedError(ADError, ValueError):
@@ -87,6 +88,7 @@ def project(g: Any, x: Any) -> Any:
             name: project(part(g, name), value) for name, value in state_of(x).items()
         })
     if isinstance(g, np.ndarray):
+        no_table(x, "")
         g = g.sum()
     if isinstance(g, (complex, np.complexfloating)) and not isinstance(
         x, (complex, np.complexfloating)

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.runtime.tables import is_table
+
 HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement
 
 
@@ -47,7 +49,7 @@ def is_record_class(cls: Any) -> bool:
     """Say whether the instances of a class are nothing more than their attributes.
 
     These are classes written in Python that derive from no built-in class but ``object`` (or
-    ``SimpleNamespace``), look attributes up as usual and are no enumerations.
+    ``SimpleNamespace``), look attributes up as usual, and are no enumerations and no tables.
     """
     return (
         all(base.__flags__ & HEAP_TYPE or base in (object, SimpleNamespace) for base in cls.__mro__)
@@ -57,6 +59,7 @@ def is_record_class(cls: Any) -> bool:
         )
         and not isinstance(cls, enum.EnumMeta)
         and not getattr(cls, "is_derivative", False)
+        and not is_table(cls)
         and not any(base.__flags__ & HEAP_TYPE and has_operators_in_c(base) for base in cls.__mro__)
     )
 

@@ -20,6 +20,8 @@ from adcompiler.ir.nodes import (
 from adcompiler.runtime import record
 from adcompiler.runtime.records import is_record_class, slots_of
 from adcompiler.runtime.substitutes import Table
+from adcompiler.runtime.tables import is_table
+from adcompiler.specialise.calls.tables import refuse_change
 from adcompiler.specialise.interface import Env
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.tables import Path
@@ -83,6 +85,8 @@ def call_raw(
     if isinstance(raw, classmethod):
         func = s.unit.relied.static(raw.__func__, (*path, ("attr", "__func__")))
         return s.call(func, [live_class(s, cls), *args], kwargs, origin, hint)
+    if is_table(cls) and (refused := refuse_change(s, cls, name, kwargs, origin)) is not None:
+        return refused
     bound = [obj, *args] if hasattr(type(raw), "__get__") else args
     return s.call(s.unit.relied.static(raw, path), bound, kwargs, origin, hint)
 

@@ -29,6 +29,7 @@ from adcompiler.runtime.records import dict_of, is_record_class, state_of
 from adcompiler.runtime.shaping import (
     diagonal_adjoint, repeat_adjoint, resize_adjoint, tile_adjoint,
 )
+from adcompiler.runtime.tables import is_table
 from adcompiler.runtime.ufunc_methods import (
     divided_at, hits, largest_at, multiplied_at, smallest_at,
 )
@@ -63,11 +64,6 @@ def is_foreign(cls: type) -> bool:
     """
     return issubclass(cls, np.matrix) or (
         "numpy.ma" in sys.modules and issubclass(cls, np.ma.MaskedArray))
-
-
-def is_table(cls: type) -> bool:
-    """Say whether a class is one of pandas or xarray, which give arrays of NumPy where asked."""
-    return cls.__module__.partition(".")[0] in ("pandas", "xarray")
 
 
 def by_numba_vectorize(value: Any) -> bool:
@@ -125,7 +121,7 @@ def type_of(value: Any, depth: int = 0, inside: tuple[int, ...] = ()) -> t.Type:
         return t.Dict(None, (joined(type_of(i, depth, inside) for i in value.values()),))
     if REGISTRY.has_methods(value):
         return t.Static(value)
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray) or is_table(cls):
         return t.Object(cls, ())
     fields = state_of(value) if is_record_class(cls) else dict_of(value)
     inside = (*inside, id(value))

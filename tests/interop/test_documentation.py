@@ -1,4 +1,4 @@
-"""The sessions in the pages about PyTorch and JAX, where these are installed."""
+"""The sessions in the pages about other libraries, where these are installed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ SESSION = re.compile(r"^```text\n(>>> .*?)^```", re.MULTILINE | re.DOTALL)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("page", "library"),
-    [("interop.md", "torch"), ("interop.md", "jax"), ("tasks/layer.md", "torch")],
+    [
+        ("interop.md", "torch"), ("interop.md", "jax"), ("interop.md", "pandas"),
+        ("tasks/layer.md", "torch"),
+    ],
 )
 def test_sessions(
     page: str, library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -30,7 +33,7 @@ def test_sessions(
     for block in blocks(text):
         if block.language == "python":
             runner.run(block)
-    (session,) = (one for one in SESSION.findall(text) if f"interop.{library}" in one)
+    (session,) = (one for one in SESSION.findall(text) if library in one)
     test = doctest.DocTestParser().get_doctest(session, vars(runner.module), library, page, 0)
     printed: list[str] = []
     doctest.DocTestRunner().run(test, out=printed.append)

@@ -24,6 +24,7 @@ from adcompiler.derive.region_checks import check_context, check_exceptions
 from adcompiler.derive.reverse.checks import (
     check_unseen, refuse_detached_writes, reject_instances, reject_set,
 )
+from adcompiler.derive.tables import without_tables
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     NONE, Atom, Attribute, Block, Call, Const, Do, If, Item, Let, Loop, Origin, Pack, Region, Rhs,
@@ -317,6 +318,7 @@ def push(
     varied = varied_variables(body, free, s.unit.type, detached)
     refuse_detached_writes(s, varied)
     refuse_disguises(s, body, varied)
+    body = without_tables(s, body, varied)
     tangents = Tangents(s, active, Versions(body))
     tangents.table.update((var, inputs[var]) for var in free if var in active)
     tangents.taken |= set(inputs.values())

@@ -31,6 +31,7 @@ from adcompiler.derive.reverse.loops import LoopReverser
 from adcompiler.derive.reverse.pending_regions import finish, hoist_metadata, top_level
 from adcompiler.derive.reverse.regions import RegionReverser
 from adcompiler.derive.reverse.writes import WriteReverser
+from adcompiler.derive.tables import without_tables
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, Call, Const, Do, If, Item, Let, Loop, Origin, Pack, Region, Rhs, Star,
@@ -240,6 +241,7 @@ def reverse(
     varied = varied_variables(body, free, s.unit.type, detached)
     refuse_detached_writes(s, varied)
     refuse_disguises(s, body, varied)
+    body = without_tables(s, body, varied)
     purity = Purity(s.unit.type, s.unit.definition)
     assume = s.unit.assume_equal_shapes and purity.has_no_effect(body)
     reverser = Reverser(s, active, varied, pairs, split, params, assume, apart)

@@ -20,6 +20,7 @@ from adcompiler.specialise.calls.effects import NEW_CONTAINER, refused
 from adcompiler.specialise.calls.libraries import is_namedtuple
 from adcompiler.specialise.calls.out_arguments import store_result
 from adcompiler.specialise.calls.random_draws import GENERATORS, type_of_draw
+from adcompiler.specialise.calls.tables import reads_of_table
 from adcompiler.specialise.calls.unknown import call_unknown
 from adcompiler.specialise.folds.getters import get_entry
 from adcompiler.specialise.folds.sequence import opened_dict
@@ -191,7 +192,8 @@ def refuse_unknown(
             origin, f"`.{method}()` may write into a value of which the type is not known when "
             "compiling", "annotate it, or make it where its type can be seen", "unknown-writes",
         )
-    if method not in BUILTIN_METHODS and held(s, obj):
+    held_by = holders(s, obj) if method not in BUILTIN_METHODS else []
+    if held_by and not reads_of_table(method, held_by, kwargs):
         return s.reject(
             origin, f"`.{method}()` of a value whose class is not known when compiling may write "
             "into it", "call it on values of one class, or of a list whose items can be seen",
@@ -230,14 +232,16 @@ def fills_argument(method: str, args: list[Any], kwargs: Mapping[str, Atom]) -> 
     return not (isinstance(given, Const) and given.value is None)
 
 
-def held(s: Writer, obj: Atom) -> bool:
-    """Say whether a value is, or may be, one that a container known when compiling holds."""
+def holders(s: Writer, obj: Atom) -> list[t.Type]:
+    """Return the types of containers known when compiling that hold a value, or may hold it."""
     if s.heap is None:
-        return False
-    return any(
-        root is not obj and isinstance(s.unit.type(root), (t.List, t.Tuple, t.Dict, t.Object))
+        return []
+    return [
+        s.unit.type(root)
         for own in s.heap.roots(obj) for root in (own, *s.heap.state.may_alias.get(own, ()))
-    )
+        if root is not obj and isinstance(
+            s.unit.type(root), (t.List, t.Tuple, t.Dict, t.Object))
+    ]
 
 
 def with_fields(
