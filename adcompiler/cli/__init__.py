@@ -18,7 +18,7 @@ from adcompiler.cli.dump import DumpOptions, dump
 from adcompiler.cli.output import show_source
 from adcompiler.cli.rules import describe_rule, list_rules
 from adcompiler.cli.sparsity import SPARSE, add_sparsity, dump_sparse
-from adcompiler.cli.target import UsageError, add_loads, load_module
+from adcompiler.cli.target import UsageError, add_loads, load_module, writing
 from adcompiler.cli.trials import add_bench, add_check
 from adcompiler.cli.view import add_view
 from adcompiler.compile.modes import ALIASES, MODES, ROWS
@@ -40,6 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(error, BrokenPipeError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has gone
             return 0
+        if str(error).startswith("argnums:"):
+            print(f"adcompiler: error: {error}", file=sys.stderr)
+            return 2
         print(error, file=sys.stderr)
         return 1
 
@@ -135,11 +138,9 @@ def run_dump(options: argparse.Namespace) -> int:
             options.native, options.output, options.static, options.standalone,
             options.skip_refused,
         ))
-    if options.output:
-        try:
+    if options.output is not None:
+        with writing(options.output):
             Path(options.output).write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise UsageError(f"cannot write {options.output}: {error.strerror}") from None
     else:
         show_source(text)
     return 0

@@ -18,6 +18,7 @@ from adcompiler.cli.output import show_table
 from adcompiler.cli.rules import function_named
 from adcompiler.cli.target import UsageError, add_loads
 from adcompiler.cli.target import load_module as import_target
+from adcompiler.cli.target import seed as seed_of
 from adcompiler.errors import ADError
 from adcompiler.ops.classify import DECLARED, Classification, letters_of
 from adcompiler.ops.homes import display_name
@@ -330,7 +331,7 @@ def add_check_classification(
         f"{POINTS} random points, for all classified functions or those named.",
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="e.g. numpy.sin operator.mul")
-    parser.add_argument("--seed", type=int, default=0, help="of the random points")
+    parser.add_argument("--seed", type=seed_of, default=0, help="of the random points")
     add_loads(parser)
     parser.set_defaults(run=run_check_classification)
 

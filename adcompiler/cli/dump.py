@@ -21,7 +21,7 @@ from adcompiler.backends.python.printer.merge import merge
 from adcompiler.cli.standalone import standalone
 from adcompiler.cli.static import reading
 from adcompiler.cli.target import (
-    UsageError, import_name, load_target, named_in, without_name,
+    UsageError, import_name, load_target, named_in, without_name, writing,
 )
 from adcompiler.compile.modes import MODES, named
 from adcompiler.compile.pipeline import Emitted, Request, stages
@@ -126,6 +126,8 @@ def tell_path(text: str, module: str, output: Path) -> None:
     if file is None or module not in imported:
         return
     directory = import_name(Path(file))[0]
+    with writing(str(output)):
+        output.resolve()
     if directory != output.resolve().parent and is_below(directory, Path.cwd()):
         print(
             f"{output} imports {module}, which is found from {os.path.relpath(directory)}: have "
@@ -150,12 +152,14 @@ def loops_alone(request: Request, emitted: Emitted, options: DumpOptions) -> str
         if options.native == "numba":
             return standing_alone(emitted.product, emitted.unit)
         path = Path(options.output or "loops.c")
-        beside = path.with_suffix(".py")
+        with writing(str(path)):
+            beside = path.with_suffix(".py")
         if beside == path:
             raise UsageError(f"-o {path} is where the module goes that calls it: name a .c file")
         text, stub = c_alone(emitted.product, emitted.unit, path.stem)
         if options.output:
-            beside.write_text(stub, encoding="utf-8")
+            with writing(str(beside)):
+                beside.write_text(stub, encoding="utf-8")
         return text
     except Declined as declined:
         origin = declined.origin or emitted.product.functions[0].origin

@@ -7,6 +7,7 @@ import ast
 import difflib
 import inspect
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from adcompiler.api.patterns import hessian_sparsity, jacobian_sparsity
 from adcompiler.api.sparse import SparseDerivative, sparse_hessian, sparse_jacobian
 from adcompiler.cli.dump import parse_argnums
 from adcompiler.cli.output import show_json
-from adcompiler.cli.target import UsageError, load_target
+from adcompiler.cli.target import UsageError, load_target, running, writing
 from adcompiler.plot import save
 
 SPARSE: dict[str, Any] = {"sparse-jacobian": sparse_jacobian, "sparse-hessian": sparse_hessian}
@@ -59,7 +60,8 @@ def run_sparsity(options: argparse.Namespace) -> int:
         named["argnums"] = argnums
     given = arguments(options.args, options.local)
     check_given(name, function, given)
-    pattern = find(function, **named, **given)
+    with running(name):
+        pattern = find(function, **named, **given)
     m, n = pattern.shape
     kind = "Hessian" if options.hessian else "Jacobian"
     share = pattern.nnz / max(m * n, 1)
@@ -69,17 +71,26 @@ def run_sparsity(options: argparse.Namespace) -> int:
             "indptr": pattern.indptr.tolist(), "indices": pattern.indices.tolist(),
         })
         return 0
+    if options.plot is not None:
+        draw(pattern, options.plot, f"{kind} of {name}")
     print(f"{kind} of {name}: {m} x {n}, {pattern.nnz} nonzeros ({share:.3%})")
-    if options.plot:
-        try:
-            save(pattern, options.plot, f"{kind} of {name}")
-        except (ImportError, ValueError) as error:
-            raise UsageError(str(error)) from None
+    if options.plot is not None:
         print(f"drawn into {options.plot}")
     elif n <= WIDEST and m <= WIDEST:
         for row in pattern.toarray():
             print("".join("x" if entry else "." for entry in row))
     return 0
+
+
+def draw(pattern: Any, path: str, title: str) -> None:
+    """Draw a pattern into a file."""
+    if not Path(path).suffix:
+        raise UsageError(f"--plot {path!r}: the name of the file ends with .png, .pdf or .svg")
+    try:
+        with writing(path):
+            save(pattern, path, title)
+    except ImportError as error:
+        raise UsageError(str(error)) from None
 
 
 def dump_sparse(options: argparse.Namespace) -> str:
@@ -89,13 +100,13 @@ def dump_sparse(options: argparse.Namespace) -> str:
     name, function = the_function(options.target)
     argnums = 0 if options.argnums is None else parse_argnums(options.argnums)
     made = SPARSE[options.mode](function, argnums)
-    try:
-        text: str = made.source_for(**arguments(options.args))
-    except TypeError as error:
-        raise UsageError(f"{name}: {error}") from error
+    given = arguments(options.args)
+    check_given(name, function, given)
+    with running(name):
+        text: str = made.source_for(**given)
     writer = f"adcompiler {version('adcompiler')}"
-    given = f"for {options.args}" if options.args else ""
-    return f"# {options.mode} of {name}, written by {writer} {given}".rstrip() + "\n" + text
+    shapes = f"for {options.args}" if options.args else ""
+    return f"# {options.mode} of {name}, written by {writer} {shapes}".rstrip() + "\n" + text
 
 
 def the_function(target: str) -> tuple[str, Any]:
@@ -119,7 +130,7 @@ def check_given(name: str, function: Any, given: dict[str, Any]) -> None:
     unknown = [key for key in given if key not in parameters]
     if unknown and not takes_any:
         near = difflib.get_close_matches(unknown[0], parameters, 1)
-        meant = f": did you mean {near[0]}?" if near else f", but {', '.join(parameters)}"
+        meant = f": did you mean {near[0]}?" if near else f", but {', '.join(parameters) or 'none'}"
         raise UsageError(f"{name} has no parameter {unknown[0]}{meant}")
     missing = [
         p.name for p in parameters.values() if p.default is p.empty and p.name not in given
@@ -170,5 +181,8 @@ def argument(node: ast.expr) -> Any:
             case ast.Name(id="float"):
                 return 1.0
         return ast.literal_eval(node)
-    except (ValueError, TypeError) as error:
-        raise UsageError(f"--args: {ast.unparse(node)} describes no argument: {error}") from None
+    except (ValueError, TypeError, MemoryError) as error:
+        reason: object = error
+        if str(error).startswith("malformed node"):
+            reason = "write float64[10], array([1.0, 0.5]), a number, a text, or a tuple of these"
+        raise UsageError(f"--args: {ast.unparse(node)} describes no argument: {reason}") from None

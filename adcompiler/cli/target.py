@@ -11,6 +11,7 @@ import itertools
 import re
 import sys
 import types
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,8 @@ def load_module(where: str) -> types.ModuleType:
     file = path.resolve() if path.suffix == ".py" or path.is_file() else None
     if file is not None and not file.is_file():
         raise UsageError(f"there is no file {where}")
+    if file is not None and file.suffix != ".py":
+        raise UsageError(f"{where} is no Python file: the names of these end with .py")
     directory, name = (Path.cwd(), where) if file is None else import_name(file)
     if str(directory) not in sys.path:
         sys.path.insert(0, str(directory))
@@ -101,9 +104,44 @@ def load_module(where: str) -> types.ModuleType:
         ):
             raise UsageError(f"there is no module {name}") from None
         raise ADError(f"{name} cannot be imported: {error}") from error
-    except Exception as error:
-        described = f"{type(error).__name__}: {error}"
-        raise ADError(f"{name} cannot be imported: {described}") from error
+    except (Exception, SystemExit) as error:
+        raise ADError(f"{name} cannot be imported: {described(error)}") from error
+
+
+@contextlib.contextmanager
+def running(name: str) -> Iterator[None]:
+    """Report what a user's function raises as its own, and not as a defect of the command."""
+    try:
+        yield
+    except (ADError, UsageError, OSError):
+        raise
+    except (Exception, SystemExit) as error:
+        if str(error).startswith("argnums:"):
+            raise UsageError(str(error)) from error
+        raise ADError(f"{name}: {described(error)}") from error
+
+
+@contextlib.contextmanager
+def writing(path: str) -> Iterator[None]:
+    """Report a file that cannot be written."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(f"cannot write {path or 'to a file without a name'}: {reason}") from None
+
+
+def seed(text: str) -> int:
+    """Return the seed that an option gives."""
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError("a seed is 0, 1, 2, ...")
+    return number
+
+
+def described(error: BaseException) -> str:
+    """Return the class and the text of an exception."""
+    return f"{type(error).__name__}: {error}".removesuffix(": ")
 
 
 def add_loads(parser: argparse.ArgumentParser) -> None:

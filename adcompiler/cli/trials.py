@@ -18,7 +18,7 @@ from adcompiler.api.emitted import EmittedDerivative
 from adcompiler.cli.dump import DumpOptions, parse_argnums, requests_for
 from adcompiler.cli.output import show_json, show_table, telling_if_slow
 from adcompiler.cli.sparsity import check_given
-from adcompiler.cli.target import UsageError, load_target
+from adcompiler.cli.target import UsageError, load_target, running, seed
 from adcompiler.cli.view import values_of
 from adcompiler.dispatch import Options
 from adcompiler.errors import ADError
@@ -47,7 +47,7 @@ def add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     parser.add_argument("--args", default="", metavar="ARGUMENTS", help=GIVEN)
     parser.add_argument("--order", type=int, default=1, help="up to this order (default 1)")
     parser.add_argument("--rtol", type=float, default=1e-6, help="allowed error (default 1e-6)")
-    parser.add_argument("--seed", type=int, default=0, help="of directions and of numbers taken")
+    parser.add_argument("--seed", type=seed, default=0, help="of directions and of numbers taken")
     parser.add_argument("--json", action="store_true", help="write rows as JSON")
     parser.set_defaults(run=run_check)
 
@@ -56,15 +56,17 @@ def run_check(options: argparse.Namespace) -> int:
     """Run ``adcompiler check``: 0 if all derivatives agree, 1 if not, or if one is refused."""
     if options.order < 1:
         raise UsageError("--order is 1, 2, ...")
+    if not options.rtol >= 0.0:
+        raise UsageError("--rtol is a number that is not negative")
     rows: list[dict[str, Any]] = []
     wrong: list[str] = []
     for name, function, args in calls(options.target, options.args, options.seed):
         try:
-            with telling_if_slow(f"checking {name}"):
+            with telling_if_slow(f"checking {name}"), running(name):
                 found = check_grads(
                     function, args, order=options.order, rtol=math.inf, seed=options.seed)
-        except (ADError, ValueError) as error:
-            print(f"{name}: {error}", file=sys.stderr)
+        except ADError as error:
+            print(f"{name}: {str(error).removeprefix(f'{name}: ')}", file=sys.stderr)
             wrong.append(name)
             continue
         rows += rows_of(name, found)
@@ -108,12 +110,16 @@ def add_bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 
 def run_bench(options: argparse.Namespace) -> int:
     """Run ``adcompiler bench``."""
+    if not 0.0 <= options.seconds < math.inf:
+        raise UsageError("--seconds is a number that is not negative")
     rows: list[dict[str, Any]] = []
     for name, function, args in calls(options.target, options.args, 0):
         argnums = 0 if options.argnums is None else parse_argnums(options.argnums)
-        made: Derivative[..., Any] = EmittedDerivative(
-            function, Options(options.mode, argnums, backend=options.backend))
-        with telling_if_slow(f"timing {name}"):
+        if not args:
+            raise UsageError(f"{name} has no arguments: there is no derivative to time")
+        with telling_if_slow(f"timing {name}"), running(name):
+            made: Derivative[..., Any] = EmittedDerivative(
+                function, Options(options.mode, argnums, backend=options.backend))
             start = time.perf_counter()
             made(*args)
             first = time.perf_counter() - start

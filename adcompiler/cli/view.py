@@ -12,7 +12,7 @@ from adcompiler.cli.dump import (
     DumpOptions, check_given_types, parse_argnums, requests_for, run_possible,
 )
 from adcompiler.cli.sparsity import arguments, check_given
-from adcompiler.cli.target import UsageError, load_target
+from adcompiler.cli.target import UsageError, load_target, running, writing
 from adcompiler.compile.modes import ALIASES, MODES
 from adcompiler.viewer.listed import listed_emitted
 from adcompiler.viewer.page import View
@@ -53,12 +53,11 @@ def run_view(options: argparse.Namespace) -> int:
     else:
         check_given(name, getattr(function, "primal", function), values)
         argnums = None if options.argnums is None else parse_argnums(options.argnums)
-        view = as_asked(function, options.mode, argnums).view(**values)
-    if options.output:
-        try:
+        with running(name):
+            view = as_asked(function, options.mode, argnums).view(**values)
+    if options.output is not None:
+        with writing(options.output):
             view.save(options.output)
-        except OSError as error:
-            raise UsageError(f"cannot write {options.output}: {error.strerror}") from None
     else:
         sys.stdout.write(view.html)
     return 0
