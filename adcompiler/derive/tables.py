@@ -7,10 +7,6 @@ only a run tells whether an operand is a table, a check of it stands in front.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import replace
-from typing import Any
-
-import numpy as np
 
 from adcompiler.derive.refusals import place_of
 from adcompiler.ir import types as t
@@ -25,15 +21,10 @@ from adcompiler.runtime.tables import described_table, is_table, no_table
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.callee import Callee
 
-CONVERTING: frozenset[Any] = frozenset({
-    np.dot, np.vdot, np.inner, np.interp, np.where, np.concatenate, np.stack,
-})
-"""Functions that make plain arrays of all that they are given, and compute with these."""
 PLAIN = frozenset({
     "values", "to_numpy", "to_list", "tolist", "item", "shape", "size", "ndim", "dtype", "name",
 })
 """Attributes and methods of tables that are, or give, no tables."""
-COUNTS: frozenset[Any] = frozenset({len, float, int, complex, bool, str, isinstance, type, range})
 
 
 def without_tables(s: Writer, body: Block, varied: Collection[Atom]) -> Block:
@@ -57,7 +48,7 @@ def without_tables(s: Writer, body: Block, varied: Collection[Atom]) -> Block:
         apart = is_compiled_apart(statement.rhs)  # reports what it does with tables itself
         known = None if apart else report(s, statement, met)
         if known is not None:  # what else there is to say of the call would only confuse
-            return (replace(statement, rhs=Call(Const(np.asarray), (known,))),)
+            return (Do(Call(Const(no_table), (known, Const(""))), statement.origin),)
         place, at = Const(place_of(statement.origin)), statement.origin
         checks = (
             Do(Call(Const(no_table), (x, place)), at) for x in dict.fromkeys(met)
@@ -118,10 +109,7 @@ def meets(rhs: Rhs, varied: Collection[Atom]) -> bool:
 def converts(rhs: Call) -> bool:
     """Say whether a call makes arrays, or numbers, of the tables that it is given."""
     function = rhs.func.value if isinstance(rhs.func, Const) else None
-    return hashable(function) and function is not None and (
-        function in CONVERTING or function in COUNTS
-        or REGISTRY.facts(function).means in ("array", "asarray")
-    )
+    return hashable(function) and REGISTRY.facts(function).unwraps is True
 
 
 def given(s: Writer, rhs: Rhs) -> list[Atom]:

@@ -255,6 +255,9 @@ class Facts:
     """A view that it gives may refuse to be written into, whoever owns the storage."""
     sized: bool | None = None
     """The values of arguments, not their shapes alone, decide how many numbers a result has."""
+    unwraps: bool | None = None
+    """It makes plain arrays of all that it is given, whatever their classes, and computes with
+    these."""
 
     def over(self, other: Facts) -> Facts:
         """Return these facts, with those of ``other`` where nothing is said here."""

@@ -67,6 +67,7 @@ facts(*named("numpy.fft", "fft ifft rfft irfft hfft ihfft"), along=("axis", -1, 
 facts(*named("numpy.fft", "fft2 ifft2 rfft2 irfft2"), along=("axes", (-2, -1), "linear"))
 facts(*named("numpy.fft", "fftn ifftn rfftn irfftn"), along=("axes", None, "linear"))
 facts(*named("numpy", TRANSFERS["quantile"]), along=("axis", None, "piecewise"))
+facts(*named("numpy", "dot vdot inner interp where concatenate stack array asarray"), unwraps=True)
 facts(np.unwrap, along=("axis", -1, "piecewise"))
 facts(*named("numpy", f"{TRANSFERS['var']} average"), along=("axis", None, "curved"))
 

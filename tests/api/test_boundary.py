@@ -43,7 +43,6 @@ def foreign(root: str, name: str) -> type:
 
 LIBRARIES = [
     ("torch", "Tensor"), ("jaxlib.xla_extension", "ArrayImpl"), ("jax._src.array", "ArrayImpl"),
-    ("pandas.core.frame", "DataFrame"), ("xarray.core.dataarray", "DataArray"),
     ("pint", "Quantity"), ("dask.array.core", "Array"), ("tensorflow", "Tensor"),
     ("cupy", "ndarray"), ("polars.dataframe.frame", "DataFrame"),
 ]
@@ -68,6 +67,26 @@ def test_values_of_other_libraries_are_refused_at_once(root: str, name: str) -> 
             call()
     assert time.perf_counter() - start < 1.0
     assert grad(f)(2.0, other=None) == 4.0
+
+
+@pytest.mark.parametrize(("root", "name"), [
+    ("pandas.core.frame", "DataFrame"), ("xarray.core.dataarray", "DataArray"),
+])
+def test_tables_are_refused_where_they_are_differentiated(root: str, name: str) -> None:
+    table = foreign(root, name)()
+
+    def f(x: Any, other: Any = None) -> Any:
+        return x * x
+
+    calls = [
+        lambda: grad(f)(table), lambda: grad(f)([1.0, table]), lambda: vjp(f, table),
+        lambda: jacobian(f)(table), lambda: jvp(f, (table,), (1.0,)),
+        lambda: grad(f)(types.SimpleNamespace(w=1.0, t=table)),
+    ]
+    for call in calls:
+        with pytest.raises(ArgumentsError, match=rf"{root.partition('.')[0]} {name}.*pass "):
+            call()
+    assert grad(f)(2.0, other=table) == grad(f)(2.0, other={"held": table}) == 4.0
 
 
 def test_functions_of_other_libraries_are_not_compiled() -> None:

@@ -300,3 +300,35 @@ def test_other_functions_have_results_of_one_shape(name: str) -> None:
             if all(isinstance(leaf, (np.ndarray, np.generic, float)) for leaf in leaves(found)):
                 shapes.add(tuple(np.shape(leaf) for leaf in leaves(found)))
         assert len(shapes) <= 1 or name in DEGENERATE, given
+
+
+class Wrapped:
+    """What has an array for NumPy, and operators and functions of its own."""
+
+    def __init__(self, values: Any) -> None:
+        self.values = np.array(values)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        return self.values if dtype is None else self.values.astype(dtype)
+
+    def __array_ufunc__(self, *_: Any, **__: Any) -> Any:
+        raise AssertionError("its own operators were asked")
+
+
+UNWRAPPED = {
+    "numpy.dot": lambda f, x, y: f(x, y), "numpy.ndarray.dot": lambda f, x, y: f(x, y),
+    "numpy.vdot": lambda f, x, y: f(x, y),
+    "numpy.inner": lambda f, x, y: f(x, y), "numpy.interp": lambda f, x, y: f(x, y, y),
+    "numpy.where": lambda f, x, y: f(y, x, y), "numpy.concatenate": lambda f, x, y: f([x, y]),
+    "numpy.stack": lambda f, x, y: f((x, y)), "numpy.array": lambda f, x, y: f(y),
+    "numpy.asarray": lambda f, x, y: f(y),
+}
+
+
+@pytest.mark.parametrize("name", said("unwraps"))
+def test_functions_that_unwrap_make_arrays_of_what_they_are_given(name: str) -> None:
+    x, y = np.array([0.5, 1.5, 0.0]), np.array([0.0, 1.0, 2.0])
+    function, called = said("unwraps")[name], UNWRAPPED[name]
+    found = called(function, x, Wrapped(y))
+    assert type(found) is type(called(function, x, y))
+    np.testing.assert_array_equal(found, called(function, x, y))
