@@ -85,6 +85,8 @@ class Extent:
         )
 
 
+UNPICKLED = "<dynamic-code>"
+"""The file of a function that cloudpickle took along by value; its module's is in its globals."""
 COMMAND = "<string>"
 """The file of what ``exec`` is given, and since Python 3.13 also of the text of ``python -c``."""
 
@@ -98,6 +100,8 @@ def read_source(function: Callable[..., Any]) -> SourceText:
     """
     code = _code_of(function)
     module = getattr(function, "__globals__", {})
+    if code.co_filename == UNPICKLED and module.get("__file__"):
+        code = code.replace(co_filename=str(module["__file__"]))
     lines = _lines_of(code, module)
     compiles = functools.partial(compiles_to, live=code, module=module)
     if not lines:

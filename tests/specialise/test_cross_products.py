@@ -12,9 +12,12 @@ from adcompiler.api.grad import kept_derivative
 
 pytestmark = pytest.mark.filterwarnings("ignore:Arrays of 2-dimensional vectors:DeprecationWarning")
 
+FLAT = [((4, 2), (4, 2)), ((4, 3), (4, 2)), ((2,), (2,)), ((2,), (3,))]
+"""Shapes of vectors in a plane, which NumPy takes up to 2.4."""
+TAKES_FLAT = np.lib.NumpyVersion(np.__version__) < "2.5.0"
 SHAPES = [
     ((4, 3), (4, 3)), ((4, 3), (3,)), ((3,), (3,)), ((5, 1, 3), (4, 3)),
-    ((4, 2), (4, 2)), ((4, 3), (4, 2)), ((2,), (2,)), ((2,), (3,)),
+    *(FLAT if TAKES_FLAT else ()),
 ]
 
 
@@ -59,7 +62,7 @@ def test_jacobians(first: tuple[int, ...], second: tuple[int, ...], mode: Any) -
 
 def test_one_function_for_vectors_of_both_lengths() -> None:
     g = grad(cubes)
-    for n in (3, 2, 3, 2):
+    for n in (3, 2, 3, 2) if TAKES_FLAT else (3, 3):
         a, b, da = drawn((4, n), (4, n), (4, n))
         along = (cubes(a + 1e-6 * da, b) - cubes(a - 1e-6 * da, b)) / 2e-6
         assert np.isclose(np.sum(g(a, b) * da), along, rtol=1e-6, atol=1e-7)
@@ -78,6 +81,14 @@ def test_many_tangents_at_once() -> None:
     assert push.specialisations.latest.report["seeds"] == []
 
 
-def test_wrong_lengths_raise_what_numpy_raises() -> None:
-    with pytest.raises(ValueError, match="incompatible"):
-        grad(cubes)(np.ones((2, 4)), np.ones((2, 4)))
+@pytest.mark.parametrize(
+    ("first", "second"), [((2, 4), (2, 4)), *(() if TAKES_FLAT else FLAT)])
+def test_wrong_lengths_raise_what_numpy_raises(
+    first: tuple[int, ...], second: tuple[int, ...]
+) -> None:
+    a, b = np.ones(first), np.ones(second)
+    with pytest.raises(ValueError) as raised:
+        np.cross(a, b)
+    with pytest.raises(ValueError) as found:
+        grad(cubes)(a, b)
+    assert str(found.value).startswith(str(raised.value))
