@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from adcompiler.backends.native.array_items import ArrayForm, as_one, end_to_end
+from adcompiler.backends.native.array_items import of_zeros as arrays_of_zeros
 from adcompiler.backends.native.lists import (
     as_rows, copied, count_of, differ, form_of, form_of_list, item_at, layout_of, new, packed,
     place_of, put, slots,
@@ -18,7 +20,7 @@ from adcompiler.backends.native.loops import (
 from adcompiler.backends.native.scalars import TABLE
 from adcompiler.backends.native.sources import Source
 from adcompiler.backends.native.values import (
-    LENGTH, WIDE, Buffer, Declined, Kept, Known, Num, Rows, Several, Slot,
+    LENGTH, WIDE, Buffer, Declined, Flattened, Kept, Known, Num, Rows, Several, Slot,
 )
 from adcompiler.ir import types as t
 from adcompiler.runtime import (
@@ -57,7 +59,16 @@ def zeros(low: Any, args: list[Any], type_: t.Type) -> Rows:
     length = count_of(args[0])
     if layout_of(args[0]) is None:
         return Rows(None, ZERO)
-    return new(low, form_of_list(type_, None), length, True)
+    return of_zeros(low, form_of_list(type_, None), length, args[0])
+
+
+def of_zeros(low: Any, form: Any, length: Expr, of: Any) -> Rows:
+    """Return a list of zeros as long as ``of``; those that are arrays have the shapes of those."""
+    if not isinstance(form, ArrayForm):
+        return new(low, form, length, True)
+    made = new(low, form, length)
+    arrays_of_zeros(low, made.layout, of, item_at, length)
+    return made
 
 
 def filled(low: Any, form: Any, length: Expr, value: Any) -> Rows:
@@ -152,7 +163,7 @@ def gradient(low: Any, args: list[Any], type_: t.Type) -> Rows | Buffer:
         return as_array(low, [as_rows(low, bar, FLOAT)], t.Array(FLOAT, 1))
     form = form_of_list(type_, None)
     if isinstance(bar, Known) and bar.value is None:
-        return new(low, form, count_of(of), True)
+        return of_zeros(low, form, count_of(of), of)
     if isinstance(bar, Buffer):
         return from_array(low, bar, form, count_of(of))
     if isinstance(bar, Several):
@@ -256,6 +267,11 @@ def as_array(low: Any, args: list[Any], type_: t.Type) -> Buffer:
     layout = layout_of(of)
     if rest or not isinstance(type_, t.Array) or layout is None:
         raise Declined("an array of a list that is empty, or with options")
+    if isinstance(layout, Flattened):
+        form = form_of(layout)
+        if (type_.dtype, type_.ndim) != (form.dtype, 1 + form.ndim):
+            raise Declined("an array of items of another kind")
+        return as_one(low, of, form, item_at, count_of(of))
     parts = layout.items if isinstance(layout, Several) else (layout,)
     forms = form_of(layout)
     forms = forms if isinstance(forms, tuple) else (forms,)
@@ -271,6 +287,23 @@ def as_array(low: Any, args: list[Any], type_: t.Type) -> Buffer:
             place = (at, Number(i)) if inner else (at,)
             low.w.write(Store(made.name, place, one.expr))
     return made
+
+
+def concatenated(low: Any, args: list[Any], type_: t.Type) -> Buffer:
+    """Write ``np.concatenate(of)`` of a list of arrays, along the first axis or another one."""
+    of, *rest = args
+    layout = layout_of(of)
+    at = rest[0].expr.value if rest and isinstance(getattr(rest[0], "expr", None), Number) else 0
+    if len(rest) > 1 or not isinstance(layout, Flattened) or type(at) is not int or (
+        rest and not isinstance(rest[0], Num)
+    ):
+        raise Declined("`concatenate` of a list of what are no arrays, or with options")
+    form = form_of(layout)
+    if not isinstance(type_, t.Array) or (type_.dtype, type_.ndim) != (form.dtype, form.ndim) or (
+        not -form.ndim <= at < form.ndim
+    ):
+        raise Declined("`concatenate` to an array that is not known")
+    return end_to_end(low, of, form, item_at, count_of(of), at % form.ndim)
 
 
 def extreme(sign: str) -> Callable[..., Num]:
@@ -356,7 +389,7 @@ LISTS: dict[Any, Callable[..., Any]] = {
     operator.add: joined, operator.mul: repeated, add_cotangents: added,
     list: collected, own: collected, as_gradient: gradient, like: gradient, like_items: gradient,
     sum: summed, unpack: unpacked, check_position: in_bounds, "array": as_array,
-    "asarray": as_array, min: extreme("<"), max: extreme(">"), share: shares,
-    sort_order: order, sorted: ascending, unsort: unsorted,
+    "asarray": as_array, "concatenate": concatenated, min: extreme("<"), max: extreme(">"),
+    share: shares, sort_order: order, sorted: ascending, unsort: unsorted,
 }
 """What is written for functions of lists: Python's operators are others there."""

@@ -1,4 +1,4 @@
-"""Lists of numbers and of tuples of numbers: a flat buffer for each number of an item.
+"""Lists of numbers, arrays, and tuples of these: a flat buffer for each number of an item.
 
 The buffers keep their names and have room to grow; the length is a value like any other, so that
 what is known of it holds. Lists that a loop collected are read where they are, and copied where
@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 
+from adcompiler.backends.native.array_items import ArrayForm, array_form, put_array
+from adcompiler.backends.native.array_items import made as made_arrays
 from adcompiler.backends.native.indexing import cut
 from adcompiler.backends.native.loops import (
     BOOL, FLOAT, KINDS, Assign, Binary, Bind, Body, Choose, Expr, Make, Name, Number,
@@ -18,7 +20,7 @@ from adcompiler.backends.native.loops import (
 )
 from adcompiler.backends.native.tapes import constant, is_placeholder
 from adcompiler.backends.native.values import (
-    UNSET, WIDE, Cut, Declined, Kept, Known, Num, Rows, Several, Slot, zero,
+    UNSET, WIDE, Buffer, Cut, Declined, Flattened, Kept, Known, Num, Rows, Several, Slot, zero,
 )
 from adcompiler.ir import types as t
 
@@ -34,6 +36,8 @@ def item_form(type_: t.Type) -> Any:
         dtype in (None, KINDS[kind]) for kind, dtype in type_.classes if kind in KINDS
     ):
         return KINDS[type_.kind]
+    if isinstance(type_, t.Array) and type_.dtype in KINDS.values() and type_.ndim:
+        return ArrayForm(type_.dtype, type_.ndim)
     if isinstance(type_, t.Tuple) and type_.cls is tuple:
         return tuple(map(item_form, type_.items))
     raise Declined(f"a list of {type_}")
@@ -45,7 +49,9 @@ def form_of(layout: Any) -> Any:
         return layout.dtype
     if isinstance(layout, Several):
         return tuple(map(form_of, layout.items))
-    raise Declined("a list of what is neither numbers nor tuples of numbers")
+    if isinstance(layout, (Flattened, Buffer)):
+        return array_form(layout)
+    raise Declined("a list of what is neither numbers nor arrays nor tuples of these")
 
 
 def form_of_list(type_: t.Type, otherwise: Any) -> Any:
@@ -59,6 +65,8 @@ def slots(layout: Any) -> Iterator[Slot]:
     """Yield the buffers of a list."""
     if isinstance(layout, Slot):
         yield layout
+    elif isinstance(layout, Flattened):
+        yield from (layout.start, *layout.shape)
     elif layout is not None:
         for inner in layout.items:
             yield from slots(inner)
@@ -70,6 +78,10 @@ def new(low: Any, form: Any, size: Expr, zeros: bool = False) -> Rows:
     def made(form: Any) -> Any:
         if isinstance(form, tuple):
             return Several(tuple(map(made, form)))
+        if isinstance(form, ArrayForm):
+            if zeros and size != ZERO:
+                raise Declined("a list of arrays of zeros")
+            return made_arrays(low, form, size)
         slot = Slot(low.w.fresh(low.arrays.hint), form, WIDE)
         low.w.write(Make(slot.buffer, (size,), form, zero(form).expr if zeros else None))
         return slot
@@ -91,10 +103,17 @@ def put(low: Any, layout: Any, place: Expr, value: Any, adds: bool = False) -> N
         case Several(parts) if isinstance(value, Several) and len(parts) == len(value.items):
             for part, item in zip(parts, value.items, strict=True):
                 put(low, part, place, item, adds)
-        case _ if adds and isinstance(value, Known) and value.value is None:
+        case Flattened() if not is_nothing(value):
+            put_array(low, layout, place, value, adds)
+        case _ if adds and is_nothing(value):
             return
         case _:
             raise Declined("a list of items of different kinds")
+
+
+def is_nothing(value: Any) -> bool:
+    """Say whether a value is None."""
+    return isinstance(value, Known) and value.value is None
 
 
 def layout_of(of: Any) -> Any:
@@ -153,6 +172,14 @@ def as_rows(low: Any, value: Any, form: Any = None) -> Rows:
     return copied(low, value, form) if value.layout is not None else new(low, form, ZERO)
 
 
+def as_rows_like(low: Any, value: Any, layout: Any) -> Rows:
+    """Return a list as the next one that a loop carries, where one of a layout is now."""
+    rows = as_rows(low, value, form_of(layout))
+    if not same_storage(layout, rows.layout):
+        raise Declined("a loop carries one list of arrays after the other")
+    return rows
+
+
 # -- where control flow parts ---------------------------------------------------------------------
 
 
@@ -165,6 +192,8 @@ def bound_to(low: Any, hint: str, rows: Rows, layout: Any = None) -> Rows:
     def named(layout: Any) -> Any:
         if isinstance(layout, Several):
             return Several(tuple(map(named, layout.items)))
+        if isinstance(layout, Flattened):
+            return Flattened(layout.data, named(layout.start), tuple(map(named, layout.shape)))
         name = low.w.fresh(hint)
         low.w.write(Bind(name, layout.buffer))
         return Slot(name, layout.dtype, layout.bound)
@@ -196,6 +225,8 @@ def merged(low: Any, hint: str, type_: t.Type, left: tuple[Body, Any],
     length = w.fresh(f"{hint}_count")
     layout = rows[0].layout
     if rows[1].layout != layout:
+        if has_arrays(layout):
+            raise Declined("one of two lists of arrays, by a test")
         layout = Several(tuple(
             Slot(w.fresh(hint), slot.dtype, slot.bound) for slot in slots(layout)))
         for (body, _), one in zip((left, right), rows, strict=True):
@@ -205,6 +236,19 @@ def merged(low: Any, hint: str, type_: t.Type, left: tuple[Body, Any],
     for (body, _), one in zip((left, right), rows, strict=True):
         body.rows.append(Assign(length, one.length))
     return Rows(layout, Name(length))
+
+
+def has_arrays(layout: Any) -> bool:
+    """Say whether there are arrays in the items of a list."""
+    return isinstance(layout, Flattened) or (
+        isinstance(layout, Several) and any(map(has_arrays, layout.items)))
+
+
+def same_storage(layout: Any, other: Any) -> bool:
+    """Say whether the arrays in the items of two lists of one form stand in the same buffers."""
+    if isinstance(layout, Several):
+        return all(map(same_storage, layout.items, other.items))
+    return not isinstance(layout, Flattened) or layout.data is other.data
 
 
 def shaped_as(form: Any, given: Iterator[Slot]) -> Any:
@@ -296,6 +340,13 @@ def write(low: Any, given: Any, index: Any, value: Any, adds: bool) -> Rows:
         index = as_cut(low, index.value)
     if rows.layout is None:
         raise Declined("a write into an empty list")
+    if isinstance(index, Several) and isinstance(rows.layout, Flattened):
+        first, *inner = index.items
+        place = low.w.position(first, rows.length)
+        item = low.arrays.copy(item_at(low, rows, place))
+        into = inner[0] if len(inner) == 1 else Several(tuple(inner))
+        put(low, rows.layout, place, low.stored(item, into, value, adds, False))
+        return rows
     if isinstance(index, Num):
         put(low, rows.layout, low.w.position(index, rows.length), value, adds)
         return rows

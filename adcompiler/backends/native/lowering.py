@@ -31,7 +31,9 @@ from adcompiler.ir.nodes import (
     Pack, Raise, Region, Rhs, Slice, Star, Statement, Update, Var, unstar,
 )
 from adcompiler.ir.visit import blocks_of, count_uses, direct_uses, walk
-from adcompiler.runtime import add_at, apart, check_bound, check_position, evaluated
+from adcompiler.runtime import (
+    add_at, apart, check_bound, check_position, evaluated, own, zeros_like,
+)
 from adcompiler.runtime.sequences import share
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.unit import Unit
@@ -40,6 +42,10 @@ SETTLED = {"math": math, "numpy": np}
 BACKWARDS = slice(None, None, -1)
 OF_TUPLES = (min, max, share)
 """Functions of numbers that may also be given as one tuple."""
+
+
+LISTS_TOO = (own, zeros_like)
+"""Functions of arrays that give a list of a list."""
 
 
 class Lowering:
@@ -57,6 +63,7 @@ class Lowering:
         self.types: list[Any] = []
         self.counts: set[str] = set()
         self.used_once: set[Var] = set()
+        self.readers: dict[Var, Statement] = {}
         self.uses: dict[Var, int] = {}
         self.whole: set[Var] = set()
         self.makers: dict[Var, tuple[Statement, int]] = {}
@@ -68,6 +75,7 @@ class Lowering:
             self.uses |= {var: max(uses[var], self.uses.get(var, 0)) for var in uses}
             self.whole |= read_whole(function.body)
             self.makers |= makers(function.body)
+            self.readers |= readers_of(function.body)
         self.used_once -= several
 
     # -- atoms ---------------------------------------------------------------------------------
@@ -199,10 +207,11 @@ class Lowering:
                 if any(isinstance(item, Star) for item in items):
                     raise Declined("a starred item")
                 self.arrays.hint = self.unit.naming.names.get(target, target.name)
+                nested = self.nested(target)
+                if nested is not None:
+                    return nested
                 given = [self.value(unstar(item)) for item in items]
-                if given and target in self.used_once and all(
-                    isinstance(item, Buffer) for item in given
-                ):
+                if given and self.is_for_arrays(target, given):
                     return Several(tuple(given))  # what reads it takes a tuple as well, or declines
                 return lists.packed(self, given, self.unit.type(target))
             case Slice(lower, upper, step):
@@ -222,6 +231,44 @@ class Lowering:
                 if found is not None:
                     return found
         raise Declined(f"`{type(rhs).__name__.lower()}` is not lowered")
+
+    def nested(self, target: Var) -> Several | None:
+        """Return a list of lists of numbers as tuples, if only one place reads it; else None."""
+        match self.makers.get(target):
+            case (Let(rhs=Pack("list", items)), _) if items and self.is_for_arrays(target):
+                lists_in = [self.numbers_in(item) for item in map(unstar, items)]
+                if None not in lists_in:
+                    return Several(tuple(lists_in))
+        return None
+
+    def is_for_arrays(self, target: Var, given: Sequence[Any] = ()) -> bool:
+        """Say whether a list is read at one place, which makes an array of it, or by none.
+
+        If ``given``, the items are arrays; ``np.array`` takes them as a tuple if their lengths are
+        known to be the same.
+        """
+        if not all(isinstance(item, Buffer) for item in given):
+            return False
+        match self.readers.get(target) if target in self.used_once else None:
+            case Let(rhs=Call(Const(function))):
+                key = key_in(FUNCTIONS, function)
+                known = key not in ("array", "asarray") or len({one.shape for one in given}) < 2
+                return key is not None and key not in LISTS_TOO and known
+            case Let(rhs=Pack("list")) | Do():
+                return True
+        return False
+
+    def numbers_in(self, atom: Atom) -> Several | None:
+        """Return the numbers in a list that is an item of one, in lists of lists too; or None."""
+        value = self.values.get(atom) if isinstance(atom, Var) else None
+        if isinstance(value, Several):
+            return value
+        if isinstance(value, Rows) and isinstance(value.length, Number) and value.layout and (
+            isinstance(lists.form_of(value.layout), str)
+        ):
+            return Several(tuple(
+                lists.item_at(self, value, Number(i)) for i in range(int(value.length.value))))
+        return None
 
     def call(self, target: Var, func: Atom, args: Any, kwargs: dict[Any, Atom]) -> Any:
         """Return the value of a call."""
@@ -331,6 +378,8 @@ class Lowering:
         """Return ``obj.name``."""
         if isinstance(obj, (Rows, Kept)):
             return Known(f"the method {name} of a list")
+        if isinstance(obj, Several):
+            return Known(f"the attribute {name} of what is no array")
         if not isinstance(obj, Buffer):
             raise Declined(f"the attribute {name} of what is no array")
         lengths = [Num(length, "int64", LENGTH) for length in obj.shape]
@@ -370,6 +419,14 @@ def one_index(places: list[Any]) -> Any:
 
 
 # -- the shape of the program ---------------------------------------------------------------------
+
+
+def readers_of(body: Block) -> dict[Var, Statement]:
+    """Return the statement that reads each variable, the last one if there are several."""
+    found: dict[Var, Statement] = {}
+    for statement in walk(body):
+        found.update((atom, statement) for atom in direct_uses(statement) if isinstance(atom, Var))
+    return found
 
 
 def used_once(body: Block) -> set[Var]:

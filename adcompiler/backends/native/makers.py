@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from adcompiler.backends.native.arrays import Arrays
+from adcompiler.backends.native.in_space import vector_product
 from adcompiler.backends.native.joining import cut_apart, joined
 from adcompiler.backends.native.loops import (
     BOOL, FLOAT, INT, Apply, Binary, Choose, Element, Expr, Number, Store,
@@ -22,6 +23,8 @@ from adcompiler.ir import types as t
 from adcompiler.runtime import zeros_like
 from adcompiler.runtime.indexing import own
 from adcompiler.runtime.joining import concatenate_adjoint
+from adcompiler.runtime.products import crossed
+from adcompiler.runtime.shaping import copy_as_laid_out
 
 ZERO, ONE = Number(0), Number(1)
 PREFIXES: dict[str, Any] = {"zeros": 0, "ones": 1, "empty": None}
@@ -449,8 +452,8 @@ FUNCTIONS: dict[Any, Write] = {
     **{f"{prefix}_like": filled_like(prefix) for prefix in PREFIXES},
     zeros_like: filled_like("zeros", of_numbers=True),
     "full": full, "full_like": full_like, "broadcast_to": broadcast,
-    "matmul": product, "dot": dot, "outer": outer,
-    "copy": copied, own: copied, "array": array_of, "asarray": as_array,
+    "matmul": product, "dot": dot, "outer": outer, crossed: vector_product,
+    "copy": copied, own: copied, copy_as_laid_out: copied, "array": array_of, "asarray": as_array,
     "eye": eye, "tril": triangle("<="), "triu": triangle(">="), "diagonal": diagonal,
     "diag": diag, "arange": counted, "linspace": spaced, "transpose": transposed,
     "swapaxes": swapped, "expand_dims": expanded, "reshape": reshaped,

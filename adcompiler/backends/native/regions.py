@@ -402,7 +402,7 @@ class Regions:
                 for one, other in zip(items, new.items, strict=True):
                     self.next_value(one, other, pairs, binds)
             case Rows(layout, Name(length)) if length in self.low.counts:
-                given = lists.as_rows(self.low, new, lists.form_of(layout))
+                given = lists.as_rows_like(self.low, new, layout)
                 pairs.append((length, given.length))
                 binds += [
                     Bind(slot.buffer, other.buffer) for slot, other in

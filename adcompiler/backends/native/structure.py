@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from adcompiler.backends.native.indexing import cut, last_written, read
 from adcompiler.backends.native.list_functions import gradient
 from adcompiler.backends.native.loops import Binary, Number
@@ -14,7 +16,7 @@ from adcompiler.backends.native.makers import diagonal_bar
 from adcompiler.backends.native.reductions import projected, seeded, unstretched
 from adcompiler.backends.native.sources import lengths_of
 from adcompiler.backends.native.values import (
-    LENGTH, POSITION, Backwards, Buffer, Declined, Endless, Kept, Known, Num, Rows, Several,
+    LENGTH, POSITION, Backwards, Buffer, Declined, Endless, Fused, Kept, Known, Num, Rows, Several,
     Span, Together, literal,
 )
 from adcompiler.backends.native.writer import Writer
@@ -24,6 +26,7 @@ from adcompiler.runtime import (
     same_trailing_shape, seed, unbroadcast, unpack,
 )
 from adcompiler.runtime import last_written as last_written_
+from adcompiler.runtime.products import in_space
 from adcompiler.runtime.shaping import diagonal_adjoint
 
 
@@ -99,6 +102,31 @@ def equal_shapes(low: Any, a: Any, b: Any) -> Known:
     if isinstance(a, Several) and isinstance(b, Several) and len(a.items) != len(b.items):
         raise Declined("arrays of different numbers of axes are expected to have one shape")
     return equal_ends(low, a, b)
+
+
+def stretched_shape(low: Any, *shapes: Any) -> Several:
+    """Return ``np.broadcast_shapes(*shapes)``; axes that are stretched are known to be."""
+    if not shapes or not all(isinstance(shape, Several) for shape in shapes):
+        raise Declined("shapes that are not known")
+    found: list[Any] = []
+    for back in range(1, max(len(shape.items) for shape in shapes) + 1):
+        given = [shape.items[-back] for shape in shapes if len(shape.items) >= back]
+        longer = [one for one in given if one.expr != Number(1)] or given
+        for one in longer[1:]:
+            if not low.w.same_length(longer[0].expr, one.expr):
+                low.w.leave_if(Binary("!=", longer[0].expr, one.expr))
+        found.insert(0, longer[0])
+    return Several(tuple(found))
+
+
+def of_three(low: Any, a: Any, b: Any) -> Known:
+    """Leave vectors to Python that have not three components where that was expected."""
+    for one in (a, b):
+        if not isinstance(one, (Buffer, Fused)) or not one.ndim:
+            raise Declined("vectors that are not known")
+        if one.shape[-1] != Number(3):
+            low.w.leave_if(Binary("!=", one.shape[-1], Number(3)))
+    return Known(None)
 
 
 def equal_ends(low: Any, a: Any, b: Any) -> Known:
@@ -189,6 +217,7 @@ STRUCTURE: dict[Any, Callable[..., Any]] = {
     diagonal_adjoint: diagonal_bar, same_length: equal_lengths, check_count: counted_right,
     unpack: unpacked, repack: repacked,
     same_shape: equal_shapes, same_trailing_shape: equal_ends, keeps_shape: equal_shapes,
+    in_space: of_three, np.broadcast_shapes: stretched_shape,
 }
 """What is written for functions that only arrange."""
 CHECKS = (same_shape, same_trailing_shape, keeps_shape, same_length, check_count)
