@@ -122,7 +122,7 @@ class Hessian(ComposedDerivative[P, Any]):
             return None
         seeds = units(x, self.rows[0].is_native)
         try:
-            (rows,) = self.rows[0].second(*args)(seeds)[1]
+            (rows,) = self.rows[0].second(*args).of_fitting(seeds)[1]
         except ADError:
             return None
         self.ran = self.rows[0].second
@@ -210,7 +210,7 @@ class Rows:
         of = "forward" if outer == "fwd" else "vjp" if inner == "adj" else "grad"
         if inner == "adj":
             self.second: EmittedDerivative[..., Any] = EmittedDerivative(self.gradient, Options(
-                of, self.positions, batched=True, backend=backend))
+                of, self.positions, batched=True, backend=backend, alone=outer == "fwd"))
         else:
             wanted = tuple(f"args.{i}" for i in self.positions)
             self.second = EmittedDerivative(

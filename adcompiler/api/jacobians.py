@@ -17,11 +17,13 @@ from adcompiler.dispatch import Options
 from adcompiler.dispatch.trees import (
     MAX_UNITS, check_real, leaves, map_tree, size_of, unit_batches, units,
 )
-from adcompiler.errors import not_one_of
+from adcompiler.errors import UnsupportedError, not_one_of
 from adcompiler.runtime import as_gradient, own, seed
 from adcompiler.typed.derivatives import MAKERS, Wanted
 
 MODES = ("auto", "forward", "reverse")
+UNSHARED = frozenset({np.ndarray, float, int, bool, str, complex, np.float64})
+"""Classes of arguments of which code that does not write into them keeps nothing but arrays."""
 REVERSE_COST = 2
 """What one cotangent costs, in tangents, where loops run for each seed."""
 
@@ -36,9 +38,12 @@ def fits_one_sweep(count: int, size: int) -> bool:
     return count <= MAX_UNITS and count <= seeds_at_once(max(count, size))
 
 
-def apart(found: np.ndarray, seeds: np.ndarray) -> np.ndarray:
-    """Return an array that may be written into: a copy where derivatives are the seeds."""
-    return found.copy() if np.may_share_memory(found, seeds) else found
+def apart(found: np.ndarray, *others: Any) -> np.ndarray:
+    """Return an array that may be written into: a copy where derivatives are seeds or arguments."""
+    for other in others:
+        if isinstance(other, np.ndarray) and np.may_share_memory(found, other):
+            return found.copy()
+    return found
 
 
 class Jacobian(ComposedDerivative[P, Any]):
@@ -77,15 +82,49 @@ class Jacobian(ComposedDerivative[P, Any]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """Return the Jacobian at the arguments."""
+        if self.pushed_at is not None and not kwargs:
+            found = self.of_array(args)
+            if found is not None:
+                return found
         return self.with_value(*args, **kwargs)[1]
+
+    def of_array(self, args: tuple[Any, ...]) -> Any:
+        """Return the Jacobian in an array, by one sweep of code that keeps off its arguments.
+
+        None where that is not what is asked for, or if forward mode was not the one to take for as
+        many numbers last time.
+        """
+        x = self.plain(args)
+        if x is None or x.size != self.pushed_at or x.size > MAX_UNITS or (
+            not UNSHARED.issuperset(map(type, args))
+        ):
+            return None
+        push = self.pushed(*args)
+        if push.writes:
+            return None
+        seeds = units(x, self.is_native)
+        value, along = push.of_fitting(seeds)
+        self.ran = self.pushed
+        if not is_real_array(value):
+            check_real(value, "the result", False)
+            return self.assembled(value, (x,), [along], by_rows=False)
+        if self.mode == "auto" and x.size > 1 and self.pulls(value.size, x.size):
+            self.pushed_at = None
+        if value.ndim == x.ndim == 1:
+            return apart(along.T, seeds, *args)
+        columns = along.transpose(*range(1, along.ndim), 0)
+        return apart(columns.reshape(*value.shape, *x.shape), seeds, *args)
 
     def with_value(self, *args: P.args, **kwargs: P.kwargs) -> tuple[Any, Any]:
         """Return the function's value and the Jacobian at the arguments."""
         x = self.plain(args)
         values = self.pushed.differentiated(*args, **kwargs) if x is None else (x,)
         count = self.real_size(values[0] if len(values) == 1 else values, "an argument")
+        pulled = None
         if self.may_pull(count) and count != self.pushed_at:
-            value, pullback = self.pulled(*own(args), **own(kwargs))
+            pulled = self.try_to_pull(args, kwargs)
+        if pulled is not None:
+            value, pullback = pulled
             size = size_of(value)
             if self.pulls(size, count):
                 check_real(value, "the result", self.holomorphic)
@@ -146,10 +185,20 @@ class Jacobian(ComposedDerivative[P, Any]):
     def called(self, *args: Any, **kwargs: Any) -> Called:
         count = size_of(self.pushed.differentiated(*args, **kwargs))
         if self.may_pull(count):
-            size = size_of(self.pulled(*own(args), **own(kwargs))[0])
-            if self.pulls(size, count):
+            pulled = self.try_to_pull(args, kwargs)
+            if pulled is not None and self.pulls(size_of(pulled[0]), count):
                 return self.pulled, args, kwargs
         return self.pushed, args, kwargs
+
+    def try_to_pull(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Return the value and the pullback; None if there are no loops for that, but maybe others.
+        """
+        try:
+            return self.pulled(*own(args), **own(kwargs))
+        except UnsupportedError:
+            if self.mode == "reverse" or not self.is_native:
+                raise
+            return None
 
     def assembled(
         self, value: Any, values: tuple[Any, ...], parts: Sequence[Any], by_rows: bool

@@ -18,11 +18,12 @@ from adcompiler.api.emitted import Argnums, EmittedDerivative
 from adcompiler.api.keywords import suggesting
 from adcompiler.api.patterns import watched_pattern
 from adcompiler.api.sparse_source import SparseModule
-from adcompiler.api.sparse_structure import Structure
+from adcompiler.api.sparse_structure import Repeatable, Structure, repeatable
 from adcompiler.dispatch import AtPoint, Compiled, Options
 from adcompiler.dispatch.source_text import SourceText
 from adcompiler.dispatch.written import as_written, sees_calls
 from adcompiler.ops.registry import REGISTRY
+from adcompiler.runtime.batches import seed_of
 from adcompiler.sparsity.coloring.coloring import Coloring, color
 from adcompiler.sparsity.coloring.decompression import Decompression
 from adcompiler.sparsity.coloring.flattening import flat, is_column, is_row, real_dtype, unflat
@@ -53,6 +54,7 @@ class SparseDerivative(Derivative[P, Any]):
         self.order = order
         self.backend = backend
         self.kept: OrderedDict[Any, Structure] = OrderedDict()
+        self.last: Repeatable | None = None
         self.form: EmittedDerivative[..., Any] = EmittedDerivative(
             function, Options("vjp", self.argnums))
         if any(self.form.specialisations.parts):
@@ -77,6 +79,7 @@ class SparseDerivative(Derivative[P, Any]):
     def rules_changed(self) -> None:
         """Forget all structures; called when a rule is registered or removed."""
         self.kept.clear()
+        self.last = None
 
     def structure(self, *args: Any, **kwargs: Any) -> Structure:
         """Return the pattern and coloring for arguments like these; found once, then kept.
@@ -182,7 +185,8 @@ class SparseJacobian(SparseDerivative[P]):
             function, Options("forward", self.argnums, batched=True, backend=backend))
         self.fixed: EmittedDerivative[..., Any] = EmittedDerivative(
             function,
-            Options("forward", self.argnums, batched=True, constant=True, backend=backend))
+            Options("forward", self.argnums, batched=True, constant=True, backend=backend,
+                    alone=True))
         self.reverse: EmittedDerivative[..., Any] = EmittedDerivative(
             function, Options("vjp", self.argnums, batched=True, backend=backend))
 
@@ -216,13 +220,21 @@ class SparseJacobian(SparseDerivative[P]):
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         """Return the Jacobian at the arguments, a CSR array, written into ``out`` if given."""
         self = self.as_called(args, kwargs)
+        if self.last is not None and not kwargs:
+            columns = self.last.along(args, self.fixed)
+            if columns is not None:
+                return self.last.structure.decompression.matrix(columns, None, out)
         values, wanted = self.arguments(args, kwargs)
         dtype = real_dtype(wanted, is_column)
         found = self.structure_for(values, wanted, args, kwargs)
         coloring = found.coloring
         columns = rows = None
         if coloring.column_count:
-            columns = self.columns(found, wanted, dtype, args, kwargs)
+            at = self.fixed(*args, **kwargs)
+            columns = self.columns(found, at, wanted, dtype)
+            if columns is not None and not kwargs:
+                wrt = self.form.specialisations.wrt
+                self.last = repeatable(found, at, args, wrt, found.pattern.shape[0])
         if coloring.column_count and columns is None:
             push = self.forward(*args, **kwargs)
 
@@ -242,13 +254,10 @@ class SparseJacobian(SparseDerivative[P]):
             rows = found.swept(True, real_dtype(value, is_row), reverse)
         return found.decompression.matrix(columns, rows, out, dtype)
 
-
     def columns(
-        self, found: Structure, wanted: Sequence[Any], dtype: Any, args: tuple[Any, ...],
-        kwargs: dict[str, Any],
+        self, found: Structure, at: Any, wanted: Sequence[Any], dtype: Any
     ) -> np.ndarray | None:
         """Return the derivatives along the seeds by code for constant ones, None without it."""
-        at = self.fixed(*args, **kwargs)
         if not isinstance(at, AtPoint):
             return None
 
@@ -256,6 +265,8 @@ class SparseJacobian(SparseDerivative[P]):
             if not at.with_value:
                 return np.reshape(result, (count, found.pattern.shape[0]))
             value, along = result
+            if value is None:
+                value = seed_of(along, 0)
             real_dtype(value, is_row)
             return flat(along, value, count, dtype, is_row)
 
@@ -279,10 +290,10 @@ class SparseHessian(SparseDerivative[P]):
         gradient: EmittedDerivative[..., Any] = EmittedDerivative(
             function, Options("grad", positions))
         self.products: EmittedDerivative[..., Any] = EmittedDerivative(
-            gradient, Options("forward", positions, batched=True, backend=backend))
+            gradient, Options("forward", positions, batched=True, backend=backend, alone=True))
         self.fixed: EmittedDerivative[..., Any] = EmittedDerivative(
-            gradient,
-            Options("forward", positions, batched=True, constant=True, backend=backend))
+            gradient, Options("forward", positions, batched=True, constant=True, backend=backend,
+                              alone=True))
 
     def sweeps(
         self, coloring: Coloring, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -296,6 +307,10 @@ class SparseHessian(SparseDerivative[P]):
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         """Return the Hessian at the arguments, a CSR array, written into ``out`` if given."""
         self = self.as_called(args, kwargs)
+        if self.last is not None and not kwargs:
+            products = self.last.along(args, self.fixed)
+            if products is not None:
+                return self.last.structure.decompression.matrix(products, products, out)
         values, wanted = self.arguments(args, kwargs)
         dtype = real_dtype(wanted, is_column)
         found = self.structure_for(values, wanted, args, kwargs)
@@ -306,6 +321,9 @@ class SparseHessian(SparseDerivative[P]):
                 products = found.along(at, wanted, dtype, lambda result, count: flat(
                     self.several(result[1] if at.with_value else result), wanted, count, dtype,
                     is_column))
+            if products is not None and not kwargs:
+                wrt = self.form.specialisations.wrt
+                self.last = repeatable(found, at, args, wrt, found.pattern.shape[0])
         if found.coloring.column_count and products is None:
             push = self.products(*args, **kwargs)
 

@@ -96,6 +96,108 @@ class Structure:
             self.constants[key] = constants
 
 
+@dataclass(frozen=True, slots=True)
+class Repeatable:
+    """A call of a sparse derivative in one array of floats, of which the next one may be alike.
+
+    That is one with an array of the same ``shape`` at ``position``, and arguments beside it that
+    hold the same as ``others``. Its derivatives along all colors are ``size`` numbers each, which
+    code gives of ``constants`` in one sweep.
+    """
+
+    position: int
+    shape: tuple[int, ...]
+    others: tuple[Any, ...]
+    structure: Structure
+    entry: Callable[..., Any]
+    constants: Any
+    size: int
+
+    def along(self, args: tuple[Any, ...], fixed: Callable[..., Any]) -> np.ndarray | None:
+        """Return the derivatives along all seeds, one row for each, of a call that is alike.
+
+        None where that is not known; ``fixed`` is the derivative along constant seeds.
+        """
+        position = self.position
+        if len(args) != len(self.others):
+            return None
+        for i, (arg, kept) in enumerate(zip(args, self.others, strict=True)):
+            if i == position:
+                if type(arg) is not np.ndarray or arg.dtype != np.float64 or (
+                    arg.shape != self.shape
+                ):
+                    return None
+            elif not holds_same(arg, kept):
+                return None
+        if not self.structure.watched.holds():
+            return None
+        at = fixed(*args)
+        if type(at) is not AtPoint or at.entry is not self.entry:
+            return None
+        try:
+            found = at.along(self.constants)
+        except (StretchedError, AliasedError, Unfit):
+            return None
+        if at.with_value:
+            _, found = found
+        count = self.structure.coloring.column_count
+        if type(found) is not np.ndarray or found.dtype != np.float64 or (
+            found.size != count * self.size
+        ):
+            return None
+        return found if found.shape == (count, self.size) else found.reshape(count, self.size)
+
+
+def repeatable(
+    structure: Structure, at: Any, args: tuple[Any, ...], wrt: Sequence[int], size: int
+) -> Repeatable | None:
+    """Return what is kept of a call for the next one; None if such calls have to be looked at."""
+    count = structure.coloring.column_count
+    position = wrt[0]
+    if len(wrt) != 1 or not count or position >= len(args) or not isinstance(at, AtPoint) or (
+        structure.coloring.row_count
+    ):
+        return None
+    x = args[position]
+    constants = structure.constants.get((at.entry, 0, count))
+    others = tuple(None if i == position else kept_copy(arg) for i, arg in enumerate(args))
+    if constants is None or type(x) is not np.ndarray or x.dtype != np.float64 or (
+        UNKNOWN in others
+    ):
+        return None
+    return Repeatable(position, x.shape, others, structure, at.entry, constants, size)
+
+
+class Bytes(bytes):
+    """What an array holds, with its dtype and shape as ``form``."""
+
+    form: tuple[Any, ...]
+
+
+UNKNOWN = object()
+"""Stands for an argument of which it takes long to tell whether another one holds the same."""
+
+
+def kept_copy(arg: Any) -> Any:
+    """Return what tells whether other arguments hold the same as this one; or ``UNKNOWN``."""
+    if type(arg) is np.ndarray and arg.dtype.kind in "biuf":
+        found = Bytes(arg.tobytes())
+        found.form = arg.dtype, arg.shape
+        return found
+    return arg if type(arg) in (int, bool, str, type(None)) else UNKNOWN
+
+
+def holds_same(arg: Any, kept: Any) -> bool:
+    """Say whether an argument holds the same as one of which ``kept`` was made."""
+    if type(kept) is not Bytes:
+        return type(arg) is type(kept) and bool(arg == kept)
+    if type(arg) is not np.ndarray or (arg.dtype, arg.shape) != kept.form or (
+        not arg.flags.c_contiguous
+    ):
+        return False
+    return bool((arg.reshape(-1).view(np.uint8) == np.frombuffer(kept, np.uint8)).all())
+
+
 def constants_of(at: AtPoint, seeds: Sequence[Any]) -> Any:
     """Return what seeds decide; StretchedError where it fails, as other code tells what is wrong.
 
@@ -129,4 +231,4 @@ def seeds_of_one_sweep(size: int) -> int:
     return max(1, MAX_NUMBERS // max(size, 1))
 
 
-__all__ = ["Structure"]
+__all__ = ["Repeatable", "Structure", "repeatable"]

@@ -60,8 +60,10 @@ def write_loops(text: str, product: Product, unit: Unit, request: Request) -> tu
         raise Declined("numba is not installed")
     if mode.halves:
         found = with_native_pair(text, product, unit, request.each)
+    elif request.each:
+        found = with_native_seeds(text, product, unit, request.alone)
     else:
-        found = (with_native_seeds if request.each else with_native)(text, product, unit)
+        found = with_native(text, product, unit)
     if not has_compiler() and not runs_plain():
         raise Declined(
             'backend="native" needs numba, which is not installed',

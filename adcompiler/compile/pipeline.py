@@ -55,7 +55,8 @@ class Request:
     With ``strict_primal`` values are computed by the functions themselves even where a rule has
     another way; with ``debug`` emitted code checks what rules return.
     If ``batched``, cotangents or tangents have a leading axis, one row for each seed; if they are
-    ``constant``, what they decide alone is computed by a function of its own. With ``each`` the
+    ``constant``, what they decide alone is computed by a function of its own. If derivatives are
+    wanted ``alone``, None may be returned in place of the value. With ``each`` the
     backend's code takes many tangents, and computes for one after the other what Python's does.
     With ``parameters`` the emitted function is called as the user's is (keywords, defaults, stars).
     ``backend`` names what runs it: see ``compile/backends.py``; with ``parallel`` in threads, where
@@ -76,6 +77,7 @@ class Request:
     same: tuple[tuple[int, int], ...] = ()
     batched: bool = False
     constant: bool = False
+    alone: bool = False
     strict_primal: bool = False
     debug: bool = False
     backend: str = "python"
@@ -126,6 +128,7 @@ class Emitted:
             "residuals": self.product.residuals, "effects": [self.product.effects],
             "seeds": ["one by one"] if self.one_by_one else [], "checks": sorted(self.checks),
             "constants": list(self.product.constants),
+            "writes": ["arguments"] if self.product.writes else [],
             "primal": ["in each call"] if self.recomputes else [], "native": list(self.native),
             **self.reliance,
         }

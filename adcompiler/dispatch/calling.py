@@ -13,7 +13,9 @@ from adcompiler.dispatch.compiled import Compiled, Same
 from adcompiler.dispatch.cotangents import conform, conform_each, outline
 from adcompiler.dispatch.linear_maps import Wanted
 from adcompiler.runtime import AliasedError, ObservedTypeError, StretchedError, Unfit
-from adcompiler.runtime.batches import along_each, no_seeds, none_of, one_zero, turned
+from adcompiler.runtime.batches import (
+    along_each, count_seeds, each_array, no_seeds, none_of, one_zero, turned,
+)
 
 MAX_FORMS = 8
 """The number of forms of code for what values turn out to be."""
@@ -21,11 +23,13 @@ MAX_FORMS = 8
 
 def at_point(
     run: Callable[..., Any], wanted: Wanted, batched: bool = False, one_by_one: bool = False,
+    writes: bool = True,
 ) -> Callable[..., Callable[..., Any]]:
     """Return a function of the primals that returns the pushforward there.
 
     ``wanted`` are the names and positions of what is differentiated, with steps to the part.
-    If ``batched``, tangents are of many seeds, which ``one_by_one`` are given to ``run``.
+    If ``batched``, tangents are of many seeds, which ``one_by_one`` are given to ``run``;
+    ``writes`` tells whether that may write into the primals.
     """
 
     def at(*args: Any) -> Callable[..., Any]:
@@ -38,22 +42,49 @@ def at_point(
                 for d, (form, name) in zip(tangents, outlines, strict=True)
             ))
 
-        def pushforward_of_each(*tangents: Any) -> Any:
-            """Return the value and its derivatives along the tangents, one for each seed."""
-            given = tuple(
-                conform_each(d, form, f"the tangents of {name}")
-                for d, (form, name) in zip(tangents, outlines, strict=True)
-            )
-            if no_seeds(given, "the tangents"):
-                value, along = pushforward_of_each(*one_zero(given))
-                return value, none_of(along)
-            if not one_by_one:
-                return run(*args, *given)
-            return along_each(run, args, given)
+        return pushforward
 
-        return pushforward_of_each if batched else pushforward
+    def at_many(*args: Any) -> PushforwardOfEach:
+        return PushforwardOfEach(run, args, wanted, one_by_one, writes)
 
-    return at
+    return at_many if batched else at
+
+
+class PushforwardOfEach:
+    """The pushforward of many tangents at one point.
+
+    ``run`` takes the primals ``args`` and the tangents, those of each seed ``one_by_one`` if it is
+    for one, and ``writes`` into the primals, maybe.
+    """
+
+    __slots__ = ("args", "one_by_one", "run", "wanted", "writes")
+
+    def __init__(
+        self, run: Callable[..., Any], args: tuple[Any, ...], wanted: Wanted, one_by_one: bool,
+        writes: bool,
+    ) -> None:
+        self.run = run
+        self.args = args
+        self.wanted = wanted
+        self.one_by_one = one_by_one
+        self.writes = writes
+
+    def __call__(self, *tangents: Any) -> Any:
+        """Return the value and its derivatives along the tangents, one for each seed."""
+        given = tuple(
+            conform_each(d, outline(part_at(self.args[i], steps)), f"the tangents of {name}")
+            for d, (name, i, steps) in zip(tangents, self.wanted, strict=True)
+        )
+        if no_seeds(given, "the tangents"):
+            value, along = self(*one_zero(given))
+            return value, none_of(along)
+        return self.of_fitting(*given)
+
+    def of_fitting(self, *tangents: Any) -> Any:
+        """As a call, of tangents that are known to have the form of the primals, not of no seed."""
+        if not self.one_by_one:
+            return self.run(*self.args, *tangents)
+        return along_each(self.run, self.args, tangents)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,15 +127,23 @@ def at_point_along(
     return at
 
 
-def at_point_with(run: Callable[..., Any], wanted: Wanted) -> Callable[..., AtPoint]:
-    """Return the same for loops of which no part is computed by the seeds alone: they are kept."""
+def at_point_with(
+    run: Callable[..., Any], wanted: Wanted, least: int | None
+) -> Callable[..., AtPoint]:
+    """Return the same for loops of which no part is computed by the seeds alone: they are kept.
+
+    From ``least`` seeds on, unless that is None, loops take them all at once.
+    """
     count = len(wanted)
 
     def entry(*given: Any) -> Any:
         return run(*given[:-1], *given[-1])
 
     def first(*given: Any) -> Any:
-        return tuple(map(turned, given[len(given) - count :]))
+        seeds = given[len(given) - count :]
+        if least is None or count_seeds(seeds) < least:
+            return seeds
+        return each_array(turned, seeds)
 
     return at_point_along(entry, first, True, wanted)
 

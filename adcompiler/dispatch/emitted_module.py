@@ -97,9 +97,11 @@ class EmittedModule:
             constants = getattr(self.module, name)
             return at_point_along(self.entry, constants, bool(with_value), self.wanted)
         if self.native and self.options.constant and not self.one_by_one:
-            return at_point_with(run, self.wanted)
+            least: int | None = getattr(self.module, "SEEDS_TOGETHER", None)
+            return at_point_with(run, self.wanted, least)
         batched = self.options.batched or self.mode.seeds == "coefficients"
-        return at_point(run, self.wanted, batched, self.one_by_one)
+        writes = self.report.get("writes") != []
+        return at_point(run, self.wanted, batched, self.one_by_one, writes)
 
 
 __all__ = ["EmittedModule"]

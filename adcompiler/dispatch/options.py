@@ -12,7 +12,10 @@ from adcompiler.errors import not_one_of
 
 @dataclass(frozen=True)
 class Options:
-    """What is asked of the compiler for one function."""
+    """What is asked of the compiler for one function.
+
+    ``alone`` says that the value of a pushforward is not asked for: None may stand in its place.
+    """
 
     mode: str
     argnums: int | str | tuple[int | str, ...]
@@ -24,6 +27,7 @@ class Options:
     parallel: bool = False
     strict_types: bool = False
     debug: bool = False
+    alone: bool = False
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:

@@ -283,7 +283,7 @@ class Specialisations:
         request = (
             self.options.mode, self.wrt, self.parts, self.options.has_aux, self.single,
             equal_shapes, same, self.options.strict_primal, self.options.batched,
-            self.options.constant, debugging(self.options),
+            self.options.constant, self.options.alone, debugging(self.options),
             *backend_key(self.options.backend, self.options.parallel),
             *texts,
         )
@@ -321,7 +321,8 @@ class Specialisations:
         return Request(
             self.target.function, types_, self.wrt, self.options.mode, self.options.has_aux,
             self.single, equal_shapes, parts=self.parts, same=same, batched=self.options.batched,
-            constant=self.options.constant, strict_primal=self.options.strict_primal,
+            constant=self.options.constant, alone=self.options.alone,
+            strict_primal=self.options.strict_primal,
             debug=debugging(self.options), backend=self.options.backend,
             parallel=self.options.parallel, observed=observed,
         )

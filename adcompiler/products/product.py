@@ -24,7 +24,8 @@ class Product:
     ``effects`` is ``by call`` where the user's function has to be called for what it does to its
     arguments. ``tangents`` counts the parameters of the main function that come after the user's.
     ``constants`` names the function that computes what the main one takes of constant seeds, and
-    tells whether that gives the value too.
+    tells whether that gives the value too. ``writes`` tells whether the functions may write into
+    the arguments, or what these hold.
     """
 
     functions: list[Function]
@@ -34,6 +35,7 @@ class Product:
     effects: str = "written"
     tangents: int = 0
     constants: tuple[str, ...] = ()
+    writes: bool = True
 
 
 def optimised(product: Product, unit: Unit) -> Product:

@@ -83,6 +83,7 @@ def pushforward(
     return Product(
         [*functions, *plain_functions(functions)], {main.name: doc},
         together=tuple(f.name for f in functions), effects=effects, tangents=len(duals),
+        writes=bool(typed.written or typed.lost),
     )
 
 

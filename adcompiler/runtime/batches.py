@@ -15,6 +15,8 @@ from adcompiler.runtime.tangents import as_tangent
 
 MANY_SEEDS = 8
 """From so many seeds on native loops over them are the innermost ones, where there are such."""
+FEW_SEEDS = 3
+"""The same where functions or products that no seed decides are computed once for all then."""
 
 
 def count_seeds(g: Any) -> int:
@@ -207,17 +209,18 @@ def pulled_each(pullback: Callable[..., Any], residuals: Any, cotangents: Any) -
 
 def seeds_last(g: np.ndarray) -> np.ndarray:
     """Return an array of many seeds with the axis that counts them last, in C order."""
-    return np.ascontiguousarray(g.transpose(*range(1, g.ndim), 0))
+    last = g.T if g.ndim <= 2 else g.transpose(*range(1, g.ndim), 0)
+    return last if last.flags.c_contiguous else np.ascontiguousarray(last)
 
 
 def turned(g: np.ndarray) -> np.ndarray:
     """Return an array of many seeds, in memory as loops over all of them at once take it."""
-    return seeds_first(seeds_last(g)) if len(g) >= MANY_SEEDS else g
+    return seeds_first(seeds_last(g))
 
 
 def seeds_first(g: np.ndarray) -> np.ndarray:
     """Return an array of many seeds, the last axis of which counts them, with that axis first."""
-    return g.transpose(-1, *range(g.ndim - 1))
+    return g.T if g.ndim <= 2 else g.transpose(-1, *range(g.ndim - 1))
 
 
 def stacked(found: Sequence[Any]) -> Any:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 VARIABLE = "ADCOMPILER_NATIVE"
+FLOAT64 = np.dtype(np.float64)
 
 
 def runs_plain() -> bool:
@@ -99,11 +100,15 @@ class Arguments:
 
 def are_floats(*seeds: Any) -> bool:
     """Say whether tangents or cotangents are floats, or arrays of such of 64 bits."""
-    return all(
-        seed.dtype == np.float64 if isinstance(seed, np.ndarray) else
-        all(map(are_floats, seed)) if isinstance(seed, (tuple, list)) else isinstance(seed, float)
-        for seed in seeds
-    )
+    for seed in seeds:
+        if isinstance(seed, np.ndarray):
+            if seed.dtype != FLOAT64:
+                return False
+        elif not (
+            are_floats(*seed) if isinstance(seed, (tuple, list)) else isinstance(seed, float)
+        ):
+            return False
+    return True
 
 
 def may_overlap(written: list[Any], others: list[Any]) -> bool:

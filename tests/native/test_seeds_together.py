@@ -169,6 +169,20 @@ def test_one_call_computes_all_columns_or_all_rows() -> None:
     assert calls_of(jacfwd(step, backend="native"), "_pushforward_loops", X[:7]) == [(7, 7)]
 
 
+def waves(x):
+    y = np.zeros(len(x))
+    for i in range(len(x)):
+        y[i] = x[i] * math.exp(x[i])
+    return y
+
+
+def test_few_seeds_share_what_takes_long() -> None:
+    make = jacfwd(waves, backend="native")
+    assert close(make(X[:3]), jacfwd(waves)(X[:3]))
+    assert calls_of(make, "_loops_together", X[:3]) == [(3, 3)]
+    assert calls_of(jacfwd(waves, backend="native"), "_loops_together", X[:2]) == []
+
+
 def test_what_no_seed_decides_is_computed_in_front_of_loops_over_seeds() -> None:
     text = jacfwd(step, backend="native").source_for(X)
     loops = text.partition("_loops_together(")[2]

@@ -318,14 +318,15 @@ class ListForm:
     item: Form
 
 
-Form = int | tuple["Form", ...] | ListForm
+Form = int | tuple["Form", ...] | ListForm | None
 
 
 @dataclass(frozen=True, slots=True)
 class LoopFunction:
     """A function of machine loops; it returns whether it came to the end, then its outputs.
 
-    ``form`` is what Python's function returns: the position of an output, or a tuple of forms.
+    ``form`` is what Python's function returns: the position of an output, a tuple of forms, or
+    None.
     ``apart`` lists positions of parameters of the user's, and which of these share no storage with
     the others.
     """

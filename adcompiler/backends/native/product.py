@@ -174,6 +174,8 @@ def returned_list(low: Lowering, value: Any, type_: t.Type, outputs: list[Output
     def form(layout: Any, item: t.Type) -> Form:
         if isinstance(item, t.Tuple):
             return tuple(map(form, layout.items, item.items))
+        if not isinstance(layout, Slot):
+            raise Declined("a result is a list of arrays")
         part = low.w.fresh(layout.buffer)
         low.w.write(View(part, layout.buffer, Number(0), (rows.length,)))
         outputs.append(Output(part, layout.dtype, 1, getattr(item, "dtype", None) is not None))
@@ -331,8 +333,8 @@ def value_of(output: Output, result: str) -> str:
 
 def written(form: Form, values: list[str], listed: list[str]) -> str:
     """Return the text of what is returned; items of lists are taken from ``listed``."""
-    if isinstance(form, int):
-        return values[form]
+    if form is None or isinstance(form, int):
+        return "None" if form is None else values[form]
     if isinstance(form, ListForm):
         return f"list({written_items(form.item, listed)})"
     items = [written(one, values, listed) for one in form]

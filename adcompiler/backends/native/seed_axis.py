@@ -16,7 +16,7 @@ from adcompiler.backends.native.loops import (
     Forever, Leave, Make, Name, Note, Number, Output, Part, Reserve, Row, Spread, Store, Turn,
     Unary, Use, View, When, children, rows_of,
 )
-from adcompiler.backends.native.reading import bound_by, exprs_of, read_by
+from adcompiler.backends.native.reading import bound_by, exprs_of, is_costly, read_by
 from adcompiler.backends.native.values import Declined
 from adcompiler.backends.native.writer import Writer
 
@@ -80,6 +80,15 @@ class SeedAxis:
     def is_output(self, one: Output) -> bool:
         """Say whether an output does."""
         return self.is_of_seed(one.value) if isinstance(one.value, str) else self.varies(one.value)
+
+    def is_long_for_all(self, row: Row) -> bool:
+        """Say whether a statement takes long, and is the same for all seeds."""
+        match row:
+            case Use(name):
+                return not self.is_of_seed(name)
+            case Assign(name, value) | Store(name, _, value):
+                return not self.is_of_seed(name) and is_costly(value)
+        return False
 
     def find(self, body: Body) -> None:
         """Add to ``varying`` all that is computed of what is in it."""

@@ -17,36 +17,41 @@ from adcompiler.backends.native.product import (
     HEAD, called, called_first, check_names, has_list, leaves, limits, parameters_of, returned,
 )
 from adcompiler.backends.native.rooms import with_room
-from adcompiler.backends.native.together import SeedsTogether
+from adcompiler.backends.native.together import SeedsTogether, useful
 from adcompiler.backends.native.values import Buffer, Declined, Num
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Function, Param
 from adcompiler.ir.visit import used
 from adcompiler.products.product import Product
-from adcompiler.runtime.batches import MANY_SEEDS
+from adcompiler.runtime.batches import FEW_SEEDS, MANY_SEEDS
 from adcompiler.typed.unit import Unit
 
 ZERO = Number(0)
+TOGETHER = "SEEDS_TOGETHER"
+"""The name under which a module tells from how many seeds on its loops are those of all seeds."""
 IMPORTED = ("along_each", "pulled_each", "seeds_first", "seeds_last")
 SEEDS_HEAD = f"from adcompiler.runtime.batches import {', '.join(IMPORTED)}\n"
 
 
-def with_native_seeds(text: str, product: Product, unit: Unit) -> tuple[str, str]:
+def with_native_seeds(
+    text: str, product: Product, unit: Unit, alone: bool = False
+) -> tuple[str, str]:
     """Return the text of a pushforward's module with its loops, and the name of what calls them.
 
     That function takes tangents with a leading axis, and returns the value and derivatives with
-    one. Raises Declined.
+    one; None may stand for the value if these are wanted ``alone``. Raises Declined.
     """
     function = product.functions[0]
     if product.effects != "written" or not product.tangents:
         raise Declined("it has effects", function.origin)
-    loops = SeedLoops(product.functions, unit, product.tangents).lowered()
-    together = None
+    loops = SeedLoops(product.functions, unit, product.tangents, alone).lowered()
+    together, least = None, MANY_SEEDS
     with suppress(Declined):
-        together = SeedsTogether(product.functions, unit, product.tangents).lowered(
-            f"{function.name}_loops_together")
+        all_seeds = SeedsTogether(product.functions, unit, product.tangents, alone=alone)
+        together = all_seeds.lowered(f"{function.name}_loops_together")
+        least = FEW_SEEDS if all_seeds.shares else MANY_SEEDS
     names = [param.var.name for param in function.params]
-    check_names([*names, *IMPORTED], {
+    check_names([*names, *IMPORTED, TOGETHER], {
         function.name, loops.name, *([together.name] if together else [])}, function)
     added = printed(loops, f"Compute `{function.name}` for each seed; return False first where "
                            "Python has to.")
@@ -54,22 +59,26 @@ def with_native_seeds(text: str, product: Product, unit: Unit) -> tuple[str, str
         added += printed(together, "Compute the same for all seeds at once, which the last axes "
                                    "count.", printed_before=loops)
     count = len(names) - product.tangents
-    added += caller(function.name, loops, together, names[:count], names[count:])
+    added += caller(function.name, loops, together, least, names[:count], names[count:])
     return f"{text.rstrip()}\n\n\n{HEAD}{SEEDS_HEAD}{added}", f"{function.name}_native"
 
 
 def caller(
-    name: str, loops: LoopFunction, together: LoopFunction | None, names: list[str],
+    name: str, loops: LoopFunction, together: LoopFunction | None, least: int, names: list[str],
     seeds: list[str],
 ) -> str:
-    """Return the text of the function that calls the loops, or Python's product for each seed."""
+    """Return the text of the function that calls the loops, or Python's product for each seed.
+
+    It calls those ``together`` for at ``least`` so many seeds, as the module tells.
+    """
     given = ", ".join([*names, *seeds])
     primals = "".join(f"{one}, " for one in names)
     tangents = "".join(f"{one}, " for one in seeds)
     otherwise = f"return along_each({name}, ({primals}), ({tangents}))"
     given_all = [*names, *seeds]
-    many = called_first(together, given_all, f"len({seeds[0]}) >= {MANY_SEEDS}") if together else ""
-    return f'''
+    many = called_first(together, given_all, f"len({seeds[0]}) >= {TOGETHER}") if together else ""
+    known = f"\n\n{TOGETHER} = {least}" if together else ""
+    return f'''{known}
 
 def {name}_native({given}):
     """Return the value, and what `{name}` returns beside it along each of many tangents."""
@@ -90,8 +99,11 @@ class Kept:
 class SeedLoops:
     """Lowers the first of some functions, the last parameters of which are tangents."""
 
-    def __init__(self, functions: Sequence[Function], unit: Unit, tangents: int) -> None:
+    def __init__(
+        self, functions: Sequence[Function], unit: Unit, tangents: int, alone: bool = False
+    ) -> None:
         self.functions = functions
+        self.alone = alone
         self.function = functions[0]
         self.unit = unit
         self.low = Lowering(unit, functions)
@@ -114,7 +126,7 @@ class SeedLoops:
             low.block(function.body)
             if function.body.diverges:
                 raise Declined("it always raises", function.origin)
-            outputs, form, kept = self.results()
+            outputs, form, kept = self.results(each, [*parameters, *tangents])
             self.keep(Name(seed), kept)
         made, filled = with_room(low.tapes.opening, each)
         rows = Body([
@@ -163,17 +175,24 @@ class SeedLoops:
                 raise Declined(f"the tangent {param.var.name} is a {type_}")
         return Parameter(self.low.w.fresh(param.var.name), FLOAT, ndim + 1, position)
 
-    def results(self) -> tuple[tuple[Output, ...], Form, list[Kept]]:
-        """Return what is returned, its form, and which of it there is one of for each seed."""
+    def results(
+        self, each: Body, parameters: Sequence[Parameter]
+    ) -> tuple[tuple[Output, ...], Form, list[Kept]]:
+        """Return what is returned, its form, and which of it there is one of for each seed.
+
+        What nothing of it is computed of is left out of ``each``, the statements of a seed.
+        """
         low, yields = self.low, self.function.body.yields
         outputs: list[Output] = []
         forms, ends = [], []
-        for atom in yields:
+        for at, atom in enumerate(yields):
             value, type_ = low.read(atom), self.unit.type(atom)
-            forms.append(returned(low, atom, value, type_, outputs))
+            alone = self.alone and at == 0
+            forms.append(None if alone else returned(low, atom, value, type_, outputs))
             ends.append(len(outputs))
         if len(forms) != 2 or has_list(forms[1]):
             raise Declined("its derivative is no number or array", self.function.origin)
+        each.rows[:], outputs = useful(each, low, parameters, outputs)
         kept = []
         for at in range(ends[0], ends[1]):
             name, one = low.w.fresh("along"), outputs[at]

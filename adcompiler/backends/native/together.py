@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from adcompiler.backends.native.innermost import with_tight_loops
 from adcompiler.backends.native.loops import (
     FLOAT, Assign, Binary, Body, Element, Expr, Extent, Form, Leave, ListForm, LoopFunction, Make,
-    Name, Number, Output, Parameter, Store, rows_of,
+    Name, Number, Output, Parameter, Row, Store, rows_of,
 )
 from adcompiler.backends.native.lowering import Lowering
 from adcompiler.backends.native.product import has_list, limits, parameters_of, returned
 from adcompiler.backends.native.rooms import with_room, with_rooms_ahead
 from adcompiler.backends.native.seed_axis import SeedAxis
+from adcompiler.backends.native.unused import Needed, without_last_copies, without_unused
 from adcompiler.backends.native.values import Buffer, Declined, Num
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Function, Var
@@ -27,13 +28,17 @@ class SeedsTogether:
     """Lowers the first of some functions, of which the last ``seeds`` parameters are tangents.
 
     With a ``sweep`` the loops go on with that one, as ``lowered`` of a product does; its second
-    parameter is the cotangent.
+    parameter is the cotangent. If derivatives are wanted ``alone``, None stands for the value.
+    ``shares`` tells, once they are written, whether something that takes long is computed once for
+    all seeds.
     """
 
     def __init__(
-        self, functions: Sequence[Function], unit: Unit, seeds: int, sweep: Function | None = None
+        self, functions: Sequence[Function], unit: Unit, seeds: int, sweep: Function | None = None,
+        alone: bool = False,
     ) -> None:
-        self.function, self.sweep = functions[0], sweep
+        self.function, self.sweep, self.alone = functions[0], sweep, alone
+        self.shares = False
         self.low = Lowering(unit, functions if sweep is None else [*functions, sweep])
         self.low.arrays.of_seeds = True
         self.unit = unit
@@ -59,12 +64,14 @@ class SeedsTogether:
         function, outputs = self.sweep or self.function, list[Output]()
         self.statements()
         forms = [
+            None if self.alone and at == 0 else
             returned(low, atom, low.read(atom), self.unit.type(atom), outputs)
-            for atom in function.body.yields
+            for at, atom in enumerate(function.body.yields)
         ]
         value = 0 if self.sweep is not None else len(leaves_of(forms[0]))
         if any(map(has_list, forms[self.sweep is None :])):
             raise Declined("its derivative is no number or array", function.origin)
+        w.body.rows[:], outputs[:] = useful(w.body, low, parameters, outputs)
         tapes = [row.name for row in low.tapes.opening.rows if isinstance(row, Make)]
         axis = SeedAxis(w, self.count, self.varying, self.kept, tapes)
         axis.find(w.body)
@@ -72,6 +79,7 @@ class SeedsTogether:
         if any(map(axis.is_output, outputs[:value])) or any(map(axis.is_of_seed, given_for_all)):
             raise Declined("arguments or the value share storage with derivatives",
                            function.origin)
+        self.shares = any(map(axis.is_long_for_all, rows_of(w.body)))
         for at in range(value, len(outputs)):
             outputs[at] = self.of_each_seed(outputs[at], axis, outputs[:at])
         opening, filled = with_room(low.tapes.opening, w.body)
@@ -140,9 +148,19 @@ class SeedsTogether:
         return Parameter(name, FLOAT, ndim + 1, position, LAST)
 
 
+def useful(
+    body: Body, low: Lowering, parameters: Sequence[Parameter], outputs: Sequence[Output]
+) -> tuple[list[Row], list[Output]]:
+    """Return statements and outputs without what nobody reads, and without copies at the end."""
+    visible = [one.name for one in parameters]
+    found, outputs = without_last_copies(body, visible, outputs)
+    needed = Needed(Body([*low.tapes.opening.rows, *found.rows]), visible, outputs)
+    return without_unused(found, needed).rows, list(outputs)
+
+
 def leaves_of(form: Form) -> list[int]:
     """Return the positions of the outputs in a form."""
-    if isinstance(form, int):
-        return [form]
+    if form is None or isinstance(form, int):
+        return [] if form is None else [form]
     parts = (form.item,) if isinstance(form, ListForm) else form
     return [at for part in parts for at in leaves_of(part)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import copy
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -69,8 +69,21 @@ class Decompression:
             return self._solved(forward)
         read = [forward] if self.coloring.kind in ("column", "star") else [
             part for part in (forward, reverse) if part is not None]
-        numbers = np.ravel(read[0]) if len(read) == 1 else np.concatenate(list(map(np.ravel, read)))
-        return np.asarray(numbers.take(self.at))
+        if len(read) > 1:
+            return np.asarray(np.concatenate(list(map(np.ravel, read))).take(self.at))
+        (numbers,) = read
+        if numbers.flags.f_contiguous and not numbers.flags.c_contiguous:
+            return np.asarray(numbers.T.reshape(-1).take(self.at_turned))
+        return np.asarray(numbers.reshape(-1).take(self.at))
+
+    @cached_property
+    def at_turned(self) -> np.ndarray:
+        """The places of nonzeros in derivatives along one kind of seeds that are numbered last."""
+        of_columns = self.coloring.column_count > 0
+        count = self.coloring.column_count if of_columns else self.coloring.row_count
+        length = self.pattern.shape[0 if of_columns else 1]
+        color, place = np.divmod(self.at, length)
+        return np.asarray(place * count + color)
 
     def _solved(self, forward: Any) -> np.ndarray:
         """Solve for the nonzeros, leaves of the two-colored trees first."""
@@ -103,7 +116,8 @@ class Decompression:
             )
         data = self.values(forward, reverse, dtype)
         if out is None:
-            made = copy.copy(pattern)  # which is known to be sorted and without duplicates
+            made = object.__new__(type(pattern))  # known to be sorted and without duplicates
+            vars(made).update(vars(pattern))
             made.data, made.indices, made.indptr = (
                 data, pattern.indices.copy(), pattern.indptr.copy())
             return made

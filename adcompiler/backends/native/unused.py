@@ -1,0 +1,209 @@
+"""What nobody reads: statements of loops that only make numbers and buffers that are not returned.
+
+Tests that give up stay, so that Python raises what it would. An array that is only copied from
+another one, which nobody reads behind that, is the other one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from adcompiler.backends.native.loops import (
+    Assign, Bind, Body, Break, Element, Expr, Extent, Flat, For, Forever, Leave, Make, Name, Note,
+    Number, Output, Part, Reserve, Row, Spread, Store, Turn, Use, View, When, children, rows_of,
+)
+from adcompiler.backends.native.reading import bound_by, exprs_of, names_in, read_by
+
+ALIASES = (Bind, Part, Turn, View)
+"""Statements that give storage another name."""
+
+
+def source_of(row: Bind | Part | Turn | View) -> str:
+    """Return the name of the buffer that another name is given."""
+    return row.buffer.buffer if isinstance(row.buffer, Flat) else row.buffer
+
+
+def roots_of(body: Body) -> dict[str, str]:
+    """Return one name for all buffers that may share storage, by each of their names."""
+    roots: dict[str, str] = {}
+
+    def root(name: str) -> str:
+        while name in roots:
+            name = roots[name]
+        return name
+
+    for row in rows_of(body):
+        if isinstance(row, ALIASES) and root(row.name) != root(source_of(row)):
+            roots[root(row.name)] = root(source_of(row))
+    return {name: root(name) for name in roots}
+
+
+class Needed:
+    """Finds which names are needed: ``numbers`` for what they hold, ``lengths`` as shapes.
+
+    Buffers that may share storage are needed together. ``visible`` are the names of parameters,
+    which may be written into.
+    """
+
+    def __init__(self, body: Body, visible: Iterable[str], outputs: Iterable[Output]) -> None:
+        self.roots = roots_of(body)
+        self.numbers: set[str] = {self.root(name) for name in visible}
+        self.names: set[str] = set()
+        self.lengths: set[str] = set()
+        for one in outputs:
+            if isinstance(one.value, str):
+                self.buffer(one.value)
+            else:
+                self.read(one.value)
+        before = -1
+        while before < (size := len(self.numbers) + len(self.names) + len(self.lengths)):
+            before = size
+            for row in rows_of(body):
+                if self.stays(row):
+                    self.row(row)
+
+    def root(self, name: str) -> str:
+        """Return what stands for all buffers that may share storage with one."""
+        return self.roots.get(name, name)
+
+    def buffer(self, name: str) -> None:
+        """Note that what a buffer holds is needed, under this name."""
+        self.numbers.add(self.root(name))
+        self.names.add(name)
+
+    def read(self, expr: Expr) -> None:
+        """Note what an expression reads."""
+        match expr:
+            case Name(name):
+                self.buffer(name)
+            case Element(buffer):
+                self.buffer(buffer)
+            case Extent(buffer):
+                self.lengths.add(buffer)
+        for one in children(expr):
+            self.read(one)
+
+    def stays(self, row: Row) -> bool:
+        """Say whether a statement is needed, as far as is known."""
+        match row:
+            case Leave() | Break() | When() | For() | Forever() | Spread() | Note():
+                return True
+            case Store(buffer):
+                return self.root(buffer) in self.numbers
+            case Reserve(buffer):
+                return self.root(buffer) in self.numbers or buffer in self.lengths
+            case Assign(name):
+                return name in self.names
+        return bound_by(row) in self.names | self.lengths or (
+            isinstance(row, Make) and self.root(row.name) in self.numbers)
+
+    def row(self, row: Row) -> None:
+        """Note what a statement that stays needs."""
+        for expr in exprs_of(row):
+            self.read(expr)
+        match row:
+            case Store(name) | Reserve(name):
+                if self.root(name) in self.numbers:
+                    self.buffer(name)
+            case Make(name):
+                if self.root(name) in self.numbers:
+                    self.names.add(name)
+            case Bind() | Part() | Turn() | View():
+                if self.root(row.name) in self.numbers:
+                    self.buffer(source_of(row))
+                else:
+                    self.lengths.add(source_of(row))
+            case Use() | Spread():
+                for name in read_by(row):
+                    self.buffer(name)
+
+
+def without_unused(body: Body, needed: Needed) -> Body:
+    """Return statements without those of which nothing that is needed is computed."""
+
+    def kept(body: Body) -> Body:
+        rows: list[Row] = []
+        for row in body.rows:
+            match row:
+                case When(test, then, orelse):
+                    row = When(test, kept(then), kept(orelse))
+                    if any(map(is_something, (*row.then.rows, *row.orelse.rows))):
+                        rows.append(row)
+                case For():
+                    row = replace(row, body=kept(row.body))
+                    if any(map(is_something, row.body.rows)):
+                        rows.append(row)
+                case Forever(inner):
+                    rows.append(Forever(kept(inner)))
+                case Store(buffer):
+                    rows += [row] * (needed.root(buffer) in needed.numbers)
+                case Make(name) if needed.root(name) not in needed.numbers:
+                    rows += [replace(row, fill=None)] * (name in needed.lengths)
+                case _:
+                    rows += [row] * needed.stays(row)
+        return Body(rows)
+
+    return kept(body)
+
+
+def is_something(row: Row) -> bool:
+    """Say whether a statement is more than a comment."""
+    return not isinstance(row, Note)
+
+
+def without_last_copies(
+    body: Body, visible: Iterable[str], outputs: Sequence[Output]
+) -> tuple[Body, list[Output]]:
+    """Return statements and what they return, without copies of arrays that were made for these.
+
+    Such a copy is a loop over all elements of an array that is made here, under one name, and which
+    is not read behind it.
+    """
+    roots = roots_of(body)
+    returned = {one.value for one in outputs if isinstance(one.value, str)}
+    bound = Counter(bound_by(row) for row in rows_of(body))
+    rows = list(body.rows)
+    made = {row.name: row for row in rows if isinstance(row, Make)}
+    instead: dict[str, str] = {}
+    for at, row in enumerate(rows[:-1]):
+        if not isinstance(row, Make) or row.name not in returned or row.fill is not None:
+            continue
+        of = copied_from(row, rows[at + 1])
+        if of is None or of in roots or of not in made or bound[of] + bound[row.name] != 2 or (
+            made[of].shape != row.shape or any(bound[name] > 1 for name in names_in(*row.shape))
+        ):
+            continue
+        same = {of, *(name for name, root in roots.items() if root == of)}
+        behind = {name for one in rows_of(Body(rows[at + 2 :])) for name in read_by(one)}
+        if same & {*behind, *returned, *visible}:
+            continue
+        rows[at], rows[at + 1] = Bind(row.name, of), Note("")
+        instead[row.name] = of
+        returned |= {of}
+    found = Body([row for row in rows if row != Note("")])
+    return found, [
+        replace(one, value=instead.get(one.value, one.value)) if isinstance(one.value, str) else one
+        for one in outputs
+    ]
+
+
+def copied_from(made: Make, loop: Row) -> str | None:
+    """Return the buffer of which ``loop`` copies all elements into one that was made; or None."""
+    places: list[str] = []
+    while isinstance(loop, For) and loop.start == Number(0) and len(loop.body.rows) == 1:
+        places.append(loop.name)
+        if len(places) > len(made.shape) or loop.stop != made.shape[len(places) - 1]:
+            return None
+        (loop,) = loop.body.rows
+    at = tuple(map(Name, places))
+    match loop:
+        case Store(made.name, indices, Element(of, read), False) if (
+            indices == read == at and len(places) == len(made.shape)
+        ):
+            return of
+    return None
+
+
+__all__ = ["Needed", "without_last_copies", "without_unused"]
