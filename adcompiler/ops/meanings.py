@@ -21,7 +21,7 @@ OF_ARRAYS = """
     sum mean prod var std max min argmax argmin all any count_nonzero cumsum cumprod norm diff
     dot matmul outer einsum zeros ones empty full zeros_like ones_like empty_like full_like copy
     array asarray arange linspace eye tril triu diag diagonal reshape ravel transpose swapaxes
-    expand_dims broadcast_to roll concatenate
+    expand_dims broadcast_to broadcast_shapes roll concatenate
 """
 """Functions of whole arrays: those of ``numpy``, and ``numpy.linalg.norm``."""
 

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from adcompiler.backends.native.indexing import cut, last_written, read
 from adcompiler.backends.native.list_functions import gradient
 from adcompiler.backends.native.loops import Binary, Number
@@ -217,7 +215,7 @@ STRUCTURE: dict[Any, Callable[..., Any]] = {
     diagonal_adjoint: diagonal_bar, same_length: equal_lengths, check_count: counted_right,
     unpack: unpacked, repack: repacked,
     same_shape: equal_shapes, same_trailing_shape: equal_ends, keeps_shape: equal_shapes,
-    in_space: of_three, np.broadcast_shapes: stretched_shape,
+    in_space: of_three, "broadcast_shapes": stretched_shape,
 }
 """What is written for functions that only arrange."""
 CHECKS = (same_shape, same_trailing_shape, keeps_shape, same_length, check_count)
