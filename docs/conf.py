@@ -7,16 +7,44 @@ reference.
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parent))
+import gallery  # beside this file
+
+os.environ["ADCOMPILER_QUIET"] = "1"  # what compiling takes is of the machine
+
 project = "adcompiler"
 author = "the adcompiler authors"
 version = release = version_of("adcompiler")
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton"]
+extensions = [
+    "myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton", "sphinx_gallery.gen_gallery",
+]
 exclude_patterns = ["_build"]
+sphinx_gallery_conf = {
+    "examples_dirs": str(gallery.WORK / "scripts"),
+    "gallery_dirs": "examples",
+    "filename_pattern": gallery.run_pattern(),
+    "reset_argv": "gallery.arguments",
+    "image_scrapers": ("gallery.drawn",),
+    "reset_modules": (),
+    "within_subsection_order": "FileNameSortKey",
+    "abort_on_example_error": True,
+    "backreferences_dir": None,
+    "capture_repr": (),
+    "default_thumb_file": str(gallery.THUMBNAIL),
+    "download_all_examples": False,
+    "min_reported_time": 10_000,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "show_signature": False,
+    "write_computation_times": False,
+}
 nitpicky = False
 
 myst_enable_extensions = ["colon_fence"]
@@ -46,6 +74,7 @@ CONTENTS = {
         "structured-arguments", "modes", "derivatives", "checkpointing", "external", "implicit",
         "rules", "interop", "native", "notebooks", "debugging",
     ],
+    "Examples": ["examples/index"],
     "Reference": ["reference", "syntax", "cli", "limitations", "functions", "security", "glossary"],
     "Explanation": [
         "from-nothing", "writes", "sparsity", "kinks", "emitted-code", "performance", "testing",
@@ -106,5 +135,6 @@ def as_site(app: Any, page: str, source: list[str]) -> None:
 
 
 def setup(app: Any) -> None:
-    """Have pages changed as they are read."""
+    """Have pages changed as they are read, and examples made pages."""
+    gallery.prepared()
     app.connect("source-read", as_site)

@@ -153,6 +153,36 @@ def test_a22_chained_objective_of_many_variables_is_minimized(load, picture) -> 
     assert results["hessian"].diagonal().min() > 0.0
 
 
+def test_errors_of_a_likelihood_are_those_of_its_model(load, picture) -> None:
+    results = load("likelihood").main(picture)
+    assert results["slope"] < 1e-6
+    np.testing.assert_allclose(results["errors"], results["robust"], rtol=0.1)
+    true = load("likelihood").TRUE
+    assert np.all(np.abs(results["estimates"] - true) < 3.0 * results["errors"])
+
+
+def test_the_conductivity_of_a_rod_is_found(load, picture) -> None:
+    module = load("heat_adjoint")
+    results = module.main(picture, points=30, steps=400)
+    assert results["after"] < 0.05 * results["before"]
+    k, direction = np.full(29, 0.2), np.random.default_rng(0).normal(size=29)
+    measured = module.final(results["true"], 400)
+
+    def misfit(k):
+        return module.misfit.primal(k, 400, measured)
+
+    wanted = (misfit(k + 1e-6 * direction) - misfit(k - 1e-6 * direction)) / 2e-6
+    assert results["slope"] @ direction == pytest.approx(wanted, rel=1e-5)
+
+
+def test_a_cart_is_moved_with_sparse_derivatives(load, picture) -> None:
+    results = load("cart").main(picture, points=20)
+    assert results["left"] < 1e-8
+    assert results["nonzeros"] < 0.15 * 42 * 60
+    assert results["force"][0] > -results["force"][-1] > 0.0
+    assert results["speed"].max() == pytest.approx(1.5, abs=0.1)
+
+
 def test_solvers_with_derivatives_find_what_they_find_with_differences(load) -> None:
     results = load("scipy_solvers").main()
     assert len(results) == 8
