@@ -44,6 +44,7 @@ from adcompiler.specialise.calls.operator_methods import (
 from adcompiler.specialise.calls.out_arguments import store_result, writes_elsewhere
 from adcompiler.specialise.calls.random_draws import type_of_making
 from adcompiler.specialise.calls.sparse_matrices import call_sparse
+from adcompiler.specialise.calls.ufunc_options import computed_in
 from adcompiler.specialise.calls.unknown import call_unknown
 from adcompiler.specialise.calls.vectorize import (
     Vectorized, call_vectorized, vectorized_call, vectorized_value,
@@ -195,6 +196,7 @@ def call_value(
         args = [iterated(s, arg, origin) if is_sequence(s, arg) else arg for arg in args]
     if isinstance(value, np.ufunc) and not s.in_rule:
         args = [as_array(s, arg, origin) for arg in args]
+        args, kwargs = computed_in(s, value, args, kwargs, origin)
     args = opened_arguments(s, value, args, origin)
     found = call_replaced(s, func, args, kwargs, origin, name)
     return call_function(s, func, args, kwargs, origin, name) if found is None else found

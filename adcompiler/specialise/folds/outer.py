@@ -17,7 +17,7 @@ def _outer(ufunc: np.ufunc) -> Fold:
         s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
     ) -> Atom | None:
         """Give the first array an axis of length one for each of the second."""
-        if len(args) != 2 or kwargs or any(isinstance(arg, Star) for arg in args):
+        if len(args) != 2 or kwargs.keys() - {"dtype"} or any(isinstance(arg, Star) for arg in args):
             return None
         arrays = []
         for arg in args:
@@ -33,7 +33,7 @@ def _outer(ufunc: np.ufunc) -> Fold:
         if ndims[0] and ndims[1]:
             axes = Const(tuple(range(ndims[0], sum(ndims))))
             first = s.call(Const(np.expand_dims), [first, axes], {}, origin, "column")
-        return s.call(Const(ufunc), [first, second], {}, origin, name)
+        return s.call(Const(ufunc), [first, second], kwargs, origin, name)
 
     return fold
 
