@@ -5,11 +5,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from adcompiler.dispatch.arguments import part_at
-from adcompiler.dispatch.compiled import Compiled, Same
+from adcompiler.dispatch.compiled import Same
 from adcompiler.dispatch.cotangents import conform, conform_each, outline
 from adcompiler.dispatch.linear_maps import Wanted
 from adcompiler.runtime import AliasedError, ObservedTypeError, StretchedError, Unfit
@@ -173,13 +172,12 @@ def with_effects(
 
 
 def allowing_stretched(
-    call: Callable[..., Any], compile_general: Callable[[tuple[Any, ...]], Compiled],
-    seeds: int = 0,
+    call: Callable[..., Any],
+    compile_general: Callable[[tuple[Any, ...]], Callable[..., Any] | None],
 ) -> Callable[..., Any]:
     """Return ``call``, replaced by a more general form once it meets stretched operands.
 
-    Such code has no effects of its own before it notices, so that it can be run again. The last
-    ``seeds`` arguments are tangents of many seeds, which the general form may take one by one.
+    Such code has no effects of its own before it notices, so that it can be run again.
     """
     general: list[Callable[..., Any]] = []
 
@@ -188,10 +186,7 @@ def allowing_stretched(
             try:
                 return call(*args)
             except StretchedError:
-                form = compile_general(args)
-                run = form.run or call
-                general.append(
-                    partial(of_each, run, seeds) if seeds and form.report.get("seeds") else run)
+                general.append(compile_general(args) or call)
         return general[0](*args)
 
     return allowing
@@ -204,7 +199,8 @@ def of_each(run: Callable[..., Any], seeds: int, *args: Any) -> Any:
 
 
 def allowing_aliases(
-    call: Callable[..., Any], compile_for: Callable[[tuple[Any, ...], Same], Compiled]
+    call: Callable[..., Any],
+    compile_for: Callable[[tuple[Any, ...], Same], Callable[..., Any] | None],
 ) -> Callable[..., Any]:
     """Return ``call``, with forms of it for arguments that are one object.
 
@@ -220,7 +216,7 @@ def allowing_aliases(
                 raise
             same = error.same
         if same not in forms:
-            forms[same] = compile_for(args, same).run or call
+            forms[same] = compile_for(args, same) or call
         return forms[same](*args)
 
     return allowing

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,7 +32,7 @@ from adcompiler.cache.modules import EMITTED, load_module
 from adcompiler.cache.store import Entry, Store, default_directory
 from adcompiler.dispatch.arguments import real_at, refuse_foreign
 from adcompiler.dispatch.calling import (
-    allowing_aliases, allowing_other_types, allowing_stretched, with_effects,
+    allowing_aliases, allowing_other_types, allowing_stretched, of_each, with_effects,
 )
 from adcompiler.dispatch.compiled import Compiled, Same
 from adcompiler.dispatch.guards import guard
@@ -216,10 +217,7 @@ class Specialisations:
         Code of many seeds that is called for ``one_by_one`` is replaced by that of one seed; None
         says that it is not called with seeds.
         """
-        s = self
-        if one_by_one and self.options.batched:
-            s = copy.copy(self)
-            s.options = replace(self.options, batched=False, constant=False)
+        s = self.of_one_seed() if one_by_one else self
 
         def compiled_for(args: tuple[Any, ...]) -> Callable[..., Any] | None:
             if strict_types(s.options):
@@ -231,6 +229,14 @@ class Specialisations:
             return None if found is None else getattr(found.run, "form", found.run)
 
         return compiled_for
+
+    def of_one_seed(self) -> Specialisations:
+        """Return what compiles code of one seed, where this is for many."""
+        if not self.options.batched:
+            return self
+        s = copy.copy(self)
+        s.options = replace(self.options, batched=False, constant=False)
+        return s
 
     def valid(self, key: Any) -> Compiled | None:
         """Return the compiled form under ``key`` that what it relies on still allows."""
@@ -440,16 +446,23 @@ class Specialisations:
     ) -> Callable[..., Any]:
         """Return code that has other code compiled where one of its checks fails.
 
-        It takes ``many`` seeds at once or one (None: none), and is given ``seeds`` one by one.
+        ``many`` says whether it is called for many seeds one by one (None: for none). Other code is
+        of one seed then; otherwise the last ``seeds`` arguments are tangents of many seeds, which
+        it may have to be given one by one.
         """
 
-        def again(args: tuple[Any, ...], equal: bool, pairs: Same) -> Compiled:
-            found = None if "observed" not in report else self.compiled_as_observed(
-                types_, args[: len(self.parameters)], observed, equal, pairs)
-            return found or self.compile(types_, equal, pairs)
+        s = self.of_one_seed() if many else self
+
+        def again(args: tuple[Any, ...], equal: bool, pairs: Same) -> Callable[..., Any] | None:
+            found = None if "observed" not in report else s.compiled_as_observed(
+                types_, args[: len(s.parameters)], observed, equal, pairs)
+            found = found or s.compile(types_, equal, pairs)
+            if found.run is not None and seeds and found.report.get("seeds"):
+                return partial(of_each, found.run, seeds)
+            return found.run
 
         if "shapes" in report["checks"]:
-            run = allowing_stretched(run, lambda args: again(args, False, same), seeds)
+            run = allowing_stretched(run, lambda args: again(args, False, same))
         if "aliases" in report["checks"]:
             run = allowing_aliases(run, lambda args, pairs: again(args, equal_shapes, pairs))
         if "observed" in report:

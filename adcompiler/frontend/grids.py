@@ -1,4 +1,4 @@
-"""The vectors and grids of ``np.mgrid`` and ``np.ogrid``, computed as NumPy computes them."""
+"""Grids and lengths of parts, computed as NumPy computes them, by Python code that is compiled."""
 
 from __future__ import annotations
 
@@ -22,3 +22,15 @@ def stepped(start: Any, stop: Any, step: Any, dtype: Any) -> Any:
 def dense_grid(*vectors: Any) -> Any:
     """Return the coordinates of all points, one array of them for each axis."""
     return np.stack(np.meshgrid(*vectors, indexing="ij"))
+
+
+def equal_length(length: int, parts: int) -> int:
+    """Return the length of each of several equal parts, as ``np.split`` makes them."""
+    if length % parts != 0:
+        raise ValueError("array split does not result in an equal division")
+    return length // parts
+
+
+def length_up_to(length: int, parts: int, count: int) -> int:
+    """Return the length of the first ``count`` parts of those of ``np.array_split``."""
+    return length // parts * count + min(count, length % parts)

@@ -60,8 +60,8 @@ from adcompiler.runtime.reductions import (
     select_adjoint,
 )
 from adcompiler.runtime.shaping import (
-    complex_viewed, copy_as_laid_out, diagonal_adjoint, parts_viewed, repeat_adjoint,
-    reshape_view, resize_adjoint, tile_adjoint, viewed,
+    complex_viewed, copy_as_laid_out, diagonal_adjoint, diagonal_view, diagonal_view_adjoint,
+    laid_out_as, parts_viewed, repeat_adjoint, reshape_view, resize_adjoint, tile_adjoint, viewed,
 )
 from adcompiler.runtime.tables import no_table
 from adcompiler.runtime.unknown_calls import call_on_copies
@@ -275,7 +275,8 @@ FRESH_RUNTIME = (
     call_on_copies, call_external, external_call, external_value, external_adjoint,
     external_tangent,
     take_adjoint, take_along_axis_adjoint, permute_adjoint, item_adjoint, repeat_adjoint,
-    tile_adjoint, resize_adjoint, diagonal_adjoint, pad_adjoint, cross_adjoint_left,
+    tile_adjoint, resize_adjoint, diagonal_adjoint, diagonal_view_adjoint, pad_adjoint,
+    cross_adjoint_left,
     crossed, cross_adjoint_right, kron_adjoint_left, kron_adjoint_right, cofactors,
     crossed, cross_adjoint_right, kron_adjoint_left, kron_adjoint_right, cofactors,
     product_of_others, cumprod_adjoint, quantile_adjoint, quantile_slope, quantile_slope_adjoint,
@@ -287,8 +288,9 @@ OF_RUNTIME: tuple[Entry, ...] = (
     (CHECKS | WRITERS | EFFECTS | {call_on_copies}, stated(pure=False, tried=False)),
     (FRESH_RUNTIME, stated(shares=OWN)),
     ((record,), stated(shares=CONTENTS)),
-    ((reshape_view, viewed, parts_viewed, complex_viewed), stated(shares=VIEW)),
-    ((implied,), stated(shares=Shares(MAY, (0,)))),
+    ((reshape_view, diagonal_view, viewed, parts_viewed, complex_viewed), stated(shares=VIEW)),
+    ((diagonal_view,), stated(tried=True)),
+    ((implied, laid_out_as), stated(shares=Shares(MAY, (0,)))),
     ((add_at,), stated(shares=Shares(SAME, (0,)))),
     ((append, drop_last, put_entry), stated(shares=(Shares(SAME, (0,)), Shares(HOLDS)))),
     ((choose,), stated(shares=Shares(MAY, (1, 2)))),

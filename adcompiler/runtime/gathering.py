@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.errors import UncoveredError
+
 
 def take_adjoint(
     g: Any, shape: tuple[int, ...], indices: Any, axis: int | None, mode: str = "raise"
@@ -137,3 +139,35 @@ def first_of(values: Any, x: Any) -> Any:
 def first_positions(x: Any, axis: int | None, equal_nan: bool) -> Any:
     """Return where ``np.unique(x, axis=axis)`` meets its values first."""
     return np.unique(x, return_index=True, axis=axis, equal_nan=equal_nan)[1]
+
+
+def strided_positions(x: Any, shape: Any, strides: Any) -> Any:
+    """Return the position in C order of each element of ``as_strided(x, shape, strides)`` in x.
+
+    Raises UncoveredError for elements that lie in memory outside of ``x``, or between its elements.
+    """
+    x = np.asarray(x)
+    shape = x.shape if shape is None else tuple(np.atleast_1d(shape).tolist())
+    strides = x.strides if strides is None else tuple(np.atleast_1d(strides).tolist())
+    if len(shape) != len(strides):
+        raise ValueError("mismatch in length of strides and shape")
+    if math.prod(shape) == 0:
+        return np.zeros(shape, np.intp)
+    wanted, there = offsets(shape, strides), offsets(x.shape, x.strides).ravel()
+    order = np.argsort(there, kind="stable")
+    places = np.searchsorted(there[order], wanted) if there.size else np.zeros(shape, np.intp)
+    positions = order[np.minimum(places, there.size - 1)] if there.size else places
+    if not there.size or np.any(there[positions] != wanted):
+        raise UncoveredError(
+            "as_strided() reaches memory that is no element of the array it is given"
+        )
+    return positions
+
+
+def offsets(shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
+    """Return how far from the first element of an array each of its elements lies, in bytes."""
+    found = np.zeros(shape, np.intp)
+    for axis, (n, stride) in enumerate(zip(shape, strides, strict=True)):
+        along = (1,) * axis + (n,) + (1,) * (len(shape) - 1 - axis)
+        found = found + (np.arange(n) * stride).reshape(along)
+    return found

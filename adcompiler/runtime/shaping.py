@@ -51,6 +51,18 @@ def complex_viewed(x: Any) -> Any:
     return x.view(np.result_type(x.dtype, np.complex64))
 
 
+def diagonal_view(x: Any, subscripts: str) -> Any:
+    """Return ``np.einsum(subscripts, x)`` where that is a view: of all axes, or of diagonals."""
+    return np.einsum(subscripts, x)
+
+
+def diagonal_view_adjoint(g: Any, shape: tuple[int, ...], subscripts: str) -> Any:
+    """Return the cotangent of an array of ``shape`` for its ``diagonal_view``."""
+    dx = np.zeros(shape, np.asarray(g).dtype)
+    np.einsum(subscripts, dx)[...] = g
+    return dx
+
+
 def copy_as_laid_out(x: Any) -> Any:
     """Return a copy of an array with its strides, so that the same reshapes give views."""
     if not x.size or any(stride % x.itemsize for stride in x.strides):

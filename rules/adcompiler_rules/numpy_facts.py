@@ -74,7 +74,7 @@ OWN_METHODS = """
 
 VIEWS = """
     transpose swapaxes moveaxis rollaxis expand_dims squeeze flip fliplr flipud diagonal
-    broadcast_to real rot90 matrix_transpose permute_dims
+    broadcast_to real rot90 matrix_transpose permute_dims lib.stride_tricks.sliding_window_view
 """
 """Functions whose result is a view of the first argument, or that itself."""
 
@@ -82,7 +82,7 @@ MAY_SHARE = """
     asarray_chkfinite ascontiguousarray asfortranarray array_split broadcast_arrays dsplit hsplit
     histogram histogram_bin_edges histogramdd ix_ real_if_close require split trim_zeros unstack
     vsplit apply_along_axis apply_over_axes asmatrix frombuffer polyder polyint
-    lib.stride_tricks.as_strided lib.stride_tricks.sliding_window_view
+    lib.stride_tricks.as_strided
 """
 
 VALUES = """

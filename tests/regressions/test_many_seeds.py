@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+from numpy.polynomial import Polynomial
+from numpy.polynomial.polynomial import polyval
+
 from adcompiler import grad, hessian, jacfwd, jacobian, jacrev, sparse_jacobian, vjp
-from adcompiler.api.seeds import batched_vjp
+from adcompiler.api.seeds import batched_jvp, batched_vjp
 
 x = np.array([0.7, 1.2, 2.1])
 MODES = ("fwd_adj", "fwd_fwd", "adj_fwd", "adj_adj")
@@ -61,3 +64,31 @@ def test_tangents_of_containers_that_grow(function):
     for mode in MODES:
         assert hessian(function, mode=mode)(x) == pytest.approx(np.array([
             [2.0 * x[1], 2.0 * x[0], 0.0], [2.0 * x[0], 0.0, 0.0], [0.0, 0.0, 0.0]]))
+
+
+CUBIC = Polynomial([1.0, 2.0, 0.5, -0.3])
+
+
+def of_a_polynomial(a):
+    """Horner's scheme begins with an operand that is stretched; it is compiled on its own."""
+    return np.sum(CUBIC(a))
+
+
+def of_another(a):
+    return np.sum(polyval(np.sin(a), CUBIC.coef) ** 2)
+
+
+@pytest.mark.parametrize("f", [of_a_polynomial, of_another])
+def test_general_code_gets_as_many_seeds_as_it_takes(f):
+    """The code that takes seeds one by one is replaced by code that took many of them at once."""
+    h = 1e-5
+    wanted = np.array([(grad(f)(x + h * e) - grad(f)(x - h * e)) / (2.0 * h) for e in np.eye(3)])
+    for mode in MODES:
+        assert hessian(f, mode=mode)(x) == pytest.approx(wanted, rel=1e-6, abs=1e-6)
+    assert jacfwd(grad(f))(x) == pytest.approx(wanted, rel=1e-6, abs=1e-6)
+    assert jacrev(grad(f))(x) == pytest.approx(wanted, rel=1e-6, abs=1e-6)
+    for count in (1, 2, 3, 4):
+        drawn = np.random.default_rng(0).normal(size=(count, 3))
+        value, along = batched_jvp(grad(f), (x,), (drawn,))
+        assert np.array_equal(value, grad(f)(x))
+        assert along == pytest.approx(drawn @ wanted, rel=1e-6, abs=1e-6)

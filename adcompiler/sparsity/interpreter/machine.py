@@ -105,6 +105,9 @@ class Machine(Run):
         found = getattr(np.ndarray, name, None) or getattr(float, name, None)
         if found is None:
             raise AttributeError(name)
+        if not callable(found):
+            raise Refusal(
+                f"`.{name}`, which depends on how arrays lie in memory", "write slices")
         return Bound(found, obj)
 
     def branch(self, condition: Any, then: Arm, orelse: Arm) -> tuple[Any, ...]:

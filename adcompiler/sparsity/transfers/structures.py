@@ -61,6 +61,18 @@ def nothing(run: Run, function: Any, *args: Any, **kwargs: Any) -> None:
 transfer(*CHECKS, give_back)(nothing)
 
 
+@transfer(check_rebinds)
+def rebound(run: Run, function: Any, value: Any, sign: str, place: str) -> None:
+    """The check of ``value op= y`` that it makes a new value: it would write into an array."""
+    number = value.shape == () if isinstance(value, Dependent) else isinstance(
+        value, (np.generic, int, float, complex, str, tuple, bytes))
+    if not number:
+        raise Refusal(
+            f"`{sign}=` may write into a value of which the type is not known when compiling",
+            f"write x = x {sign} y, which makes a new one", "array-writes",
+        )
+
+
 @transfer(append)
 def appended(run: Run, function: Any, items: Any, value: Any) -> Any:
     """A list with one item more."""

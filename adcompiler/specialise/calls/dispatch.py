@@ -54,7 +54,7 @@ from adcompiler.specialise.folds import (
     functional as functional_folds, in_place as in_place_folds, inspection as inspection_folds,
     iterator as iterator_folds, itertools_functions, named_tuples, option as option_folds,
     outer as outer_folds,
-    power as power_folds, projection as projection_folds, sequence as sequence_folds,
+    power as power_folds, projection as projection_folds, sequence as sequence_folds, splitting,
 )
 from adcompiler.specialise.folds.getters import GETTERS, call_getter
 from adcompiler.specialise.folds.iterator import opened_iterator
@@ -70,7 +70,8 @@ from adcompiler.typed.values import by_numba_vectorize, simple
 FOLD_MODULES = (
     combinations, concatenators, container_folds, copy_folds, extremes, functional_folds,
     in_place_folds, inspection_folds, iterator_folds, itertools_functions, named_tuples,
-    option_folds, outer_folds, power_folds, projection_folds, sequence_folds, slices, stores,
+    option_folds, outer_folds, power_folds, projection_folds, sequence_folds, slices, splitting,
+    stores,
 )
 """The modules that fill the table of folds when they are imported."""
 

@@ -1,4 +1,4 @@
-"""``dtype=`` of ufuncs: the plain call of operands that are converted as NumPy would convert them."""
+"""``dtype=`` of ufuncs: the plain call of operands that are converted as NumPy converts them."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def computed_in(
 ) -> tuple[list[Any], dict[str, Atom]]:
     """Return a call without options that only say how it is computed.
 
-    Operands are converted to the dtypes of the loop that NumPy takes for ``dtype=``. A call of which
-    that is not known is returned as it is.
+    Operands are converted to the dtypes of the loop that NumPy takes for ``dtype=``. A call of
+    which that is not known is returned as it is.
     """
     named = {
         key: value for key, value in kwargs.items()
@@ -48,9 +48,10 @@ def wanted_dtype(atom: Atom | None) -> np.dtype[Any] | None:
     if not isinstance(atom, Const):
         return None
     try:
-        return np.dtype(atom.value)
+        found: np.dtype[Any] = np.dtype(atom.value)
     except TypeError:
         return None
+    return found
 
 
 def loop_for(

@@ -17,7 +17,9 @@ def _outer(ufunc: np.ufunc) -> Fold:
         s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
     ) -> Atom | None:
         """Give the first array an axis of length one for each of the second."""
-        if len(args) != 2 or kwargs.keys() - {"dtype"} or any(isinstance(arg, Star) for arg in args):
+        if len(args) != 2 or any(isinstance(arg, Star) for arg in args):
+            return None
+        if kwargs.keys() - {"dtype"}:
             return None
         arrays = []
         for arg in args:

@@ -8,7 +8,8 @@ import numpy as np
 
 from adcompiler.analyses.storage import is_container
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Const, Origin, Step, Update, Var, step_with
+from adcompiler.ir.nodes import Atom, Call, Const, Origin, Step, Update, Var, step_with
+from adcompiler.ops.registry import REGISTRY
 from adcompiler.specialise.storage.alternatives import Alternatives
 from adcompiler.specialise.storage.stored_types import stored
 
@@ -29,6 +30,11 @@ class Writing(Alternatives):
         root = there.root
         if root in self.state.invalidated:
             return self.refuse_lost(atom, root, origin)
+        if (made := self.made_overlapping(root, there.steps)) is not None:
+            return self.s.reject(
+                origin, f"this writes into what {made}() gives, of which several elements may lie "
+                "in one place", "write into the array itself, or into a copy", "array-writes",
+            )
         steps = tuple(
             step_with(step, lambda index: self.apart_from(atom, index, origin)) for step in steps
         )
@@ -45,6 +51,22 @@ class Writing(Alternatives):
             rebound += len(there.steps)
         self.advance(root, new, rebound, origin, grown, rebound is None and not grown)
         return new
+
+    def made_overlapping(self, root: Var, steps: tuple[Step, ...]) -> str | None:
+        """Return the name of the function that made a view of which elements may overlap.
+
+        Views of others that are read-only say so themselves when the code runs.
+        """
+        for step in steps:
+            if step.kind == "call" and "writeable" in dict(step.kwargs):
+                return step.name
+        made = self.s.unit.definition(root)
+        if not isinstance(made, Call) or not isinstance(made.func, Const) or not (
+            REGISTRY.facts(made.func.value).read_only
+        ):
+            return None
+        shares = any(True for _ in self.sharing.of(root, made))
+        return str(getattr(made.func.value, "__name__", root.name)) if shares else None
 
     def apart_from(self, atom: Var, index: Atom, origin: Origin) -> Atom:
         """Return a subscript of ``atom`` that is no part of what is written there: a copy if it is.

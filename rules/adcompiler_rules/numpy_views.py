@@ -1,0 +1,94 @@
+"""Rules of views by strides and subscripts, and the types of those that derivatives write through.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from adcompiler.rulekit import call, facts, non_differentiable, rrule
+from adcompiler.runtime.gathering import strided_positions, take_adjoint
+from adcompiler.runtime.padding import windows_adjoint
+from adcompiler.runtime.shaping import (
+    diagonal_view, diagonal_view_adjoint, laid_out_as, like, reshape_view,
+)
+
+
+non_differentiable(strided_positions)
+
+
+@rrule(as_strided, wrt=("x",), domain=lambda rng: [
+    call(rng.normal(size=6), (4, 3), (8, 8)), call(rng.normal(size=6), (3,), (16,)),
+    call(rng.normal(size=(4, 5)), (2, 2, 3, 4), (40, 8, 40, 8)),
+    call(rng.normal(size=6), (2, 6), (0, 8)), call(rng.normal(size=6)[::-1], (3,), (-16,)),
+    call(rng.normal(size=(3, 4)).T, (2, 3), (8, 32)),
+    call(rng.normal(size=5).astype(np.float32), (3,), (8,)),
+    call(rng.normal(size=4) + 1j, (3, 2), (16, 16)),
+    call(rng.normal(size=4)), call(rng.normal(size=4), shape=(0, 3), strides=(8, 8)),
+    call(rng.normal(size=4), (2,)), call(np.float64(1.5), (3,), (0,)),
+])
+def as_strided_rule(x, shape=None, strides=None, subok=False, writeable=True):
+    """Differentiate what only gathers elements: memory that is none of ``x`` has no derivative."""
+    x_shape, positions = np.shape(x), strided_positions(x, shape, strides)
+
+    def as_strided_pullback(dy):
+        return like(take_adjoint(dy, x_shape, positions, None), x)
+
+    return as_strided(x, shape, strides, subok, writeable), as_strided_pullback
+
+
+@rrule(diagonal_view, wrt=("x",), linear=(0,), domain=lambda rng: [
+    call(rng.normal(size=(3, 3)), "ii->i"), call(rng.normal(size=(2, 3)), "ij->ji"),
+    call(rng.normal(size=(2, 3, 2, 3)), "ijij->ji"),
+    call(rng.normal(size=(2, 2, 3)) + 1j, "iij->ij"),
+])
+def diagonal_view_rule(x, subscripts):
+    x_shape = x.shape
+
+    def diagonal_view_pullback(dy):
+        return like(diagonal_view_adjoint(dy, x_shape, subscripts), x)
+
+    return diagonal_view(x, subscripts), diagonal_view_pullback
+
+
+@rrule(diagonal_view_adjoint, wrt=("g",), linear=(0,), domain=lambda rng: [
+    call(rng.normal(size=3), (3, 3), "ii->i"), call(rng.normal(size=(3, 2)), (2, 3), "ij->ji"),
+])
+def diagonal_view_adjoint_rule(g, shape, subscripts):
+    def diagonal_view_adjoint_pullback(dy):
+        return like(diagonal_view(dy, subscripts), g)
+
+    return diagonal_view_adjoint(g, shape, subscripts), diagonal_view_adjoint_pullback
+
+
+# --- types ----------------------------------------------------------------------------------------
+
+
+def of_view(x: Any, where: str, *shape: Any, order: str = "C") -> Any:
+    """Return an array as ``reshape_view`` does: flat where no shape is given."""
+    axes = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
+    return np.empty((1,) * (len(axes) if shape else 1), np.asarray(x).dtype)
+
+
+def of_argument(g: Any, shape: Any, *rest: Any, **more: Any) -> Any:
+    """Return the cotangent of an array of ``shape``."""
+    return np.empty((1,) * len(shape), np.asarray(g).dtype)
+
+
+def laid_out(g: Any, x: Any) -> Any:
+    """Return what is only laid out in another way."""
+    return g
+
+
+def of_positions(x: Any, shape: Any, strides: Any) -> Any:
+    """Return the positions of elements in an array of that shape."""
+    axes = np.ndim(x) if shape is None else len(shape) if isinstance(shape, tuple) else 1
+    return np.empty((1,) * axes, np.intp)
+
+
+facts(strided_positions, typed_as=of_positions)
+facts(reshape_view, typed_as=of_view)
+facts(laid_out_as, typed_as=laid_out)
+facts(windows_adjoint, diagonal_view_adjoint, typed_as=of_argument)
