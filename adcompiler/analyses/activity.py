@@ -14,6 +14,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import used
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import note_value
+from adcompiler.runtime.functionals import symmetric
 
 TypeOf = Callable[[Atom], t.Type]
 Carried = Callable[[Rhs, TypeOf], tuple[Atom, ...]]
@@ -26,6 +27,8 @@ def differentiable_operands(rhs: Rhs, type_of: TypeOf) -> tuple[Atom, ...]:
         case Call(Const(function), args, kwargs):
             if REGISTRY.inactive(function) is not None:
                 return ()
+            if function is symmetric:
+                args = args[1:]  # derivatives go by the arguments, not by the value
             return (*map(unstar, args), *(atom for _, atom in kwargs))
         case Item(obj, _):
             return (obj,)

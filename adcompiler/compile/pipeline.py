@@ -18,6 +18,7 @@ from adcompiler.compile.applied import applied, types_of
 from adcompiler.compile.backends import BACKENDS
 from adcompiler.compile.modes import MODES, Form
 from adcompiler.compile.nested import derive
+from adcompiler.derive.rules import is_foreign
 from adcompiler.errors import Declined, Finding, MissingRuleError, NotBatchable, UnsupportedError
 from adcompiler.frontend.depth import compiling
 from adcompiler.frontend.functions import lower
@@ -61,7 +62,8 @@ class Request:
     With ``parameters`` the emitted function is called as the user's is (keywords, defaults, stars).
     ``backend`` names what runs it: see ``compile/backends.py``; with ``parallel`` in threads, where
     that is proved to make no difference.
-    With ``by_entries`` sparse matrices are followed entry by entry.
+    With ``by_entries`` sparse matrices are followed entry by entry; ``by_symmetry`` derivatives of
+    gradients along tangents.
     ``budget`` is what compiling may cost; ``observed`` what values were in a run.
     """
 
@@ -84,6 +86,7 @@ class Request:
     each: bool = False
     parallel: bool = False
     by_entries: bool = False
+    by_symmetry: bool = False
     budget: Budget = field(default_factory=Budget.from_environment, compare=False)
     observed: Observed | None = field(default=None, compare=False)
 
@@ -95,6 +98,7 @@ class Request:
                 self.strict_primal, self.debug, derive, chosen, self.budget,
                 BACKENDS[self.backend].write is not None, self.observed, self.parallel,
                 self.mode in ("forward", "linearize"), self.mode == "taylor", self.by_entries,
+                self.by_symmetry,
             ),
         )
 
@@ -170,8 +174,9 @@ Result = tuple[str, Unit, list[Function] | Emitted]
 def stages(request: Request) -> Iterator[Result]:
     """Run the stages one by one; raises UnsupportedError or MissingRuleError with all findings.
 
-    Where it is refused with SciPy's sparse matrices, these are followed entry by entry. An
-    exception that is no refusal is a defect, and comes as InternalError.
+    Where it is refused with SciPy's sparse matrices, these are followed entry by entry; with a
+    gradient inside of it, that is differentiated along tangents. An exception that is no refusal is
+    a defect, and comes as InternalError.
     """
     with reported(request.function, NotBatchable, NotSplittable):
         unit = None
@@ -179,10 +184,29 @@ def stages(request: Request) -> Iterator[Result]:
             for name, unit, result in all_stages(request):
                 yield name, unit, result
             return
-        except (UnsupportedError, MissingRuleError):
+        except (UnsupportedError, MissingRuleError) as error:
             if unit is None or not unit.calls.sparse or request.by_entries:
-                raise
+                if unit is None or not unit.derivatives.gradients or request.mode == "taylor":
+                    raise
+                again = by_symmetry(request)
+                if again is None:
+                    raise error from None
+                yield from again
+                return
         yield from all_stages(replace(request, by_entries=True))
+
+
+def by_symmetry(request: Request) -> list[Result] | None:
+    """Return all stages with gradients differentiated along tangents; None where that is refused.
+
+    What somebody's own rule calls a derivative need be none, so that its own is not symmetric.
+    """
+    found: list[Result] = []
+    with suppress(UnsupportedError, MissingRuleError):
+        found = list(all_stages(replace(request, by_symmetry=True)))
+    if not found or any(map(is_foreign, found[-1][1].relied.rules_used)):
+        return None
+    return found
 
 
 def all_stages(request: Request) -> Iterator[Result]:

@@ -45,7 +45,7 @@ from adcompiler.runtime.batches import zeros_of_each
 from adcompiler.runtime.external import (
     call_external, external_adjoint, external_call, external_tangent, external_value,
 )
-from adcompiler.runtime.functionals import implied, passive
+from adcompiler.runtime.functionals import implied, passive, symmetric
 from adcompiler.runtime.gathering import (
     item_adjoint, permute_adjoint, take_adjoint, take_along_axis_adjoint,
 )
@@ -290,7 +290,7 @@ OF_RUNTIME: tuple[Entry, ...] = (
     ((record,), stated(shares=CONTENTS)),
     ((reshape_view, diagonal_view, viewed, parts_viewed, complex_viewed), stated(shares=VIEW)),
     ((diagonal_view,), stated(tried=True)),
-    ((implied, laid_out_as), stated(shares=Shares(MAY, (0,)))),
+    ((implied, symmetric, laid_out_as), stated(shares=Shares(MAY, (0,)))),
     ((add_at,), stated(shares=Shares(SAME, (0,)))),
     ((append, drop_last, put_entry), stated(shares=(Shares(SAME, (0,)), Shares(HOLDS)))),
     ((choose,), stated(shares=Shares(MAY, (1, 2)))),

@@ -16,6 +16,7 @@ from adcompiler.ir.nodes import Atom, Block, Call, Const, Rhs, Var
 from adcompiler.ir.operators import FIELD, is_one
 from adcompiler.optimise.rewriter import is_number, plain
 from adcompiler.optimise.spreads import Spreads
+from adcompiler.runtime.functionals import symmetric
 from adcompiler.typed.unit import Unit
 
 
@@ -36,6 +37,8 @@ class Algebra(Spreads):
         function = call.func.value if isinstance(call.func, Const) else None
         if function is operator.neg:
             return self.negation(plain(call.args[0]))
+        if function is symmetric:
+            return plain(call.args[0])  # whose derivative has been written, if it was wanted
         if is_one(function, FIELD) and len(call.args) == 2:
             x, y = (plain(a) for a in call.args)
             return (

@@ -80,6 +80,7 @@ def pack(s: Builder, atoms: list[Atom], origin: Origin) -> Atom:
 def plain_functions(functions: list[Function]) -> list[Function]:
     """Return the functions compiled on their own that are called without a derivative."""
     found: dict[Callee, Function] = {}
+    helpers: dict[str, Function] = {}
     waiting = list(functions)
     while waiting:
         for callee in plain_callees(waiting.pop().body):
@@ -87,7 +88,9 @@ def plain_functions(functions: list[Function]) -> list[Function]:
                 f = callee.function
                 found[callee] = Function(callee.primal_name, f.params, f.body, f.origin, doc=f.doc)
                 waiting.append(found[callee])
-    return list(found.values())
+                helpers.update((helper.name, helper) for helper in callee.helpers)
+    names = {function.name for function in (*functions, *found.values())}
+    return [*found.values(), *(one for name, one in helpers.items() if name not in names)]
 
 
 def plain_callees(body: Block) -> Iterator[Callee]:

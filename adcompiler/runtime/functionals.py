@@ -85,6 +85,35 @@ def jacobian_of(f: Callable[..., Any]) -> Any:
     only_compiled("jacobian_of")
 
 
+def symmetric(
+    value: Any, primal: Callable[..., Any], active: tuple[int, ...], wanted: tuple[int, ...],
+    single: bool, *args: Any,
+) -> Any:
+    """Return ``value``, the gradient of ``primal`` at ``args``, of which the Hessian is symmetric.
+
+    Its arguments ``wanted`` are differentiated (``single``: one, and no tuple); ``active`` may
+    carry a derivative.
+    """
+    return value
+
+
+def hessian_product(
+    primal: Callable[..., Any], wanted: tuple[int, ...], along: tuple[int, ...] | None,
+    tangents: Any, args: tuple[Any, ...],
+) -> Any:
+    """Return the gradient of the derivative of ``primal``: a part for each of ``args``, or None.
+
+    The derivative is along ``tangents`` of the arguments ``along``, or of all those that are not
+    None; the gradient is in the arguments ``wanted``.
+    """
+    only_compiled("hessian_product")
+
+
+def chosen(parts: tuple[Any, ...], places: int | tuple[int, ...]) -> Any:
+    """Return the parts at some places, or at one."""
+    only_compiled("chosen")
+
+
 def only_compiled(name: str) -> NoReturn:
     """Raise the error for what stands for code."""
     raise TypeError(f"{name}() is read by the compiler, in a replacement, and never called")

@@ -23,7 +23,7 @@ class Callee:
     nothing, ``may`` is not known, a number is the position of the parameter that it is.
     ``given`` says that it is given to another function, or run again in a sweep (``again``: then it
     saves nothing); ``lifted`` is the data of modules and cells that it is passed instead of
-    reading it.
+    reading it. ``helpers`` are other functions that its code calls by their names.
     """
 
     name: str
@@ -39,6 +39,7 @@ class Callee:
     given: bool = False
     again: bool = False
     lifted: list[tuple[Var, Rhs]] = field(default_factory=list)
+    helpers: tuple[Function, ...] = ()
 
     @property
     def __name__(self) -> str:

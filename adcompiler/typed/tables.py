@@ -34,7 +34,8 @@ class Settings:
     ``observed`` what values were in a run, for those of which no type can be told; with
     ``parallel`` a backend spreads independent loops over threads. With ``tangents`` derivatives of
     first order are those of what is computed, from the start on; where their orders have no end,
-    ``endless``. ``by_entries`` follows sparse matrices entry by entry.
+    ``endless``. ``by_entries`` follows sparse matrices entry by entry. With ``by_symmetry`` the
+    derivative of a gradient is that along a tangent: a Hessian is symmetric.
     """
 
     strict_primal: bool = False
@@ -48,6 +49,7 @@ class Settings:
     tangents: bool = False
     endless: bool = False
     by_entries: bool = False
+    by_symmetry: bool = False
 
 
 @dataclass(eq=False)
@@ -157,12 +159,14 @@ class Derivatives:
     """Derivatives that the code asks for: those compiled, by what they were specialised on.
 
     ``emitted`` holds their functions, and which of them are opened; ``around`` counts the
-    derivatives around of which the code will be compiled again.
+    derivatives around of which the code will be compiled again; ``gradients`` says whether a
+    gradient is among them.
     """
 
     compiled: dict[Any, Any] = field(default_factory=dict)
     emitted: dict[Any, bool] = field(default_factory=dict)
     around: int = 0
+    gradients: bool = False
 
 
 @dataclass(eq=False)

@@ -3,14 +3,30 @@
 import math
 
 from adcompiler.rulekit import (
-    copied, function_of, implied, non_differentiable, passive, replacement, steady, typed,
+    copied, frule, function_of, implied, non_differentiable, passive, replacement, rrule, steady,
+    typed,
 )
 from adcompiler.runtime.checkpoints import (
     checkpoint_loop, recomputed, revolve_forward, revolve_pullback,
 )
-from adcompiler.runtime.functionals import closed, halves
+from adcompiler.runtime.functionals import chosen, closed, halves, hessian_product, symmetric
 
 non_differentiable(closed, halves, passive, revolve_forward, revolve_pullback)
+
+
+@rrule(symmetric, wrt="*args")
+def symmetric_rule(value, primal, active, wanted, single, *args):
+    def pullback(dy):
+        return hessian_product(primal, active, wanted, (dy,) if single else dy, args)
+
+    return value, pullback
+
+
+@frule(symmetric)
+def symmetric_forward(primals, tangents):
+    value, primal, _, wanted, single, *args = primals
+    slopes = hessian_product(primal, wanted, None, tangents[5:], args)
+    return value, chosen(slopes, wanted[0] if single else wanted)
 
 
 @replacement(checkpoint_loop)

@@ -18,7 +18,7 @@ from adcompiler.compile.nested.called import Called
 from adcompiler.errors import Finding
 from adcompiler.frontend.places import PSEUDO, stand_for
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Block, Origin, Var,
+    UNDEF, Atom, Block, Function, Origin, Var,
 )
 from adcompiler.ir.visit import definitions
 from adcompiler.products.linearization import NotSplittable
@@ -32,6 +32,7 @@ from adcompiler.specialise.parts import Steps, refuse_new_attributes
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.in_place import rebound
 from adcompiler.specialise.writer import Writer
+from adcompiler.typed.callee import Callee
 from adcompiler.typed.derivatives import Wanted
 from adcompiler.typed.unit import Unit
 
@@ -42,7 +43,8 @@ class Derived:
 
     ``captured`` are the variables of the outermost function's closure that it takes last;
     ``findings`` says why it could not be compiled, ``written`` which arguments it writes into.
-    ``in_one_piece`` is set of a pushforward that cannot be parted from the primal.
+    ``in_one_piece`` is set of a pushforward that cannot be parted from the primal. ``functions``
+    are those emitted, main one first; ``called`` is that one, where it is called by name.
     """
 
     entry: Any = None
@@ -50,6 +52,8 @@ class Derived:
     written: tuple[int, ...] = ()
     findings: list[Finding] = field(default_factory=list)
     in_one_piece: bool = False
+    functions: list[Function] = field(default_factory=list)
+    called: Callee | None = None
 
     @property
     def is_open(self) -> bool:
@@ -75,6 +79,7 @@ def compile_derivative(
             if not derived.findings:
                 product = optimised(product_of(unit, typed, wanted), unit)
         if not derived.findings:
+            derived.functions = product.functions
             text, bound, origins = emit_with_origins(product, unit)
             rest = typed.origin if origin.file.startswith(PSEUDO) else origin
             load(unit, derived, wanted, product, text, bound, origins, rest)

@@ -8,7 +8,7 @@ pushforward. What is written is code like any other, so that it can be different
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any
 
@@ -16,6 +16,7 @@ from adcompiler.compile.nested.called import Called, made_real, places_of, resol
 from adcompiler.compile.nested.compiling import Derived, compile_derivative
 from adcompiler.frontend.functions import lower
 from adcompiler.frontend.scope import Scope
+from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Const, Origin, Var
 from adcompiler.runtime import as_cotangent
 from adcompiler.specialise.calls.callees import key_of
@@ -23,7 +24,8 @@ from adcompiler.specialise.calls.opening import apply
 from adcompiler.specialise.dead_carries import without_dead_carries
 from adcompiler.specialise.parts import Steps, key_of_step, read
 from adcompiler.specialise.writer import Writer
-from adcompiler.typed.derivatives import Wanted
+from adcompiler.typed.callee import Callee
+from adcompiler.typed.derivatives import Wanted, holds_floats
 
 MAX_DEPTH = 12
 
@@ -50,23 +52,11 @@ def half(
 
     None after a report.
     """
-    unit = s.unit
-    called = resolved(s, func, args, kwargs, origin)
-    if called is None:
+    prepared = with_parts_apart(s, wanted, func, args, kwargs, origin)
+    if prepared is None:
         return None
-    places = places_of(called.function, wanted)
-    bound: list[Atom] = list(called.bound)
-    given: dict[Atom, Atom] = {}
-    for i in dict.fromkeys(i for i, _ in places):
-        paths = [path for j, path in places if j == i]
-        real = made_real(s, bound[i], paths, called.function.params[i].var.name, origin)
-        apart = Var(called.function.params[i].var.name)
-        unit.types[apart] = unit.type(real)
-        unit.shapes[apart] = unit.shape_class(real)
-        bound[i], given[apart] = apart, real
-    called = Called(
-        called.function, bound, called.captures, called.itself, called.scope, called.identity
-    )
+    called, places, given = prepared
+    bound = called.bound
     kept: dict[Atom, None] = {}
     derived = derived_of(s, wanted, called, places, kept, origin)
     if derived is None:
@@ -87,6 +77,99 @@ def half(
         for dual, value in zip(tangents(inputs), inputs, strict=True)
     ]
     return Half(opened(s, derived, atoms, duals, origin, name), inputs)
+
+
+def with_parts_apart(
+    s: Writer, wanted: Wanted, func: Atom, args: list[Any], kwargs: dict[str, Atom], origin: Origin
+) -> tuple[Called, list[tuple[int, Steps]], dict[Atom, Atom]] | None:
+    """Return what is differentiated, in which places, and what the variables of these stand for.
+
+    None after a report.
+    """
+    unit = s.unit
+    called = resolved(s, func, args, kwargs, origin)
+    if called is None:
+        return None
+    places = places_of(called.function, wanted)
+    bound: list[Atom] = list(called.bound)
+    given: dict[Atom, Atom] = {}
+    for i in dict.fromkeys(i for i, _ in places):
+        paths = [path for j, path in places if j == i]
+        real = made_real(s, bound[i], paths, called.function.params[i].var.name, origin)
+        apart = Var(called.function.params[i].var.name)
+        unit.types[apart] = unit.type(real)
+        unit.shapes[apart] = unit.shape_class(real)
+        bound[i], given[apart] = apart, real
+    called = Called(
+        called.function, bound, called.captures, called.itself, called.scope, called.identity
+    )
+    return called, places, given
+
+
+@dataclass(frozen=True)
+class Apart:
+    """A gradient and what it is the gradient of, as functions of all that these depend on.
+
+    ``active`` are the positions of ``atoms`` that hold floats, ``wanted`` of what is
+    differentiated.
+    """
+
+    gradient: Callee
+    primal: FunctionType
+    atoms: list[Atom]
+    active: tuple[int, ...]
+    wanted: tuple[int, ...]
+
+
+def gradient_apart(
+    s: Writer, wanted: Wanted, func: Atom, args: list[Any], kwargs: dict[str, Atom], origin: Origin
+) -> Apart | None:
+    """Return a gradient to be called by name; None where that is refused, or has an effect."""
+    findings = len(s.unit.findings)
+    prepared = with_parts_apart(s, wanted, func, args, kwargs, origin)
+    if prepared is None or any(steps for _, steps in prepared[1]):
+        del s.unit.findings[findings:]
+        return None
+    called, places, given = prepared
+    kept: dict[Atom, None] = {}
+    gradient = derived_of(s, wanted, called, places, kept, origin)
+    primal = derived_of(s, Wanted("primal", wanted.argnums), called, places, kept, origin)
+    del s.unit.findings[findings:]
+    if not all(one is not None and one.entry is not None and not one.written
+               for one in (gradient, primal)):
+        return None
+    assert gradient is not None and primal is not None
+    atoms = list(kept)
+    if gradient.captured != primal.captured or not all(called.bound[i] in kept for i, _ in places):
+        return None
+    positions = tuple(atoms.index(called.bound[i]) for i, _ in places)
+    whole = [given.get(atom, atom) for atom in atoms] + captured_by(s, gradient)
+    active = tuple(i for i, atom in enumerate(whole) if holds_floats(s.unit.type(atom)))
+    callee = gradient_called(s, gradient)
+    return Apart(callee, primal.entry, whole, active, positions)
+
+
+def gradient_called(s: Writer, derived: Derived) -> Callee:
+    """Return a compiled gradient as a function that is called by name."""
+    if derived.called is None:
+        main, *helpers = derived.functions
+        names = {one.called.name for one in s.unit.derivatives.compiled.values() if one.called}
+        number = 1
+        while (name := f"{main.name}_{number}") in names:
+            number += 1
+        (value,) = main.body.yields
+        parts = s.unit.elements(value)
+        result = s.unit.type(value) if parts is None else t.Tuple(tuple(map(s.unit.type, parts)))
+        function = replace(main, name=name)
+        derived.called = Callee(name, derived, function, result, helpers=tuple(helpers))
+    return derived.called
+
+
+def captured_by(s: Writer, derived: Derived) -> list[Atom]:
+    """Return the variables of the outermost function's closure that emitted code takes last."""
+    around = {**s.unit.relied.captured, **s.unit.relied.cells}
+    return [s.value(var, {var: var}) for name in derived.captured
+            if isinstance(var := around.get(name), Var)]
 
 
 def derived_of(
@@ -169,9 +252,7 @@ def opened(
 ) -> Atom:
     """Write the code of a compiled derivative where it is called."""
     entry: FunctionType = derived.entry
-    around = {**s.unit.relied.captured, **s.unit.relied.cells}
-    captured = [s.value(var, {var: var}) for name in derived.captured
-                if isinstance(var := around.get(name), Var)]
+    captured = captured_by(s, derived)
     definition = without_dead_carries(lower(entry))
     scope = Scope(entry, None, True)
     return apply(

@@ -12,11 +12,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from adcompiler.compile.nested import entries
-from adcompiler.compile.nested.halves import Half, Tangents, half
+from adcompiler.compile.nested.halves import Half, Tangents, gradient_apart, half
 from adcompiler.compile.nested.trees import Leaf, NoStructure, form_of, function_of_text, leaves_of
 from adcompiler.errors import Finding
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin
+from adcompiler.runtime.functionals import symmetric
+from adcompiler.specialise.calls.callees import write_call
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.derivatives import OPTIONS, Wanted, holds_floats, maker_of
 
@@ -78,9 +80,58 @@ class Asked:
 
 def joint(asked: Asked) -> Atom:
     """``grad`` and ``value_and_grad``."""
+    derivatives = asked.s.unit.derivatives
+    derivatives.gradients |= asked.wanted.mode in ("grad", "value_and_grad")
+    if asked.s.unit.settings.by_symmetry and asked.wanted.mode in ("grad", "value_and_grad"):
+        found = with_symmetry(replace(asked, wanted=replace(asked.wanted, mode="grad")))
+        if found is not None and asked.wanted.mode == "value_and_grad":
+            value = asked.s.call(asked.func, asked.args, asked.kwargs, asked.origin, asked.name)
+            return asked.s.pack("tuple", (value, found), asked.name, asked.origin)
+        if found is not None:
+            return found
     return result_of(half(
         asked.s, asked.wanted, asked.func, asked.args, asked.kwargs, asked.origin, asked.name
     ))
+
+
+def with_symmetry(asked: Asked) -> Atom | None:
+    """Write a gradient whose own derivative is that along a tangent; None where it has to be swept.
+
+    It is called by name. What is differentiated must be whole arguments, and nothing may be written
+    into.
+    """
+    s, wanted = asked.s, asked.wanted
+    if wanted.has_aux or s.unit.settings.endless:
+        return None
+    parts = gradient_apart(s, wanted, asked.func, asked.args, asked.kwargs, asked.origin)
+    if parts is None:
+        return None
+    value = write_call(s, parts.gradient, parts.atoms, asked.origin, asked.name)
+    single = not isinstance(wanted.argnums, tuple)
+    known = tuple(map(Const, (parts.primal, parts.active, parts.wanted, single)))
+    call = Call(Const(symmetric), (value, *known, *parts.atoms))
+    return s.let(call, s.unit.type(value), asked.name, asked.origin)
+
+
+def hessian_product(asked: Asked, tangents: Sequence[Atom]) -> Atom:
+    """Write the gradient of the derivative of a function along tangents of its arguments."""
+    active, along = asked.wanted.several, asked.wanted.option("along")
+    names = [f"a{i}" for i in range(len(asked.args))]
+    given = [f"t{i}" for i in range(len(tangents))]
+    inner = ", ".join(names[i] for i in active if isinstance(i, int))
+    text = (
+        f"def product({', '.join(('function', *given, *names))}):\n"
+        f"    return grad(lambda {inner}: jvp(function, {tuple_text(names)}, {tuple_text(given)}, "
+        f"argnums={along!r})[1], argnums={tuple(range(len(active)))!r})({inner})\n"
+    )
+    known = {**entries.NAMES, "jvp": maker_of("forward"), "grad": maker_of("grad")}
+    function = function_of_text(asked.s, text, known, asked.origin)
+    found = asked.s.call(
+        Const(function), [asked.func, *tangents, *asked.args], {}, asked.origin, asked.name)
+    if function in asked.s.unit.calls.opaque:
+        asked.s.report(asked.s.unit.calls.opaque[function])
+        return UNDEF
+    return found
 
 
 def linearized(asked: Asked) -> Atom:
@@ -433,6 +484,8 @@ def derive(
     """
     asked = Asked(s, wanted, func, args, kwargs, origin, name)
     try:
+        if wanted.mode == "hessian_product":
+            return hessian_product(asked, tangents)
         if wanted.mode == "forward":
             return result_of(asked.half("forward", lambda inputs: tangents))
         return OPERATORS[wanted.mode](asked)

@@ -22,7 +22,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
 from adcompiler.runtime import same_shape, same_trailing_shape
-from adcompiler.runtime.functionals import halves, implied
+from adcompiler.runtime.functionals import halves, implied, symmetric
 from adcompiler.specialise.calls.missing import may_fill
 from adcompiler.specialise.folds.table import class_of
 from adcompiler.specialise.writer import Writer
@@ -347,6 +347,12 @@ def refuse_again(s: Writer, origin: Origin) -> None:
 def is_implied(rhs: Rhs) -> bool:
     """Say whether a value is there, and only its derivative is implied by something else."""
     return isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is implied
+
+
+def stands_for_value(rhs: Rhs) -> bool:
+    """Say whether a call gives its first argument, and is there for a derivative alone."""
+    return is_implied(rhs) or (
+        isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is symmetric)
 
 
 def plain_function(func: Atom, rule: Rule) -> Atom:

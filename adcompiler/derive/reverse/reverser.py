@@ -22,7 +22,7 @@ from adcompiler.derive.attributes import attribute_rule, is_field
 from adcompiler.derive.disguises import refuse_disguises
 from adcompiler.derive.pairs import Pairs
 from adcompiler.derive.reverse.base import Sweep
-from adcompiler.derive.reverse.calls import CallReverser, is_implied
+from adcompiler.derive.reverse.calls import CallReverser, stands_for_value
 from adcompiler.derive.reverse.checks import (
     check_unseen, refuse_detached_writes, reject_set,
 )
@@ -67,7 +67,7 @@ class Reverser(CallReverser, RegionReverser, LoopReverser, WriteReverser):
             case Let(target, rhs, origin):
                 if self.is_active(target):
                     return self.forward_active(target, rhs, origin)
-                if is_implied(rhs):
+                if stands_for_value(rhs):
                     assert isinstance(rhs, Call)
                     self.env[target] = self.value(unstar(rhs.args[0]))
                     return None

@@ -20,6 +20,7 @@ from adcompiler.specialise.calls.callees import MAX_WIDENING, write_call
 from adcompiler.specialise.calls.functionals import compile_given, name_of, users_line
 from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.writer import Writer
+from adcompiler.typed.derivatives import Wanted
 from adcompiler.typed.values import type_of
 
 # -- checkpoints -----------------------------------------------------------------------------------
@@ -167,6 +168,46 @@ def fold_steady(
         users_line(s, origin), f"a step makes a state of type {after} of one of type {before}",
         "start from a state of the type that a step returns", "run-again",
     )
+
+
+@folds(functionals.hessian_product)
+def fold_hessian_product(
+    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom:
+    """Write the gradient of a derivative along tangents: a part for each argument, or None."""
+    primal, wanted, along, tangents, operands = args
+    assert isinstance(wanted, Const) and isinstance(along, Const)
+    assert s.unit.settings.derive is not None
+    atoms, duals = items_of(s, operands, origin), items_of(s, tangents, origin)
+    places = range(len(duals)) if along.value is None else along.value
+    given = [(i, d) for i, d in zip(places, duals, strict=True) if s.unit.type(d) != t.NONE_TYPE]
+    asked = Wanted(
+        "hessian_product", wanted.value, False, (("along", tuple(i for i, _ in given)),))
+    bars: Atom = s.unit.settings.derive(
+        s, asked, primal, atoms, {}, origin, name, [d for _, d in given])
+    if bars is UNDEF:
+        return UNDEF
+    parts = [
+        s.item(bars, Const(wanted.value.index(i)), origin) if i in wanted.value else Const(None)
+        for i in range(len(atoms))
+    ]
+    return s.pack("tuple", tuple(parts), name, origin)
+
+
+@folds(functionals.chosen)
+def fold_chosen(
+    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom:
+    """Write the parts of a tuple that are wanted."""
+    parts, places = args
+    if parts is UNDEF:
+        return UNDEF
+    if isinstance(places.value, int):
+        one: Atom = s.item(parts, places, origin)
+        return one
+    found = tuple(s.item(parts, Const(i), origin) for i in places.value)
+    packed: Atom = s.pack("tuple", found, name, origin)
+    return packed
 
 
 def items_of(s: Writer, atom: Atom, origin: Origin) -> list[Any]:
