@@ -292,8 +292,8 @@ def type_text(type_: t.Type, lines: bool = True, depth: int = 0) -> str:
             return fingerprint(value, lines, depth + 1)
         case t.Tuple(items, cls):
             return f"{class_name(cls)}({inner(items)})"
-        case t.List(item):
-            return f"list[{inner((item,))}]"
+        case t.List(item, contents):
+            return f"list[{inner((item, *contents))}]"
         case t.Dict(keys, items):
             return f"dict {keys!r} [{inner(items)}]"
         case t.Object(cls, fields):

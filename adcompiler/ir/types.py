@@ -119,9 +119,14 @@ class Tuple(Type):
 
 @dataclass(frozen=True, slots=True)
 class List(Type):
-    """A list whose items have one type."""
+    """A list whose items have one type.
+
+    ``contents`` has the types of all items of a list that was there before, if these are functions
+    or differ in their class; no list that is made or written into has any.
+    """
 
     item: Type
+    contents: tuple[Type, ...] = ()
 
     def __str__(self) -> str:
         return f"list[{self.item}]"
@@ -260,6 +265,16 @@ def holds_function(type_: Type) -> bool:
     return is_function(type_) or (
         isinstance(type_, Tuple) and any(map(holds_function, type_.items))
     )
+
+
+def has_functions_inside(type_: Type) -> bool:
+    """Say whether values of this type are functions, or hold some somewhere."""
+    match type_:
+        case Tuple(items) | Dict(_, items):
+            return any(map(has_functions_inside, items))
+        case Object(_, fields):
+            return any(has_functions_inside(field) for _, field in fields)
+    return is_function(type_)
 
 
 def is_constant_class(cls: type) -> bool:

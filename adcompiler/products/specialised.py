@@ -98,7 +98,7 @@ def specialise(
     env: dict[Var, Atom] = {}
     for param, type_ in zip(function.params, types, strict=True):
         var = Var(param.var.name)
-        unit.types[var] = type_
+        unit.set_type(var, type_, True)
         params.append(var)
         env[param.var] = Const(type_.value) if isinstance(type_, t.Static) else var
         if isinstance(type_, t.Static):

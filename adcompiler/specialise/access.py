@@ -90,7 +90,7 @@ class Access(ResultTypes):
             var = self.unit.relied.captured.get(name)
             if var is None:
                 var = self.unit.relied.captured[name] = Var(name)
-                self.unit.types[var] = type_
+                self.unit.set_type(var, type_, True)
             return var
         if where == "cell":
             owner = self.unit.relied.static(scope.function, scope.path)
@@ -112,13 +112,13 @@ class Access(ResultTypes):
         return var
 
     def know_contents(self, var: Var, value: Any, path: Path | None) -> None:
-        """Note the items of a list of a module that holds functions, and rely on them."""
+        """Note the items of a list of a module of which it matters which they are; rely on them."""
         if type(value) is not list or path is None or len(value) > MAX_FIELDS:
             return
-        type_ = type_of(tuple(value))
-        if isinstance(type_, t.Tuple) and t.holds_function(type_):
+        type_ = type_of(value)
+        if isinstance(type_, t.List) and type_.contents:
             self.unit.relied.facts[*path, ("contents", "")] = tuple(value)
-            self.unit.contents[var] = type_
+            self.unit.contents[var] = t.Tuple(type_.contents)
 
     # -- subscripts ----------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from functools import partial
 
 from adcompiler.frontend.scope import Scope
@@ -16,7 +17,7 @@ from adcompiler.specialise.iterables import Build
 from adcompiler.specialise.storage.carried import Carried
 from adcompiler.specialise.storage.guesses import Iteration
 from adcompiler.specialise.unrolling import (
-    UNROLLED_TUPLE, Unrolling, becomes_array, known_numbers,
+    UNROLLED_TUPLE, Unrolling, becomes_array, keeps_functions, known_numbers,
 )
 
 MAX_TRIALS = 24
@@ -25,8 +26,8 @@ PASSES = 3
 """In how many trials of an outermost loop those inside of it are tried once each."""
 
 
-class BecomesArray(Exception):
-    """A few iterations are to be written out, as the first makes an array of a number."""
+class WrittenOut(Exception):
+    """A few iterations are to be written out: one makes an array of a number, or a function."""
 
 
 def raises(node: Loop) -> bool:
@@ -49,19 +50,26 @@ class Loops(Unrolling):
         if self.unrolled(node, iterables, env, scope):
             return
         numbers = None if node.stops else known_numbers(self.unit, iterables)
-        if numbers and self.written > 1 and self.with_numbers(node, iterables, numbers, env, scope):
+        rows = None if numbers is None else [partial(Const, number) for number in numbers]
+        if rows and self.written > 1 and self.with_rows(node, iterables, rows, env, scope):
             return
+        if rows is None and not node.stops:
+            rows = self.rows_known(iterables, node.origin)
         inits = [self.carried_value(atom, env) for atom in node.inits]
         before = len(self.unit.findings)
+        few, self.few = self.few, bool(rows) and self.written * len(rows or ()) <= UNROLLED_TUPLE
         try:
             self.run_either(iterables, node, inits, env, scope)
-        except BecomesArray:
+        except WrittenOut:
             del self.unit.findings[before:]
-            if numbers and self.with_numbers(node, iterables, numbers, env, scope):
+            if rows and self.with_rows(node, iterables, rows, env, scope):
                 return
             written, self.written = self.written, UNROLLED_TUPLE + 1
+            self.few = False
             self.run_either(iterables, node, inits, env, scope)
             self.written = written
+        finally:
+            self.few = few
 
     def run_either(
         self, iterables: list[Atom], node: Loop, inits: list[Atom], env: Env, scope: Scope | None
@@ -70,22 +78,22 @@ class Loops(Unrolling):
         if not self.run_over(iterables, node, inits, env, scope, False):
             self.run_over(iterables, node, inits, env, scope, True)
 
-    def with_numbers(
-        self, node: Loop, iterables: list[Atom], numbers: list[int], env: Env, scope: Scope | None
+    def with_rows(
+        self, node: Loop, iterables: list[Atom], rows: list[Callable[[], Atom]], env: Env,
+        scope: Scope | None,
     ) -> bool:
-        """Write the iterations of a loop over known numbers one after the other, if they are few.
+        """Write the iterations of a loop over known items one after the other, if they are few.
 
         So are those of such loops inside of it, unless all together are too many.
         """
-        if self.written * len(numbers) > UNROLLED_TUPLE:
+        if self.written * len(rows) > UNROLLED_TUPLE:
             return False
         heap, before = self.heap, None if self.heap is None else self.heap.state
         if heap is not None and before is not None:
             heap.state = before.copy()
-        self.written *= len(numbers)
-        found = self.written_out(
-            node, iterables[0], env, scope, [partial(Const, number) for number in numbers])
-        self.written //= len(numbers)
+        self.written *= len(rows)
+        found = self.written_out(node, iterables[0], env, scope, rows)
+        self.written //= len(rows)
         if not found and heap is not None and before is not None:
             heap.state = before
         return found
@@ -138,11 +146,13 @@ class Loops(Unrolling):
             with carried.iteration():
                 attempt = self.iterate(node, inits, types, item_types, build, env, scope, carried)
                 stable = carried.settled(attempt)
-            if becomes_array(types, attempt.yields or (), self.unit) and not node.stops:
-                few = known_numbers(self.unit, carried.flat)
-                if few and self.written * len(few) <= UNROLLED_TUPLE:
-                    loops.unsettled, loops.trial = unsettled, loops.trial - 1
-                    raise BecomesArray
+            if self.few and (
+                (known_numbers(self.unit, carried.flat)
+                 and becomes_array(types, attempt.yields or (), self.unit))
+                or keeps_functions(self, types, attempt)
+            ):
+                loops.unsettled, loops.trial = unsettled, loops.trial - 1
+                raise WrittenOut
             stable = carried.settled_shapes(attempt) and stable and not loops.unsettled
             loops.unsettled = unsettled
             loops.trial -= 1

@@ -172,7 +172,7 @@ class ResultTypes(Writer):
             case t.List():
                 index_type = t.as_index(self.unit.type(index))
                 if isinstance(index_type, t.SliceType):
-                    return type_
+                    return t.List(type_.item)
                 return item_type(type_) if is_integer(index_type) else t.UNKNOWN
             case t.Dict(keys, items):
                 if keys is None:

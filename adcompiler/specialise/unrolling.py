@@ -13,13 +13,16 @@ from adcompiler.analyses.storage import is_mutable
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Const, Do, Free, Let, Loop, Origin, Star, Var, unstar,
+    Atom, Attribute, Block, Call, Closure, Const, Do, Free, Let, Loop, Origin, Pack, Star, Statement,
+    Update, Var, unstar,
 )
 from adcompiler.ir.operators import IN_PLACE
-from adcompiler.ir.visit import walk
-from adcompiler.runtime import dict_keys, dict_values
+from adcompiler.ir.visit import definitions, used, walk
+from adcompiler.runtime import append, dict_keys, dict_values
+from adcompiler.specialise.calls.callees import parts_of_function
 from adcompiler.specialise.interface import Env
 from adcompiler.specialise.iterables import Iterables
+from adcompiler.specialise.storage.guesses import Iteration
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.unit import Unit
 from adcompiler.typed.values import MAX_FIELDS
@@ -133,6 +136,48 @@ def becomes_array(types: list[t.Type], yields: tuple[Atom, ...], unit: Unit) -> 
     )
 
 
+def keeps_functions(s: Writer, types: list[t.Type], attempt: Iteration) -> bool:
+    """Say whether an iteration makes a function that is kept, or hands another one on."""
+    yields = attempt.yields or ()
+    for type_, atom in zip(types, yields, strict=False):
+        if t.is_function(type_) and t.join(type_, s.unit.type(atom)) != type_:
+            return True
+    kept = (*yields[len(types):], *stored_values(attempt.out))
+    return any(parts_of_function(s, atom) is not None for atom in kept)
+
+
+def stored_values(statements: Iterable[Statement]) -> list[Atom]:
+    """Return the values that statements write into something, or put into a list."""
+    found: list[Atom] = []
+    for statement in walk(Block(tuple(statements))):
+        match statement:
+            case Let(rhs=Update(value=value)):
+                found.append(value)
+            case Let(rhs=Call(Const(function), args)) if function is append:
+                found += map(unstar, args[1:])
+            case Let(target, Pack("list")):
+                found.append(target)
+    return found
+
+
+def late_functions(node: Loop) -> frozenset[Any]:
+    """Return the functions that a loop's text makes which read what a later iteration assigns."""
+    found = [
+        statement.rhs for statement in walk(node.body)
+        if isinstance(statement, Let) and isinstance(statement.rhs, Closure)
+    ]
+    assigned = {*definitions(node.body), *node.items, *node.params} if found else set()
+    return frozenset(rhs.function for rhs in found if not assigned.isdisjoint(rhs.captures))
+
+
+def holds_one(s: Writer, atom: Atom, functions: frozenset[Any]) -> bool:
+    """Say whether a value is, or is made of, one of some functions."""
+    rhs = s.unit.definition(atom)
+    if isinstance(rhs, Closure) and rhs.function in functions:
+        return True
+    return any(holds_one(s, part, functions) for part in parts_of_function(s, atom) or ())
+
+
 def lists_behind(unit: Unit, iterable: Atom) -> Iterator[Var]:
     """Yield the lists that an iterable asks for items while it is run through."""
     rhs = unit.definition(iterable)
@@ -178,7 +223,8 @@ class Unrolling(Iterables):
         by_name = names_attributes(node.body) and any(
             are_names(self.unit, column) for column in known)
         if known and self.heap is not None and (by_name or (len(known[0]) <= UNROLLED_TUPLE and any(
-            must_write_out([self.unit.type(e) for e in column], node.body) for column in known
+            must_write_out([self.unit.type(e) for e in column], node.body)
+            or any(parts_of_function(self, e) is not None for e in column) for column in known
         ))):
             return self.written_out(node, iterables[0], env, scope, [
                 partial(known_row, self, iterables[0], k, len(known[0]), node.origin)
@@ -195,15 +241,29 @@ class Unrolling(Iterables):
         rows = []
         for element in elements:
             inner = {**env, node.items[0]: element}
+            before = self.values_held()
             with self.running_over(lists_behind(self.unit, iterables[0])):
                 yields = self.block(node.body, inner, scope)
             if yields is None:
                 return False
+            self.refuse_late(node, before, yields)
             rows.append(yields)
         for index, collect in enumerate(node.collects):
             values = tuple(row[index] for row in rows)
             env[collect] = self.pack("list", values, collect.name, node.origin)
         return True
+
+    def rows_known(
+        self, iterables: list[Atom], origin: Origin
+    ) -> list[Callable[[], Atom]] | None:
+        """Return what writes the items of a loop over known items, one after the other."""
+        known = known_columns(self.unit, iterables[0]) if len(iterables) == 1 else []
+        if not known or self.heap is None:
+            return None
+        return [
+            partial(known_row, self, iterables[0], k, len(known[0]), origin)
+            for k in range(len(known[0]))
+        ]
 
     def rows_of_functions(self, iterable: Atom, origin: Origin) -> Atom | None:
         """Write what ``items``, ``values``, ``zip`` and ``enumerate`` give if functions are in it.
@@ -285,6 +345,29 @@ class Unrolling(Iterables):
         finally:
             del heap.iterating[length:]
 
+    def values_held(self) -> dict[Var, Atom]:
+        """Return what each piece of storage holds now."""
+        return {} if self.heap is None else dict(self.heap.state.latest)
+
+    def refuse_late(
+        self, node: Loop, before: dict[Var, Atom], handed_on: Iterable[Atom]
+    ) -> None:
+        """Report functions that an iteration keeps, and that would see what later ones assign.
+
+        ``before`` is what storage held before the iteration.
+        """
+        late = late_functions(node)
+        if not late:
+            return
+        written = [atom for root, atom in self.values_held().items() if before.get(root) != atom]
+        if any(holds_one(self, atom, late) for atom in (*handed_on, *written)):
+            self.reject(
+                node.origin, "a function made in this loop is kept, and reads a variable that the "
+                "loop assigns again: Python would give it the last value of that",
+                "give it the value by a default, `lambda t, k=k: ...`, or by functools.partial",
+                "closure-rebinding",
+            )
+
     def written_out(
         self, node: Loop, iterable: Atom, env: Env, scope: Scope | None,
         rows_of: list[Callable[[], Atom]] | None = None,
@@ -296,9 +379,11 @@ class Unrolling(Iterables):
         if rows_of is not None:
             count = len(rows_of)
         carried = [self.carried_value(init, env) for init in node.inits]
+        read = used(node.body)
         rows = []
         start = len(self.out)
         for index in range(count):
+            before = self.values_held()
             self.unit.loops.types.clear()  # what one iteration gives is of no use for the next
             item = rows_of[index]() if rows_of is not None else self.item(
                 iterable, Const(index), node.origin, node.items[0].name)
@@ -310,6 +395,8 @@ class Unrolling(Iterables):
                 return False
             carried = list(yields[: len(carried)])
             rows.append(yields[len(carried) :])
+            seen = [atom for param, atom in zip(node.params, carried, strict=True) if param in read]
+            self.refuse_late(node, before, (*seen, *rows[-1]))
         env.update(zip(node.results, carried, strict=True))
         for index, collect in enumerate(node.collects):
             values = tuple(row[index] for row in rows)

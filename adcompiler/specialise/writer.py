@@ -47,6 +47,7 @@ class Writer(Builder, Interface):
         self.lacks_heap = False
         self.conditions = self.lacking = self.caught = 0
         self.written = 1  # how often loops around, written out, write what is inside
+        self.few = False  # whether the loop being written may be written out
         self.at: Origin | None = None
 
     def let(

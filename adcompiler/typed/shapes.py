@@ -72,7 +72,7 @@ class Shapes(Variables):
 
     def record(self, var: Var, rhs: Rhs, type_: t.Type) -> None:
         """Enter a new variable into the tables."""
-        self.types[var] = type_
+        self.set_type(var, type_, isinstance(rhs, (Item, Attribute)))
         self.defs[var] = rhs
         if isinstance(type_, t.Array):
             found = self._shape_of(rhs)

@@ -113,11 +113,14 @@ def type_of(value: Any, depth: int = 0, inside: tuple[int, ...] = ()) -> t.Type:
     if isinstance(value, tuple):
         return t.Tuple(tuple(type_of(item, depth, inside) for item in value), cls)
     if cls is list:
-        return t.List(joined(type_of(i, depth, inside) for i in value))
+        items = tuple(type_of(i, depth, inside) for i in value[: MAX_FIELDS + 1])
+        if len(items) > MAX_FIELDS:
+            return t.List(joined(type_of(i, depth, inside) for i in value))
+        return t.List(joined(items), items if are_told_apart(items) else ())
     if cls is dict:
         if all(isinstance(key, (str, int)) for key in value) and len(value) <= MAX_FIELDS:
-            items = tuple(type_of(item, depth, inside) for item in value.values())
-            return t.Dict(tuple(value), items)
+            values = tuple(type_of(item, depth, inside) for item in value.values())
+            return t.Dict(tuple(value), values)
         return t.Dict(None, (joined(type_of(i, depth, inside) for i in value.values()),))
     if REGISTRY.has_methods(value):
         return t.Static(value)
@@ -128,6 +131,14 @@ def type_of(value: Any, depth: int = 0, inside: tuple[int, ...] = ()) -> t.Type:
     return t.Object(cls, tuple(
         (name, type_of(item, depth, inside)) for name, item in list(fields.items())[:MAX_FIELDS]
     ))
+
+
+def are_told_apart(items: tuple[t.Type, ...]) -> bool:
+    """Say whether what is called of the items of a list depends on which of them it is."""
+    if any(map(t.has_functions_inside, items)):
+        return True
+    classes = {item.cls for item in items if isinstance(item, t.Object)}
+    return len(classes) > 1
 
 
 def with_options(type_: t.Type, value: Any, classes: tuple[type, ...]) -> t.Type:

@@ -43,6 +43,21 @@ class Variables:
             return t.BOTTOM if atom is UNDEF else type_of_static(atom.value)
         return self.types.get(atom, t.UNKNOWN)
 
+    def set_type(self, var: Var, type_: t.Type, is_given: bool) -> None:
+        """Enter the type of a variable; of a list that is given, also what is in it."""
+        if isinstance(type_, t.List) and type_.contents:
+            if is_given:
+                self.contents[var] = t.Tuple(type_.contents)
+            type_ = t.List(type_.item)
+        self.types[var] = type_
+
+    def told_type(self, atom: Atom) -> t.Type:
+        """Return the type of a value, with what is in a list if that is known."""
+        type_ = self.type(atom)
+        if isinstance(type_, t.List) and atom in self.contents:
+            return t.List(type_.item, self.contents[atom].items)
+        return type_
+
     def definition(self, atom: Atom) -> Rhs | None:
         """Return the right-hand side that defines ``atom``, if it is known."""
         return self.defs.get(atom) if isinstance(atom, Var) else None

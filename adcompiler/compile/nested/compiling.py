@@ -124,7 +124,7 @@ def typed_function(
     params: list[Var] = []
     for atom in kept:
         new = Var(names[atom].name if atom in names else getattr(atom, "name", "value"))
-        unit.types[new] = unit.type(atom)
+        unit.set_type(new, unit.told_type(atom), True)
         unit.merged.add(new)
         inner[atom] = new
         params.append(new)

@@ -203,7 +203,7 @@ def key_of(
         return (made, owner, inner)
     position = list(kept).index(atom) if atom in kept else len(kept)
     kept[atom] = None
-    return (position, s.unit.type(atom))
+    return (position, s.unit.told_type(atom))
 
 
 def is_static(atom: Atom, inside: bool) -> bool:
@@ -234,7 +234,8 @@ def parts_of_function(s: Writer, atom: Atom) -> tuple[Atom, ...] | None:
         case Call(Const(value)) as made if is_maker(value):
             return parts_of_made(made)
         case Pack(_, items, _) if any(
-            parts_of_function(s, unstar(item)) is not None for item in items
+            t.is_function(s.unit.type(unstar(item)))
+            or parts_of_function(s, unstar(item)) is not None for item in items
         ):
             return tuple(map(unstar, items))
     return None
@@ -290,7 +291,7 @@ def compile_callee(
         inner: dict[Atom, Atom] = {}
         for atom in kept:
             new = Var(names[atom].name if atom in names else getattr(atom, "name", "value"))
-            unit.types[new] = unit.type(atom)
+            unit.set_type(new, unit.told_type(atom), True)
             unit.merged.add(new)
             params.append(Param(new, 1))
             inner[atom] = new

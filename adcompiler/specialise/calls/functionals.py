@@ -148,7 +148,7 @@ def compile_given(
 def placeholder(s: Writer, like: Atom) -> Var:
     """Return a variable for an argument that a library will give, of the type of ``like``."""
     var = Var("x")
-    s.unit.types[var] = s.unit.type(like)
+    s.unit.set_type(var, s.unit.told_type(like), True)
     s.unit.merged.add(var)
     return var
 

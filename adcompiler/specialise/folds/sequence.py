@@ -176,7 +176,12 @@ def fold_enumerate(
 
 @folds(dict_of)
 def fold_dict_of(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
-    """The type of a dict comprehension: its keys are not known when compiling."""
+    """The type of a dict comprehension: its keys are known only where it holds functions."""
+    keys, values = s.unit.elements(args[0]), s.unit.elements(args[1])
+    if keys is not None and values is not None and all(isinstance(k, Const) for k in keys) and any(
+        t.is_function(s.unit.type(value)) for value in values
+    ):
+        return s.pack_dict(list(zip(keys, values, strict=True)), origin, name)
     type_ = s.unit.type(args[1])
     item = type_.item if isinstance(type_, t.List) else t.UNKNOWN
     return s.let(Call(Const(dict_of), tuple(args)), t.Dict(None, (item,)), name, origin)
