@@ -198,7 +198,7 @@ def same(namespace: Namespace, expression: str, value: Any) -> str:
     if isinstance(type_, t.Static) and not isinstance(value, types.MethodType):
         return f"{expression} is {namespace.name(value)}"
     match type_:
-        case t.Dict(None, (t.Unknown(),)) | t.List(t.Unknown(), ()):  # of anything: not looked through
+        case t.Dict(None, (t.Unknown(),)) | t.List(t.Unknown(), ()):  # of anything
             return f"{namespace.name(type)}({expression}) is {namespace.name(type(value))}"
     return type_test(namespace, expression, type_)
 

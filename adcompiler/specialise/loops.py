@@ -50,7 +50,9 @@ class Loops(Unrolling):
         if self.unrolled(node, iterables, env, scope):
             return
         numbers = None if node.stops else known_numbers(self.unit, iterables)
-        rows = None if numbers is None else [partial(Const, number) for number in numbers]
+        rows: list[Callable[[], Atom]] | None = None
+        if numbers is not None:
+            rows = [partial(Const, number) for number in numbers]
         if rows and self.written > 1 and self.with_rows(node, iterables, rows, env, scope):
             return
         if rows is None and not node.stops:

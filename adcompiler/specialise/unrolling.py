@@ -13,8 +13,8 @@ from adcompiler.analyses.storage import is_mutable
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Closure, Const, Do, Free, Let, Loop, Origin, Pack, Star, Statement,
-    Update, Var, unstar,
+    Atom, Attribute, Block, Call, Closure, Const, Do, Free, Let, Loop, Origin, Pack, Star,
+    Statement, Update, Var, unstar,
 )
 from adcompiler.ir.operators import IN_PLACE
 from adcompiler.ir.visit import definitions, used, walk

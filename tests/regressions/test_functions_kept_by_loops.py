@@ -15,22 +15,22 @@ X = np.array([0.7, 1.3, 0.4])
 
 
 def powers_of_mixed_kinds(x):
-    fs = [lambda t: t**k for k in (1, 2.0, 3)]
+    fs = [lambda t: t**k for k in (1, 2.0, 3)]  # noqa: B023
     return sum(f(x[0]) for f in fs)
 
 
 def functions_of_functions(x):
-    fs = [lambda t: g(t) for g in (np.sin, np.cos)]
+    fs = [lambda t: g(t) for g in (np.sin, np.cos)]  # noqa: B023
     return fs[0](x[0])
 
 
 def in_pairs(x):
-    fs = [(k, lambda t: t * k) for k in (1.0, 2, 3.0)]
+    fs = [(k, lambda t: t * k) for k in (1.0, 2, 3.0)]  # noqa: B023
     return sum(f(x[0]) * k for k, f in fs)
 
 
 def over_a_range(x):
-    fs = [lambda: k for k in range(1, 4)]
+    fs = [lambda: k for k in range(1, 4)]  # noqa: B023
     return fs[0]() * x[1]
 
 

@@ -191,7 +191,8 @@ def fold_hessian_product(
         s.item(bars, Const(wanted.value.index(i)), origin) if i in wanted.value else Const(None)
         for i in range(len(atoms))
     ]
-    return s.pack("tuple", tuple(parts), name, origin)
+    packed: Atom = s.pack("tuple", tuple(parts), name, origin)
+    return packed
 
 
 @folds(functionals.chosen)
