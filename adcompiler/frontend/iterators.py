@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from adcompiler.errors import ArgumentsError
 from adcompiler.runtime import append, dict_keys, is_mapping
 from adcompiler.runtime.sequences import place_of_extreme, sort_order
 
@@ -114,6 +115,16 @@ def total_of_lists(groups: Any, start: Any) -> Any:
 def total_of_tuples(groups: Any, start: Any) -> Any:
     """``sum(groups, start)`` of tuples."""
     return start + tuple([item for group in groups for item in group])
+
+
+def total_of_instances(items: Sequence[Any], start: Any) -> Any:
+    """``sum(items, start)`` of instances, of a class that says what is added."""
+    if len(items) == 0:
+        raise ArgumentsError("sum() of no items, where instances were found when compiling")
+    total = start + items[0]
+    for item in items[1:]:
+        total = total + item
+    return total
 
 
 def flattened(groups: Any) -> list[Any]:

@@ -79,6 +79,39 @@ def update(table: dict[Any, Any], entries: dict[Any, Any]) -> None:
         table[key] = value
 
 
+def without_key(table: dict[Any, Any], key: Any) -> dict[Any, Any]:
+    """What ``del table[key]`` leaves of a dict."""
+    if key not in table:
+        raise KeyError(key)
+    return {name: table[name] for name in table if name != key}
+
+
+def popped(table: dict[Any, Any], key: Any) -> Any:
+    """``dict.pop``."""
+    item = table[key]
+    del table[key]
+    return item
+
+
+def popped_or(table: dict[Any, Any], key: Any, default: Any) -> Any:
+    """``dict.pop`` with a default."""
+    item = default
+    if key in table:
+        item = table[key]
+        del table[key]
+    return item
+
+
+def popped_last(table: dict[Any, Any]) -> Any:
+    """``dict.popitem``."""
+    if len(table) == 0:
+        raise KeyError("popitem(): dictionary is empty")
+    key = [*table][-1]
+    item = table[key]
+    del table[key]
+    return key, item
+
+
 def move_up(heap: list[Any], start: int, position: int) -> None:
     """Let the item at ``position`` of a heap rise to its place, not above ``start``."""
     item = heap[position]

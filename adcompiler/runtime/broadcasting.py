@@ -84,6 +84,14 @@ def project(g: Any, x: Any) -> Any:
     if isinstance(x, dict):
         return {key: project(g[key], value) for key, value in x.items()}
     if is_record(x):
+        if isinstance(g, (int, float)) and g == 0:  # of what is not chosen
+            g = zeros_like(x)
+        if not is_record(g):
+            raise ArgumentsError(
+                f"a function of numbers or arrays is given an instance of {type(x).__name__}, "
+                "which was not known when compiling: what it does with the attributes is not "
+                "differentiated"
+            )
         return record(**{
             name: project(part(g, name), value) for name, value in state_of(x).items()
         })

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from adcompiler.analyses.storage import is_mutable
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Const, Function, Item, Let, Origin, Param, Star, Var,
+    Atom, Attribute, Block, Call, Const, Function, Item, Let, Origin, Param, Raise, Star, Var,
 )
 from adcompiler.ir.visit import with_blocks
 from adcompiler.ops.rules import Rule
@@ -96,6 +97,47 @@ def opened_star(
     count = Const(len(free))
     parts = s.call(Const(unpack), [args[-1].atom, count, Const(-1)], {}, origin, "arguments")
     return [*args[:-1], *(s.item(parts, Const(i), origin, p.var.name) for i, p in enumerate(free))]
+
+
+def by_number_of_items(
+    s: Writer, func: Atom, function: Function, args: list[Any], kwargs: dict[str, Atom],
+    origin: Origin, name: str,
+) -> Atom | None:
+    """Write ``f(*items)`` as branches on their number, where defaults leave several that fit.
+
+    None where there are none, or too many.
+    """
+    if not args or not isinstance(args[-1], Star) or any(isinstance(a, Star) for a in args[:-1]):
+        return None
+    places = [param for param in function.params if param.kind in (0, 1)][len(args) - 1 :]
+    free = [param for param in places if param.var.name not in kwargs]
+    least = sum(not param.has_default for param in free)
+    items, front = args[-1].atom, args[:-1]
+    if any(param.kind == 2 for param in function.params) or free != places[: len(free)] or not (
+        1 <= len(free) - least <= MAX_DEFAULTS
+    ) or not isinstance(s.unit.type(items), (t.List, t.Array, t.Tuple)):
+        return None
+    length = s.call(Const(len), [items], {}, origin, "length")
+
+    def from_number(n: int) -> Atom | None:
+        if n > len(free):
+            problem = Const(f"{shown_name(function)}() is given more or fewer arguments than fit")
+            error = s.let(Call(Const(TypeError), (problem,)), t.UNKNOWN, "error", origin)
+            s.out.append(Raise(error, Const(None), origin))
+            return None
+
+        def written() -> Atom:
+            given = [s.item(items, Const(i), origin, p.var.name) for i, p in enumerate(free[:n])]
+            return s.call(func, [*front, *given], dict(kwargs), origin, name)
+
+        fits = s.call(Const(operator.eq), [length, Const(n)], {}, origin, "fits")
+        return s.either(fits, written, lambda: from_number(n + 1), origin, name)
+
+    return from_number(least)
+
+
+MAX_DEFAULTS = 6
+"""How many numbers of items may fit for which the call of a function is written."""
 
 
 def takes_rest(function: Function, count: int) -> bool:

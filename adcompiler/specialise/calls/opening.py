@@ -22,7 +22,9 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import size, walk, with_blocks
 from adcompiler.runtime import generated
-from adcompiler.specialise.calls.binding import bind, environment, literal, plain_call, shown_name
+from adcompiler.specialise.calls.binding import (
+    bind, by_number_of_items, environment, literal, plain_call, shown_name,
+)
 from adcompiler.specialise.calls.callees import (
     GIVEN, MAX_CALLS, MAX_DEPTH, call_compiled, parts_of_function,
 )
@@ -64,6 +66,10 @@ def call_python(
         static = static_result(s, function, args, kwargs)
         if static is not None:
             return static
+    if not is_library(function):
+        found = by_number_of_items(s, func, definition, args, kwargs, origin, name)
+        if found is not None:
+            return found
     default = defaults_of(s, func, function, definition, origin)
     bound = bind(s, definition, args, kwargs, default, origin, not is_library(function))
     if bound is None:
@@ -240,6 +246,9 @@ def call_closure(
 ) -> Atom:
     """Write a call of a function defined inside the code being compiled."""
     function = closure.function
+    found = by_number_of_items(s, func, function, args, kwargs, origin, name)
+    if found is not None:
+        return found
     bound = bind(s, function, args, kwargs, defaults_of_closure(closure), origin, True)
     if bound is None:
         return UNDEF

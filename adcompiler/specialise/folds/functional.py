@@ -200,15 +200,15 @@ def fold_chosen(
     s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     """Write the parts of a tuple that are wanted."""
+    parts: Atom
+    places: Const
     parts, places = args
     if parts is UNDEF:
         return UNDEF
-    if isinstance(places.value, int):
-        one: Atom = s.item(parts, places, origin)
-        return one
-    found = tuple(s.item(parts, Const(i), origin) for i in places.value)
-    packed: Atom = s.pack("tuple", found, name, origin)
-    return packed
+    single = isinstance(places.value, int)
+    several = (places.value,) if single else places.value
+    found: list[Atom] = [s.item(parts, Const(i), origin) for i in several]
+    return found[0] if single else s.pack("tuple", tuple(found), name, origin)
 
 
 def items_of(s: Writer, atom: Atom, origin: Origin) -> list[Any]:

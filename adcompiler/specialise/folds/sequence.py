@@ -8,7 +8,7 @@ from typing import Any
 
 from adcompiler.analyses.storage import is_mutable
 from adcompiler.frontend.iterators import (
-    dict_of_any, dict_of_pairs, total_of_lists, total_of_tuples,
+    dict_of_any, dict_of_pairs, merged, total_of_instances, total_of_lists, total_of_tuples,
 )
 from adcompiler.frontend.replacements import listed
 from adcompiler.ir import types as t
@@ -17,6 +17,7 @@ from adcompiler.runtime import (
     check_count, dict_of, dict_values, own, same_length, unpack, without_keys, zeros_like,
 )
 from adcompiler.runtime.sequences import joined
+from adcompiler.runtime.records import is_record_class
 from adcompiler.specialise.folds.iterator import is_lazy, may_carry, transposed
 from adcompiler.specialise.folds.table import FOLDS, Fold, folds
 from adcompiler.specialise.result_types import item_type
@@ -54,8 +55,10 @@ def fold_dict(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
     """A dict of keywords, or of a dict with known keys, is a display."""
     entries: list[tuple[Atom, Atom]] = []
     if len(args) == 1:
-        opened = opened_dict(s, args[0], origin)
-        if opened is None and not kwargs and not isinstance(s.unit.type(args[0]), t.Dict):
+        opened = opened_dict(s, args[0], origin) or opened_pairs(s, args[0])
+        if opened is None and kwargs:
+            return with_keywords(s, args[0], kwargs, origin, name)
+        if opened is None and not isinstance(s.unit.type(args[0]), t.Dict):
             pairs = dict_of_any if s.in_rule else dict_of_pairs  # a cotangent is a dict
             return s.call(Const(pairs), args, {}, origin, name)
         if opened is None:
@@ -63,6 +66,23 @@ def fold_dict(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str
         entries += opened
     entries += [(Const(key), value) for key, value in kwargs.items()]
     return s.pack_dict(entries, origin, name)
+
+
+def with_keywords(
+    s: Writer, entries: Atom, kwargs: Any, origin: Origin, name: str
+) -> Atom:
+    """Write ``dict(entries, key=value)``."""
+    table = s.call(Const(dict), [entries], {}, origin, name)
+    more = s.pack_dict([(Const(key), value) for key, value in kwargs.items()], origin, name)
+    return s.call(Const(merged), [table, more], {}, origin, name)
+
+
+def opened_pairs(s: Writer, pairs: Atom) -> list[tuple[Atom, Atom]] | None:
+    """Return the entries of a list of pairs; None if it, or a key, is not known."""
+    rows = [s.unit.elements(pair) for pair in s.unit.elements(pairs) or ()]
+    found = [(row[0], row[1]) for row in rows if row is not None and len(row) == 2]
+    known = len(found) == len(rows) and all(isinstance(key, Const) for key, _ in found)
+    return found if rows and known else None
 
 
 def opened_dict(s: Writer, table: Atom, origin: Origin) -> list[tuple[Atom, Atom]] | None:
@@ -81,6 +101,11 @@ def fold_sum(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str)
     if isinstance(type_, t.List):
         return s.call(Const(total_of_lists), [args[0], start], {}, origin, name)
     if not isinstance(type_, t.Tuple):
+        held = s.unit.type(args[0])
+        items = held.items if isinstance(held, t.Tuple) else (getattr(held, "item", t.UNKNOWN),)
+        if any(isinstance(item, t.Object) and is_record_class(item.cls) for item in items):
+            first = Const(0) if start is None else start
+            return s.call(Const(total_of_instances), [args[0], first], {}, origin, name)
         return None
     total, groups = start, s.unit.elements(args[0])
     if groups is None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from adcompiler.analyses.storage import is_mutable
-from adcompiler.frontend.replacements import setdefault, update
+from adcompiler.frontend.replacements import popped, popped_last, popped_or, setdefault, update
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Call, Const, Origin, Var
 from adcompiler.runtime import append, drop_last
@@ -222,6 +222,14 @@ def call_dict_method(
             return item
         if isinstance(args[0], Const) and len(args) > 1:
             return cast(Atom, args[1])
+    if method == "popitem" and type_.keys:
+        key = Const(type_.keys[-1])
+        item = s.item(obj, key, origin, name)
+        delete_item(s, [obj, key], {}, origin, name)
+        return s.pack("tuple", (key, item), name, origin)
+    taking = {("pop", 1): popped, ("pop", 2): popped_or, ("popitem", 0): popped_last}
+    if (method, len(args)) in taking and not any(map(is_mutable, type_.items)):
+        return s.call(Const(taking[method, len(args)]), [obj, *args], {}, origin, name)
     if type_.keys is not None and method == "setdefault" and args and isinstance(args[0], Const):
         if known in type_.keys:
             return s.item(obj, args[0], origin, name)

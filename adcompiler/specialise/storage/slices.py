@@ -5,6 +5,8 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+from adcompiler.analyses.storage import is_mutable
+from adcompiler.frontend.replacements import without_key
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, UNDEF, Atom, Call, Const, Do, Origin, Slice, Var
 from adcompiler.runtime import check_position
@@ -103,6 +105,11 @@ def delete_item(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: s
         ]
         owned = heap.owns(obj)
         renew(heap, there.root, s.pack_dict(kept, origin, obj.name), origin, exclusive=owned)
+        return NONE
+    if isinstance(type_, t.Dict) and not there.steps and not any(map(is_mutable, type_.items)):
+        refuse_iterated(s, there, origin)
+        left = s.call(Const(without_key), [obj, index], {}, origin, obj.name)
+        renew(heap, there.root, left, origin, exclusive=heap.owns(obj))
         return NONE
     return refuse_deletion(s, origin)
 
