@@ -63,10 +63,6 @@ STATEMENTS: dict[str, Rejection] = {
         "except* is not supported",
         "use except", "try",
     ),
-    "ClassDef": Rejection(
-        "class definitions inside a differentiated function are not supported",
-        "define the class in the module", "classes",
-    ),
     "AsyncFunctionDef": Rejection(
         "async functions are not supported", "write a plain function", "generators",
     ),
@@ -95,6 +91,11 @@ CALL_ONE_ANOTHER = Rejection(
 )
 OTHER_SYNTAX = Rejection(
     "{name} is not supported", "define it in the module", "classes",
+)
+
+CLASS_WITH_EFFECTS = Rejection(
+    "the class `{name}`, defined inside of a function, has more in its body than methods and "
+    "literals, or keywords", "define the class in the module", "classes",
 )
 
 LEAVING_ELSE = Rejection(

@@ -17,6 +17,7 @@ from typing import Any
 
 _VARARGS, _VARKEYWORDS = 0x04, 0x08
 _SIGNATURE_FLAGS = _VARARGS | _VARKEYWORDS | 0x20 | 0x80 | 0x200  # generator, coroutine, both
+_NEWLOCALS = 0x02  # functions have it, bodies of classes do not
 _HAS_ATTR_BIT = sys.version_info >= (3, 12)
 _FUTURE_FLAGS = 0
 for _feature in __future__.all_feature_names:
@@ -191,8 +192,15 @@ def same_code(one: CodeType, other: CodeType) -> bool:
         and one.co_cellvars == other.co_cellvars
         and one.co_freevars == other.co_freevars
         and one.co_exceptiontable == other.co_exceptiontable
-        and _same_constant(one.co_consts, other.co_consts)
+        and _same_constant(_constants(one), _constants(other))
     )
+
+
+def _constants(code: CodeType) -> tuple[object, ...]:
+    """Return the constants of a code; those of a class's body without the name of where it is."""
+    if code.co_flags & _NEWLOCALS:
+        return code.co_consts
+    return tuple(None if const == code.co_qualname else const for const in code.co_consts)
 
 
 def _signature(code: CodeType) -> tuple[object, ...]:

@@ -10,6 +10,7 @@ import gast
 
 from adcompiler.frontend import rejected
 from adcompiler.frontend.building import Builder, target_name
+from adcompiler.frontend.classes import class_made, is_same_at_each_call, taken_apart
 from adcompiler.frontend.imports import imported_module
 from adcompiler.frontend.interface import RAISES, End
 from adcompiler.frontend.names import assigned_names
@@ -95,6 +96,25 @@ class Statements(Builder):
         for decorator in reversed(node.decorator_list):
             value = self.let(Call(self.expression(decorator), (value,)), node.name)
         self.bind(node.name, value)
+
+    def parse_ClassDef(self, node: Any) -> None:
+        """Lower a class to the making of it: see ``specialise/local_classes.py``."""
+        decorators = [taken_apart(decorator) for decorator in node.decorator_list]
+        if node.keywords or None in decorators or not is_same_at_each_call(node):
+            self.reject(node, rejected.CLASS_WITH_EFFECTS, name=node.name)
+            return
+        known = [one for one in decorators if one is not None]
+        read = {n.id for n in gast.walk(node) if isinstance(n, gast.Name)} - {node.name}
+        captured = tuple(
+            (name, self.env[name]) for name in sorted(read) if name in self.env
+            and not self.is_unsure(self.env[name])
+        )
+        line = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+        options = Const(tuple(given for _, given in known))
+        parts = [self.expression(part) for part in (*node.bases, *(made for made, _ in known))]
+        self.bind(node.name, self.let(Call(Const(class_made), (
+            Const(node.name), Const(line), Const(len(node.bases)), options, *parts,
+        ), captured), node.name))
 
     def parse_Import(self, node: Any) -> None:
         for name in node.names:

@@ -12,6 +12,7 @@ from typing import Any
 
 from adcompiler.analyses.storage import is_mutable
 from adcompiler.frontend.attempts import InParts
+from adcompiler.frontend.classes import class_made
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
@@ -28,6 +29,7 @@ from adcompiler.specialise.early import at_once, refuse_early
 from adcompiler.specialise.folds.iterator import computes_items, gives_items, makes_iterator
 from adcompiler.specialise.global_state import store
 from adcompiler.specialise.interface import Env
+from adcompiler.specialise.local_classes import local_class
 from adcompiler.specialise.loops import Loops
 from adcompiler.specialise.narrowing import cut, is_left_out, left_out, narrow
 from adcompiler.specialise.objects import mangled, written_super
@@ -389,6 +391,8 @@ class Specialiser(Loops, Regions, Displays, Access, Truths):
                 values, named = self.arguments(args, kwargs, env, origin)
                 called = self.value(func, env)
                 parent = None
+                if isinstance(called, Const) and called.value is class_made:
+                    return local_class(self, values, named, scope, origin)
                 if isinstance(called, Const) and called.value is super:
                     parent = written_super(self, values, env, scope, origin)
                 result = parent or self.call(called, values, named, origin, name)

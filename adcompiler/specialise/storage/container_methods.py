@@ -245,7 +245,8 @@ def call_dict_method(
 
 
 def refuse_dict(s: Writer, method: str, origin: Origin) -> Atom:
+    held = ", and which holds arrays or containers" if method.startswith("pop") else ""
     return s.reject(
-        origin, f"`.{method}()` of a dict whose keys are not known when compiling",
+        origin, f"`.{method}()` of a dict whose keys are not known when compiling{held}",
         "store the entries one by one: table[key] = value", "in-place-containers",
     )
