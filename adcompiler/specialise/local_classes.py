@@ -7,8 +7,6 @@ the call; so one is made of the same code, and is used like a class of the modul
 from __future__ import annotations
 
 import builtins
-import dataclasses
-import functools
 import types as python_types
 import weakref
 from collections.abc import Iterator
@@ -18,7 +16,7 @@ from adcompiler.frontend.scope import Scope
 from adcompiler.ir.nodes import Atom, Const, Origin
 from adcompiler.specialise.writer import Writer
 
-DECORATORS = (dataclasses.dataclass, functools.total_ordering)
+DECORATORS = ("dataclasses.dataclass",)
 """What may be written above such a class."""
 
 _made: weakref.WeakKeyDictionary[Any, dict[Any, type]] = weakref.WeakKeyDictionary()
@@ -41,7 +39,7 @@ def local_class(
         return refuse(s, f"`{name.value}` has a base or a decorator that is not known", origin)
     values = [atom.value for atom in atoms]
     bases, decorators = values[: count.value], values[count.value :]
-    if scope is None or any(decorator not in DECORATORS for decorator in decorators):
+    if scope is None or not all(full_name(decorator) in DECORATORS for decorator in decorators):
         return refuse(s, f"`{name.value}` has a decorator other than dataclass", origin)
     code = code_of_class(scope.function.__code__, name.value, line.value)
     if code is None:
@@ -54,6 +52,11 @@ def local_class(
     except Exception as error:
         return refuse(s, f"making `{name.value}` raises {type(error).__name__}: {error}", origin)
     return s.unit.relied.static(cls, (("live", cls),))
+
+
+def full_name(function: Any) -> str:
+    """Return the name of a function with that of its module."""
+    return f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', '')}"
 
 
 def refuse(s: Writer, why: str, origin: Origin) -> Atom:

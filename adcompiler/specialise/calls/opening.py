@@ -62,14 +62,11 @@ def call_python(
     scope = Scope(function, path, emitted)
     definition = without_dead_carries(definition) if emitted else definition
     rejects = any(isinstance(statement, Unsupported) for statement in walk(definition.body))
-    if rejects:
-        static = static_result(s, function, args, kwargs)
-        if static is not None:
-            return static
-    if not is_library(function):
+    found: Atom | None = static_result(s, function, args, kwargs) if rejects else None
+    if found is None and not is_library(function):
         found = by_number_of_items(s, func, definition, args, kwargs, origin, name)
-        if found is not None:
-            return found
+    if found is not None:
+        return found
     default = defaults_of(s, func, function, definition, origin)
     bound = bind(s, definition, args, kwargs, default, origin, not is_library(function))
     if bound is None:
