@@ -11,6 +11,7 @@ from adcompiler.dispatch.compiled import Compiled
 from adcompiler.dispatch.guards import Namespace, argument_test, type_test
 from adcompiler.dispatch.frames import tell
 from adcompiler.dispatch.specialisations import Specialisations
+from adcompiler.frontend.places import PSEUDO
 
 MAX_DIRECT = 4
 KINDS = inspect.Parameter
@@ -41,12 +42,13 @@ def make_call(
     arguments = "".join(f"{name}, " for name in names)
     rows.append(f"    return {namespace.name(slow)}(({arguments}))")
     raised = "error" if "error" not in names else namespace.name(called)
-    exec("\n".join([
+    text = "\n".join([
         f"def {called}({header(parameters, namespace)}):", "    try:",
         *(f"    {row}" for row in rows), f"    except {namespace.name(Exception)} as {raised}:",
         f"        {namespace.name(tell)}({raised}, {namespace.name(s.target.function)})",
         "        raise",
-    ]), namespace.values)
+    ])
+    exec(compile(text, f"{PSEUDO}call>", "exec"), namespace.values)
     made: Callable[..., Any] = namespace.values[called]
     return made
 

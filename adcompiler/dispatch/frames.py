@@ -6,15 +6,22 @@ import functools
 import linecache
 import os
 import re
+import sys
 import types
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ParamSpec, TypeVar
 
 from adcompiler.cache.modules import EMITTED
 from adcompiler.errors import LocatedError, SourceNotFoundError
+from adcompiler.frontend.places import PSEUDO, is_users
+from adcompiler.ir.atoms import Origin
 
 P = ParamSpec("P")
 R = TypeVar("R")
+FORWARD = "adcompiler_forward_"
+"""How the names of modules start that call a function of a library for the user."""
+FORWARDED = PSEUDO + FORWARD
 ORIGIN = re.compile(r" *# (?:reverse of )?(\S+:|.+, line )(\d+)(?:  (.*))?$")
 """A comment of emitted code that tells where the lines below come from."""
 
@@ -27,6 +34,8 @@ def tell(error: Exception, function: Any) -> None:
     the user's.
     """
     if isinstance(error, (LocatedError, SourceNotFoundError)):
+        if isinstance(error, LocatedError):
+            name_the_call(error)
         if os.environ.get("ADCOMPILER_TRACEBACK") != "full":
             error.__suppress_context__ = error.__cause__ is None
             error.__traceback__ = None
@@ -34,6 +43,43 @@ def tell(error: Exception, function: Any) -> None:
     note = note_of(error, getattr(function, "__code__", None))
     if note and note not in getattr(error, "__notes__", ()):
         error.add_note(note)
+
+
+def name_the_call(error: LocatedError) -> None:
+    """Put the user's call in the place of what was written to call a function of a library.
+
+    Such a function is differentiated itself, so that no line of the user's calls it.
+    """
+    if not any(one.file.startswith(FORWARDED) or any(
+        caller.startswith(FORWARDED) for caller in one.callers) for one in error.findings):
+        return
+    call = users_call()
+    if call is not None:
+        LocatedError.__init__(error, [
+            replace(
+                call.finding(one.problem, one.hint, one.anchor)
+                if one.file.startswith(FORWARDED) else one,
+                callers=tuple(call.call if caller.startswith(FORWARDED) else caller
+                              for caller in one.callers),
+            ) for one in error.findings
+        ])
+
+
+def users_call() -> Origin | None:
+    """Return the place of the call that the user's code is in; None if its text is not there."""
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None and not is_users(frame.f_code.co_filename):
+        frame = frame.f_back
+    if frame is None:
+        return None
+    code = frame.f_code
+    at = list(code.co_positions())[frame.f_lasti // 2]
+    line, end, first, last = at[0] or frame.f_lineno, at[1], at[2] or 0, at[3]
+    text = linecache.getline(code.co_filename, line).rstrip()
+    if not text.strip():
+        return None
+    width = last - first if last is not None and end == line else len(text) - first
+    return Origin(code.co_filename, line, first, text, width=max(width, 1))
 
 
 def note_of(error: Exception, code: types.CodeType | None) -> str:
@@ -51,7 +97,7 @@ def note_of(error: Exception, code: types.CodeType | None) -> str:
         found = ORIGIN.match(text)
         if found and indent <= depth:
             known = str(error).startswith((f"{found[1]}{found[2]}:", f"{found[1]}{found[2]}, "))
-            return "" if known else shown(found, code)
+            return "" if known or found[1].startswith(FORWARDED) else shown(found, code)
         if text.strip():
             depth = min(depth, indent)
     return ""

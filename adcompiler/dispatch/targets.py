@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.cache.modules import load_module
+from adcompiler.dispatch.frames import FORWARD
 from adcompiler.dispatch.trees import leaves
 from adcompiler.errors import ADError
 from adcompiler.frontend.places import stand_for
@@ -82,7 +83,7 @@ def find_target(function: Callable[..., Any]) -> Target:
             function.__func__, (function.__self__,),
             inspect.signature(function, follow_wrapped=False),
         )
-    if by_numba_vectorize(function):
+    if by_numba_vectorize(function) or isinstance(function, np.vectorize):
         return forwarding(function)
     call = getattr(type(function), "__call__", None)  # noqa: B004 (its code is wanted)
     if isinstance(call, types.FunctionType) and not isinstance(function, type):
@@ -136,7 +137,7 @@ def named_forward(
     while called in taken:
         called += "_"
     text = f"def {name}_({header}):\n    return {called}({arguments})\n"
-    namespace = load_module(None, text, f"adcompiler_forward_{name}").__dict__
+    namespace = load_module(None, text, FORWARD + name).__dict__
     namespace[called] = function
     made: types.FunctionType = namespace[f"{name}_"]
     made.__name__ = made.__qualname__ = name
@@ -165,6 +166,8 @@ def named_parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | 
     Of a function with a rule they are those that the rule has: others are passed on as they are
     given, so that those which are not given do not count as options that the rule does not know.
     """
+    if isinstance(function, np.vectorize):
+        return named_parameters(function.pyfunc)
     if not isinstance(function, types.FunctionType) and not is_derivative(function):
         return None
     signature = inspect.signature(function, follow_wrapped=takes_anything(function))
@@ -195,6 +198,7 @@ def passing_on(
 ) -> tuple[str, str]:
     """Return a parameter list (defaults are None) and the arguments that pass everything on."""
     header, arguments = [], []
+    function = getattr(function, "pyfunc", function)
     signature = inspect.signature(function, follow_wrapped=takes_anything(function))
     more = len(named) < len(signature.parameters)
     starred = False

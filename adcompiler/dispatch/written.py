@@ -29,11 +29,13 @@ STARS = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 def sees_calls(function: Callable[..., Any]) -> bool:
     """Say whether a function may tell ways of calling it apart that mean the same elsewhere.
 
-    These are wrappers of functions with named parameters, bound ones too, partials, and derivatives
-    of such.
+    These are wrappers of functions with named parameters, bound ones too, partials, functions made
+    by ``np.vectorize``, and derivatives of such.
     """
     if is_derivative(function):
         return sees_calls(function.primal)  # type: ignore[attr-defined]
+    if isinstance(function, np.vectorize):
+        return sees_calls(functools.partial(function.pyfunc))
     if isinstance(function, functools.partial):
         try:
             parameters = inspect.signature(function).parameters.values()
@@ -90,7 +92,7 @@ def as_written(
     ``count`` arguments are given by position. Raises TypeError if they do not fit, and
     ArgumentsError if an argument that is to be differentiated is left to its default.
     """
-    signature = inspect.signature(function)
+    signature = inspect.signature(getattr(function, "pyfunc", function))
     signature.bind(*range(count), **dict.fromkeys(keywords))
     names = list(signature.parameters)
     given = [*names[:count], *keywords]

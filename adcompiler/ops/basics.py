@@ -35,15 +35,18 @@ from adcompiler.runtime.checking import (
 from adcompiler.runtime.aliases import copied_apart
 from adcompiler.runtime import (
     accumulate, add, add_at, append, apart, as_gradient, called, check_assigned, check_bound,
-    check_count, check_items, check_position, check_rebinds, check_type, choose, dict_keys,
-    drop_last, entry, evaluated, give_back, holds_once, keeps_shape, last_written, no_grad,
+    check_count, check_items, check_position, check_rebinds, check_support, check_type, choose,
+    dict_keys, drop_last, entry, evaluated, give_back, holds_once, keeps_shape, last_written,
+    no_grad,
     note_value, own, passing_on, put_entry, read_global, record, same_kind, same_length, same_shape,
     same_trailing_shape, scatter, seed, stays_real, stop_gradient, store_global, unpack,
     zeros_like,
 )
 from adcompiler.runtime.batches import zeros_of_each
 from adcompiler.runtime.external import (
-    call_external, external_adjoint, external_call, external_tangent, external_value,
+    call_external, external_adjoint, external_by_jac, external_by_vjp,
+    external_call, external_of_three_by_vjp, external_of_two_by_vjp, external_tangent,
+    external_value,
 )
 from adcompiler.runtime.functionals import implied, passive, symmetric
 from adcompiler.runtime.gathering import (
@@ -75,9 +78,9 @@ READ_ONLY_CLASSES: tuple[Any, ...] = (
 
 CHECKS: frozenset[Any] = frozenset({
     apart, called, check_assigned, check_bound, check_cotangent, check_count, check_items,
-    check_position, check_rebinds, check_shape, check_shape_each, check_tangent, check_type,
-    check_value, copied_apart, evaluated, holds_once, in_space, keeps_shape, no_table, same_kind,
-    same_length, same_shape, same_trailing_shape, seed, stays_real,
+    check_position, check_rebinds, check_shape, check_shape_each, check_support, check_tangent,
+    check_type, check_value, copied_apart, evaluated, holds_once, in_space, keeps_shape, no_table,
+    same_kind, same_length, same_shape, same_trailing_shape, seed, stays_real,
 })
 """Functions of the runtime that raise where a value is not what it must be."""
 
@@ -273,7 +276,8 @@ BUILTINS: tuple[Entry, ...] = (
 FRESH_RUNTIME = (
     own, entry, dict_keys, copy_as_laid_out, stop_gradient, zeros_like, seed, no_grad, passive,
     call_on_copies, call_external, external_call, external_value, external_adjoint,
-    external_tangent,
+    external_tangent, external_by_vjp, external_of_two_by_vjp, external_of_three_by_vjp,
+    external_by_jac,
     take_adjoint, take_along_axis_adjoint, permute_adjoint, item_adjoint, repeat_adjoint,
     tile_adjoint, resize_adjoint, diagonal_adjoint, diagonal_view_adjoint, pad_adjoint,
     cross_adjoint_left,

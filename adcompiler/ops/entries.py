@@ -38,7 +38,7 @@ class Entries:
         self._replacements: dict[Any, Rule] = {}
         self._facts = FactTable()
         self._implied: dict[Any, Facts] = {}
-        self._owners: set[int] = set()
+        self._owners: dict[int, Any] = {}
         self.log: list[Rule] = []
         self.lock = threading.RLock()
         self._watchers: weakref.WeakSet[Watcher] = weakref.WeakSet()
@@ -63,7 +63,7 @@ class Entries:
             self._rules[rule.function] = [rule, *rules]
             owner = getattr(rule.function, "__self__", None)
             if isinstance(rule.function, MethodType) and not isinstance(owner, type):
-                self._owners.add(id(owner))  # which the rule keeps alive
+                self._owners[id(owner)] = owner
             self.log.append(rule)
         self._changed()
 

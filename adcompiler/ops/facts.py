@@ -114,7 +114,8 @@ TRANSFERS = (
     "trace of each", "cumsum", "cumprod", "sort", "partition", "sorted", "diff", "ediff1d",
     "gradient", "matmul", "dot", "inner", "vdot", "outer", "vecdot", "tensordot", "einsum",
     "multi_dot", "matrix_power", "kron", "convolve", "correlate", "cross", "polyval",
-    "matrices", "matrix", "solve", "solve_triangular", "cholesky", "factor", "quantile", "numbers",
+    "matrices", "matrix", "inverse", "solve", "solve_triangular", "cholesky", "factor",
+    "quantile", "numbers",
     "len", "shape", "ndim", "size", "dtype", "iter", "isinstance", "print",
     "sum of items", "prod of items", "max of items", "min of items", "mean of items",
     "hypot", "dist", "log",
@@ -245,6 +246,9 @@ class Facts:
     """Groups of parameters in which the function is linear jointly, beside those of its rule."""
     rounded: bool | None = None
     """What is zero in exact arithmetic, for a linear function, may not be zero in floats."""
+    pattern: Any = None
+    """Which numbers of the result depend on which of the arguments: a matrix, or a function of the
+    shapes of arguments that returns one. It goes before what a rule or ``transfer`` says."""
     axes: str | None = None
     """What the function does for arrays with one more axis in front: one of ``AXES``."""
     recurrence: tuple[Recurrence, ...] | None = None

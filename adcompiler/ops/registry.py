@@ -56,6 +56,12 @@ class Registry(Entries):
         self.loading.load_for(value)
         return id(value) in self._owners
 
+    def model(self, cls: type) -> Any | None:
+        """Return the object of this class that rules cover methods of; None if it is not one."""
+        self.loading.load_for(cls)
+        found = [owner for owner in self._owners.values() if type(owner) is cls]
+        return found[0] if len(found) == 1 else None
+
     def is_registered(self, function: Any) -> bool:
         """Say whether a rule for ``function`` itself is here already, without loading any."""
         return hashable(function) and (function in self._rules or function in self._aliases)

@@ -6,7 +6,8 @@ from adcompiler.runtime.broadcasting import (
 )
 from adcompiler.runtime.containers import (
     Unassigned, append, cell_value, check_assigned, check_bound, check_count, check_items,
-    check_position, check_rebinds, choose, dict_keys, dict_of, dict_values, drop_last, entry,
+    check_support, check_position, check_rebinds, choose, dict_keys, dict_of, dict_values,
+    drop_last, entry,
     generated, is_mapping, is_sequence, not_callable, pattern_argument, positions, put_entry,
     read_global, repack, same_kind, same_length, store_global, unpack, without_keys,
 )
@@ -28,7 +29,8 @@ __all__ = [
     "AliasedError", "ObservedTypeError", "StretchedError", "Unassigned", "Unfit", "accumulate",
     "add", "add_at", "apart", "append", "as_cotangent", "as_gradient", "as_tangent", "called",
     "cell_value", "check_assigned", "check_bound", "check_count", "check_items", "check_position",
-    "check_rebinds", "check_type", "choose", "dict_keys", "dict_of", "dict_values", "drop_last",
+    "check_rebinds", "check_support", "check_type", "choose", "dict_keys", "dict_of", "dict_values",
+    "drop_last",
     "entry", "evaluated", "generated", "give_back", "holds_once", "is_basic", "is_mapping",
     "is_sequence", "keeps_shape", "last_written", "no_grad", "not_callable", "note_value",
     "noted_value", "own", "paired", "passing_on", "pattern_argument", "positions", "project",

@@ -138,6 +138,15 @@ def dict_values(table: dict[Any, Any]) -> list[Any]:
     return list(table.values())
 
 
+def check_support(law: Any, model: Any) -> None:
+    """Raise UncoveredError if a distribution has another support than the one of its class."""
+    if (law.a, law.b) != (model.a, model.b):
+        raise UncoveredError(
+            f"a distribution of the class of {model.name} with the support ({law.a}, {law.b}) has "
+            "no rule"
+        )
+
+
 def check_items(items: Any) -> None:
     """Raise TypeError if running over ``items`` gives keys, which carry no derivative."""
     if isinstance(items, Mapping):

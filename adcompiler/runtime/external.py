@@ -29,11 +29,24 @@ class ExternalFunction:
     ``linear = True`` says that the function is linear, so that ``adjoint`` does not depend on
     ``x``: second derivatives of programs that call it are then known, and refused otherwise.
 
+    A method ``adjoint_at(self, y_bar, *x)`` gives the same cotangents from the arguments alone. It
+    is compiled, where second derivatives of programs that call a nonlinear function are asked for,
+    and differentiated itself.
+
     ``returns`` may be set to an example of a result, such as ``0.0`` or ``np.empty((0, 0))``: the
     type is then known when compiling, and the code emitted is not generic. A result of another type
     or number of axes raises TypeError.
 
-    Instances are called like functions. Methods are never compiled.
+    ``pattern`` may be set to the sparsity pattern of the derivative: a boolean matrix with a row
+    for each number of the result and a column for each one of the arguments, or a function of the
+    arguments' shapes that returns it, ``staticmethod(lambda shape: np.eye(*shape))``. Patterns of
+    programs follow it; without it every result depends on all arguments.
+
+    ``fills = True`` says that the last argument is an array which ``forward`` fills, all of it, and
+    that nothing is returned. The other methods are about the remaining arguments, and what was
+    filled in is the value.
+
+    Instances are called like functions. Other methods are never compiled.
     """
 
     def forward(self, *x: Any) -> Any:
@@ -53,16 +66,44 @@ class ExternalFunction:
 
     returns: Any = None
     linear: bool = False
+    pattern: Any = None
+    fills: bool = False
     last_value: Any = None
 
     def __call__(self, *x: Any) -> Any:
-        """Return the value at ``x``."""
-        return call_external(self, *x)
+        """Return the value at ``x``; with ``fills``, write it into the last argument."""
+        if not self.fills:
+            return call_external(self, *x)
+        *given, buffer = x
+        buffer[...] = call_external(self, *given, to_be_filled(buffer))
+        return None
 
 
 def call_external(function: ExternalFunction, *x: Any) -> Any:
     """Return the value of an external function."""
     return external_value(external_call(function, x), x)
+
+
+def external_by_vjp(function: ExternalFunction, pull: Any, x: Any) -> Any:
+    """Return the value; ``pull(y_bar, x)``, the derivative, is compiled and differentiated too."""
+    return call_external(function, x)
+
+
+def external_of_two_by_vjp(function: ExternalFunction, pull: Any, a: Any, b: Any) -> Any:
+    """Do as ``external_by_vjp`` for a function of two arguments."""
+    return call_external(function, a, b)
+
+
+def external_of_three_by_vjp(
+    function: ExternalFunction, pull: Any, a: Any, b: Any, c: Any
+) -> Any:
+    """Do as ``external_by_vjp`` for a function of three arguments."""
+    return call_external(function, a, b, c)
+
+
+def external_by_jac(function: ExternalFunction, jac: Any, *x: Any) -> Any:
+    """Return the value; ``jac(*x)``, the derivative, is compiled and differentiated too."""
+    return call_external(function, *x)
 
 
 def external_call(function: ExternalFunction, x: tuple[Any, ...]) -> Any:
@@ -71,8 +112,15 @@ def external_call(function: ExternalFunction, x: tuple[Any, ...]) -> Any:
     What the copy keeps is not shared with anybody: arrays are copied on their way in and out.
     """
     token = copy.copy(function)
-    token.last_value = as_promised(token.forward(*own(x)), function)
+    given = own(x)
+    value = token.forward(*given)
+    token.last_value = as_promised(given[-1] if function.fills else value, function)
     return token
+
+
+def to_be_filled(buffer: Any) -> Any:
+    """Return an array like another one for an external function to fill: NaN where it does not."""
+    return np.full_like(buffer, np.nan)
 
 
 def external_value(token: Any, x: tuple[Any, ...]) -> Any:
@@ -107,7 +155,8 @@ def described(value: Any) -> str:
 
 def external_adjoint(token: Any, y_bar: Any, x: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the cotangents of the arguments of a call; raise where their shapes do not fit."""
-    bars = own(cotangents(token.adjoint(y_bar), len(x)))
+    count = len(x) - token.fills
+    bars = own(cotangents(token.adjoint(y_bar), count) + (None,) * token.fills)
     return tuple(
         fitted(bar, value, f"{type(token).__name__}.adjoint, argument {i}")
         for i, (bar, value) in enumerate(zip(bars, x, strict=True))
@@ -116,9 +165,9 @@ def external_adjoint(token: Any, y_bar: Any, x: tuple[Any, ...]) -> tuple[Any, .
 
 def external_tangent(token: Any, x: tuple[Any, ...], x_dot: tuple[Any, ...]) -> Any:
     """Return the tangent of the value of a call at ``x``; None among ``x_dot`` means zero."""
-    return own(token.tangent(*(
-        zeros_like(value) if dot is None else dot for value, dot in zip(x, x_dot, strict=True)
-    )))
+    given = [
+        zeros_like(value) if dot is None else dot for value, dot in zip(x, x_dot, strict=True)]
+    return own(token.tangent(*given[: len(x) - token.fills]))
 
 
 def cotangents(bars: Any, count: int) -> tuple[Any, ...]:
@@ -208,10 +257,14 @@ class Wrapped(ExternalFunction):
 
     def __init__(
         self, function: Callable[..., Any], derivative: Bump | None, jac: Any, vjp: Any, jvp: Any,
-        returns: Any,
+        returns: Any, pattern: Any, fills: bool,
     ) -> None:
         self.function = function
+        if fills:
+            self.fills = True
         self.returns = returns
+        if pattern is not None:
+            self.pattern = pattern
         self.derivative = derivative
         self.jac = jac
         self.vjp = vjp
@@ -221,8 +274,16 @@ class Wrapped(ExternalFunction):
 
     def forward(self, *x: Any) -> Any:
         """Return the value of the function."""
-        self.x = x
+        self.x = x[: len(x) - self.fills]
         return self.function(*x)
+
+    def value_at(self, *x: Any) -> Any:
+        """Return the value of the function at other arguments, for differences."""
+        if not self.fills:
+            return self.function(*x)
+        buffer = to_be_filled(self.last_value)
+        self.function(*x, buffer)
+        return buffer
 
     def adjoint(self, y_bar: Any) -> Any:
         """Return the cotangents by the derivative that was given."""
@@ -239,7 +300,7 @@ class Wrapped(ExternalFunction):
         bumped = self.derivative
         assert bumped is not None
         return self.by_columns(y_bar, lambda i, at: bumped.derivative(
-            self.function, self.x, i, at))
+            self.value_at, self.x, i, at))
 
     def tangent(self, *x_dot: Any) -> Any:
         """Return the tangent by the derivative that was given."""
@@ -283,16 +344,18 @@ def contracted(y_bar: Any, jacobian: Any, x: Any) -> Any:
 def external(
     function: Callable[..., Any], *, derivative: Bump | None = None,
     jac: Callable[..., Any] | None = None, vjp: Callable[..., Any] | None = None,
-    jvp: Callable[..., Any] | None = None, returns: Any = None,
+    jvp: Callable[..., Any] | None = None, returns: Any = None, pattern: Any = None,
+    fills: bool = False,
 ) -> ExternalFunction:
     """Return ``function`` as an external one, with its derivative given in one of four forms.
 
     ``jac(*x)`` returns the Jacobian, of shape ``y.shape + x.shape`` (of several arguments, a tuple
     of one each); ``vjp(y_bar, *x)`` the cotangents; ``jvp(x, x_dot)``, with two tuples, the
-    tangent; ``derivative=bump(...)`` takes finite differences. ``returns`` is as in
-    ``ExternalFunction``.
+    tangent; ``derivative=bump(...)`` takes finite differences. ``returns``,
+    ``pattern`` and ``fills`` are as in ``ExternalFunction``; none of these functions is given the
+    array that is to be filled.
     """
     given = [form for form in (derivative, jac, vjp, jvp) if form is not None]
     if len(given) != 1:
         raise TypeError("external() needs exactly one of derivative=, jac=, vjp= and jvp=")
-    return Wrapped(function, derivative, jac, vjp, jvp, returns)
+    return Wrapped(function, derivative, jac, vjp, jvp, returns, pattern, fills)

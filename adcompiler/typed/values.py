@@ -40,7 +40,8 @@ STATIC_CLASSES = (
     python_types.MethodType, type, np.ufunc, np.dtype, functools.partial, type(Ellipsis),
     type(NotImplemented), python_types.GenericAlias,
     type(np.ndarray.sum), type(np.ndarray.T),
-    type(str.join), type(list.__setitem__), type(functools.lru_cache(lambda: 0)), type(np.sum),
+    type(str.join), type(list.__setitem__), type("".__len__), type(np.sum),
+    type(functools.lru_cache(lambda: 0)),
     type(np._NoValue),
     np.vectorize, operator.itemgetter, operator.attrgetter, operator.methodcaller,
 )

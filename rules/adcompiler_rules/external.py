@@ -5,11 +5,15 @@ The adjoint of a call is linear in the cotangent, and its own adjoint is the tan
 
 from dataclasses import replace
 
-from adcompiler.rulekit import REGISTRY, alias, call, non_differentiable, rrule
-from adcompiler.runtime import project
+import numpy as np
+
+from adcompiler.rulekit import REGISTRY, alias, call, frule, non_differentiable, rrule
+from adcompiler.runtime import project, zeros_like
+from adcompiler.runtime.checking import check_shape
 from adcompiler.runtime.external import (
-    ExternalFunction, call_external, external, external_adjoint, external_call, external_tangent,
-    external_value,
+    ExternalFunction, call_external, external, external_adjoint, external_by_jac,
+    external_by_vjp, external_call, external_of_three_by_vjp, external_of_two_by_vjp,
+    external_tangent, external_value,
 )
 
 
@@ -91,3 +95,123 @@ def external_tangent_rule(token, x, x_dot):
         return external_adjoint(token, dy, x_dot)
 
     return external_tangent(token, x, x_dot), external_tangent_pullback
+
+
+# -- derivatives that are compiled, for second ones ------------------------------------------------
+
+DERIVATIVE = "the derivative of an external function"
+
+
+def _pull_one(y_bar, x):
+    return y_bar * 2.0 * x
+
+
+def _calls_of_one(derivative):
+    def calls(rng):
+        squared = external(lambda x: x * x, vjp=_pull_one)
+        return [call(squared, derivative, rng.normal(size=3)), call(squared, derivative, 1.5)]
+
+    return calls
+
+
+def _calls_of_three(rng):
+    product = external(lambda a, b, c: a * b * c, vjp=_pull_three)
+    return [call(product, _pull_three, 1.5, 2.0, 0.5)]
+
+
+def _pull_three(y_bar, a, b, c):
+    return y_bar * b * c, y_bar * a * c, y_bar * a * b
+
+
+def _pull(y_bar, a, b):
+    return np.sum(y_bar * b), y_bar * a
+
+
+def _jac(a, b):
+    return b, a * np.eye(len(b))
+
+
+def _compiled_calls(derivative):
+    def calls(rng):
+        return [call(_scaled(), derivative, 1.5, rng.normal(size=3))]
+
+    return calls
+
+
+@rrule(external_by_vjp, wrt=("x",), domain=_calls_of_one(_pull_one))
+def external_by_vjp_rule(function, pull, x):
+    def external_by_vjp_pullback(dy):
+        dx = pull(dy, x)
+        check_shape(dx, np.shape(x), DERIVATIVE)
+        return project(dx, x)
+
+    return external_by_vjp(function, pull, x), external_by_vjp_pullback
+
+
+@rrule(external_of_two_by_vjp, wrt=("a", "b"), domain=_compiled_calls(_pull))
+def external_of_two_by_vjp_rule(function, pull, a, b):
+    def external_of_two_by_vjp_pullback(dy):
+        da, db = pull(dy, a, b)
+        check_shape(da, np.shape(a), DERIVATIVE)
+        check_shape(db, np.shape(b), DERIVATIVE)
+        return project(da, a), project(db, b)
+
+    return external_of_two_by_vjp(function, pull, a, b), external_of_two_by_vjp_pullback
+
+
+@rrule(external_of_three_by_vjp, wrt=("a", "b", "c"), domain=_calls_of_three)
+def external_of_three_by_vjp_rule(function, pull, a, b, c):
+    def external_of_three_by_vjp_pullback(dy):
+        da, db, dc = pull(dy, a, b, c)
+        check_shape(da, np.shape(a), DERIVATIVE)
+        check_shape(db, np.shape(b), DERIVATIVE)
+        check_shape(dc, np.shape(c), DERIVATIVE)
+        return project(da, a), project(db, b), project(dc, c)
+
+    return external_of_three_by_vjp(function, pull, a, b, c), external_of_three_by_vjp_pullback
+
+
+@rrule(external_by_jac, wrt=("x",), domain=_compiled_calls(_jac))
+def external_by_jac_rule(function, jac, *x):
+    def external_by_jac_pullback(dy):
+        rows = zip(rows_of(jac, x), x, strict=True)
+        return tuple(contracted_with(dy, row, value) for row, value in rows)
+
+    return external_by_jac(function, jac, *x), external_by_jac_pullback
+
+
+@frule(external_by_jac)
+def external_by_jac_forward(primals, tangents):
+    function, jac, *x = primals
+    y = external_by_jac(function, jac, *x)
+    dots = given_tangents(x, tangents[2:])
+    y_dot = sum(along_row(row, dot, y) for row, dot in zip(rows_of(jac, x), dots, strict=True))
+    return y, project(y_dot, y)
+
+
+def rows_of(jac, x):
+    """Return the Jacobians in all arguments as a tuple."""
+    rows = jac(*x)
+    return (rows,) if len(x) == 1 else rows
+
+
+def contracted_with(dy, row, value):
+    """Return what the conjugate transpose of a Jacobian makes of a cotangent."""
+    if row is None:
+        return None
+    flat = np.reshape(np.conj(row), (np.size(dy), np.size(value)))
+    return project(np.reshape(np.reshape(dy, np.size(dy)) @ flat, np.shape(value)), value)
+
+
+def along_row(row, dot, y):
+    """Return what a Jacobian makes of a tangent."""
+    if row is None:
+        return 0.0
+    flat = np.reshape(row, (np.size(y), np.size(dot)))
+    return np.reshape(flat @ np.reshape(dot, np.size(dot)), np.shape(y))
+
+
+def given_tangents(x, tangents):
+    """Return tangents with zeros where there is none."""
+    return tuple(
+        zeros_like(value) if dot is None else dot for value, dot in zip(x, tangents, strict=True))

@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 
 import adcompiler_rules.recurrences  # noqa: F401
-from adcompiler.rulekit import Call, Domain, alias, call, non_differentiable, rrule, scalar_rule
+from adcompiler.rulekit import (
+    Call, Domain, alias, call, facts, non_differentiable, rrule, scalar_rule,
+)
 from adcompiler.runtime import project
 from adcompiler.runtime.elementwise import is_known, log_of_base
 from adcompiler.runtime.sequences import joined, sum_repeats
@@ -294,3 +296,14 @@ non_differentiable(
     operator.is_, operator.is_not, operator.not_, operator.truth, operator.contains,
     operator.index, operator.countOf, operator.indexOf, operator.length_hint,
 )
+
+
+# --- subscripts ----------------------------------------------------------------------------------
+
+
+def get_item(a: Any, b: Any) -> Any:
+    """Return ``a[b]``, as ``operator.getitem`` does."""
+    return a[b]
+
+
+facts(operator.getitem, written_as=get_item)

@@ -176,19 +176,19 @@ def environment(
 def literal(
     s: Writer, value: Any, owner: Const, step: tuple[str, Any], origin: Origin
 ) -> Atom:
-    """Return the atom of a value held by a function object (a default, a partial's argument)."""
+    """Return the atom of a value held by a function object: a default, the owner of a method."""
     type_ = type_of(value)
     if isinstance(type_, t.Static) or simple(value):
         path = s.unit.relied.paths.get(id(owner.value))
         return s.unit.relied.static(value, None if path is None or simple(value) else (*path, step))
     kind, key = step
-    if kind == "attr":
-        return s.let(Attribute(owner, str(key)), type_, str(key), origin)
     if s.heap is not None and is_mutable(type_):
         path = s.unit.relied.paths.get(id(owner.value))
-        if path is not None:
+        if path is not None and kind != "attr":
             s.unit.relied.facts[*path, step] = value
-        return s.heap.default_value(owner, kind, key, type_, origin)
+        return s.heap.held_value(owner, kind, key, type_, origin)
+    if kind == "attr":
+        return s.let(Attribute(owner, str(key)), type_, str(key), origin)
     holder = s.let(Attribute(owner, kind), t.UNKNOWN, kind, origin)
     return s.let(Item(holder, Const(key)), type_, "default", origin)
 

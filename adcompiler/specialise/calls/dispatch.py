@@ -44,6 +44,7 @@ from adcompiler.specialise.calls.operator_methods import (
 from adcompiler.specialise.calls.out_arguments import store_result, writes_elsewhere
 from adcompiler.specialise.calls.random_draws import type_of_making
 from adcompiler.specialise.calls.sparse_matrices import call_sparse
+from adcompiler.specialise.calls.special_methods import call_kept_method
 from adcompiler.specialise.calls.ufunc_options import computed_in
 from adcompiler.specialise.calls.unknown import call_unknown
 from adcompiler.specialise.calls.vectorize import (
@@ -359,6 +360,9 @@ def call_function(
         inner = s.unit.relied.static(value.__func__, steps)
         receiver = literal(s, value.__self__, func, ("attr", "__self__"), origin)
         return call(s, inner, [receiver, *args], kwargs, origin, name)
+    kept = call_kept_method(s, func, args, kwargs, origin, name)
+    if kept is not None:
+        return kept
     if isinstance(value, functools._lru_cache_wrapper):
         known = kept_answer(value, args, kwargs)
         if known is not None:

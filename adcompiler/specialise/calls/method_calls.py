@@ -19,6 +19,7 @@ from adcompiler.specialise.calls.defaults import without_defaults
 from adcompiler.specialise.calls.effects import NEW_CONTAINER, refused
 from adcompiler.specialise.calls.libraries import is_namedtuple
 from adcompiler.specialise.calls.out_arguments import store_result
+from adcompiler.specialise.calls.special_methods import as_operator, method_of_law
 from adcompiler.specialise.calls.random_draws import GENERATORS, type_of_draw
 from adcompiler.specialise.calls.tables import reads_of_table
 from adcompiler.specialise.calls.unknown import call_unknown
@@ -58,6 +59,9 @@ def call_method(
     owner = s.unit.type(obj)
     if method in IN_PLACE_METHODS and isinstance(owner, (t.Array, t.List, t.Dict)) and not kwargs:
         return s.call(Const(IN_PLACE_METHODS[method]), [obj, *args], {}, origin, name)
+    special = None if kwargs else as_operator(s, obj, method, args, origin, name)
+    if special is not None:
+        return special
     if isinstance(owner, t.Object) and owner.cls in GENERATORS and writes_draws(method, kwargs):
         return call_unknown(s, func, args, kwargs, origin, name)
     if isinstance(owner, t.Object) and owner.cls in GENERATORS:
@@ -269,6 +273,9 @@ def call_object_method(
     kwargs: dict[str, Atom], origin: Origin, name: str,
 ) -> Atom:
     """Write the call of a method of an instance, as its class defines it."""
+    law = method_of_law(s, owner, obj, method, origin)
+    if law is not None:
+        return s.call(law, args, kwargs, origin, name)
     found = find_raw(owner.cls, method)
     if found is not None:
         return call_raw(s, obj, owner.cls, method, found, args, kwargs, origin, name)

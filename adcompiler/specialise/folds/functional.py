@@ -5,17 +5,21 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
 
 from adcompiler.frontend.replacements import checkpointed
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin, Var
+from adcompiler.ir.nodes import NONE, UNDEF, Atom, Call, Const, Origin, Var
 from adcompiler.rulekit.functionals import function_of, implied, steady, typed
 from adcompiler.runtime import functionals
 from adcompiler.runtime.checkpoints import checkpoint, recomputed
-from adcompiler.runtime.external import ExternalFunction, call_external
+from adcompiler.runtime.external import (
+    ExternalFunction, Wrapped, call_external, external_by_jac, external_by_vjp,
+    external_of_three_by_vjp, external_of_two_by_vjp,
+)
 from adcompiler.specialise.calls.callees import MAX_WIDENING, write_call
 from adcompiler.specialise.calls.functionals import compile_given, name_of, users_line
 from adcompiler.specialise.folds.table import folds
@@ -65,17 +69,63 @@ def fold_external(
             "pass all arguments by position", "call-arguments",
         )
     type_ = s.unit.type(args[0])
+    function: Any = call_external
     if s.unit.derivatives.around and not (isinstance(type_, t.Object) and is_linear(type_)):
-        return s.reject(
-            users_line(s, origin), "the second derivative of this external function is not known",
-            "differentiate once, or, if the function is linear, say so: `linear = True`",
-            "higher-order",
-        )
+        found = derivative_that_is_compiled(s, args[0], type_, len(args) - 1, origin)
+        if found is None:
+            return s.reject(
+                users_line(s, origin),
+                "the second derivative of this external function is not known",
+                "give its derivative as Python that can be compiled: vjp= or jac= of `external`, "
+                "or a method `adjoint_at(self, y_bar, *x)`; or, if the function is "
+                "linear, say so: `linear = True`", "higher-order",
+            )
+        function, args = found[0], [args[0], found[1], *args[1:]]
+    buffer = None
+    if isinstance(type_, t.Object) and fills_buffer(type_):
+        *given, buffer = args
+        fresh = s.call(Const(np.full_like), [buffer, Const(np.nan)], {}, origin, "filled")
+        args = [*given, fresh]
     returns: t.Type = t.UNKNOWN
     if isinstance(type_, t.Object):
         returns = type_.field("returns") or type_of(getattr(type_.cls, "returns", None))
     returns = t.UNKNOWN if returns == t.NONE_TYPE else returns
-    return s.let(Call(Const(call_external), tuple(args)), returns, name, origin)
+    if buffer is not None:
+        returns = s.unit.type(buffer)
+    value = s.let(Call(Const(function), tuple(args)), returns, name, origin)
+    if buffer is None:
+        return value
+    s.call(Const(operator.setitem), [buffer, Const(Ellipsis), value], {}, origin, "ignored")
+    return NONE
+
+
+def fills_buffer(type_: t.Object) -> bool:
+    """Say whether an external function is said to fill its last argument."""
+    own = type_.field("fills")
+    return own is not None or getattr(type_.cls, "fills", False) is True
+
+
+BY_VJP = (external_by_vjp, external_of_two_by_vjp, external_of_three_by_vjp)
+
+
+def derivative_that_is_compiled(
+    s: Writer, function: Atom, type_: t.Type, count: int, origin: Origin
+) -> tuple[Any, Atom] | None:
+    """Return a function with a rule, and what that calls: the derivative of an external function.
+
+    The function has ``count`` arguments. None if the derivative is not given in Python.
+    """
+    if not isinstance(type_, t.Object) or fills_buffer(type_):
+        return None
+    by_vjp = BY_VJP[count - 1] if 0 < count <= len(BY_VJP) else None
+    if hasattr(type_.cls, "adjoint_at"):
+        return by_vjp and (by_vjp, s.attribute(function, "adjoint_at", origin))
+    for form, called in (("vjp", by_vjp), ("jac", external_by_jac)):
+        if called is not None and issubclass(type_.cls, Wrapped) and isinstance(
+            type_.field(form), t.Static
+        ) and type_.field(form) != t.NONE_TYPE:
+            return called, s.attribute(function, form, origin)
+    return None
 
 
 def is_linear(type_: t.Object) -> bool:

@@ -41,20 +41,24 @@ class Heap(Joining):
             self.prologue.append(Let(var, rhs, origin))
         return var
 
-    def default_value(
+    def held_value(
         self, owner: Const, kind: str, key: Any, type_: t.Type, origin: Origin
     ) -> Var:
-        """Return the variable for a default of a function, which is read at the start.
+        """Return the variable for what a function object holds, which is read at the start.
 
-        ``kind`` is the attribute of the function that has it, and ``key`` where it is there.
+        ``kind`` is the attribute of the function that has it, and ``key`` where it is there; with
+        the kind ``attr`` it is the attribute named ``key``, such as the owner of a bound method.
         """
         place = (f"{kind} of {id(owner.value)}", str(key))
         var = self.globals.get(place)
         if var is None:
-            holder, var = Var(kind), Var("default")
+            holder, var = Var(kind), Var("default" if kind != "attr" else "owner")
             self.globals[place] = var
             for target, rhs, its_type in (
-                (holder, Attribute(owner, kind), t.UNKNOWN), (var, Item(holder, Const(key)), type_),
+                ((var, Attribute(owner, str(key)), type_),) if kind == "attr" else (
+                    (holder, Attribute(owner, kind), t.UNKNOWN),
+                    (var, Item(holder, Const(key)), type_),
+                )
             ):
                 self.s.unit.record(target, rhs, its_type)
                 self.prologue.append(Let(target, rhs, origin))
