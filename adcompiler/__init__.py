@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         non_differentiable, on_new_rule, opt_out, preprocess, project_to, pullback_at,
         refresh_rules, rrule, scalar_rule, sensitivity, unionise,
     )
+    from adcompiler.sparsity.coloring.coloring import color
     from adcompiler.sparsity.tracing.detectors import Global, Local
 
 __version__ = "0.1.0"
@@ -38,9 +39,9 @@ __all__ = [
     "MissingPrimalError", "MissingRuleError", "NoTangent", "PullbackMemory", "RuleError",
     "Signature", "SourceNotFoundError", "UnsupportedError", "ZeroTangent", "alias",
     "apply_frule", "apply_rrule", "augmented_primal", "batched_jvp", "batched_vjp", "bilinear",
-    "bump", "checkpoint", "checkpoint_loop", "classify", "clear_new_rule_hooks", "compiled",
-    "complex_jacobian", "derivative", "elementwise_grad", "external", "facts", "fmad", "frule",
-    "grad", "hessian", "hessian_sparsity", "holomorphic_derivative", "hvp", "intercept",
+    "bump", "checkpoint", "checkpoint_loop", "classify", "clear_new_rule_hooks", "color",
+    "compiled", "complex_jacobian", "derivative", "elementwise_grad", "external", "facts", "fmad",
+    "frule", "grad", "hessian", "hessian_sparsity", "holomorphic_derivative", "hvp", "intercept",
     "jacfwd", "jacobian", "jacobian_sparsity", "jacrev", "jet", "jvp", "linear", "linearize",
     "no_grad", "non_differentiable", "nth_derivative", "on_new_rule", "opt_out", "preprocess",
     "project_to", "pullback_at", "refresh_rules", "rrule", "scalar_rule", "sensitivity",
@@ -72,6 +73,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "runtime": ("no_grad", "stop_gradient"),
     "runtime.checkpoints": ("checkpoint", "checkpoint_loop"),
     "runtime.external": ("ExternalFunction", "bump", "external"),
+    "sparsity.coloring.coloring": ("color",),
     "sparsity.tracing.detectors": ("Global", "Local"),
 }
 """The modules of public names. They are loaded when one is asked for: emitted modules import

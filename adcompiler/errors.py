@@ -177,6 +177,10 @@ class UncoveredError(ADError, NotImplementedError):
         return type(self), self.parts
 
 
+class WrongPatternError(ADError, ValueError):
+    """The sparsity pattern that a user states lacks nonzeros of the derivative."""
+
+
 class SourceNotFoundError(ADError):
     """A function's source text is not available, so it cannot be compiled."""
 

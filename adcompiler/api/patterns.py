@@ -329,6 +329,23 @@ def watched_pattern(
 
     Raises UnsupportedError for a function that writes into its arguments.
     """
+    guard = refuse_written(function, args, kwargs, argnums)
+    patterns = patterns_of(function, argnums)
+    value, inputs, machine = patterns.run(args, kwargs, "global", second)
+    found = finished(
+        lambda: hessian(machine, value, inputs.columns, False) if second
+        else jacobian(value, inputs.columns), function, argnums,
+    )
+    return Watched(found, guard, machine.reads, machine.reads.fingerprint())
+
+
+def refuse_written(
+    function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], argnums: Argnums
+) -> Guard:
+    """Raise UnsupportedError for a function that writes into its arguments.
+
+    Returns the test of what that was told from.
+    """
     patterns = patterns_of(function, argnums)
     compiled = patterns.compiled(patterns.values(args, kwargs))
     if compiled.written:
@@ -336,12 +353,7 @@ def watched_pattern(
             "a sparse derivative of a function that writes into its arguments",
             "return the result, and write into a copy", anchor="sparse-in-place",
         ), [], patterns.forms)])
-    value, inputs, machine = patterns.run(args, kwargs, "global", second)
-    found = finished(
-        lambda: hessian(machine, value, inputs.columns, False) if second
-        else jacobian(value, inputs.columns), function, argnums,
-    )
-    return Watched(found, compiled.guard, machine.reads, machine.reads.fingerprint())
+    return compiled.guard
 
 
 def detected(

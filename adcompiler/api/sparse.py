@@ -15,6 +15,7 @@ import numpy as np
 
 from adcompiler.api.derivative import Code, Derivative, P
 from adcompiler.api.emitted import Argnums, EmittedDerivative
+from adcompiler.api.given_patterns import Given, given
 from adcompiler.api.keywords import suggesting
 from adcompiler.api.patterns import watched_pattern
 from adcompiler.api.sparse_source import SparseModule
@@ -26,7 +27,9 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime.batches import seed_of
 from adcompiler.sparsity.coloring.coloring import Coloring, color
 from adcompiler.sparsity.coloring.decompression import Decompression
-from adcompiler.sparsity.coloring.flattening import flat, is_column, is_row, real_dtype, unflat
+from adcompiler.sparsity.coloring.flattening import (
+    flat, is_column, is_row, leaves, real_dtype, unflat,
+)
 from adcompiler.sparsity.dependences.fingerprints import fingerprint, shape_of
 from adcompiler.typed.derivatives import ONLY_OUTSIDE, Wanted
 
@@ -46,8 +49,9 @@ class SparseDerivative(Derivative[P, Any]):
 
     def __init__(
         self, function: Callable[..., Any], argnums: Argnums, kind: str, order: str,
-        backend: str = "python",
+        backend: str = "python", given: Given | None = None,
     ) -> None:
+        self.given = given
         self.argnums = tuple(argnums) if isinstance(argnums, list) else argnums
         super().__init__(function, Wanted(self.mode, self.argnums))
         self.kind = kind
@@ -64,7 +68,8 @@ class SparseDerivative(Derivative[P, Any]):
         REGISTRY.watch(self)
 
     def made_of(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return type(self), (self.primal, self.argnums, self.kind, self.order, self.backend)
+        return type(self), (
+            self.primal, self.argnums, self.kind, self.order, self.backend, self.given)
 
     def as_called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Self:
         """Return the derivative for calls that are written like this one."""
@@ -73,7 +78,8 @@ class SparseDerivative(Derivative[P, Any]):
         key = (len(args), *kwargs)
         if key not in self.written:
             made, argnums = as_written(self.primal, self.argnums, len(args), tuple(kwargs))
-            self.written[key] = type(self)(made, argnums, self.kind, self.order, self.backend)
+            self.written[key] = type(self)(
+                made, argnums, self.kind, self.order, self.backend, self.given)
         return self.written[key]
 
     def rules_changed(self) -> None:
@@ -100,7 +106,10 @@ class SparseDerivative(Derivative[P, Any]):
         key = shape_of(list(wanted)), fingerprint(others)
         found = self.kept.get(key)
         if found is None or not found.watched.holds():
-            watched = watched_pattern(self.primal, args, kwargs, self.argnums, self.is_second)
+            watched = watched_pattern(
+                self.primal, args, kwargs, self.argnums, self.is_second
+            ) if self.given is None else self.given.watched(
+                self.primal, args, kwargs, self.argnums, wanted)
             coloring = self.colored(watched.pattern)
             found = self.kept[key] = Structure(coloring, Decompression(coloring), watched)
             while len(self.kept) > MAX_KEPT:
@@ -138,7 +147,8 @@ class SparseDerivative(Derivative[P, Any]):
         """
         self = self.as_called(args, kwargs)
         if self.backend != "python":
-            made = type(self)(self.primal, self.argnums, self.kind, self.order)
+            made = type(self)(
+                self.primal, self.argnums, self.kind, self.order, given=self.given)
             return made.source_for(*args, **kwargs)
         values, wanted = self.arguments(args, kwargs)
         found = self.structure_for(values, wanted, args, kwargs)
@@ -150,6 +160,29 @@ class SparseDerivative(Derivative[P, Any]):
         self, coloring: Coloring, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Compiled | None, Compiled | None, Any]:
         """Return the code of the forward and reverse sweeps needed, and what the function gives."""
+        raise NotImplementedError
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether every matrix is tested, as its pattern was given."""
+        return self.given is not None and self.given.check
+
+    def tested(
+        self, matrix: Any, wanted: Sequence[Any], dtype: Any, args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        """Return a matrix, tested if its pattern was given; WrongPatternError if that is wrong."""
+        if self.given is not None and self.is_tested:
+            direction = self.given.direction(dtype)
+            self.given.verify(
+                matrix, direction, self.along(direction, wanted, dtype, args, kwargs))
+        return matrix
+
+    def along(
+        self, direction: np.ndarray, wanted: Sequence[Any], dtype: Any, args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> np.ndarray:
+        """Return the derivative along a direction, by code that no pattern was used for."""
         raise NotImplementedError
 
     def pattern(self, *args: Any, **kwargs: Any) -> Any:
@@ -178,9 +211,9 @@ class SparseJacobian(SparseDerivative[P]):
 
     def __init__(
         self, function: Callable[..., Any], argnums: Argnums, kind: str, order: str,
-        backend: str = "python",
+        backend: str = "python", given: Given | None = None,
     ) -> None:
-        super().__init__(function, argnums, kind, order, backend)
+        super().__init__(function, argnums, kind, order, backend, given)
         self.forward: EmittedDerivative[..., Any] = EmittedDerivative(
             function, Options("forward", self.argnums, batched=True, backend=backend))
         self.fixed: EmittedDerivative[..., Any] = EmittedDerivative(
@@ -220,7 +253,7 @@ class SparseJacobian(SparseDerivative[P]):
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         """Return the Jacobian at the arguments, a CSR array, written into ``out`` if given."""
         self = self.as_called(args, kwargs)
-        if self.last is not None and not kwargs:
+        if self.last is not None and not kwargs and not self.is_tested:
             columns = self.last.along(args, self.fixed)
             if columns is not None:
                 return self.last.structure.decompression.matrix(columns, None, out)
@@ -246,13 +279,23 @@ class SparseJacobian(SparseDerivative[P]):
             columns = found.swept(False, dtype, forward)
         if coloring.row_count:
             value, pull = self.reverse(*args, **kwargs)
+            if self.given is not None:
+                self.given.check_rows(sum(np.size(leaf) for leaf in leaves(value, is_row)))
 
             def reverse(seeds: np.ndarray) -> np.ndarray:
                 back = self.several(pull(unflat(seeds, value, is_row)))
                 return flat(back, wanted, len(seeds), dtype, is_column)
 
             rows = found.swept(True, real_dtype(value, is_row), reverse)
-        return found.decompression.matrix(columns, rows, out, dtype)
+        return self.tested(
+            found.decompression.matrix(columns, rows, out, dtype), wanted, dtype, args, kwargs)
+
+    def along(
+        self, direction: np.ndarray, wanted: Sequence[Any], dtype: Any, args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> np.ndarray:
+        value, along = self.forward(*args, **kwargs)(*unflat(direction, wanted, is_column))
+        return np.asarray(flat(along, value, 1, dtype, is_row)[0])
 
     def columns(
         self, found: Structure, at: Any, wanted: Sequence[Any], dtype: Any
@@ -263,6 +306,8 @@ class SparseJacobian(SparseDerivative[P]):
 
         def flattened(result: Any, count: int) -> np.ndarray:
             if not at.with_value:
+                if self.given is not None:
+                    self.given.check_rows(np.size(result) // count)
                 return np.reshape(result, (count, found.pattern.shape[0]))
             value, along = result
             if value is None:
@@ -280,9 +325,9 @@ class SparseHessian(SparseDerivative[P]):
 
     def __init__(
         self, function: Callable[..., Any], argnums: Argnums, kind: str, order: str,
-        backend: str = "python",
+        backend: str = "python", given: Given | None = None,
     ) -> None:
-        super().__init__(function, argnums, kind, order, backend)
+        super().__init__(function, argnums, kind, order, backend, given)
         s = self.form.specialisations
         positions: Any = tuple(i - len(s.target.first) for i in s.wrt)
         if s.single:
@@ -307,7 +352,7 @@ class SparseHessian(SparseDerivative[P]):
     def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         """Return the Hessian at the arguments, a CSR array, written into ``out`` if given."""
         self = self.as_called(args, kwargs)
-        if self.last is not None and not kwargs:
+        if self.last is not None and not kwargs and not self.is_tested:
             products = self.last.along(args, self.fixed)
             if products is not None:
                 return self.last.structure.decompression.matrix(products, products, out)
@@ -332,7 +377,16 @@ class SparseHessian(SparseDerivative[P]):
                 return flat(along, wanted, len(seeds), dtype, is_column)
 
             products = found.swept(False, dtype, forward)
-        return found.decompression.matrix(products, products, out, dtype)
+        return self.tested(
+            found.decompression.matrix(products, products, out, dtype), wanted, dtype, args, kwargs)
+
+    def along(
+        self, direction: np.ndarray, wanted: Sequence[Any], dtype: Any, args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> np.ndarray:
+        push = self.products(*args, **kwargs)
+        along = self.several(push(*unflat(direction, wanted, is_column))[1])
+        return np.asarray(flat(along, wanted, 1, dtype, is_column)[0])
 
 
 def code_for(
@@ -346,17 +400,20 @@ def code_for(
 @overload
 def sparse_jacobian(
     function: None = None, argnums: Argnums = 0, *, kind: str = "auto",
-    order: str = "smallest_last", backend: str = "python",
+    order: str = "smallest_last", backend: str = "python", pattern: Any = None,
+    check: bool = True,
 ) -> Callable[[Callable[P, Any]], SparseJacobian[P]]: ...
 @overload
 def sparse_jacobian(
     function: Callable[P, Any], argnums: Argnums = 0, *, kind: str = "auto",
-    order: str = "smallest_last", backend: str = "python",
+    order: str = "smallest_last", backend: str = "python", pattern: Any = None,
+    check: bool = True,
 ) -> SparseJacobian[P]: ...
 @suggesting
 def sparse_jacobian(
     function: Callable[..., Any] | None = None, argnums: Argnums = 0, *, kind: str = "auto",
-    order: str = "smallest_last", backend: str = "python",
+    order: str = "smallest_last", backend: str = "python", pattern: Any = None,
+    check: bool = True,
 ) -> Any:
     """Return a function that computes the Jacobian of ``function`` as a ``scipy.sparse.csr_array``.
 
@@ -369,41 +426,50 @@ def sparse_jacobian(
     it is found anew where these change. ``prepare(*args)`` finds it ahead.
     With ``backend="native"`` the derivatives along all colors are computed by machine loops.
 
+    ``pattern`` states the pattern, a dense or sparse matrix of which the nonzeros count; then none
+    is computed. One that lacks a nonzero of the Jacobian makes others wrong, so each matrix is
+    tested against one more derivative, along a fixed direction, which raises WrongPatternError.
+    ``check=False`` leaves that out. ValueError is raised for a pattern of another shape.
+
     Can be used as a decorator. Raises UnsupportedError for code that cannot be followed.
     """
     if function is None:
         return lambda f: sparse_jacobian(
-            f, argnums, kind=kind, order=order, backend=backend)
-    return SparseJacobian(function, argnums, kind, order, backend)
+            f, argnums, kind=kind, order=order, backend=backend, pattern=pattern, check=check)
+    return SparseJacobian(function, argnums, kind, order, backend, given(pattern, check))
 
 
 @overload
 def sparse_hessian(
     function: None = None, argnums: Argnums = 0, *, kind: str = "star",
-    order: str = "smallest_last", backend: str = "python",
+    order: str = "smallest_last", backend: str = "python", pattern: Any = None,
+    check: bool = True,
 ) -> Callable[[Callable[P, Any]], SparseHessian[P]]: ...
 @overload
 def sparse_hessian(
     function: Callable[P, Any], argnums: Argnums = 0, *, kind: str = "star",
-    order: str = "smallest_last", backend: str = "python",
+    order: str = "smallest_last", backend: str = "python", pattern: Any = None,
+    check: bool = True,
 ) -> SparseHessian[P]: ...
 @suggesting
 def sparse_hessian(
     function: Callable[..., Any] | None = None, argnums: Argnums = 0, *, kind: str = "star",
-    order: str = "smallest_last", backend: str = "python",
+    order: str = "smallest_last", backend: str = "python", pattern: Any = None,
+    check: bool = True,
 ) -> Any:
     """Return a function that computes the Hessian of ``function`` as a ``scipy.sparse.csr_array``.
 
     ``function`` returns one real number. ``kind`` is ``"star"`` (every entry is read from a
     product with the Hessian), ``"acyclic"`` (fewer products, entries by substitution) or
-    ``"column"`` (symmetry is not used). Everything else is as for ``sparse_jacobian``.
+    ``"column"`` (symmetry is not used). Everything else is as for ``sparse_jacobian``; a
+    ``pattern`` that is given is symmetric, or ValueError is raised.
     """
     if function is None:
         return lambda f: sparse_hessian(
-            f, argnums, kind=kind, order=order, backend=backend)
+            f, argnums, kind=kind, order=order, backend=backend, pattern=pattern, check=check)
     if kind not in ("star", "acyclic", "column"):
         raise ValueError(f"kind is one of star, acyclic, column, not {kind!r}")
-    return SparseHessian(function, argnums, kind, order, backend)
+    return SparseHessian(function, argnums, kind, order, backend, given(pattern, check))
 
 
 ONLY_OUTSIDE.update({sparse_jacobian: "jacobian", sparse_hessian: "hessian"})

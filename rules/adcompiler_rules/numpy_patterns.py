@@ -41,7 +41,8 @@ OF_LINALG = {
     "moves": "diagonal", "norm": "norm", "trace of each": "trace", "matmul": "matmul",
     "outer": "outer", "vecdot": "vecdot", "tensordot": "tensordot", "multi_dot": "multi_dot",
     "matrix_power": "matrix_power", "cross": "cross", "solve": "solve", "cholesky": "cholesky",
-    "matrices": "inv det slogdet pinv eigh eigvalsh qr svd svdvals",
+    "inverse": "inv",
+    "matrices": "det slogdet pinv eigh eigvalsh qr svd svdvals",
     "matrix": "cond eig eigvals matrix_norm",
 }
 OF_ARRAYS = {

@@ -64,10 +64,11 @@ ROUNDED = {
 TRANSFERS: dict[str, dict[str, str]] = {
     "scipy.linalg": {
         "matrix": """
-            inv det expm sinm cosm tanm sinhm coshm tanhm logm sqrtm pinv lu qr svdvals eigvalsh
+            det expm sinm cosm tanm sinhm coshm tanhm logm sqrtm pinv lu qr svdvals eigvalsh
             eigh
         """,
         "factor": "cholesky", "solve_triangular": "solve_triangular",
+        "solve": "solve", "inverse": "inv",
     },
     "scipy.special": {
         "numbers": """

@@ -22,7 +22,7 @@ from tests.ops.test_facts_of_results import quietly, said, takes
 
 INTERNAL = {
     run.ELEMENTWISE, run.INACTIVE, run.DENSE, run.KIND, run.DTYPE, run.LAYOUT, run.LINEARLY,
-    run.GROUPED, run.SYSTEM,
+    run.GROUPED, run.SYSTEM, run.STATED,
 }
 
 

@@ -42,12 +42,16 @@ class Dependent:
     itself where a local pattern is computed, else None. Where no derivative flows both relations
     are empty, and only the value is not known.
 
-    ``token`` says who may write into the object (see ``updates``); ``shared`` that something else
+    ``zeros`` says which elements are zero whatever the inputs are, None if nothing is known of
+    that; it is dropped when the array is written into. ``token`` says who may write into the
+    object (see ``updates``); ``shared`` that something else
     refers to its arrays; ``in_c_order`` that the array is known to lie in memory in C order, which
     only runs of programs whose meaning depends on it keep track of (see ``layouts``).
     """
 
-    __slots__ = ("dtype", "first", "in_c_order", "second", "shape", "shared", "token", "value")
+    __slots__ = (
+        "dtype", "first", "in_c_order", "second", "shape", "shared", "token", "value", "zeros",
+    )
 
     def __init__(
         self, shape: Shape | None, dtype: Any, first: Relation = NOTHING,
@@ -61,6 +65,7 @@ class Dependent:
         self.token = -1
         self.shared = False
         self.in_c_order = False
+        self.zeros: Array | None = None
 
     @property
     def is_active(self) -> bool:

@@ -95,12 +95,21 @@ def wider(a: Any, b: Any) -> Any:
     return np.promote_types(np.dtype(a), np.dtype(b))
 
 
+def same_zeros(a: Any, b: Any) -> bool:
+    """Say whether the same elements of two arrays are known to be zero."""
+    return a is b or (a is not None and b is not None and np.array_equal(a, b))
+
+
 def covers(a: Any, b: Any) -> bool:
-    """Say whether two joined values have the same first relations; numbers are not looked at."""
+    """Say whether two joined values have the same first relations, and zeros.
+
+    Numbers are not looked at.
+    """
     if a is b:
         return True
     if isinstance(a, Dependent) and isinstance(b, Dependent):
-        return a.shape == b.shape and a.dtype == b.dtype and equal(a.first, b.first, a.shape)
+        return a.shape == b.shape and a.dtype == b.dtype and equal(
+            a.first, b.first, a.shape) and same_zeros(a.zeros, b.zeros)
     if isinstance(a, (list, tuple)) and type(a) is type(b):
         return len(a) == len(b) and all(map(covers, a, b))
     if isinstance(a, dict) and isinstance(b, dict):

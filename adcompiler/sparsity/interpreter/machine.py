@@ -26,7 +26,7 @@ from adcompiler.sparsity.interpreter.program import Program, program_of
 from adcompiler.sparsity.interpreter.run import Bound, Record, Refusal, Run
 from adcompiler.sparsity.transfers import (  # noqa: F401  (the tables of transfers)
     elementwise, grouped, linear_algebra, linear_maps, lookups, movement, products, reductions,
-    structures,
+    stated, structures,
 )
 from adcompiler.sparsity.transfers.indexing import get_item, is_place, updated
 from adcompiler.sparsity.transfers.movement import rows_of

@@ -381,7 +381,7 @@ def constructed(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
 
 ELEMENTWISE, INACTIVE, DENSE = "elementwise", "inactive", "dense"
 KIND, DTYPE, LAYOUT = "kind", "dtype of result", "layout"
-LINEARLY, GROUPED, SYSTEM = "linearly", "grouped", "system"
+LINEARLY, GROUPED, SYSTEM, STATED = "linearly", "grouped", "system", "stated"
 """Keys of the transfers for functions that have none of their own."""
 
 

@@ -17,7 +17,7 @@ from adcompiler.sparsity.dependences.values import (
     is_float, map_dependents, masked, stretched, unite,
 )
 from adcompiler.sparsity.interpreter.run import (
-    DENSE, DTYPE, ELEMENTWISE, GROUPED, INACTIVE, KIND, LINEARLY, TRANSFERS, Refusal, Run,
+    DENSE, DTYPE, ELEMENTWISE, GROUPED, INACTIVE, KIND, LINEARLY, STATED, TRANSFERS, Refusal, Run,
     find_transfer, transfer, transfer_of, unknown_like,
 )
 from adcompiler.sparsity.transfers.classification import classifications
@@ -145,7 +145,36 @@ def applied(
             second = run.note(shape, children, pairs)
         elif children:
             second = run.thinned(unite(children, shape))
-    return run.made(shape, dtype, first, second, value)
+    made = run.made(shape, dtype, first, second, value)
+    if isinstance(made, Dependent) and shape and any(args[i].zeros is not None for i in there):
+        made.zeros = zeros_left(function, args, shape)
+    return made
+
+
+def known_zeros(arg: Any) -> Any:
+    """Return which elements of an argument are known to be zero."""
+    if isinstance(arg, Dependent):
+        return np.asarray(False) if arg.zeros is None else arg.zeros
+    return np.asarray(arg) == 0
+
+
+SUMS = ("add", "subtract", "negative", "positive")
+
+
+def zeros_left(function: Any, args: tuple[Any, ...], shape: Shape) -> Any:
+    """Return which elements of sums, products and quotients are zero; None if that is not known.
+
+    A product is zero where a factor is, a quotient where the first operand is, a sum where all are.
+    """
+    means = REGISTRY.facts(function).means
+    if means not in (*SUMS, "multiply", "divide"):
+        return None
+    known = [
+        np.broadcast_to(known_zeros(arg), shape)
+        for arg in (args[:1] if means == "divide" else args)
+    ]
+    zeros = np.all(known, 0) if means in SUMS else np.any(known, 0)
+    return zeros if np.any(zeros) else None
 
 
 def _alone(common: Any) -> Relation:
@@ -342,7 +371,7 @@ def dense(run: Run, function: Any, *args: Any, **kwargs: Any) -> Any:
     value = run.value(function, args, kwargs)
     shown = value if run.local else of_one_form(function, args, kwargs)
     if first and all(d.shape is not None for d in dependents_in([list(args), dict(kwargs)])):
-        for which, *rest in ((LINEARLY, True), (GROUPED,), (LINEARLY, False)):
+        for which, *rest in ((STATED,), (LINEARLY, True), (GROUPED,), (LINEARLY, False)):
             found = TRANSFERS[which](run, function, args, kwargs, shown, *rest)
             if found is not None:
                 return found

@@ -191,6 +191,7 @@ def updated_array(run: Run, obj: Any, steps: Sequence[Any], value: Any, adds: bo
         return made
     run.doubts += 1
     obj = own_dependent(run, obj)
+    obj.zeros = None
     if obj.value is not None:
         write_value(obj, steps, value, adds)
     if isinstance(value, (list, tuple)):

@@ -16,6 +16,7 @@ from adcompiler.sparsity.dependences.values import (
     stretched,
 )
 from adcompiler.sparsity.interpreter.run import SYSTEM, Run, transfer
+from adcompiler.sparsity.transfers.blocks import in_blocks
 from adcompiler.sparsity.transfers.elementwise import as_numbers, dense, stand_in_result
 from adcompiler.sparsity.transfers.reductions import groups, reduced
 
@@ -125,7 +126,7 @@ def system(
     if len(arrays) != 2:
         return None
     if what == "solve":
-        return solved(run, *arrays, shown)
+        return solved(run, *arrays, shown, not args[2:] and not kwargs)
     return solved_triangular(run, *arrays, {**TRIANGULAR, **named_options(args, kwargs)}, shown)
 
 
@@ -170,8 +171,15 @@ def cumulated(run: Run, x: Any, axis: int) -> Any:
     return run.call(np.cumsum, (x,), {"axis": axis})
 
 
-def solved(run: Run, a: Any, b: Any, shown: Any) -> Any:
-    """Return the solution of a system, or of each in a stack: dense in each right-hand side."""
+def solved(run: Run, a: Any, b: Any, shown: Any, as_it_is: bool) -> Any:
+    """Return the solution of a system, or of each in a stack: dense in each right-hand side.
+
+    Of a matrix that falls into blocks an unknown depends on its own block, if the system is that of
+    the matrix ``as_it_is``, not of its triangle or transpose.
+    """
+    apart = in_blocks(a, b) if as_it_is and len(shape_of(a)) == 2 else None
+    if apart is not None and apart.shape == np.shape(shown):
+        return composed(run, shown, apart)
     with without_values(run) as inner:
         columns = len(shape_of(b)) > 1
         of_matrix = inner.call(
@@ -185,10 +193,29 @@ def solved(run: Run, a: Any, b: Any, shown: Any) -> Any:
     return composed(run, shown, both)
 
 
+@transfer("inverse")
+def inverted(run: Run, function: Any, a: Any, *rest: Any, **kwargs: Any) -> Any:
+    """The inverse of a matrix: of one that falls into blocks it falls into the same ones."""
+    (a,) = as_numbers(run, (a,))
+    apart = in_blocks(a, None)
+    if apart is None:
+        return matrix_by_matrix(run, function, a, *rest, **kwargs)
+    shown = run.value(function, (a, *rest), kwargs) if run.local else (
+        stand_in_result(function, (a, *rest), kwargs))
+    made = composed(run, shown, apart)
+    if isinstance(made, Dependent):
+        made.zeros = apart.zeros
+    return made
+
+
 def solved_triangular(run: Run, a: Any, b: Any, given: Mapping[str, Any], shown: Any) -> Any:
     """Return the solution of a triangular system: of the equations up to its own."""
     if len(shape_of(a)) != 2 or has_dependents(dict(given)):
         return None
+    if not given["unit_diagonal"] and given["trans"] in (0, "N"):
+        apart = in_blocks(a, b)
+        if apart is not None and apart.shape == np.shape(shown):
+            return composed(run, shown, apart)
     with without_values(run) as inner:
         lower, trans = bool(given["lower"]), given["trans"] not in (0, "N")
         triangle = inner.call(

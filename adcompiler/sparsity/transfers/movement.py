@@ -39,6 +39,7 @@ class Source:
         self.given: list[Dependent] = []
         self.size = 0
         self.dtypes: list[Any] = []
+        self.has_constants = False
 
     def positions(self, value: Any) -> Any:
         """Return an argument with numbers replaced by their positions, or 0."""
@@ -52,9 +53,11 @@ class Source:
             self.size += count(value.shape)
             return places_in(value) + start
         if isinstance(value, np.ndarray):
+            self.has_constants = True
             self.dtypes.append(value.dtype)
             return np.zeros(value.shape, np.int64)
         if isinstance(value, (float, complex, int, np.generic)):
+            self.has_constants = True
             self.dtypes.append(dtype_of(value))
             return 0
         if isinstance(value, UnknownList):
@@ -62,6 +65,15 @@ class Source:
         if isinstance(value, (list, tuple)):
             return type(value)(map(self.positions, value))
         return value
+
+    def zeros(self) -> Any:
+        """Return which elements are known to be zero, flat; None where constants are among them."""
+        if self.has_constants:
+            return None
+        return np.concatenate([
+            np.zeros(count(d.shape or ()), bool) if d.zeros is None else d.zeros.ravel()
+            for d in self.given
+        ])
 
     def relations(self) -> tuple[Relation, Relation]:
         """Return the relations of everything that was given, first and second."""
@@ -92,25 +104,33 @@ def rearranged(
     firsts, seconds = source.relations()
     if dtype is None:
         dtype = np.result_type(*(np.dtype(d) for d in source.dtypes))
-    return taken(run, placed, firsts, seconds, dtype, value)
+    return taken(run, placed, firsts, seconds, dtype, value, source.zeros())
 
 
 def taken(
-    run: Run, placed: Any, firsts: Relation, seconds: Relation, dtype: Any, value: Any
+    run: Run, placed: Any, firsts: Relation, seconds: Relation, dtype: Any, value: Any,
+    zeros: Any = None,
 ) -> Any:
-    """Return the values whose elements come from the positions ``placed``, counted from 1."""
+    """Return the values whose elements come from the positions ``placed``, counted from 1.
+
+    ``zeros`` says which of them are zero; if it is given, the gaps are zero, too.
+    """
     if isinstance(placed, (list, tuple)):
         values = value if run.local else [None] * len(placed)
         return type(placed)(
-            taken(run, p, firsts, seconds, dtype, v)
+            taken(run, p, firsts, seconds, dtype, v, zeros)
             for p, v in zip(placed, values, strict=True)
         )
     placed = np.asarray(placed).astype(np.int64, copy=False) - 1
     if not is_float(dtype):
         return run.made(placed.shape, dtype, value=value)
-    return run.made(
+    made = run.made(
         placed.shape, dtype, gathered(firsts, placed), gathered(seconds, placed), value
     )
+    if zeros is not None and isinstance(made, Dependent):
+        known = np.append(zeros, True)[placed]
+        made.zeros = known if np.any(known) else None
+    return made
 
 
 @transfer("moves", "roll")

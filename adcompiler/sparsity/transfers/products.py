@@ -26,7 +26,7 @@ def contraction(
 ) -> Any:
     """Return the sum of products of operands over the letters that ``output`` does not have.
 
-    Only products of which no constant factor is zero count.
+    Only products of which no factor is known to be zero count.
     """
     extents: dict[str, int] = {}
     for letters, operand in zip(subscripts, operands, strict=True):
@@ -38,6 +38,8 @@ def contraction(
     for letters, operand in zip(subscripts, operands, strict=True):
         if not isinstance(operand, Dependent):
             keep = keep & aligned(np.asarray(operand) != 0, letters, order, extents)
+        elif operand.zeros is not None:
+            keep = keep & aligned(~operand.zeros, letters, order, extents)
     terms = np.flatnonzero(keep)
     shape = tuple(extents[letter] for letter in output)
     targets = terms // (count(full) // max(count(shape), 1)) if count(full) else terms
@@ -72,7 +74,10 @@ def contraction(
         products = run.note((len(terms),), [], pairs)
         products = combined(products, targets, np.arange(len(terms)), shape)
         second = unite([second, products], shape)
-    return run.made(shape, dtype, first, second, value)
+    made = run.made(shape, dtype, first, second, value)
+    if isinstance(made, Dependent) and len(terms) < count(full):
+        made.zeros = np.bincount(targets, minlength=count(shape)).reshape(shape) == 0
+    return made
 
 
 def aligned(array: Any, letters: str, order: str, extents: dict[str, int]) -> Any:
