@@ -5,11 +5,15 @@ from __future__ import annotations
 import types
 import weakref
 
+from adcompiler.frontend.inlined_generators import with_inlined_generators
 from adcompiler.frontend.parser import parse
 from adcompiler.frontend.source import parse_function
 from adcompiler.ir.nodes import Function
 
-_lowered: weakref.WeakKeyDictionary[types.CodeType, dict[tuple[str, int], Function]] = (
+Lowered = tuple[Function, dict[str, types.FunctionType]]
+"""What a function was lowered to, and the generator functions by name whose text is in it."""
+
+_lowered: weakref.WeakKeyDictionary[types.CodeType, dict[tuple[str, int], Lowered]] = (
     weakref.WeakKeyDictionary())
 """What was lowered, as long as its code lives; files and globals apart may have equal code."""
 
@@ -19,13 +23,16 @@ def lower(function: types.FunctionType) -> Function:
     code = function.__code__
     known = _lowered.setdefault(code, {})
     key = (code.co_filename, id(function.__globals__))
-    found = known.get(key)
+    found, used = known.get(key, (None, {}))
+    if any(function.__globals__.get(name) is not value for name, value in used.items()):
+        found = None
     if found is None:
         parsed = parse_function(function)
         first = parsed.source.first_line
         indent = " " * parsed.source.indent
         texts = parsed.source.text.splitlines()
         lines = {first + i: indent + text for i, text in enumerate(texts)}
-        found = parse(parsed.node, parsed.source.file, lines)
-        known[key] = found
+        node, used = with_inlined_generators(parsed.node, function)
+        found = parse(node, parsed.source.file, lines)
+        known[key] = found, used
     return found

@@ -208,9 +208,10 @@ def test_second_order(program: Callable[[Any], Any]) -> None:
 
 
 REFUSED: list[Callable[[Any], Any]] = []
+IN_TURNS: list[Callable[[Any], Any]] = []
 
 
-@REFUSED.append
+@IN_TURNS.append
 def what_it_reads_is_written(x: Any) -> Any:
     y, t = x * 1.0, 0.0
     for v in squares(y):
@@ -227,7 +228,7 @@ def written_before_it_runs(x: Any) -> Any:
     return sum(made)
 
 
-@REFUSED.append
+@IN_TURNS.append
 def items_are_written(x: Any) -> Any:
     t = 0.0
     for v in rows(x):
@@ -236,7 +237,7 @@ def items_are_written(x: Any) -> Any:
     return t
 
 
-@REFUSED.append
+@IN_TURNS.append
 def it_writes_meanwhile(x: Any) -> Any:
     y, t = x * 1.0, 0.0
     for v in written(y):
@@ -244,7 +245,7 @@ def it_writes_meanwhile(x: Any) -> Any:
     return t
 
 
-@REFUSED.append
+@IN_TURNS.append
 def a_list_grows_meanwhile(x: Any) -> Any:
     items = [1.0]
 
@@ -308,7 +309,7 @@ def it_never_ends(x: Any) -> Any:
     return sum(v for v, _ in zip(endless(x), range(4), strict=False))
 
 
-@REFUSED.append
+@IN_TURNS.append
 def left_before_the_end(x: Any) -> Any:
     t = 0.0
     for v in counted(x, 3):
@@ -333,3 +334,11 @@ def test_what_would_make_a_difference_is_refused(program: Callable[[Any], Any]) 
     for derivative in (grad(program), lambda x: jvp(program, (x,), (x,))):
         with pytest.raises(UnsupportedError, match=r"#(generators|iterators|aliases)"):
             derivative(X.copy())
+
+
+@pytest.mark.parametrize("program", IN_TURNS, ids=lambda f: f.__name__)
+def test_what_runs_in_turns_does_so(program: Callable[[Any], Any]) -> None:
+    wanted = [(program(X + 1e-6 * e) - program(X - 1e-6 * e)) / 2e-6 for e in np.eye(3)]
+    np.testing.assert_allclose(grad(program)(X.copy()), wanted, rtol=1e-7, atol=1e-8)
+    along = jvp(program, (X.copy(),), (np.ones(3),))[1]
+    np.testing.assert_allclose(along, np.sum(wanted), rtol=1e-7)
