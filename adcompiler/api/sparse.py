@@ -261,7 +261,8 @@ class SparseJacobian(SparseDerivative[P]):
         dtype = real_dtype(wanted, is_column)
         found = self.structure_for(values, wanted, args, kwargs)
         coloring = found.coloring
-        columns = rows = None
+        columns: Any = None
+        rows = None
         if coloring.column_count:
             at = self.fixed(*args, **kwargs)
             columns = self.columns(found, at, wanted, dtype)
@@ -299,7 +300,7 @@ class SparseJacobian(SparseDerivative[P]):
 
     def columns(
         self, found: Structure, at: Any, wanted: Sequence[Any], dtype: Any
-    ) -> np.ndarray | None:
+    ) -> list[np.ndarray] | None:
         """Return the derivatives along the seeds by code for constant ones, None without it."""
         if not isinstance(at, AtPoint):
             return None
@@ -359,7 +360,7 @@ class SparseHessian(SparseDerivative[P]):
         values, wanted = self.arguments(args, kwargs)
         dtype = real_dtype(wanted, is_column)
         found = self.structure_for(values, wanted, args, kwargs)
-        products = None
+        products: Any = None
         if found.coloring.column_count:
             at = self.fixed(*args, **kwargs)
             if isinstance(at, AtPoint):

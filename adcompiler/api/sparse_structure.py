@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -63,22 +64,30 @@ class Structure:
         ]
         return found[0] if len(found) == 1 else np.concatenate(found)
 
+    def sweeps(self, at: AtPoint) -> list[tuple[int, int]]:
+        """Return which colors of columns one sweep takes after the other, as many each."""
+        count, size = self.coloring.column_count, max(self.pattern.shape)
+        at_once = seeds_of_one_sweep(size)
+        if at.most is not None:
+            at_once = min(at_once, max(at.least, at.most // max(size, 1)))
+        number = -(-count // at_once)
+        ends = [count * i // number for i in range(number + 1)]
+        return list(pairwise(ends))
+
     def along(
         self, at: AtPoint, wanted: Sequence[Any], dtype: Any, flattened: Callable[[Any, int], Any]
-    ) -> np.ndarray | None:
+    ) -> list[np.ndarray] | None:
         """Return the derivatives along the seeds of all colors of columns, one row for each.
 
-        What the seeds decide alone is computed once, and kept unless it is large; ``flattened``
-        makes rows of what the compiled code returns. None if that code is not for these arguments.
+        There is an array for each sweep. What the seeds decide alone is computed once, and kept
+        unless it is large; ``flattened`` makes rows of what the compiled code returns. None if that
+        code is not for these arguments.
         """
         if at.entry in self.refused:
             return None
-        count = self.coloring.column_count
-        at_once = seeds_of_one_sweep(max(self.pattern.shape))
         found = []
         try:
-            for start in range(0, count, at_once):
-                stop = min(start + at_once, count)
+            for start, stop in self.sweeps(at):
                 constants = self.constants.get((at.entry, start, stop))
                 if constants is None:
                     seeds = unflat(self.seeds(False, dtype, start, stop), wanted, is_column)
@@ -88,7 +97,7 @@ class Structure:
         except (StretchedError, AliasedError, Unfit):
             self.refused.add(at.entry)
             return None
-        return found[0] if len(found) == 1 else np.concatenate(found)
+        return found
 
     def keep(self, key: Any, constants: Any) -> None:
         """Keep constants, if that does not take too much memory."""
@@ -102,7 +111,7 @@ class Repeatable:
 
     That is one with an array of the same ``shape`` at ``position``, and arguments beside it that
     hold the same as ``others``. Its derivatives along all colors are ``size`` numbers each, which
-    code gives of ``constants`` in one sweep.
+    code gives of ``constants``; these are of one sweep after the other, with how many seeds it has.
     """
 
     position: int
@@ -110,11 +119,11 @@ class Repeatable:
     others: tuple[Any, ...]
     structure: Structure
     entry: Callable[..., Any]
-    constants: Any
+    constants: tuple[tuple[int, Any], ...]
     size: int
 
-    def along(self, args: tuple[Any, ...], fixed: Callable[..., Any]) -> np.ndarray | None:
-        """Return the derivatives along all seeds, one row for each, of a call that is alike.
+    def along(self, args: tuple[Any, ...], fixed: Callable[..., Any]) -> list[np.ndarray] | None:
+        """Return the derivatives along all seeds, as a structure does, of a call that is alike.
 
         None where that is not known; ``fixed`` is the derivative along constant seeds.
         """
@@ -135,17 +144,20 @@ class Repeatable:
         if type(at) is not AtPoint or at.entry is not self.entry:
             return None
         try:
-            found = at.along(self.constants)
+            swept = [(count, at.along(constants)) for count, constants in self.constants]
         except (StretchedError, AliasedError, Unfit):
             return None
-        if at.with_value:
-            _, found = found
-        count = self.structure.coloring.column_count
-        if type(found) is not np.ndarray or found.dtype != np.float64 or (
-            found.size != count * self.size
-        ):
-            return None
-        return found if found.shape == (count, self.size) else found.reshape(count, self.size)
+        parts = []
+        for count, found in swept:
+            if at.with_value:
+                _, found = found
+            if type(found) is not np.ndarray or found.dtype != np.float64 or (
+                found.size != count * self.size
+            ):
+                return None
+            shape = count, self.size
+            parts.append(found if found.shape == shape else found.reshape(shape))
+        return parts
 
 
 def repeatable(
@@ -159,17 +171,21 @@ def repeatable(
     ):
         return None
     x = args[position]
-    constants = structure.constants.get((at.entry, 0, count))
+    constants = tuple(
+        (stop - start, structure.constants.get((at.entry, start, stop)))
+        for start, stop in structure.sweeps(at)
+    )
     others = tuple(None if i == position else kept_copy(arg) for i, arg in enumerate(args))
-    if constants is None or type(x) is not np.ndarray or x.dtype != np.float64 or (
-        UNKNOWN in others
+    if type(x) is not np.ndarray or x.dtype != np.float64 or UNKNOWN in others or any(
+        one is None for _, one in constants
     ):
         return None
     return Repeatable(position, x.shape, others, structure, at.entry, constants, size)
 
 
 class Bytes(bytes):
-    """What an array holds, with its dtype and shape as ``form``."""
+    """What an array holds, with its dtype and shape as ``form``; or a float with its sign, (float,).
+    """
 
     form: tuple[Any, ...]
 
@@ -184,6 +200,10 @@ def kept_copy(arg: Any) -> Any:
         found = Bytes(arg.tobytes())
         found.form = arg.dtype, arg.shape
         return found
+    if type(arg) is float:
+        found = Bytes(arg.hex().encode())
+        found.form = (float,)
+        return found
     return arg if type(arg) in (int, bool, str, type(None)) else UNKNOWN
 
 
@@ -191,6 +211,8 @@ def holds_same(arg: Any, kept: Any) -> bool:
     """Say whether an argument holds the same as one of which ``kept`` was made."""
     if type(kept) is not Bytes:
         return type(arg) is type(kept) and bool(arg == kept)
+    if type(arg) is float:
+        return kept.form == (float,) and arg.hex().encode() == kept
     if type(arg) is not np.ndarray or (arg.dtype, arg.shape) != kept.form or (
         not arg.flags.c_contiguous
     ):

@@ -16,6 +16,11 @@ from adcompiler.runtime.batches import (
     along_each, count_seeds, each_array, no_seeds, none_of, one_zero, turned,
 )
 
+MOST_TOGETHER = 1 << 17
+"""How many numbers of all seeds loops over all of them take at a time.
+
+Memory for arrays that are much larger is given back to the system by each call.
+"""
 MAX_FORMS = 8
 """The number of forms of code for what values turn out to be."""
 
@@ -93,7 +98,8 @@ class AtPoint:
     ``constants(*tangents)`` is what ``along`` takes, here and at other points with arguments of the
     same shapes, and the same values of what is not differentiated. ``entry`` tells whose they are.
     ``along`` returns the derivatives, ``with_value`` behind the value; it may raise StretchedError
-    or AliasedError, and what it returns may share storage with the constants.
+    or AliasedError, and what it returns may share storage with the constants. It is fast as long as
+    all seeds are about ``most`` numbers, unless that is None, or ``least`` seeds.
     """
 
     entry: Callable[..., Any]
@@ -101,6 +107,8 @@ class AtPoint:
     with_value: bool
     args: tuple[Any, ...]
     wanted: Sequence[tuple[str, int, tuple[Any, ...]]]
+    most: int | None = None
+    least: int = 1
 
     def constants(self, *tangents: Any) -> Any:
         """Return what the tangents decide, one seed for each element of their leading axes."""
@@ -116,12 +124,12 @@ class AtPoint:
 
 def at_point_along(
     entry: Callable[..., Any], first: Callable[..., Any], with_value: bool,
-    wanted: Sequence[tuple[str, int, tuple[Any, ...]]],
+    wanted: Sequence[tuple[str, int, tuple[Any, ...]]], most: int | None = None, least: int = 1,
 ) -> Callable[..., AtPoint]:
     """Return a function of the primals that returns the derivative along constant seeds there."""
 
     def at(*args: Any) -> AtPoint:
-        return AtPoint(entry, first, with_value, args, wanted)
+        return AtPoint(entry, first, with_value, args, wanted, most, least)
 
     return at
 
@@ -144,7 +152,9 @@ def at_point_with(
             return seeds
         return each_array(turned, seeds)
 
-    return at_point_along(entry, first, True, wanted)
+    if least is None:
+        return at_point_along(entry, first, True, wanted)
+    return at_point_along(entry, first, True, wanted, MOST_TOGETHER, least)
 
 
 def with_effects(

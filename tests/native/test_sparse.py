@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from adcompiler import UnsupportedError, jacfwd, sparse_hessian, sparse_jacobian
+from adcompiler.dispatch import calling
 from adcompiler.runtime.batches import along_each
 
 pytestmark = pytest.mark.usefixtures("plain_loops")
@@ -101,6 +102,19 @@ def test_all_seeds_are_computed_by_one_call_of_loops() -> None:
     module[name] = counting
     native(*args)
     assert calls == [(12, native.structure(*args).coloring.column_count)]
+
+
+def test_large_arrays_of_all_seeds_are_taken_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    args = JACOBIANS[rates]
+    expected = sparse_jacobian(rates, kind="column")(*args)
+    monkeypatch.setattr(calling, "MOST_TOGETHER", 30)
+    native = sparse_jacobian(rates, kind="column", backend="native")
+    count = native.structure(*args).coloring.column_count
+    for _ in range(3):
+        assert np.allclose(native(*args).toarray(), expected.toarray(), rtol=1e-14)
+    assert count == 4
+    assert [number for number, _ in native.last.constants] == [2, 2]
+    assert native.last.constants[0][1][0].shape == (2, 12)
 
 
 def divided(x):

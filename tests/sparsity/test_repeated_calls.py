@@ -11,6 +11,8 @@ import scipy.sparse as sp
 from adcompiler import sparse_hessian, sparse_jacobian
 from adcompiler.api import sparse
 from adcompiler.api.sparse_structure import UNKNOWN, holds_same, kept_copy
+from adcompiler.sparsity.coloring.coloring import color
+from adcompiler.sparsity.coloring.decompression import Decompression
 
 SCALE = 2.0
 
@@ -125,13 +127,33 @@ def test_rules_that_change_are_seen() -> None:
     (np.arange(3), np.arange(3.0), False), (np.zeros(2), -np.zeros(2), False),
     (np.array([np.nan]), np.array([np.nan]), True), (np.zeros((2, 0)), np.zeros((0, 2)), False),
     (np.zeros((2, 3)), np.zeros((3, 2)), False), (np.array(1.0), np.array(1.0), True),
-    (np.array(1.0), 1.0, False), (np.arange(3), [0, 1, 2], False),
+    (np.array(1.0), 1.0, False), (1.5, 1.5, True), (1.5, 2.5, False), (0.0, -0.0, False),
+    (float("nan"), float("nan"), True), (1.0, 1, False), (1, 1.0, False), (1.0, np.ones(1), False), (np.arange(3), [0, 1, 2], False),
 ])
 def test_what_holds_the_same(one: Any, other: Any, same: bool) -> None:
     assert holds_same(other, kept_copy(one)) is same
 
 
 def test_what_is_not_told_apart() -> None:
-    for value in (1.5, [1], (1, 2), {}, np.array([None]), np.float64(1.0), len, 1j):
+    for value in ([1], (1, 2), {}, np.array([None]), np.float64(1.0), len, 1j):
         assert kept_copy(value) is UNKNOWN
     assert not holds_same(np.arange(6)[::2], kept_copy(np.arange(0, 6, 2)))
+
+
+@pytest.mark.parametrize("turned", [(False,) * 3, (True,) * 3, (True, False, True)])
+@pytest.mark.parametrize("kind", ["column", "star", "acyclic"])
+def test_nonzeros_are_read_from_several_arrays(kind: str, turned: tuple[bool, ...]) -> None:
+    n = 11
+    full = np.random.default_rng(0).normal(size=(n, n))
+    full = np.triu(np.tril(full + full.T, 4), -4)
+    coloring = color(sp.csr_array(full != 0), kind)
+    assert coloring.count > 4
+    sums = coloring.column_seeds() @ full.T
+    parts = np.split(sums, [1, 4])
+    parts = [np.asfortranarray(part) if one else part
+             for part, one in zip(parts, turned, strict=True)]
+    made = Decompression(coloring)
+    expected = Decompression(coloring).matrix(sums, sums)
+    assert np.allclose(expected.toarray(), full)
+    for given in (parts, [sums], [np.asfortranarray(sums)], parts[::1]):
+        assert np.array_equal(made.matrix(given, given).toarray(), expected.toarray())

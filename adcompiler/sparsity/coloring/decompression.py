@@ -26,6 +26,7 @@ class Decompression:
         self.coloring = coloring
         self.pattern = coloring.pattern
         self.row, self.column = entries(self.pattern)
+        self.known_places: Any = None
         if coloring.kind == "acyclic":
             self._substitution()
         else:
@@ -65,6 +66,10 @@ class Decompression:
         """Return the nonzeros in the order of the pattern's CSR form."""
         if not self.row.size:
             return np.zeros(0, dtype)
+        if isinstance(forward, list):
+            if len(forward) > 1 and self.is_direct():
+                return self.values_in(forward)
+            forward = forward[0] if len(forward) == 1 else np.concatenate(forward)
         if self.coloring.kind == "acyclic":
             return self._solved(forward)
         read = [forward] if self.coloring.kind in ("column", "star") else [
@@ -72,9 +77,39 @@ class Decompression:
         if len(read) > 1:
             return np.asarray(np.concatenate(list(map(np.ravel, read))).take(self.at))
         (numbers,) = read
-        if numbers.flags.f_contiguous and not numbers.flags.c_contiguous:
+        if is_turned(numbers):
             return np.asarray(numbers.T.reshape(-1).take(self.at_turned))
         return np.asarray(numbers.reshape(-1).take(self.at))
+
+    def is_direct(self) -> bool:
+        """Say whether all nonzeros are read from sums of columns."""
+        return self.coloring.kind in ("column", "star")
+
+    def values_in(self, parts: list[np.ndarray]) -> np.ndarray:
+        """Return the nonzeros, read from sums of columns in several arrays."""
+        forms = tuple((len(part), is_turned(part)) for part in parts)
+        found = np.empty(self.row.size, np.result_type(*parts))
+        for part, (_, turned), (to, at) in zip(parts, forms, self.places_in(forms), strict=True):
+            found[to] = (part.T if turned else part).reshape(-1).take(at)
+        return found
+
+    def places_in(
+        self, forms: tuple[tuple[int, bool], ...]
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return which nonzeros are in each of several arrays, and where.
+
+        ``forms`` are their numbers of colors, and whether these are numbered last in memory.
+        """
+        if self.known_places is None or self.known_places[0] != forms:
+            height, first, found = self.pattern.shape[0], 0, []
+            color, place = np.divmod(self.at, height)
+            for count, turned in forms:
+                to = np.flatnonzero((color >= first) & (color < first + count))
+                here, there = color[to] - first, place[to]
+                found.append((to, there * count + here if turned else here * height + there))
+                first += count
+            self.known_places = forms, found
+        return self.known_places[1]
 
     @cached_property
     def at_turned(self) -> np.ndarray:
@@ -123,3 +158,8 @@ class Decompression:
             return made
         np.copyto(out.data, data, casting="same_kind")
         return out
+
+
+def is_turned(numbers: np.ndarray) -> bool:
+    """Say whether the first axis of an array is the one that memory runs along."""
+    return numbers.flags.f_contiguous and not numbers.flags.c_contiguous
