@@ -139,7 +139,7 @@ class Arrays(Fusing):
         value = self.operand(self.fitting(value, of.shape))
         if isinstance(value, Fused) and value.buffer is None:
             self.agree(value, of.shape)
-            if self.w.root(of.name) not in map(self.w.root, value.leaves):
+            if not self.reads(value, of):
                 with self.computing(value, stores=False) as places:
                     self.w.store(of, places, self.item(value, places), adds)
                 return

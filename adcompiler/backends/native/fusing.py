@@ -90,10 +90,19 @@ class Fusing:
 
     def settle(self, of: Buffer | None = None) -> None:
         """Compute all arrays that wait for it: those that read storage of one that is written."""
-        root = None if of is None else self.w.root(of.name)
         for one in tuple(self.waiting):
-            if root is None or root in map(self.w.root, one.leaves):
+            if of is None or self.reads(one, of):
                 self.settled(one)
+
+    def reads(self, value: Fused, of: Buffer) -> bool:
+        """Say whether an array that is to be computed reads storage of another one.
+
+        What it is computed of may have been stored meanwhile.
+        """
+        stored = [operand.buffer for one in closure([value]) for operand in one.operands
+                  if isinstance(operand, Fused)]
+        names = {*value.leaves, *(one.name for one in stored if one is not None)}
+        return self.w.root(of.name) in map(self.w.root, names)
 
     @contextmanager
     def computing(self, value: Fused, stores: bool) -> Iterator[tuple[Expr, ...]]:
