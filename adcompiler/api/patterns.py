@@ -318,7 +318,9 @@ class Watched:
 
     def holds(self) -> bool:
         """Say whether nothing that the pattern depends on has changed."""
-        return self.guard.holds() and self.reads.fingerprint() == self.fingerprint
+        if not self.guard.holds():
+            return False
+        return not self.reads.readers or self.reads.fingerprint() == self.fingerprint
 
 
 def watched_pattern(

@@ -184,8 +184,7 @@ def repeatable(
 
 
 class Bytes(bytes):
-    """What an array holds, with its dtype and shape as ``form``; or a float with its sign, (float,).
-    """
+    """What an array holds, with its dtype and shape as ``form``; or a float, with its class."""
 
     form: tuple[Any, ...]
 

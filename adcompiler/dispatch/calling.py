@@ -91,7 +91,7 @@ class PushforwardOfEach:
         return along_each(self.run, self.args, tangents)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)
 class AtPoint:
     """The derivative at one point along seeds that are the same at every point.
 

@@ -128,7 +128,8 @@ def test_rules_that_change_are_seen() -> None:
     (np.array([np.nan]), np.array([np.nan]), True), (np.zeros((2, 0)), np.zeros((0, 2)), False),
     (np.zeros((2, 3)), np.zeros((3, 2)), False), (np.array(1.0), np.array(1.0), True),
     (np.array(1.0), 1.0, False), (1.5, 1.5, True), (1.5, 2.5, False), (0.0, -0.0, False),
-    (float("nan"), float("nan"), True), (1.0, 1, False), (1, 1.0, False), (1.0, np.ones(1), False), (np.arange(3), [0, 1, 2], False),
+    (float("nan"), float("nan"), True), (1.0, 1, False), (1, 1.0, False),
+    (1.0, np.ones(1), False), (np.arange(3), [0, 1, 2], False),
 ])
 def test_what_holds_the_same(one: Any, other: Any, same: bool) -> None:
     assert holds_same(other, kept_copy(one)) is same

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from adcompiler.backends.native.innermost import with_tight_loops
 from adcompiler.backends.native.loops import (
     FLOAT, Binary, Body, Element, Expr, Extent, For, Form, Leave, LoopFunction, Make, Name, Number,
-    Output, Parameter, Part, Store, When,
+    Output, Parameter, Part, Row, Store, When,
 )
 from adcompiler.backends.native.lowering import Lowering
 from adcompiler.backends.native.printer import printed
@@ -17,6 +17,8 @@ from adcompiler.backends.native.product import (
     HEAD, called, called_first, check_names, has_list, leaves, limits, parameters_of, returned,
 )
 from adcompiler.backends.native.rooms import with_room
+from adcompiler.backends.native.seed_axis import SeedAxis
+from adcompiler.backends.native.shared import in_front
 from adcompiler.backends.native.together import SeedsTogether, useful
 from adcompiler.backends.native.values import Buffer, Declined, Num
 from adcompiler.ir import types as t
@@ -128,15 +130,27 @@ class SeedLoops:
                 raise Declined("it always raises", function.origin)
             outputs, form, kept = self.results(each, [*parameters, *tangents])
             self.keep(Name(seed), kept)
+        front, each.rows[:] = self.parted(seed, each, tangents)
         made, filled = with_room(low.tapes.opening, each)
         rows = Body([
-            *w.body.rows, *self.empty(kept),
+            *w.body.rows, *self.empty(kept), *front,
             For(seed, ZERO, self.count, Body([*made, *filled])),
         ])
         rows = with_tight_loops(w, rows)
         return LoopFunction(
             f"{function.name}_loops", (*parameters, *tangents), rows, outputs, form,
             tuple(low.told_apart))
+
+    def parted(
+        self, seed: str, each: Body, tangents: Sequence[Parameter]
+    ) -> tuple[list[Row], list[Row]]:
+        """Return the statements that are the same for all seeds, unless there are tapes; the rest.
+        """
+        if self.low.tapes.opening.rows:
+            return [], each.rows
+        axis = SeedAxis(self.low.w, self.count, [seed, *(one.name for one in tangents)], ())
+        axis.find(each)
+        return in_front(axis, each.rows)
 
     def tangents(self, seed: Name, each: Body) -> list[Parameter]:
         """Return the parameters that are tangents; ``each`` begins with reading those of a seed."""

@@ -26,7 +26,7 @@ class Decompression:
         self.coloring = coloring
         self.pattern = coloring.pattern
         self.row, self.column = entries(self.pattern)
-        self.known_places: Any = None
+        self.known_places: dict[Any, list[tuple[np.ndarray, np.ndarray]]] = {}
         if coloring.kind == "acyclic":
             self._substitution()
         else:
@@ -100,16 +100,17 @@ class Decompression:
 
         ``forms`` are their numbers of colors, and whether these are numbered last in memory.
         """
-        if self.known_places is None or self.known_places[0] != forms:
-            height, first, found = self.pattern.shape[0], 0, []
+        known: list[tuple[np.ndarray, np.ndarray]] | None = self.known_places.get(forms)
+        if known is None:
+            height, first, known = self.pattern.shape[0], 0, []
             color, place = np.divmod(self.at, height)
             for count, turned in forms:
                 to = np.flatnonzero((color >= first) & (color < first + count))
                 here, there = color[to] - first, place[to]
-                found.append((to, there * count + here if turned else here * height + there))
+                known.append((to, there * count + here if turned else here * height + there))
                 first += count
-            self.known_places = forms, found
-        return self.known_places[1]
+            self.known_places = {forms: known}
+        return known
 
     @cached_property
     def at_turned(self) -> np.ndarray:
