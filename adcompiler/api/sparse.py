@@ -254,21 +254,19 @@ class SparseJacobian(SparseDerivative[P]):
         """Return the Jacobian at the arguments, a CSR array, written into ``out`` if given."""
         self = self.as_called(args, kwargs)
         if self.last is not None and not kwargs and not self.is_tested:
-            columns = self.last.along(args, self.fixed)
-            if columns is not None:
-                return self.last.structure.decompression.matrix(columns, None, out)
+            again = self.last.matrix(args, out, self.fixed, self.reverse)
+            if again is not None:
+                return again
         values, wanted = self.arguments(args, kwargs)
         dtype = real_dtype(wanted, is_column)
         found = self.structure_for(values, wanted, args, kwargs)
         coloring = found.coloring
-        columns: Any = None
-        rows = None
+        at = columns = rows = None
         if coloring.column_count:
             at = self.fixed(*args, **kwargs)
             columns = self.columns(found, at, wanted, dtype)
-            if columns is not None and not kwargs:
-                wrt = self.form.specialisations.wrt
-                self.last = repeatable(found, at, args, wrt, found.pattern.shape[0])
+        if not kwargs and (columns is not None or not coloring.column_count):
+            self.last = repeatable(found, at, args, self.form.specialisations.wrt)
         if coloring.column_count and columns is None:
             push = self.forward(*args, **kwargs)
 
@@ -277,7 +275,7 @@ class SparseJacobian(SparseDerivative[P]):
                 real_dtype(value, is_row)
                 return flat(along, value, len(seeds), dtype, is_row)
 
-            columns = found.swept(False, dtype, forward)
+            columns = [found.swept(False, dtype, forward)]
         if coloring.row_count:
             value, pull = self.reverse(*args, **kwargs)
             if self.given is not None:
@@ -354,9 +352,9 @@ class SparseHessian(SparseDerivative[P]):
         """Return the Hessian at the arguments, a CSR array, written into ``out`` if given."""
         self = self.as_called(args, kwargs)
         if self.last is not None and not kwargs and not self.is_tested:
-            products = self.last.along(args, self.fixed)
-            if products is not None:
-                return self.last.structure.decompression.matrix(products, products, out)
+            again = self.last.matrix(args, out, self.fixed)
+            if again is not None:
+                return again
         values, wanted = self.arguments(args, kwargs)
         dtype = real_dtype(wanted, is_column)
         found = self.structure_for(values, wanted, args, kwargs)
@@ -368,8 +366,7 @@ class SparseHessian(SparseDerivative[P]):
                     self.several(result[1] if at.with_value else result), wanted, count, dtype,
                     is_column))
             if products is not None and not kwargs:
-                wrt = self.form.specialisations.wrt
-                self.last = repeatable(found, at, args, wrt, found.pattern.shape[0])
+                self.last = repeatable(found, at, args, self.form.specialisations.wrt)
         if found.coloring.column_count and products is None:
             push = self.products(*args, **kwargs)
 

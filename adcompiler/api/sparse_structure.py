@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -110,77 +111,121 @@ class Repeatable:
     """A call of a sparse derivative in one array of floats, of which the next one may be alike.
 
     That is one with an array of the same ``shape`` at ``position``, and arguments beside it that
-    hold the same as ``others``. Its derivatives along all colors are ``size`` numbers each, which
-    code gives of ``constants``; these are of one sweep after the other, with how many seeds it has.
+    hold the same as ``others``. The matrix has ``size`` rows. Code gives the derivatives along
+    colors of columns of ``constants``; these are of one sweep after the other, with how many seeds
+    it has. ``cotangents`` are the seeds of all colors of rows.
     """
 
     position: int
     shape: tuple[int, ...]
     others: tuple[Any, ...]
     structure: Structure
-    entry: Callable[..., Any]
+    entry: Callable[..., Any] | None
     constants: tuple[tuple[int, Any], ...]
+    cotangents: np.ndarray | None
     size: int
 
-    def along(self, args: tuple[Any, ...], fixed: Callable[..., Any]) -> list[np.ndarray] | None:
-        """Return the derivatives along all seeds, as a structure does, of a call that is alike.
-
-        None where that is not known; ``fixed`` is the derivative along constant seeds.
-        """
+    def is_alike(self, args: tuple[Any, ...]) -> bool:
+        """Say whether a call has arguments of the same shape, beside others that hold the same."""
         position = self.position
         if len(args) != len(self.others):
-            return None
+            return False
         for i, (arg, kept) in enumerate(zip(args, self.others, strict=True)):
             if i == position:
                 if type(arg) is not np.ndarray or arg.dtype != np.float64 or (
                     arg.shape != self.shape
                 ):
-                    return None
+                    return False
             elif not holds_same(arg, kept):
-                return None
-        if not self.structure.watched.holds():
+                return False
+        return self.structure.watched.holds()
+
+    def matrix(
+        self, args: tuple[Any, ...], out: Any, fixed: Callable[..., Any],
+        reverse: Callable[..., Any] | None = None,
+    ) -> Any:
+        """Return the matrix for a call that is alike, written into ``out`` if given; None if not.
+
+        ``fixed`` is the derivative along constant seeds, ``reverse`` the one by reverse mode.
+        """
+        if not self.is_alike(args):
             return None
-        at = fixed(*args)
+        columns = rows = None
+        if self.entry is not None:
+            columns = self.along(fixed(*args))
+            if columns is None:
+                return None
+        if self.cotangents is not None and reverse is not None:
+            rows = self.back(*reverse(*args))
+            if rows is None:
+                return None
+        return self.structure.decompression.matrix(columns, rows, out)
+
+    def along(self, at: Any) -> list[np.ndarray] | None:
+        """Return the derivatives along the seeds of all colors of columns, or None."""
         if type(at) is not AtPoint or at.entry is not self.entry:
             return None
         try:
             swept = [(count, at.along(constants)) for count, constants in self.constants]
         except (StretchedError, AliasedError, Unfit):
             return None
-        parts = []
-        for count, found in swept:
-            if at.with_value:
-                _, found = found
-            if type(found) is not np.ndarray or found.dtype != np.float64 or (
-                found.size != count * self.size
-            ):
-                return None
-            shape = count, self.size
-            parts.append(found if found.shape == shape else found.reshape(shape))
-        return parts
+        parts = [
+            as_rows(found[1] if at.with_value else found, count, self.size)
+            for count, found in swept
+        ]
+        return None if any(part is None for part in parts) else parts  # type: ignore[return-value]
+
+    def back(self, value: Any, pull: Callable[..., Any]) -> np.ndarray | None:
+        """Return what the seeds of all colors of rows are pulled back to, or None."""
+        seeds = self.cotangents
+        assert seeds is not None
+        if type(value) is not np.ndarray or value.dtype != np.float64 or value.size != self.size:
+            return None
+        found = pull(seeds.reshape(len(seeds), *value.shape))
+        return as_rows(found, len(seeds), math.prod(self.shape))
+
+
+def as_rows(found: Any, count: int, size: int) -> np.ndarray | None:
+    """Return derivatives along some seeds as rows of so many numbers; None if that is not known."""
+    if type(found) is not np.ndarray or found.dtype != np.float64 or found.size != count * size:
+        return None
+    return found if found.shape == (count, size) else found.reshape(count, size)
 
 
 def repeatable(
-    structure: Structure, at: Any, args: tuple[Any, ...], wrt: Sequence[int], size: int
+    structure: Structure, at: Any, args: tuple[Any, ...], wrt: Sequence[int]
 ) -> Repeatable | None:
-    """Return what is kept of a call for the next one; None if such calls have to be looked at."""
-    count = structure.coloring.column_count
-    position = wrt[0]
-    if len(wrt) != 1 or not count or position >= len(args) or not isinstance(at, AtPoint) or (
-        structure.coloring.row_count
-    ):
+    """Return what is kept of a call for the next one; None if such calls have to be looked at.
+
+    ``at`` is the derivative there along constant seeds, if there are any.
+    """
+    position, coloring = wrt[0], structure.coloring
+    height, width = structure.pattern.shape
+    if len(wrt) != 1 or position >= len(args) or not coloring.count:
         return None
-    x = args[position]
-    constants = tuple(
-        (stop - start, structure.constants.get((at.entry, start, stop)))
-        for start, stop in structure.sweeps(at)
-    )
+    x, entry = args[position], None
+    constants: tuple[tuple[int, Any], ...] = ()
+    cotangents = None
+    if coloring.column_count:
+        if not isinstance(at, AtPoint):
+            return None
+        entry = at.entry
+        constants = tuple(
+            (stop - start, structure.constants.get((entry, start, stop)))
+            for start, stop in structure.sweeps(at)
+        )
+    if coloring.row_count:
+        count = coloring.row_count
+        if count > seeds_of_one_sweep(max(height, width)):
+            return None
+        cotangents = structure.seeds(True, np.dtype(np.float64), 0, count)
     others = tuple(None if i == position else kept_copy(arg) for i, arg in enumerate(args))
     if type(x) is not np.ndarray or x.dtype != np.float64 or UNKNOWN in others or any(
         one is None for _, one in constants
     ):
         return None
-    return Repeatable(position, x.shape, others, structure, at.entry, constants, size)
+    return Repeatable(
+        position, x.shape, others, structure, entry, constants, cotangents, height)
 
 
 class Bytes(bytes):

@@ -158,3 +158,26 @@ def test_nonzeros_are_read_from_several_arrays(kind: str, turned: tuple[bool, ..
     assert np.allclose(expected.toarray(), full)
     for given in (parts, [sums], [np.asfortranarray(sums)], parts[::1]):
         assert np.array_equal(made.matrix(given, given).toarray(), expected.toarray())
+
+
+def arrow(x, weights):
+    return np.concatenate([[np.sum(weights * x * x)], x[1:] * x[0]]).reshape(2, -1)
+
+
+@pytest.mark.parametrize("kind", ["auto", "column", "row", "bidirectional"])
+def test_rows_and_columns_again(kind: str, monkeypatch: Any) -> None:
+    jacobian, weights = sparse_jacobian(arrow, kind=kind), np.arange(1.0, 7.0)
+
+    def expected(x: Any) -> Any:
+        first = 2.0 * weights * x
+        rest = np.hstack([x[1:, None], x[0] * np.eye(5)])
+        return np.vstack([first, rest])
+
+    assert np.allclose(jacobian(X, weights).toarray(), expected(X))
+    calls = looked_up(monkeypatch)
+    for x in (X, 2.0 * X, X):
+        found = jacobian(x, weights.copy())
+        assert np.allclose(found.toarray(), expected(x), rtol=1e-14)
+        found.data[:] = np.nan
+    assert calls == []
+    assert jacobian.last.structure.coloring.kind == kind or kind == "auto"
