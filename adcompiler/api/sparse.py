@@ -312,7 +312,10 @@ class SparseJacobian(SparseDerivative[P]):
             if value is None:
                 value = seed_of(along, 0)
             real_dtype(value, is_row)
-            return flat(along, value, count, dtype, is_row)
+            rows = flat(along, value, count, dtype, is_row)
+            if self.given is not None:
+                self.given.check_rows(rows.shape[1])
+            return rows
 
         return found.along(at, wanted, dtype, flattened)
 

@@ -177,3 +177,19 @@ def test_the_source_is_that_of_the_python_backend() -> None:
     args = JACOBIANS[rates]
     found = sparse_jacobian(rates, backend="native").source_for(*args)
     assert found == sparse_jacobian(rates).source_for(*args)
+
+
+def test_a_given_pattern_of_other_rows_is_refused() -> None:
+    def squares(x):
+        y = np.zeros(len(x) + 1)
+        for i in range(len(x)):
+            y[i] = x[i] * x[i]
+        return y
+
+    x = np.arange(1.0, 4.0)
+    for backend in ("python", "native"):
+        for height in (3, 5):
+            jacobian = sparse_jacobian(
+                squares, pattern=np.eye(height, 3), check=False, backend=backend)
+            with pytest.raises(ValueError, match="row"):
+                jacobian(x)
