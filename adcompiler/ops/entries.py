@@ -39,6 +39,7 @@ class Entries:
         self._facts = FactTable()
         self._implied: dict[Any, Facts] = {}
         self._owners: dict[int, Any] = {}
+        self._twins: dict[type, list[tuple[Any, tuple[str, ...]]]] = {}
         self.log: list[Rule] = []
         self.lock = threading.RLock()
         self._watchers: weakref.WeakSet[Watcher] = weakref.WeakSet()
@@ -122,6 +123,12 @@ class Entries:
         """Register ``other`` as another spelling of ``function``."""
         with self.lock:
             self._aliases[other] = function
+        self._changed()
+
+    def add_twins(self, instance: Any, attributes: tuple[str, ...]) -> None:
+        """Register that copies of ``instance``, equal in ``attributes``, have its methods."""
+        with self.lock:
+            self._twins.setdefault(type(instance), []).append((instance, attributes))
         self._changed()
 
     def add_replacement(self, rule: Rule) -> None:

@@ -35,6 +35,8 @@ def home_module(function: Any) -> str:
         if isinstance(function, np.ufunc):
             return ufunc_module(function)
         owner = getattr(function, "__objclass__", None) or getattr(function, "__self__", None)
+        if owner is None and type(function).__name__ == "fortran":
+            return fortran_module(function)
         if owner is None:
             owner = type(function)
         module = owner if isinstance(owner, str) else getattr(owner, "__module__", "") or ""
@@ -49,6 +51,18 @@ def ufunc_module(function: np.ufunc) -> str:
         if found_in(name, function.__name__) is function:
             return name
     return "numpy"
+
+
+def fortran_module(function: Any) -> str:
+    """Return the name of the module of SciPy that a function written in Fortran is found in.
+
+    Such a function knows its name only: "function dgemm".
+    """
+    name = str(getattr(function, "__name__", "")).rpartition(" ")[2]
+    for module in ("scipy.linalg.blas", "scipy.linalg.lapack"):
+        if found_in(module, name) is function:
+            return module
+    return "builtins"
 
 
 def found_in(module: str, qualname: str) -> Any:

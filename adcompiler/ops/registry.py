@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import MethodType
 from typing import Any
 
 from adcompiler.ops.basics import BUILTINS, OF_RUNTIME
@@ -24,6 +25,7 @@ class Registry(Entries):
     def resolve(self, function: Any) -> Any:
         """Return the callable that ``function`` is another spelling of, or itself."""
         self.loading.load_for(function)
+        function = self._of_twin(function)
         while hashable(function) and function in self._aliases:
             function = self._aliases[function]
             self.loading.load_for(function)
@@ -54,7 +56,30 @@ class Registry(Entries):
     def has_methods(self, value: Any) -> bool:
         """Say whether rules cover methods of this very object, such as ``scipy.stats.norm``."""
         self.loading.load_for(value)
-        return id(value) in self._owners
+        return id(value) in self._owners or self.twin(value) is not None
+
+    def twin(self, value: Any) -> Any:
+        """Return the object with rules for methods that ``value`` is a copy of; None if it is none.
+
+        Frozen distributions have such copies: ``scipy.stats.norm(0.0, 1.0).dist`` is one.
+        """
+        known = self._twins.get(type(value), ())
+        for instance, _ in known:
+            if instance is value:
+                return value
+        for instance, names in known:
+            if all(same(getattr(value, name), getattr(instance, name)) for name in names):
+                return instance
+        return None
+
+    def _of_twin(self, function: Any) -> Any:
+        """Return the method of a copy as that of the object with rules; others as they are."""
+        owner = getattr(function, "__self__", None)
+        if not isinstance(function, MethodType) or type(owner) not in self._twins:
+            return function
+        instance = self.twin(owner)
+        own = instance is None or instance is owner or function.__name__ in vars(owner)
+        return function if own else getattr(instance, function.__name__, function)
 
     def model(self, cls: type) -> Any | None:
         """Return the object of this class that rules cover methods of; None if it is not one."""
@@ -128,6 +153,13 @@ class Registry(Entries):
         """Return a table as it is now."""
         with self.lock:
             return dict(table)
+
+
+def same(one: Any, two: Any) -> bool:
+    """Say whether two plain values are the same, also where both are NaN."""
+    if type(one) is not type(two):
+        return False
+    return one is two or bool(one == two) or (one != one and two != two)
 
 
 def hashable(value: Any) -> bool:

@@ -11,10 +11,10 @@ from adcompiler.ops.rules import Rule
 from adcompiler.rulekit.application import apply_frule, apply_rrule
 from adcompiler.rulekit.define import (
     alias, bilinear, facts, frule, linear, non_differentiable, opt_out, replacement, rrule,
-    unionise,
+    twins, unionise,
 )
 from adcompiler.rulekit.functionals import (
-    copied, function_of, gradient_of, implied, jacobian_of, passive, steady, typed,
+    copied, function_of, gradient_of, implied, jacobian_of, passive, pulled, pushed, steady, typed,
 )
 from adcompiler.rulekit.hooks import (
     Signature, clear_new_rule_hooks, on_new_rule, refresh_rules,
@@ -70,12 +70,15 @@ __all__ = [
     "preprocess",
     "project_to",
     "pullback_at",
+    "pulled",
+    "pushed",
     "refresh_rules",
     "replacement",
     "rrule",
     "scalar_rule",
     "sensitivity",
     "steady",
+    "twins",
     "typed",
     "unionise",
 ]

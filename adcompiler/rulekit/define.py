@@ -279,6 +279,14 @@ def alias(other: Any, function: Any) -> None:
     REGISTRY.add_alias(other, function)
 
 
+def twins(instance: Any, attributes: Sequence[str]) -> None:
+    """Declare that copies of ``instance`` have methods that mean the same, and follow its rules.
+
+    Copies are instances of its class that are equal to it in ``attributes``.
+    """
+    REGISTRY.add_twins(instance, tuple(attributes))
+
+
 def replacement(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register the decorated function as what is compiled in place of each of ``functions``.
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from adcompiler.runtime.functionals import gradient_of, jacobian_of, only_compiled, passive
+from adcompiler.runtime.functionals import (
+    gradient_of, jacobian_of, only_compiled, passive, pulled, pushed,
+)
 
 __all__ = [
-    "copied", "function_of", "gradient_of", "implied", "jacobian_of", "passive", "steady", "typed",
+    "copied", "function_of", "gradient_of", "implied", "jacobian_of", "passive", "pulled", "pushed",
+    "steady", "typed",
 ]
 
 

@@ -6,6 +6,7 @@ A rule for such a library function is written with ``closed``, ``passive`` and `
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -73,6 +74,16 @@ def closed(function: Callable[..., Any], *rest: Any) -> Callable[..., Any]:
 def passive(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Return ``function(*args, **kwargs)``, through which no derivative is followed."""
     return function(*args, **kwargs)
+
+
+def pushed(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
+    """Return ``f(*primals)`` and its tangent, as ``jvp`` does; in a rule it is compiled."""
+    return sys.modules["adcompiler"].jvp(f, primals, tangents)  # rules also run as they stand
+
+
+def pulled(f: Callable[..., Any], *args: Any) -> Any:
+    """Return ``f(*args)`` and what pulls back, as ``vjp`` does; in a rule it is compiled."""
+    return sys.modules["adcompiler"].vjp(f, *args)
 
 
 def gradient_of(f: Callable[..., Any]) -> Any:

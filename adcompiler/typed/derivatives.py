@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from adcompiler.ir import types as t
-from adcompiler.runtime.functionals import gradient_of, jacobian_of
+from adcompiler.runtime.functionals import gradient_of, jacobian_of, pulled, pushed
 
 Argnums = int | str | tuple[int | str, ...]
 
-MAKERS: dict[Any, str] = {gradient_of: "grad", jacobian_of: "jacobian"}
+MAKERS: dict[Any, str] = {
+    gradient_of: "grad", jacobian_of: "jacobian", pulled: "vjp", pushed: "forward",
+}
 """The functions that make a derivative of a function, with its mode; filled where they are."""
 
 

@@ -105,7 +105,7 @@ def type_of(value: Any, depth: int = 0, inside: tuple[int, ...] = ()) -> t.Type:
         kind = t.kind_of_dtype(value.dtype)
         return t.UNKNOWN if kind == "other" else t.Scalar(kind, value.dtype.name)
     if value is None or isinstance(value, STATIC_CLASSES) or is_drawing(value) or (
-        is_derivative(value) or is_made_elsewhere(value)
+        is_derivative(value) or is_made_elsewhere(value) or type(value).__name__ == "fortran"
     ):
         return t.Static(value)
     if depth > 8 or id(value) in inside:
@@ -124,7 +124,8 @@ def type_of(value: Any, depth: int = 0, inside: tuple[int, ...] = ()) -> t.Type:
             return t.Dict(tuple(value), values)
         return t.Dict(None, (joined(type_of(i, depth, inside) for i in value.values()),))
     if REGISTRY.has_methods(value):
-        return t.Static(value)
+        twin = REGISTRY.twin(value)
+        return t.Static(value if twin is None else twin)
     if isinstance(value, np.ndarray) or is_table(cls):
         return t.Object(cls, ())
     fields = state_of(value) if is_record_class(cls) else dict_of(value)

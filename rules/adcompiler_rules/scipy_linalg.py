@@ -1,5 +1,6 @@
 """All rules for ``scipy.linalg``: importing this module registers them."""
 
+import adcompiler_rules.scipy_blas
 import adcompiler_rules.scipy_decompositions
 import adcompiler_rules.scipy_eigenvalues
 import adcompiler_rules.scipy_linalg_adjoints

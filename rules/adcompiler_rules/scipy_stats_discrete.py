@@ -1,27 +1,29 @@
-"""Rules of discrete distributions, by their probabilities and rates, and of multivariate ones.
+"""Rules of discrete distributions, by their probabilities and rates.
 
 Counts and locations are whole: no derivative. Formulas: Johnson, Kemp, Kotz, Univariate Discrete
-Distributions, 2005; Petersen, Pedersen, The Matrix Cookbook, 2012, section 8.
+Distributions, 2005.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 import scipy.special as sc
 from scipy import stats
 
-from adcompiler.rulekit import Call, call, rrule
+from adcompiler.rulekit import Call, call, rrule, twins
+from adcompiler.rulekit.assemble import function_from, lines
 from adcompiler.runtime import project
 from adcompiler_rules.scipy_special_common import refuse_complex
-from adcompiler_rules.scipy_stats_continuous import Slopes
+from adcompiler_rules.scipy_stats_methods import Interval, Slopes, shapes_of, slopes_of
 
 # --- slopes of the methods ------------------------------------------------------------------------
 # Of the logarithm of the probability of k, and of the probability of at most k as a multiple of it.
 
 
-def of_logpmf(mass: Slopes, below: Slopes, law: Any) -> Slopes:
+def of_logpmf(mass: Slopes, law: Any) -> Slopes:
     """Return the slopes of ``logpmf``."""
     def slopes(k, y, shapes, loc):
         possible = y > -np.inf
@@ -31,7 +33,7 @@ def of_logpmf(mass: Slopes, below: Slopes, law: Any) -> Slopes:
     return slopes
 
 
-def of_pmf(mass: Slopes, below: Slopes, law: Any) -> Slopes:
+def of_pmf(mass: Slopes, law: Any) -> Slopes:
     """Return the slopes of ``pmf``."""
     def slopes(k, y, shapes, loc):
         count = np.where(y > 0.0, k - loc, 1.0)
@@ -40,7 +42,7 @@ def of_pmf(mass: Slopes, below: Slopes, law: Any) -> Slopes:
     return slopes
 
 
-def of_cdf(mass: Slopes, below: Slopes, law: Any) -> Slopes:
+def of_cdf(below: Slopes, law: Any) -> Slopes:
     """Return the slopes of ``cdf``."""
     def slopes(k, y, shapes, loc):
         count = np.floor(k - loc)
@@ -49,7 +51,7 @@ def of_cdf(mass: Slopes, below: Slopes, law: Any) -> Slopes:
     return slopes
 
 
-def of_sf(mass: Slopes, below: Slopes, law: Any) -> Slopes:
+def of_sf(below: Slopes, law: Any) -> Slopes:
     """Return the slopes of ``sf``."""
     def slopes(k, y, shapes, loc):
         count = np.floor(k - loc)
@@ -58,7 +60,7 @@ def of_sf(mass: Slopes, below: Slopes, law: Any) -> Slopes:
     return slopes
 
 
-def of_logcdf(mass: Slopes, below: Slopes, law: Any) -> Slopes:
+def of_logcdf(below: Slopes, law: Any) -> Slopes:
     """Return the slopes of ``logcdf``."""
     def slopes(k, y, shapes, loc):
         count = np.floor(k - loc)
@@ -68,7 +70,7 @@ def of_logcdf(mass: Slopes, below: Slopes, law: Any) -> Slopes:
     return slopes
 
 
-def of_logsf(mass: Slopes, below: Slopes, law: Any) -> Slopes:
+def of_logsf(below: Slopes, law: Any) -> Slopes:
     """Return the slopes of ``logsf``."""
     def slopes(k, y, shapes, loc):
         count = np.floor(k - loc)
@@ -84,53 +86,34 @@ METHODS = (("logpmf", of_logpmf), ("pmf", of_pmf), ("cdf", of_cdf), ("sf", of_sf
 # --- rules of functions of k, parameters by name, and loc -----------------------------------------
 
 
-def with_mu(method: Any, slopes: Slopes, domain: Any) -> None:
-    @rrule(method, wrt=("mu",), domain=domain)
-    def rule(k, mu, loc=0):
-        refuse_complex(mu)
-        y = method(k, mu, loc)
-
-        def distribution_pullback(dy):
-            return project(slopes(k, y, (mu,), loc)[0] * dy, mu)
-
-        return y, distribution_pullback
+def define(method: Any, slopes: Slopes, names: tuple[str, ...], known: tuple[str, ...],
+           domain: Any) -> None:
+    """Register the rule of a method with parameters, of which some have known slopes."""
+    definition = maker_of_rule(names, known)(method, slopes, refuse_complex, project)
+    rrule(method, wrt=known, domain=domain)(definition)
 
 
-def with_p(method: Any, slopes: Slopes, domain: Any) -> None:
-    @rrule(method, wrt=("p",), domain=domain)
-    def rule(k, p, loc=0):
-        refuse_complex(p)
-        y = method(k, p, loc)
-
-        def distribution_pullback(dy):
-            return project(slopes(k, y, (p,), loc)[0] * dy, p)
-
-        return y, distribution_pullback
-
-
-def with_n_p(method: Any, slopes: Slopes, domain: Any) -> None:
-    @rrule(method, wrt=("p",), domain=domain)
-    def rule(k, n, p, loc=0):
-        refuse_complex(n, p)
-        y = method(k, n, p, loc)
-
-        def distribution_pullback(dy):
-            return project(slopes(k, y, (n, p), loc)[0] * dy, p)
-
-        return y, distribution_pullback
-
-
-def with_real_n(method: Any, slopes: Slopes, domain: Any) -> None:
-    @rrule(method, wrt=("n", "p"), domain=domain)
-    def rule(k, n, p, loc=0):
-        refuse_complex(n, p)
-        y = method(k, n, p, loc)
-
-        def distribution_pullback(dy):
-            by_p, by_n = slopes(k, y, (n, p), loc)
-            return project(by_n * dy, n), project(by_p * dy, p)
-
-        return y, distribution_pullback
+@cache
+def maker_of_rule(names: tuple[str, ...], known: tuple[str, ...]) -> Any:
+    """Return what makes the definition of a rule."""
+    listed = ", ".join(("k", *names))
+    tupled = "".join(f"{name}, " for name in names)
+    given = [f"project_(by_[{i}] * dy_, {name})" for i, name in enumerate(known)]
+    return function_from(lines(
+        "def made(method_, slopes_, refuse_, project_):",
+        f"    def distribution_rule({listed}, loc=0):",
+        *(f"        refuse_({name})" for name in names),
+        f"        y_ = method_({listed}, loc)",
+        "",
+        "        def distribution_pullback(dy_):",
+        f"            by_ = slopes_(k, y_, ({tupled}), loc)",
+        f"            return {', '.join(given)}",
+        "",
+        "        return y_, distribution_pullback",
+        "",
+        "    return distribution_rule",
+        "",
+    ), "made", {})
 
 
 # --- the distributions ----------------------------------------------------------------------------
@@ -161,7 +144,7 @@ def bernoulli_below(k, p):
 
 
 def negative_binomial(k, n, p):
-    return n / p - k / (1.0 - p), sc.psi(k + n) - sc.psi(n) + np.log(p)
+    return sc.psi(k + n) - sc.psi(n) + np.log(p), n / p - k / (1.0 - p)
 
 
 def negative_binomial_below(k, n, p):
@@ -174,6 +157,70 @@ def geometric(k, p):
 
 def geometric_below(k, p):
     return (k / p,)
+
+
+def beta_binomial(k, n, a, b):
+    return sc.betaln(k + a, n - k + b) - sc.betaln(a, b) - np.log(n + 1.0) - (
+        sc.betaln(n - k + 1.0, k + 1.0))
+
+
+def beta_negative_binomial(k, n, a, b):
+    return sc.betaln(a + n, b + k) - sc.betaln(a, b) - np.log(n + k) - sc.betaln(n, k + 1.0)
+
+
+def boltzmann(k, rate, N):
+    return np.log(-np.expm1(-rate)) - rate * k - np.log(-np.expm1(-rate * N))
+
+
+def boltzmann_below(k, rate, N):
+    return np.expm1(-rate * (k + 1.0)) / np.expm1(-rate * N)
+
+
+def discrete_laplace(k, a):
+    return np.log(np.tanh(0.5 * a)) - a * np.abs(k)
+
+
+def discrete_laplace_below(k, a):
+    whole = np.exp(a) + 1.0
+    left = np.exp(a * (np.where(k < 0, k, -1.0) + 1.0)) / whole
+    return np.where(k < 0, left, 1.0 - np.exp(-a * np.where(k < 0, 0.0, k)) / whole)
+
+
+def logarithmic(k, p):
+    return k * np.log(p) - np.log(k) - np.log(-np.log1p(-p))
+
+
+def planck(k, rate):
+    return np.log(-np.expm1(-rate)) - rate * k
+
+
+def planck_below(k, rate):
+    return -np.expm1(-rate * (k + 1.0))
+
+
+def skellam(k, mu1, mu2):
+    gap = np.sqrt(mu1) - np.sqrt(mu2)
+    return 0.5 * k * np.log(mu1 / mu2) - gap * gap + (
+        np.log(sc.ive(np.abs(k), 2.0 * np.sqrt(mu1 * mu2))))
+
+
+def skellam_below(k, mu1, mu2):
+    """One more of the first makes ``k`` too many, one more of the second ``k + 1`` few enough."""
+    return -np.ones_like(k * mu1), np.exp(skellam(k + 1.0, mu1, mu2) - skellam(k, mu1, mu2))
+
+
+def yule_simon(k, alpha):
+    return np.log(alpha) + sc.betaln(k, alpha + 1.0)
+
+
+def yule_simon_below(k, alpha):
+    count = np.maximum(k, 1.0)
+    return 1.0 - count * np.exp(sc.betaln(count, alpha + 1.0))
+
+
+def fisher_urn(k, M, n, N, odds):
+    """The probability is ``odds**k`` times what does not depend on the odds, over a total."""
+    return ((k - stats.nchypergeom_fisher.mean(M, n, N, odds)) / odds,)
 
 
 def rates(rng: np.random.Generator) -> list[Call]:
@@ -197,133 +244,85 @@ def trials(rng: np.random.Generator) -> list[Call]:
     return [call(2, 5, 0.3), call(np.array([1, 2, 3]), 4, rng.uniform(0.2, 0.8, (2, 3)), 1)]
 
 
+def fractions(*shapes: Interval, n: tuple[int, ...] = ()) -> Any:
+    """Return samples of counts, of whole parameters ``n`` before the others, and of those."""
+    def calls(rng: np.random.Generator) -> list[Call]:
+        return [call(2, *n, *(float(rng.uniform(*s)) for s in shapes)),
+                call(np.array([1, 2, 3]), *n, *(rng.uniform(*s, (2, 3)) for s in shapes))]
+
+    return calls
+
+
+def cut(rng: np.random.Generator) -> list[Call]:
+    """Return samples of a rate and a largest number."""
+    return [call(2, 1.3, 5), call(np.array([1, 2, 3]), rng.uniform(0.5, 2.0, (2, 3)), 6)]
+
+
+def urns(rng: np.random.Generator) -> list[Call]:
+    """Return samples of numbers in an urn, and of odds."""
+    return [call(2, 20, 7, 5, 1.7), call(np.array([1, 2, 3]), 20, 7, 5, rng.uniform(0.5, 2.0, 3))]
+
+
+def both(mass: Any, names: tuple[str, ...], known: tuple[str, ...], below: Any = None) -> Any:
+    """Return the slopes of the logarithm of a probability, and of what is below as multiples."""
+    slopes = slopes_of(mass, ("k_", *names), known)
+    if below is None:
+        return slopes, None
+    closed = slopes_of(below, ("k_", *names), known)
+
+    def multiples(k, *shapes):
+        return [by * np.exp(-mass(k, *shapes)) for by in closed(k, *shapes)]
+
+    return slopes, multiples
+
+
+RATIO, SHAPE = (0.2, 0.8), (0.5, 2.5)
+
+COUNTS: tuple[tuple[str, Any, Any, tuple[str, ...], tuple[str, ...], Any], ...] = (
+    ("poisson", poisson, poisson_below, ("mu",), ("mu",), rates),
+    ("binom", binomial, binomial_below, ("p",), ("p",), trials),
+    ("bernoulli", bernoulli, bernoulli_below, ("p",), ("p",), one_trial),
+    ("geom", geometric, geometric_below, ("p",), ("p",), chances),
+    ("nbinom", negative_binomial, negative_binomial_below, ("n", "p"), ("p",), trials),
+    ("betabinom", *both(beta_binomial, ("n", "a", "b"), ("a", "b")), ("a", "b"), (),
+     fractions(SHAPE, SHAPE, n=(5,))),
+    ("betanbinom", *both(beta_negative_binomial, ("n", "a", "b"), ("a", "b")), ("a", "b"), (),
+     fractions(SHAPE, SHAPE, n=(5,))),
+    ("boltzmann", *both(boltzmann, ("lambda_", "N"), ("lambda_",), boltzmann_below),
+     ("lambda_",), ("lambda_",), cut),
+    ("dlaplace", *both(discrete_laplace, ("a",), ("a",), discrete_laplace_below),
+     ("a",), ("a",), fractions(SHAPE)),
+    ("logser", *both(logarithmic, ("p",), ("p",)), ("p",), (), fractions(RATIO)),
+    ("nchypergeom_fisher", fisher_urn, None, ("odds",), (), urns),
+    ("planck", *both(planck, ("lambda_",), ("lambda_",), planck_below),
+     ("lambda_",), ("lambda_",), fractions(SHAPE)),
+    ("skellam", *both(skellam, ("mu1", "mu2"), ("mu1", "mu2"))[:1], skellam_below,
+     ("mu1", "mu2"), ("mu1", "mu2"), fractions(SHAPE, SHAPE)),
+    ("yulesimon", *both(yule_simon, ("alpha",), ("alpha",), yule_simon_below),
+     ("alpha",), ("alpha",), fractions(SHAPE)),
+)
+"""Names, slopes of the logarithm of the probability and of what is below, and parameters of each.
+
+Of ``zipf`` and ``zipfian`` the slope is that of the zeta function in its order: SciPy has none.
+"""
+
+STATE = ("a", "b", "badvalue", "inc", "moment_tol", "shapes")
+
+
 def register() -> None:
-    """Register the rules of the methods of all distributions."""
-    for law, rule, mass, below, domain in (
-        (stats.poisson, with_mu, poisson, poisson_below, rates),
-        (stats.binom, with_n_p, binomial, binomial_below, trials),
-        (stats.bernoulli, with_p, bernoulli, bernoulli_below, one_trial),
-        (stats.geom, with_p, geometric, geometric_below, chances),
-        (stats.nbinom, with_n_p, negative_binomial, negative_binomial_below, trials),
-    ):
-        for name, of_method in METHODS:
-            slopes = of_method(mass, below, law)
-            is_mass = law is stats.nbinom and name in ("pmf", "logpmf")
-            (with_real_n if is_mass else rule)(getattr(law, name), slopes, domain)
+    """Register the rules of the methods of all distributions that this SciPy has."""
+    for name, mass, below, known, moving, domain in COUNTS:
+        law = getattr(stats, name, None)
+        if law is None:
+            continue
+        twins(law, STATE)
+        names = shapes_of(law)
+        for method, of_method in METHODS:
+            of_mass = method in ("pmf", "logpmf")
+            wanted = known if of_mass else moving
+            if wanted:
+                slopes = of_method(mass if of_mass else below, law)
+                define(getattr(law, method), slopes, names, wanted, domain)
 
 
 register()
-
-# --- multivariate distributions -------------------------------------------------------------------
-
-
-def normal_slopes(x: Any, mean: Any, cov: Any, dy: Any) -> Any:
-    """Return the cotangents of ``x``, ``mean`` and ``cov`` of the normal log-density.
-
-    SciPy reads the lower triangle of a matrix ``cov``, which gets all of its cotangent; a vector is
-    the diagonal of one, and a number stands in all of the diagonal.
-    """
-    deviation = x - mean
-    d = np.shape(mean)[0]
-    whole = np.ndim(cov) == 2
-    matrix = np.tril(cov) + np.tril(cov, -1).T if whole else cov * np.eye(d)
-    solved = np.linalg.solve(matrix, np.expand_dims(deviation, -1))[..., 0]
-    weighted = np.expand_dims(dy, -1) * solved
-    rows, others = np.reshape(weighted, (-1, d)), np.reshape(solved, (-1, d))
-    both = rows.T @ others - np.sum(dy) * np.linalg.inv(matrix)
-    if whole:
-        dcov = np.tril(both, -1) + 0.5 * both * np.eye(d)
-    elif np.ndim(cov) == 1:
-        dcov = 0.5 * np.diagonal(both)
-    else:
-        dcov = 0.5 * np.trace(both)
-    return project(-weighted, x), project(weighted, mean), project(dcov, cov)
-
-
-def gaussians(rng: np.random.Generator) -> list[Call]:
-    """Return samples of points, means and covariances."""
-    a = rng.normal(size=(3, 3))
-    cov = a @ a.T + np.eye(3)
-    return [
-        call(rng.normal(size=3), rng.normal(size=3), cov),
-        call(rng.normal(size=(4, 3)), rng.normal(size=3), cov),
-        call(rng.normal(size=(2, 4, 3)), np.zeros(3), cov),
-        call(rng.normal(size=(4, 3)), rng.normal(size=3), rng.uniform(0.5, 2.0, 3)),
-        call(rng.normal(size=(2, 3)), rng.normal(size=3), 1.3),
-        call(rng.normal(size=1), rng.normal(size=1), np.array([0.7])),
-    ]
-
-
-@rrule(stats.multivariate_normal.logpdf, wrt=("x", "mean", "cov"), domain=gaussians)
-def multivariate_normal_logpdf_rule(x, mean, cov, allow_singular=False):
-    if np.ndim(mean) != 1 or np.ndim(x) == 0 or allow_singular:
-        raise NotImplementedError(
-            "multivariate_normal has a rule for points, a vector and a regular covariance only")
-    refuse_complex(x, mean, cov)
-    y = stats.multivariate_normal.logpdf(x, mean, cov)
-
-    def logpdf_pullback(dy):
-        return normal_slopes(x, mean, cov, dy)
-
-    return y, logpdf_pullback
-
-
-@rrule(stats.multivariate_normal.pdf, wrt=("x", "mean", "cov"), domain=gaussians)
-def multivariate_normal_pdf_rule(x, mean, cov, allow_singular=False):
-    if np.ndim(mean) != 1 or np.ndim(x) == 0 or allow_singular:
-        raise NotImplementedError(
-            "multivariate_normal has a rule for points, a vector and a regular covariance only")
-    refuse_complex(x, mean, cov)
-    y = stats.multivariate_normal.pdf(x, mean, cov)
-
-    def pdf_pullback(dy):
-        return normal_slopes(x, mean, cov, dy * y)
-
-    return y, pdf_pullback
-
-
-def dirichlet_slopes(x: Any, alpha: Any, dy: Any) -> Any:
-    """Return the cotangents of ``x`` and ``alpha`` of the logarithm of Dirichlet's density.
-
-    The last of the proportions may be left out of ``x``: it is what is left of 1.
-    """
-    complete = np.shape(x)[0] == np.shape(alpha)[0]
-    rest = np.expand_dims(1.0 - np.sum(x, axis=0), 0)
-    whole = x if complete else np.concatenate((x, rest))
-    digamma = sc.psi(alpha) - sc.psi(np.sum(alpha))
-    if np.ndim(x) == 1:
-        weights = (alpha - 1.0) / whole * dy
-        dalpha = (np.log(whole) - digamma) * dy
-    else:
-        weights = np.expand_dims(alpha - 1.0, -1) / whole * dy
-        dalpha = np.sum(np.log(whole) * dy, axis=1) - digamma * np.sum(dy)
-    dx = weights if complete else weights[:-1] - weights[-1:]
-    return project(dx, x), project(dalpha, alpha)
-
-
-def proportions(rng: np.random.Generator) -> list[Call]:
-    """Return samples of proportions, the last one left out, and of their parameters."""
-    alpha = rng.uniform(1.2, 4.0, 3)
-    return [call(np.array([0.2, 0.5]), alpha), call(rng.uniform(0.1, 0.4, (2, 4)), alpha)]
-
-
-@rrule(stats.dirichlet.logpdf, wrt=("x", "alpha"), domain=proportions)
-def dirichlet_logpdf_rule(x, alpha):
-    refuse_complex(x, alpha)
-    y = stats.dirichlet.logpdf(x, alpha)
-
-    def logpdf_pullback(dy):
-        return dirichlet_slopes(x, alpha, dy)
-
-    return y, logpdf_pullback
-
-
-@rrule(stats.dirichlet.pdf, wrt=("x", "alpha"), domain=proportions)
-def dirichlet_pdf_rule(x, alpha):
-    refuse_complex(x, alpha)
-    y = stats.dirichlet.pdf(x, alpha)
-
-    def pdf_pullback(dy):
-        return dirichlet_slopes(x, alpha, dy * y)
-
-    return y, pdf_pullback

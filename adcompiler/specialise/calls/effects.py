@@ -15,7 +15,7 @@ import numpy as np
 from adcompiler.frontend.replacements import replacement_of
 from adcompiler.ir.nodes import Atom, Const, Origin
 from adcompiler.ops.facts import OF_ARRAY, OF_CONTAINER
-from adcompiler.ops.homes import root_module
+from adcompiler.ops.homes import home_module, root_module
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.specialise.writer import Writer
 
@@ -69,10 +69,12 @@ def without_overwriting(function: Any, kwargs: dict[str, Atom]) -> dict[str, Ato
     """Return the keyword arguments of a call without leave to destroy the contents of others.
 
     SciPy's ``overwrite_x=True``, NumPy's ``overwrite_input=True`` and their like save memory; the
-    reverse sweep may read the array.
+    reverse sweep may read the array. BLAS keeps such arguments: code reads its result there.
     """
     root = root_module(function)
     if not any(key.startswith("overwrite_") for key in kwargs) or root not in ("numpy", "scipy"):
+        return kwargs
+    if home_module(function) == "scipy.linalg.blas":
         return kwargs
     return {
         key: Const(False) if key.startswith("overwrite_") else value
