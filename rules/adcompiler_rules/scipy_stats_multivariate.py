@@ -11,7 +11,7 @@ import numpy as np
 import scipy.special as sc
 from scipy import stats
 
-from adcompiler.rulekit import Call, call, non_differentiable, pulled, rrule
+from adcompiler.rulekit import Call, call, frule, non_differentiable, pulled, pushed, rrule
 from adcompiler.runtime import project
 from adcompiler_rules.scipy_special_common import refuse_complex
 
@@ -210,6 +210,40 @@ def multivariate_t_pdf_rule(x, loc, shape, df=1, allow_singular=False):
     return y, pdf_pullback
 
 
+def moved(change, x):
+    """Return a tangent, of zeros where there is none."""
+    return np.zeros_like(1.0 * x) if change is None else change
+
+
+def student_along(method: Any, of_density: bool) -> None:
+    """Register the forward rule of ``logpdf`` or ``pdf`` of ``multivariate_t``."""
+
+    @frule(method)
+    def multivariate_t_forward(primals, tangents):
+        (x, loc, shape, df), (dx, dloc, dshape, ddf) = primals, tangents
+        y = method(x, loc, shape, df)
+        given = (x, loc, shape, 1.0 * df)
+        _, dy = pushed(
+            student, given, (moved(dx, x), moved(dloc, loc), moved(dshape, shape), moved(ddf, df)))
+        return y, dy * y if of_density else dy
+
+
+def wishart_along(method: Any, density: Any, of_density: bool) -> None:
+    """Register the forward rule of ``logpdf`` or ``pdf`` of a distribution of matrices."""
+
+    @frule(method)
+    def wishart_forward(primals, tangents):
+        (x, df, scale), (dx, ddf, dscale) = primals, tangents
+        y = method(x, df, scale)
+        _, dy = pushed(
+            density, (x, 1.0 * df, scale), (moved(dx, x), moved(ddf, df), moved(dscale, scale)))
+        return y, dy * y if of_density else dy
+
+
+student_along(stats.multivariate_t.logpdf, False)
+student_along(stats.multivariate_t.pdf, True)
+
+
 def log_gammas(df, d):
     """Return the logarithm of the multivariate gamma function at ``df / 2``, without its power of
     pi.
@@ -221,16 +255,9 @@ def log_size(a):
     return np.linalg.slogdet(symmetric(a))[1]
 
 
-def wishart(x, df, scale):
-    d = np.shape(x)[0]
-    share = np.trace(np.linalg.solve(symmetric(scale), x))
-    power = 0.5 * df * (d * np.log(2.0) + log_size(scale)) + log_gammas(df, d)
-    return 0.5 * ((df - d - 1.0) * log_size(x) - share) - power
-
-
 def inverse_wishart(x, df, scale):
     d = np.shape(x)[0]
-    share = np.trace(np.linalg.solve(symmetric(x), symmetric(scale)))
+    share = np.sum(np.linalg.inv(symmetric(x)) * symmetric(scale))
     power = 0.5 * df * (log_size(scale) - d * np.log(2.0)) - log_gammas(df, d)
     return power - 0.5 * ((df + d + 1.0) * log_size(x) + share)
 
@@ -257,7 +284,8 @@ def of_matrices(method: Any, density: Any, of_density: bool) -> None:
 
         return y, wishart_pullback
 
+    wishart_along(method, density, of_density)
 
-for _law, _density in ((stats.wishart, wishart), (stats.invwishart, inverse_wishart)):
-    of_matrices(_law.logpdf, _density, False)
-    of_matrices(_law.pdf, _density, True)
+
+of_matrices(stats.invwishart.logpdf, inverse_wishart, False)
+of_matrices(stats.invwishart.pdf, inverse_wishart, True)
