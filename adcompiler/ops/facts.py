@@ -93,10 +93,10 @@ there is.
 TEXT, READ = "text", "numbers"
 FORMS = (TEXT, READ)
 REDUCED, FIRST, FILLED = "reduced", "first", "filled"
-COUNTED, EXPANDED, GIVEN = "counted", "expanded", "given"
-SHAPES = (REDUCED, FIRST, FILLED, COUNTED, EXPANDED, GIVEN)
+COUNTED, EXPANDED, GIVEN, KEPT = "counted", "expanded", "given", "kept"
+SHAPES = (REDUCED, FIRST, FILLED, COUNTED, EXPANDED, GIVEN, KEPT)
 
-IN_C, KEPT = "C", "kept"
+IN_C = "C"
 ORDERS = (IN_C, KEPT)
 NEVER_NEGATIVE, LARGEST, FIRST_WINS = "never negative", "largest", "first"
 SIGNS = (NEVER_NEGATIVE, KEPT, LARGEST, FIRST_WINS)
@@ -200,9 +200,10 @@ class Facts:
     is computed from those at its place."""
     shape: str | None = None
     """A result that is an array has the shape of the ``"first"`` argument, in a call without
-    others, or ``"filled"``: with no more than a second one. It is that shape ``"reduced"`` over the
-    second argument, ``axis``, where ``keepdims`` may be given by name; ``"expanded"`` by that axis;
-    ``"given"`` as the second argument; or ``"counted"``: as many as the argument says."""
+    others, or ``"filled"``: with no more than a second one, or ``"kept"``: whatever the others are,
+    if it has as many axes. It is that shape ``"reduced"`` over the second argument, ``axis``, where
+    ``keepdims`` may be given by name; ``"expanded"`` by that axis; ``"given"`` as the second
+    argument; or ``"counted"``: as many as the argument says."""
     parts: bool | None = None
     """The result holds parts of the first argument, which do not overlap."""
     changes: str | None = None

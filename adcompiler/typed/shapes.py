@@ -10,7 +10,7 @@ import numpy as np
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Item, Rhs, Star, Update, Var, operands
-from adcompiler.ops.facts import FILLED, FIRST, Facts
+from adcompiler.ops.facts import FILLED, FIRST, KEPT, Facts
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.typed.variables import Variables
 
@@ -50,7 +50,7 @@ class Shapes(Variables):
         if shape[0] in DERIVED:
             return (shape[0], self.canonical(shape[1]), *shape[2:])
         if shape[0] == "broadcast":
-            parts = frozenset(map(self.canonical, shape[1]))
+            parts = without_parts_of_others(set(map(self.canonical, shape[1])))
             return next(iter(parts)) if len(parts) == 1 else ("broadcast", parts)
         return shape
 
@@ -75,11 +75,11 @@ class Shapes(Variables):
         self.set_type(var, type_, isinstance(rhs, (Item, Attribute)))
         self.defs[var] = rhs
         if isinstance(type_, t.Array):
-            found = self._shape_of(rhs)
+            found = self._shape_of(rhs, type_)
             if found is not None:
                 self.shapes[var] = found
 
-    def _shape_of(self, rhs: Rhs) -> ShapeClass | None:
+    def _shape_of(self, rhs: Rhs, type_: t.Array) -> ShapeClass | None:
         if isinstance(rhs, Item):
             return self.window(rhs) or self.gathered(rhs)
         if isinstance(rhs, Update):
@@ -88,13 +88,22 @@ class Shapes(Variables):
             if not isinstance(self.type(made.obj), t.Array):
                 return None
             method = REGISTRY.facts(getattr(np.ndarray, made.name, None))
-            return self.shape_class(made.obj) if method.shape == FIRST else None
+            return self.shape_class(made.obj) if method.shape == FIRST else (
+                self.kept_shape(method, made.obj, type_))
         if not isinstance(rhs, Call) or not isinstance(rhs.func, Const):
             return None
         if any(isinstance(arg, Star) for arg in rhs.args):
             return None
         known = REGISTRY.facts(rhs.func.value)
-        return self.said_shape(known, list(rhs.args), dict(rhs.kwargs))
+        return self.said_shape(known, list(rhs.args), dict(rhs.kwargs)) or (
+            self.kept_shape(known, rhs.args[0], type_) if rhs.args else None)
+
+    def kept_shape(self, known: Facts, first: Any, type_: t.Array) -> ShapeClass | None:
+        """Return the shape class of a result that has the shape of an argument, and its axes."""
+        of = self.type(first)
+        if known.shape == KEPT and isinstance(of, t.Array) and of.ndim == type_.ndim:
+            return self.shape_class(first)
+        return None
 
     def said_shape(
         self, known: Facts, args: list[Any], kwargs: dict[str | None, Atom]
@@ -219,12 +228,18 @@ class Shapes(Variables):
                 classes |= shape[1]
             elif shape != SCALAR_SHAPE:
                 classes.add(shape)
-        for shape in list(classes):
-            if shape[:1] in (("reduced",), ("suffix",)) and shape[1] in classes:
-                classes.discard(shape)  # stretched to what it was reduced from, or ends
-        if len(classes) == 1:
-            return classes.pop()
-        return ("broadcast", frozenset(classes)) if classes else None
+        whole = without_parts_of_others(classes)
+        if len(whole) == 1:
+            return next(iter(whole))
+        return ("broadcast", whole) if whole else None
+
+
+def without_parts_of_others(classes: set[ShapeClass]) -> frozenset[ShapeClass]:
+    """Return shape classes but those stretched to what they were reduced from, or which ends so."""
+    return frozenset(
+        shape for shape in classes
+        if shape[:1] not in (("reduced",), ("suffix",)) or shape[1] not in classes
+    )
 
 
 def parts_of(shape: ShapeClass) -> Iterable[ShapeClass]:

@@ -165,6 +165,12 @@ facts(np.full_like, shape="filled")
 facts(np.arange, shape="counted")
 facts(np.expand_dims, shape="expanded")
 facts(np.broadcast_to, shape="given")
+facts(*named("numpy", """
+    roll flip flipud fliplr sort argsort partition argpartition cumsum cumprod tril triu round
+    around
+"""), *named("numpy.linalg", "inv cholesky matrix_power"),
+      *named("numpy.fft", "fftshift ifftshift"), *named("numpy.ndarray", "cumsum cumprod round"),
+      shape="kept")
 
 facts(*named("numpy", """
     array2string array_str array_repr format_float_positional format_float_scientific savetxt save

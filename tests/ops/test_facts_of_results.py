@@ -171,6 +171,25 @@ def test_shapes_of_results(name):
             assert function(X, -1).shape == (2, 3, 1)
         case "given":
             assert function(X, (4, 2, 3)).shape == (4, 2, 3)
+        case "kept":
+            called = 0
+            for args, kwargs in OPTIONS:
+                for x in (X, X.T, X[:, ::2], X[:0], X[0], X[:1, 0], X[:2, :2] @ X[:2, :2].T):
+                    try:
+                        result = quietly(function, x, *args, **kwargs)
+                    except (TypeError, ValueError, IndexError, np.linalg.LinAlgError):
+                        continue
+                    called += np.ndim(result) == x.ndim
+                    assert np.shape(result) == x.shape or np.ndim(result) != x.ndim
+            assert called
+
+
+OPTIONS = [
+    ((), {}), *(((given,), {}) for given in (0, 1, -1, 2, -3, (0, 1), None)), ((1, 0), {}),
+    ((1, -1), {}), ((1, None), {}), (((1, 2), (0, 1)), {}), ((), {"axis": 0}), ((), {"axis": 1}),
+    ((-1,), {"axis": 1}), ((1,), {"axis": (0, 1)}), ((), {"decimals": 1}), ((), {"k": -1}),
+]
+"""Further arguments of functions whose results have the shape of the first one, or that raise."""
 
 
 ALL = {

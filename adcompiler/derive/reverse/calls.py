@@ -157,9 +157,7 @@ class CallReverser(ReverserBase):
             ending = unit.canonical(("suffix", shape, away) if away else shape)
             if ending == mine:
                 continue
-            check = same_trailing_shape if away else same_shape
-            shapes = (self.shape_of(first, most, origin), self.shape_of(other, ndim, origin))
-            self.s.out.append(Do(Call(Const(check), shapes), origin))
+            self.s.out.append(self.shape_check(first, other, origin))
             if self.region == 0:
                 if not unit.made_equal(mine, ending) and unit.made_equal(ending, mine):
                     shape = unit.canonical(shape)
@@ -168,6 +166,13 @@ class CallReverser(ReverserBase):
             elif not away and self.home.get(first) == self.region:
                 unit.shapes[first] = shape = mine
         return shape
+
+    def shape_check(self, whole: Var, other: Var, origin: Origin) -> Do:
+        """Return the check that the shape of an array ends in that of another one."""
+        most, ndim = self.ndim(whole), self.ndim(other)
+        check = same_trailing_shape if ndim < most else same_shape
+        shapes = (self.shape_of(whole, most, origin), self.shape_of(other, ndim, origin))
+        return Do(Call(Const(check), shapes), origin)
 
     def ndim(self, var: Var) -> int:
         """Return the number of axes of an array, 0 for anything else."""

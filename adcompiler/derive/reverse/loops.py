@@ -7,6 +7,7 @@ are carried by accumulators.
 from __future__ import annotations
 
 from adcompiler.derive.reverse.base import Sweep, merged_type, of_one_form
+from adcompiler.derive.reverse.carried_shapes import CarriedShapes
 from adcompiler.derive.reverse.checks import reject_instances
 from adcompiler.derive.reverse.cotangents import HAVE_STORAGE, Cotangents, bar, cotangent_type
 from adcompiler.derive.reverse.pending_regions import PendingLoop, finish, region_variables
@@ -25,6 +26,7 @@ class LoopReverser(LoopSaver):
         reject_instances(self.s, self.active, Call(Const(iter), node.iterables), node.origin)
         iterables = tuple(map(self.value, node.iterables))
         inits = tuple(map(self.value, node.inits))
+        self.expect_shapes_kept(node)
         condition = node.condition
         if condition is not None:
             with self.forward_pass() as test:
@@ -52,6 +54,13 @@ class LoopReverser(LoopSaver):
         ):
             return None
         return lambda cotangents: self.sweep_loop(pending, sweeps, cotangents)
+
+    def expect_shapes_kept(self, node: Loop) -> None:
+        """Write the checks, in front of a loop, that let carried arrays keep their shapes."""
+        if not self.assume or self.region:
+            return
+        for whole, other in CarriedShapes(self.s.unit, node, self.value).checks:
+            self.s.out.append(self.shape_check(whole, other, node.origin))
 
     def sweep_loop(
         self, pending: PendingLoop, sweeps: list[Sweep], cotangents: Cotangents
