@@ -12,6 +12,7 @@ from adcompiler.optimise.branches import join_branches
 from adcompiler.optimise.common_subexpressions import common_subexpressions
 from adcompiler.optimise.copies import needless_copies
 from adcompiler.optimise.dead_code import dead_code
+from adcompiler.optimise.recomputing import saved_less
 from adcompiler.optimise.scatters import late_scatters
 from adcompiler.optimise.stores import direct_stores
 from adcompiler.optimise.subscripts import sink_subscripts
@@ -43,6 +44,7 @@ PASSES: list[tuple[str, Pass]] = [
     ("needless_copies", lambda block, unit, purity: needless_copies(block, unit, purity)),
     ("subscripts", lambda block, unit, purity: sink_subscripts(block, unit)),
     ("dead_code_again", _dead_code),
+    ("saved_less", lambda block, unit, purity: saved_less(block, unit, purity)),
     ("join_tapes", lambda block, unit, purity: join_tapes(block, unit, purity)),
 ]
 

@@ -162,8 +162,7 @@ class Arrays(Fusing):
             raise Declined("a product of stacked matrices, or of integers")
         w = self.w
         inner = a.shape[-1]
-        if not w.same_length(inner, b.shape[0]):
-            w.leave_if(Binary("!=", inner, b.shape[0]))
+        w.expect_length(inner, b.shape[0])
         outer = (*a.shape[:-1], *b.shape[1:])
         if a.ndim == b.ndim == 2:
             name = w.fresh(self.hint)

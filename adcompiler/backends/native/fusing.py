@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from adcompiler.backends.native.loops import (
-    BOOL, FLOAT, INT, Binary, Element, Expr, Make, Number, children,
+    BOOL, FLOAT, INT, Element, Expr, Make, Number, children,
 )
 from adcompiler.backends.native.values import Buffer, Declined, Fused, Num
 from adcompiler.backends.native.writer import Writer
@@ -79,6 +79,14 @@ class Fusing:
         return Fused(
             dtype, shape, write, tuple(operands), frozenset(leaves), self.hint, self.count)
 
+    def moved(
+        self, of: Buffer, at: Callable[[tuple[Expr, ...]], tuple[Expr, ...]]
+    ) -> Fused:
+        """Return the elements of an array at other positions, to be read where they are wanted."""
+        self.count += 1
+        return Fused(of.dtype, of.shape, lambda item: item, (of,), frozenset({of.name}), self.hint,
+                     self.count, at=at)
+
     def settled(self, value: Any) -> Any:
         """Return an array that was to be computed where it is read, computed here."""
         if not isinstance(value, Fused):
@@ -115,7 +123,7 @@ class Fusing:
         inside |= closure([
             one for one in self.waiting if one.lasts and inside & closure([one])
         ])
-        kept = [one for one in self.waiting if one in inside]
+        kept = [one for one in self.waiting if one in inside and (one.at is None or one.lasts)]
         kept += [value] if stores and value not in kept else []
         kept.sort(key=lambda one: one.order)
         news = [self.new_for(one) for one in kept]
@@ -133,6 +141,8 @@ class Fusing:
     def computed(self, value: Fused, places: tuple[Expr, ...]) -> Num:
         """Return the element of an array at a position, computed here once."""
         memo = {} if self.memo is None else self.memo
+        if value.at is not None:
+            return self.item(value.operands[0], value.at(places))
         if value not in memo:
             made = value.write(*(self.item(operand, places) for operand in value.operands))
             if value.dtype == FLOAT:
@@ -197,8 +207,8 @@ class Fusing:
     def agree(self, buffer: Buffer | Fused, shape: Sequence[Expr]) -> None:
         """Leave shapes that NumPy would stretch, or refuse, to Python."""
         for mine, wanted in zip(reversed(buffer.shape), reversed(shape), strict=False):
-            if mine != ONE and not self.w.same_length(mine, wanted):
-                self.w.leave_if(Binary("!=", mine, wanted))
+            if mine != ONE:
+                self.w.expect_length(mine, wanted)
 
 
 def closure(values: Sequence[Fused]) -> set[Fused]:

@@ -1,4 +1,4 @@
-"""What is done to loops: tests in front of them or behind, elements in variables.
+"""What is done to loops: tests in front of them or behind, elements in variables, three for one.
 
 Tests of whether numbers are finite guard nothing: where one fails, Python runs from the start. They
 are noted, and looked at behind the loop, which compilers can then unroll and reorder.
@@ -14,6 +14,7 @@ from adcompiler.backends.native.loops import (
     Number, Row, Spread, Unary, When, rows_of,
 )
 from adcompiler.backends.native.reading import bound_by, has_break
+from adcompiler.backends.native.rolling import in_parts
 from adcompiler.backends.native.windows import Arrays, windows_of
 from adcompiler.backends.native.writer import Writer
 
@@ -69,7 +70,7 @@ def tight(w: Writer, loop: For, arrays: Arrays) -> list[Row]:
         before, loop, after = window.kept(w, loop)
         front += before
         behind = [*after, *behind]
-    return [*front, loop, *behind]
+    return [*front, *in_parts(w, loop), *behind]
 
 
 def is_innermost(loop: For) -> bool:

@@ -74,8 +74,8 @@ def parts_of(arrays: Arrays, given: Any, axis: Any) -> tuple[list[Buffer], int]:
 def agree_beside(arrays: Arrays, part: Buffer, first: Buffer, at: int) -> None:
     """Leave arrays to Python that differ in the length of another axis."""
     for axis, (mine, wanted) in enumerate(zip(part.shape, first.shape, strict=True)):
-        if axis != at and not arrays.w.same_length(mine, wanted):
-            arrays.w.leave_if(Binary("!=", mine, wanted))
+        if axis != at:
+            arrays.w.expect_length(mine, wanted)
 
 
 def starting(

@@ -14,11 +14,11 @@ from adcompiler.backends.native.loops import (
 from adcompiler.backends.native.reductions import (
     METHODS, NONE, REDUCTIONS, array, floats, known, options,
 )
+from adcompiler.backends.native.rolling import rolled
 from adcompiler.backends.native.scalars import TABLE
 from adcompiler.backends.native.values import (
-    LENGTH, WIDE, Buffer, Cut, Declined, Method, Num, Several,
+    Buffer, Cut, Declined, Method, Num, Several,
 )
-from adcompiler.backends.native.writer import whole
 from adcompiler.ir import types as t
 from adcompiler.runtime import zeros_like
 from adcompiler.runtime.indexing import own
@@ -237,8 +237,7 @@ def diagonal(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Ty
 
 def square(arrays: Arrays, shape: tuple[Expr, ...]) -> None:
     """Leave matrices that are not square to Python."""
-    if not arrays.w.same_length(*shape):
-        arrays.w.leave_if(Binary("!=", *shape))
+    arrays.w.expect_length(*shape)
 
 
 def diag(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
@@ -376,8 +375,8 @@ def reshaped(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Ty
         w.leave_if(Binary("!=", Binary("%", size, rest), ZERO))
         whole = size if rest == ONE else w.assign("length", Binary("//", size, rest))
         lengths.insert(open_[0], whole)
-    elif not w.same_length(rest, size):
-        w.leave_if(Binary("!=", rest, size))
+    else:
+        w.expect_length(rest, size)
     return arrays.shaped(of, lengths)
 
 
@@ -386,33 +385,6 @@ def flattened(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.T
     (of,) = options("ravel", args, named, "a")
     of = array(of, "ravel")
     return arrays.shaped(of, (arrays.size(of.shape),))
-
-
-def rolled(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
-    """Write ``np.roll`` along an axis: what leaves it at one end comes in at the other."""
-    of, shift, axis = options("roll", args, named, "a shift axis")
-    of, at = array(of, "roll"), known(axis)
-    at = 0 if at is None and of.ndim == 1 else at
-    if not isinstance(shift, Num) or shift.dtype != INT or type(at) is not int or not (
-        -of.ndim <= at < of.ndim
-    ):
-        raise Declined("`roll` of all elements, or along several axes")
-    w, at = arrays.w, at % of.ndim
-    length = w.named("length", of.shape[at])
-    w.leave_if(Binary("==", length, ZERO))
-    by = w.assign("shift", Binary("%", w.narrowed(shift, WIDE - 1).expr, length))
-    rest = w.assign("rest", Binary("-", length, by))
-    new = arrays.new(of.shape, of.dtype, None)
-    for start, count, first in ((ZERO, rest, by), (rest, by, ZERO)):
-        before = [Cut(None, None)] * at
-        taken, put_ = (
-            arrays.part(one, [*before, Cut(whole(begin, LENGTH), whole(end, LENGTH))], "part")
-            for one, begin, end in (
-                (of, start, w.assign("end", Binary("+", start, count))),
-                (new, first, w.assign("end", Binary("+", first, count)))))
-        with w.over(taken.shape) as places:
-            w.write(Store(put_.name, places, Element(taken.name, places)))
-    return new
 
 
 def differences(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:

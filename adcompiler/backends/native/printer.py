@@ -10,6 +10,7 @@ from adcompiler.backends.native.loops import (
     Expr, Extent, Flat, For, Forever, Leave, LoopFunction, Make, Name, Note, Number, Output, Part,
     Place, Reserve, Row, Spread, Store, Turn, Unary, Use, View, When, rows_of,
 )
+from adcompiler.backends.native.reuse import with_arrays_reused
 
 DTYPES = {FLOAT: "np.float64", INT: "np.int64", BOOL: "np.bool_"}
 BUILTIN = ("float", "int")
@@ -35,6 +36,7 @@ def printed(
 ) -> str:
     """Return the text of a function of loops, and of the helpers that it calls."""
     there = helpers_of(printed_before)
+    function = with_arrays_reused(function)
     helpers = "".join(f"\n{TEXTS[name]}" for name in helpers_of(function) if name not in there)
     names = ", ".join(parameter.name for parameter in function.parameters)
     given_up = ", ".join(["False", *map(nothing, function.outputs)])

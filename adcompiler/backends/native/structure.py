@@ -132,8 +132,7 @@ def equal_ends(low: Any, a: Any, b: Any) -> Known:
     if not isinstance(a, Several) or not isinstance(b, Several) or len(a.items) < len(b.items):
         raise Declined("shapes that are not known")
     for mine, other in zip(a.items[len(a.items) - len(b.items) :], b.items, strict=True):
-        if not low.w.same_length(mine.expr, other.expr):
-            low.w.leave_if(Binary("!=", mine.expr, other.expr))
+        low.w.expect_length(mine.expr, other.expr)
     return Known(None)
 
 
@@ -141,8 +140,7 @@ def equal_lengths(low: Any, *given: Any) -> Known:
     """Leave sequences of different lengths, as ``zip(..., strict=True)`` refuses, to Python."""
     first, *rest = (length(low, one) for one in given)
     for other in rest:
-        if not low.w.same_length(first.expr, other.expr):
-            low.w.leave_if(Binary("!=", first.expr, other.expr))
+        low.w.expect_length(first.expr, other.expr)
     return Known(None)
 
 
@@ -160,8 +158,7 @@ def unpacked(low: Any, of: Any, count: Any, star: Any) -> Several:
         return of
     if not isinstance(of, Buffer):
         raise Declined("what is unpacked is no array")
-    if not low.w.same_length(of.shape[0], Number(number)):
-        low.w.leave_if(Binary("!=", of.shape[0], Number(number)))
+    low.w.expect_length(of.shape[0], Number(number))
     return Several(tuple(
         read(low, of, literal(i), "part") for i in range(number)
     ))
@@ -176,8 +173,7 @@ def repacked(low: Any, parts: Any, of: Any, star: Any = None) -> Any:
     if of.ndim != 1 or not all(isinstance(part, Num) for part in parts.items):
         raise Declined("an array of several axes is unpacked")
     number = Number(len(parts.items))
-    if not low.w.same_length(of.shape[0], number):
-        low.w.leave_if(Binary("!=", of.shape[0], number))
+    low.w.expect_length(of.shape[0], number)
     new = low.arrays.new(of.shape, "float64", None)
     for i, part in enumerate(parts.items):
         low.w.store(new, (Number(i),), part, adds=False)

@@ -60,7 +60,8 @@ class Fused:
     ``write`` writes what an element takes and returns it, given those of ``operands``; ``leaves``
     are the names of the buffers that it reads. As many as ``left`` places are to read it yet, some
     of them all of it at once if it ``lasts``; it is ``shared`` if there were several at first.
-    ``buffer`` holds it once a loop has stored it.
+    ``buffer`` holds it once a loop has stored it. With ``at`` it is its only operand, an array,
+    whose element ``at`` some other position is read: that costs nothing, and is not stored.
     """
 
     dtype: str
@@ -74,6 +75,7 @@ class Fused:
     lasts: bool = False
     shared: bool = False
     buffer: Buffer | None = None
+    at: Callable[[tuple[Expr, ...]], tuple[Expr, ...]] | None = None
 
     @property
     def ndim(self) -> int:

@@ -34,6 +34,7 @@ class Writer:
         self.storage: dict[str, str] = {}
         self.failed = ""
         self.noted = ""
+        self.alike: dict[Expr, tuple[Expr | None, int]] = {}
 
     def fresh(self, hint: str) -> str:
         """Return a name like ``hint`` that nothing has yet."""
@@ -74,12 +75,13 @@ class Writer:
     @contextmanager
     def inside(self, body: Body) -> Iterator[Body]:
         """Write into ``body`` meanwhile."""
-        outer, noted = self.body, self.noted
+        outer, noted, known = self.body, self.noted, len(self.alike)
         self.body = body
         try:
             yield body
         finally:
             self.body, self.noted = outer, noted
+            self.forget(known)
 
     def assign(self, hint: str, expr: Expr) -> Name:
         """Give an expression a name of its own."""
@@ -202,7 +204,31 @@ class Writer:
 
     def same_length(self, a: Expr, b: Expr) -> bool:
         """Say whether two lengths are the same for sure."""
-        return self.affine(a) == self.affine(b)
+        return self.stands_for(a) == self.stands_for(b)
+
+    def expect_length(self, a: Expr, b: Expr) -> None:
+        """Leave lengths that differ to Python; from here on, in this body, they are the same."""
+        if self.same_length(a, b):
+            return
+        self.leave_if(Binary("!=", a, b))
+        (base, more), (other, less) = self.stands_for(a), self.stands_for(b)
+        if base is None:
+            (base, more), (other, less) = (other, less), (base, more)
+        if base not in (None, other) and not self.failed:
+            self.alike[base] = other, less - more
+
+    def stands_for(self, length: Expr) -> tuple[Expr | None, int]:
+        """Return what stands for all lengths that are known to be the same as one."""
+        base, constant = self.affine(length)
+        while base is not None and base in self.alike:
+            base, more = self.alike[base]
+            constant += more
+        return base, constant
+
+    def forget(self, known: int) -> None:
+        """Forget lengths that were found to be the same since so many were."""
+        for one in list(self.alike)[known:]:
+            del self.alike[one]
 
     def position(self, index: Num, length: Expr) -> Expr:
         """Return an index as a position on an axis, as Python counts, within its bounds."""
@@ -250,7 +276,7 @@ class Writer:
     def over(self, shape: Sequence[Expr]) -> Iterator[tuple[Expr, ...]]:
         """Write loops over all positions of ``shape`` around what is written meanwhile."""
         places: list[Expr] = []
-        outer = self.body
+        outer, known = self.body, len(self.alike)
         for letter, length in zip("ijklmn", shape, strict=False):
             name = self.fresh(f"at_{letter}")
             self.spans[name] = (ZERO, length)
@@ -262,6 +288,7 @@ class Writer:
             yield tuple(places)
         finally:
             self.body = outer
+            self.forget(known)
 
 
 def whole(expr: Expr, bound: int = WIDE) -> Num:

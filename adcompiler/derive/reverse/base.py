@@ -13,7 +13,7 @@ from adcompiler.derive.reverse.cotangents import Cotangents
 from adcompiler.derive.reverse.pending_regions import PendingIf, PendingLoop, PendingRegion, Written
 from adcompiler.ir import types as t
 from adcompiler.ir.agreement import agrees, is_zero
-from adcompiler.ir.nodes import Atom, Block, Origin, Star, Statement, Var
+from adcompiler.ir.nodes import Atom, Block, Do, Origin, Star, Statement, Var
 from adcompiler.ir.visit import substitute_block
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.typed.unit import Unit
@@ -92,6 +92,10 @@ class ReverserBase(ABC):
             if var in table:
                 table[new] = table[var]
         return new
+
+    @abstractmethod
+    def shape_check(self, whole: Var, other: Var, origin: Origin) -> Do:
+        """Return the check that the shape of an array ends in that of another one."""
 
     @abstractmethod
     def available(self, var: Var) -> Atom:
