@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from adcompiler.analyses.held import Held
-from adcompiler.analyses.storage import Sharing, written_operand
+from adcompiler.analyses.storage import Sharing, is_container, written_operand
 from adcompiler.ir.dataflow import Flow
 from adcompiler.ir.nodes import Atom, Block, Let, Region, Update, Var
-from adcompiler.ir.regions import AGAIN, ENDS, LAST, LEAVES, SKIPS
+from adcompiler.ir.regions import AGAIN, COLLECTED, ENDS, LAST, LEAVES, SKIPS, Edge
 from adcompiler.ir.visit import blocks_of, bound_inside, defined, walk
 
 
@@ -121,6 +121,7 @@ def exposed_values(block: Block, sharing: Sharing) -> set[Atom]:
     written = written_storage(block)
     if not written:
         return written
+    late = written_in_lists(block, sharing, written)
     views = Flow()
     readers: dict[Atom, list[Let]] = {}
     for statement in walk(block):
@@ -131,7 +132,8 @@ def exposed_values(block: Block, sharing: Sharing) -> set[Atom]:
         elif isinstance(statement, Region):
             views.steps += [
                 (way.target, way.source) for way in statement.edges()
-                if way.how not in (LAST, SKIPS) and not (way.hands_on and way.source in written)
+                if way.how not in (LAST, SKIPS) and (
+                    not way.hands_on or way.source not in written or way.source in late)
             ]
 
     def views_of(atom: Atom) -> Iterator[Atom]:
@@ -141,4 +143,29 @@ def exposed_values(block: Block, sharing: Sharing) -> set[Atom]:
             ):
                 yield let.target
 
-    return views.forward(written | Held(block, sharing).overwritten, also=views_of)
+    return views.forward(written | late | Held(block, sharing).overwritten, also=views_of)
+
+
+def written_in_lists(block: Block, sharing: Sharing, written: set[Atom]) -> set[Atom]:
+    """Return the values that loops collect and that are written into as items of the lists.
+
+    So a sweep does that restores, in what was saved, the storage that a loop wrote into: other
+    names for what was saved must not be read after that.
+    """
+    collected: list[Edge] = []
+    backward = Flow()
+    for statement in walk(block):
+        if isinstance(statement, Region):
+            collected += [way for way in statement.edges() if way.how == COLLECTED]
+    if not collected:
+        return set()
+    for statement in walk(block):
+        if isinstance(statement, Let):
+            backward.add(statement.target, (
+                source for source, _ in sharing.of(statement.target, statement.rhs)))
+        elif isinstance(statement, Region):
+            backward.steps += [(way.target, way.source) for way in statement.edges()
+                               if not way.hands_on]
+    arrays = {atom for atom in written if not is_container(sharing.type_of(atom))}
+    found = backward.backward(arrays)
+    return {way.source for way in collected if way.target in found}

@@ -18,6 +18,7 @@ ShapeClass = Any
 """Equal for two arrays only if their shapes are equal whenever the code runs."""
 
 SCALAR_SHAPE: ShapeClass = ()
+BACKWARDS = slice(None, None, -1)
 DERIVED = ("dropped", "reduced", "suffix", "window", "widened")  # each of one other class
 
 
@@ -253,6 +254,8 @@ def left_away(part: Any) -> int | None:
     """Return how many elements a constant subscript leaves away, -1 for an int, else None."""
     if type(part) is int:
         return -1
+    if part == BACKWARDS:
+        return 0
     if not isinstance(part, slice) or part.step not in (None, 1):
         return None
     start, stop = part.start or 0, part.stop or 0

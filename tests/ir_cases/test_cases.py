@@ -101,6 +101,7 @@ REWRITES = dict(PASSES)
 def after_pass(case: Case, function: Function, unit: Unit) -> str:
     """Return a function after a pass, which gives what it gave before."""
     purity = Purity(unit.type, unit.definition)
+    unit.settings = replace(unit.settings, reads_again=case.what == "saved_less")
     if case.what == "optimise":
         body = optimise(function.body, unit)
     else:
