@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import os
 import sys
@@ -32,6 +31,8 @@ def suggestion(word: str, words: Iterable[str]) -> str:
 
     It is empty where none is alike.
     """
+    import difflib  # which takes a while, and only errors need
+
     alike = difflib.get_close_matches(word, list(words), 1)
     return f"; did you mean {alike[0]!r}?" if alike else ""
 

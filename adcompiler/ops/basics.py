@@ -18,7 +18,6 @@ import time
 import warnings
 import zlib
 from collections import ChainMap, Counter, OrderedDict, deque
-from collections.abc import Iterable
 from types import MappingProxyType
 from typing import Any
 
@@ -27,7 +26,7 @@ import numpy as np
 from adcompiler.ir.operators import IN_PLACE
 from adcompiler.ops.facts import (
     ALIKE, ANY, ARRAYS, CONTENTS, EACH, FIRST_WINS, HOLDS, IN_ROWS, INTEGERS, ITEMS, ITERABLES,
-    KEPT, MAY, NEVER_NEGATIVE, NUMBERS, OWN, PLAIN, READ, SAME, TEXT, VIEW, Facts, Shares, stated,
+    KEPT, MAY, NEVER_NEGATIVE, NUMBERS, OWN, PLAIN, READ, SAME, TEXT, VIEW, Entry, Shares, stated,
 )
 from adcompiler.runtime.checking import (
     check_cotangent, check_shape, check_shape_each, check_tangent, check_value,
@@ -69,7 +68,6 @@ from adcompiler.runtime.shaping import (
 from adcompiler.runtime.tables import no_table
 from adcompiler.runtime.unknown_calls import call_on_copies
 
-RUNTIME = "adcompiler.runtime"
 ITERTOOLS = tuple(value for value in vars(itertools).values() if isinstance(value, type))
 READ_ONLY_CLASSES: tuple[Any, ...] = (
     set, frozenset, deque, OrderedDict, ChainMap, Counter, MappingProxyType,
@@ -134,7 +132,6 @@ MEANT: dict[str, tuple[Any, ...]] = {
 }
 """Functions by the words for what they are."""
 
-Entry = tuple[Iterable[Any], Facts]
 
 GIVES_VALUE = stated(pure=True, writes=(), tried=True)
 """Functions that do nothing but give a value."""

@@ -36,7 +36,7 @@ class Entries:
         self._inactive: dict[Any, Inactive] = {}
         self._aliases: dict[Any, Any] = {}
         self._replacements: dict[Any, Rule] = {}
-        self._facts = FactTable()
+        self.said = FactTable()
         self._implied: dict[Any, Facts] = {}
         self._owners: dict[int, Any] = {}
         self._twins: dict[type, list[tuple[Any, tuple[str, ...]]]] = {}
@@ -140,7 +140,7 @@ class Entries:
     def add_facts(self, functions: Iterable[Any], facts: Facts) -> None:
         """Enter what is said of functions."""
         with self.lock:
-            self._facts.add(functions, facts)
+            self.said.add(functions, facts)
         if facts != UNKNOWN:
             self._changed()
 
@@ -149,7 +149,7 @@ class Entries:
         with self.lock:
             for table in (self._rules, self._inactive, self._aliases, self._replacements):
                 table.pop(function, None)
-            self._facts.remove(function)
+            self.said.remove(function)
         self._changed()
 
     def watch(self, watcher: Watcher) -> None:

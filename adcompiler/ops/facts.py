@@ -7,6 +7,8 @@ when compiling.
 
 from __future__ import annotations
 
+import operator
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -266,9 +268,11 @@ class Facts:
 
     def over(self, other: Facts) -> Facts:
         """Return these facts, with those of ``other`` where nothing is said here."""
+        if other is UNKNOWN:
+            return self
         return Facts(*(
-            getattr(other if getattr(self, name) is None else self, name)
-            for name in Facts.__dataclass_fields__
+            theirs if mine is None else mine
+            for mine, theirs in zip(FIELDS(self), FIELDS(other), strict=True)
         ))
 
     @property
@@ -319,7 +323,11 @@ class Untyped:
 
 
 UNTYPED = Untyped()
+Entry = tuple[Iterable[Any], Facts]
+"""Functions, and what is said of them."""
 UNKNOWN = Facts()
+FIELDS = operator.attrgetter(*Facts.__dataclass_fields__)
+"""Returns all fields of a record, in order."""
 ELEMENTWISE = Facts(
     pure=True, shares=OWN, writes=(), tried=True, fresh=False, elementwise=True,
 )
@@ -391,30 +399,57 @@ def word(fact: str, given: str | None, known: tuple[str, ...]) -> Any:
 
 
 class FactTable:
-    """Facts by function."""
+    """Facts by function.
+
+    ``first`` gives what is said from the start: it is asked when anything is looked up, or said.
+    """
 
     def __init__(self) -> None:
         self._table: dict[Any, Facts] = {}
+        self.first: Callable[[], Iterable[Entry]] | None = None
+        self.lock = threading.RLock()
+
+    def open(self) -> None:
+        """Enter what is said from the start; other threads wait until all of it is there."""
+        with self.lock:
+            if self.first is not None:
+                for functions, facts in self.first():
+                    self.enter(functions, facts)
+                self.first = None
 
     def add(self, functions: Iterable[Any], facts: Facts) -> None:
         """Enter facts about functions; what was said of one before, and is not now, still holds."""
-        if facts == UNKNOWN:
-            return
+        if self.first is not None:
+            self.open()
+        if facts != UNKNOWN:
+            self.enter(functions, facts)
+
+    def enter(self, functions: Iterable[Any], facts: Facts) -> None:
+        """Enter facts about functions over what was said before."""
+        both: dict[int, tuple[Facts, Facts]] = {}  # of what was said of several functions alike
         for function in functions:
             try:
-                hash(function)
+                before = self._table.get(function, UNKNOWN)
             except TypeError:
                 raise TypeError(f"{function!r} has no hash: facts about it are not found") from None
-            self._table[function] = facts.over(self._table.get(function, UNKNOWN))
+            if id(before) not in both:
+                both[id(before)] = before, facts.over(before)
+            self._table[function] = both[id(before)][1]
 
     def get(self, function: Any) -> Facts:
         """Return what was said of a function itself."""
+        if self.first is not None:
+            self.open()
         return self._table.get(function, UNKNOWN)
 
     def items(self) -> list[tuple[Any, Facts]]:
         """Return all functions of which something was said."""
+        if self.first is not None:
+            self.open()
         return list(self._table.items())
 
     def remove(self, function: Any) -> None:
         """Forget what was said of a function."""
+        if self.first is not None:
+            self.open()
         self._table.pop(function, None)

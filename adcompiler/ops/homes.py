@@ -13,6 +13,7 @@ import numpy as np
 from adcompiler.ops.packages import Point, points_of
 
 ENTRY_POINT_GROUP = "adcompiler.rules"
+RUNTIME = "adcompiler.runtime"
 PUBLIC = {"_operator": "operator"}
 
 

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.ops.basics import RUNTIME
 from adcompiler.ops.facts import ELEMENTWISE, Facts
-from adcompiler.ops.homes import root_module
+from adcompiler.ops.homes import RUNTIME, root_module
 from adcompiler.ops.rules import Inactive, Rule
 from adcompiler.ops.ufunc_methods import facts_of_ufunc, facts_of_ufunc_method
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable
 from typing import Any
 
 from adcompiler.ops.homes import home_module, prefixes, rule_packages
-
-logger = logging.getLogger("adcompiler")
 
 
 class Loading:
@@ -66,7 +63,9 @@ class Loading:
                 try:
                     point.load()
                 except Exception:
-                    logger.exception(
+                    import logging  # which takes a while, and only this needs
+
+                    logging.getLogger("adcompiler").exception(
                         "the rules of %s for %s could not be loaded", point.value, module
                     )
             self._loaded.add(module)

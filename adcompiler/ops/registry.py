@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from types import MethodType
 from typing import Any
 
-from adcompiler.ops.basics import BUILTINS, OF_RUNTIME
 from adcompiler.ops.entries import Entries
-from adcompiler.ops.facts import UNKNOWN, Facts
+from adcompiler.ops.facts import UNKNOWN, Entry, Facts
 from adcompiler.ops.forks import across_forks
 from adcompiler.ops.implied import implied
 from adcompiler.ops.rules import Inactive, Rule
@@ -105,7 +104,7 @@ class Registry(Entries):
         target = self.resolve(function)
         if not hashable(function):
             return UNKNOWN
-        return self._facts.get(function).over(self._facts.get(target))
+        return self.said.get(function).over(self.said.get(target))
 
     def facts(self, function: Any) -> Facts:
         """Return all that is known of a function: what was said, and what its rules imply."""
@@ -126,7 +125,7 @@ class Registry(Entries):
         """Iterate over what was said of functions, in every installed rule package."""
         self.load_all()
         with self.lock:
-            known = list(self._facts.items())
+            known = list(self.said.items())
         yield from known
 
     def rules(self) -> Iterator[Rule]:
@@ -171,8 +170,14 @@ def hashable(value: Any) -> bool:
     return True
 
 
+def of_basics() -> Iterator[Entry]:
+    """Yield what is said of Python's own functions, and of those that emitted code calls."""
+    from adcompiler.ops.basics import BUILTINS, OF_RUNTIME  # a while, which only compiling takes
+
+    yield from BUILTINS
+    yield from OF_RUNTIME
+
+
 REGISTRY = Registry()
-across_forks(lambda: [REGISTRY.loading.lock, REGISTRY.lock])
-for functions, known in (*BUILTINS, *OF_RUNTIME):
-    REGISTRY.add_facts(functions, known)
-REGISTRY.first_generation = REGISTRY.generation
+across_forks(lambda: [REGISTRY.loading.lock, REGISTRY.lock, REGISTRY.said.lock])
+REGISTRY.said.first = of_basics

@@ -132,8 +132,9 @@ class _Again:
 
     def chosen(self, pair: Pair) -> list[Var] | None:
         """Return the values to be saved in place of those that are; None to leave it so."""
-        wanted = [one.value for one in pair.saved if one.value not in self.exposed]
         made = {*pair.loop.params, *pair.loop.items, *definitions(pair.loop.body)}
+        stay = [one.value for one in pair.saved if one.value not in self.exposed]
+        wanted = [value for value in stay if value in made]
         flow = _Cut()
         waiting, seen = list(wanted), set(wanted)
         while waiting:
@@ -152,13 +153,14 @@ class _Again:
         for value in wanted:
             flow.link((value, "out"), "wanted", None)
         before = sum(self.weight(value) for value in dict.fromkeys(wanted))
-        if flow.run("given", "wanted") >= before:
+        if (not wanted or flow.run("given", "wanted") >= before) and wanted == stay:
             return None
-        found = [node[0] for node in flow.cut("wanted") if node != "given"]
-        if not found and len(pair.saved) == len(pair.reader.items):
+        least = {node[0] for node in flow.cut("wanted")} if wanted else set()
+        body = (var for statement in pair.loop.body.statements for var in defined(statement))
+        found = [var for var in (*pair.loop.params, *pair.loop.items, *body) if var in least]
+        if not found and len(stay) == len(pair.reader.items):
             return None  # something has to tell how often the sweep runs
-        order = {var: i for i, var in enumerate((*pair.loop.params, *pair.loop.items, *made))}
-        return sorted(found, key=order.__getitem__)
+        return found
 
     def weight(self, value: Var) -> int:
         """Return what it costs to save a value."""
@@ -268,7 +270,8 @@ class _Again:
     ) -> tuple[list[Let], dict[Var, Atom]]:
         """Return what the sweep computes of what is saved, and what stands for the items dropped.
 
-        ``there`` are the items of values that are saved.
+        ``there`` are the items of values that are saved; values from in front of the loop are
+        there, too.
         """
         wanted = {one.value for one in dropped}
         order: dict[Var, None] = {}
@@ -276,7 +279,7 @@ class _Again:
             if value in wanted and value not in there:
                 order[value] = None
                 wanted.update(atom for atom in operands(let.rhs) if isinstance(atom, Var))
-        known: dict[Var, Atom] = dict(there)
+        known: dict[Var, Atom] = {**{one.value: one.value for one in dropped}, **there}
         lets = []
         for value in reversed(order):
             let = pair.lets[value]

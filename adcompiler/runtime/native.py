@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
 import os
+import struct
 import sys
 import types
 from collections.abc import Callable
@@ -66,6 +68,40 @@ def made(function: Callable[..., Any], parallel: bool = False) -> Callable[..., 
             return kept
     alone: Callable[..., Any] = numba.njit(error_model="numpy", parallel=parallel)(function)
     return alone
+
+
+def bits_of(x: float) -> int:
+    """Return the bits of a float as an integer; compiled loops have an instruction for it."""
+    (found,) = struct.unpack("<q", struct.pack("<d", x))
+    return int(found)
+
+
+def of_bits(bits: int) -> float:
+    """Return the float that has the bits of an integer, of which the last 64 count."""
+    (found,) = struct.unpack("<d", struct.pack("<Q", bits & 2**64 - 1))
+    return float(found)
+
+
+def bit_casts() -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return ``bits_of`` and ``of_bits`` as loops call them."""
+    return machine_casts() if has_compiler() else (bits_of, of_bits)
+
+
+@functools.cache
+def machine_casts() -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return ``bits_of`` and ``of_bits`` for numba."""
+    from llvmlite import ir
+    from numba import types as machine
+    from numba.extending import intrinsic
+
+    def cast(result: Any, given: Any, as_what: Any) -> Callable[..., Any]:
+        def typed(context: Any, x: Any) -> Any:
+            return result(given), lambda _, builder, __, args: builder.bitcast(args[0], as_what)
+
+        return intrinsic(typed)
+
+    return (cast(machine.int64, machine.float64, ir.IntType(64)),
+            cast(machine.float64, machine.int64, ir.DoubleType()))
 
 
 def name_module(function: Any, name: str) -> None:

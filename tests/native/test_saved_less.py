@@ -26,7 +26,7 @@ def upwind(u, k, n):
 def quotients(u, k, n):
     for _ in range(n):
         flux = u * u / (1.0 + u * u) + k[0] * u[::-1]
-        u = u - 0.1 * flux * np.exp(flux)
+        u = u - 0.1 * flux * np.sqrt(flux * flux + 1.0)
     return np.sum(u)
 
 
@@ -85,7 +85,7 @@ def test_a_state_stands_for_all_that_is_made_of_it() -> None:
 
 def test_functions_that_take_long_are_saved() -> None:
     (one,) = saved(native(quotients, X, K, 2))
-    assert one in ("(exp, u))", "(u, exp))")
+    assert one in ("(sqrt, u))", "(u, sqrt))")
 
 
 def test_what_is_written_into_is_saved_as_it_was() -> None:

@@ -40,7 +40,7 @@ def lowered_alone(
     function = product.functions[0]
     if product.effects != "written":
         raise Declined("it has effects", function.origin)
-    loops = lowered(product.functions, unit, f"{function.name}_loops")
+    loops = lowered(product.functions, unit, f"{function.name}_loops", of_each=False)
     if loops.apart:
         raise Declined("arguments are written into", function.origin)
     names = [param.var.name for param in function.params]

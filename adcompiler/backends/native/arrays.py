@@ -10,7 +10,7 @@ from adcompiler.backends.native.loops import (
     BOOL, FLOAT, INT, Assign, Binary, Element, Ends, Expr, Extent, Flat, Name, Number, Part,
     Place, Store, Turn, Use, View,
 )
-from adcompiler.backends.native.scalars import TABLE
+from adcompiler.backends.native.scalars import OF_EACH, TABLE
 from adcompiler.backends.native.values import (
     LENGTH, WIDE, Buffer, Cut, Declined, Fused, Known, Num, Several,
 )
@@ -124,7 +124,8 @@ class Arrays(Fusing):
         if function in (min, max, float, int, bool):
             raise Declined(f"`{function.__name__}` of an array")
         function, args = simpler(function, args)
-        return self.fused(lambda *items: TABLE[function](self.w, *items), args, type_.dtype)
+        write = OF_EACH.get(function, TABLE[function]) if self.of_each else TABLE[function]
+        return self.fused(lambda *items: write(self.w, *items), args, type_.dtype)
 
     def mapped(self, write: Callable[..., Num], args: Sequence[Any], dtype: str) -> Buffer:
         """Return an array of what ``write`` makes of the elements of others."""
@@ -158,8 +159,10 @@ class Arrays(Fusing):
 
     def dot(self, a: Buffer, b: Buffer) -> Any:
         """Return a product; terms are added in order where at most one factor is a matrix."""
-        if max(a.ndim, b.ndim) > 2 or min(a.ndim, b.ndim) < 1 or not a.dtype == b.dtype == FLOAT:
-            raise Declined("a product of stacked matrices, or of integers")
+        if min(a.ndim, b.ndim) < 1 or not a.dtype == b.dtype == FLOAT:
+            raise Declined("a product of integers, or of numbers")
+        if max(a.ndim, b.ndim) > 2:
+            return self.stacked(a, b)
         w = self.w
         inner = a.shape[-1]
         w.expect_length(inner, b.shape[0])
@@ -183,6 +186,20 @@ class Arrays(Fusing):
             if new is not None:
                 w.write(Store(new.name, places, Name(total)))
         return Num(Name(total), FLOAT) if new is None else new
+
+    def stacked(self, a: Buffer, b: Buffer) -> Buffer:
+        """Return the products of stacked matrices and as many others, or of all and one matrix."""
+        w, name = self.w, self.w.fresh(self.hint)
+        if (a.ndim, b.ndim) == (3, 3):
+            w.expect_length(a.shape[0], b.shape[0])
+            w.expect_length(a.shape[2], b.shape[1])
+            w.write(Use(name, "stacked_product", (a.name, b.name)))
+            return Buffer(name, FLOAT, (*a.shape[:2], b.shape[2]))
+        if (a.ndim, b.ndim) == (3, 2):
+            rows = self.shaped(a, (self.size(a.shape[:2]), a.shape[2]))
+            made = self.dot(rows, b)
+            return self.shaped(made, (*a.shape[:2], b.shape[1]))
+        raise Declined("a product of stacked matrices and a vector, or of several stacks")
 
     def total(self, of: Buffer) -> Num:
         """Return the sum of all elements, added in the order that NumPy adds them."""

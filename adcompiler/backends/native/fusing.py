@@ -21,7 +21,8 @@ SHORT = 9
 class Fusing:
     """Writes loops over elements; ``waiting`` are arrays that no loop has computed yet.
 
-    With ``of_seeds`` helpers multiply vectors too, for which there are others of many seeds.
+    With ``of_seeds`` helpers multiply vectors too, for which there are others of many seeds; with
+    ``of_each`` helpers compute functions in steps that vectors of numbers take too.
     """
 
     def __init__(self, w: Writer) -> None:
@@ -31,6 +32,7 @@ class Fusing:
         self.memo: dict[Fused | Element, Num] | None = None  # of the loop that is written
         self.count = 0
         self.of_seeds = False
+        self.of_each = True
 
     def new(self, shape: Sequence[Expr], dtype: str, fill: Num | None) -> Buffer:
         """Return a new array."""

@@ -8,8 +8,9 @@ from adcompiler.backends.native.helpers import TEXTS, with_called
 from adcompiler.backends.native.loops import (
     BOOL, FLOAT, INT, Apply, Assign, Binary, Bind, Body, Break, Choose, Element, Ends,
     Expr, Extent, Flat, For, Forever, Leave, LoopFunction, Make, Name, Note, Number, Output, Part,
-    Place, Reserve, Row, Spread, Store, Turn, Unary, Use, View, When, rows_of,
+    Place, Reserve, Row, Spread, Store, Turn, Unary, Use, View, When, children, rows_of,
 )
+from adcompiler.backends.native.reading import exprs_of
 from adcompiler.backends.native.reuse import with_arrays_reused
 
 DTYPES = {FLOAT: "np.float64", INT: "np.int64", BOOL: "np.bool_"}
@@ -27,8 +28,15 @@ def helpers_of(function: LoopFunction | None) -> list[str]:
     rows = [] if function is None else list(rows_of(function.body))
     called = {row.helper for row in rows if isinstance(row, Use)}
     called |= {"block_bounds"} if any(isinstance(row, Spread) for row in rows) else set()
+    called |= {one for row in rows for expr in exprs_of(row) for one in applied(expr)}
     called |= {"reserved"} if any(isinstance(row, Reserve) for row in rows) else set()
     return with_called(called)
+
+
+def applied(expr: Expr) -> set[str]:
+    """Return the helpers that an expression calls for single numbers."""
+    found = {expr.function} & TEXTS.keys() if isinstance(expr, Apply) else set()
+    return found.union(*map(applied, children(expr)))
 
 
 def printed(
@@ -290,7 +298,8 @@ def plain(expr: Expr) -> tuple[str, int]:
         case Unary(sign, operand):
             return f"{sign}{expression(operand, UNARY)}", UNARY
         case Apply(function, args):
-            called = function if function in BUILTIN or "." in function else f"math.{function}"
+            plain_name = function in BUILTIN or "." in function or function in TEXTS
+            called = function if plain_name else f"math.{function}"
             return f"{called}({', '.join(map(expression, args))})", ATOM
         case Choose(test, then, orelse):
             return (f"{expression(then, 1)} if {expression(test, 1)} else {expression(orelse, 1)}",

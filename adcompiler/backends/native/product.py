@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from adcompiler.backends.native.helpers import TEXTS
 from adcompiler.backends.native.innermost import with_tight_loops
 from adcompiler.backends.native.lists import as_rows, item_form, slots
 from adcompiler.backends.native.loops import (
@@ -14,7 +15,7 @@ from adcompiler.backends.native.loops import (
 )
 from adcompiler.backends.native.lowering import Lowering
 from adcompiler.backends.native.parallel import spread
-from adcompiler.backends.native.printer import DTYPES, printed, spread_in
+from adcompiler.backends.native.printer import DTYPES, helpers_of, printed, spread_in
 from adcompiler.backends.native.rooms import with_room, with_rooms_ahead
 from adcompiler.backends.native.values import (
     LENGTH, WIDE, Buffer, Declined, Kept, Num, Rows, Several, Slot,
@@ -56,7 +57,7 @@ def with_native(text: str, product: Product, unit: Unit) -> tuple[str, str]:
     loops = lowered(product.functions, unit)
     names = [param.var.name for param in function.params]
     check_names(names, {function.name, loops.name}, function)
-    added = parallel_head(loops)
+    added = head_for(loops)
     added += printed(loops, f"Compute `{function.name}`; return False first where Python has to.")
     added += caller(function.name, loops, names, names[len(names) - product.tangents :])
     return f"{text.rstrip()}\n\n\n{HEAD}{added}", f"{function.name}_native"
@@ -70,15 +71,18 @@ def check_names(names: Sequence[str], taken: set[str], function: Function) -> No
 
 
 def lowered(
-    functions: Sequence[Function], unit: Unit, name: str = "", sweep: Function | None = None
+    functions: Sequence[Function], unit: Unit, name: str = "", sweep: Function | None = None,
+    of_each: bool = True,
 ) -> LoopFunction:
     """Return the loops of the first function, which may call the others. Raises Declined.
 
-    With a ``sweep`` they go on with that one, which takes the last of what the first one yields,
-    and a parameter more.
+    ``of_each`` lets them compute functions of whole arrays in steps of their own. With a ``sweep``
+    they go on with that one, which takes the last of what the first one yields, and a parameter
+    more.
     """
     function = functions[0]
     low = Lowering(unit, functions if sweep is None else [*functions, sweep])
+    low.arrays.of_each = of_each
     read, params = used(function.body), list(function.params)
     if sweep is not None:
         read |= used(sweep.body)
@@ -127,12 +131,16 @@ def in_threads(loops: LoopFunction, low: Lowering) -> LoopFunction:
     return found
 
 
-def parallel_head(*loops: LoopFunction) -> str:
-    """Return what is written in front of loops of which some run in threads."""
-    if not any(map(spread_in, loops)):
-        return ""
-    return ("from adcompiler.runtime.native import in_parallel, parallel_range\n\n"
-            "prange = parallel_range()\n")
+def head_for(*loops: LoopFunction) -> str:
+    """Return what is written in front of loops that run in threads, or read bits of numbers."""
+    text = ""
+    if any("bits" in TEXTS[name] for one in loops for name in helpers_of(one)):
+        text += ("from adcompiler.runtime.native import bit_casts\n\n"
+                 "bits_of, of_bits = bit_casts()\n")
+    if any(map(spread_in, loops)):
+        text += ("from adcompiler.runtime.native import in_parallel, parallel_range\n\n"
+                 "prange = parallel_range()\n")
+    return text
 
 
 def limits(parameters: Sequence[Parameter]) -> list[Leave]:

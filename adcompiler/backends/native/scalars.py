@@ -309,14 +309,14 @@ def shares(w: Writer, g: Num, items: Any, y: Num) -> Several:
     return Several(tuple(Num(Choose(tie, part, Number(0.0)), FLOAT) for tie in ties))
 
 
-def library(name: str) -> Callable[..., Num]:
-    """Return what calls a function of the C library."""
+def library(name: str, called: str = "") -> Callable[..., Num]:
+    """Return what calls a function of the C library, or a helper that is ``called`` otherwise."""
 
     def write(w: Writer, *args: Num) -> Num:
         if len(args) != (2 if name in TWO else 1):
             raise Declined(f"`{name}` with {len(args)} arguments")
         floats = tuple(w.as_float(arg).expr for arg in args)
-        return w.finite(name, Apply(name, floats))
+        return w.finite(name, Apply(called or name, floats))
 
     return write
 
@@ -371,3 +371,7 @@ TABLE: dict[Any, Callable[..., Any]] = {
     share: shares, stays_real: real_power,
 }
 """What is written for each function of numbers, by what it means, or itself."""
+OF_EACH: dict[Any, Callable[..., Any]] = {
+    name: library(name, f"{name}_of_each") for name in ("exp", "log", "tanh")
+}
+"""What is written in place of that for the elements of arrays: what is computed in vectors."""

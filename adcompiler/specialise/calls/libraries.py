@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from adcompiler.ir.atoms import Const
-from adcompiler.ops.basics import CHECKS
 from adcompiler.ops.homes import home_module
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import add_at, append, drop_last, entry, put_entry
@@ -125,6 +124,8 @@ def is_compiled(value: Any) -> bool:
     """
     if value in WRITING:
         return True
+    from adcompiler.ops.basics import CHECKS  # a while, which only compiling takes
+
     if value in CHECKS or not isinstance(value, python_types.FunctionType):
         return False
     return getattr(value, "__module__", "") in COMPILED and not REGISTRY.has_rules(value) and (
