@@ -11,7 +11,7 @@ from dataclasses import replace
 from adcompiler.analyses.purity import Purity
 from adcompiler.backends.native.printer import printed
 from adcompiler.backends.native.product import (
-    HEAD, called, check_names, leaves, lowered, head_for,
+    HEAD, called, check_names, leaves, lowered, parallel_head,
 )
 from adcompiler.backends.native.seeds import IMPORTED, SEEDS_HEAD
 from adcompiler.backends.native.together import SeedsTogether
@@ -51,7 +51,7 @@ def with_native_pair(
     kept = f"Arguments(own(({listed}{one})))"
     pulled = f"pulled_each({pullback.name}, " if each else f"{pullback.name}("
     again = [f"value, saved = {augmented.name}({listed})", f"return {pulled}saved, {seed})"]
-    added = head_for(first, second)
+    added = parallel_head(first, second)
     added += printed(first, f"Compute the value of `{base}`, or return False first.")
     what = "cotangents of it, counted by the last axes," if each else "a cotangent of it"
     added += printed(second, f"Compute the value and pull {what} back, or return False.",

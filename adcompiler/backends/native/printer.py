@@ -20,6 +20,11 @@ LEVELS = {
     "|": 5, "+": 6, "-": 6, "*": 7, "/": 7, "//": 7, "%": 7,
 }
 UNARY, ATOM = 8, 9
+BITS = """
+from adcompiler.runtime.native import bit_casts
+
+bits_of, of_bits = bit_casts()
+"""
 CONDITIONAL = 0
 
 
@@ -45,7 +50,12 @@ def printed(
     """Return the text of a function of loops, and of the helpers that it calls."""
     there = helpers_of(printed_before)
     function = with_arrays_reused(function)
-    helpers = "".join(f"\n{TEXTS[name]}" for name in helpers_of(function) if name not in there)
+    wanted = helpers_of(function)
+    helpers = "".join(f"\n{TEXTS[name]}" for name in wanted if name not in there)
+    if any("bits_of" in TEXTS[name] for name in wanted) and not any(
+        "bits_of" in TEXTS[name] for name in there
+    ):
+        helpers = BITS + helpers
     names = ", ".join(parameter.name for parameter in function.parameters)
     given_up = ", ".join(["False", *map(nothing, function.outputs)])
     lines = [*unset(function.outputs), *body(function.body, 1, given_up)]

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from adcompiler.backends.native.helpers import TEXTS
 from adcompiler.backends.native.innermost import with_tight_loops
 from adcompiler.backends.native.lists import as_rows, item_form, slots
 from adcompiler.backends.native.loops import (
@@ -15,7 +14,7 @@ from adcompiler.backends.native.loops import (
 )
 from adcompiler.backends.native.lowering import Lowering
 from adcompiler.backends.native.parallel import spread
-from adcompiler.backends.native.printer import DTYPES, helpers_of, printed, spread_in
+from adcompiler.backends.native.printer import DTYPES, printed, spread_in
 from adcompiler.backends.native.rooms import with_room, with_rooms_ahead
 from adcompiler.backends.native.values import (
     LENGTH, WIDE, Buffer, Declined, Kept, Num, Rows, Several, Slot,
@@ -57,7 +56,7 @@ def with_native(text: str, product: Product, unit: Unit) -> tuple[str, str]:
     loops = lowered(product.functions, unit)
     names = [param.var.name for param in function.params]
     check_names(names, {function.name, loops.name}, function)
-    added = head_for(loops)
+    added = parallel_head(loops)
     added += printed(loops, f"Compute `{function.name}`; return False first where Python has to.")
     added += caller(function.name, loops, names, names[len(names) - product.tangents :])
     return f"{text.rstrip()}\n\n\n{HEAD}{added}", f"{function.name}_native"
@@ -131,16 +130,12 @@ def in_threads(loops: LoopFunction, low: Lowering) -> LoopFunction:
     return found
 
 
-def head_for(*loops: LoopFunction) -> str:
-    """Return what is written in front of loops that run in threads, or read bits of numbers."""
-    text = ""
-    if any("bits" in TEXTS[name] for one in loops for name in helpers_of(one)):
-        text += ("from adcompiler.runtime.native import bit_casts\n\n"
-                 "bits_of, of_bits = bit_casts()\n")
-    if any(map(spread_in, loops)):
-        text += ("from adcompiler.runtime.native import in_parallel, parallel_range\n\n"
-                 "prange = parallel_range()\n")
-    return text
+def parallel_head(*loops: LoopFunction) -> str:
+    """Return what is written in front of loops of which some run in threads."""
+    if not any(map(spread_in, loops)):
+        return ""
+    return ("from adcompiler.runtime.native import in_parallel, parallel_range\n\n"
+            "prange = parallel_range()\n")
 
 
 def limits(parameters: Sequence[Parameter]) -> list[Leave]:
