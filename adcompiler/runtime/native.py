@@ -90,18 +90,20 @@ def bit_casts() -> tuple[Callable[..., Any], Callable[..., Any]]:
 @functools.cache
 def machine_casts() -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return ``bits_of`` and ``of_bits`` for numba."""
-    from llvmlite import ir
     from numba import types as machine
     from numba.extending import intrinsic
 
-    def cast(result: Any, given: Any, as_what: Any) -> Callable[..., Any]:
+    def cast(result: Any, given: Any) -> Callable[..., Any]:
         def typed(context: Any, x: Any) -> Any:
-            return result(given), lambda _, builder, __, args: builder.bitcast(args[0], as_what)
+            return result(given), written
 
-        return intrinsic(typed)
+        def written(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return builder.bitcast(args[0], context.get_value_type(result))
 
-    return (cast(machine.int64, machine.float64, ir.IntType(64)),
-            cast(machine.float64, machine.int64, ir.DoubleType()))
+        found: Callable[..., Any] = intrinsic(typed)
+        return found
+
+    return cast(machine.int64, machine.float64), cast(machine.float64, machine.int64)
 
 
 def name_module(function: Any, name: str) -> None:
