@@ -10,11 +10,8 @@ wants, nearest to the latter.
 from __future__ import annotations
 
 import itertools
-import operator
 from dataclasses import dataclass, field, replace
 from typing import Any
-
-import numpy as np
 
 from adcompiler.analyses.purity import Purity
 from adcompiler.analyses.storage import Sharing, is_mutable
@@ -24,20 +21,20 @@ from adcompiler.ir.nodes import (
     Atom, Block, Call, Const, Item, Let, Loop, Rhs, Star, Statement, Var, operands, substitute,
     unstar,
 )
-from adcompiler.ir.operators import COMPARISONS, RING
 from adcompiler.ir.visit import (
     count_uses, defined, definitions, loops_in, substitute_block, with_blocks,
 )
 from adcompiler.optimise.common_subexpressions import common_subexpressions
+from adcompiler.ops.queries import meaning
 from adcompiler.optimise.dead_code import dead_code
+from adcompiler.optimise.tapes import turned_round
 from adcompiler.typed.unit import Unit
 
-CHEAP = frozenset({
-    *RING, operator.truediv, *(one.function for one in COMPARISONS), np.where, np.maximum,
-    np.minimum, np.negative, np.add, np.subtract, np.multiply, np.divide,
-})
-"""Functions that cost less than memory does; quotients do where they are of arrays."""
-QUOTIENTS = (operator.truediv, np.divide)
+CHEAP = frozenset((
+    "add", "subtract", "multiply", "divide", "negative", "positive", "square", "absolute", "where",
+    "maximum", "minimum", "less", "less_equal", "greater", "greater_equal", "equal", "not_equal",
+))
+"""What functions mean that cost less than memory does; quotients do where they are of arrays."""
 WEIGHTS = {"float": 1_000, "complex": 2_000, "int": 1_000, "bool": 125}
 """What an array that is saved costs; numbers cost 1."""
 
@@ -99,12 +96,7 @@ class _Again:
 
     def pairs(self, statements: list[Statement]) -> list[Pair]:
         """Return the loops of a block that are read by one loop each, with what is read there."""
-        backwards: dict[Var, Var] = {}
-        for statement in statements:
-            match statement:
-                case Let(target, Call(Const(function), (source,), ())) if function is reversed:
-                    if isinstance(atom := unstar(source), Var):
-                        backwards[atom] = target
+        backwards = turned_round(statements)
         readers = {
             iterable: (loop, item) for loop in statements if isinstance(loop, Loop)
             for item, iterable in zip(loop.items, loop.iterables, strict=True)
@@ -192,17 +184,18 @@ class _Again:
         match rhs:
             case Item(obj, Const()):
                 return isinstance(self.unit.type(obj), t.Array)
-            case Call(Const(function), args, kwargs) if not any(isinstance(a, Star) for a in args):
-                if function is np.roll:
+            case Call(_, args, kwargs) if not any(isinstance(a, Star) for a in args):
+                word = meaning(rhs)
+                if word == "roll":
                     rest = (*args[1:], *(atom for _, atom in kwargs))
                     return all(isinstance(unstar(atom), Const) for atom in rest)
-                if function in QUOTIENTS and not any(isinstance(k, t.Array) for k in numeric):
+                if word == "divide" and not any(isinstance(k, t.Array) for k in numeric):
                     return False
-                if function is operator.pow:
+                if word == "power":
                     exponent = unstar(args[1])
-                    return isinstance(exponent, Const) and exponent.value in (2, 3) and (
-                        not isinstance(exponent.value, bool))
-                return not kwargs and is_hashable(function) and function in CHEAP
+                    return not kwargs and isinstance(exponent, Const) and (
+                        type(exponent.value) is int and exponent.value in (2, 3))
+                return not kwargs and word in CHEAP
         return False
 
     # -- rewriting -----------------------------------------------------------------------------
@@ -364,8 +357,3 @@ class _Cut:
 def lets_of(loop: Loop) -> dict[Var, Let]:
     """Return the definitions of an iteration, in order, without those of inner regions."""
     return {one.target: one for one in loop.body.statements if isinstance(one, Let)}
-
-
-def is_hashable(function: Any) -> bool:
-    """Say whether a function can be looked up."""
-    return type(function).__hash__ is not None

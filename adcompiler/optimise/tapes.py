@@ -9,7 +9,7 @@ the loop runs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from adcompiler.analyses.purity import Purity
@@ -77,14 +77,9 @@ class _Tapes:
                 if isinstance(measured, Var):
                     self.uses[measured] -= 1
         loops = list(loops_in(self.body))
-        self.reversed: dict[Var, Var] = {}
+        self.reversed = turned_round(walk(self.body))
         self.read: dict[Var, tuple[Loop, Var]] = {}
         self.collected: dict[Var, Var] = {}
-        for statement in walk(self.body):
-            match statement:
-                case Let(target, Call(Const(function), (source,), ())) if function is reversed:
-                    if isinstance(atom := unstar(source), Var):
-                        self.reversed[atom] = target
         for loop in loops:
             for item, iterable in zip(loop.items, loop.iterables, strict=False):
                 if isinstance(iterable, Var):
@@ -284,6 +279,17 @@ class _Tapes:
             self.unit.defs[part] = rhs
             out.append(Let(part, rhs, origin))
         return entry
+
+
+def turned_round(statements: Iterable[Statement]) -> dict[Var, Var]:
+    """Return the variables that stand for lists backwards, by those lists."""
+    found: dict[Var, Var] = {}
+    for statement in statements:
+        match statement:
+            case Let(target, Call(Const(function), (source,), ())) if function is reversed:
+                if isinstance(atom := unstar(source), Var):
+                    found[atom] = target
+    return found
 
 
 def is_length(rhs: Rhs) -> bool:

@@ -33,6 +33,7 @@ REASONS = {
     "optimise/dead_code.py": (2, "an empty branch goes, a loop by its carried values"),
     "optimise/lengths.py": (1, "what is read in front of a loop"),
     "optimise/raising.py": (1, "the test of a branch may raise"),
+    "optimise/recomputing.py": (2, "a loop saves what another one reads"),
     "optimise/rewriter.py": (2, "carried values that stay, equal results of arms"),
     "optimise/stores.py": (1, "iterations that store where none was before"),
     "optimise/tapes.py": (1, "lists of loops are joined"),

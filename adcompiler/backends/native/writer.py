@@ -81,7 +81,7 @@ class Writer:
             yield body
         finally:
             self.body, self.noted = outer, noted
-            self.forget(known)
+            forget(self.alike, known)
 
     def assign(self, hint: str, expr: Expr) -> Name:
         """Give an expression a name of its own."""
@@ -225,11 +225,6 @@ class Writer:
             constant += more
         return base, constant
 
-    def forget(self, known: int) -> None:
-        """Forget lengths that were found to be the same since so many were."""
-        for one in list(self.alike)[known:]:
-            del self.alike[one]
-
     def position(self, index: Num, length: Expr) -> Expr:
         """Return an index as a position on an axis, as Python counts, within its bounds."""
         if index.dtype != INT:
@@ -288,7 +283,13 @@ class Writer:
             yield tuple(places)
         finally:
             self.body = outer
-            self.forget(known)
+            forget(self.alike, known)
+
+
+def forget(alike: dict[Expr, tuple[Expr | None, int]], known: int) -> None:
+    """Forget lengths that were found to be the same since so many were."""
+    for one in list(alike)[known:]:
+        del alike[one]
 
 
 def whole(expr: Expr, bound: int = WIDE) -> Num:
