@@ -79,11 +79,16 @@ _HOMES: dict[str, tuple[str, ...]] = {
 """The modules of public names. They are loaded when one is asked for: emitted modules import
 ``adcompiler.runtime``, which is not to load the compiler."""
 
+_MODULES = ("interop", "parallel", "plot", "smooth", "testing", "tracers")
+"""Modules that users import from, which are attributes too."""
+
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    """Load the module that has a public name."""
+    """Load the module that has a public name, or a public module."""
+    if name in _MODULES:
+        return import_module(f"adcompiler.{name}")
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(f"adcompiler.{_HOME[name]}"), name)

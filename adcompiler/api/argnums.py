@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import EllipsisType
 from typing import Any
 
@@ -28,6 +28,11 @@ def stated(
         i if p.kind in places else p.name for i, p in enumerate(parameters)
         if p.kind is not inspect.Parameter.VAR_KEYWORD
     )
+
+
+def of_call(argnums: Any, args: Sequence[Any]) -> Any:
+    """Return ``argnums``, and for ``...`` the positions of all arguments of a call."""
+    return tuple(range(len(args))) if argnums is ... else argnums
 
 
 def argnums_in(text: str) -> int | str | tuple[int | str, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.api.argnums import Asked, of_call
 from adcompiler.api.composed import ComposedDerivative
 from adcompiler.api.derivative import Derivative, P
 from adcompiler.api.emitted import Argnums, EmittedDerivative, kept_derivative
@@ -24,7 +25,7 @@ from adcompiler.typed.derivatives import MAKERS, Wanted
 @with_users_frames
 def jvp(
     function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *,
-    argnums: Argnums | None = None, backend: str = "python", **kwargs: Any,
+    argnums: Asked = None, backend: str = "python", **kwargs: Any,
 ) -> tuple[Any, Any]:
     """Return ``function(*primals, **kwargs)`` and its derivative along ``tangents``.
 
@@ -40,14 +41,14 @@ def jvp(
     anything runs.
     """
     primals = tuple(primals)
-    wanted, given = chosen(primals, tangents, argnums)
+    wanted, given = chosen(primals, tangents, of_call(argnums, primals))
     value, along = pushed(function, wanted, backend)(*primals, **kwargs)(*given)
     return value, along
 
 
 @with_users_frames
 def linearize(
-    function: Callable[..., Any], *primals: Any, argnums: Argnums | None = None, **kwargs: Any
+    function: Callable[..., Any], *primals: Any, argnums: Asked = None, **kwargs: Any
 ) -> tuple[Any, Pushforward]:
     """Return ``function(*primals, **kwargs)`` and its pushforward there.
 
@@ -59,9 +60,10 @@ def linearize(
     saved (see the page on modes), the pushforward computes the value again each time, from copies
     of the arguments made now.
     """
-    wanted = tuple(range(len(primals))) if argnums is None else as_tuple(argnums)
-    inside = tuple(argnums is not None or holds_floats(x) for x in primals[: len(wanted)])
-    if argnums is not None or not any(inside):
+    asked: Any = of_call(argnums, primals)
+    wanted = tuple(range(len(primals))) if asked is None else as_tuple(asked)
+    inside = tuple(asked is not None or holds_floats(x) for x in primals[: len(wanted)])
+    if asked is not None or not any(inside):
         inside = (True,) * len(wanted)
     chosen = tuple(itertools.compress(wanted, inside))
     value, push = kept_derivative(function, "linearize", chosen)(*primals, **kwargs)

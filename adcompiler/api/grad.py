@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
-from adcompiler.api.argnums import Asked, stated
+from adcompiler.api.argnums import Asked, of_call, stated
 from adcompiler.api.derivative import Derivative, P
-from adcompiler.api.emitted import Argnums, EmittedDerivative, kept_derivative
+from adcompiler.api.emitted import EmittedDerivative, kept_derivative
 from adcompiler.api.keywords import suggesting
 from adcompiler.compile.modes import ROWS, named
 from adcompiler.dispatch import Options, differentiated_by_default
@@ -109,7 +109,7 @@ def _derivative(
 
 @with_users_frames
 def vjp(
-    function: Callable[..., R], *args: Any, argnums: Argnums | None = None,
+    function: Callable[..., R], *args: Any, argnums: Asked = None,
     strict_primal: bool = False, backend: str = "python", strict_types: bool = False,
     debug: bool = False, **kwargs: Any,
 ) -> tuple[R, Pullback]:
@@ -125,12 +125,13 @@ def vjp(
     and so is ``backend``: native loops compute the value again in each pullback.
     """
     default = None
-    if argnums is None:
-        argnums = default = differentiated_by_default(function, args)
-    elif isinstance(argnums, list):
-        argnums = tuple(argnums)
+    asked: Any = of_call(argnums, args)
+    if asked is None:
+        asked = default = differentiated_by_default(function, args)
+    elif isinstance(asked, list):
+        asked = tuple(asked)
     pair = kept_derivative(
-        function, "vjp", argnums, strict_primal, backend=backend, strict_types=strict_types,
+        function, "vjp", asked, strict_primal, backend=backend, strict_types=strict_types,
         debug=debug)
     value, pullback = pair(*args, **kwargs)
     if default is not None and len(default) < len(args):

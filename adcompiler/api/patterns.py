@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.api.argnums import Asked, of_call
 from adcompiler.compile.pipeline import Request, refuse, typed_function
 from adcompiler.dispatch import Options, Specialisations
 from adcompiler.dispatch.arguments import parts_of
@@ -249,7 +250,7 @@ def as_called(
 
 @with_users_frames
 def jacobian_sparsity(
-    function: Callable[..., Any], *args: Any, argnums: Argnums | None = None,
+    function: Callable[..., Any], *args: Any, argnums: Asked = None,
     mode: str = "global", detector: Global | None = None, **kwargs: Any,
 ) -> Any:
     """Return the sparsity pattern of the Jacobian of ``function``, a boolean CSR matrix.
@@ -268,13 +269,14 @@ def jacobian_sparsity(
     Raises UnsupportedError for code that cannot be followed, TypeError for arguments that carry no
     derivative, ValueError for an unknown mode.
     """
-    function, argnums = as_called(function, args, kwargs, argnums)
+    asked: Any
+    function, asked = as_called(function, args, kwargs, of_call(argnums, args))
     if detector is not None:
         return detected(
             lambda: jacobian_sparsity(
-                function, *args, argnums=argnums, mode=detector.mode, **kwargs),
-            function, args, kwargs, argnums, detector, False)
-    columns = as_argnums(argnums) if argnums is not None else default_argnums(
+                function, *args, argnums=asked, mode=detector.mode, **kwargs),
+            function, args, kwargs, asked, detector, False)
+    columns = as_argnums(asked) if asked is not None else default_argnums(
         function, args, kwargs)
     value, inputs, _ = patterns_of(function, columns).run(args, kwargs, mode, False)
     return finished(lambda: jacobian(value, inputs.columns), function, columns)
@@ -282,7 +284,7 @@ def jacobian_sparsity(
 
 @with_users_frames
 def hessian_sparsity(
-    function: Callable[..., Any], *args: Any, argnums: Argnums = 0, mode: str = "global",
+    function: Callable[..., Any], *args: Any, argnums: Asked = 0, mode: str = "global",
     shared: bool = False, detector: Global | None = None, **kwargs: Any,
 ) -> Any:
     """Return the sparsity pattern of the Hessian of ``function``, a symmetric boolean CSR matrix.
@@ -291,15 +293,18 @@ def hessian_sparsity(
     ``argnums``; ``mode`` and ``detector`` are those of ``jacobian_sparsity``. With ``shared``
     all nonlinear operations count, even those that the result does not depend on.
     """
-    function, argnums = as_called(function, args, kwargs, argnums)
+    asked: Any
+    function, asked = as_called(
+        function, args, kwargs, tuple(range(len(args))) if argnums is None else of_call(
+            argnums, args))
     if detector is not None:
         return detected(
             lambda: hessian_sparsity(
-                function, *args, argnums=argnums, mode=detector.mode,
+                function, *args, argnums=asked, mode=detector.mode,
                 shared=shared or detector.shared, **kwargs),
-            function, args, kwargs, argnums,
+            function, args, kwargs, asked,
             replace(detector, shared=shared or detector.shared), True)
-    columns = as_argnums(argnums)
+    columns = as_argnums(asked)
     value, inputs, machine = patterns_of(function, columns).run(
         args, kwargs, mode, True, shared)
     return finished(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from adcompiler.api.argnums import Asked, of_call
 from adcompiler.api.forward import as_tuple
-from adcompiler.api.emitted import Argnums, kept_derivative
+from adcompiler.api.emitted import kept_derivative
 from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.typed.derivatives import ONLY_OUTSIDE
 
@@ -16,7 +17,7 @@ MAX_NUMBERS = 1 << 24
 
 @with_users_frames
 def batched_vjp(
-    function: Callable[..., Any], *args: Any, argnums: Argnums | None = None, **kwargs: Any
+    function: Callable[..., Any], *args: Any, argnums: Asked = None, **kwargs: Any
 ) -> tuple[Any, Callable[[Any], Any]]:
     """Return ``function(*args, **kwargs)`` and a pullback of many cotangents.
 
@@ -24,7 +25,8 @@ def batched_vjp(
     also that of a number. So have the cotangents of the arguments that the pullback returns. The
     sweep runs once over arrays of all seeds; for code that cannot be written so, once for each.
     """
-    wanted = tuple(range(len(args))) if argnums is None else argnums
+    asked: Any = of_call(argnums, args)
+    wanted = tuple(range(len(args))) if asked is None else asked
     if isinstance(wanted, list):
         wanted = tuple(wanted)
     value, pullback = kept_derivative(function, "vjp", wanted, batched=True)(*args, **kwargs)
@@ -34,15 +36,16 @@ def batched_vjp(
 @with_users_frames
 def batched_jvp(
     function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *,
-    argnums: Argnums | None = None, **kwargs: Any,
+    argnums: Asked = None, **kwargs: Any,
 ) -> tuple[Any, Any]:
     """Return ``function(*primals, **kwargs)`` and its derivatives along many tangents.
 
     As ``jvp``, but every array of tangents has one axis more, in front, and so have the
     derivatives of the value. Tangents are not None: ``argnums`` tells what is differentiated.
     """
-    wanted = tuple(range(len(primals))) if argnums is None else as_tuple(argnums)
-    several = argnums is None or isinstance(argnums, (tuple, list))
+    asked: Any = of_call(argnums, primals)
+    wanted = tuple(range(len(primals))) if asked is None else as_tuple(asked)
+    several = asked is None or isinstance(asked, (tuple, list))
     given = tuple(tangents) if several else (tangents,)
     if len(given) != len(wanted):
         raise TypeError(f"{len(wanted)} arguments need as many tangents; got {len(given)}")

@@ -13,6 +13,7 @@ from typing import Any, Self, overload
 
 import numpy as np
 
+from adcompiler.api.argnums import Asked, stated
 from adcompiler.api.derivative import Code, Derivative, P
 from adcompiler.api.emitted import Argnums, EmittedDerivative
 from adcompiler.api.given_patterns import Given, given
@@ -400,19 +401,19 @@ def code_for(
 
 @overload
 def sparse_jacobian(
-    function: None = None, argnums: Argnums = 0, *, kind: str = "auto",
+    function: None = None, argnums: Asked = 0, *, kind: str = "auto",
     order: str = "smallest_last", backend: str = "python", pattern: Any = None,
     check: bool = True,
 ) -> Callable[[Callable[P, Any]], SparseJacobian[P]]: ...
 @overload
 def sparse_jacobian(
-    function: Callable[P, Any], argnums: Argnums = 0, *, kind: str = "auto",
+    function: Callable[P, Any], argnums: Asked = 0, *, kind: str = "auto",
     order: str = "smallest_last", backend: str = "python", pattern: Any = None,
     check: bool = True,
 ) -> SparseJacobian[P]: ...
 @suggesting
 def sparse_jacobian(
-    function: Callable[..., Any] | None = None, argnums: Argnums = 0, *, kind: str = "auto",
+    function: Callable[..., Any] | None = None, argnums: Asked = 0, *, kind: str = "auto",
     order: str = "smallest_last", backend: str = "python", pattern: Any = None,
     check: bool = True,
 ) -> Any:
@@ -437,24 +438,25 @@ def sparse_jacobian(
     if function is None:
         return lambda f: sparse_jacobian(
             f, argnums, kind=kind, order=order, backend=backend, pattern=pattern, check=check)
-    return SparseJacobian(function, argnums, kind, order, backend, given(pattern, check))
+    return SparseJacobian(
+        function, stated(function, argnums), kind, order, backend, given(pattern, check))
 
 
 @overload
 def sparse_hessian(
-    function: None = None, argnums: Argnums = 0, *, kind: str = "star",
+    function: None = None, argnums: Asked = 0, *, kind: str = "star",
     order: str = "smallest_last", backend: str = "python", pattern: Any = None,
     check: bool = True,
 ) -> Callable[[Callable[P, Any]], SparseHessian[P]]: ...
 @overload
 def sparse_hessian(
-    function: Callable[P, Any], argnums: Argnums = 0, *, kind: str = "star",
+    function: Callable[P, Any], argnums: Asked = 0, *, kind: str = "star",
     order: str = "smallest_last", backend: str = "python", pattern: Any = None,
     check: bool = True,
 ) -> SparseHessian[P]: ...
 @suggesting
 def sparse_hessian(
-    function: Callable[..., Any] | None = None, argnums: Argnums = 0, *, kind: str = "star",
+    function: Callable[..., Any] | None = None, argnums: Asked = 0, *, kind: str = "star",
     order: str = "smallest_last", backend: str = "python", pattern: Any = None,
     check: bool = True,
 ) -> Any:
@@ -470,7 +472,8 @@ def sparse_hessian(
             f, argnums, kind=kind, order=order, backend=backend, pattern=pattern, check=check)
     if kind not in ("star", "acyclic", "column"):
         raise ValueError(f"kind is one of star, acyclic, column, not {kind!r}")
-    return SparseHessian(function, argnums, kind, order, backend, given(pattern, check))
+    return SparseHessian(
+        function, stated(function, argnums), kind, order, backend, given(pattern, check))
 
 
 ONLY_OUTSIDE.update({sparse_jacobian: "jacobian", sparse_hessian: "hessian"})

@@ -17,7 +17,7 @@ from adcompiler.cli.check_classification import add_check_classification
 from adcompiler.cli.dump import DumpOptions, dump
 from adcompiler.cli.output import show_source
 from adcompiler.cli.rules import describe_rule, list_rules
-from adcompiler.cli.sparsity import SPARSE, add_sparsity, dump_sparse
+from adcompiler.cli.sparsity import PATTERN, SPARSE, add_sparsity, dump_pattern, dump_sparse
 from adcompiler.cli.target import UsageError, add_loads, load_module, writing
 from adcompiler.cli.trials import add_bench, add_check
 from adcompiler.cli.view import add_view
@@ -88,7 +88,7 @@ def add_dump(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     )
     parser.add_argument(
         "--mode",
-        choices=(*MODES, *ALIASES, *SPARSE),
+        choices=(*MODES, *ALIASES, *SPARSE, PATTERN),
         help="what to write (default: as decorated, or grad). " + "; ".join((
             *(f"{mode.name}: {mode.doc}" for mode in ROWS),
             *(f"{other}: another name for {mode}" for other, mode in ALIASES.items()),
@@ -128,10 +128,10 @@ def add_dump(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 def run_dump(options: argparse.Namespace) -> int:
     """Run ``adcompiler dump``."""
-    if options.mode in SPARSE:
+    if options.mode in SPARSE or options.mode == PATTERN:
         if options.static:
             raise UsageError(f"--mode {options.mode} runs the function: not with --static")
-        text = dump_sparse(options)
+        text = dump_pattern(options) if options.mode == PATTERN else dump_sparse(options)
     else:
         text = dump(options.target, DumpOptions(
             options.mode, options.argnums, options.has_aux, options.args, options.stage,

@@ -6,6 +6,7 @@ import argparse
 import ast
 import difflib
 import inspect
+import re
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -13,15 +14,19 @@ from typing import Any
 import numpy as np
 
 from adcompiler.api.derivative import Derivative
-from adcompiler.api.patterns import hessian_sparsity, jacobian_sparsity
+from adcompiler.api.patterns import hessian_sparsity, jacobian_sparsity, patterns_of
 from adcompiler.api.sparse import SparseDerivative, sparse_hessian, sparse_jacobian
 from adcompiler.cli.dump import parse_argnums
 from adcompiler.cli.output import show_json
 from adcompiler.cli.target import UsageError, load_target, running, writing
+from adcompiler.ops.homes import display_name
 from adcompiler.plot import save
 
 SPARSE: dict[str, Any] = {"sparse-jacobian": sparse_jacobian, "sparse-hessian": sparse_hessian}
 """Modes of ``dump`` that write sparse derivatives."""
+
+PATTERN = "pattern"
+"""The mode of ``dump`` that writes the code which a pattern is computed by."""
 
 WIDEST = 72
 """Patterns of up to so many columns are drawn as text."""
@@ -107,6 +112,45 @@ def dump_sparse(options: argparse.Namespace) -> str:
     writer = f"adcompiler {version('adcompiler')}"
     shapes = f"for {options.args}" if options.args else ""
     return f"# {options.mode} of {name}, written by {writer} {shapes}".rstrip() + "\n" + text
+
+
+def dump_pattern(options: argparse.Namespace) -> str:
+    """Return the pattern program that ``adcompiler dump --mode pattern`` writes.
+
+    It is the code that a pattern is computed by, with the lines that it comes from: a function of a
+    run of the interpreter and of the arguments, which are what values depend on.
+    """
+    if options.has_aux or options.stage != "source":
+        raise UsageError("--mode pattern takes neither --has-aux nor --stage")
+    name, function = the_function(options.target)
+    argnums = 0 if options.argnums is None else parse_argnums(options.argnums)
+    given = arguments(options.args)
+    check_given(name, function, given)
+    with running(name):
+        programs = patterns_of(function, argnums)
+        program = programs.compiled(programs.values((), given)).program
+    rows, last = [], ""
+    for number, line in enumerate(program.text.splitlines(), 1):
+        origin = program.origins.get(number)
+        place = "" if origin is None else f"{origin.where}  {origin.text.strip()}"
+        if place and place != last:
+            rows.append(f"{line[: len(line) - len(line.lstrip())]}# {place}")
+            last = place
+        rows.append(line)
+    known = program.entry.__globals__
+    constants = [
+        f"# {word} is {described(known[word])}"
+        for word in dict.fromkeys(re.findall(r"\bk\d+\b", program.text)) if word in known
+    ]
+    head = f"# pattern of {name}, written by adcompiler {version('adcompiler')}"
+    head = f"{head} for {options.args}" if options.args else head
+    return "\n".join([head, *constants, "", *rows, ""])
+
+
+def described(value: Any) -> str:
+    """Return a constant of a pattern program as comments name it, on one line."""
+    shown = display_name(value) if callable(value) else repr(value)
+    return " ".join(str(shown).split())
 
 
 def the_function(target: str) -> tuple[str, Any]:

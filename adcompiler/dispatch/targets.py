@@ -87,6 +87,8 @@ def find_target(function: Callable[..., Any]) -> Target:
         return forwarding(function)
     call = getattr(type(function), "__call__", None)  # noqa: B004 (its code is wanted)
     if isinstance(call, types.FunctionType) and not isinstance(function, type):
+        if REGISTRY.is_registered(call):
+            return forwarding(function)
         return Target(call, (function,), without_first(code_signature(call)))
     wrapped = getattr(function, "__wrapped__", None)
     if isinstance(wrapped, types.FunctionType) and not isinstance(function, functools.partial):

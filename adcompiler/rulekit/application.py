@@ -45,7 +45,8 @@ def apply_frule(
 
     ``tangents`` has one for each of ``primals``, None for zero; the tangent returned is None where
     it is zero. None is returned instead of the pair where no rule gives pushforwards as it stands:
-    by a forward rule, by partial derivatives, or as the function is linear in what has a tangent.
+    by a forward rule, by partial derivatives, as the function is linear in what has a tangent, or
+    by the pullback of a function that works element by element, of real arguments of one shape.
     """
     rule = REGISTRY.find(function, tuple(map(type, primals)))
     if rule is None:
@@ -64,7 +65,7 @@ def apply_frule(
     moved = {i for i, tangent in enumerate(tangents) if tangent is not None}
     groups = [rule.linear] if rule.linear else [(i,) for i in rule.bilinear]
     if not groups or not moved <= {i for group in groups for i in group}:
-        return None
+        return _by_pullback(rule, tuple(primals), tangents, kwargs)
     return function(*primals, **kwargs), _total([
         function(*(_along(i, x, tangents, group) for i, x in enumerate(primals)), **kwargs)
         for group in groups if moved & set(group)
@@ -73,7 +74,30 @@ def apply_frule(
 
 def has_forward(rule: Rule) -> bool:
     """Say whether ``apply_frule`` may follow a rule."""
-    return bool(rule.forward is not None or rule.elementwise or rule.linear or rule.bilinear)
+    return bool(
+        rule.forward is not None or rule.elementwise or rule.linear or rule.bilinear
+        or (rule.reverses and REGISTRY.facts(rule.function).elementwise)
+    )
+
+
+def _by_pullback(
+    rule: Rule, primals: tuple[Any, ...], tangents: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[Any, Any] | None:
+    """Return value and tangent of an elementwise function: cotangents of ones are the partials.
+
+    None for other functions, for complex numbers, and where arguments are broadcast.
+    """
+    if kwargs or not rule.reverses or not REGISTRY.facts(rule.function).elementwise:
+        return None
+    y, pullback = rule_function(rule)(*primals)
+    if any(np.shape(x) != np.shape(y) or np.iscomplexobj(x) for x in (*primals, y)):
+        return None
+    one = np.ones_like(y) if isinstance(y, np.ndarray) else 1.0
+    partials = _by_argument(rule, pullback, primals, {})(one)
+    return y, _total([
+        partial * tangent for partial, tangent in zip(partials, tangents, strict=True)
+        if partial is not None and tangent is not None
+    ])
 
 
 def _along(i: int, x: Any, tangents: Sequence[Any], group: tuple[int, ...]) -> Any:

@@ -22,6 +22,9 @@ from adcompiler.rulekit.problems import name_of
 
 logger = logging.getLogger("adcompiler")
 
+ANYTHING = (Any, inspect.Parameter.empty)
+"""Annotations that say nothing; ``Any`` is a class since Python 3.11."""
+
 KINDS = {"rrule": "rrule", "apply_rrule": "rrule", "frule": "frule", "apply_frule": "frule"}
 """The kinds of rules by the names of the functions that stand for them."""
 
@@ -117,7 +120,7 @@ def signature_of(rule: Rule) -> Signature:
     except (TypeError, ValueError):  # of a function in C
         return Signature(rule.function, ())
     return Signature(rule.function, tuple(
-        p.annotation if isinstance(p.annotation, type) and p.annotation is not p.empty else object
+        p.annotation if isinstance(p.annotation, type) and p.annotation not in ANYTHING else object
         for p in parameters.values() if p.default is p.empty
         and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
     ))

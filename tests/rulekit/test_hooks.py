@@ -241,3 +241,21 @@ def test_E11_a_changed_rule_makes_emitted_code_anew():
     assert slope(0.0) == 5.0
     REGISTRY.withdraw(REGISTRY.find(sine))
     assert slope(0.0) == 1.0
+
+
+def test_E3_operators_with_rules_of_numbers_take_floats():
+    for kind in ("rrule", "frule"):
+        seen = on_new_rule(lambda sig: sig.op if sig.accepts(float) else None, kind)
+        assert {operator.add, operator.mul, operator.truediv, operator.pow, operator.neg} <= set(
+            seen)
+
+
+def test_pushforwards_by_pullbacks_of_elementwise_functions():
+    assert apply_frule(operator.truediv, (2.0, 4.0), (1.0, 0.5)) == (0.5, 0.1875)
+    y, y_dot = apply_frule(operator.pow, (2.0, 3.0), (1.0, 1.0))
+    assert y == 8.0 and y_dot == pytest.approx(12.0 + 8.0 * math.log(2.0), rel=1e-15)
+    x = np.array([1.0, 4.0])
+    y, y_dot = apply_frule(operator.truediv, (x, 2.0 * x), (x, None))
+    np.testing.assert_allclose(y_dot, [0.5, 0.5])
+    assert apply_frule(operator.truediv, (x, 2.0), (x, 1.0)) is None
+    assert apply_frule(operator.truediv, (1.0, 2.0 + 1.0j), (1.0, 1.0)) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import FunctionType
@@ -71,7 +72,7 @@ def reject_set(s: Specialiser, origin: Origin) -> None:
 
 def reject_instances(s: Specialiser, active: Collection[Var], rhs: Call, origin: Origin) -> None:
     """Report an instance that is differentiated and given to a function that is not opened."""
-    if isinstance(rhs.func, Const) and rhs.func.value is own:
+    if isinstance(rhs.func, Const) and (rhs.func.value is own or has_rule_for_all(s, rhs)):
         return
     for atom in (*map(unstar, rhs.args), *(atom for _, atom in rhs.kwargs)):
         type_ = s.unit.type(atom)
@@ -85,6 +86,19 @@ def reject_instances(s: Specialiser, active: Collection[Var], rhs: Call, origin:
                 "differentiated; how it uses the attributes is not known",
                 "pass the attributes that it needs", "attributes",
             )
+
+
+def has_rule_for_all(s: Specialiser, rhs: Call) -> bool:
+    """Say whether a rule gives a cotangent for every instance that a function is given."""
+    assert isinstance(rhs.func, Const)
+    rule = REGISTRY.find(rhs.func.value)
+    if rule is None or rule.definition is None or rhs.kwargs:
+        return False
+    names = list(inspect.signature(rule.definition).parameters)[: len(rhs.args)]
+    return len(names) == len(rhs.args) and all(
+        name in rule.wrt for name, arg in zip(names, rhs.args, strict=True)
+        if isinstance(s.unit.type(unstar(arg)), t.Object)
+    )
 
 
 def check_unseen(s: Specialiser, varied: Collection[Atom], rhs: Rhs, origin: Origin) -> None:
