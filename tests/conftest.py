@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.lanes import leave_out
+from tests.measured import Measured
 
 settings.register_profile(
     "repeatable", derandomize=True, database=None, deadline=None,
@@ -30,11 +31,19 @@ def pytest_addoption(parser):
     parser.addoption(
         "--thorough", action="store_true", help="run the tests of the second lane too",
     )
+    parser.addoption(
+        "--measured", action="store_true", help="measure what a sample of the tests reaches",
+    )
+    parser.addoption(
+        "--measured-only", action="store_true", help="run no others than the tests of that sample",
+    )
 
 
 def pytest_configure(config):
     if config.args_source == pytest.Config.ArgsSource.ARGS:
         config.option.thorough = True
+    if config.option.measured or config.option.measured_only:
+        config.pluginmanager.register(Measured(config))
 
 
 def pytest_collection_modifyitems(config, items):

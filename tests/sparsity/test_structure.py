@@ -93,6 +93,9 @@ LINES = {
     "zscore": (lambda x: scipy.stats.zscore(x, axis=1), by_line(2, 3)),
     "reduce": (lambda x: np.logaddexp.reduce(x, axis=1), [{0, 1, 2}, {3, 4, 5}]),
     "distribution": (lambda x: scipy.stats.norm.cdf(x, scale=x), [{i} for i in range(6)]),
+    "distribution of vectors": (
+        lambda x: scipy.stats.multivariate_normal.logpdf(x, np.zeros(3), np.diag([1.0, 2.0, 3.0])),
+        [set(range(6))] * 2),
     "bessel": (lambda x: scipy.special.jvp(2, x, 2), [{i} for i in range(6)]),
     "running": (lambda x: np.cumsum(x, axis=1), [
         {0}, {0, 1}, {0, 1, 2}, {3}, {3, 4}, {3, 4, 5}]),
