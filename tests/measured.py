@@ -53,6 +53,7 @@ class Measured:
         if self.runs:
             self.coverage.start()
             load_all()
+            self.coverage.stop()
 
     def made(self, coverage: Any, name: str) -> Any:
         """Return what measures, and keeps what it has found under a name."""
@@ -69,10 +70,6 @@ class Measured:
                 items=[item for item in items if not is_sampled(item.nodeid)])
             items[:] = [item for item in items if is_sampled(item.nodeid)]
 
-    def pytest_collection_finish(self) -> None:
-        """Trace nothing from here on but the sample."""
-        self.coverage.stop()
-
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         """Trace one test."""
@@ -88,7 +85,6 @@ class Measured:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Keep what was found; add up, and fail where it is too little."""
         if self.runs:
-            self.coverage.stop()
             self.coverage.save()
         if self.is_worker:
             return
