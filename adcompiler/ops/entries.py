@@ -120,8 +120,14 @@ class Entries:
         self._changed()
 
     def add_alias(self, other: Any, function: Any) -> None:
-        """Register ``other`` as another spelling of ``function``."""
+        """Register ``other`` as another spelling of ``function``; not of one that is spelled so."""
         with self.lock:
+            meant, seen = function, []
+            while meant in self._aliases and meant is not other and meant not in seen:
+                seen.append(meant)
+                meant = self._aliases[meant]
+            if meant is other:
+                raise ValueError(f"{other!r} would be another spelling of itself")
             self._aliases[other] = function
         self._changed()
 

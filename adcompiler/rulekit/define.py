@@ -274,7 +274,8 @@ def unionise(function: AnyFunction) -> AnyFunction:
 def alias(other: Any, function: Any) -> None:
     """Declare that ``other(x, ...)`` means ``function(x, ...)`` and follows its rule.
 
-    Used for methods and attributes of arrays: ``alias(np.ndarray.sum, np.sum)``.
+    Used for methods and attributes of arrays: ``alias(np.ndarray.sum, np.sum)``. Raises ValueError
+    if ``function`` is ``other``, or another spelling of that.
     """
     REGISTRY.add_alias(other, function)
 

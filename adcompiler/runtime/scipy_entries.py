@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from scipy.sparse.linalg import splu
 
-from adcompiler.runtime.scipy_sparse import Factors, sparse_solution
+from adcompiler.runtime.scipy_sparse import Factors, lu_factors, sparse_solution
 
 Places = tuple[Any, Any]
 """The rows and the columns of entries."""
@@ -63,7 +62,7 @@ def entry_factors(values: Any, rows: Any, columns: Any, shape: Any, b: Any = Non
         raise ValueError(f"matrix must be square (has shape {tuple(shape)})")
     dtype = np.result_type(np.asarray(values), np.float32, *(() if b is None else (b,)))
     matrix = matrix_of(np.asarray(values, dtype), rows, columns, shape)
-    return Factors(splu(matrix.tocsc()), dtype)
+    return Factors(lu_factors(matrix.tocsc()), dtype)
 
 
 def coordinates(count: int, rows: Any, columns: Any, shape: Any = None) -> tuple[Any, Any, Any]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from scipy.sparse.linalg import splu
 
 
@@ -28,7 +29,15 @@ def adjoint_product(a: Any, dy: Any) -> Any:
 def sparse_factors(a: Any, b: Any) -> Factors:
     """Return the LU factors of a sparse array, in the precision of the system ``a y = b``."""
     dtype = np.result_type(a.dtype, b, np.float32)
-    return Factors(splu(a.tocsc().astype(dtype)), dtype)
+    return Factors(lu_factors(a.tocsc().astype(dtype)), dtype)
+
+
+def lu_factors(a: Any) -> Any:
+    """Return what ``splu`` gives of a CSC matrix; SciPy 1.11 wants its indices to be ints of C."""
+    if a.indices.dtype != np.intc and a.nnz <= np.iinfo(np.intc).max:
+        places = a.indices.astype(np.intc), a.indptr.astype(np.intc)
+        a = scipy.sparse.csc_matrix((a.data, *places), shape=a.shape)
+    return splu(a)
 
 
 def sparse_solution(factors: Factors, b: Any, trans: str = "N") -> Any:

@@ -4,6 +4,7 @@
 what does not depend on it, as results of programs do not.
 """
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -128,6 +129,10 @@ def lower_half(s: Any) -> Any:
     return np.tril(both, -1) + np.real(s) * np.eye(np.shape(s)[-1], dtype=np.real(s).dtype)
 
 
+CUTOFF = inspect.signature(np.linalg.pinv).parameters["rcond"].default
+"""What NumPy takes for a cutoff that is not given: 1e-15 in 1.26, None since."""
+
+
 @rrule(np.linalg.pinv, wrt=("a",), kink="the rank is taken as constant", domain=lambda rng: [
     call(rng.normal(size=(3, 3))),
     call(rng.normal(size=(4, 2))),
@@ -138,7 +143,7 @@ def lower_half(s: Any) -> Any:
     call(rng.normal(size=(3, 3)), 1e-10, True), call(rng.normal(size=(2, 3, 3)), hermitian=True),
     *([call(rng.normal(size=(4, 2)), rtol=1e-10)] if hasattr(np.linalg, "svdvals") else []),
 ])
-def pinv(a, rcond=None, hermitian=False, *, rtol=np._NoValue):
+def pinv(a, rcond=CUTOFF, hermitian=False, *, rtol=np._NoValue):
     """G. H. Golub, V. Pereyra, The differentiation of pseudo-inverses, 1973, eq. 4.12."""
     if rtol is np._NoValue:
         y = np.linalg.pinv(a, rcond, hermitian)

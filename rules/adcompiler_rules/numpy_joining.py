@@ -249,5 +249,5 @@ if hasattr(np, "unstack"):  # NumPy 2.1
         return np.unstack(x, axis=axis), unstack_pullback
 
 
-if hasattr(np, "row_stack"):
+if getattr(np, "row_stack", np.vstack) is not np.vstack:  # NumPy 1.26 has one function of two names
     alias(np.row_stack, np.vstack)

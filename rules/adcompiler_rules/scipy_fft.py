@@ -356,8 +356,8 @@ def rfftfreq_rule(n, d=1.0):
     return y, rfftfreq_pullback
 
 
-non_differentiable(
-    scipy.fft.next_fast_len, scipy.fft.prev_fast_len, scipy.fft.get_workers
-)
+non_differentiable(scipy.fft.next_fast_len, scipy.fft.get_workers)
+if hasattr(scipy.fft, "prev_fast_len"):  # SciPy 1.12 and later
+    non_differentiable(scipy.fft.prev_fast_len)
 
 state_facts("scipy.fft")

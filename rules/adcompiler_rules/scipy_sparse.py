@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg
 
-from adcompiler.rulekit import call, non_differentiable, rrule
+from adcompiler.rulekit import call, facts, non_differentiable, rrule
 from adcompiler_rules.scipy_facts import state_facts
 from adcompiler.runtime.scipy_sparse import adjoint_product, sparse_factors, sparse_solution
 from adcompiler.runtime.shaping import like
@@ -179,3 +179,11 @@ def sparse_solution_rule(factors, b, trans="N"):
     return sparse_solution(factors, b, trans), sparse_solution_pullback
 
 state_facts("scipy.sparse.linalg")
+
+
+def is_sparse(x):
+    return isinstance(x, (scipy.sparse.sparray, scipy.sparse.spmatrix))
+
+
+if scipy.sparse.issparse.__module__ == "scipy.sparse._base":  # SciPy 1.11: not read there
+    facts(scipy.sparse.issparse, written_as=is_sparse)

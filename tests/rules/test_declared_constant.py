@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy
 
 from adcompiler.ops.homes import display_name
 from adcompiler.rulekit import REGISTRY
@@ -74,7 +75,13 @@ def follows(function, args):
     )
 
 
-@pytest.mark.parametrize("name", sorted(declared()))
+def ends_the_process(name):
+    """Say whether a function divides by zero in C for some of the arguments: SciPy 1.11 does."""
+    old = tuple(map(int, scipy.__version__.split(".")[:2])) < (1, 12)
+    return old and name.startswith("scipy.ndimage.binary_")
+
+
+@pytest.mark.parametrize("name", sorted(n for n in declared() if not ends_the_process(n)))
 def test_results_do_not_follow(name):
     moving = [args for args in CALLS if follows(declared()[name], args)]
     assert not moving or name in ON_PURPOSE
