@@ -28,6 +28,7 @@ def implied(
     pull: Callable[..., Any], f: Callable[..., Any], variables: tuple[Any, ...],
     args: tuple[Any, ...], value: Any, operands: tuple[Any, ...] = (),
     active: tuple[bool, ...] = (), followed: Callable[..., Any] | None = None,
+    most: int | None = None,
 ) -> Any:
     """Return ``value``, whose derivative is implied by what it satisfies with ``f``.
 
@@ -39,7 +40,7 @@ def implied(
 
     In forward mode and for derivatives of higher order ``followed(f, value, args, operands,
     order)`` is compiled, where it is given: code with this value that has the derivatives up to
-    ``order`` if each statement of it is differentiated.
+    ``order`` if each statement of it is differentiated. ``most`` is the highest order that it has.
     """
     only_compiled("implied")
 

@@ -11,10 +11,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from adcompiler.rulekit import gradient_of, jacobian_of, passive, typed
+from adcompiler.rulekit import (
+    call, frule, function_of, gradient_of, jacobian_of, non_differentiable, passive, rrule, typed,
+)
 from adcompiler.rulekit.problems import UncoveredError
 from adcompiler.runtime import stop_gradient
+from adcompiler.runtime.scipy_quadrature import checked_tangent, places_of_integral, settled
 from adcompiler_rules.implicit import check_square, refuse_unsolved
+
+non_differentiable(places_of_integral)
 
 
 def followed_root(f, x, args, operands, order):
@@ -76,3 +81,46 @@ def followed_fixed_point(f, x, args, operands, order):
         return x - f(x, *args)
 
     return followed_root(residual, x, args, operands, order)
+
+
+# -- integrals -------------------------------------------------------------------------------------
+
+
+def followed_integral(f, value, args, operands, order):
+    """Follow an integral of ``f(x, *args)`` from ``a`` to ``b``: as a sum over fixed places.
+
+    The places are dense wherever the integrand asks for it, and towards both limits, where
+    derivatives may be singular and it is not. The value stays that of the library. Whether places
+    do for a derivative is checked of tangents, so that there is no second one.
+    """
+    a, b, options = operands
+    low = a if np.isfinite(a) else 0.0
+    high = b if np.isfinite(b) else 0.0
+    function = function_of(f, (0.0,), args)
+    table = typed(passive(places_of_integral, function, a, b, options), np.zeros((5, 1)))
+    total = 0.0
+    coarse = 0.0
+    for k in range(table.shape[1]):
+        x = table[0, k] * low + table[1, k] * high + table[2, k]
+        y = f(x, *args)
+        total = total + table[3, k] * y
+        coarse = coarse + table[4, k] * y
+    if np.isfinite(a) and np.isfinite(b):
+        total = total * (high - low)
+        coarse = coarse * (high - low)
+    total = settled(total, coarse)
+    return value + (total - stop_gradient(total))
+
+
+@rrule(settled, wrt=("fine",), templates=("coarse",), domain=lambda rng: [call(1.5, 1.5)])
+def settled_rule(fine, coarse):
+    def settled_pullback(dy):
+        return dy
+
+    return settled(fine, coarse), settled_pullback
+
+
+@frule(settled)
+def settled_forward(primals, tangents):
+    (fine, _), (dfine, dcoarse) = primals, tangents
+    return fine, None if dfine is None else checked_tangent(dfine, dcoarse)

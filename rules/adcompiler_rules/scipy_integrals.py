@@ -13,6 +13,7 @@ from scipy import integrate
 
 from adcompiler.rulekit import function_of, implied, non_differentiable, passive, replacement, typed
 from adcompiler.runtime import stop_gradient
+from adcompiler_rules.followed import followed_integral
 from adcompiler_rules.trajectories import (
     integral_pullback, odeint_pullback, run_ivp, times_pullback, trajectory_pullback,
 )
@@ -47,6 +48,7 @@ def quad(func, a, b, args=(), *, epsabs=1.49e-8, epsrel=1.49e-8, limit=50, point
     value = implied(
         integral_pullback, integrand, (0.0,), given, typed(found[0], 0.0),
         operands=(a, b, (epsabs, epsrel, limit, points)), active=(False,),
+        followed=followed_integral, most=1,
     )
     return value, typed(found[1], 0.0)
 

@@ -158,7 +158,9 @@ def fold_implied(
     """Write a value that has its derivative from what it satisfies."""
     pull, f, variables, rest, value = args
     around, settings = s.unit.derivatives.around, s.unit.settings
-    if "followed" in kwargs and (around or settings.tangents) and not settings.endless:
+    most = kwargs.get("most")
+    within = not isinstance(most, Const) or around < most.value
+    if "followed" in kwargs and within and (around or settings.tangents) and not settings.endless:
         given = [f, value, rest, kwargs.get("operands", Const(())), Const(around + 1)]
         return s.call(kwargs["followed"], given, {}, origin, name)
     likes = items_of(s, variables, origin)
