@@ -302,12 +302,15 @@ def inverse_sine_ends(type: int) -> Any:
 
 along_axis(scipy.fft.dct, scipy.fft.dctn, cosine_ends)
 along_axis(scipy.fft.idct, scipy.fft.idctn, inverse_cosine_ends)
-along_axis(scipy.fft.dst, scipy.fft.dstn, sine_ends)
-along_axis(scipy.fft.idst, scipy.fft.idstn, inverse_sine_ends)
 along_axes(scipy.fft.dctn, cosine_ends)
 along_axes(scipy.fft.idctn, inverse_cosine_ends)
-along_axes(scipy.fft.dstn, sine_ends)
-along_axes(scipy.fft.idstn, inverse_sine_ends)
+
+ORTHOGONAL_SINES = scipy.fft.dst(np.eye(3), norm="ortho")
+if np.allclose(ORTHOGONAL_SINES @ ORTHOGONAL_SINES.T, np.eye(3)):  # not in SciPy 1.11: no rules
+    along_axis(scipy.fft.dst, scipy.fft.dstn, sine_ends)
+    along_axis(scipy.fft.idst, scipy.fft.idstn, inverse_sine_ends)
+    along_axes(scipy.fft.dstn, sine_ends)
+    along_axes(scipy.fft.idstn, inverse_sine_ends)
 
 
 # --- order of frequencies -------------------------------------------------------------------------
