@@ -354,7 +354,8 @@ def stated(
     transfer: str | None = None, along: tuple[str, Any, str] | None = None,
     linear_in: str | None = None, recurrence: Any = None, axes: str | None = None,
     means: str | None = None, order: str | None = None, sign: str | None = None,
-    changes: str | None = None, defaults: Mapping[str, Any] | None = None, **plain: Any,
+    changes: str | None = None, defaults: Mapping[str, Any] | None = None, pattern: Any = None,
+    **plain: Any,
 ) -> Facts:
     """Return the record of what is said of a function; see ``Facts``.
 
@@ -371,7 +372,9 @@ def stated(
         recurrence=as_recurrences(recurrence), axes=word("axes", axes, AXES),
         means=word("means", means, MEANINGS), order=word("order", order, ORDERS),
         sign=word("sign", sign, SIGNS), changes=word("changes", changes, CHANGES),
-        defaults=None if defaults is None else tuple(defaults.items()), **plain,
+        defaults=None if defaults is None else tuple(defaults.items()),
+        pattern=pattern if pattern is None or callable(pattern) else lambda *shapes: pattern,
+        **plain,
     )
 
 
