@@ -148,7 +148,11 @@ def strided_positions(x: Any, shape: Any, strides: Any) -> Any:
     """
     x = np.asarray(x)
     shape = x.shape if shape is None else tuple(np.atleast_1d(shape).tolist())
-    strides = x.strides if strides is None else tuple(np.atleast_1d(strides).tolist())
+    if strides is None:  # NumPy takes those of the new shape, if the array lies in C order
+        strides = x.strides if not x.flags.c_contiguous else tuple(
+            x.itemsize * math.prod(shape[k + 1 :]) for k in range(len(shape))
+        )
+    strides = tuple(np.atleast_1d(strides).tolist()) if len(shape) else ()
     if len(shape) != len(strides):
         raise ValueError("mismatch in length of strides and shape")
     if math.prod(shape) == 0:

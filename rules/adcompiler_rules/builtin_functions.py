@@ -207,22 +207,26 @@ def min_of_sequence(x: Any) -> Any:
 def _sum_calls(rng: np.random.Generator) -> list[Call]:
     x = rng.normal(size=(3, 2))
     return [call([1.5, 2.0, -1.0]), call((1.5, 2)), call([x[0], x[1], 2.0]), call([x, x[0]]),
-            call([1.5], 2.0), call([], 2.5), call([]), call([x[0]], start=x[1]), call([1.5, 2j])]
+            call([1.5], 2.0), call([], 2.5), call([]), call([x[0]], start=x[1]), call([1.5, 2j]),
+            call(np.zeros((0, 3)), 1.5), call(np.ones((3, 2)), x[0])]
 
 
 @rrule(sum, wrt=("x", "start"), linear=(0, 1), domain=_sum_calls)
 def sum_of(x: Any, start: Any = 0) -> Any:
-    """Every item receives ``dy``, summed to its shape."""
+    """Every item receives ``dy``, summed to its shape; of no rows, the sum is ``start`` itself."""
+    rows = isinstance(x, np.ndarray) and np.ndim(x) > 1 and np.ndim(start) == 0
 
     def sum_pullback(dy: Any) -> Any:
-        return spread(dy, x), project(dy, start)
+        dstart = np.sum(np.ravel(dy)) if rows else dy
+        return spread(dy, x), project(dstart, start)
 
     return sum(x, start), sum_pullback
 
 
 def _sum_of_array_calls(rng: np.random.Generator) -> list[Call]:
     x = rng.normal(size=(3, 2))
-    return [call(x[0]), call(x), call(x[::2].T), call(x, x[0]), call(x[0], 1.5), call(x[:0], 1.5)]
+    return [call(x[0]), call(x), call(x[::2].T), call(x, x[0]), call(x[0], 1.5), call(x[:0], 1.5),
+            call(x, 1.5), call(x[0, :0], 1.5)]
 
 
 @rrule(sum, types=(np.ndarray,), wrt=("x", "start"), linear=(0, 1), domain=_sum_of_array_calls)

@@ -63,6 +63,24 @@ def without_last_zeros(c: Any) -> Any:
     return c[:1]
 
 
+def sum_of_series(c1: Any, c2: Any) -> Any:
+    """``np.polynomial.polyutils._add``: the sum of two series of the same kind."""
+    a, b = as_series([c1, c2])
+    n, m = len(a), len(b)
+    if n > m:
+        return without_last_zeros(np.concatenate((a[:m] + b, a[m:])))
+    return without_last_zeros(np.concatenate((b[:n] + a, b[n:])))
+
+
+def difference_of_series(c1: Any, c2: Any) -> Any:
+    """``np.polynomial.polyutils._sub``: the difference of two series of the same kind."""
+    a, b = as_series([c1, c2])
+    n, m = len(a), len(b)
+    if n > m:
+        return without_last_zeros(np.concatenate((a[:m] - b, a[m:])))
+    return without_last_zeros(np.concatenate((a - b[:n], -b[n:])))
+
+
 def value_of_series(val_f: Callable[..., Any], c: Any, *args: Any) -> Any:
     """``np.polynomial.polyutils._valnd``: the value of a series in several variables."""
     result = val_f(np.asarray(args[0]), c)
@@ -132,3 +150,5 @@ facts(polyutils.as_series, written_as=as_series)
 facts(np.corrcoef, written_as=corrcoef)
 facts(np.linalg.tensorsolve, written_as=tensorsolve)
 facts(getattr(polyutils, "_valnd", value_of_series), written_as=value_of_series)
+facts(getattr(polyutils, "_add", sum_of_series), written_as=sum_of_series)
+facts(getattr(polyutils, "_sub", difference_of_series), written_as=difference_of_series)

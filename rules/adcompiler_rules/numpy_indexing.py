@@ -199,8 +199,11 @@ def bincount(x, weights=None, minlength=0):
     call(rng.normal(size=0), rng.normal(size=2)),
 ])
 def ix_rule(*args):
-    def ix_pullback(dy):
-        return like_each([np.ravel(one) for one in dy], args)
+    def ix_pullback(dy):  # of masks, the result has the positions
+        return like_each([
+            np.ravel(one) if np.size(one) == np.size(x) else np.zeros(np.shape(x))
+            for one, x in zip(dy, args, strict=True)
+        ], args)
 
     return np.ix_(*args), ix_pullback
 

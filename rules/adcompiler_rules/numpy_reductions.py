@@ -319,7 +319,7 @@ def prod_rule(a, axis=None, dtype=None, *, keepdims=False, initial=1, where=True
     y = np.prod(a, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
 
     def prod_pullback(dy):
-        factors = a if dtype is None else np.asarray(a, dtype)
+        factors = np.asarray(a, dtype)
         factors = factors if where is True else np.where(where, factors, 1.0)
         slope = dy if keepdims or axis is None else np.expand_dims(dy, axis)
         whole = y if keepdims or axis is None else np.expand_dims(y, axis)
@@ -341,7 +341,7 @@ def product_of_others_rule(a, axis):
     y = product_of_others(a, axis)
 
     def product_of_others_pullback(dy):
-        return product_of_others_adjoint(dy, a, axis)
+        return like(product_of_others_adjoint(dy, a, axis), a)
 
     return y, product_of_others_pullback
 

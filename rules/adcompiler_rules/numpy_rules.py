@@ -18,12 +18,14 @@ import adcompiler_rules.numpy_joining
 import adcompiler_rules.numpy_linalg
 import adcompiler_rules.numpy_norms
 import adcompiler_rules.numpy_patterns
+import adcompiler_rules.numpy_polynomials
 import adcompiler_rules.numpy_product_adjoints
 import adcompiler_rules.numpy_products
 import adcompiler_rules.numpy_quantiles
 import adcompiler_rules.numpy_rearranging
 import adcompiler_rules.numpy_reductions
 import adcompiler_rules.numpy_scans
+import adcompiler_rules.numpy_series
 import adcompiler_rules.numpy_shaping
 import adcompiler_rules.numpy_statistics
 import adcompiler_rules.numpy_types
