@@ -364,7 +364,17 @@ def _real(s: Writer, args: list[Any], kwargs: dict[str, Atom]) -> bool:
     )
 
 
-@folds(np.asarray, np.asanyarray, np.ascontiguousarray)
+@folds(np.ascontiguousarray)
+def fold_contiguous(
+    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Any:
+    """In rules, where nothing is written, the array itself will do; elsewhere it may be a copy."""
+    if s.heap is not None and not s.in_rule:
+        return None
+    return fold_asarray(s, args, kwargs, origin, name)
+
+
+@folds(np.asarray, np.asanyarray)
 def fold_asarray(
     s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Any:
