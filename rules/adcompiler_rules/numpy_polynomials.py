@@ -160,7 +160,7 @@ STAND_FOR[Poly1d] = np.poly1d
 AnySeries: Any = Polynomial.__mro__[1]
 
 
-class Series:
+class Arithmetic:
     """What the classes of ``numpy.polynomial`` have in common: coefficients, domain and window.
 
     A class of each kind names the functions of its module.
@@ -271,6 +271,10 @@ class Series:
 
     def __pow__(self, other: int) -> Any:
         return self.made(self.pow(self.coef, other, maxpower=100))
+
+
+class Series(Arithmetic):
+    """A series, with its derivatives, integrals, roots and parts."""
 
     def deriv(self, m: int = 1) -> Any:
         """Return the derivative of order ``m``."""
