@@ -24,10 +24,11 @@ from adcompiler.frontend.depth import compiling
 from adcompiler.frontend.functions import lower
 from adcompiler.ir import types as t
 from adcompiler.ir.failures import reported
-from adcompiler.ir.nodes import Call, Const, Do, Function, Let, Rhs
+from adcompiler.ir.nodes import Block, Call, Const, Do, Function, Let, Rhs
 from adcompiler.ir.verifier import verify, verifying
 from adcompiler.ir.visit import direct_uses, walk
 from adcompiler.ops.homes import display_name
+from adcompiler.optimise.aggregates import taken_apart
 from adcompiler.optimise.lengths import lengths_in_front
 from adcompiler.optimise.raising import with_raising_kept
 from adcompiler.products.linearization import NotSplittable
@@ -311,7 +312,7 @@ def differentiate(unit: Unit, typed: Typed, request: Request) -> Product:
     mode = MODES[request.mode]
     if mode.returns_value:
         typed = raising_kept(unit, typed)
-    typed = with_lengths_in_front(unit, typed)
+    typed = with_lengths_in_front(unit, with_aggregates_apart(unit, typed))
     return mode.build(
         unit, typed, Form(request.single, request.has_aux, request.batched, request.constant))
 
@@ -325,6 +326,21 @@ def raising_kept(unit: Unit, typed: Typed) -> Typed:
             callee.function = replace(callee.function, body=replace(body, statements=kept))
     needed = (typed.value, *(written.final for written in typed.written))
     return replace(typed, statements=with_raising_kept(unit, typed.statements, needed))
+
+
+def with_aggregates_apart(unit: Unit, typed: Typed) -> Typed:
+    """Return a function, and let those it calls be, with dicts and instances of theirs in parts."""
+    for callee in unit.calls.callees.values():
+        if callee.function is not None:
+            callee.function = replace(
+                callee.function, body=taken_apart(unit, callee.function.body))
+    finals = [written.final for written in typed.written]
+    copies = [written.copies for written in typed.written if written.copies is not None]
+    body = taken_apart(unit, Block(typed.statements, (typed.value, *finals, *copies)))
+    value, *after = body.yields
+    written = [
+        replace(one, final=final) for one, final in zip(typed.written, after, strict=False)]
+    return replace(typed, statements=body.statements, value=value, written=written)
 
 
 def with_lengths_in_front(unit: Unit, typed: Typed) -> Typed:
