@@ -65,6 +65,8 @@ MAX_VARIANTS = 4
 MAX_ATTEMPTS = 3
 OPTIONS = ((str,), t.OPTIONS)
 """Classes of options of which the values are tried in turn."""
+TEXTS = OPTIONS[:1]
+"""Those that loops are written for, one by one."""
 BY_TYPES = frozenset({
     "aliases", "attributes", "call-arguments", "in-place-containers", "missing-rule",
     "star-arguments", "undefined-names", "unknown-callable", "unknown-calls", "unknown-writes",
@@ -170,8 +172,9 @@ class Specialisations:
             return self.compile(types_)
         except (UnsupportedError, MissingRuleError) as error:
             refused = error
-        unknown = any(finding.anchor in BY_TYPES for finding in refused.findings)
-        for classes in OPTIONS if unknown and known not in self.options_known else ():
+        anchors = {finding.anchor for finding in refused.findings}
+        options = OPTIONS if anchors & BY_TYPES else TEXTS if anchors == {"native"} else ()
+        for classes in options if known not in self.options_known else ():
             exact = self.with_options(known, values, classes)
             if exact == types_:
                 continue
@@ -183,8 +186,7 @@ class Specialisations:
                 del self.options_known[next(iter(self.options_known))]
             self.options_known[known] = classes
             return found
-        by_runs = any(finding.anchor in BY_RUNS for finding in refused.findings)
-        if by_runs and not strict_types(self.options):
+        if anchors & BY_RUNS and not strict_types(self.options):
             as_observed = self.compiled_as_observed(types_, values)
             if as_observed is not None:
                 return as_observed

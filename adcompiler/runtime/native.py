@@ -158,6 +158,85 @@ def may_overlap(written: list[Any], others: list[Any]) -> bool:
     )
 
 
+def mode_of_python() -> Any:
+    """Return what compiled loops enter where they make calls in Python, with the types of results.
+
+    Without a compiler it is a context in which nothing changes.
+    """
+    if not has_compiler():
+        return plain_mode
+    import numba
+
+    return numba.objmode
+
+
+def plain_mode(**types_: str) -> contextlib.AbstractContextManager[None]:
+    """Return a context in which nothing changes."""
+    return contextlib.nullcontext()
+
+
+CLASSES: dict[str, tuple[tuple[type, ...], Callable[[Any], Any]]] = {
+    "float64": ((float,), float), "int64": ((int, np.int64), int),
+    "boolean": ((bool, np.bool_), bool),
+}
+"""The classes of numbers that are taken for one of a machine type, and what it is handed on as."""
+
+
+def answer_of(
+    function: Callable[..., Any], forms: str, nested: bool, *args: Any
+) -> tuple[Any, ...]:
+    """Return whether a call gives numbers and arrays of these forms, and then these, in C order.
+
+    ``forms`` are separated by ``;``, ``nested`` tells that the call gives a tuple of such. Where it
+    raises, or gives something else, what follows are numbers and arrays that nobody reads.
+    Arrays share no storage with one another, or with those that the call was given.
+    """
+    kinds = [kind_of(form) for form in forms.split("; ")]
+    try:
+        found = function(*args)
+        results = tuple(found) if nested else (found,)
+    except Exception:  # Python raises it again
+        results = ()
+    if len(results) == len(kinds) and all(map(fits, results, kinds)):
+        others = (*args, *results)
+        return (True, *(
+            handed_on(one, kind, others[: len(args) + i])
+            for i, (one, kind) in enumerate(zip(results, kinds, strict=True))))
+    return (False, *(
+        CLASSES[dtype][1](0) if ndim is None else np.zeros((0,) * ndim, dtype.replace("ean", ""))
+        for dtype, ndim in kinds
+    ))
+
+
+@functools.lru_cache(maxsize=256)
+def kind_of(form: str) -> tuple[str, int | None]:
+    """Return the machine type and the number of axes that a form tells; None for a number."""
+    dtype, bracket, axes = form.partition("[")
+    return dtype, 1 + axes.count(",") if bracket else None
+
+
+def fits(value: Any, kind: tuple[str, int | None]) -> bool:
+    """Say whether a value is a number or an array of a kind."""
+    dtype, ndim = kind
+    if ndim is not None:
+        return type(value) is np.ndarray and value.ndim == ndim and (
+            value.dtype == dtype.replace("ean", ""))
+    if not isinstance(value, CLASSES[dtype][0]) or isinstance(value, bool) > (dtype == "boolean"):
+        return False
+    number: Any = value
+    return dtype != "int64" or -(2**63) <= number < 2**63
+
+
+def handed_on(value: Any, kind: tuple[str, int | None], others: tuple[Any, ...]) -> Any:
+    """Return a number of the class that loops take, or an array in C order, apart from others."""
+    dtype, ndim = kind
+    if ndim is None:
+        return CLASSES[dtype][1](value)
+    shared = any(
+        isinstance(one, np.ndarray) and np.may_share_memory(value, one) for one in others)
+    return np.array(value, order="C") if shared else np.require(value, requirements=["C", "W"])
+
+
 class Errors:
     """What NumPy is to do where numbers overflow, looked up anew only when it was changed.
 

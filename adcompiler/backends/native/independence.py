@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from adcompiler.backends.native.helpers import TEXTS
 from adcompiler.backends.native.loops import (
     BOOL, FLOAT, INT, Apply, Assign, Binary, Bind, Body, Choose, Element, Expr, Extent, Flat, For,
     Forever, Leave, LoopFunction, Make, Name, Number, Part, Reserve, Row, Store, Turn, Unary, Use,
@@ -67,6 +68,8 @@ class Proof:
         """Return what iterations share. Raises Dependent."""
         if has_break(self.loop.body):
             raise Dependent("it may end early")
+        if any(isinstance(row, Use) and row.helper not in TEXTS for row in self.inside):
+            raise Dependent("it makes calls in Python")
         self.counts()
         self.numbers()
         self.arrays()

@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from adcompiler.backends.native.loops import (
-    BOOL, FLOAT, INT, Assign, Binary, Body, Choose, Element, Expr, Name, Number, Store, When,
+    BOOL, FLOAT, INT, Assign, Binary, Body, Choose, Element, Expr, Name, Number, Store,
+    View, When,
 )
 from adcompiler.backends.native.tapes import constant
 from adcompiler.backends.native.values import (
-    POSITION, Buffer, Cut, Declined, Known, Num, Several,
+    POSITION, Buffer, Cut, Declined, Kept, Known, Num, Rows, Several, Slot,
 )
+from adcompiler.ir.nodes import Step
 
 ZERO, ONE = Number(0), Number(1)
 FULL = Cut(None, None)
@@ -45,6 +47,10 @@ def subscripts(low: Any, of: Buffer, index: Any) -> list[Any]:
         if isinstance(part, Known) and isinstance(part.value, slice):
             ends = part.value.start, part.value.stop, part.value.step
             part = cut(low, *map(constant, ends))
+        if isinstance(part, (Rows, Kept)):
+            part = of_list(low, part)
+            if part.dtype == FLOAT:
+                raise Declined("a subscript that is neither integers, slices nor arrays")
         if isinstance(part, Known) and part.value in (None, Ellipsis):
             part = part.value
         elif not isinstance(part, (Num, Cut, Buffer)):
@@ -57,6 +63,17 @@ def subscripts(low: Any, of: Buffer, index: Any) -> list[Any]:
         at = parts.index(Ellipsis)
         parts[at : at + 1] = [FULL] * (of.ndim - taken)
     return parts
+
+
+def of_list(low: Any, part: Rows | Kept) -> Buffer:
+    """Return a list of numbers as an array, which shares its storage."""
+    layout, start = (
+        (part.tape.layout, part.start) if isinstance(part, Kept) else (part.layout, ZERO))
+    if not isinstance(layout, Slot) or layout.isset is not None:
+        raise Declined("an array is made of what is no list of numbers")
+    name = low.w.fresh("listed")
+    low.w.write(View(name, layout.buffer, start, (part.length,)))
+    return Buffer(name, layout.dtype, (part.length,))
 
 
 def axes_of(part: Any) -> int:
@@ -100,6 +117,19 @@ def write(low: Any, of: Buffer, index: Any, value: Any, adds: bool, apart: bool)
         low.arrays.fill(low.arrays.part(of, parts, "part"), value, adds, apart)
     else:
         scatter(low, of, choice(low, of, parts), value, adds, apart)
+
+
+def viewed(low: Any, of: Buffer, steps: Sequence[Step]) -> Buffer:
+    """Return the part of an array that steps lead to, which shares its storage."""
+    for step in steps:
+        if step.kind == "attr" and step.name == "T":
+            of = low.arrays.turned(of, tuple(reversed(range(of.ndim))))
+            continue
+        parts = subscripts(low, of, low.value(step.args[0])) if step.kind == "item" else [of]
+        if any(isinstance(part, Buffer) for part in parts) or is_element(of, parts):
+            raise Declined("a write through a view")
+        of = low.arrays.part(of, parts, "part")
+    return of
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 FLOAT, INT, BOOL = "float64", "int64", "bool"
 KINDS = {"float": FLOAT, "int": INT, "bool": BOOL}
 """The machine type of the numbers of each kind."""
+CARRIED = ("int32", "float32", "complex64", "complex128")
+"""Other numbers of arrays, which only calls in Python make and take."""
 
 
 @dataclass(frozen=True, slots=True)

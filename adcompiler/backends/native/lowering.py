@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,24 +14,29 @@ import numpy as np
 from adcompiler.backends.native import lists
 from adcompiler.backends.native.arrays import Arrays
 from adcompiler.backends.native.functions import key_in
-from adcompiler.backends.native.indexing import cut, read, write
+from adcompiler.backends.native.indexing import cut, of_list, read, viewed, write
+from adcompiler.backends.native.islands import Islands
 from adcompiler.backends.native.list_functions import LISTS
-from adcompiler.backends.native.loops import Leave, Number, Unary
-from adcompiler.backends.native.makers import FUNCTIONS, copied, method
+from adcompiler.backends.native.loops import BOOL, Leave, Number, Unary
+from adcompiler.backends.native.makers import (
+    FUNCTIONS, OF_ONE, array_of_items, copied, method, shape_of,
+)
 from adcompiler.backends.native.scalars import TABLE, product
 from adcompiler.backends.native.structure import STRUCTURE
 from adcompiler.backends.native.tapes import Tapes, constant
+from adcompiler.backends.native.uses import makers, read_whole, readers_of, used_once
 from adcompiler.backends.native.values import (
     LENGTH, UNSET, Backwards, Buffer, Declined, Fused, Kept, Known, Method, Num, Rows, Several,
     Span, literal,
 )
 from adcompiler.backends.native.writer import Writer
 from adcompiler.derive.pairs import CalleePart
+from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Block, Call, Const, Do, Function, Global, If, Item, Let, Loop, Origin,
-    Pack, Raise, Region, Rhs, Slice, Star, Statement, Update, Var, unstar,
+    Pack, Raise, Rhs, Slice, Star, Statement, Update, Var, unstar,
 )
-from adcompiler.ir.visit import blocks_of, count_uses, direct_uses, walk
+from adcompiler.ir.visit import count_uses
 from adcompiler.runtime import (
     add_at, apart, check_bound, check_position, evaluated, own, zeros_like,
 )
@@ -51,8 +57,12 @@ LISTS_TOO = (own, zeros_like)
 class Lowering:
     """The values of variables so far, and what is written of the function."""
 
-    def __init__(self, unit: Unit, functions: Sequence[Function]) -> None:
+    def __init__(
+        self, unit: Unit, functions: Sequence[Function], islands_of: str = ""
+    ) -> None:
         self.unit = unit
+        self.islands = Islands(self, islands_of) if islands_of else None
+        self.has_loops = False
         self.functions = {function.name: function for function in functions[1:]}
         self.inside: list[str] = []
         self.told_apart: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
@@ -141,7 +151,7 @@ class Lowering:
         match statement:
             case Let(target, rhs, origin):
                 self.note(origin)
-                self.values[target] = self.kept(target, self.rhs(target, rhs))
+                self.values[target] = self.kept(target, self.rhs_or_island(target, rhs, origin))
                 if isinstance(found := self.values[target], Fused) and not found.buffer:
                     found.left, found.lasts = self.uses.get(target, 0), target in self.whole
                     found.shared = found.left > 1
@@ -151,6 +161,7 @@ class Lowering:
                 self.regions.branch(statement)
             case Loop():
                 self.note(statement.origin)
+                self.has_loops = True
                 self.regions.loop(statement)
             case Raise():
                 self.w.write(Leave())
@@ -194,6 +205,18 @@ class Lowering:
 
     # -- right-hand sides ----------------------------------------------------------------------
 
+    def rhs_or_island(self, target: Var, rhs: Rhs, origin: Origin) -> Any:
+        """Return the value of a right-hand side; calls without loops may be made in Python."""
+        try:
+            return self.rhs(target, rhs)
+        except Declined as declined:
+            if self.islands is None or not isinstance(rhs, Call):
+                raise
+            args, kwargs = rhs.args, dict(rhs.kwargs)
+            if any(isinstance(arg, Star) for arg in args) or None in kwargs:
+                raise
+            return self.islands.call(target, rhs.func, args, kwargs, origin, declined)
+
     def rhs(self, target: Var, rhs: Rhs) -> Any:
         """Return the value of a right-hand side, having written what it takes."""
         match rhs:
@@ -220,12 +243,8 @@ class Lowering:
                 return self.item(target, self.read(obj), self.value(index))
             case Attribute(obj, name):
                 return self.attribute(self.read(obj), name)
-            case Update(obj, steps, value, adds):
-                if any(step.kind != "item" for step in steps):
-                    raise Declined("a write through a view")
-                places = [self.value(step.args[0]) for step in steps]
-                return self.stored(self.read(obj), one_index(places), self.operand(value), adds,
-                                   self.is_temporary(value))
+            case Update():
+                return self.updated(rhs)
             case Global(module, path) if module in SETTLED:
                 found = literal(getattr(SETTLED[module], path, None))
                 if found is not None:
@@ -311,6 +330,8 @@ class Lowering:
             raise Declined(f"`{name}` is not lowered" + (" with options" if kwargs else ""))
         if any(isinstance(arg, (Buffer, Fused)) for arg in given):
             return self.arrays.elementwise(key, given, type_)
+        if function is operator.invert and given[0].dtype == BOOL and is_integer(type_):
+            raise Declined("`~` of a truth value of Python's")
         taken = (Num, Several) if function in OF_TUPLES else Num
         if not all(isinstance(arg, taken) for arg in given):
             raise Declined(f"`{name}` of what is no number")
@@ -362,11 +383,32 @@ class Lowering:
                         key_in(FUNCTIONS, function)) is copied)
         return False
 
+    def updated(self, rhs: Update) -> Any:
+        """Write into a part of an array or a list, which is the same."""
+        value, apart, steps = rhs.value, self.is_temporary(rhs.value), rhs.steps
+        obj = self.read(rhs.obj)
+        if steps[-1].kind != "item":
+            raise Declined("a write through a view")
+        index = one_index([
+            self.value(step.args[0]) if step.kind == "item" else None for step in steps])
+        if index is not None or not isinstance(obj, Buffer):
+            return self.stored(obj, index, self.operand(value), rhs.adds, apart)
+        obj = self.arrays.own(obj)
+        self.arrays.settle(obj)
+        part = viewed(self, obj, steps[:-1])
+        self.stored(part, self.value(steps[-1].args[0]), self.operand(value), rhs.adds, apart)
+        return obj
+
     def stored(self, obj: Any, index: Any, value: Any, adds: bool, apart: bool) -> Any:
         """Write into an element or a part; the array is the same."""
         if isinstance(obj, (Rows, Kept)):
             self.arrays.settle()
             return lists.write(self, obj, index, self.arrays.settled(value), adds)
+        if isinstance(obj, Buffer) and isinstance(value, (Rows, Kept)):
+            value = of_list(self, value)
+        if isinstance(obj, Buffer) and isinstance(value, Several) and value.items:
+            value = array_of_items(
+                self.arrays, value, t.Array(obj.dtype, len(shape_of(value))))
         if not isinstance(obj, Buffer) or not isinstance(value, (Num, Buffer, Fused)):
             raise Declined("a write of what is no number, or into what is no array")
         self.arrays.settle(obj)
@@ -380,6 +422,8 @@ class Lowering:
             return Known(f"the method {name} of a list")
         if isinstance(obj, Several):
             return Known(f"the attribute {name} of what is no array")
+        if isinstance(obj, Num) and name in OF_ONE:
+            return Method(obj, name)
         if not isinstance(obj, Buffer):
             raise Declined(f"the attribute {name} of what is no array")
         lengths = [Num(length, "int64", LENGTH) for length in obj.shape]
@@ -403,81 +447,21 @@ def told_apart(args: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return places, tuple(places[i] for i in written)
 
 
+def is_integer(type_: t.Type) -> bool:
+    """Say whether a value is an integer for sure."""
+    return isinstance(type_, t.Scalar) and type_.kind == "int"
+
+
 def is_none(atom: Any) -> bool:
     """Say whether an argument is None."""
     return isinstance(atom, Const) and atom.value is None
 
 
 def one_index(places: list[Any]) -> Any:
-    """Return the subscripts of subscripts, ``[i][j]``, as one: ``[i, j]``."""
+    """Return the subscripts of subscripts, ``[i][j]``, as one: ``[i, j]``; None of slices."""
     *outer, last = [
         list(place.items) if isinstance(place, Several) else [place] for place in places
     ]
     if any(not isinstance(part, Num) for parts in outer for part in parts):
-        raise Declined("a write through a view")
+        return None
     return Several((*(part for parts in outer for part in parts), *last))
-
-
-# -- the shape of the program ---------------------------------------------------------------------
-
-
-def readers_of(body: Block) -> dict[Var, Statement]:
-    """Return the statement that reads each variable, the last one if there are several."""
-    found: dict[Var, Statement] = {}
-    for statement in walk(body):
-        found.update((atom, statement) for atom in direct_uses(statement) if isinstance(atom, Var))
-    return found
-
-
-def used_once(body: Block) -> set[Var]:
-    """Return the variables read at one place only, which is in the block that defines them."""
-    uses: dict[Var, int] = {}
-    here: set[Var] = set()
-
-    def visit(block: Block) -> None:
-        made: set[Var] = set()
-        for statement in block.statements:
-            read = [atom for atom in direct_uses(statement) if isinstance(atom, Var)]
-            for var in read:
-                uses[var] = uses.get(var, 0) + 1
-            here.update(var for var in read if var in made)
-            for inner in blocks_of(statement):
-                visit(inner)
-            if isinstance(statement, Let):
-                made.add(statement.target)
-        for atom in block.yields:
-            if isinstance(atom, Var):
-                uses[atom] = uses.get(atom, 0) + 1
-                if atom in made:
-                    here.add(atom)
-
-    visit(body)
-    return {var for var in here if uses[var] == 1}
-
-
-def read_whole(body: Block) -> set[Var]:
-    """Return the variables that something reads which does not go through arrays by elements."""
-    found = set(body.yields)
-    for statement in walk(body):
-        for block in blocks_of(statement):
-            found |= set(block.yields)
-        match statement:
-            case Let(rhs=Call(Const(function))) if key_in(TABLE, function) is not None:
-                continue
-            case Let(rhs=Update(value=value)):
-                found |= set(direct_uses(statement)) - {value}
-            case _:
-                found |= set(direct_uses(statement))
-    return {atom for atom in found if isinstance(atom, Var)}
-
-
-def makers(body: Block) -> dict[Var, tuple[Statement, int]]:
-    """Return the region, and the position among its results, that gives each variable."""
-    found: dict[Var, tuple[Statement, int]] = {}
-    for statement in walk(body):
-        match statement:
-            case Let(target=target):
-                found[target] = (statement, 0)
-            case Region():
-                found.update((var, (statement, i)) for i, var in enumerate(statement.results))
-    return found

@@ -140,6 +140,11 @@ def array_of(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Ty
         return arrays.copy(of)
     if not isinstance(of, Several) or not isinstance(type_, t.Array):
         raise Declined("`array` of what is neither an array nor numbers")
+    return array_of_items(arrays, of, type_)
+
+
+def array_of_items(arrays: Arrays, of: Several, type_: t.Type) -> Buffer:
+    """Return a new array of the numbers and arrays in tuples or lists."""
     new = of_shape(arrays, shape_of(of), None, type_, "array")
     put(arrays, new, (), of)
     return new
@@ -331,8 +336,11 @@ def transposed(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.
 def expanded(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type) -> Any:
     """Write ``np.expand_dims``: axes of length 1 at places among those of the result."""
     of, axis = options("expand_dims", args, named, "a axis")
-    of, given = array(of, "expand_dims"), known(axis)
+    given = known(axis)
     given = given if isinstance(given, tuple) else (given,)
+    if isinstance(of, Num) and isinstance(type_, t.Array) and type_.ndim == len(given):
+        return arrays.new((ONE,) * type_.ndim, type_.dtype, of)
+    of = array(of, "expand_dims")
     ndim = of.ndim + len(given)
     if not all(type(one) is int and -ndim <= one < ndim for one in given):
         raise Declined("an axis that an array does not have")
@@ -377,6 +385,8 @@ def reshaped(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Ty
         lengths.insert(open_[0], whole)
     else:
         w.expect_length(rest, size)
+    if not lengths:
+        return w.element(of, [Num(ZERO, INT, 0)] * of.ndim, arrays.hint)
     return arrays.shaped(of, lengths)
 
 
@@ -440,11 +450,17 @@ OWN_METHODS: dict[str, str] = {
     "flatten": "ravel",
 }
 """What the methods of arrays mean."""
+OF_ONE = ("sum", "mean", "max", "min", "prod", "copy")
+"""Methods that give the number that they are called of."""
 
 
 def method(arrays: Arrays, called: Method, args: list[Any], named: dict[str, Any],
            type_: t.Type) -> Any:
-    """Return what a method of an array gives."""
+    """Return what a method of an array gives; of a number of NumPy's, which is one, itself."""
+    if isinstance(called.of, Num):
+        if args or named:
+            raise Declined(f"the method {called.name} of a number, with options")
+        return called.of
     meaning = OWN_METHODS.get(called.name)
     if meaning is None:
         raise Declined(f"the method {called.name} of an array")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from adcompiler.analyses.purity import Purity
+from adcompiler.backends.native.islands import Island, text_of
 from adcompiler.backends.native.printer import printed
 from adcompiler.backends.native.product import (
     HEAD, called, check_names, leaves, lowered, parallel_head,
@@ -36,10 +37,11 @@ def with_native_pair(
     value = replace(augmented, body=dead_code(
         replace(augmented.body, yields=augmented.body.yields[:1]), purity))
     base = augmented.name.removesuffix("_augmented")
-    first = lowered([value, *others], unit, f"{base}_value_loops")
+    islands: list[Island] = []
+    first = lowered([value, *others], unit, f"{base}_value_loops", islands=islands)
     functions, name = [augmented, *others], f"{base}_pullback_loops"
     second = SeedsTogether(functions, unit, 1, pullback).lowered(name) if each else lowered(
-        functions, unit, name, pullback)
+        functions, unit, name, pullback, islands)
     names = [param.var.name for param in augmented.params]
     seed = pullback.params[1].var.name
     residuals = pullback.params[0].var.name
@@ -51,7 +53,7 @@ def with_native_pair(
     kept = f"Arguments(own(({listed}{one})))"
     pulled = f"pulled_each({pullback.name}, " if each else f"{pullback.name}("
     again = [f"value, saved = {augmented.name}({listed})", f"return {pulled}saved, {seed})"]
-    added = parallel_head(first, second)
+    added = text_of(unit, [first, second], islands, text) + parallel_head(first, second)
     added += printed(first, f"Compute the value of `{base}`, or return False first.")
     what = "cotangents of it, counted by the last axes," if each else "a cotangent of it"
     added += printed(second, f"Compute the value and pull {what} back, or return False.",

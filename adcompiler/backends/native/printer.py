@@ -6,14 +6,17 @@ from collections.abc import Iterator
 
 from adcompiler.backends.native.helpers import TEXTS, with_called
 from adcompiler.backends.native.loops import (
-    BOOL, FLOAT, INT, Apply, Assign, Binary, Bind, Body, Break, Choose, Element, Ends,
+    BOOL, CARRIED, FLOAT, INT, Apply, Assign, Binary, Bind, Body, Break, Choose, Element, Ends,
     Expr, Extent, Flat, For, Forever, Leave, LoopFunction, Make, Name, Note, Number, Output, Part,
     Place, Reserve, Row, Spread, Store, Turn, Unary, Use, View, When, children, rows_of,
 )
 from adcompiler.backends.native.reading import exprs_of
 from adcompiler.backends.native.reuse import with_arrays_reused
 
-DTYPES = {FLOAT: "np.float64", INT: "np.int64", BOOL: "np.bool_"}
+DTYPES = {
+    FLOAT: "np.float64", INT: "np.int64", BOOL: "np.bool_",
+    **{dtype: f"np.{dtype}" for dtype in CARRIED},
+}
 BUILTIN = ("float", "int")
 LEVELS = {
     "or": 1, "and": 2, "not": 3, "<": 4, "<=": 4, ">": 4, ">=": 4, "==": 4, "!=": 4,

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from adcompiler.backends.native.innermost import with_tight_loops
+from adcompiler.backends.native.islands import Island, text_of
 from adcompiler.backends.native.lists import as_rows, item_form, slots
 from adcompiler.backends.native.loops import (
     FLOAT, INT, KINDS, Binary, Body, Extent, Form, Leave, ListForm, LoopFunction, Name, Number,
@@ -33,6 +34,8 @@ CLASSES = {
 IMPORTED = (
     "Arguments", "are_floats", "compiled", "errors", "errors_now", "may_overlap", "refusals",
 )
+IN_PYTHON = ("answer_of", "in_python")
+"""What modules with calls in Python have beside that."""
 IN_THREADS = ("in_parallel", "parallel_range", "prange")
 """What modules with loops in threads have beside that."""
 HEAD = f"""import math
@@ -53,10 +56,11 @@ def with_native(text: str, product: Product, unit: Unit) -> tuple[str, str]:
     function = product.functions[0]
     if product.effects != "written":
         raise Declined("it has effects", function.origin)
-    loops = lowered(product.functions, unit)
+    islands: list[Island] = []
+    loops = lowered(product.functions, unit, islands=islands)
     names = [param.var.name for param in function.params]
     check_names(names, {function.name, loops.name}, function)
-    added = parallel_head(loops)
+    added = text_of(unit, [loops], islands, text) + parallel_head(loops)
     added += printed(loops, f"Compute `{function.name}`; return False first where Python has to.")
     added += caller(function.name, loops, names, names[len(names) - product.tangents :])
     return f"{text.rstrip()}\n\n\n{HEAD}{added}", f"{function.name}_native"
@@ -64,23 +68,27 @@ def with_native(text: str, product: Product, unit: Unit) -> tuple[str, str]:
 
 def check_names(names: Sequence[str], taken: set[str], function: Function) -> None:
     """Refuse names of arguments that the text of the loops uses itself."""
-    taken = {*taken, "done", "np", "float", "int", "bool", "list", "zip", *IMPORTED, *IN_THREADS}
+    taken = {*taken, "done", "np", "float", "int", "bool", "list", "zip", *IMPORTED, *IN_PYTHON,
+             *IN_THREADS}
     if len(set(names)) < len(names) or taken & set(names):
         raise Declined("an argument has a name that the loops need", function.origin)
 
 
 def lowered(
     functions: Sequence[Function], unit: Unit, name: str = "", sweep: Function | None = None,
-    of_each: bool = True,
+    islands: list[Island] | None = None, of_each: bool = True,
 ) -> LoopFunction:
     """Return the loops of the first function, which may call the others. Raises Declined.
 
-    ``of_each`` lets them compute functions of whole arrays in steps of their own. With a ``sweep``
-    they go on with that one, which takes the last of what the first one yields, and a parameter
-    more.
+    With a ``sweep`` they go on with that one, which takes the last of what the first one yields,
+    and a parameter more. The calls that they make in Python are added to ``islands``; without that
+    list they make none. ``of_each`` lets them compute functions of whole arrays in steps of their
+    own.
     """
     function = functions[0]
-    low = Lowering(unit, functions if sweep is None else [*functions, sweep])
+    name = name or f"{function.name}_loops"
+    low = Lowering(
+        unit, functions if sweep is None else [*functions, sweep], "" if islands is None else name)
     low.arrays.of_each = of_each
     read, params = used(function.body), list(function.params)
     if sweep is not None:
@@ -101,6 +109,10 @@ def lowered(
         low.values[sweep.params[0].var] = low.value(yields[-1])
         low.block(sweep.body)
         yields = sweep.body.yields
+    if islands is not None and low.islands is not None:
+        if low.islands.first is not None and not low.has_loops:
+            raise low.islands.first
+        islands += low.islands.made
     outputs: list[Output] = []
     try:
         forms = tuple(
@@ -116,8 +128,8 @@ def lowered(
     made, filled = with_room(opening, rows)
     rows.rows[:] = with_rooms_ahead(Body(made + filled)).rows
     form = forms[0] if len(forms) == 1 else forms
-    loops = LoopFunction(name or f"{function.name}_loops", tuple(parameters), rows, tuple(outputs),
-                         form, tuple(low.told_apart))
+    loops = LoopFunction(
+        name, tuple(parameters), rows, tuple(outputs), form, tuple(low.told_apart))
     if unit.settings.parallel:
         loops = in_threads(loops, low)
     return replace(loops, body=with_tight_loops(low.w, loops.body))

@@ -11,7 +11,9 @@ from adcompiler.backends.native.loops import (
     BOOL, FLOAT, INT, Apply, Assign, Binary, Choose, Element, Expr, Name, Number,
 )
 from adcompiler.backends.native.scalars import TABLE
-from adcompiler.backends.native.values import LENGTH, WIDE, Buffer, Declined, Known, Num, Several
+from adcompiler.backends.native.values import (
+    LENGTH, WIDE, Buffer, Declined, Kept, Known, Num, Rows, Several,
+)
 from adcompiler.ir import types as t
 
 ZERO, ONE = Number(0), Number(1)
@@ -303,6 +305,9 @@ def projected(low: Any, g: Any, of: Any) -> Any:
         if isinstance(g, Buffer):
             return low.arrays.total(g)
         return low.w.as_float(g)
+    if isinstance(of, (Rows, Kept)) and isinstance(g, Buffer) and g.ndim == 1:
+        low.arrays.agree(g, (of.length,))
+        return low.arrays.copy(g)  # a list of floats, of which elements are read
     if isinstance(of, Buffer) and of.dtype == FLOAT:
         return unstretched(low, g, Several(tuple(Num(one, INT, LENGTH) for one in of.shape)))
     raise Declined("a cotangent of what is no number or array")

@@ -239,15 +239,48 @@ def comparison(sign: str) -> Callable[[Writer, Num, Num], Num]:
     return write
 
 
-def logical(sign: str) -> Callable[[Writer, Num, Num], Num]:
-    """Return what writes ``&`` or ``|`` of truth values."""
+def bits(sign: str, function: str) -> Callable[[Writer, Num, Num], Num]:
+    """Return what writes ``&``, ``|`` or ``^``: of truth values, or of the bits of integers."""
 
     def write(w: Writer, a: Num, b: Num) -> Num:
-        if not a.dtype == b.dtype == BOOL:
-            raise Declined("an operator on the bits of integers")
-        return Num(Binary(sign, a.expr, b.expr), BOOL)
+        if a.dtype == b.dtype == BOOL:
+            return Num(Binary(sign, a.expr, b.expr), BOOL)
+        a, b = as_number(a, INT), as_number(b, INT)
+        if not a.dtype == b.dtype == INT:
+            raise Declined("an operator on the bits of floats")
+        most = 1 << max(a.bound, b.bound).bit_length()
+        return Num(Apply(f"np.bitwise_{function}", (a.expr, b.expr)), INT, min(most, WIDE))
 
     return write
+
+
+def shifted(function: str) -> Callable[[Writer, Num, Num], Num]:
+    """Return what writes ``<<`` or ``>>`` of integers."""
+
+    def write(w: Writer, a: Num, b: Num) -> Num:
+        a, b = as_number(a, INT), as_number(b, INT)
+        if not a.dtype == b.dtype == INT:
+            raise Declined("a shift of floats")
+        count = w.named("count", b.expr)
+        w.leave_if(Binary("or", Binary("<", count, Number(0)), Binary(">", count, Number(62))))
+        if function == "right":
+            return Num(Apply("np.right_shift", (a.expr, count)), INT, a.bound)
+        most = w.named("most", Apply("np.right_shift", (Number(2**62), count)))
+        number = w.named("whole", a.expr)
+        w.leave_if(Binary("or", Binary("<", number, Unary("-", most)), Binary(">", number, most)))
+        return Num(Apply("np.left_shift", (number, count)), INT, 2**62)
+
+    return write
+
+
+def inverted(w: Writer, a: Num) -> Num:
+    """Write ``~`` of an integer, or of a truth value of NumPy's."""
+    if a.dtype == BOOL:
+        return negation(w, a)
+    if a.dtype != INT:
+        raise Declined("an operator on the bits of floats")
+    a = w.narrowed(a, WIDE - 1)
+    return Num(Binary("-", Unary("-", a.expr), Number(1)), INT, min(a.bound + 1, WIDE))
 
 
 def where(w: Writer, test: Num, a: Num, b: Num) -> Num:
@@ -366,7 +399,9 @@ TABLE: dict[Any, Callable[..., Any]] = {
     "conjugate": identity, "real": identity, "logical_not": negation,
     "int_floor": as_integer("floor"), "int_ceil": as_integer("ceil"),
     operator.not_: negation, operator.truth: as_truth, bool: as_truth,
-    operator.and_: logical("and"), operator.or_: logical("or"), float: one_number,
+    operator.and_: bits("and", "and"), operator.or_: bits("or", "or"),
+    operator.xor: bits("!=", "xor"), operator.lshift: shifted("left"),
+    operator.rshift: shifted("right"), operator.invert: inverted, float: one_number,
     int: as_integer("int"), min: extreme("<"), max: extreme(">"),
     share: shares, stays_real: real_power,
 }

@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from adcompiler.backends.native.loops import (
-    BOOL, INT, Assign, Binary, Body, Element, Expr, Make, Name, Number, Reserve, Store, View,
+    BOOL, INT, Assign, Binary, Body, Element, Expr, Extent, Make, Name, Number, Reserve, Store,
+    View,
 )
 from adcompiler.backends.native.values import (
-    LENGTH, UNSET, WIDE, Buffer, Declined, Flattened, Inner, Kept, Known, Num, Rows, Several, Slot,
-    Span, Tape, literal,
+    LENGTH, UNSET, WIDE, Buffer, Carried, Declined, Flattened, Inner, Kept, Known, Num, Rows,
+    Several, Slot, Span, Tape, literal,
 )
 from adcompiler.backends.native.writer import Writer
 
@@ -62,6 +63,8 @@ class Tapes:
                 return value
             case Span(start, stop, step):
                 return Span(self.layout(tape, hint, start), self.layout(tape, hint, stop), step)
+            case Carried():
+                return replace(self.layout(tape, hint, as_buffer(value)), carried=True)
             case Buffer(_, dtype, shape, isset):
                 data = Tape(self.w.fresh(f"{hint}_elements_top"))
                 self.opening.rows.append(Assign(data.top, ZERO))
@@ -109,8 +112,8 @@ class Tapes:
                 self.w.write(Store(start.buffer, (Name(tape.top),), Binary(
                     "-", Name(data.top), value.length)))
                 self.w.write(Store(length.buffer, (Name(tape.top),), value.length))
-            case Flattened(), Buffer():
-                self.put_elements(tape, layout, value)
+            case Flattened(), Buffer() | Carried():
+                self.put_elements(tape, layout, as_buffer(value))
             case Inner(_, start, length), Kept():
                 self.w.write(Store(start.buffer, (Name(tape.top),), value.start))
                 self.w.write(Store(length.buffer, (Name(tape.top),), value.length))
@@ -155,7 +158,7 @@ class Tapes:
                 return Several(tuple(self.item(slot, position, hint) for slot in slots))
             case Span(start, stop, step):
                 return Span(self.item(start, position, hint), self.item(stop, position, hint), step)
-            case Flattened(data, start, shape, flag):
+            case Flattened(data, start, shape, flag, carried):
                 first = w.assign("start", Element(start.buffer, (position,)))
                 lengths = tuple(
                     w.assign("length", Element(slot.buffer, (position,))) for slot in shape
@@ -166,12 +169,22 @@ class Tapes:
                 isset = None
                 if flag is not None:
                     isset = w.assign(flag.buffer, Element(flag.buffer, (position,)))
+                if carried:
+                    return Carried(name, slot.dtype, len(lengths))
                 return Buffer(name, slot.dtype, lengths, isset, borrowed=True)
             case Inner(tape, start, length):
                 first = w.assign("start", Element(start.buffer, (position,)))
                 count = w.assign("length", Element(length.buffer, (position,)))
                 return Kept(tape, first, count)
         return layout
+
+
+def as_buffer(value: Buffer | Carried) -> Buffer:
+    """Return an array as one with the lengths of its axes."""
+    if isinstance(value, Buffer):
+        return value
+    return Buffer(value.name, value.dtype, tuple(
+        Extent(value.name, axis) for axis in range(value.ndim)))
 
 
 def tapes_in(value: Any) -> set[Tape]:

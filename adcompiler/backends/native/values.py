@@ -190,14 +190,24 @@ class Flattened:
     start: Slot
     shape: tuple[Slot, ...]
     isset: Slot | None = None
+    carried: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A method of an array, not called yet."""
+    """A method of an array, or of a number of NumPy's, not called yet."""
 
-    of: Buffer
+    of: Buffer | Num
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """An array of numbers that loops have not: only calls made in Python take it."""
+
+    name: str
+    dtype: str
+    ndim: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from adcompiler.backends.native.values import (
 
 RESERVED = frozenset({
     "range", "float", "int", "max", "min", "len", "math", "np", "compiled", *TEXTS,
-    "errors", "errors_now", "in_parallel", "prange",
+    "errors", "errors_now", "in_parallel", "prange", "in_python", "answer_of",
 })
 ZERO, ONE = Number(0), Number(1)
 

@@ -282,6 +282,9 @@ class CPrinter:
                 return f"{sign}{self.expr(operand, ATOM)}", UNARY
             case Apply("float" | "int" as function, (arg,)):
                 return f"{FUNCTIONS[function]}{self.expr(arg, UNARY)}", UNARY
+            case Apply("np.bitwise_and" | "np.bitwise_or" | "np.bitwise_xor" | "np.left_shift"
+                       | "np.right_shift"):
+                raise Declined("an operator on the bits of integers")
             case Apply(function, args):
                 called = FUNCTIONS.get(function, function.removeprefix("np."))
                 return f"{called}({', '.join(map(self.expr, args))})", ATOM

@@ -1,0 +1,70 @@
+"""Where values of the typed IR are made, and where they are read, for lowering."""
+
+from __future__ import annotations
+
+from adcompiler.backends.native.functions import key_in
+from adcompiler.backends.native.scalars import TABLE
+from adcompiler.ir.nodes import Block, Call, Const, Let, Region, Statement, Update, Var
+from adcompiler.ir.visit import blocks_of, direct_uses, walk
+
+
+def readers_of(body: Block) -> dict[Var, Statement]:
+    """Return the statement that reads each variable, the last one if there are several."""
+    found: dict[Var, Statement] = {}
+    for statement in walk(body):
+        found.update((atom, statement) for atom in direct_uses(statement) if isinstance(atom, Var))
+    return found
+
+
+def used_once(body: Block) -> set[Var]:
+    """Return the variables read at one place only, which is in the block that defines them."""
+    uses: dict[Var, int] = {}
+    here: set[Var] = set()
+
+    def visit(block: Block) -> None:
+        made: set[Var] = set()
+        for statement in block.statements:
+            read = [atom for atom in direct_uses(statement) if isinstance(atom, Var)]
+            for var in read:
+                uses[var] = uses.get(var, 0) + 1
+            here.update(var for var in read if var in made)
+            for inner in blocks_of(statement):
+                visit(inner)
+            if isinstance(statement, Let):
+                made.add(statement.target)
+        for atom in block.yields:
+            if isinstance(atom, Var):
+                uses[atom] = uses.get(atom, 0) + 1
+                if atom in made:
+                    here.add(atom)
+
+    visit(body)
+    return {var for var in here if uses[var] == 1}
+
+
+def read_whole(body: Block) -> set[Var]:
+    """Return the variables that something reads which does not go through arrays by elements."""
+    found = set(body.yields)
+    for statement in walk(body):
+        for block in blocks_of(statement):
+            found |= set(block.yields)
+        match statement:
+            case Let(rhs=Call(Const(function))) if key_in(TABLE, function) is not None:
+                continue
+            case Let(rhs=Update(value=value)):
+                found |= set(direct_uses(statement)) - {value}
+            case _:
+                found |= set(direct_uses(statement))
+    return {atom for atom in found if isinstance(atom, Var)}
+
+
+def makers(body: Block) -> dict[Var, tuple[Statement, int]]:
+    """Return the region, and the position among its results, that gives each variable."""
+    found: dict[Var, tuple[Statement, int]] = {}
+    for statement in walk(body):
+        match statement:
+            case Let(target=target):
+                found[target] = (statement, 0)
+            case Region():
+                found.update((var, (statement, i)) for i, var in enumerate(statement.results))
+    return found
