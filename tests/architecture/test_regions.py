@@ -29,6 +29,7 @@ REASONS = {
     "ir/printer.py": (4, "each kind is printed in its own way"),
     "ir/verifier.py": (3, "each kind has conditions of its own"),
     "ir/visit.py": (3, "a branch written as `and` or `or`; all loops of a block"),
+    "optimise/aggregates.py": (5, "branches and loops hand on parts of what is taken apart"),
     "optimise/branches.py": (2, "branches are joined"),
     "optimise/dead_code.py": (2, "an empty branch goes, a loop by its carried values"),
     "optimise/lengths.py": (1, "what is read in front of a loop"),
