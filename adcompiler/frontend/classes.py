@@ -34,7 +34,10 @@ def taken_apart(decorator: Any) -> tuple[Any, dict[str, Any] | None] | None:
 
 def is_same_at_each_call(node: Any) -> bool:
     """Say whether a class is the same whenever the function around it is called."""
-    own = {name for statement in node.body for name in assigned_names(statement)}
+    own = {
+        name for statement in node.body if isinstance(statement, (gast.Assign, gast.AnnAssign))
+        for name in assigned_names(statement)
+    }
     own |= {inner.name for inner in node.body if isinstance(inner, gast.FunctionDef)}
 
     def lasting(value: Any) -> bool:

@@ -214,6 +214,16 @@ def reads_a_global_when_made(x):
     return Scaled.factor * x
 
 
+def reads_a_global_that_a_method_hides(x):
+    class Scaled:
+        factor = X
+
+        def f(self, v, X=1.0):
+            return v * X * self.factor[0]
+
+    return Scaled().f(x)
+
+
 def has_a_default_of_another_time(x):
     class Scaled:
         def f(self, v, weights=X):
@@ -239,7 +249,8 @@ def decorated(x):
 
 
 @pytest.mark.parametrize("f", [
-    reads_a_variable, shares_a_list, reads_a_global_when_made, has_a_default_of_another_time,
+    reads_a_variable, shares_a_list, reads_a_global_when_made,
+    reads_a_global_that_a_method_hides, has_a_default_of_another_time,
     assigned, decorated,
 ], ids=lambda f: f.__name__)
 def test_what_a_call_could_tell_is_refused(f):
