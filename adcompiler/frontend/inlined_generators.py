@@ -22,6 +22,10 @@ from adcompiler.frontend.names import FUNCTIONS, assigned_names, own_nodes
 from adcompiler.frontend.source import parse_function
 
 
+BLOCKS = ("body", "orelse", "finalbody")
+"""The attributes of statements that are blocks of others."""
+
+
 def is_this(value: Any, function: Any) -> bool:
     """Say whether a value is a function that was found when the text was read."""
     return value is function
@@ -59,14 +63,26 @@ class Writer(gast.NodeTransformer):  # type: ignore[misc]
         self.assigned = set(assigned_names(node)) | {
             n.id for n in gast.walk(node.args) if isinstance(n, gast.Name)
         }
-        stored = {n.id for n in gast.walk(node)
-                  if isinstance(n, gast.Name) and not isinstance(n.ctx, gast.Load)}
-        made = Counter(n.name for n in gast.walk(node) if isinstance(n, gast.FunctionDef))
-        self.inner = {
-            one.name: one for one in node.body if isinstance(one, gast.FunctionDef)
-            and not one.decorator_list and is_generator(one)
-            and made[one.name] == 1 and one.name not in stored
+        self.stored = {n.id for n in gast.walk(node)
+                       if isinstance(n, gast.Name) and not isinstance(n.ctx, gast.Load)}
+        self.made = Counter(n.name for n in gast.walk(node) if isinstance(n, gast.FunctionDef))
+        self.inner = self.generators_in(node)
+
+    def generators_in(self, node: Any) -> dict[str, Any]:
+        """Return the generator functions that a block of statements defines, and nobody else."""
+        return {
+            one.name: one for rows in (getattr(node, name, ()) for name in BLOCKS)
+            for one in (rows if isinstance(rows, list) else ())
+            if isinstance(one, gast.FunctionDef) and not one.decorator_list and is_generator(one)
+            and self.made[one.name] == 1 and one.name not in self.stored
         }
+
+    def generic_visit(self, node: Any) -> Any:
+        """Visit what is inside of a statement, where its own functions are known."""
+        before, self.inner = self.inner, {**self.inner, **self.generators_in(node)}
+        new = super().generic_visit(node)
+        self.inner = before
+        return new
 
     def rows(self, statement: Any) -> list[Any]:
         """Return what stands for a statement."""

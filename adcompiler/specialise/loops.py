@@ -8,7 +8,7 @@ from functools import partial
 
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import UNDEF, Atom, Block, Call, Const, Loop, Raise, Var
+from adcompiler.ir.nodes import UNDEF, Atom, Block, Call, Const, If, Loop, Raise, Var
 from adcompiler.ir.visit import used, walk
 from adcompiler.specialise.calls.operator_methods import iterated
 from adcompiler.specialise.generators import consumed
@@ -58,6 +58,8 @@ class Loops(Unrolling):
         if rows is None and not node.stops:
             rows = self.rows_known(iterables, node.origin)
         inits = [self.carried_value(atom, env) for atom in node.inits]
+        if node.condition is not None and self.never_runs(node, inits, env, scope):
+            return
         before = len(self.unit.findings)
         few, self.few = self.few, bool(rows) and self.written * len(rows or ()) <= UNROLLED_TUPLE
         try:
@@ -72,6 +74,28 @@ class Loops(Unrolling):
             self.written = written
         finally:
             self.few = few
+
+    def never_runs(
+        self, node: Loop, inits: list[Atom], env: Env, scope: Scope | None
+    ) -> bool:
+        """Write the test of a ``while`` that types decide from the start, and no loop."""
+        if not any(isinstance(statement, If) for statement in walk(node.condition or Block(()))):
+            return False
+        heap, unit = self.heap, self.unit
+        before = None if heap is None else (heap.state.copy(), dict(heap.references))
+        findings = len(unit.findings)
+        with self.writing_to([]) as out:
+            inner = {**env, **dict(zip(node.params, inits, strict=True))}
+            test = self.block(node.condition or Block(()), inner, scope)
+            known = None if test is None else self.truth(test[0], node.origin)
+        if isinstance(known, Const) and not known.value and len(unit.findings) == findings:
+            self.out.extend(out)
+            env.update(zip(node.results, inits, strict=True))
+            return True
+        del unit.findings[findings:]
+        if heap is not None and before is not None:
+            heap.state, heap.references = before
+        return False
 
     def run_either(
         self, iterables: list[Atom], node: Loop, inits: list[Atom], env: Env, scope: Scope | None

@@ -162,3 +162,28 @@ def test_numbers_come_back_from_no_text():
 
     with pytest.raises(UnsupportedError):
         grad(formatted)(2.0)
+
+
+class Damped:
+    def __init__(self, rho):
+        self.rho = rho
+
+
+def loops_on_what_is_not_given(x, m):
+    t, n = x[0], 0
+    while t < 10.0 and m is not None:
+        t = m.rho(t)
+    while not (m is None or t > 3.0):
+        t = m.rho(t)
+    while n < 3 and m is None:
+        t = t * x[1]
+        n += 1
+    return t
+
+
+def test_tests_of_while_in_any_order():
+    x = np.array([0.7, 1.3])
+    wanted = [1.3**3, 3.0 * 0.7 * 1.3**2]
+    np.testing.assert_allclose(grad(loops_on_what_is_not_given)(x, None), wanted, rtol=1e-13)
+    np.testing.assert_allclose(
+        grad(loops_on_what_is_not_given)(x, Damped(lambda t: t * 2.0)), [16.0, 0.0], rtol=1e-13)
