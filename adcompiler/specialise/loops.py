@@ -8,7 +8,7 @@ from functools import partial
 
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import UNDEF, Atom, Block, Call, Const, If, Loop, Raise, Var
+from adcompiler.ir.nodes import UNDEF, Atom, Block, Call, Const, Loop, Raise, Region, Var
 from adcompiler.ir.visit import used, walk
 from adcompiler.specialise.calls.operator_methods import iterated
 from adcompiler.specialise.generators import consumed
@@ -79,7 +79,7 @@ class Loops(Unrolling):
         self, node: Loop, inits: list[Atom], env: Env, scope: Scope | None
     ) -> bool:
         """Write the test of a ``while`` that types decide from the start, and no loop."""
-        if not any(isinstance(statement, If) for statement in walk(node.condition or Block(()))):
+        if not any(isinstance(statement, Region) for statement in walk(node.condition or Block(()))):
             return False
         heap, unit = self.heap, self.unit
         before = None if heap is None else (heap.state.copy(), dict(heap.references))
