@@ -79,7 +79,8 @@ class Loops(Unrolling):
         self, node: Loop, inits: list[Atom], env: Env, scope: Scope | None
     ) -> bool:
         """Write the test of a ``while`` that types decide from the start, and no loop."""
-        if not any(isinstance(statement, Region) for statement in walk(node.condition or Block(()))):
+        inside = walk(node.condition or Block(()))
+        if not any(isinstance(statement, Region) for statement in inside):
             return False
         heap, unit = self.heap, self.unit
         before = None if heap is None else (heap.state.copy(), dict(heap.references))
