@@ -187,7 +187,9 @@ def stages(request: Request) -> Iterator[Result]:
             return
         except (UnsupportedError, MissingRuleError) as error:
             if unit is None or not unit.calls.sparse or request.by_entries:
-                if unit is None or not unit.derivatives.gradients or request.mode == "taylor":
+                if unit is None or not unit.derivatives.gradients or request.mode == "taylor" or (
+                    any(f.anchor == "higher-order" for f in unit.findings)
+                ):
                     raise
                 again = by_symmetry(request)
                 if again is None:
