@@ -67,12 +67,16 @@ def type_of_part(type_: t.Type, key: Any) -> t.Type:
     return dict(type_.fields)[key]
 
 
-def key_of(step: Step | Item | Attribute) -> Any:
-    """Return the name of the part that is read or replaced, None if it is not known."""
+def key_of(step: Step | Item | Attribute, of: t.Type) -> Any:
+    """Return the name of the part that is read or replaced: of dicts items, of others attributes.
+
+    None if it is not known.
+    """
     match step:
-        case Attribute(_, name) | Step("attr", name):
+        case Attribute(_, name) | Step("attr", name) if isinstance(of, t.Object):
             return name
-        case Item(_, Const(str() | int() as key)) | Step("item", _, (Const(str() | int() as key),)):
+        case (Item(_, Const(str() | int() as key)) | Step("item", _, (Const(str() | int() as key),))
+              ) if isinstance(of, t.Dict):
             return key
     return None
 
@@ -165,10 +169,10 @@ class Webs:
         """Look at a definition."""
         used: tuple[Any, ...]
         match rhs:
-            case Attribute() | Pack() if inside and target not in self.read and (
-                not self.is_aggregate(target)
-            ):
-                used = ()  # a method that was opened, a tuple of what names are exchanged
+            case Attribute(obj) if self.is_aggregate(obj) and self.is_idle(target, inside):
+                used = ()  # a method that was opened
+            case Pack("tuple") if self.is_idle(target, inside):
+                used = ()  # what names are exchanged
             case Pack("dict", items, keys) if self.is_aggregate(target) and (
                 [key.value if isinstance(key, Const) else None for key in keys]
                 == list(self.keys[target])
@@ -189,8 +193,8 @@ class Webs:
                 used = ()
             case Update(obj, (step, *rest), value, adds) if (
                 self.is_aggregate(obj) and (rest or not adds)
-                and key_of(step) in (self.keys[target] if self.is_aggregate(target) else ())
-                and (not rest or key_of(step) in self.keys[obj])
+                and self.is_aggregate(target) and self.key(step, obj) in self.keys[target]
+                and (not rest or self.key(step, obj) in self.keys[obj])
             ):
                 self.join(target, obj)
                 used = (value, *(atom for one in rest for atom in one.atoms))
@@ -199,9 +203,17 @@ class Webs:
         for atom in used:
             self.keep(atom)
 
+    def is_idle(self, target: Var, inside: bool) -> bool:
+        """Say whether a value is not read, and no aggregate."""
+        return inside and target not in self.read and not self.is_aggregate(target)
+
     def is_part(self, rhs: Item | Attribute, obj: Atom) -> bool:
         """Say whether a part of an aggregate is read that is there."""
-        return self.is_aggregate(obj) and key_of(rhs) in self.keys[obj]
+        return self.is_aggregate(obj) and self.key(rhs, obj) in self.keys[obj]
+
+    def key(self, step: Step | Item | Attribute, of: Var) -> Any:
+        """Return the name of the part of an aggregate that is read or replaced."""
+        return key_of(step, self.unit.type(of))
 
     def region(self, node: If | Loop, inside: bool) -> None:
         """Look at a branch or a loop, and at what it hands on."""
@@ -297,18 +309,22 @@ class Apart:
             case Call(_, (Const(),) | (), kwargs) if target in self.found:
                 self.make(target, kwargs)
                 return []
-            case Attribute() | Pack() if target not in self.read and target not in self.found:
+            case Attribute(obj) if obj in self.found and target not in self.read:
+                return []
+            case Pack("tuple", items) if target not in self.read and any(
+                item in self.found for item in items
+            ):
                 return []
             case Call(Const(), (Var() as obj,), ()) if obj in self.found and target in self.found:
                 return self.own(statement, target, obj)
             case Item(obj) | Attribute(obj) if obj in self.found:
-                part = self.part(obj, key_of(rhs))
+                part = self.part(obj, key_of(rhs, self.unit.type(obj)))
                 if part is UNDEF or self.unit.type(part) != self.unit.type(target):
                     raise Whole(obj)
                 self.same[target] = part
                 return []
             case Update(Var() as obj, (step, *rest), value, adds) if target in self.found:
-                parts, key = self.parts[obj], key_of(step)
+                parts, key = self.parts[obj], key_of(step, self.unit.type(obj))
                 if not rest:
                     self.parts[target] = {**parts, key: self.atom(value)}
                     return []

@@ -239,6 +239,22 @@ def test_native_loops(program: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         grad(program, backend="native")(X), grad(program)(X), rtol=1e-11, atol=1e-13)
 
 
+def test_keys_with_the_names_of_methods() -> None:
+    def listed(x):
+        d = {"items": x[0], "keys": x[1] * x[2]}
+        d["items"] *= x[3]
+        return sum(value * value for _, value in d.items()) + d["keys"]
+
+    def read(x):
+        d = {"items": x[0], "get": x[1] * x[2]}
+        for i in range(3):
+            d["get"] = d["get"] * d["items"] + x[i]
+        return d["get"]
+
+    check(listed, X)
+    check(read, X)
+
+
 def test_an_argument_stays_whole() -> None:
     def advanced(p):
         p["x"] = p["x"] * p["k"] + 1
