@@ -127,14 +127,12 @@ def agrees(law, f, argnums, second):
         np.testing.assert_allclose(again, wanted, **near)
 
 
-@pytest.mark.filterwarnings("ignore:The shape parameter of the erlang")
 @pytest.mark.parametrize("law", one_in(12, LAWS, whole=True), ids=lambda law: law.name)
 def test_densities_agree_with_differences(law):
     if law.density or law.slopes:
         agrees(law, of_density(getattr(stats, law.name)), known(law, True), True)
 
 
-@pytest.mark.filterwarnings("ignore:The shape parameter of the erlang")
 @pytest.mark.parametrize("law", one_in(12, LAWS, whole=True), ids=lambda law: law.name)
 def test_distribution_functions_agree_with_differences(law):
     second = bool(law.density or law.slopes)

@@ -31,6 +31,8 @@ NUMBERS = (
 """Classes of numbers, kind by kind."""
 
 
+NO_ITERATORS = frozenset({np.ndarray, list, tuple, dict, set, str, bool, int, float, complex})
+"""Classes of which no iterator is an instance."""
 PYTHON_NUMBERS = {"bool": bool, "int": int, "float": float, "complex": complex}
 
 
@@ -55,6 +57,11 @@ def fold_isinstance(s: Writer, args: list[Any], kwargs: Any, origin: Origin, nam
     if len(args) != 2:
         return None
     if args[0] in s.unit.iterators.one_shot:
+        asked = static_classes(s, args[1])
+        if asked is not None and NO_ITERATORS.issuperset(
+            asked if isinstance(asked, tuple) else (asked,)
+        ):
+            return Const(False)
         return s.reject(
             origin, "isinstance() of an iterator", "make a list of it first", "iterators"
         )
