@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Block, Let, Loop, Var
-from adcompiler.ir.visit import free_variables
+from adcompiler.ir.visit import definitions, free_variables
 from adcompiler.typed.shapes import ShapeClass
 from adcompiler.typed.unit import Unit
 
@@ -38,8 +38,9 @@ class CarriedShapes:
         self.checks: list[tuple[Var, Var]] = []
         self.there: dict[ShapeClass, Var] = {}
         carried = list(self.carried(loop, value))
+        inside = {*loop.binds(), *definitions(loop.body)}  # inner loops start from arrays there
         for var in (*(one.init for one in carried), *free_variables(loop.body)):
-            if var not in loop.binds():
+            if var not in inside:
                 self.enter(var, value(var))
         before = dict(unit.equal_shapes)
         while carried:
