@@ -112,6 +112,7 @@ class Webs:
         self.visit(block, inside=True)
         for atom in block.yields:
             self.keep(atom)
+        self.kept.update(var for var in self.keys if var not in self.made)  # from outside
         kept = {self.root(var) for var in self.kept}
         self.found = {
             var: self.keys[var] for var in self.made if self.root(var) not in kept

@@ -255,6 +255,18 @@ def test_keys_with_the_names_of_methods() -> None:
     check(read, X)
 
 
+def test_an_argument_that_a_loop_replaces_stays_whole() -> None:
+    def grown(p, n):
+        for _ in range(n):
+            p = Plain(p.x * p.k, p.k + 1.0)
+        if n > 1:
+            p = Plain(p.x, p.k * p.k)
+        return p.x * p.k
+
+    for n in (0, 1, 2):
+        check(grown, Plain(0.5, 2.0), n, argnums=(0,))
+
+
 def test_an_argument_stays_whole() -> None:
     def advanced(p):
         p["x"] = p["x"] * p["k"] + 1
