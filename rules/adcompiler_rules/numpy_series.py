@@ -40,7 +40,8 @@ def derived(rng: np.random.Generator) -> list[Call]:
     """Return calls of a function that differentiates a series."""
     return [
         call(rng.normal(size=4)), call(rng.normal(size=4), 2), call(rng.normal(size=4), 1, 0.5),
-        call(rng.normal(size=(3, 2))), call(rng.normal(size=(2, 3)), axis=1),
+        call(rng.normal(size=5), 2, 1.5), call(rng.normal(size=(3, 2))),
+        call(rng.normal(size=(2, 3)), axis=1),
         call(rng.normal(size=3), 3), call(rng.normal(size=1)), call(rng.normal(size=3), 0),
         call(complexes(rng, 3)),
     ]
@@ -104,15 +105,22 @@ def register_value(val: Any, der: Any, vander: Any) -> None:
 def register_linear(der: Any, integral: Any) -> None:
     """Register the rules of derivatives and integrals of a series, as series."""
 
-    @rrule(der, wrt=("c",), domain=derived)
+    @rrule(der, wrt=("c", "scl"), domain=derived)
     def derivative_rule(c, m=1, scl=1, axis=0):
         n = np.shape(c)[axis]
         y = der(c, m, scl, axis)
 
         def derivative_pullback(dy):
-            matrix = np.transpose(derivative_of(der, n, m, y)) * np.conj(scl) ** m
-            g = np.tensordot(matrix, np.moveaxis(dy, axis, 0), 1)
-            return like(np.moveaxis(g, 0, axis), c)
+            def dc():
+                matrix = np.transpose(derivative_of(der, n, m, y)) * np.conj(scl) ** m
+                g = np.tensordot(matrix, np.moveaxis(dy, axis, 0), 1)
+                return like(np.moveaxis(g, 0, axis), c)
+
+            def dscl():
+                unscaled = np.sum(dy * np.conj(der(c, m, 1, axis)))
+                return like(unscaled * m * np.conj(scl) ** max(m - 1, 0), scl)
+
+            return dc, dscl
 
         return y, derivative_pullback
 
