@@ -270,6 +270,13 @@ DEGENERATE = {
     "numpy.linalg.lstsq",  # residuals of matrices of full rank only
     "numpy.roots",  # leading zeros are no coefficients
     "scipy.linalg.eigh",  # those in an interval, if one is given
+    *(  # zeros at the end are no coefficients
+        f"numpy.polynomial.{module}.{name}{part}" for part in ("mulx", "roots")
+        for module, name in (
+            ("chebyshev", "cheb"), ("hermite", "herm"), ("hermite_e", "herme"),
+            ("laguerre", "lag"), ("legendre", "leg"), ("polynomial", "poly"),
+        )
+    ),
 }
 """Functions of which arguments without a derivative have results of another shape."""
 
