@@ -21,7 +21,7 @@ from tests.rules.test_compiled_rules import (
     LOST, NOT_COMPILED, Written, cotangent_difference, cotangents_by_parameter, real_call,
 )
 
-NO_SAMPLES = ("adcompiler.runtime.containers.append",)
+NO_SAMPLES = ("adcompiler.runtime.containers.append", "adcompiler.runtime.functionals.symmetric")
 
 
 def total_of(y: Any) -> str | None:

@@ -1,10 +1,14 @@
-"""Functions with rules that write into their first argument, which tests do not call plainly."""
+"""Functions with rules that tests do not call plainly.
+
+They write into their first argument, or stand for code that only the compiler writes.
+"""
 
 from __future__ import annotations
 
 from adcompiler.ops.registry import REGISTRY
+from adcompiler.runtime.functionals import symmetric
 
-DESTRUCTIVE = frozenset(
+DESTRUCTIVE = frozenset({symmetric}).union(
     rule.function for rule in REGISTRY.rules()
     if REGISTRY.facts(rule.function).updates is True
 )
