@@ -35,13 +35,19 @@ OF_REAL_NUMBERS = {
 """What they make of complex data means nothing, or comes in any order; their samples have complex
 weights."""
 
-OF_ONE_KIND = ("item_adjoint", "tolist_adjoint")
-"""Adjoints whose cotangent has the kind of the value: a real one of a complex value has no use."""
+OF_ONE_KIND = (
+    "item_adjoint", "tolist_adjoint", "polyint", "chebint", "legint", "hermint", "hermeint",
+    "lagint",
+)
+"""Adjoints whose cotangent has the kind of the value: a real one of a complex value has no use.
+
+Integrals of series are NumPy's, which takes complex scales with complex coefficients only.
+"""
 
 REAL_ONLY = (
     "scipy.special._basic.zeta", "scipy.stats.", "scipy.signal._savitzky_golay.savgol_filter",
     "scipy.integrate._quadrature.simpson", "numpy.kaiser", "numpy.quantile", "numpy.percentile",
-    "numpy.nanquantile", "numpy.nanpercentile",
+    "numpy.nanquantile", "numpy.nanpercentile", "adcompiler.runtime.external.",
 )
 """Rules that say that they are for real numbers, of functions that take complex ones too."""
 
