@@ -421,7 +421,16 @@ def endless(x):
 
 def class_of_an_iterator(x):
     items = map(math.sin, [x, x])
+    return x if isinstance(items, map) else x * x
+
+
+def no_list(x):
+    items = map(math.sin, [x, x])
     return x if isinstance(items, list) else x * x
+
+
+def test_an_iterator_is_no_list():
+    assert grad(no_list)(1.5) == 3.0
 
 
 @pytest.mark.parametrize("function", [
