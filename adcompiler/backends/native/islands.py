@@ -103,7 +103,7 @@ class Islands:
         if not self.purity.is_pure(call):
             return False
         if not isinstance(call.func, Const):
-            return True  # a method of arrays that is pure takes no array for its result
+            return "out" not in dict(call.kwargs)  # a method of arrays
         facts = REGISTRY.facts(call.func.value)
         output = facts.output
         return facts.writes_nothing and (output is None or not (
