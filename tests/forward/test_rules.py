@@ -39,6 +39,7 @@ PARTLY_REFUSED = {
 
 LEFT_OUT = {
     "numpy.linalg.pinv": lambda a, *rest: isinstance(a, list),
+    "adcompiler.runtime.scipy_quadrature.settled": lambda *args: True,  # raises unless both agree
 }
 """Samples left out, by rule."""
 
