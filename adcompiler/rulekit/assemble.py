@@ -17,6 +17,17 @@ from typing import Any
 
 INDENT = "    "
 
+LINES: dict[str, list[str]] = {}
+"""The lines of each definition made here, by the name of its file: linecache may be emptied."""
+
+
+def lines_made(file: str) -> list[str]:
+    """Return the lines of a definition made here, by its file, and enter them into linecache."""
+    lines = LINES.get(file, [])
+    if lines:
+        linecache.cache[file] = (sum(map(len, lines)), None, lines, file)
+    return lines
+
 
 def function_from(
     text: str, name: str, parts: Mapping[str, Any], namespace: dict[str, Any] | None = None
@@ -30,7 +41,8 @@ def function_from(
         text = f"def assembled({', '.join(parts)}):\n{inner}\n{INDENT}return {name}\n"
     digest = hashlib.sha256(text.encode()).hexdigest()[:8]
     file = f"<adcompiler rule {name} {digest}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    LINES[file] = text.splitlines(keepends=True)
+    lines_made(file)
     space = {"__name__": __name__} if namespace is None else namespace
     made: dict[str, Any] = {}
     exec(compile(text, file, "exec", dont_inherit=True), space, made)

@@ -1,5 +1,7 @@
 """Rules argument by argument: intercept, preprocess, sensitivity."""
 
+import linecache
+
 import numpy as np
 import pytest
 
@@ -64,6 +66,14 @@ def quadratic_rule(A, B):
 
     return y, quadratic_pullback
 """
+
+
+def test_the_assembled_rule_has_its_text_when_linecache_was_emptied():
+    declare_quadratic()
+    linecache.clearcache()  # as debuggers, reloaders and test runners do
+    A, B, w = np.eye(2), np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[1.0, 0.0], [0.0, 2.0]])
+    found = grad(lambda A: np.sum(w * quadratic(A, B)))(A)
+    np.testing.assert_allclose(found, B @ w @ B.T, rtol=1e-15)
 
 
 def test_B5_the_emitted_code_calls_the_function_once_and_shares_the_preprocessing():
