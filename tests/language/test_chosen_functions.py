@@ -69,6 +69,16 @@ def by_a_key_found_when_running(x):
     return np.sum({"square": lambda v: v * v, "sin": np.sin}[kind](x)) + np.sum(BY_NAME[kind](x))
 
 
+@programs(V)
+@programs(V / 2.0)
+def carried_by_a_loop(x):
+    f = np.sin
+    for _ in range(3):
+        x = f(x)
+        f = np.cos if x[0] > 0.5 else np.exp
+    return np.sum(x)
+
+
 @programs(V, 2)
 def by_index(x, n):
     functions = [np.sin, np.cos, lambda t: t * x]

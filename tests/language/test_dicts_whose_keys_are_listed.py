@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from adcompiler import vjp
+from adcompiler import grad, vjp
 
 
 def scaled(d):
@@ -38,3 +38,14 @@ def test_keys_share_nothing_with_values(f):
     for key in plain:
         np.testing.assert_array_equal(ours[key], plain[key])
         np.testing.assert_array_equal(bars[key], np.full_like(plain[key], 2.0))
+
+
+def test_an_entry_is_deleted_under_a_key_that_the_values_give():
+    def f(x):
+        ys = {i: v * v for i, v in enumerate(x)}
+        del ys[int(x[2])]
+        return sum(ys.values())
+
+    for last, kept in ((2.0, [1.0, 1.0, 0.0]), (0.0, [0.0, 1.0, 1.0])):
+        x = np.array([0.5, -1.5, last])
+        np.testing.assert_array_equal(grad(f)(x), 2.0 * x * kept)

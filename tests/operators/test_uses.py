@@ -148,7 +148,7 @@ def test_functions_of_a_comprehension_that_outlive_their_item_are_refused():
         return made[0]()
 
     assert f(1.0) == 2.0
-    with pytest.raises(UnsupportedError, match="which function is called"):
+    with pytest.raises(UnsupportedError, match="is kept, and reads a variable"):
         grad(f)(1.0)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from adcompiler.analyses.activity import varied_variables
 from adcompiler.analyses.purity import CHECKS, READERS, WRITERS, Purity
+from adcompiler.derive.rules import is_foreign
 from adcompiler.errors import Finding
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Do, Let, Origin, Rhs, Var, unstar
@@ -89,10 +90,13 @@ def reject_instances(s: Specialiser, active: Collection[Var], rhs: Call, origin:
 
 
 def has_rule_for_all(s: Specialiser, rhs: Call) -> bool:
-    """Say whether a rule gives a cotangent for every instance that a function is given."""
+    """Say whether a rule gives a cotangent for every instance that a function is given.
+
+    The rules of this project mean numbers and arrays; who wrote another one knows its arguments.
+    """
     assert isinstance(rhs.func, Const)
     rule = REGISTRY.find(rhs.func.value)
-    if rule is None or rule.definition is None or rhs.kwargs:
+    if rule is None or rule.definition is None or rhs.kwargs or not is_foreign(rule):
         return False
     names = list(inspect.signature(rule.definition).parameters)[: len(rhs.args)]
     return len(names) == len(rhs.args) and all(
