@@ -493,17 +493,3 @@ def test_keyword_arguments_at_the_call():
     assert grad(affine, argnums="a")(1.5, a=4.0) == 1.5
     assert grad(affine, argnums=("b", "x"))(1.5) == (1.0, 2.0)
     assert value_and_grad(affine)(x=1.5) == (4.0, 2.0)
-
-
-def test_a_star_call_of_too_many_fails_as_python_does(capsys):
-    def scaled(x, scale=1.0):
-        return x * scale
-
-    def f(x):
-        print("ran")
-        return scaled(*x)
-
-    np.testing.assert_array_equal(grad(f)(np.array([3.0, 2.0])), [2.0, 3.0])
-    with pytest.raises(TypeError, match="more or fewer arguments"):
-        grad(f)(np.array([3.0, 2.0, 1.0]))
-    assert capsys.readouterr().out == "ran\nran\n"

@@ -207,6 +207,20 @@ def test_everything_is_reported_at_once():
     assert len(caught.value.findings) >= 3
 
 
+def test_a_star_call_of_too_many_fails_as_python_does(capsys):
+    def scaled(x, scale=1.0):
+        return x * scale
+
+    def f(x):
+        print("ran")
+        return scaled(*x)
+
+    np.testing.assert_array_equal(grad(f)(np.array([3.0, 2.0])), [2.0, 3.0])
+    with pytest.raises(TypeError, match="more or fewer arguments"):
+        grad(f)(np.array([3.0, 2.0, 1.0]))
+    assert capsys.readouterr().out == "ran\nran\n"
+
+
 # -- derivatives that could be lost --------------------------------------------------------------
 
 
