@@ -26,7 +26,8 @@ class Changes(Aliases):
         if self.parts(new) is None:
             self.hold_parts(root, before)
         self.state.latest[root] = new
-        self.changes[new] = Change(before, rebound, frozenset(grown), content)
+        self.changes[new] = Change(
+            before, rebound, frozenset(grown), content, origin is not None)
         if isinstance(new, Var):
             self.references[new] = Reference(root, (), new)
             self.levels.setdefault(new, self.level)

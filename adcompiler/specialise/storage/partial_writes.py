@@ -51,9 +51,15 @@ def written_before_raising(
     written = (
         heap.reference(statement.target).root
         for statement in (ending_in_a_raise(body) if completes else walk(body))
-        if isinstance(statement, Let) and written_operand(statement.rhs) is not None
+        if isinstance(statement, Let) and is_write(heap, statement)
     )
     return [root for root in written if heap.levels.get(root, 0) <= heap.level]
+
+
+def is_write(heap: Heap, statement: Let) -> bool:
+    """Say whether a statement writes into storage, or makes a container anew that is written."""
+    change = heap.changes.get(statement.target)
+    return written_operand(statement.rhs) is not None or (change is not None and change.stored)
 
 
 def ending_in_a_raise(block: Block) -> Iterator[Statement]:

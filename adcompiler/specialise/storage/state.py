@@ -25,13 +25,15 @@ class Change:
     ``rebound`` is the number of steps after which a slot of a container was given another object,
     None if only the content of arrays, or the end of a list, has changed. ``grown`` holds
     the depths of lists whose end has: subscripts counted from the end lead to other items then.
-    ``content`` says that objects which slots held before may have changed as well.
+    ``content`` says that objects which slots held before may have changed as well, ``stored`` that
+    it is a write of the program, not a value that was read anew, copied, or joined.
     """
 
     before: Atom
     rebound: int | None
     grown: frozenset[int] = frozenset()
     content: bool = True
+    stored: bool = False
 
     def reaches(self, depth: int) -> bool:
         """Say whether an object that as many steps lead to may have changed itself."""
