@@ -33,7 +33,7 @@ def logm_adjoint(a: Any, dy: Any) -> Any:
     a = np.asarray(a)
     x, e, factor = a.astype(np.result_type(a, dy, np.float64)), dy, 1.0
     while is_far(x, factor):
-        x = sqrtm(x)
+        x = root(x)
         xH = np.conj(x.T)
         e = solve_sylvester(xH, xH, e)
         factor *= 2.0
@@ -58,11 +58,20 @@ def logarithm(a: Any) -> Any:
     a = np.asarray(a)
     x, factor = a.astype(np.result_type(a, np.float64)), 1.0
     while is_far(x, factor):
-        x, factor = sqrtm(x), 2.0 * factor
+        x, factor = root(x), 2.0 * factor
     total: Any = 0.0
     for weight, inverse in resolvents(x):
         total = total + weight * inverse
     return factor * ((x - np.eye(len(x))) @ total)
+
+
+def root(x: Any) -> Any:
+    """Return the principal square root of a matrix, in double precision.
+
+    SciPy's is in extended precision before 1.12 where it is complex, which no other function takes.
+    """
+    y = sqrtm(x)
+    return y.astype(np.complex128 if np.iscomplexobj(y) else np.float64)
 
 
 def is_far(x: Any, factor: float) -> bool:

@@ -126,6 +126,7 @@ def cond(x, p=None):
             inverse = np.linalg.inv(x)
             inverseH = np.conj(np.swapaxes(inverse, -1, -2))
             size = np.linalg.norm(x, p, axis=(-2, -1))
+            dy = np.real(dy)  # NumPy 1 gives this number for a complex matrix as a complex one
             inverse_size = np.linalg.norm(inverse, p, axis=(-2, -1))
             if p == "fro":
                 dx = np.expand_dims(dy * inverse_size / size, (-2, -1)) * x

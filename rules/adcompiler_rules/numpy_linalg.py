@@ -91,13 +91,13 @@ def slogdet(a):
     call(_regular(rng, 3, 3), rng.normal(size=3)),
     call(_regular(rng, 3, 3), rng.normal(size=(3, 2))),
     call(_regular(rng, 2, 3, 3), rng.normal(size=(2, 3, 1))),
-    call(_regular(rng, 2, 3, 3), rng.normal(size=(3, 2))),
     call(_regular(rng, 3, 3), rng.normal(size=(2, 3, 2))),
     call(_regular(rng, 3, 3) + 1j * rng.normal(size=(3, 3)), complexes(rng, 3)),
     call(_regular(rng, 3, 3), complexes(rng, 3, 2)),
     call(_regular(rng, 3, 3) + 1j * rng.normal(size=(3, 3)), rng.normal(size=3)),
     call([[2.5, 0.5], [0.5, 1.5]], [0.5, 1.5]),
-    *([] if VECTORS_BY_RANK else [call(_regular(rng, 2, 3, 3), rng.normal(size=3))]),
+    *(call(_regular(rng, 2, 3, 3), rng.normal(size=shape))
+      for shape in ([(2, 3)] if VECTORS_BY_RANK else [(3,), (3, 2)])),
 ])
 def solve(a, b):
     """``db = inv(a)^H dy`` and ``da = -db y^H`` (Giles 2008, section 2.3.1).

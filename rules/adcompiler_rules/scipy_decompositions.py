@@ -273,18 +273,25 @@ def polar(a, side="right"):
     return y, polar_pullback
 
 
+IMAGINARY = np.array([[1j]])
+CONJUGATES = bool(scipy.linalg.orthogonal_procrustes(IMAGINARY, IMAGINARY)[0][0, 0].real > 0.0)
+"""Whether the rotation is that of ``A^H B``; in older versions of SciPy it is that of ``A^T B``."""
+
+
 @rrule(scipy.linalg.orthogonal_procrustes, wrt=("A", "B"),
        primal_note="takes the rotation from a polar decomposition", domain=lambda rng: [
     call(rng.normal(size=(5, 3)), rng.normal(size=(5, 3))),
 ])
 def orthogonal_procrustes(A, B, check_finite=True):
     """The rotation is the unitary factor of ``A^H B``, the scale the trace of the other one."""
-    u, p = scipy.linalg.polar(adjoint(A) @ np.asarray(B))
+    turned = np.asarray(A) if CONJUGATES else np.conj(A)
+    u, p = scipy.linalg.polar(adjoint(turned) @ np.asarray(B))
 
     def orthogonal_procrustes_pullback(dy):
         eye = np.eye(len(p), dtype=p.dtype)
         g = polar_adjoint(u, p, dy[0], dy[1] * eye)
-        return like(np.asarray(B) @ adjoint(g), A), like(np.asarray(A) @ g, B)
+        da = np.asarray(B) @ adjoint(g)
+        return like(da if CONJUGATES else np.conj(da), A), like(turned @ g, B)
 
     return (u, np.real(np.trace(p))), orthogonal_procrustes_pullback
 

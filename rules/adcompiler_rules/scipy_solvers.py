@@ -79,6 +79,7 @@ def solve(
         raise NotImplementedError(
             "scipy.linalg.solve of stacks has a rule for general matrices, not transposed, only"
         )
+    stacks = stacks or np.size(b) == 0  # older versions factorise no empty matrix
     precision = np.result_type(np.asarray(a), np.asarray(b))
     factors: Any = None
     if stacks:

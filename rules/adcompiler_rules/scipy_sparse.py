@@ -1,5 +1,7 @@
 """Rules for products and solutions with sparse arrays that are constant."""
 
+import inspect
+
 import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg
@@ -93,42 +95,77 @@ def spsolve(A, b, permc_spec=None, use_umfpack=True):
     return y, spsolve_pullback
 
 
+TAKES_RTOL = "rtol" in inspect.signature(scipy.sparse.linalg.cg).parameters
+"""Whether the tolerance is given so, as from SciPy 1.12 on; before, it is ``tol``."""
+
+
 def solver_samples(rng):
     """Return symmetric positive definite systems, with a small tolerance."""
     a = sparse(rng, 4, 4).toarray()
     system = scipy.sparse.csr_array(a @ a.T + 2.0 * np.eye(4))
-    return [call(system, rng.normal(size=4), rtol=1e-14)]
+    tolerance = {"rtol": 1e-14} if TAKES_RTOL else {"tol": 1e-14, "atol": 0.0}
+    return [call(system, rng.normal(size=4), **tolerance)]
 
 
-@rrule(scipy.sparse.linalg.cg, wrt=("b",), domain=solver_samples)
-def cg(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
-    """That of the solution: the adjoint system is solved to the same tolerance."""
-    y = scipy.sparse.linalg.cg(
-        A, b, x0, rtol=rtol, atol=atol, maxiter=maxiter, M=M, callback=callback
-    )
-
-    def cg_pullback(dy):
-        db = scipy.sparse.linalg.cg(A, dy[0], rtol=rtol, maxiter=maxiter, M=M)[0]
-        return like(db, b)
-
-    return y, cg_pullback
+def adjoint_of_system(A):
+    """Return the conjugate transpose of a matrix, dense or sparse."""
+    return np.transpose(np.conj(A)) if isinstance(A, np.ndarray) else A.conj().T
 
 
-@rrule(scipy.sparse.linalg.bicgstab, wrt=("b",), domain=solver_samples)
-def bicgstab(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
-    """That of the solution: the adjoint system is solved to the same tolerance."""
-    if M is not None:
-        raise NotImplementedError("scipy.sparse.linalg.bicgstab has a rule without M=")
-    y = scipy.sparse.linalg.bicgstab(
-        A, b, x0, rtol=rtol, atol=atol, maxiter=maxiter, callback=callback
-    )
+if TAKES_RTOL:
+    @rrule(scipy.sparse.linalg.cg, wrt=("b",), domain=solver_samples)
+    def cg(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
+        """That of the solution: the adjoint system is solved to the same tolerance."""
+        y = scipy.sparse.linalg.cg(
+            A, b, x0, rtol=rtol, atol=atol, maxiter=maxiter, M=M, callback=callback
+        )
 
-    def bicgstab_pullback(dy):
-        adjoint = np.transpose(np.conj(A)) if isinstance(A, np.ndarray) else A.conj().T
-        db = scipy.sparse.linalg.bicgstab(adjoint, dy[0], rtol=rtol, maxiter=maxiter)[0]
-        return like(db, b)
+        def cg_pullback(dy):
+            db = scipy.sparse.linalg.cg(A, dy[0], rtol=rtol, maxiter=maxiter, M=M)[0]
+            return like(db, b)
 
-    return y, bicgstab_pullback
+        return y, cg_pullback
+
+    @rrule(scipy.sparse.linalg.bicgstab, wrt=("b",), domain=solver_samples)
+    def bicgstab(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None):
+        """That of the solution: the adjoint system is solved to the same tolerance."""
+        if M is not None:
+            raise NotImplementedError("scipy.sparse.linalg.bicgstab has a rule without M=")
+        y = scipy.sparse.linalg.bicgstab(
+            A, b, x0, rtol=rtol, atol=atol, maxiter=maxiter, callback=callback
+        )
+
+        def bicgstab_pullback(dy):
+            db = scipy.sparse.linalg.bicgstab(
+                adjoint_of_system(A), dy[0], rtol=rtol, maxiter=maxiter)[0]
+            return like(db, b)
+
+        return y, bicgstab_pullback
+else:
+    @rrule(scipy.sparse.linalg.cg, wrt=("b",), domain=solver_samples)
+    def cg_to_tol(A, b, x0=None, tol=1e-5, maxiter=None, M=None, callback=None, atol=None):
+        """That of the solution: the adjoint system is solved to the same tolerance."""
+        y = scipy.sparse.linalg.cg(A, b, x0, tol, maxiter, M, callback, atol)
+
+        def cg_pullback(dy):
+            db = scipy.sparse.linalg.cg(A, dy[0], tol=tol, maxiter=maxiter, M=M, atol=0.0)[0]
+            return like(db, b)
+
+        return y, cg_pullback
+
+    @rrule(scipy.sparse.linalg.bicgstab, wrt=("b",), domain=solver_samples)
+    def bicgstab_to_tol(A, b, x0=None, tol=1e-5, maxiter=None, M=None, callback=None, atol=None):
+        """That of the solution: the adjoint system is solved to the same tolerance."""
+        if M is not None:
+            raise NotImplementedError("scipy.sparse.linalg.bicgstab has a rule without M=")
+        y = scipy.sparse.linalg.bicgstab(A, b, x0, tol, maxiter, None, callback, atol)
+
+        def bicgstab_pullback(dy):
+            db = scipy.sparse.linalg.bicgstab(
+                adjoint_of_system(A), dy[0], tol=tol, maxiter=maxiter, atol=0.0)[0]
+            return like(db, b)
+
+        return y, bicgstab_pullback
 
 
 @rrule(scipy.sparse.linalg.expm_multiply, wrt=("B",), linear=(1,), domain=lambda rng: [

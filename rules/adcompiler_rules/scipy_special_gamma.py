@@ -6,6 +6,7 @@ the logarithmic derivative of the gamma function.
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -122,18 +123,35 @@ def multigammaln_rule(a, d):
     return sc.multigammaln(a, d), multigammaln_pullback
 
 
-@rrule(sc.factorial, wrt=("n",), domain=lambda rng: [
+factorial_rule = rrule(sc.factorial, wrt=("n",), domain=lambda rng: [
     call(3.5), call(rng.uniform(0.5, 4.0, 3)), call(np.array([[0.5], [-1.5]])), call(np.float64(4)),
     call(5, exact=True), call(np.array([1, 3])),
 ], kink="0 where n is negative")
-def factorial_rule(n, exact=False, extend="zero"):
-    """Differentiate ``gamma(n + 1)``."""
-    y = sc.factorial(n, exact=exact, extend=extend)
 
-    def factorial_pullback(dy):
-        return project(np.conj(y * sc.psi(np.where(y == 0.0, 1.0, n + 1.0))) * dy, n)
 
-    return y, factorial_pullback
+def factorial_cotangent(dy: Any, n: Any, y: Any) -> Any:
+    """Return the cotangent of ``n`` for ``y = gamma(n + 1)``."""
+    return project(np.conj(y * sc.psi(np.where(y == 0.0, 1.0, n + 1.0))) * dy, n)
+
+
+if "extend" in inspect.signature(sc.factorial).parameters:  # SciPy 1.15
+    @factorial_rule
+    def extended_factorial(n, exact=False, extend="zero"):
+        y = sc.factorial(n, exact=exact, extend=extend)
+
+        def factorial_pullback(dy):
+            return factorial_cotangent(dy, n, y)
+
+        return y, factorial_pullback
+else:
+    @factorial_rule
+    def factorial(n, exact=False):
+        y = sc.factorial(n, exact=exact)
+
+        def factorial_pullback(dy):
+            return factorial_cotangent(dy, n, y)
+
+        return y, factorial_pullback
 
 
 # --- binomial coefficients ------------------------------------------------------------------------

@@ -138,7 +138,8 @@ def solve_toeplitz(c_or_cr, b, check_finite=True):
 
     def solve_toeplitz_pullback(dy):
         row = np.concatenate((np.conj(c[:1]), np.conj(r[1:])))
-        db = scipy.linalg.solve_toeplitz((row, np.conj(c)), dy)
+        # older versions take no array that may not be written into, as broadcast ones; this is new
+        db = scipy.linalg.solve_toeplitz((row, np.conj(c)), np.concatenate((dy,)))
         dc, dr = toeplitz_adjoint(outer_adjoint(db, y))
         if two:
             return (like(dc, c), like(dr, r)), like(db, b)

@@ -68,6 +68,18 @@ NOT_YET = {
         poly polyadd polyder polydiv polyfit polyint polymul polysub trim_zeros histogram2d
         linalg.tensorinv linalg.tensorsolve corrcoef
     """,
+    "of NumPy 1, with names that are no longer used: compiled from its source, or refused": """
+        alltrue asfarray cumproduct in1d mat msort product round_ sometrue
+        ndarray.itemset ndarray.newbyteorder ndarray.tostring
+    """,
+    "of NumPy 1, about its own text, types and errors": """
+        _add_newdoc_ufunc _get_promotion_state _no_nep50_warning _set_promotion_state
+        _using_numpy2_behavior add_docstring add_newdoc add_newdoc_ufunc byte_bounds
+        compare_chararrays deprecate deprecate_with_doc disp fastCopyAndTranspose find_common_type
+        get_array_wrap geterrobj issctype issubclass_ issubsctype lookfor maximum_sctype
+        obj2sctype recfromcsv recfromtxt safe_eval sctype2char set_numeric_ops set_string_function
+        seterrobj source who
+    """,
 }
 
 

@@ -38,6 +38,8 @@ CASTS = {
     "numpy.logspace": "the logarithm of the base is a double",
     "builtins.max[ndarray]": "a Python list of shares", "builtins.min[ndarray]": "as max",
     "math.fsum": "math computes in double precision",
+    **({} if np.where([True], np.float32(1.0), 0.0).dtype == np.float32
+       else {"numpy.nansum": "NumPy 1 takes numbers for doubles in np.where"}),
     "scipy.integrate._quadrature.simpson": "weights of double precision, from SciPy 1.18 on",
     "operator.pow": "NumPy's own power of a Python float and an array",
     **dict.fromkeys((f"scipy.special.{name}" for name in (

@@ -7,6 +7,7 @@ from adcompiler.rulekit import REGISTRY
 from adcompiler.rulekit.testing import rule_function
 
 INF = np.inf
+SIGN_IS_PHASE = bool(np.sign(1j) == 1j)
 
 
 def cotangents(function, *args, dy=1.0, **kwargs):
@@ -22,7 +23,7 @@ def cotangents(function, *args, dy=1.0, **kwargs):
     (np.absolute, (0.0,), 0.0),
     (np.absolute, (0j,), 0.0),
     (np.sign, (0.0,), None),
-    (np.sign, (0j,), 0.0),
+    *([(np.sign, (0j,), 0.0)] if SIGN_IS_PHASE else []),
     (np.hypot, (0.0, 0.0), (0.0, 0.0)),
     (np.arctan2, (0.0, 0.0), (0.0, 0.0)),
     (np.maximum, (1.0, 1.0), (0.5, 0.5)),
@@ -66,15 +67,17 @@ def test_the_maximum_of_nan_and_of_a_larger_initial_value_has_derivative_zero():
 @pytest.mark.parametrize("order", [None, 1, 2, 3, 1.5, INF, -INF])
 def test_norm_of_zero_has_derivative_zero(order):
     assert np.array_equal(cotangents(np.linalg.norm, np.zeros(3), order)[0], np.zeros(3))
-    assert np.array_equal(cotangents(np.linalg.vector_norm, np.zeros(3),
-                                     ord=2 if order is None else order)[0], np.zeros(3))
+    if hasattr(np.linalg, "vector_norm"):
+        assert np.array_equal(cotangents(np.linalg.vector_norm, np.zeros(3),
+                                         ord=2 if order is None else order)[0], np.zeros(3))
 
 
 def test_equal_elements_of_a_maximum_norm_share_evenly():
     x = np.array([[2.0, -2.0, 1.0], [3.0, 0.5, -1.0]])
     wanted = [[0.5, -0.5, 0.0], [1.0, 0.0, 0.0]]
     assert np.array_equal(cotangents(np.linalg.norm, x, INF, 1)[0], wanted)
-    assert np.array_equal(cotangents(np.linalg.vector_norm, x, axis=1, ord=INF)[0], wanted)
+    if hasattr(np.linalg, "vector_norm"):
+        assert np.array_equal(cotangents(np.linalg.vector_norm, x, axis=1, ord=INF)[0], wanted)
 
 
 def test_std_of_equal_elements_has_derivative_zero():
@@ -100,6 +103,7 @@ def test_interp_outside_and_at_a_knot():
     assert np.array_equal(dfp, [1.0, 1.0, 1.0])
 
 
+@pytest.mark.skipif(not SIGN_IS_PHASE, reason="NumPy 1 gives the sign of the real part")
 def test_sign_of_a_complex_number_moves_at_right_angles_to_it():
     z = 3.0 + 4.0j
     assert cotangents(np.sign, z, dy=z / 5.0) == 0.0

@@ -15,17 +15,26 @@ NOT_YET = {
             "qr_delete qr_insert qr_multiply qr_update",
         "rarely differentiated": "expm_cond fiedler_companion subspace_angles",
         "draws random numbers": "clarkson_woodruff_transform",
+        "NumPy's by another name, before 1.13": "kron tri tril triu",
     },
     "scipy.integrate": {
-        "compiled from its source": "trapezoid",
+        "compiled from its source": "trapezoid trapz simps cumtrapz",
         "linear in the samples, but not yet written": "cumulative_simpson romb",
         "calls a function it is given": """
             dblquad fixed_quad nquad nsum odeint qmc_quad quad quad_vec solve_bvp solve_ivp tplquad
-            cubature tanhsinh lebedev_rule
+            cubature tanhsinh lebedev_rule quadrature romberg
         """,
     },
     "scipy.signal": {
         "compiled from its source": "chirp gausspulse wiener iirnotch iirpeak sawtooth",
+        "windows that are in scipy.signal.windows alone from 1.13 on": """
+            barthann bartlett blackman blackmanharris bohman boxcar chebwin cosine exponential
+            flattop gaussian general_gaussian hamming hann kaiser nuttall parzen triang tukey
+        """,
+        "wavelets, splines and responses that 1.15 has no more": """
+            bspline cascade cmplx_sort cubic cwt daub impulse2 lsim2 morlet morlet2 qmf quadratic
+            ricker step2
+        """,
         "composed of other filters, in a source that is not compiled": """
             resample resample_poly decimate deconvolve lfiltic lfilter_zi
             sosfilt_zi periodogram welch csd coherence spectrogram stft istft lombscargle czt

@@ -24,6 +24,7 @@ OF_VALUES = ("logpdf", "pdf", "cdf", "sf", "logcdf", "logsf")
 OF_LEVELS = ("ppf", "isf")
 NOT_COVERED = {
     "the sample size is whole, and the density has no rule": "ksone kstwo",
+    "trapezoid by another name, before 1.14": "trapz",
     "the density is an integral that takes seconds": "levy_stable studentized_range",
 }
 NO_DENSITY = "irwinhall kstwobign landau"

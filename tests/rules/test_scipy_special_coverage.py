@@ -28,6 +28,7 @@ NO_RULE = {
         assoc_legendre_p assoc_legendre_p_all legendre_p legendre_p_all sph_harm_y sph_harm_y_all
         sph_legendre_p sph_legendre_p_all
     """,
+    "replaced by others, and removed by 1.17": "btdtr btdtri clpmn lpmn lpn sph_harm",
     "Lame functions": "ellip_harm ellip_harm_2 ellip_normal",
     "whole numbers, unless extended to complex ones": "factorial2 factorialk",
     "NumPy's function": "sinc",
