@@ -18,7 +18,8 @@ from adcompiler.runtime.indexing import (
 from adcompiler.runtime.observed import ObservedTypeError, Unfit, check_type
 from adcompiler.runtime.records import record
 from adcompiler.runtime.regions import (
-    called, evaluated, no_grad, note_value, noted_value, passing_on, stop_gradient,
+    called, evaluated, no_grad, not_swallowed, note_value, noted_value, passing_on,
+    stop_gradient,
 )
 from adcompiler.runtime.structure import (
     add, as_cotangent, as_gradient, seed, unit_vectors, zeros_like,
@@ -32,8 +33,9 @@ __all__ = [
     "check_rebinds", "check_support", "check_type", "choose", "dict_keys", "dict_of", "dict_values",
     "drop_last",
     "entry", "evaluated", "generated", "give_back", "holds_once", "is_basic", "is_mapping",
-    "is_sequence", "keeps_shape", "last_written", "no_grad", "not_callable", "note_value",
-    "noted_value", "own", "paired", "passing_on", "pattern_argument", "positions", "project",
+    "is_sequence", "keeps_shape", "last_written", "no_grad", "not_callable", "not_swallowed",
+    "note_value", "noted_value", "own", "paired", "passing_on", "pattern_argument", "positions",
+    "project",
     "put_entry", "read_global", "record", "repack", "same_kind", "same_length", "same_shape",
     "same_trailing_shape", "scatter", "seed", "stays_real", "stop_gradient", "store_global",
     "unbroadcast", "unit_vectors", "unpack", "without_keys", "zeros_like",

@@ -18,6 +18,7 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import defined, definitions, walk
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import no_grad, note_value, noted_value, passing_on, stop_gradient
+from adcompiler.specialise.contexts import enters_by_methods, written_context
 from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.interface import Env
 from adcompiler.specialise.narrowing import catches_all
@@ -47,7 +48,13 @@ class Regions(Writer):
                 node.origin, "what is suppressed here is not known when compiling",
                 "write the call itself, or `try` and `except`", "with",
             )
-        elif not REGISTRY.facts(maker).passes_on:
+        elif isinstance(context, Var) and not REGISTRY.facts(maker).passes_on and (
+            enters_by_methods(self, context)
+        ):
+            passed = written_context(self, node, context, env, scope)
+            if passed is not None:
+                return passed
+        if not REGISTRY.facts(maker).passes_on and maker is not contextlib.suppress:
             context = self.let(Call(Const(passing_on), (context,)), t.UNKNOWN, "context",
                                node.origin)
         inner = dict(env)
@@ -226,6 +233,10 @@ class Regions(Writer):
             may_lack = any(map(self.is_unsure, values))
             values = [self.flagged(value, False) for value in values]
             known = isinstance(values[0], Const) and all(same(v, values[0]) for v in values)
+            outside = None if self.heap is None else self.heap.root_outside(values)
+            if outside is not None:
+                env[result] = outside
+                continue
             if known or isinstance(type_, t.Static):
                 env[result] = values[0] if known else Const(getattr(type_, "value", None))
                 continue

@@ -119,6 +119,18 @@ class Aliases:
         one = self.identity(a)
         return one is not None and one == self.identity(b) and self.is_outer(self.reference(a).root)
 
+    def root_outside(self, values: Sequence[Atom]) -> Var | None:
+        """Return the root that each of ``values`` is, all of it, if it was there before a region.
+
+        They are what the arms of the region give for a variable; it is behind them.
+        """
+        found = {self.identity(value) for value in values}
+        if len(found) != 1 or None in found:
+            return None
+        there = self.reference(values[0])  # type: ignore[arg-type]
+        inside = self.levels.get(there.root, 0) > self.level
+        return None if there.steps or inside else there.root
+
     def is_outer(self, root: Var) -> bool:
         """Say whether a root was there before the region that is being specialised."""
         return self.levels.get(root, 0) < self.level

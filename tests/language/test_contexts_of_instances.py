@@ -1,0 +1,172 @@
+"""Context managers of the program's own whose methods compute what is differentiated."""
+
+import math
+
+import numpy as np
+import pytest
+
+from adcompiler import UnsupportedError, grad, hessian, jvp
+from tests.language.modes import agrees_in_every_mode, differences
+
+V = np.array([0.7, 1.3, 0.4, 1.9])
+
+
+class Tape:
+    def __init__(self, x):
+        self.x = x
+        self.log = []
+
+    def __enter__(self):
+        self.x = self.x * 2.0
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        self.x = self.x**2
+        return False
+
+    def add(self, v):
+        self.x = self.x + v * self.x
+        self.log.append(v)
+
+
+class Scaled:
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __enter__(self):
+        return self.factor * self.factor
+
+    def __exit__(self, *exception):
+        pass
+
+
+class Noted(Scaled):
+    def __init__(self, factor, swallow=False):
+        super().__init__(factor)
+        self.swallow = swallow
+
+    def __exit__(self, kind, error, traceback):
+        print("left", kind.__name__ if kind else None)
+        return self.swallow
+
+
+def value_of_the_context(v):
+    with Scaled(v[0]) as c, Scaled(v[1]) as d:
+        y = c * v[2] + d * c
+    return y * c
+
+
+def itself(v):
+    with Tape(v[0]) as c:
+        c.add(v[1])
+        y = c.x * v[2]
+    return y * c.x
+
+
+def one_made_before(v):
+    tape = Tape(v[0])
+    with tape as u:
+        u.add(v[1])
+        u.add(v[2])
+    with tape:
+        tape.add(v[3])
+    return tape.x * u.x + sum(u.log)
+
+
+def in_a_loop(v):
+    tape = Tape(v[0])
+    for x in v:
+        with tape as u:
+            u.add(0.1 * x)
+            if x > 1.5:
+                break
+            tape.x = tape.x * 0.5
+    return tape.x * 0.1
+
+
+def left_by_return(v):
+    tape = Tape(v[0])
+
+    def run():
+        with tape:
+            for x in v:
+                if x > 1.0:
+                    return x * tape.x
+        return 0.0
+
+    return run() + tape.x
+
+
+def caught_around_it(v):
+    tape = Tape(v[0])
+    total = 0.0
+    for x in v:
+        try:
+            with Scaled(x) as square:
+                y = math.log(x - 0.5) * square
+        except ValueError:
+            y = x * tape.x
+        total = total + y
+    return total
+
+
+@pytest.mark.parametrize("function", [
+    value_of_the_context, itself, one_made_before, in_a_loop, left_by_return, caught_around_it,
+], ids=lambda function: function.__name__)
+def test_derivatives_go_through_the_methods_of_contexts(function):
+    wanted = differences(function, V)
+    np.testing.assert_allclose(grad(function)(V), wanted, rtol=1e-7, atol=1e-8)
+    direction = np.array([0.5, -1.0, 0.25, 2.0])
+    np.testing.assert_allclose(jvp(function, (V,), (direction,))[1], wanted @ direction, rtol=1e-7)
+    np.testing.assert_allclose(
+        hessian(function)(V), differences(grad(function), V), rtol=1e-5, atol=1e-6)
+
+
+def test_every_mode():
+    agrees_in_every_mode(value_of_the_context, V)
+
+
+def noted(x):
+    with Noted(x) as square:
+        y = math.log(x) * square
+    return y
+
+
+def test_what_is_left_by_an_exception_is_left_as_in_python(capsys):
+    assert abs(grad(noted)(2.0) - (4.0 * math.log(2.0) + 2.0)) < 1e-12
+    assert capsys.readouterr().out == "left None\n"
+    with pytest.raises(ValueError, match="math domain error"):
+        grad(noted)(-1.0)
+    assert capsys.readouterr().out == "left ValueError\n"
+
+
+def test_a_context_that_swallows_is_an_error():
+    def swallows(x):
+        y = x
+        with Noted(x, swallow=True) as square:
+            y = math.log(x) * square
+        return y
+
+    assert abs(grad(swallows)(2.0) - (4.0 * math.log(2.0) + 2.0)) < 1e-12
+    with pytest.raises(RuntimeError, match="a context swallowed ValueError"):
+        grad(swallows)(-1.0)
+
+
+def exit_writes_what_is_read_behind_a_handler(v):
+    tape = Tape(v[0])
+    try:
+        with tape:
+            math.log(-v[1])
+    except ValueError:
+        pass
+    return tape.x
+
+
+def test_what_a_context_writes_when_it_raises_is_never_lost():
+    wanted = differences(exit_writes_what_is_read_behind_a_handler, V)
+    try:
+        found = grad(exit_writes_what_is_read_behind_a_handler)(V)
+    except UnsupportedError as error:
+        assert {finding.anchor for finding in error.findings} == {"try"}
+    else:
+        np.testing.assert_allclose(found, wanted, rtol=1e-7)
