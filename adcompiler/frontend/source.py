@@ -26,7 +26,7 @@ from adcompiler.errors import InternalError, SourceNotFoundError
 from adcompiler.frontend.bytecode_file import is_from_present_file
 from adcompiler.frontend.reloaded import find_in_module, find_moved
 from adcompiler.frontend.same_code import compiles_to, has_signature_of
-from adcompiler.rulekit.assemble import lines_made
+from adcompiler.ops.made_texts import kept_lines
 
 if TYPE_CHECKING:
     import gast
@@ -173,7 +173,7 @@ def _lines_of(code: CodeType, module: dict[str, Any]) -> list[str]:
         # Newer REPLs (3.13.1 on) file what was typed under the code object, not the file name.
         by_code = getattr(linecache, "_getlines_from_code", None)
         lines = by_code(code) if by_code else []
-    return lines or lines_made(code.co_filename)
+    return lines or kept_lines(code.co_filename)
 
 
 def _find(code: CodeType, lines: list[str], proves: Proof) -> SourceText | None:

@@ -9,24 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import linecache
 import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from adcompiler.ops.made_texts import keep_lines
+
 INDENT = "    "
-
-LINES: dict[str, list[str]] = {}
-"""The lines of each definition made here, by the name of its file: linecache may be emptied."""
-
-
-def lines_made(file: str) -> list[str]:
-    """Return the lines of a definition made here, by its file, and enter them into linecache."""
-    lines = LINES.get(file, [])
-    if lines:
-        linecache.cache[file] = (sum(map(len, lines)), None, lines, file)
-    return lines
 
 
 def function_from(
@@ -41,8 +31,7 @@ def function_from(
         text = f"def assembled({', '.join(parts)}):\n{inner}\n{INDENT}return {name}\n"
     digest = hashlib.sha256(text.encode()).hexdigest()[:8]
     file = f"<adcompiler rule {name} {digest}>"
-    LINES[file] = text.splitlines(keepends=True)
-    lines_made(file)
+    keep_lines(file, text)
     space = {"__name__": __name__} if namespace is None else namespace
     made: dict[str, Any] = {}
     exec(compile(text, file, "exec", dont_inherit=True), space, made)
