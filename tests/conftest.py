@@ -32,6 +32,10 @@ def pytest_addoption(parser):
         "--thorough", action="store_true", help="run the tests of the second lane too",
     )
     parser.addoption(
+        "--slice", default="", metavar="K/N",
+        help="run the Kth of N parts of the second lane beside the first",
+    )
+    parser.addoption(
         "--measured", action="store_true", help="measure what a sample of the tests reaches",
     )
     parser.addoption(

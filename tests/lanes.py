@@ -2,11 +2,13 @@
 
 ``pytest`` alone runs the first lane; ``--thorough``, or naming files, runs everything. What only
 the second lane holds is more of the same: further programs of the corpus, seeds, rules, for a check
-that others stand for in the first.
+that others stand for in the first. ``--slice=2/3`` runs the first lane, and the second of three
+parts of the other.
 """
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -32,12 +34,30 @@ def marked(one: Any, whole: bool) -> Any:
 
 
 def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Take the tests of the second lane out of ``items``, unless they are asked for."""
+    """Take the tests of the second lane out of ``items``, but those that are asked for."""
     if config.option.thorough:
         return
-    lanes: tuple[list[pytest.Item], list[pytest.Item]] = ([], [])
+    part, parts = parts_of(config.option.slice)
+    kept: list[pytest.Item] = []
+    left: list[pytest.Item] = []
     for item in items:
-        lanes[item.get_closest_marker("thorough") is not None].append(item)
-    items[:], second = lanes
-    if second:
-        config.hook.pytest_deselected(items=second)
+        second = item.get_closest_marker("thorough") is not None
+        (left if second and part_of(item.nodeid, parts) != part else kept).append(item)
+    items[:] = kept
+    if left:
+        config.hook.pytest_deselected(items=left)
+
+
+def parts_of(slice_: str) -> tuple[int, int]:
+    """Return which part of how many parts of the second lane runs: none is the 0th."""
+    if not slice_:
+        return 0, 1
+    part, _, parts = slice_.partition("/")
+    if not (part.isdigit() and parts.isdigit() and 1 <= int(part) <= int(parts)):
+        raise pytest.UsageError(f"--slice={slice_}: write the part and how many there are, as 2/3")
+    return int(part), int(parts)
+
+
+def part_of(name: str, parts: int) -> int:
+    """Return the part, of 1 to ``parts``, that a test of the second lane is in."""
+    return zlib.crc32(name.encode()) % parts + 1
