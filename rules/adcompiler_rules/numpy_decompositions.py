@@ -12,6 +12,7 @@ import numpy as np
 from adcompiler.rulekit import call, complexes, rrule
 from adcompiler.runtime.shaping import like
 from adcompiler_rules.orthogonal import completion_adjoint, qr_adjoint_of_any
+from adcompiler_rules.pseudo_inverses import pinv_adjoint, truncation_adjoint
 
 DEGENERATE = "vectors of equal values do not turn into one another"
 
@@ -140,11 +141,12 @@ CUTOFF = inspect.signature(np.linalg.pinv).parameters["rcond"].default
     call(rng.normal(size=(2, 3, 2))),
     call(complexes(rng, 3, 2)),
     call([[2.5, 0.5], [0.5, 1.5], [1.5, 0.5]]),
+    call(rng.normal(size=(4, 3)), 0.5), call(complexes(rng, 3, 4), 0.5),
     call(rng.normal(size=(3, 3)), 1e-10, True), call(rng.normal(size=(2, 3, 3)), hermitian=True),
     *([call(rng.normal(size=(4, 2)), rtol=1e-10)] if hasattr(np.linalg, "svdvals") else []),
 ])
 def pinv(a, rcond=CUTOFF, hermitian=False, *, rtol=np._NoValue):
-    """G. H. Golub, V. Pereyra, The differentiation of pseudo-inverses, 1973, eq. 4.12."""
+    """The Hermitian matrix is the one that the lower triangle stands for."""
     if rtol is np._NoValue:
         y = np.linalg.pinv(a, rcond, hermitian)
     else:
@@ -156,11 +158,7 @@ def pinv(a, rcond=CUTOFF, hermitian=False, *, rtol=np._NoValue):
             lower = np.tril(whole, -1)
             eye = np.eye(np.shape(whole)[-1], dtype=np.real(whole).dtype)
             whole = lower + np.conj(np.swapaxes(lower, -1, -2)) + np.real(whole) * eye
-        yH = np.conj(np.swapaxes(y, -1, -2))
-        dyH = np.conj(np.swapaxes(dy, -1, -2))
-        left = dyH @ y @ yH
-        right = yH @ y @ dyH
-        da = left - whole @ (y @ left) + right - (right @ y) @ whole - yH @ dy @ yH
+        da = pinv_adjoint(whole, y, dy)
         return like(lower_half(da) if hermitian else da, a)
 
     return y, pinv_pullback
@@ -229,6 +227,8 @@ if hasattr(np.linalg, "svdvals"):  # NumPy 2
     call(rng.normal(size=(3, 3)), rng.normal(size=3), rcond=None),
     call(complexes(rng, 4, 2), complexes(rng, 4), rcond=None),
     call([[2.5, 0.5], [0.5, 1.5], [1.5, 0.5]], [0.5, 1.5, 3.5], rcond=None),
+    call(rng.normal(size=(4, 3)), rng.normal(size=(4, 2)), rcond=0.5),
+    call(complexes(rng, 3, 4), complexes(rng, 3), rcond=0.5),
 ])
 def lstsq(a, b, rcond=None):
     """The solution is ``pinv(a) b``, residuals are ``sum(abs(b - a x)^2)``, then rank and svdvals.
@@ -251,6 +251,8 @@ def lstsq(a, b, rcond=None):
         left, right = across @ pinv @ pinvH, pinvH @ pinv @ across
         da = left - matrix @ (pinv @ left) + right - (right @ pinv) @ matrix
         da = da - pinvH @ np.conj(np.transpose(across)) @ pinvH + (u * dy[3]) @ vH
+        if rank < np.size(s):
+            da = da + truncation_adjoint(u, s, vH, np.arange(np.size(s)) < rank, across)
         db = pinvH @ dx
         if np.size(y[1]) > 0:
             remainder = 2.0 * dy[1] * (columns - matrix @ x)

@@ -13,6 +13,7 @@ from adcompiler.runtime.linear_algebra import cofactors
 from adcompiler.runtime.scipy_solvers import mirrored, mirrored_adjoint
 from adcompiler.runtime.shaping import like
 from adcompiler_rules.orthogonal import completion_adjoint, qr_adjoint, qr_adjoint_of_any
+from adcompiler_rules.pseudo_inverses import pinv_adjoint, truncation_adjoint
 from adcompiler_rules.scipy_samples import BATCHES, complex_normal, regular
 
 RANK = "the rank is taken as constant"
@@ -60,13 +61,6 @@ def det(a, overwrite_a=False, check_finite=True):
     return y, det_pullback
 
 
-def pinv_adjoint(a, y, dy):
-    """Golub, Pereyra, The differentiation of pseudo-inverses, 1973, eq. 4.12."""
-    yH, dyH = adjoint(y), adjoint(dy)
-    left, right = dyH @ y @ yH, yH @ y @ dyH
-    return left - a @ (y @ left) + right - (right @ y) @ a - yH @ dy @ yH
-
-
 @rrule(scipy.linalg.pinv, wrt=("a",), kink=RANK, domain=lambda rng: [
     call(rng.normal(size=(3, 3))),
     call(rng.normal(size=(4, 2))),
@@ -74,6 +68,7 @@ def pinv_adjoint(a, y, dy):
     call(complex_normal(rng, 3, 2)),
     call(rng.normal(size=(3, 2)) @ rng.normal(size=(2, 3)) + 1e3 * np.eye(3), rtol=1e-4),
     call([[2.5, 0.5], [0.5, 1.5], [1.5, 0.5]]),
+    call(rng.normal(size=(4, 3)), rtol=0.5), call(complex_normal(rng, 3, 4), rtol=0.5),
 ])
 def pinv(a, *, atol=None, rtol=None, return_rank=False, check_finite=True):
     if return_rank:
@@ -90,6 +85,7 @@ def pinv(a, *, atol=None, rtol=None, return_rank=False, check_finite=True):
     call(regular(rng, 3, 3)),
     call(regular(rng, 3, 3), lower=False),
     call(regular(rng, 3, 3) + 1j * rng.normal(size=(3, 3))),
+    call(rng.normal(size=(3, 3)), rtol=0.7), call(complex_normal(rng, 3, 3), None, 0.7, False),
 ])
 def pinvh(a, atol=None, rtol=None, lower=True, return_rank=False, check_finite=True):
     """One triangle is read: the cotangent is zero in the other."""
@@ -306,6 +302,8 @@ def orthogonal_procrustes(A, B, check_finite=True):
     call(rng.normal(size=(3, 3)), rng.normal(size=3), cond=1e-8),
     call(complex_normal(rng, 4, 2), complex_normal(rng, 4)),
     call(rng.normal(size=(4, 2)), rng.normal(size=4), lapack_driver="gelss"),
+    call(rng.normal(size=(4, 3)), rng.normal(size=(4, 2)), cond=0.5),
+    call(complex_normal(rng, 3, 4), complex_normal(rng, 3), 0.5),
 ])
 def lstsq(
     a, b, cond=None, overwrite_a=False, overwrite_b=False, check_finite=True, lapack_driver=None
@@ -334,6 +332,8 @@ def lstsq(
         left, right = across @ inverse @ pinvH, pinvH @ inverse @ across
         da = left - matrix @ (inverse @ left) + right - (right @ inverse) @ matrix
         da = da - pinvH @ np.conj(np.transpose(across)) @ pinvH + (u * dy[3]) @ vH
+        if rank < np.size(s):
+            da = da + truncation_adjoint(u, s, vH, np.arange(np.size(s)) < rank, across)
         db = pinvH @ dx
         if np.size(y[1]) > 0:
             remainder = 2.0 * np.real(dy[1]) * (columns - matrix @ x)
