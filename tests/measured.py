@@ -19,8 +19,8 @@ from typing import Any
 
 import pytest
 
-EVERY = 4
-LEAST = 75.0
+EVERY = 6
+LEAST = 82.0
 """The least share of lines and branches together, in percent, that the sample has to reach."""
 APART = ("tests/costs/", "tests/mutation/")
 """Tests that count what is done, or trace it themselves."""

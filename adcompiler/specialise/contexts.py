@@ -73,7 +73,7 @@ def written_context(
 
 
 def call_method(
-    s: Writer, context: Var, name: str, args: list[Atom], node: With
+    s: Writer, context: Atom, name: str, args: list[Atom], node: With
 ) -> Atom:
     """Write the call of a method of a context."""
     assert s.heap is not None
@@ -85,7 +85,7 @@ def call_method(
     return call_raw(s, instance, type_.cls, name, found, list(args), {}, node.origin, name)
 
 
-def nothing_if_raised(s: Writer, context: Var, node: With) -> bool | None:
+def nothing_if_raised(s: Writer, context: Atom, node: With) -> bool | None:
     """Say whether ``__exit__`` does nothing that counts where the block has raised.
 
     None if a global is written, in ``__enter__`` or ``__exit__``: what raises would undo that.

@@ -8,7 +8,7 @@ from typing import Any
 
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Block, Origin, Star, Var
+from adcompiler.ir.nodes import Atom, Block, Origin, Star, Try, Var
 
 Env = dict[Var, Atom]
 """The specialised atom of each variable of the code that is being specialised."""
@@ -22,6 +22,10 @@ class Interface(ABC):
         self, block: Block, env: Env, scope: Scope | None, carried: bool = False
     ) -> tuple[Atom, ...] | None:
         """Write the statements of ``block``; return what it yields, None if it always raises."""
+
+    @abstractmethod
+    def attempt(self, node: Try, env: Env, scope: Scope | None) -> bool:
+        """Write a ``try``; return False if control never passes it."""
 
     @abstractmethod
     def written_either(

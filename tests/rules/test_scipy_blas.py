@@ -5,6 +5,7 @@ import pytest
 from scipy.linalg import blas, get_blas_funcs, get_lapack_funcs, lapack
 
 from adcompiler import ADError, grad, value_and_grad
+from tests.lanes import one_in
 from tests.rules.agreement import agrees
 
 RNG = np.random.default_rng(7)
@@ -69,7 +70,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", one_in(3, PROGRAMS))
 def test_values_and_derivatives(name):
     agrees(PROGRAMS[name], A)
 
