@@ -30,8 +30,8 @@ def pinv_adjoint(a: Any, y: Any, dy: Any) -> Any:
 
 def singular_values_kept(s: Any, y: Any) -> Any:
     """Say which singular values a pseudo-inverse ``y`` has kept: its norm is that of the last."""
-    size = np.linalg.norm(y, 2, axis=(-2, -1))[..., np.newaxis]
-    last = np.argmin(np.abs(s * size - 1.0), axis=-1)[..., np.newaxis]
+    size = np.linalg.svd(y, full_matrices=False)[1][..., :1]
+    last = np.argmin(np.abs(s * size - 1.0), axis=-1, keepdims=True)
     return (np.arange(np.shape(s)[-1]) <= last) & (size > 0.0)
 
 
