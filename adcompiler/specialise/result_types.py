@@ -24,6 +24,9 @@ Items = TypeVar("Items", bound=Sequence[Any])
 POWERS = frozenset({pow, operator.pow, operator.ipow})
 
 
+MADE = {int: t.INT, float: t.FLOAT}
+"""What gives a number of one class, whatever it is given."""
+
 MOST_TYPED = 8192
 LIBRARIES = ("builtins", "math", "cmath", "operator", "_operator", "numpy", "scipy", "adcompiler")
 _typed: dict[Any, tuple[Any, t.Type]] = {}
@@ -48,8 +51,8 @@ class ResultTypes(Writer):
         types = map(self.unit.type, (*args, *kwargs.values()))
         if any(isinstance(type_, t.Bottom) for type_ in types):
             return t.BOTTOM
-        if function in (int, float) and len(args) == 1 and self.unit.type(args[0]) == t.TEXT:
-            return t.INT if function is int else t.FLOAT
+        if function in MADE and len(args) == 1 and self.unit.type(args[0]) in (t.TEXT, t.UNKNOWN):
+            return MADE[function]
 
         kinds = tuple(map(self.decided_by, args))
         if not kwargs and None not in kinds:

@@ -13,12 +13,14 @@ from scipy import integrate
 
 from adcompiler.rulekit import function_of, implied, non_differentiable, passive, replacement, typed
 from adcompiler.runtime import stop_gradient
+from adcompiler.runtime.scipy_trajectories import ends_of
 from adcompiler_rules.followed import followed_integral
+from adcompiler_rules.followed_trajectories import followed_odeint, followed_trajectory
 from adcompiler_rules.trajectories import (
-    integral_pullback, odeint_pullback, run_ivp, times_pullback, trajectory_pullback,
+    integral_pullback, odeint_pullback, run_ivp, trajectory_pullback,
 )
 
-non_differentiable(integral_pullback, odeint_pullback, times_pullback, trajectory_pullback)
+non_differentiable(ends_of, integral_pullback, odeint_pullback, trajectory_pullback)
 
 
 @dataclass
@@ -53,6 +55,13 @@ def quad(func, a, b, args=(), *, epsabs=1.49e-8, epsrel=1.49e-8, limit=50, point
     return value, typed(found[1], 0.0)
 
 
+def stored(found, like, shape):
+    """Return what was found, in an array of which the type is known."""
+    kept = np.zeros(shape, complex) if np.iscomplexobj(like) else np.zeros(shape)
+    kept[:] = found
+    return kept
+
+
 @replacement(integrate.solve_ivp)
 def solve_ivp(
     fun, t_span, y0, method="RK45", t_eval=None, *, args=None, rtol=1e-3, atol=1e-6,
@@ -70,23 +79,22 @@ def solve_ivp(
         run_ivp, function, (t0, t1), start, method, t_eval, (rtol, atol), (first_step, max_step),
         slope,
     )
-    y = implied(
-        trajectory_pullback, right_side, (0.0, start), given,
-        typed(states, np.expand_dims(start, 1)),
-        operands=(
-            start, t0, t1, t_eval, (times, dense, success, message), (method, rtol, atol),
-        ),
-        active=(False, True),
-    )
     if t_eval is None:
-        t = implied(
-            times_pullback, right_side, (0.0, start), given, typed(times, np.zeros(1)),
-            operands=(t0, t1), active=(False, True),
-        )
+        ends = np.zeros((3, int(passive(len, times))))
+        ends[:] = passive(ends_of, times)
+        outputs = ends[0] * t0 + ends[1] * t1 + ends[2]
     else:
-        t = np.asarray(t_eval) * 1.0
+        outputs = np.asarray(t_eval) * 1.0
+    kept = stored(states, start, (np.size(start), np.size(outputs)))
+    y = implied(
+        trajectory_pullback, right_side, (0.0, start), given, kept,
+        operands=(
+            start, t0, t1, outputs, (times, dense, success, message), (method, rtol, atol),
+        ),
+        active=(False, True), followed=followed_trajectory,
+    )
     return Trajectory(
-        t, y, typed(success, True), typed(status, 0), typed(message, ""), typed(nfev, 0)
+        outputs, y, typed(success, True), typed(status, 0), typed(message, ""), typed(nfev, 0)
     )
 
 
@@ -107,8 +115,8 @@ def odeint(
         hmax=hmax, hmin=hmin, mxstep=mxstep, mxhnil=mxhnil, mxordn=mxordn, mxords=mxords,
         tfirst=True,
     )
+    kept = stored(found, start, (np.size(times), np.size(start)))
     return implied(
-        odeint_pullback, right_side, (0.0, start), given,
-        typed(found, np.expand_dims(start, 1)), operands=(start, times, rtol, atol),
-        active=(False, True),
+        odeint_pullback, right_side, (0.0, start), given, kept, operands=(start, times, rtol, atol),
+        active=(False, True), followed=followed_odeint,
     )

@@ -112,20 +112,13 @@ def run_ivp(f, t_span, y0, method, t_eval, tolerances, limits, jac):
 
 def trajectory_pullback(f, g, y, operands, rest):
     """Pull back the cotangent of ``solve_ivp(f, (t0, t1), y0).y``, of shape ``(n, outputs)``."""
-    y0, t0, _, t_eval, (t, dense, success, message), options = operands
+    y0, t0, _, _, (t, dense, success, message), options = operands
     if not success:
         raise ValueError(f"the integration failed, so it has no derivative: {message}")
     times = np.asarray(t, dtype=float)
     start, bars, first = adjoint(f, g, dense, times, t0, options, rest)
-    moved = [float(g[:, i] @ f(float(t), y[:, i], *rest)) for i, t in enumerate(times)]
-    t1_bar = moved[-1] if t_eval is None and moved else 0.0
-    times_bar = None if t_eval is None else np.array(moved).reshape(np.shape(t_eval))
-    return (start, -float(first @ f(float(t0), y0, *rest)), t1_bar, times_bar, None, None, *bars)
-
-
-def times_pullback(f, g, times, operands, rest):
-    """Pull back the cotangent of the times that ``solve_ivp`` chose: only the ends are given."""
-    return (float(g[0]), float(g[-1]), *f.zeros(rest))
+    times_bar = np.array([g[:, i] @ f(float(t), y[:, i], *rest) for i, t in enumerate(times)])
+    return (start, -float(first @ f(float(t0), y0, *rest)), 0.0, times_bar, None, None, *bars)
 
 
 def odeint_pullback(f, g, y, operands, rest):

@@ -1,0 +1,110 @@
+"""Steps along a trajectory that are taken for its derivatives, and the formulas for them.
+
+The formula of order 8 of E. Hairer, S. P. Nørsett and G. Wanner, *Solving Ordinary Differential
+Equations I*, section II.10, for methods that are explicit; for others that of Radau with three
+stages, of order 5 (*II*, section IV.5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy import integrate
+
+PLACES = integrate.DOP853.C
+"""Where the stages of a step lie in it."""
+STAGES = integrate.DOP853.A
+"""Stage ``i`` lies by ``STAGES[i, :i]`` times the slopes of those before it."""
+WEIGHTS = integrate.DOP853.B
+
+ROOT = 6.0**0.5
+RADAU_PLACES = np.array([(4.0 - ROOT) / 10.0, (4.0 + ROOT) / 10.0, 1.0])
+RADAU = np.array([
+    [(88.0 - 7.0 * ROOT) / 360.0, (296.0 - 169.0 * ROOT) / 1800.0, (-2.0 + 3.0 * ROOT) / 225.0],
+    [(296.0 + 169.0 * ROOT) / 1800.0, (88.0 + 7.0 * ROOT) / 360.0, (-2.0 - 3.0 * ROOT) / 225.0],
+    [(16.0 - ROOT) / 36.0, (16.0 + ROOT) / 36.0, 1.0 / 9.0],
+])
+"""The stages lie by these multiples of their slopes; the last one is the end of the step."""
+
+PROBES = 2
+FEWEST = 16
+"""Into so many steps the whole interval is divided, at least."""
+
+
+def ends_of(times: Any) -> Any:
+    """Return what outputs at ``times`` are of the start, of the end, and besides, in three rows."""
+    times = np.asarray(times, dtype=float)
+    rows = np.zeros((3, times.size))
+    rows[2] = times
+    rows[:, -1] = 0.0, 1.0, 0.0
+    if times.size > 1:
+        rows[:, 0] = 1.0, 0.0, 0.0
+    return rows
+
+
+def steps_of(
+    function: Callable[..., Any], variation: Callable[..., Any], y0: Any, marks: Any,
+    explicit: bool, tolerances: Any, outcome: tuple[bool, str],
+) -> tuple[int, Any, Any]:
+    """Return the steps that resolve ``y' = function(t, y)`` and its variations.
+
+    That is their number; a row each of the intervals between ``marks`` that they are in, where in
+    these they begin, and what part they are; and the states at their stages, if the formula is
+    not ``explicit``. A solution may be smooth where its
+    derivatives are not, so that a few directions are integrated with it. They are forced all the
+    time, as those of parameters are.
+    """
+    if not outcome[0]:
+        raise ValueError(f"the integration failed, so it has no derivative: {outcome[1]}")
+    if np.iscomplexobj(y0):
+        raise TypeError("the derivative of a complex trajectory is not known")
+    n = y0.size
+    rng = np.random.default_rng(0)
+    directions = rng.choice([-1.0, 1.0], (PROBES, n)) * rng.uniform(0.5, 1.0, (PROBES, n))
+    span = abs(marks[-1] - marks[0])
+    forcing = directions / span if span else directions
+
+    def slopes(t: float, state: Any) -> Any:
+        y, others = state[:n], state[n:].reshape(PROBES, n)
+        moved = [variation(float(t), y, v) + g for v, g in zip(others, forcing, strict=True)]
+        return np.concatenate([function(float(t), y), *moved])
+
+    rtol, atol = tolerances
+    most = 1e-8 if explicit else 1e-6
+    atol = np.concatenate([
+        np.broadcast_to(np.minimum(atol, most), n), np.full(PROBES * n, most)
+    ])
+    options = {
+        "method": "DOP853" if explicit else "Radau", "rtol": np.clip(rtol, 1e-11, most),
+        "atol": atol, "max_step": span / FEWEST if span else np.inf, "dense_output": not explicit,
+    }
+    state = np.concatenate([y0, np.ravel(directions)])
+    rows, stages = [], []
+    for i, (begin, end) in enumerate(pairwise(marks)):
+        if begin == end:
+            rows.append((i, 0.0, 1.0))
+            stages.append(np.stack([state[:n]] * 3))
+        else:
+            found = integrate.solve_ivp(slopes, (begin, end), state, **options)
+            if not found.success:
+                raise ValueError(f"the variations could not be integrated: {found.message}")
+            state = found.y[:, -1]
+            places = (found.t - begin) / (end - begin)
+            for low, high, t, width in zip(
+                places[:-1], places[1:], found.t[:-1], np.diff(found.t), strict=True
+            ):
+                rows.append((i, low, high - low))
+                if not explicit:
+                    stages.append(found.sol(t + RADAU_PLACES * width)[:n].T)
+    steps = np.array(rows, dtype=float).reshape(-1, 3).T
+    return len(rows), steps, np.array(stages).reshape(-1, 3, n)
+
+
+def inverse_of_stages(h: float, *slopes: Any) -> Any:
+    """Return the inverse of ``I - h (RADAU x J)``, with the Jacobian of each stage."""
+    n = slopes[0].shape[0]
+    blocks = [[-h * a * slope for a, slope in zip(row, slopes, strict=True)] for row in RADAU]
+    return np.linalg.inv(np.eye(3 * n) + np.block(blocks))

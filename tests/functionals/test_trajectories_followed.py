@@ -1,0 +1,144 @@
+"""Trajectories in forward mode and to higher orders."""
+
+import numpy as np
+import pytest
+from scipy import integrate
+
+from adcompiler import (
+    grad, hessian, jacfwd, jacobian, jvp, value_and_grad,
+)
+from adcompiler.errors import UncoveredError
+from tests.lanes import one_in
+from tests.rules.agreement import agrees
+
+FINE = {"rtol": 1e-10, "atol": 1e-12}
+P = np.array([0.8, 1.3, 0.4])
+
+
+def pendulum(t, y, p):
+    return np.array([y[1], -p[0] * np.sin(y[0]) - p[2] * y[1] + 0.1 * np.cos(p[1] * t)])
+
+
+SPAN = (0.0, 1.5)
+SWINGS = {
+    "RK45": lambda p: np.sum(integrate.solve_ivp(
+        pendulum, SPAN, p[:2], args=(p,), **FINE).y[:, -1] ** 2 * p[1:]),
+    "RK23": lambda p: np.sum(integrate.solve_ivp(
+        pendulum, SPAN, p[:2], "RK23", args=(p,), rtol=1e-7, atol=1e-9).y[:, -1] ** 2),
+    "DOP853": lambda p: np.sum(integrate.solve_ivp(
+        pendulum, SPAN, p[:2], "DOP853", args=(p,), **FINE).y[:, -1] ** 2),
+    "Radau": lambda p: np.sum(integrate.solve_ivp(
+        pendulum, SPAN, p[:2], "Radau", args=(p,), rtol=1e-8, atol=1e-9).y[:, -1] ** 2),
+    "BDF": lambda p: np.sum(integrate.solve_ivp(
+        pendulum, SPAN, p[:2], "BDF", args=(p,), rtol=1e-7, atol=1e-8).y[:, -1] ** 2),
+    "LSODA": lambda p: np.sum(integrate.solve_ivp(
+        pendulum, SPAN, p[:2], "LSODA", args=(p,), rtol=1e-9, atol=1e-10).y[:, -1] ** 2),
+}
+
+
+@pytest.mark.parametrize("name", one_in(2, SWINGS))
+def test_methods(name):
+    rough = name in ("RK23", "BDF")
+    agrees(SWINGS[name], P, tol=3e-4 if rough else 3e-6, h=1e-3 if rough else 1e-4)
+
+
+def test_ends_and_times_of_outputs_move():
+    def f(p):
+        sol = integrate.solve_ivp(
+            lambda t, y: [-p[0] * y[0] * t, y[0] * y[1]], (0.1 * p[1], p[2] + 1.0), [p[0], 0.5],
+            t_eval=np.array([0.3, 0.6, 1.0]) * p[1], **FINE)
+        return np.sum(sol.y * np.array([1.0, 2.0, 3.0])) + np.sum(sol.t**2)
+
+    def ends(p):
+        span = 0.1 * p[1], p[2] + 1.0
+        sol = integrate.solve_ivp(lambda t, y: -p[0] * y * t, span, p[:1], **FINE)
+        return sol.y[0, -1] * sol.t[-1] + sol.t[0] ** 2
+
+    agrees(f, P, h=1e-4)
+    agrees(ends, P, h=1e-4)
+
+
+def test_backwards_in_time():
+    agrees(lambda p: integrate.solve_ivp(
+        lambda t, y: p[0] * y + t * p[1], (1.0, -p[2]), p[:1], **FINE).y[0, -1], P, h=1e-4)
+
+
+def test_odeint():
+    def f(p):
+        y = integrate.odeint(
+            lambda y, t, w: np.array([y[1], -w["k"] * y[0] ** 3]), p[:2],
+            np.array([0.1, 0.5, 1.0]) * p[2], ({"k": p[1]},), **FINE)
+        return np.sum(y[1:] ** 2)
+
+    agrees(f, P, h=1e-4, tol=3e-6)
+
+
+def test_a_number_as_state_and_parameter():
+    def f(a):
+        return integrate.odeint(lambda y, t: a * y, a, np.array([0.0, 0.7]), **FINE)[1, 0]
+
+    t, a, y = 0.7, 0.6, np.exp(0.7 * 0.6)
+    assert f(a) == pytest.approx(a * y)
+    assert jvp(f, (a,), (1.0,))[1] == pytest.approx((1.0 + a * t) * y, rel=1e-7)
+    assert grad(grad(f))(a) == pytest.approx((2.0 * t + a * t * t) * y, rel=1e-6)
+
+
+def growth(t, y):
+    return 40.0 * np.cos(20.0 * t) * y + y * y
+
+
+@pytest.mark.parametrize("f", [
+    lambda y0: integrate.solve_ivp(growth, (0.0, 1.0), y0).y[0, -1],
+    lambda y0: integrate.solve_ivp(growth, (0.0, 1.0), y0, method="Radau").y[0, -1],
+], ids=["explicit", "implicit"])
+def test_an_equilibrium_says_nothing_of_the_steps_that_its_variations_need(f):
+    wanted = np.exp(2.0 * np.sin(20.0))
+    t = np.linspace(0.0, 1.0, 20001)
+    inner = np.trapezoid(np.exp(2.0 * np.sin(20.0 * t)), t)
+    zero = np.zeros(1)
+    assert jvp(f, (zero,), (np.ones(1),))[1] == pytest.approx(wanted, rel=1e-5)
+    assert hessian(f)(zero)[0, 0] == pytest.approx(2.0 * wanted * inner, rel=1e-4)
+
+
+def test_a_stiff_equation():
+    def f(p):
+        sol = integrate.solve_ivp(
+            lambda t, y: [-1e4 * p[0] * (y[0] - np.cos(p[1] * t)), y[0] - p[2] * y[1] ** 3],
+            (0.0, 1.0), [p[2], 1.0], method="BDF", rtol=1e-6, atol=1e-8)
+        return np.sum(sol.y[:, -1])
+
+    agrees(f, P, tol=3e-4, h=1e-2)
+
+
+def test_jacobians_of_all_outputs():
+    A = np.array([[0.0, 1.0], [-2.0, -0.3]])
+
+    def f(y0):
+        return integrate.odeint(lambda y, t: A @ y, y0, np.array([0.0, 0.5, 1.0]), **FINE)
+
+    y0 = np.array([1.0, -0.5])
+    wanted = np.stack([f(e) for e in np.eye(2)], -1)
+    np.testing.assert_allclose(jacfwd(f)(y0), wanted, atol=1e-7)
+    np.testing.assert_allclose(jacobian(f)(y0), wanted, atol=1e-7)
+
+
+def test_what_has_no_derivative():
+    def late(p):
+        return integrate.solve_ivp(lambda t, y: p * y * y, (0.0, 3.0), np.ones(1)).y[0, -1]
+
+    with pytest.raises(ValueError, match="integration failed"):
+        jvp(late, (1.0,), (1.0,))
+    with pytest.raises(TypeError, match="complex trajectory"):
+        jvp(lambda p: abs(integrate.solve_ivp(
+            lambda t, y: 1j * p * y, (0.0, 1.0), np.ones(1) * (1 + 0j)).y[0, -1]), (1.0,), (1.0,))
+
+    def f(p):
+        return integrate.odeint(lambda y, t: p * y, 1.0, np.array([0.0, 0.7]))[1, 0]
+
+    g = f
+    for _ in range(5):
+        g = grad(g)
+    with pytest.raises(UncoveredError, match="up to the order 4"):
+        g(0.3)
+    value, _ = value_and_grad(f)(0.3)
+    assert value == f(0.3)
