@@ -10,13 +10,15 @@ from adcompiler.analyses.purity import Purity, makes_storage
 from adcompiler.analyses.versions import written_storage
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Closure, Const, Global, Item, Let, Pack, Region, Rhs, Slice, Star,
-    Statement, Var, substitute,
+    Atom, Attribute, Block, Call, Closure, Const, Global, If, Item, Let, Pack, Region, Rhs, Slice,
+    Star, Statement, Var, substitute,
 )
 from adcompiler.ir.regions import altered
 from adcompiler.ir.visit import substitute_statement, with_head
 
 COMMUTATIVE = frozenset({"add", "mul"})
+Known = dict[Any, tuple[Var, ...]]
+"""The variables that hold what has a key."""
 
 
 def common_subexpressions(block: Block, purity: Purity) -> Block:
@@ -29,7 +31,7 @@ class _Common:
         self.purity = purity
         self.written = written
 
-    def block(self, block: Block, known: dict[Any, Var], renamed: dict[Var, Atom]) -> Block:
+    def block(self, block: Block, known: Known, renamed: dict[Var, Atom]) -> Block:
         out: list[Statement] = []
         for statement in block.statements:
             new = self.statement(statement, known, renamed)
@@ -43,30 +45,77 @@ class _Common:
         return renamed.get(atom, atom) if isinstance(atom, Var) else atom
 
     def statement(
-        self, statement: Statement, known: dict[Any, Var], renamed: dict[Var, Atom]
+        self, statement: Statement, known: Known, renamed: dict[Var, Atom]
     ) -> Statement | None:
         match statement:
             case Let(target, rhs, origin):
                 new = substitute(rhs, renamed)
-                kept = target in self.written or makes_storage(new, self.purity.type_of(target))
-                if not kept and self.purity.is_pure(new):
-                    key = self.key(new)
-                    found = known.get(key)
-                    if found is not None and self.purity.type_of(found) == self.purity.type_of(
-                        target
-                    ):
-                        renamed[target] = found
-                        return None
-                    known[key] = target
+                if not self.is_kept(target, new) and self.is_known(
+                    self.key(new, {}), (target,), known, renamed
+                ):
+                    return None
                 return statement if new is rhs else Let(target, new, origin)
             case Region():
-                return with_head(statement, renamed).with_blocks(
+                region = with_head(statement, renamed).with_blocks(
                     lambda inner: self.block(inner, dict(known), renamed))
+                key = self.branch_key(region, {}) if isinstance(region, If) else None
+                if key is not None and self.is_known(key, region.results, known, renamed):
+                    return None
+                return region
         return substitute_statement(statement, renamed)
 
-    def key(self, rhs: Rhs) -> Any:
+    def is_known(
+        self, key: Any, targets: tuple[Var, ...], known: Known, renamed: dict[Var, Atom]
+    ) -> bool:
+        """Say whether a value with this key has been computed; if so it stands for ``targets``."""
+        found = known.setdefault(key, targets)
+        type_of = self.purity.type_of
+        if found is targets or [*map(type_of, found)] != [*map(type_of, targets)]:
+            known[key] = targets
+            return False
+        renamed.update(zip(targets, found, strict=True))
+        return True
+
+    def branch_key(self, branch: If, places: dict[Var, Any]) -> Any:
+        """Return a value that is equal for branches that compute the same; None if it has none.
+
+        It is of numbers, which nobody tells apart from equal ones. ``places`` stand for the
+        variables that are defined inside.
+        """
+        if not all(isinstance(self.purity.type_of(x), t.Scalar) for x in branch.results) or not (
+            isinstance(self.purity.type_of(branch.condition), t.Scalar)
+        ):
+            return None
+        arms = []
+        for arm in (branch.then, branch.orelse):
+            keys = [] if not arm.diverges else [None]
+            for statement in arm.statements:
+                match statement:
+                    case Let(target, rhs) if not self.is_kept(target, rhs):
+                        keys.append(self.key(rhs, places))
+                        places[target] = len(places)
+                    case If():
+                        keys.append(self.branch_key(statement, places))
+                        places.update((x, len(places) + n) for n, x in enumerate(statement.results))
+                    case _:
+                        return None
+            if None in keys:
+                return None
+            arms.append((tuple(keys), tuple(self.atom_key(atom, places) for atom in arm.yields)))
+        return (If, self.atom_key(branch.condition, places), *arms)
+
+    def is_kept(self, target: Var, rhs: Rhs) -> bool:
+        """Say whether a statement has to stay: it writes, its value has storage, or is written."""
+        return (
+            target in self.written or makes_storage(rhs, self.purity.type_of(target))
+            or not self.purity.is_pure(rhs)
+        )
+
+    def key(self, rhs: Rhs, places: Mapping[Var, Any]) -> Any:
         """Return a value that is equal for right-hand sides that compute the same."""
-        atom = self.atom_key
+        def atom(operand: Any) -> Any:
+            return self.atom_key(operand, places)
+
         match rhs:
             case Call(func, args, kwargs):
                 keys = [atom(a) for a in args]
@@ -95,12 +144,12 @@ class _Common:
             for a in args if not isinstance(a, Star)
         )
 
-    def atom_key(self, atom: Any) -> Any:
+    def atom_key(self, atom: Any, places: Mapping[Var, Any]) -> Any:
         if isinstance(atom, Star):
-            return (Star, self.atom_key(atom.atom))
+            return (Star, self.atom_key(atom.atom, places))
         if isinstance(atom, Const):
             value = atom.value
             if isinstance(value, (int, float, complex, str, bytes, tuple, slice)):
                 return (type(value), repr(value))
             return ("id", id(value))
-        return atom
+        return places.get(atom, atom)

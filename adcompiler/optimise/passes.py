@@ -22,13 +22,18 @@ from adcompiler.typed.unit import Unit
 Pass = Callable[[Block, Unit, Purity], Block]
 
 
-
 def _dead_code(block: Block, unit: Unit, purity: Purity) -> Block:
     return dead_code(block, purity)
 
 
 def _algebra(block: Block, unit: Unit, purity: Purity) -> Block:
     return algebra(block, unit)
+
+
+def _join_branches(block: Block, unit: Unit, purity: Purity) -> Block:
+    """Arms that have become one may compute a value twice."""
+    joined = join_branches(block, purity)
+    return joined if joined is block else common_subexpressions(joined, purity)
 
 
 PASSES: list[tuple[str, Pass]] = [
@@ -38,7 +43,7 @@ PASSES: list[tuple[str, Pass]] = [
     ("common_subexpressions", lambda block, unit, purity: common_subexpressions(block, purity)),
     ("dead_code_between", _dead_code),
     ("algebra_on_common", lambda block, unit, purity: algebra(block, unit, last=True)),
-    ("join_branches", lambda block, unit, purity: join_branches(block, purity)),
+    ("join_branches", _join_branches),
     ("late_scatters", lambda block, unit, purity: late_scatters(block, unit)),
     ("direct_stores", lambda block, unit, purity: direct_stores(block, unit)),
     ("needless_copies", lambda block, unit, purity: needless_copies(block, unit, purity)),
