@@ -165,6 +165,12 @@ def check_bound(value: Any, name: str, outer: bool = False) -> None:
         raise unbound(name, outer)
 
 
+def check_attribute(assigned: bool, cls: str, name: str) -> None:
+    """Raise AttributeError if an attribute of an instance of ``cls`` has not been assigned."""
+    if not assigned:
+        raise AttributeError(f"{cls!r} object has no attribute {name!r}")
+
+
 def unbound(name: str, outer: bool) -> NameError:
     """Return what Python raises where a variable without value is read."""
     if outer:

@@ -51,8 +51,7 @@ def written_context(
         return None
     before, references = heap.state.copy(), dict(heap.references)
     given = call_method(s, context, "__enter__", [], node)
-    entered = heap.current(context, node.origin)
-    plain = nothing_if_raised(s, entered, node)
+    plain = nothing_if_raised(s, context, node)
     if plain is None or len(s.unit.findings) > findings:
         del s.unit.findings[findings:], s.out[start:]
         heap.state, heap.references = before, references

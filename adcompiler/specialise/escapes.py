@@ -14,6 +14,7 @@ from adcompiler.runtime.substitutes import STAND_FOR
 from adcompiler.specialise.calls.libraries import is_runtime
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.callee import Callee
+from adcompiler.typed.late import has_flags
 
 
 def stood_for(type_: t.Type) -> type | None:
@@ -23,6 +24,8 @@ def stood_for(type_: t.Type) -> type | None:
         case t.Object(cls, fields):
             if cls in STAND_FOR:
                 return STAND_FOR[cls]
+            if has_flags(type_):
+                return cls
             inner = tuple(field for _, field in fields)
         case t.Tuple(items) | t.Dict(_, items):
             inner = items
@@ -67,7 +70,12 @@ def refuse_results(s: Writer, values: Iterable[Atom], origin: Origin) -> None:
 def refuse_escape(s: Writer, atom: Atom, origin: Origin, how: str) -> None:
     """Report an instance of a stand-in that would leave the code."""
     cls = stood_for(s.unit.type(atom))
-    if cls is not None:
+    if cls is not None and cls not in STAND_FOR.values():
+        s.reject(
+            origin, f"a {cls.__name__} that is given an attribute in a loop or branch {how}",
+            "assign the attribute in `__init__`", "attributes",
+        )
+    elif cls is not None:
         s.reject(
             origin, f"a {cls.__name__} that is made here {how}",
             "pass or return a list, a tuple or a dict of what it holds", "collections",

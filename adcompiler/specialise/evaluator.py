@@ -30,6 +30,7 @@ from adcompiler.specialise.folds.iterator import computes_items, gives_items, ma
 from adcompiler.specialise.global_state import store
 from adcompiler.specialise.interface import Env
 from adcompiler.specialise.local_classes import local_class
+from adcompiler.specialise.late_attributes import raise_if_late, with_declared
 from adcompiler.specialise.loops import Loops
 from adcompiler.specialise.narrowing import cut, is_left_out, left_out, narrow
 from adcompiler.specialise.objects import mangled, written_super
@@ -130,6 +131,11 @@ class Specialiser(Loops, Regions, Displays, Access, Truths):
             for result, value in zip(node.results, yields, strict=True):
                 self.check_once(result, value, node.origin)
             return True
+        return with_declared(
+            self, lambda: self.branch_on(node, condition, env, scope), node.origin)
+
+    def branch_on(self, node: If, condition: Atom, env: Env, scope: Scope | None) -> bool:
+        """Write a branch on a condition that is not known."""
         arms = []
         states = []
         for taken, arm in ((True, node.then), (False, node.orelse)):
@@ -139,6 +145,7 @@ class Specialiser(Loops, Regions, Displays, Access, Truths):
                 states.append(state())
             if is_left_out(self, node, taken, findings):
                 arms[-1] = left_out(self, node, taken), None
+        raise_if_late(self, arms, states)
         results = self.merge(node, cut(self, node, arms), condition, states)
         if results is None:
             return False
@@ -384,10 +391,10 @@ class Specialiser(Loops, Regions, Displays, Access, Truths):
         """Write one right-hand side; return the atom that holds its value."""
         before = len(self.out)
         temporary = temporary or (scope is not None and scope.is_rule)
+        self.in_rule = scope is not None and scope.is_rule
+        self.in_emitted = scope is not None and scope.emitted
         match rhs:
             case Call(func, args, kwargs):
-                self.in_rule = scope is not None and scope.is_rule
-                self.in_emitted = scope is not None and scope.emitted
                 values, named = self.arguments(args, kwargs, env, origin)
                 called = self.value(func, env)
                 parent = None

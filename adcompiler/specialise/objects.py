@@ -24,6 +24,7 @@ from adcompiler.runtime.tables import is_table
 from adcompiler.specialise.calls.tables import refuse_change
 from adcompiler.specialise.interface import Env
 from adcompiler.specialise.writer import Writer
+from adcompiler.typed.late import flag_of
 from adcompiler.typed.tables import Path
 from adcompiler.typed.values import type_of
 
@@ -246,6 +247,27 @@ def open_parts(s: Writer, var: Var, origin: Origin) -> None:
             parts[name] = part
             open_parts(s, part, origin)
     s.unit.parts[var] = parts
+
+
+def late_flag(s: Writer, type_: t.Object, name: str) -> str | None:
+    """Return the name of the field that tells whether an attribute has been assigned.
+
+    None if the attribute is there in any case, and in derivatives, which ask for nothing that the
+    program does not ask for.
+    """
+    return None if s.heap is None or s.in_emitted else flag_of(type_, name)
+
+
+def held_by(s: Writer, obj: Atom, type_: t.Object, origin: Origin) -> dict[str, Atom]:
+    """Return what the fields of an instance hold, whether its attributes are assigned or not."""
+    known = s.unit.fields(obj)
+    if known is not None:
+        return dict(known)
+    return {
+        name: Const(field.value) if isinstance(field, t.Static)
+        else s.let(Attribute(obj, name), field, name, origin)
+        for name, field in type_.fields
+    }
 
 
 def table_of(s: Writer, atom: Atom, origin: Origin) -> Atom:

@@ -21,7 +21,9 @@ from adcompiler.runtime.records import is_record_class
 from adcompiler.specialise.calls.libraries import is_standard
 from adcompiler.specialise.calls.operator_methods import has_text
 from adcompiler.specialise.folds.table import folds
-from adcompiler.specialise.objects import NAMESPACE, call_raw, find_raw, live_class, make_record
+from adcompiler.specialise.objects import (
+    NAMESPACE, call_raw, find_raw, held_by, live_class, make_record,
+)
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.values import simple, type_of
 
@@ -225,7 +227,7 @@ def copied_instance(
     type_ = s.unit.type(args[0]) if len(args) == 1 else t.UNKNOWN
     if not isinstance(type_, t.Object) or not is_copied_by_attributes(type_.cls):
         return None
-    fields = {key: s.attribute(args[0], key, origin, key) for key, _ in type_.fields}
+    fields = held_by(s, args[0], type_, origin)
     return make_record(s, type_.cls, fields, name, origin)
 
 

@@ -14,7 +14,7 @@ from adcompiler.rulekit.functionals import copied
 from adcompiler.runtime.aliases import copied_apart
 from adcompiler.specialise.calls.constructors import copied_instance, is_copied_by_attributes
 from adcompiler.specialise.folds.table import folds
-from adcompiler.specialise.objects import make_record
+from adcompiler.specialise.objects import held_by, make_record
 from adcompiler.specialise.writer import Writer
 
 
@@ -115,8 +115,7 @@ def new_copy(
             return s.pack_dict(entries, origin, name)
         case t.Object() if is_copied_by_attributes(type_.cls, deep=True):
             fields: dict[str, Atom] = {}
-            for field, _ in type_.fields:
-                attribute = s.attribute(value, field, origin, field)
+            for field, attribute in held_by(s, value, type_, origin).items():
                 part = deep_copy(s, attribute, origin, field, copies)
                 if part is None:
                     return None

@@ -20,6 +20,8 @@ from adcompiler.runtime.containers import SELF_MATCHED, sequence_pattern_fits
 from adcompiler.runtime.elementwise import is_known
 from adcompiler.specialise.folds.table import class_of, folds
 from adcompiler.specialise.generators import consumed
+from adcompiler.specialise.late_attributes import is_assigned
+from adcompiler.specialise.objects import late_flag
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.values import CannotStandInError, stand_in
 
@@ -194,6 +196,9 @@ def fold_hasattr(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: 
         return None
     type_ = s.unit.type(args[0])
     if isinstance(type_, t.Object):
+        flag = late_flag(s, type_, args[1].value)
+        if flag is not None:
+            return is_assigned(s, args[0], flag, origin)
         present = type_.field(args[1].value) is not None or hasattr(type_.cls, args[1].value)
         return Const(present) if present or not hasattr(type_.cls, "__getattr__") else None
     try:
@@ -210,6 +215,10 @@ def fold_getattr(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: 
         present = fold_hasattr(s, args[:2], {}, origin, name)
         if present is None:
             return None
+        if not isinstance(present, Const):
+            return s.either(
+                present, lambda: s.attribute(args[0], args[1].value, origin, name),
+                lambda: args[2], origin, name)
         if not present.value:
             return args[2]
     return s.attribute(args[0], args[1].value, origin, name)
