@@ -96,9 +96,10 @@ class Machine(Run):
             if obj.shape is None and name != "dtype":
                 return Dependent((), int) if name == "size" else UnknownShape()
             return self.call(getattr(np.ndarray, name), (obj,), {})
-        if name in ("T", "mT", "real", "imag"):
-            moved = {"T": np.transpose, "mT": np.matrix_transpose, "real": np.real,
-                     "imag": np.imag}[name]
+        if name == "mT":
+            return self.call(np.swapaxes, (obj, -1, -2), {})
+        if name in ("T", "real", "imag"):
+            moved = {"T": np.transpose, "real": np.real, "imag": np.imag}[name]
             return self.call(moved, (obj,), {})
         if name == "flat":
             return self.call(np.ravel, (obj,), {})

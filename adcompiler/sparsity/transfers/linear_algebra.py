@@ -241,9 +241,9 @@ def factor(run: Run, a: Any, lower: bool, shown: Any) -> Any:
     with without_values(run) as inner:
         triangle = anywhere(run, a)
         if not lower:
-            triangle = inner.call(np.matrix_transpose, (triangle,), {})
+            triangle = inner.call(np.swapaxes, (triangle, -1, -2), {})
         along = cumulated(inner, inner.call(np.tril, (triangle,), {}), -1)
         both = inner.call(np.tril, (cumulated(inner, along, -2),), {})
         if not lower:
-            both = inner.call(np.matrix_transpose, (both,), {})
+            both = inner.call(np.swapaxes, (both, -1, -2), {})
     return composed(run, shown, both)
