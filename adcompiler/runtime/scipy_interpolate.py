@@ -1,10 +1,11 @@
-"""Slopes of interpolators that are linear between neighbouring knots."""
+"""Slopes of interpolators that are linear between neighbouring knots, and bases of splines."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from scipy import interpolate
 
 
 def axes_but(ndim: int, first: int, count: int) -> tuple[int, ...]:
@@ -48,3 +49,42 @@ def line_slopes(interpolator: Any, x: Any) -> Any:
     slopes = (interpolator(high) - interpolator(low)) / (high - low).reshape(shape)
     extrapolates = isinstance(interpolator.fill_value, str)
     return slopes if extrapolates else np.where(inside.reshape(shape), slopes, 0.0)
+
+
+# --- what is linear in values ---------------------------------------------------------------------
+
+
+def spline_slopes(x: Any, y: Any, bc_type: Any) -> Any:
+    """Return the slopes that ``CubicSpline`` has at ``x``."""
+    return interpolate.CubicSpline(x, y, bc_type=bc_type)(x, 1)
+
+
+def slopes_by_value(x: Any, bc_type: Any) -> Any:
+    """Return the matrix that gives the slopes from the values."""
+    units = np.eye(len(x))
+    if bc_type == "periodic":
+        units[-1, 0], units[-1, -1] = 1.0, 0.0
+    return spline_slopes(x, units, bc_type)
+
+
+def interpolating_coefficients(
+    x: Any, y: Any, k: int, t: Any = None, bc_type: Any = None
+) -> Any:
+    """Return the coefficients of ``make_interp_spline``."""
+    return interpolate.make_interp_spline(x, y, k, t, bc_type).c
+
+
+def knots_chosen(x: Any, k: int, t: Any = None, bc_type: Any = None) -> Any:
+    """Return the knots of ``make_interp_spline``."""
+    return interpolate.make_interp_spline(x, np.zeros(len(x)), k, t, bc_type).t
+
+
+def coefficients_by_value(x: Any, k: int, t: Any = None, bc_type: Any = None) -> Any:
+    """Return the matrix that gives the coefficients from the values."""
+    return interpolating_coefficients(x, np.eye(len(x)), k, t, bc_type)
+
+
+def basis_of_splines(x: Any, t: Any, k: int, nu: int, extrapolate: Any) -> Any:
+    """Return all B-splines of degree ``k``, or a derivative of them, at ``x``: the last axis."""
+    units = np.eye(len(t) - k - 1)
+    return interpolate.BSpline(t, units, k, extrapolate=extrapolate)(x, nu)

@@ -1,32 +1,22 @@
 """Rules for the evaluation of SciPy's splines and piecewise polynomials, which are constant.
 
-The derivative with respect to the place is the spline's own next derivative. Splines that are made
-of values that are differentiated are refused where they are made.
+The derivative with respect to the place is the spline's own next derivative. Those that are made in
+a function are written in ``interpolators``.
 """
 
 import numpy as np
 import scipy.interpolate
 
 from adcompiler.rulekit import Undecided, call, facts, non_differentiable, rrule
+from adcompiler_rules import interpolators
+from adcompiler_rules.interpolators import AT_A_KNOT, KNOTS, places, values
 from adcompiler_rules.scipy_facts import state_facts
 from adcompiler.runtime.scipy_interpolate import axes_but, grid_slopes, line_slopes
 from adcompiler.runtime.shaping import like
 
+__all__ = ["interpolators"]
+
 non_differentiable(axes_but)
-
-KNOTS = np.array([0.0, 0.8, 1.7, 2.5, 3.6, 4.4])
-AT_A_KNOT = "of the piece that is evaluated there, which is the right one"
-
-
-def values(rng, *shape):
-    """Return values at the knots."""
-    return rng.normal(size=(len(KNOTS), *shape))
-
-
-def places(rng, *shape):
-    """Return places that are away from the knots, inside and beside them."""
-    return rng.choice([0.35, 1.2, 2.1, 3.05, 4.0], shape) + rng.uniform(-0.2, 0.2, shape)
-
 
 def place_adjoint(slope, dy, ndim, axis):
     """Return the cotangent of places with ``ndim`` axes, which stand in the result at ``axis``."""

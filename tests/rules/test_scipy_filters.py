@@ -64,8 +64,8 @@ def test_elements_that_tie_in_a_window_share():
      "method='pad'"),
     (lambda x: scipy.signal.upfirdn([1.0, 2.0], x, mode="wrap"), MissingRuleError,
      "zeros beyond the ends"),
-    (lambda x: scipy.interpolate.CubicSpline(np.arange(4.0), x)(1.5), UnsupportedError,
-     "CubicSpline"),
+    (lambda x: scipy.interpolate.Akima1DInterpolator(np.arange(4.0), x)(1.5),
+     UnsupportedError, "Akima1DInterpolator"),
 ])
 def test_what_has_no_rule_is_refused_before_running(f, error, message):
     with pytest.raises(error, match=message) as caught:
@@ -77,7 +77,7 @@ def test_spline_made_of_constants_inside():
     knots, x = np.linspace(0.0, 3.0, 7), np.array([0.3, 1.1])
     spline = scipy.interpolate.CubicSpline(knots, np.sin(knots))
     inside = grad(lambda x: np.sum(scipy.interpolate.CubicSpline(knots, np.sin(knots))(x)))(x)
-    np.testing.assert_array_equal(inside, spline(x, 1))
+    np.testing.assert_allclose(inside, spline(x, 1), rtol=1e-13)
     np.testing.assert_array_equal(grad(lambda x: np.sum(spline(x)))(x), spline(x, 1))
 
 
