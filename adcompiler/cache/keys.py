@@ -343,6 +343,10 @@ def follow(value: Any, kind: str, name: Any, arguments: Mapping[str, Any]) -> An
             return arguments.get(name, MISSING)
         case "live":
             return name
+        case "dispatch":
+            cls = unspelled(name) if isinstance(name, str) else name
+            known = isinstance(cls, type) and hasattr(value, "dispatch")
+            return value.dispatch(cls) if known else MISSING
         case "contents":
             return tuple(value) if type(value) is list else MISSING
         case "import":
@@ -358,6 +362,8 @@ def storable(path: Iterable[tuple[str, Any]]) -> list[list[Any]] | None:
             kind, name = "import", spelled(name)
             if name is None:
                 return None
+        if kind == "dispatch" and (name := spelled(name)) is None:
+            return None
         rows.append([kind, name])
     return rows
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from adcompiler.cache.keys import resolve
+from adcompiler.cache.keys import resolve, unspelled
 from adcompiler.frontend.scope import MISSING
 from adcompiler.ir import types as t
 from adcompiler.ops.homes import root_module
@@ -108,6 +108,11 @@ def fact_test(
     kind, name = path[-1]
     if kind in ("__defaults__", "__kwdefaults__"):
         return default_test(function, path, type_of(value), arguments)
+    if kind == "dispatch":
+        owner = resolve(function, path[:-1], arguments)
+        cls = unspelled(name) if isinstance(name, str) else name
+        return lambda namespace: same(
+            namespace, f"{namespace.name(owner)}.dispatch({namespace.name(cls)})", value)
     if kind == "contents":
         return contents_test(function, path[:-1], value, arguments)
     if kind == "free":

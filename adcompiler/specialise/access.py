@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from functools import singledispatchmethod
 from types import ModuleType
 from typing import Any
 
@@ -300,7 +301,8 @@ class Access(ResultTypes):
         if found is not None and is_record_class(type_.cls) and not hasattr(type(raw), "__get__"):
             return class_data(self, type_.cls, name, origin, hint)
         if found is not None and is_record_class(type_.cls):  # without asking the descriptor
-            is_method = callable(raw) or isinstance(raw, (staticmethod, classmethod))
+            is_method = callable(raw) or isinstance(
+                raw, (staticmethod, classmethod, singledispatchmethod))
             return self.let(
                 Attribute(obj, name), t.Method(raw) if is_method else t.UNKNOWN, hint, origin
             )

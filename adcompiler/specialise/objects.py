@@ -15,12 +15,13 @@ from adcompiler.frontend.functions import lower
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Call, Const, Origin, Var,
+    UNDEF, Atom, Attribute, Call, Const, Origin, Var,
 )
 from adcompiler.runtime import record
 from adcompiler.runtime.records import is_record_class, slots_of
 from adcompiler.runtime.substitutes import Table
 from adcompiler.runtime.tables import is_table
+from adcompiler.specialise.calls.single_dispatch import call_registered
 from adcompiler.specialise.calls.tables import refuse_change
 from adcompiler.specialise.interface import Env
 from adcompiler.specialise.writer import Writer
@@ -86,6 +87,10 @@ def call_raw(
     if isinstance(raw, classmethod):
         func = s.unit.relied.static(raw.__func__, (*path, ("attr", "__func__")))
         return s.call(func, [live_class(s, cls), *args], kwargs, origin, hint)
+    if isinstance(raw, functools.singledispatchmethod):
+        func = s.unit.relied.static(raw.dispatcher, (("live", raw.dispatcher),))
+        chosen = call_registered(s, func, [obj, *args], kwargs, origin, hint, 1)
+        return UNDEF if chosen is None else chosen
     if is_table(cls) and (refused := refuse_change(s, cls, name, kwargs, origin)) is not None:
         return refused
     bound = [obj, *args] if hasattr(type(raw), "__get__") else args

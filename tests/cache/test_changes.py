@@ -150,7 +150,7 @@ CHANGES: dict[str, tuple[str, object, object]] = {
  "poly1d": ("P = np.poly1d({})\ndef f(x): return P(x)\n","[1.0,2.0]","[1.0,2.0,3.0]"),
 }
 
-REFUSED = {"getattr_name", "singledispatch", "dunder_call_cls", "partialmethod",
+REFUSED = {"getattr_name", "dunder_call_cls", "partialmethod",
            "typing_newtype"}
 
 

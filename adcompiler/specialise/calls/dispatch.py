@@ -43,6 +43,7 @@ from adcompiler.specialise.calls.operator_methods import (
 )
 from adcompiler.specialise.calls.out_arguments import store_result, writes_elsewhere
 from adcompiler.specialise.calls.random_draws import type_of_making
+from adcompiler.specialise.calls.single_dispatch import call_registered
 from adcompiler.specialise.calls.sparse_matrices import call_sparse
 from adcompiler.specialise.calls.special_methods import call_kept_method
 from adcompiler.specialise.calls.ufunc_options import computed_in
@@ -173,10 +174,8 @@ def call_value(
         args = [opened_iterator(s, arg, origin) for arg in args]
     if isinstance(value, Recipe):
         return refuse_recipe(s, origin)
-    found = call_of_derivative(s, func, args, kwargs, origin, name)
-    if found is not None:
-        return found
-    found = call_sparse(s, func, args, kwargs, origin, name)
+    given = (s, func, args, kwargs, origin, name)
+    found = call_of_derivative(*given) or call_sparse(*given) or call_registered(*given)
     if found is not None:
         return found
     if is_method_that_writes(s, value, args):
