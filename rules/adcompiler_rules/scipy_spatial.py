@@ -13,6 +13,9 @@ from scipy.spatial import distance
 
 from adcompiler.rulekit import facts
 from adcompiler.rulekit.problems import UncoveredError
+from adcompiler_rules import rotations
+
+__all__ = ["rotations"]
 
 KNOWN = "euclidean, sqeuclidean, cityblock, chebyshev, minkowski, canberra, braycurtis, cosine, " \
         "correlation, seuclidean, mahalanobis or a function"
