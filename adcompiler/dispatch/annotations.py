@@ -218,8 +218,16 @@ def type_of_array_annotation(shape: Any, dtype: Any) -> t.Type:
     return t.Array(item.dtype, len(axes))
 
 
+ABSTRACT = (
+    np.generic, np.number, np.inexact, np.floating, np.complexfloating, np.integer,
+    np.signedinteger, np.unsignedinteger, np.flexible, np.character,
+)
+
+
 def type_of_scalar_class(cls: Any) -> t.Type:
     """Return the type of a NumPy scalar class; unknown for the abstract ones."""
+    if cls in ABSTRACT:  # NumPy 1 warns, and takes the one of 64 bits
+        return t.UNKNOWN
     try:
         dtype = np.dtype(cls)
     except TypeError:

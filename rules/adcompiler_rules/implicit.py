@@ -10,11 +10,15 @@ is called with after ``x``.
 
 from __future__ import annotations
 
+import inspect
 import warnings
 
 import numpy as np
 from scipy import optimize
 from scipy.sparse.linalg import LinearOperator, gmres
+
+TOLERANCE_OF_GMRES = "rtol" if "rtol" in inspect.signature(gmres).parameters else "tol"
+"""SciPy 1.11 has the other name."""
 
 DENSE = 400
 """Up to this many unknowns the Jacobian is written out; above, GMRES only multiplies with it."""
@@ -110,7 +114,9 @@ def transposed_solution(multiply, g):
         columns = [multiply(unit) for unit in np.eye(size)]
         return np.linalg.solve(np.stack(columns, axis=1), g) if size else g
     operator = LinearOperator((size, size), matvec=multiply, dtype=float)
-    solution, info = gmres(operator, g, rtol=1e-12, atol=0.0, restart=100, maxiter=50)
+    solution, info = gmres(
+        operator, g, atol=0.0, restart=100, maxiter=50, **{TOLERANCE_OF_GMRES: 1e-12}
+    )
     if info != 0:
         raise np.linalg.LinAlgError("GMRES did not converge in the derivative of the solution")
     return solution

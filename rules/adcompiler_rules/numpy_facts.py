@@ -180,6 +180,11 @@ facts(*named("numpy", """
     loadtxt genfromtxt fromstring frombuffer fromfile load fromregex array asarray asanyarray
     ascontiguousarray asfortranarray float64 float32 asmatrix matrix bmat
 """), np.ndarray.astype, form="numbers")
+for of, name, form in (  # NumPy 1
+    (np, "asfarray", "numbers"), (np, "safe_eval", "numbers"), (np.ndarray, "tostring", "text"),
+):
+    if hasattr(of, name):
+        facts(getattr(of, name), form=form)
 
 facts(*named("numpy", "split array_split hsplit vsplit dsplit"), parts=True)
 facts(

@@ -58,7 +58,7 @@ for place, table in (
         facts(*named(place, names), transfer=word)
 
 facts(np.average, linear_in="a")
-facts(*named("numpy", "trapezoid"), linear_in="y")
+facts(*named("numpy", "trapezoid trapz"), linear_in="y")
 facts(np.interp, linear_in="fp left right")
 facts(np.linalg.solve, linear_in="b")
 facts(*named("numpy.fft", f"{OWN_OF_FFT} {OVER_AXES}"), rounded=True)

@@ -222,7 +222,8 @@ def root(fun, x0, args=(), method="hybr", jac=None, tol=None, *, options=None):
     )
     return Solution(
         x, residual(x, *given), typed(found.success, True), typed(getattr(found, "status", 0), 0),
-        typed(found.message, ""), typed(found.nfev, 0),
+        typed(found.message, ""),
+        typed(getattr(found, "nfev", -1), 0),  # SciPy 1.11 does not count those of all methods
     )
 
 

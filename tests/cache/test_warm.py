@@ -165,7 +165,6 @@ def test_functions_of_main_are_kept_by_their_file(tmp_path: Path) -> None:
 NOTEBOOK = """
 import linecache, sys, types
 import __main__
-from tests.lanes import one_in
 
 def cell(text, number):
     file = f"/tmp/ipykernel_1/{number}.py"

@@ -114,7 +114,7 @@ def test_nonlinear_systems_with_lists_and_jacobians(method):
             return [x[0] + 0.1 * x[1] ** 2 - p, x[1] + 0.1 * np.sin(x[0]) * q]
 
         sol = optimize.root(residual, [1.0, 1.0], method=method, tol=1e-12)
-        return sol.x[0] * sol.x[1] + sol.fun[0] + 0.0 * sol.nfev
+        return sol.x[0] * sol.x[1] + sol.fun[0] + 0.0 * sol.success
 
     check(f, 0.7, 1.2, tol=1e-6)
 

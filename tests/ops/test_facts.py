@@ -238,7 +238,7 @@ def test_outputs_are_where_they_are_said_to_be(name):
     try:
         parameters = list(inspect.signature(OUTPUTS[name]).parameters)
     except (TypeError, ValueError):
-        assert name.startswith("numpy.ndarray."), "methods in C have no signatures"
+        assert not inspect.isfunction(OUTPUTS[name]), "only functions in C have no signatures"
         return
     assert position is None or parameters[position] == parameter
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 from typing import Any
@@ -39,7 +40,8 @@ def facts_of(order: str) -> list[str]:
 def test_facts_do_not_depend_on_the_order_of_imports() -> None:
     before, later = facts_of("before"), facts_of("later")
     assert len(before) > 500
-    assert any("numpy.fft fft True ('out', 4)" in line for line in later)
+    out = ("out", 4) if "out" in inspect.signature(np.fft.fft).parameters else None  # NumPy 2
+    assert any(f"numpy.fft fft True {out}" in line for line in later)
     assert before == later
 
 

@@ -34,7 +34,8 @@ def test_each_word_has_code_and_the_code_a_word() -> None:
 
 def test_each_word_is_said_of_a_function() -> None:
     words = {known.transfer for _, known in REGISTRY.all_facts()}
-    assert words - {None} == set(TRANSFERS)
+    of_numpy_2 = set() if hasattr(np, "vecdot") else {"vecdot", "trace of each"}
+    assert words - {None} == set(TRANSFERS) - of_numpy_2
 
 
 def test_words_that_mean_nothing_are_refused() -> None:

@@ -104,6 +104,10 @@ HANG = ("linalg", "ndimage", "signal", "mathieu")
 """Parts of names of functions that run on, or end the process, when they are given such numbers;
 some of scipy.special do with infinities."""
 
+OF_ONE_SIZE = "scipy.stats._distn_infrastructure.nbinom.logcdf"
+"""In SciPy 1.11 it raises where some values are NaN and others are broadcast: its ``_logcdf`` takes
+items of ``k`` by a mask of the shape of all that are given."""
+
 RULES = [
     rule for rule in REGISTRY.rules()
     if rule.function not in DESTRUCTIVE and not rule_name(rule).startswith("adcompiler.")
@@ -119,9 +123,12 @@ def test_what_passes_over_special_values_has_the_derivative_of_the_others(rule: 
         for call in special_calls(rule, rng):
             try:
                 pairs = list(found_and_wanted(rule, call, rng))
-            except (ArithmeticError, LookupError, ValueError, TypeError, AttributeError,
-                    SpecialFunctionError):
+            except (ArithmeticError, ValueError, TypeError, AttributeError, SpecialFunctionError):
                 continue  # as Python's, NumPy's and SciPy's functions do
+            except IndexError:
+                if rule_name(rule) != OF_ONE_SIZE:
+                    raise
+                continue
             for found, wanted in pairs:
                 assert math.isnan(found) or abs(found - wanted) <= TOLERANCE * (
                     1.0 + abs(wanted)), f"{call}: {found}, differences {wanted}"

@@ -14,7 +14,8 @@ from adcompiler.sparsity.coloring.python_kernels import dynamic_order, greedy_co
 
 
 def banded(n, *offsets):
-    return sp.diags_array([np.ones(n - abs(k)) for k in offsets], offsets=offsets, shape=(n, n))
+    diagonals = [np.ones(n - abs(k)) for k in offsets]
+    return sp.csr_array(sp.diags(diagonals, offsets=offsets, shape=(n, n)))
 
 
 def arrow(n):

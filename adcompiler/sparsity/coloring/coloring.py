@@ -270,7 +270,7 @@ def bidirectional(csr: Any, order: str) -> Coloring:
                      else (structurally_orthogonal(pattern, order), np.full(rows, -1)))
     colorings = [Coloring("bidirectional", csr, *colors) for colors in found]
     corner = sp.csr_array((columns, columns), dtype=bool), sp.csr_array((rows, rows), dtype=bool)
-    both = as_pattern(sp.block_array([[corner[0], csr.T], [csr, corner[1]]]))
+    both = as_pattern(sp.bmat([[corner[0], csr.T], [csr, corner[1]]]))
     fewest = min(coloring.count for coloring in colorings)
     colors = symmetric(both, "star", order, max(MANY_STARS, 4 * fewest))
     if colors.min(initial=0) >= 0:

@@ -34,7 +34,7 @@ def in_blocks(a: Any, b: Any | None) -> Dependent | None:
     size = a.zeros.shape[0]
     if size != a.zeros.shape[1]:
         return None
-    labels = connected_components(sp.block_array([
+    labels = connected_components(sp.bmat([
         [None, sp.csr_array(~a.zeros)], [sp.csr_array((size, size), dtype=bool), None],
     ]), directed=False)[1]
     of_rows, of_columns = labels[:size], labels[size:]
