@@ -277,6 +277,8 @@ class Observer(Evaluator):
         if isinstance(function, python_types.FunctionType) and (
             "observer" not in function.__dict__ and not self.is_primitive(function, args, kwargs)
         ):
+            # What is compiled in its place has the variables; NumPy's own text differs by versions.
+            function = REGISTRY.facts(function).written_as or function
             definition = self.text_of(function)
             with self.called_here():
                 return self.opened(function, definition, self.bound(function, args, kwargs))
