@@ -20,8 +20,14 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import add_at, append, drop_last, entry, put_entry
 
 
+OWN = ("adcompiler", "adcompiler_rules")
+
+
 def is_library(function: Any) -> bool:
     """Say whether a Python function belongs to the standard library or an installed package."""
+    # What this package has code compiled as is the program's, wherever the package is installed.
+    if (getattr(function, "__module__", None) or "").partition(".")[0] in OWN:
+        return False
     return is_within(function, PREFIXES) and is_within(function, (*standard(), *installed()))
 
 
