@@ -98,26 +98,44 @@ def quotient(w: Writer, a: Num, b: Num) -> Num:
     return Num(Binary("/", w.as_float(a).expr, w.as_float(b).expr), FLOAT)
 
 
-def whole_quotient(sign: str) -> Callable[[Writer, Num, Num], Num]:
-    """Return what writes ``//`` or ``%`` of integers."""
+def floored(sign: str) -> Callable[[Writer, Num, Num], Num]:
+    """Return what writes ``//`` or ``%``."""
 
     def write(w: Writer, a: Num, b: Num) -> Num:
+        a, b = numbers(a, b)
         if not a.dtype == b.dtype == INT:
-            raise Declined(f"`{sign}` of numbers that are no integers")
+            return floored_floats(w, sign, w.as_float(a), w.as_float(divisor(w, b)))
         a, b = w.narrowed(a, WIDE - 1), divisor(w, w.narrowed(b, WIDE - 1))
         return Num(Binary(sign, a.expr, b.expr), INT, a.bound if sign == "//" else b.bound)
 
     return write
 
 
+def floored_floats(w: Writer, sign: str, a: Num, b: Num) -> Num:
+    """Write ``//`` or ``%`` of floats, in the steps of Python and NumPy: the same bits."""
+    none = Number(0.0)
+    over, by = w.named("value", a.expr), w.named("divisor", b.expr)
+    rest = w.finite("rest", Apply("fmod", (over, by))).expr
+    other_side = Binary("and", Binary("!=", rest, none), Binary(
+        "!=", Binary("<", by, none), Binary("<", rest, none)))
+    if sign == "%":
+        moved = Choose(other_side, Binary("+", rest, by), rest)
+        zero = Apply("copysign", (none, by))
+        return Num(Choose(Binary("==", rest, none), zero, moved), FLOAT)
+    whole = Binary("/", Binary("-", over, rest), by)
+    ratio = w.assign("ratio", Choose(other_side, Binary("-", whole, ONE), whole))
+    floor = w.assign("whole", Apply("np.floor", (ratio,)))
+    above = Binary(">", Binary("-", ratio, floor), Number(0.5))
+    zero = Apply("copysign", (none, Binary("/", over, by)))
+    return Num(Choose(Binary("==", ratio, none), zero,
+                      Choose(above, Binary("+", floor, ONE), floor)), FLOAT)
+
+
 def power(w: Writer, a: Num, b: Num) -> Num:
     """Write ``a ** b``; where the result is not finite Python raises, or it is complex."""
     constant = b.expr.value if isinstance(b.expr, Number) else None
     if a.dtype == INT and b.dtype == INT:
-        if constant == 2:
-            named = Num(w.named("base", a.expr), INT, a.bound)
-            return product(w, named, named)
-        raise Declined("a power of integers")
+        return whole_power(w, a, b)
     a, b = w.as_float(a), w.as_float(b)
     if constant == 1:
         return a
@@ -125,6 +143,23 @@ def power(w: Writer, a: Num, b: Num) -> Num:
         base = w.named("base", a.expr)
         return w.finite("square", Binary("*", base, base))
     return w.finite("power", Apply("pow", (a.expr, b.expr)))
+
+
+def whole_power(w: Writer, a: Num, b: Num) -> Num:
+    """Write ``a ** b`` of integers: small powers, and those of -1; others may be floats."""
+    match a.expr, b.expr:
+        case _, Number(1 | 2 | 3 | 4 as times):
+            base = Num(w.named("base", a.expr), INT, a.bound)
+            found = base
+            for _ in range(int(times) - 1):
+                found = product(w, found, base)
+            return found
+        case (Number(-1) | Unary("-", Number(1))), _:
+            exponent = w.named("exponent", b.expr)
+            w.leave_if(Binary("<", exponent, Number(0)))
+            odd = Binary("!=", Binary("%", exponent, Number(2)), Number(0))
+            return Num(Choose(odd, Number(-1), Number(1)), INT, 1)
+    raise Declined("a power of integers")
 
 
 def real_power(w: Writer, a: Num, b: Num) -> Num:
@@ -390,7 +425,7 @@ TABLE: dict[Any, Callable[..., Any]] = {
     **{meaning: comparison(sign) for meaning, sign in COMPARISONS.items()},
     **{meaning: library(name) for meaning, name in C_FUNCTIONS.items()},
     "add": arithmetic("+"), "subtract": arithmetic("-"), "multiply": product, "divide": quotient,
-    "floor_divide": whole_quotient("//"), "remainder": whole_quotient("%"), "power": power,
+    "floor_divide": floored("//"), "remainder": floored("%"), "power": power,
     "negative": negative, "positive": identity, "absolute": absolute, "fabs": float_size,
     "square": square, "cube": cube, "where": where, "minimum": elementwise_extreme("<="),
     "maximum": elementwise_extreme(">="), "sign": sign, "floor": rounded("floor"),
