@@ -19,6 +19,8 @@ from adcompiler.ir.visit import substitute_statement, with_head
 COMMUTATIVE = frozenset({"add", "mul"})
 Known = dict[Any, tuple[Var, ...]]
 """The variables that hold what has a key."""
+LARGEST = 50
+"""How many values a branch that is compared with others computes, at most."""
 
 
 def common_subexpressions(block: Block, purity: Purity) -> Block:
@@ -88,18 +90,19 @@ class _Common:
             return None
         arms = []
         for arm in (branch.then, branch.orelse):
-            keys = [] if not arm.diverges else [None]
+            keys: list[Any] = []
             for statement in arm.statements:
                 match statement:
                     case Let(target, rhs) if not self.is_kept(target, rhs):
                         keys.append(self.key(rhs, places))
-                        places[target] = len(places)
-                    case If():
+                        made: tuple[Var, ...] = (target,)
+                    case If(results=made):
                         keys.append(self.branch_key(statement, places))
-                        places.update((x, len(places) + n) for n, x in enumerate(statement.results))
                     case _:
                         return None
-            if None in keys:
+                for var in made:
+                    places[var] = len(places)
+            if arm.diverges or None in keys or len(places) > LARGEST:
                 return None
             arms.append((tuple(keys), tuple(self.atom_key(atom, places) for atom in arm.yields)))
         return (If, self.atom_key(branch.condition, places), *arms)

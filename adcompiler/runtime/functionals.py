@@ -66,9 +66,21 @@ def halves(
     return Halves(primal, augmented, pullback, active, wanted, place)
 
 
-def closed(function: Callable[..., Any], *rest: Any) -> Callable[..., Any]:
+class Closed:
+    """A compiled function with its last arguments given: what it captured."""
+
+    def __init__(self, function: Callable[..., Any], rest: tuple[Any, ...]) -> None:
+        self.function = function
+        self.rest = rest
+
+    def __call__(self, *args: Any) -> Any:
+        """Return the value at ``args``."""
+        return self.function(*args, *self.rest)
+
+
+def closed(function: Callable[..., Any], *rest: Any) -> Closed:
     """Return a compiled function with its last arguments given: what it captured."""
-    return lambda *args: function(*args, *rest)
+    return Closed(function, rest)
 
 
 def passive(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

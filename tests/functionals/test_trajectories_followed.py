@@ -102,7 +102,9 @@ def test_an_equilibrium_says_nothing_of_the_steps_that_its_variations_need(f):
     assert hessian(f)(zero)[0, 0] == pytest.approx(2.0 * wanted * inner, rel=1e-4)
 
 
+@pytest.mark.filterwarnings("ignore:invalid value encountered in subtract:RuntimeWarning")
 def test_a_stiff_equation():
+    """BDF of SciPy subtracts storage that it has not written yet, and does not read the result."""
     def f(p):
         sol = integrate.solve_ivp(
             lambda t, y: [-1e4 * p[0] * (y[0] - np.cos(p[1] * t)), y[0] - p[2] * y[1] ** 3],
@@ -144,3 +146,31 @@ def test_what_has_no_derivative():
         g(0.3)
     value, _ = value_and_grad(f)(0.3)
     assert value == f(0.3)
+
+
+@pytest.mark.parametrize("method", ["RK45", "LSODA"])
+@pytest.mark.parametrize("rate", [10.0, 50.0, 300.0])
+def test_parameters_that_act_faster_than_the_solution_moves(method, rate):
+    """At 0 the forcing is not seen by the solution, nor by its adjoint."""
+    wanted = (np.sin(10.0 * rate) - rate * (np.cos(10.0 * rate) - np.exp(-10.0))) / (1.0 + rate**2)
+
+    def end(p):
+        return integrate.solve_ivp(
+            lambda t, y: -y + p["size"] * np.sin(rate * t), (0.0, 10.0), np.ones(1), method,
+            rtol=1e-6, atol=1e-8).y[0, -1]
+
+    assert grad(end)({"size": 0.0})["size"] == pytest.approx(wanted, abs=2e-6)
+    _, along = jvp(end, ({"size": 0.0},), ({"size": 1.0},))
+    assert along == pytest.approx(wanted, abs=2e-6)
+
+
+def test_parameters_that_act_in_a_moment_only():
+    def end(p, q):
+        return integrate.solve_ivp(
+            lambda t, y, p: -y + p * np.exp(-1e4 * (t - 0.7) ** 2) * np.array([1.0, q]),
+            (0.0, 2.0), np.ones(2), args=(p,), rtol=1e-8, atol=1e-10).y.sum(axis=0)[-1]
+
+    t = np.linspace(0.5, 0.9, 40001)
+    wanted = trapezoid(np.exp(-1e4 * (t - 0.7) ** 2 - (2.0 - t)), t) * 3.0
+    assert grad(end)(0.0, 2.0) == pytest.approx(wanted, rel=1e-6)
+    assert jvp(end, (0.0, 2.0), (1.0, 0.0))[1] == pytest.approx(wanted, rel=1e-5)

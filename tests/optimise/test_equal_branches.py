@@ -57,6 +57,28 @@ def nested(x, c):
     return total
 
 
+def inner_results_that_differ(x, c):
+    if c > 0.0:
+        if x[0] > 0.0:
+            a, b, d = x[0], x[1], x[2]
+        else:
+            a, b, d = x[1], x[2], x[0]
+        e = a * b
+        first = e + d * d
+    else:
+        first = x[0]
+    if c > 0.0:
+        if x[0] > 0.0:
+            a, b, d = x[0], x[1], x[2]
+        else:
+            a, b, d = x[1], x[2], x[0]
+        e = a * b
+        second = e + e * e
+    else:
+        second = x[0]
+    return first * second
+
+
 def test_partials_of_an_angle_share_what_they_compute():
     text = source(angle, 1.0, 2.0, argnums=(0, 1))
     assert text.count("math.hypot(") == 1
@@ -67,7 +89,7 @@ def test_partials_of_an_angle_share_what_they_compute():
 
 PROGRAMS = [
     read_twice, read_before_and_after, other_arms, arrays_that_are_written, types_that_differ,
-    nested,
+    nested, inner_results_that_differ,
 ]
 
 
