@@ -17,7 +17,7 @@ from adcompiler.dispatch.frames import with_users_frames
 from adcompiler.dispatch.targets import find_target
 from adcompiler.dispatch.trees import leaves
 from adcompiler.errors import ADError
-from adcompiler.runtime.series_equations import mapped
+from adcompiler.runtime.structure import mapped
 from adcompiler.runtime.structure import as_gradient
 from adcompiler.typed.derivatives import MAKERS, ONLY_OUTSIDE, Wanted
 

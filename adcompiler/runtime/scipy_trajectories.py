@@ -7,6 +7,7 @@ stages, of order 5 (*II*, section IV.5).
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -15,6 +16,7 @@ import numpy as np
 from scipy import integrate
 
 from adcompiler.runtime.functionals import Closed
+from adcompiler.runtime.records import is_record, state_of
 
 PLACES = integrate.DOP853.C
 """Where the stages of a step lie in it."""
@@ -58,13 +60,20 @@ def is_moved(value: Any) -> bool:
 
 
 def moved(value: Any, change: Callable[[Any], Any]) -> Any:
-    """Return a structure with each float, and each array of floats, changed."""
+    """Return a structure with each float, and each array of floats, changed, of its classes."""
     if is_moved(value):
         return change(value)
     if type(value) in (tuple, list):
         return type(value)([moved(part, change) for part in value])
     if type(value) is dict:
         return {key: moved(part, change) for key, part in value.items()}
+    if is_record(value):
+        other = copy.copy(value)
+        for name, part in state_of(value).items():
+            object.__setattr__(other, name, moved(part, change))
+        return other
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(moved(part, change) for part in value))
     return value
 
 

@@ -5,32 +5,12 @@ Coefficients are those of ``runtime.series``, also in tuples, lists, dicts and i
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from adcompiler.runtime.records import is_record, record, state_of
 from adcompiler.runtime.series import of_coefficients
-
-
-def mapped(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
-    """Return ``function`` of the arrays in trees of one structure, as a tree of that."""
-    if tree is None:
-        return None
-    if isinstance(tree, (tuple, list)):
-        items = [mapped(function, *parts) for parts in zip(tree, *others, strict=True)]
-        return type(tree)(*items) if hasattr(tree, "_fields") else type(tree)(items)
-    if isinstance(tree, dict):
-        return {key: mapped(function, item, *(o[key] for o in others))
-                for key, item in tree.items()}
-    if is_record(tree):
-        states = [state_of(other) for other in others]
-        return record(**{
-            name: mapped(function, item, *(state[name] for state in states))
-            for name, item in state_of(tree).items()
-        })
-    return function(tree, *others)
+from adcompiler.runtime.structure import mapped
 
 
 def counted(d: np.ndarray) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,28 @@ def add(a: Any, b: Any) -> Any:
         return record(**{name: add(value, part(b, name)) for name, value in state_of(a).items()})
     total = a + b
     return np.asarray(total) if isinstance(a, np.ndarray) else total  # NumPy makes 0-d ones numbers
+
+
+def mapped(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
+    """Return ``function`` of the numbers and arrays in trees of one structure, as a tree of that.
+
+    What is None stays so; instances become records of their attributes.
+    """
+    if tree is None:
+        return None
+    if isinstance(tree, (tuple, list)):
+        items = [mapped(function, *parts) for parts in zip(tree, *others, strict=True)]
+        return type(tree)(*items) if hasattr(tree, "_fields") else type(tree)(items)
+    if isinstance(tree, dict):
+        return {key: mapped(function, item, *(o[key] for o in others))
+                for key, item in tree.items()}
+    if is_record(tree):
+        states = [state_of(other) for other in others]
+        return record(**{
+            name: mapped(function, item, *(state[name] for state in states))
+            for name, item in state_of(tree).items()
+        })
+    return function(tree, *others)
 
 
 def seed(value: Any, name: str = "the function") -> Any:

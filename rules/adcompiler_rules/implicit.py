@@ -17,6 +17,8 @@ import numpy as np
 from scipy import optimize
 from scipy.sparse.linalg import LinearOperator, gmres
 
+from adcompiler.runtime.structure import mapped
+
 TOLERANCE_OF_GMRES = "rtol" if "rtol" in inspect.signature(gmres).parameters else "tol"
 """SciPy 1.11 has the other name."""
 
@@ -137,10 +139,4 @@ def interior(x, bounds):
 
 def scaled(factor, value):
     """Return a multiple of a cotangent of any structure."""
-    if value is None:
-        return None
-    if isinstance(value, (tuple, list)):
-        return type(value)(scaled(factor, item) for item in value)
-    if isinstance(value, dict):
-        return {key: scaled(factor, item) for key, item in value.items()}
-    return factor * value
+    return mapped(lambda part: factor * part, value)

@@ -19,7 +19,7 @@ import numpy as np
 from scipy import integrate
 
 from adcompiler.rulekit.problems import NotFiniteError
-from adcompiler.runtime.structure import add
+from adcompiler.runtime.structure import add, mapped
 from adcompiler_rules.implicit import scaled
 
 NODES = np.array([-0.9604912687080202, -0.7745966692414834, -0.4342437493468026, 0.0,
@@ -211,9 +211,8 @@ def quadrature(slopes, found, bars, rtol, atol):
 
 def largest(values):
     """Return the largest size of a number in cotangents of any structure."""
-    found: list[Any] = []
-    gather(values, found)
-    return max((float(np.max(np.abs(part))) for part in found if np.size(part)), default=0.0)
+    return max(
+        (float(np.max(np.abs(part))) for part in parts_of(values) if np.size(part)), default=0.0)
 
 
 # -- cotangents as vectors -------------------------------------------------------------------------
@@ -221,23 +220,17 @@ def largest(values):
 
 def flat(values):
     """Return the numbers of cotangents of any structure as one vector."""
-    found: list[Any] = []
-    gather(values, found)
+    found = parts_of(values)
     if any(np.iscomplexobj(part) for part in found):
         raise TypeError("the derivative of an integral in complex parameters is not known")
     return np.concatenate([np.zeros(0), *(np.ravel(part) for part in found)])
 
 
-def gather(value, found):
-    """Collect the numbers and arrays of a structure."""
-    if isinstance(value, (tuple, list)):
-        for item in value:
-            gather(item, found)
-    elif isinstance(value, dict):
-        for item in value.values():
-            gather(item, found)
-    elif value is not None:
-        found.append(value)
+def parts_of(values):
+    """Return the numbers and arrays in a structure, in order."""
+    found: list[Any] = []
+    mapped(found.append, values)
+    return found
 
 
 def filled(like, vector):
@@ -246,15 +239,9 @@ def filled(like, vector):
 
     def fill(value: Any) -> Any:
         nonlocal position
-        if isinstance(value, (tuple, list)):
-            return type(value)(fill(item) for item in value)
-        if isinstance(value, dict):
-            return {key: fill(item) for key, item in value.items()}
-        if value is None:
-            return None
         size = np.size(value)
         part = vector[position : position + size].reshape(np.shape(value))
         position += size
         return part.astype(value.dtype) if np.ndim(value) else type(value)(part)
 
-    return [fill(value) for value in like]
+    return mapped(fill, like)

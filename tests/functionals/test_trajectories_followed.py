@@ -1,5 +1,7 @@
 """Trajectories in forward mode and to higher orders."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from scipy import integrate
@@ -12,6 +14,13 @@ from tests.lanes import one_in
 from tests.rules.agreement import agrees
 
 trapezoid = getattr(np, "trapezoid", None) or np.trapz  # NumPy 1 has the other name
+
+
+@dataclass(frozen=True)
+class Force:
+    size: float
+    rate: float
+
 
 FINE = {"rtol": 1e-10, "atol": 1e-12}
 P = np.array([0.8, 1.3, 0.4])
@@ -162,6 +171,20 @@ def test_parameters_that_act_faster_than_the_solution_moves(method, rate):
     assert grad(end)({"size": 0.0})["size"] == pytest.approx(wanted, abs=2e-6)
     _, along = jvp(end, ({"size": 0.0},), ({"size": 1.0},))
     assert along == pytest.approx(wanted, abs=2e-6)
+
+
+def test_fields_of_an_instance_that_act_faster_than_the_solution_moves():
+    wanted = (np.sin(500.0) - 50.0 * (np.cos(500.0) - np.exp(-10.0))) / 2501.0
+
+    def end(force):
+        return integrate.solve_ivp(
+            lambda t, y, force: -y + force.size * np.sin(force.rate * t), (0.0, 10.0), np.ones(1),
+            args=(force,), rtol=1e-6, atol=1e-8).y[0, -1]
+
+    force = Force(0.0, 50.0)
+    assert grad(end)(force).size == pytest.approx(wanted, abs=2e-6)
+    assert jvp(end, (force,), (Force(1.0, 0.0),))[1] == pytest.approx(wanted, abs=2e-6)
+    assert force == Force(0.0, 50.0)
 
 
 def test_parameters_that_act_in_a_moment_only():
