@@ -62,12 +62,34 @@ def place_text(file: str, line: int, column: int | None = None, short: bool = Fa
 
 
 @dataclass(frozen=True, slots=True)
+class Cause:
+    """Another place in the user's source, which a finding follows from, and what is met there.
+
+    The parts are those of a ``Finding``; ``text`` is empty where the place is that of the finding.
+    """
+
+    file: str
+    line: int
+    column: int
+    text: str
+    problem: str
+    width: int = 1
+
+    def render(self) -> list[str]:
+        """Return the rows of a message that tell of the cause."""
+        if not self.text:
+            return [f"  because {self.problem}"]
+        place = place_text(self.file, self.line, self.column)
+        return [f"  because {self.problem}, at {place}:", *pointed(self)]
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One place in the user's source that cannot be differentiated.
 
     ``line`` and ``column`` are 1-based and 0-based, as Python reports them; ``text`` is the
     source line as written. ``anchor`` names the section of ``docs/limitations.md``; ``callers``
-    are the calls through which the place is reached, innermost first.
+    are the calls through which the place is reached, innermost first; ``cause`` is where it starts.
     """
 
     file: str
@@ -79,6 +101,7 @@ class Finding:
     anchor: str = ""
     width: int = 1
     callers: tuple[str, ...] = ()
+    cause: Cause | None = None
 
     @property
     def place(self) -> tuple[int, int]:
@@ -92,18 +115,25 @@ class Finding:
 
     def render(self) -> str:
         """Return the finding as compiler-style text: location, line, caret, reason, rewrite."""
-        stripped = self.text.lstrip()
-        caret = max(self.column - (len(self.text) - len(stripped)), 0)
-        width = max(1, min(self.width, len(stripped) - caret))
-        rows = [f"{place_text(self.file, self.line, self.column)}: {self.problem}"]
-        if stripped:
-            rows += [f"    {stripped}", "    " + " " * caret + "^" * width]
+        rows = [f"{place_text(self.file, self.line, self.column)}: {self.problem}", *pointed(self)]
         rows += [f"  called from {caller}" for caller in self.callers]
+        if self.cause is not None:
+            rows += self.cause.render()
         if self.hint:
             rows.append(f"  instead: {self.hint}")
         if self.anchor:
             rows.append(f"  see {limitations()}#{self.anchor}")
         return "\n".join(rows)
+
+
+def pointed(at: Finding | Cause) -> list[str]:
+    """Return the line of a place, and carets below what is meant of it; nothing of no text."""
+    stripped = at.text.lstrip()
+    if not stripped:
+        return []
+    caret = max(at.column - (len(at.text) - len(stripped)), 0)
+    width = max(1, min(at.width, len(stripped) - caret))
+    return [f"    {stripped}", "    " + " " * caret + "^" * width]
 
 
 class ADError(Exception):
@@ -125,11 +155,13 @@ class LocatedError(ADError):
 def in_source_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return the findings file by file, as the files were met, and by line within a file.
 
-    Of findings at one place with one problem, reached by several calls, the first is kept.
+    Of findings at one place with one problem, reached by several calls, the first is kept, and of
+    those with one cause.
     """
     unique: dict[tuple[str, int, int, str], Finding] = {}
     for finding in findings:
-        unique.setdefault((finding.file, *finding.place, finding.problem), finding)
+        at = finding.cause or finding
+        unique.setdefault((at.file, at.line, at.column, at.problem), finding)
     files = list(dict.fromkeys(finding.file for finding in unique.values()))
     return tuple(sorted(unique.values(), key=lambda f: (files.index(f.file), *f.place)))
 

@@ -25,6 +25,7 @@ from adcompiler.specialise.objects import (
     namedtuple_attribute, super_attribute,
 )
 from adcompiler.specialise.result_types import ResultTypes, cut_out
+from adcompiler.specialise.unknowns import following
 from adcompiler.typed.tables import Path
 from adcompiler.typed.values import (
     MAX_FIELDS, CannotStandInError, foreign_array, stand_in, try_types, type_of,
@@ -327,8 +328,9 @@ class Access(ResultTypes):
         if absent and not (
             hasattr(type_.cls, "__getattr__") or issubclass(type_.cls, np.ndarray)
         ):
-            return self.reject(
-                origin, f"this {type_.cls.__name__} has no attribute `{name}`",
+            self.report(following(self.unit, name, origin.finding(
+                f"this {type_.cls.__name__} has no attribute `{name}`",
                 "use an attribute that exists", "undefined-names",
-            )
+            )))
+            return UNDEF
         return self.let(Attribute(obj, name), t.UNKNOWN, hint, origin)

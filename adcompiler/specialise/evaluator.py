@@ -268,7 +268,8 @@ class Specialiser(Loops, Regions, Displays, Access, Truths):
             return flag
         if isinstance(type_, t.Static):
             return Const(type_.value)
-        var = self.joined(result, type_, self.is_unsure(a) or self.is_unsure(b))
+        unsure = self.is_unsure(a) or self.is_unsure(b)
+        var = self.joined(result, type_, unsure, node.origin, (a, b))
         if isinstance(type_, (t.Unknown, t.FunctionType)):
             which = one_of_functions(
                 self, var, [(a, arms[0][0]), (b, arms[1][0])], node.origin)

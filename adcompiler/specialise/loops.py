@@ -296,6 +296,8 @@ class Loops(Unrolling):
         items = self.item_variables(node, len(item_types))
         for item, type_ in zip(items, item_types, strict=True):
             self.unit.types[item] = type_
+        for item, sequence in zip(items, carried.flat, strict=False):
+            self.comes_from(item, node.origin, [sequence])
         if len(items) > 1:
             self.unit.naming.anonymous.update(items)
         params: list[Atom] = []
@@ -307,7 +309,8 @@ class Loops(Unrolling):
             elif (isinstance(type_, t.FunctionType) and init is not UNDEF) or i in carried.same:
                 params.append(init)
             else:
-                params.append(self.joined(param, type_, self.is_unsure(init)))
+                unsure = self.is_unsure(init)
+                params.append(self.joined(param, type_, unsure, node.origin, (init,)))
         carried.guess_shapes(params)
         carried.enter(params, items)
         inner.update(zip(node.params, params, strict=True))
@@ -351,11 +354,16 @@ class Loops(Unrolling):
                 unsure = self.is_unsure(param) or (
                     yields is not None and self.is_unsure(yields[index])
                 )
-                results.append(self.joined(result, type_, unsure))
+                arms = (init,) if yields is None else (init, yields[index])
+                results.append(self.joined(result, type_, unsure, node.origin, arms))
+                if param in self.unit.arms:
+                    self.unit.arms[param] = arms
         collects = []
         for index, collect in enumerate(node.collects):
             var = Var(collect.name, collect.temporary)
             item = t.BOTTOM if yields is None else self.unit.type(yields[len(node.params) + index])
             self.unit.types[var] = t.List(item)
+            if yields is not None:
+                self.comes_from(var, node.origin, [yields[len(node.params) + index]])
             collects.append(var)
         return results, tuple(collects)

@@ -54,6 +54,7 @@ class Regions(Writer):
             passed = written_context(self, node, context, env, scope)
             if passed is not None:
                 return passed
+        given = context
         if not REGISTRY.facts(maker).passes_on and maker is not contextlib.suppress:
             context = self.let(Call(Const(passing_on), (context,)), t.UNKNOWN, "context",
                                node.origin)
@@ -61,12 +62,13 @@ class Regions(Writer):
         target = None
         if node.target is not None:
             target = inner[node.target] = self.bound_here(node.target)
+            self.comes_from(target, node.origin, [given])
         if maker is not np.errstate:  # a check that fails would enter and leave it once more
             self.unit.assume_equal_shapes = False
         with self.writing_to([]) as out, self.region_of_heap() as state:
             yields = self.block(node.body, inner, scope, True)
             states = [state()]
-        blocks, kept = self.region_results(node.results, [(out, yields)], env, states)
+        blocks, kept = self.region_results(node, [(out, yields)], env, states)
         self.out.append(With(context, target, blocks[0], kept, node.origin))
         return yields is not None
 
@@ -141,7 +143,7 @@ class Regions(Writer):
                 arms.append((out, self.block(handler.body, inner, scope, True)))
                 states.append(state())
         self.check_partial_writes(node, states[0], arms, [kind for kind, _ in heads])
-        blocks, kept = self.region_results(node.results, arms, env, states)
+        blocks, kept = self.region_results(node, arms, env, states)
         handlers = tuple(
             Handler(exception, name, block)
             for (exception, name), block in zip(heads, blocks[1:], strict=True)
@@ -212,14 +214,14 @@ class Regions(Writer):
         )
 
     def region_results(
-        self, results: tuple[Var, ...], arms: list[Arm], env: Env, states: list[State | None]
+        self, node: With | Try, arms: list[Arm], env: Env, states: list[State | None]
     ) -> tuple[list[Block], tuple[Var, ...]]:
         """Enter the results of a region into ``env``; return its blocks and new results."""
         completed = [yields for _, yields in arms if yields is not None]
         kept: dict[Var, int] = {}
         flags: set[int] = set()
         adopted: list[tuple[Var, list[Atom]]] = []
-        for index, result in enumerate(results if completed else ()):
+        for index, result in enumerate(node.results if completed else ()):
             values = [yields[index] for yields in completed]
             type_: t.Type = t.BOTTOM
             for value in values:
@@ -240,7 +242,7 @@ class Regions(Writer):
             if known or isinstance(type_, t.Static):
                 env[result] = values[0] if known else Const(getattr(type_, "value", None))
                 continue
-            var = self.joined(result, type_, may_lack)
+            var = self.joined(result, type_, may_lack, node.origin, tuple(values))
             if len(values) == 1 and isinstance(type_, t.Array):
                 self.unit.shapes[var] = self.unit.shape_class(values[0])
             kept[var] = index

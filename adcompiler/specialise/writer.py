@@ -15,6 +15,7 @@ from adcompiler.ir.nodes import (
     UNDEF, Atom, Block, Call, Const, If, Let, Origin, Raise, Rhs, Statement, Var,
 )
 from adcompiler.specialise.interface import Interface
+from adcompiler.specialise.unknowns import explained, is_lost
 from adcompiler.typed.builder import Builder, refuse_large
 from adcompiler.typed.unit import Unit
 
@@ -57,14 +58,21 @@ class Writer(Builder, Interface):
         refuse_large(type_, origin)
         var = Var(name, temporary)
         self.unit.record(var, rhs, type_)
+        self.unit.places[var] = (*self.unit.calls.sites, origin)
         if self.heap is not None:
             self.heap.note(var, rhs)
         self.out.append(Let(var, rhs, origin))
         return var
 
-    def reject(self, origin: Origin, problem: str, hint: str = "", anchor: str = "") -> Atom:
-        """Record that the code at ``origin`` cannot be compiled."""
-        finding = origin.finding(problem, hint, anchor)
+    def reject(
+        self, origin: Origin, problem: str, hint: str = "", anchor: str = "",
+        unknown: Atom = UNDEF,
+    ) -> Atom:
+        """Record that the code at ``origin`` cannot be compiled.
+
+        Where that is so as the type of a value is ``unknown``, the message tells where it was lost.
+        """
+        finding = explained(self.unit, origin.finding(problem, hint, anchor), unknown)
         reached = origin.via is not None and is_users(origin.via.file)
         if origin.via is not None and reached and not is_users(origin.file):
             finding = moved(finding, origin.via)
@@ -132,14 +140,29 @@ class Writer(Builder, Interface):
                 "make a list of it, by list(...) or a comprehension", "iterators",
             )
 
-    def joined(self, like: Var, type_: t.Type, unsure: bool) -> Var:
-        """Return a new variable named as ``like`` for a value that comes from several places."""
+    def joined(
+        self, like: Var, type_: t.Type, unsure: bool, origin: Origin | None = None,
+        arms: tuple[Atom, ...] = (),
+    ) -> Var:
+        """Return a new variable named as ``like`` for a value that comes from several places.
+
+        ``arms`` are the values that it has there, as far as they are known, and ``origin`` is where
+        they meet.
+        """
         var = Var(like.name, like.temporary)
         self.unit.types[var] = type_
+        if origin is not None:
+            self.comes_from(var, origin, arms)
         self.unit.merged.add(var)
         if unsure:
             self.unit.unsure.add(var)
         return var
+
+    def comes_from(self, var: Var, origin: Origin, values: Sequence[Atom]) -> None:
+        """Note where a variable gets its values, which are ``values``; messages tell of it."""
+        if is_lost(self.unit, var):
+            self.unit.places[var] = (*self.unit.calls.sites, origin)
+            self.unit.arms[var] = tuple(values)
 
     @contextmanager
     def region_of_heap(self) -> Iterator[Callable[[], State | None]]:

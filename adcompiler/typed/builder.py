@@ -55,7 +55,7 @@ class Builder:
         unit = self.unit
         tables: tuple[dict[Any, Any], ...] = (
             unit.types, unit.defs, unit.shapes, unit.writes.taken_out, unit.writes.stored_copies,
-            unit.writes.rearranged, unit.lengths,
+            unit.writes.rearranged, unit.lengths, unit.places, unit.arms,
         )
         for table in tables:
             if old in table:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Pack, Rhs, Star, Var, unstar
+from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin, Pack, Rhs, Star, Var, unstar
 from adcompiler.runtime import record
 from adcompiler.typed.values import type_of_static
 
@@ -22,6 +22,8 @@ class Variables:
     ``lengths`` has the numbers of items that loops over tuples collect;
     ``truths`` has the results of branches that are true, or false, whichever arm was run;
     ``contents`` has the types of the items of lists of a module that hold functions.
+    ``places`` tells where a variable was defined, the calls around included, outermost first, and
+    ``arms`` what a variable of unknown type that comes from several places is there: messages do.
     """
 
     types: dict[Var, t.Type] = field(default_factory=dict)
@@ -36,6 +38,8 @@ class Variables:
     lengths: dict[Atom, int] = field(default_factory=dict)
     truths: dict[Atom, bool] = field(default_factory=dict)
     contents: dict[Atom, t.Tuple] = field(default_factory=dict)
+    places: dict[Var, tuple[Origin, ...]] = field(default_factory=dict)
+    arms: dict[Var, tuple[Atom, ...]] = field(default_factory=dict)
 
     def type(self, atom: Atom) -> t.Type:
         """Return what is known of the value of ``atom``."""

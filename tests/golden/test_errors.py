@@ -234,23 +234,6 @@ def test_the_lines_for_an_elementwise_function_work_when_completed(
     assert grad(program)(0.3) == pytest.approx(difference, rel=1e-9)
 
 
-def test_the_lines_for_a_function_without_source_work_when_completed(
-    tmp_path: Path, forgets: list[Any]
-) -> None:
-    namespace: dict[str, Any] = {}
-    exec("def square(x):\n    return x * x", namespace)
-    square = namespace["square"]
-
-    def program(x: float) -> float:
-        return 2.0 * square(x)
-
-    with pytest.raises(MissingRuleError) as caught:
-        grad(program)(3.0)
-    forgets.append(square)
-    write(lines_to_write(caught.value), "2.0 * x * dy", tmp_path, square=square)
-    assert grad(program)(3.0) == 12.0
-
-
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
 def test_the_lines_to_write_are_python(path: Path, tmp_path: Path) -> None:
     error, _ = raised(read(path), tmp_path)

@@ -58,7 +58,7 @@ class Forwarder(ForwardCalls):
                 else:
                     self.s.unit.shapes.pop(target, None)
                     self.plain(target, rhs, origin)
-                    check_unseen(self.s, self.varied, rhs, origin)
+                    check_unseen(self.s, self.varied, rhs, origin, target)
             case If():
                 self.branch(statement)
             case Loop():

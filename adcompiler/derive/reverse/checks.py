@@ -12,6 +12,7 @@ from adcompiler.analyses.activity import varied_variables
 from adcompiler.analyses.purity import CHECKS, READERS, WRITERS, Purity
 from adcompiler.derive.rules import is_foreign
 from adcompiler.errors import Finding
+from adcompiler.frontend.places import is_users
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Do, Let, Origin, Rhs, Var, unstar
 from adcompiler.ir.visit import walk
@@ -24,6 +25,7 @@ from adcompiler.specialise.calls.libraries import is_standard
 from adcompiler.specialise.calls.missing import may_write, missing_rule
 from adcompiler.specialise.calls.sparse_matrices import refuse_whole
 from adcompiler.specialise.evaluator import Specialiser
+from adcompiler.specialise.unknowns import may_keep, missing_of_unknown
 from adcompiler.typed.callee import Callee
 
 MUTABLE = (t.Array, t.List, t.Dict, t.Object, t.Unknown)
@@ -54,13 +56,20 @@ def report_missing(
         )
         return
     obstacle = unit.calls.opaque.get(function) if isinstance(function, FunctionType) else None
-    found = missing_rule(origin, shown, function, len(args), keywords, obstacle)
-    report_at(s, found, origin)
+    if function is None:
+        found = missing_of_unknown(unit, shown, next(iter(operands)), origin)
+    else:
+        found = missing_rule(origin, shown, function, len(args), keywords, obstacle)
+    report_at(s, found, origin, target)
 
 
-def report_at(s: Specialiser, found: Finding, origin: Origin) -> None:
-    """Record a finding, with the call that leads to its place."""
-    s.report(replace(found, callers=() if origin.via is None else (origin.via.call,)))
+def report_at(s: Specialiser, found: Finding, origin: Origin, target: Var | None = None) -> None:
+    """Record a finding about what defines ``target``, with the calls that lead to its place."""
+    places = [] if target is None else s.unit.places.get(target, ())[:-1]
+    calls = [place.call for place in reversed(places) if is_users(place.file)]
+    if not calls and origin.via is not None:
+        calls = [origin.via.call]
+    s.report(replace(found, callers=tuple(dict.fromkeys(calls))))
 
 
 def reject_set(s: Specialiser, origin: Origin) -> None:
@@ -105,7 +114,9 @@ def has_rule_for_all(s: Specialiser, rhs: Call) -> bool:
     )
 
 
-def check_unseen(s: Specialiser, varied: Collection[Atom], rhs: Rhs, origin: Origin) -> None:
+def check_unseen(
+    s: Specialiser, varied: Collection[Atom], rhs: Rhs, origin: Origin, target: Var | None = None
+) -> None:
     """Report a call that may write a differentiable value where its reverse is not seen.
 
     The result is not used for the derivative. The function is unknown, so it might write what
@@ -118,13 +129,13 @@ def check_unseen(s: Specialiser, varied: Collection[Atom], rhs: Rhs, origin: Ori
     if not any(atom in varied for atom in operands):
         return
     if not isinstance(rhs.func, Const):
-        check_unseen_method(s, rhs.func, origin)
+        check_unseen_method(s, rhs.func, origin, target)
         return
     function = rhs.func.value
     if function is call_on_copies:
         inner = unstar(rhs.args[0])
         if not isinstance(inner, Const):
-            check_unseen_method(s, inner, origin)
+            check_unseen_method(s, inner, origin, target)
             return
         function = inner.value
     if function is store_global:
@@ -147,10 +158,10 @@ def check_unseen(s: Specialiser, varied: Collection[Atom], rhs: Rhs, origin: Ori
         return  # a method of a text
     if isinstance(function, type) or REGISTRY.inactive(function) is not None or (
         Purity(unit.type, unit.definition).is_pure(rhs)
-    ):
+    ) or REGISTRY.facts(function).writes_nothing:
         return
     shown = getattr(function, "__name__", "the function")
-    report_at(s, may_write(origin, f"{shown}()", function), origin)
+    report_at(s, may_write(origin, f"{shown}()", function), origin, target)
 
 
 def check_callee(s: Specialiser, callee: Callee, given: list[bool], origin: Origin) -> None:
@@ -179,13 +190,15 @@ def fills_buffer(active: Collection[Var], rhs: Call) -> bool:
     return isinstance(stored, Const) and any(given[place] not in active for place in stored.value)
 
 
-def check_unseen_method(s: Specialiser, func: Atom, origin: Origin) -> None:
+def check_unseen_method(
+    s: Specialiser, func: Atom, origin: Origin, target: Var | None
+) -> None:
     """Report the call of a method that may keep a differentiable value in its object."""
     method = s.unit.definition(func)
     if not isinstance(method, Attribute):
         return
     if isinstance(s.unit.type(method.obj), (t.Unknown, t.Object)):
-        report_at(s, may_write(origin, f".{method.name}()", None), origin)
+        report_at(s, may_keep(s.unit, method, origin), origin, target)
 
 
 def check_store(s: Specialiser, varied: Collection[Atom], rhs: Call, origin: Origin) -> None:

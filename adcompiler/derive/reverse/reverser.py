@@ -75,7 +75,7 @@ class Reverser(CallReverser, RegionReverser, LoopReverser, WriteReverser):
                 self.s.unit.shapes.pop(target, None)
                 self.s.unit.record(target, new, self.s.unit.type(target))
                 self.s.out.append(Let(target, new, origin))
-                check_unseen(self.s, self.varied, rhs, origin)
+                check_unseen(self.s, self.varied, rhs, origin, target)
             case If():
                 return self.forward_if(statement)
             case Loop():

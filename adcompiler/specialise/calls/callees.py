@@ -292,6 +292,7 @@ def compile_callee(
         for atom in kept:
             new = Var(names[atom].name if atom in names else getattr(atom, "name", "value"))
             unit.set_type(new, unit.told_type(atom), True)
+            s.comes_from(new, function.origin, [atom])
             unit.merged.add(new)
             params.append(Param(new, 1))
             inner[atom] = new

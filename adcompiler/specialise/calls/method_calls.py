@@ -189,19 +189,19 @@ def refuse_unknown(
     if method in IN_PLACE_METHODS or fills_argument(method, args, kwargs):
         return s.reject(
             origin, f"`.{method}()` writes into a value of which the type is not known when "
-            "compiling", "annotate it, or make it where its type can be seen", "unknown-writes",
+            "compiling", "make it where its type can be seen", "unknown-writes", obj,
         )
     if method in WRITES:
         return s.reject(
             origin, f"`.{method}()` may write into a value of which the type is not known when "
-            "compiling", "annotate it, or make it where its type can be seen", "unknown-writes",
+            "compiling", "make it where its type can be seen", "unknown-writes", obj,
         )
     held_by = holders(s, obj) if method not in BUILTIN_METHODS else []
     if held_by and not reads_of_table(method, held_by, kwargs):
         return s.reject(
             origin, f"`.{method}()` of a value whose class is not known when compiling may write "
             "into it", "call it on values of one class, or of a list whose items can be seen",
-            "unknown-writes",
+            "unknown-writes", obj,
         )
     return None
 

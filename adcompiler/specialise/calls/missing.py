@@ -17,6 +17,13 @@ from adcompiler.ir.nodes import Origin
 from adcompiler.ops.homes import root_module
 
 INDENT = "      "
+CHANGING = frozenset({
+    "__delitem__", "__setitem__", "add", "append", "appendleft", "clear", "difference_update",
+    "discard", "extend", "extendleft", "frombytes", "fromlist", "insert", "intersection_update",
+    "pop", "popleft", "popitem", "push", "put", "remove", "reverse", "rotate", "setdefault", "sort",
+    "symmetric_difference_update", "update",
+})
+"""Names of methods that change their object."""
 
 
 def missing_rule(
@@ -28,17 +35,12 @@ def missing_rule(
     ``count`` is the number of positional arguments of the call, ``keywords`` holds its others;
     ``obstacle`` is what keeps the function's source from being compiled, if it has one.
     """
-    if function is None:
-        return origin.finding(
-            f"{name} has no rule, and its owner is of a type that is not known when compiling",
-            "call functions that have rules, or put this into a function of your own and register "
-            "a rule for that", "missing-rule",
-        )
-    rows = lines_that_register(function, count, keywords or {})
-    hint = "\n".join(["register a rule, before the derivative is first called:", *(
-        f"{INDENT}{row}".rstrip() for row in rows
-    )])
-    reason = why_not_compiled(function)
+    reason, hint = why_not_compiled(function)
+    if obstacle is not None or not hint:
+        rows = lines_that_register(function, count, keywords or {})
+        hint = "\n".join(["register a rule, before the derivative is first called:", *(
+            f"{INDENT}{row}".rstrip() for row in rows
+        )])
     if obstacle is not None:
         place = obstacle.where
         reason = f"its source cannot be compiled ({place}: {obstacle.problem})"
@@ -47,16 +49,18 @@ def missing_rule(
 
 def may_write(origin: Origin, name: str, function: Any) -> Finding:
     """Return the finding that ``function`` may write a differentiable value into an argument."""
-    if function is None:
-        return origin.finding(
-            f"{name} may keep the value in an object of a type that is not known when compiling",
-            "use functions that return new values", "array-writes",
-        )
     return origin.finding(
         f"{name} has no rule, and may write into the array or container that it gets",
-        "use functions that return new values; or, if it writes into none of its arguments, say "
-        f"so: adcompiler.non_differentiable({spelling(function)}, pure=False)", "array-writes",
+        f"use functions that return new values; or {not_writing(spelling(function))}",
+        "array-writes",
     )
+
+
+def not_writing(shown: str) -> str:
+    """Return what may be done where a function of which nothing is known might write."""
+    if shown.rpartition(".")[2] in CHANGING:
+        return "use a list, a dict or an array, changes of which are followed"
+    return f"if it writes into none of its arguments, say so: adcompiler.facts({shown}, writes=())"
 
 
 def may_fill(origin: Origin, name: str, function: Any) -> Finding:
@@ -69,18 +73,19 @@ def may_fill(origin: Origin, name: str, function: Any) -> Finding:
     )
 
 
-def why_not_compiled(function: Any) -> str:
-    """Return why the source of ``function`` is not compiled instead."""
+def why_not_compiled(function: Any) -> tuple[str, str]:
+    """Return why the source of ``function`` is not compiled, and what makes that possible."""
     if not isinstance(function, types.FunctionType):
-        return "no Python source that could be compiled"
+        return "no Python source that could be compiled", ""
     try:
         lower(function)
     except ADError as error:
-        reason = str(error).partition(" What to do:")[0].rstrip(".")
+        reason, _, remedy = str(error).partition(" What to do: ")
+        reason, remedy = reason.rstrip("."), remedy.rstrip(".")
         if reason.startswith("no source text"):
-            return f"its source text is missing: {reason.partition(': ')[2]}"
-        return reason
-    return "its source cannot be compiled"
+            reason = f"its source text is missing: {reason.partition(': ')[2]}"
+        return reason, remedy
+    return "its source cannot be compiled", ""
 
 
 def lines_that_register(function: Any, count: int, keywords: Mapping[str, Any]) -> list[str]:

@@ -14,8 +14,10 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Const, Origin, Star, Var, unstar
 from adcompiler.runtime.unknown_calls import Place, call_on_copies
 from adcompiler.specialise.calls.binding import plain_call
+from adcompiler.specialise.calls.missing import spelling
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.stores import WHOLE, store_item
+from adcompiler.specialise.unknowns import called
 from adcompiler.specialise.writer import Writer
 
 CONTAINERS = (t.List, t.Dict, t.Tuple)
@@ -30,7 +32,7 @@ def call_unknown(
         return s.let(plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
     if isinstance(func, Const) and getattr(func.value, "__name__", "") == "__call__" and args:
         func, args = args[0], args[1:]  # an object of which the class has a method for calls
-    shown = shown_name(func, name)
+    shown = shown_name(func, origin)
     given: dict[Place, Any] = dict(enumerate(args))
     given.update(kwargs)
     stored = {place: a for place, a in given.items() if is_mutable(s.unit.type(unstar(a)))}
@@ -67,9 +69,9 @@ def belongs_to_module(heap: Heap, atom: Atom) -> bool:
     return any(root in outside for root in heap.roots(atom))
 
 
-def shown_name(func: Atom, name: str) -> str:
-    """Return what messages call a function."""
-    return str(getattr(func.value, "__name__", name)) if isinstance(func, Const) else name
+def shown_name(func: Atom, origin: Origin) -> str:
+    """Return what messages call the function: by what it is reached."""
+    return spelling(func.value) if isinstance(func, Const) else called(origin)
 
 
 def unfollowed(s: Writer, heap: Heap, stored: dict[Place, Any]) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from adcompiler.analyses.storage import is_mutable, reads_later, type_of_view
@@ -11,8 +12,10 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import definitions
 from adcompiler.runtime import choose
+from adcompiler.specialise.calls.missing import not_writing
 from adcompiler.specialise.storage.ownership import Ownership
 from adcompiler.specialise.storage.state import Change, Choice, Reference
+from adcompiler.specialise.unknowns import expression
 
 
 def may_count_from_end(step: Step) -> bool:
@@ -220,18 +223,19 @@ class Reading(Ownership):
         """Report the reading of a value that may have been written under another name."""
         where, other = self.state.invalidated.get(root, (origin, root))
         place = f"line {where.line}"
-        name, written = (self.s.unit.naming.names.get(v, v.name) for v in (atom, other))
-        given = self.given_away.get((root, where))
+        name = self.shown(atom, origin, "what is read here")
+        written = self.shown(other, where, "a value")
+        given = next((by for (_, at), by in self.given_away.items() if at == where), None)
         if given is not None:
+            what = self.shown(atom, origin, "what it was given")
             return self.s.reject(
-                origin, f"{given}(), called at {place}, may have written into `{name}`; nothing is "
-                "known of what it does",
-                f"say what it writes into, if anything: adcompiler.facts({given}, writes=()); "
-                "or give it a copy", "unknown-calls",
+                origin, f"{given}(), called at {place}, may have written into {what}, which is "
+                "read here; nothing is known of what it does",
+                f"{not_writing(given)}; or give it a copy", "unknown-calls",
             )
         if other in self.derived_of.get(root, ()):
             return self.s.reject(
-                origin, f"an iterator that reads `{written}`, which was written into at {place}, "
+                origin, f"an iterator that reads {written}, which was written into at {place}, "
                 "before the iterator has come to its end",
                 "make a list of it first: `list(...)`, or a comprehension", "iterators",
             )
@@ -241,12 +245,22 @@ class Reading(Ownership):
                 "written into; whether that is so is not known when compiling",
                 "use copies of what is written, or another `mode=`", "aliases",
             )
+        bare = written.strip("`")
+        copied = f": `{bare} = {bare}.copy()`" if bare != written else ""
+        sharing = f"{written}, which was written into at {place}" if copied else (
+            f"what {expression(where)} writes into, at {place}")
         return self.s.reject(
-            origin, f"`{name}` may share storage with `{written}`, which was written "
-            f"into at {place}; whether it sees the write is not known when compiling",
-            f"use a copy: `{written} = {written}.copy()` before the write, or read the "
-            "value through one name only", "aliases",
+            origin, f"{name} may share storage with {sharing}; whether it sees the write is not "
+            f"known when compiling", f"use a copy{copied} before the write, or read the value "
+            "through one name only", "aliases",
         )
+
+    def shown(self, var: Var, origin: Origin, otherwise: str) -> str:
+        """Return the user's name of a variable as messages show it; ``otherwise`` if it has none.
+        """
+        name = self.s.unit.naming.names.get(var, var.name)
+        is_users = not var.temporary or re.search(rf"\b{name}\b", origin.text)
+        return f"`{name}`" if is_users else otherwise
 
     def choose_again(self, root: Var, origin: Origin) -> None:
         """Write the choice anew if one of the values it is between was written since."""

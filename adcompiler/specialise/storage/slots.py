@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 from adcompiler.analyses.storage import holds_storage, is_container
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Const, Origin, Pack, Var, unstar
@@ -9,7 +11,10 @@ from adcompiler.specialise.objects import held_by, late_flag, make_record
 from adcompiler.specialise.storage.aliases import rhs_is_record
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.state import Reference
+from adcompiler.specialise.unknowns import PLAIN, SET_BY_NAME
 from adcompiler.specialise.writer import Writer
+
+KEPT_ELSEWHERE = "keep the value in a dict of the module, or in an attribute of an instance"
 
 
 def heap_of(s: Writer) -> Heap:
@@ -25,9 +30,25 @@ def refuse(s: Writer, atom: Atom, what: str, origin: Origin) -> Atom:
     shown = "the value"
     if isinstance(atom, Var) and not atom.temporary and atom.name in origin.text:
         shown = f"`{atom.name}`"
+    if isinstance(atom, Const):
+        kind = {type: "class", ModuleType: "module"}.get(type(atom.value), "function")
+        name = getattr(atom.value, "__name__", type(atom.value).__name__)
+        return s.reject(
+            origin, f"{what} the {kind} `{name}` is not supported", KEPT_ELSEWHERE,
+            "unknown-writes",
+        )
+    match s.unit.type(atom):
+        case t.Array():
+            return s.reject(
+                origin, f"{what} {shown}, an array of objects or records", PLAIN, "unknown-writes")
+        case t.Object():
+            return s.reject(
+                origin, f"{what} {shown}, {SET_BY_NAME}",
+                "write the name out, `obj.name = value`; or use a dict", "unknown-writes",
+            )
     return s.reject(
         origin, f"{what} {shown}, of which the type is not known when compiling",
-        "annotate it, or make it where its type can be seen", "unknown-writes",
+        "make it where its type can be seen", "unknown-writes", atom,
     )
 
 
