@@ -101,9 +101,9 @@ def specialise(
         unit.set_type(var, type_, True)
         s.comes_from(var, function.origin, [])
         params.append(var)
-        env[param.var] = Const(type_.value) if isinstance(type_, t.Static) else var
+        env[param.var] = var
         if isinstance(type_, t.Static):
-            unit.relied.static(type_.value, (("argument", param.var.name),))
+            env[param.var] = unit.relied.static(type_.value, (("argument", param.var.name),))
     for later, earlier in same:
         env[function.params[later].var] = env[function.params[earlier].var]
     unit.iterators.reused |= reused_variables(function)
@@ -111,8 +111,8 @@ def specialise(
     with s.writing_to([]) as out:
         first = [dict(same).get(i, i) for i in wrt]
         chosen = [i if first.count(k) > 1 else k for i, k in zip(wrt, first, strict=True)]
-        inputs, separated, whole = find_inputs(s, function, params, env, list(zip(
-            chosen, parts or [()] * len(wrt), strict=True)))
+        reached = list(zip(chosen, parts or [()] * len(wrt), strict=True))
+        inputs, separated, whole = find_inputs(s, function, params, env, reached)
         copies = copied_params(s, function, params, env, copied)
         yields = s.block(function.body, env, Scope(python_function, path))
     unit.calls.active.pop()
@@ -128,9 +128,8 @@ def specialise(
     in_place_of = {var: copy for var, (copy, _) in copies.items()}
     finals = heap.written(there, in_place_of)
     changed = {var for var, _ in finals}
-    again = {params[later] for later in dict(same)}
-    check = kept_apart(
-        s, heap, params, [var for var in there if var not in again], changed, function.origin)
+    alone = [var for var in there if var not in {params[later] for later, _ in same}]
+    check = kept_apart(s, heap, params, alone, changed, function.origin)
     refuse_results(s, (value, *(final for _, final in finals)), function.origin)
     statements = rebound(s, [*heap.prologue, *check, *out], (value,))
     body = with_layouts_kept(unit, with_reads_in_order(unit, Block(statements, (value,))))
