@@ -12,20 +12,21 @@ from typing import Any
 
 import numpy as np
 from scipy.interpolate import (
-    BSpline, CubicHermiteSpline, CubicSpline, InterpolatedUnivariateSpline, PchipInterpolator,
-    RectBivariateSpline, RegularGridInterpolator, interp1d, make_interp_spline,
+    Akima1DInterpolator, BSpline, CubicHermiteSpline, CubicSpline, PchipInterpolator,
+    make_interp_spline, make_lsq_spline, make_smoothing_spline,
 )
 
 from adcompiler.rulekit import call, facts, non_differentiable, rrule
 from adcompiler.rulekit.problems import UncoveredError
 from adcompiler.runtime.scipy_interpolate import (
     basis_of_splines, coefficients_by_value, interpolating_coefficients, knots_chosen,
-    slopes_by_value, spline_slopes,
+    knots_of_smoothing, least_squares_coefficients, slopes_by_value, smoothing_by_value,
+    smoothing_coefficients, spline_slopes,
 )
 from adcompiler.runtime.shaping import like
 from adcompiler.runtime.substitutes import STAND_FOR
 
-non_differentiable(coefficients_by_value, knots_chosen, slopes_by_value)
+non_differentiable(coefficients_by_value, slopes_by_value, smoothing_by_value)
 
 
 KNOTS = np.array([0.0, 0.8, 1.7, 2.5, 3.6, 4.4])
@@ -40,6 +41,22 @@ def values(rng, *shape):
 def places(rng, *shape):
     """Return places that are away from the knots, inside and beside them."""
     return rng.choice([0.35, 1.2, 2.1, 3.05, 4.0], shape) + rng.uniform(-0.2, 0.2, shape)
+
+
+@rrule(knots_chosen, wrt=(), domain=lambda rng: [call(KNOTS, 3)])
+def knots_chosen_rule(x, k, t=None, bc_type=None):
+    def knots_chosen_pullback(dt):
+        return ()
+
+    return knots_chosen(x, k, t, bc_type), knots_chosen_pullback
+
+
+@rrule(knots_of_smoothing, wrt=(), domain=lambda rng: [call(KNOTS)])
+def knots_of_smoothing_rule(x):
+    def knots_of_smoothing_pullback(dt):
+        return ()
+
+    return knots_of_smoothing(x), knots_of_smoothing_pullback
 
 
 # --- what is linear in values ---------------------------------------------------------------------
@@ -75,9 +92,35 @@ def interpolating_coefficients_rule(x, y, k, t=None, bc_type=None):
     return interpolating_coefficients(x, y, k, t, bc_type), interpolating_coefficients_pullback
 
 
+@rrule(least_squares_coefficients, wrt=("y",), linear=(1,), domain=lambda rng: [
+    call(KNOTS, values(rng), np.repeat([0.0, 2.0, 4.5], (4, 1, 4)), 3, None),
+    call(KNOTS, values(rng, 2), np.repeat([0.0, 4.5], 3), 2, np.arange(1.0, 7.0)),
+])
+def least_squares_coefficients_rule(x, y, t, k, w):
+    def least_squares_coefficients_pullback(dc):
+        matrix = least_squares_coefficients(x, np.eye(len(x)), t, k, w)
+        return like(np.tensordot(matrix.T, dc, 1), y)
+
+    return least_squares_coefficients(x, y, t, k, w), least_squares_coefficients_pullback
+
+
+@rrule(smoothing_coefficients, wrt=("y",), linear=(1,), domain=lambda rng: [
+    call(KNOTS, values(rng), None, 0.7), call(KNOTS, values(rng), np.arange(1.0, 7.0), 2.0),
+])
+def smoothing_coefficients_rule(x, y, w, lam):
+    if lam is None:
+        raise NotImplementedError("make_smoothing_spline has a derivative where lam= is given")
+
+    def smoothing_coefficients_pullback(dc):
+        return like(smoothing_by_value(x, w, lam).T @ dc, y)
+
+    return smoothing_coefficients(x, y, w, lam), smoothing_coefficients_pullback
+
+
 @rrule(basis_of_splines, wrt=("x",), kink=AT_A_KNOT, domain=lambda rng: [
     call(places(rng, 3), make_interp_spline(KNOTS, values(rng)).t, 3, 0, True),
     call(float(places(rng)), make_interp_spline(KNOTS, values(rng), 2).t, 2, 1, True),
+    call(places(rng, 2), make_interp_spline(KNOTS, values(rng)).t, 3, -1, True),
 ])
 def basis_of_splines_rule(x, t, k, nu, extrapolate):
     def basis_of_splines_pullback(dbasis):
@@ -110,7 +153,9 @@ class Cubics:
         x = np.asarray(x)
         k = np.clip(np.searchsorted(self.x, x, "right") - 1, 0, len(self.x) - 2)
         z = np.reshape(x - self.x[k], (*np.shape(x), *(1,) * (np.ndim(self.values) - 1)))
-        if nu == 0:
+        if nu == -1:
+            y = self.area(x)
+        elif nu == 0:
             y = ((self.bends[k] * z + self.halves[k]) * z + self.slopes[k]) * z + self.values[k]
         elif nu == 1:
             y = (3.0 * self.bends[k] * z + 2.0 * self.halves[k]) * z + self.slopes[k]
@@ -136,17 +181,31 @@ class Cubics:
             raise UncoveredError("integrate() of a spline has a derivative with extrapolate=True")
         return self.area(b) - self.area(a)
 
+    def antiderivative(self, nu: int = 1) -> Any:
+        """Return the integral from the first knot on, as what can be called."""
+        if nu != 1 or isinstance(self.extrapolate, str) or not self.extrapolate:
+            raise UncoveredError(
+                "antiderivative() of a spline has a derivative for nu=1 and extrapolate=True"
+            )
+        return Derivative(self, -1)
+
     def area(self, x: Any) -> Any:
-        """Return the integral from the first knot to a number ``x``."""
-        widths = np.diff(self.x)
-        before = np.clip(np.searchsorted(self.x, x, "right") - 1, 0, len(self.x) - 2)
-        pieces = np.arange(len(widths))
-        last = x - self.x[before]
-        z = np.where(pieces < before, widths, np.where(pieces == before, last, 0.0))
-        z = np.reshape(z, (-1, *(1,) * (np.ndim(self.values) - 1)))
-        return np.sum((((
-            self.bends / 4.0 * z + self.halves / 3.0) * z + self.slopes / 2.0
-        ) * z + self.values) * z, axis=0)
+        """Return the integrals from the first knot to places."""
+        ones = (1,) * (np.ndim(self.values) - 1)
+        widths = np.reshape(np.diff(self.x), (-1, *ones))
+        x = np.asarray(x)
+        k = np.clip(np.searchsorted(self.x, x, "right") - 1, 0, len(self.x) - 2)
+        before = np.cumsum(quartic(
+            self.bends, self.halves, self.slopes, self.values, widths), axis=0)
+        before = np.concatenate((np.zeros_like(before[:1]), before))
+        z = np.reshape(x - self.x[k], (*np.shape(x), *ones))
+        return before[k] + quartic(
+            self.bends[k], self.halves[k], self.slopes[k], self.values[k], z)
+
+
+def quartic(bends: Any, halves: Any, slopes: Any, values: Any, z: Any) -> Any:
+    """Return the integrals of cubics from zero to ``z``."""
+    return (((bends / 4.0 * z + halves / 3.0) * z + slopes / 2.0) * z + values) * z
 
 
 class Derivative:
@@ -230,6 +289,41 @@ def slope_at_end(h0: Any, h1: Any, m0: Any, m1: Any) -> Any:
     return np.where(turned, 0.0, np.where(steep, 3.0 * m0, d))
 
 
+class ByNeighbours(Cubics):
+    """``Akima1DInterpolator``."""
+
+    def __init__(
+        self, x: Any, y: Any, axis: int = 0, method: str = "akima", extrapolate: Any = None
+    ) -> None:
+        x, y = checked(x, y, axis)
+        if method != "akima" and method != "makima":
+            raise NotImplementedError("`method` is unsupported.")
+        Cubics.__init__(
+            self, x, y, slopes_of_neighbours(x, y, method == "makima"),
+            False if extrapolate is None else extrapolate)
+
+
+def slopes_of_neighbours(x: Any, y: Any, modified: bool) -> Any:
+    """Return the slopes of Akima, as SciPy computes them.
+
+    H. Akima, *A new method of interpolation and smooth curve fitting based on local procedures*,
+    Journal of the ACM 17, 1970.
+    """
+    m = np.diff(y, axis=0) / np.reshape(np.diff(x), (-1, *(1,) * (np.ndim(y) - 1)))
+    if len(y) == 2:
+        return np.concatenate((m, m))
+    before, behind = 2.0 * m[:1] - m[1:2], 2.0 * m[-1:] - m[-2:-1]
+    m = np.concatenate((2.0 * before - m[:1], before, m, behind, 2.0 * behind - m[-1:]))
+    steps = np.abs(np.diff(m, axis=0))
+    if modified:
+        steps = steps + 0.5 * np.abs(m[1:] + m[:-1])
+    left, right = steps[2:], steps[:-2]
+    whole = left + right
+    known = whole > 1e-9 * np.max(whole)
+    part = right / np.where(known, whole, 1.0)
+    return np.where(known, m[1:-2] + part * (m[2:-1] - m[1:-2]), 0.5 * (m[3:] + m[:-3]))
+
+
 # --- B-splines ------------------------------------------------------------------------------------
 
 
@@ -253,6 +347,19 @@ class OfBasis:
         """Return the derivative of order ``nu``, as what can be called."""
         return Derivative(self, nu)
 
+    def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:
+        """Return the integral from ``a`` to ``b``."""
+        beyond = self.extrapolate if extrapolate is None else extrapolate
+        if isinstance(beyond, str):
+            raise UncoveredError("integrate() of a periodic spline has no derivative")
+        count = len(self.t) - self.k - 1
+        ends = np.stack((np.asarray(a) * 1.0, np.asarray(b) * 1.0))
+        if not beyond:
+            ends = np.clip(ends, self.t[self.k], self.t[count])
+        areas = np.tensordot(
+            basis_of_splines(ends, self.t, self.k, -1, True), self.c[:count], 1)
+        return areas[1] - areas[0]
+
 
 def interpolating_spline(
     x: Any, y: Any, k: int = 3, t: Any = None, bc_type: Any = None, axis: int = 0,
@@ -264,179 +371,28 @@ def interpolating_spline(
     return OfBasis(knots_chosen(x, k, t, bc_type), c, k)
 
 
-class Fitted:
-    """A spline of FITPACK that interpolates."""
-
-    def __init__(self, x: Any, y: Any, k: int) -> None:
-        x, y = checked(x, y, 0)
-        if k % 2 == 0:
-            raise UncoveredError("splines of FITPACK have derivatives in values for odd degrees")
-        self.c = interpolating_coefficients(x, y, k)
-        self.t = knots_chosen(x, k)
-        self.k = k
-
-    def __call__(self, x: Any, nu: int = 0, ext: Any = None) -> Any:
-        if ext is not None and ext != 0:
-            raise UncoveredError("splines of FITPACK have derivatives in values for ext=0")
-        return np.tensordot(basis_of_splines(x, self.t, self.k, nu, True), self.c, 1)
-
-    def derivative(self, n: int = 1) -> Any:
-        """Return the derivative of order ``n``, as what can be called."""
-        return Derivative(self, n)
+def least_squares_spline(
+    x: Any, y: Any, t: Any, k: int = 3, w: Any = None, axis: int = 0, check_finite: bool = True,
+) -> Any:
+    """As ``make_lsq_spline``."""
+    x, y = checked(x, y, axis)
+    return OfBasis(t, least_squares_coefficients(x, y, t, k, w), k)
 
 
-class Interpolated(Fitted):
-    """``InterpolatedUnivariateSpline``."""
-
-    def __init__(
-        self, x: Any, y: Any, w: Any = None, bbox: Any = None, k: int = 3, ext: Any = 0,
-        check_finite: bool = False,
-    ) -> None:
-        if bbox is not None or w is not None or ext != 0:
-            raise UncoveredError("this spline has a derivative in values without w=, bbox=, ext=")
-        Fitted.__init__(self, x, y, k)
-
-
-class OnRectangle:
-    """``RectBivariateSpline`` without smoothing."""
-
-    def __init__(
-        self, x: Any, y: Any, z: Any, bbox: Any = None, kx: int = 3, ky: int = 3, s: Any = 0,
-        maxit: int = 20,
-    ) -> None:
-        if bbox is not None or s != 0 or kx % 2 == 0 or ky % 2 == 0:
-            raise UncoveredError(
-                "RectBivariateSpline has a derivative in values for s=0 and odd degrees"
-            )
-        x, y, z = np.asarray(x) * 1.0, np.asarray(y) * 1.0, np.asarray(z) * 1.0
-        half = interpolating_coefficients(x, z, kx)
-        self.c = np.transpose(interpolating_coefficients(y, np.transpose(half), ky))
-        self.x, self.y, self.kx, self.ky = x, y, kx, ky
-        self.along, self.across = knots_chosen(x, kx), knots_chosen(y, ky)
-
-    def parts(self, x: Any, y: Any, dx: int, dy: int) -> Any:
-        """Return the bases at ``x`` and ``y``, which are moved to the rectangle's border."""
-        x, y = np.clip(x, self.x[0], self.x[-1]), np.clip(y, self.y[0], self.y[-1])
-        return (
-            basis_of_splines(x, self.along, self.kx, dx, True),
-            basis_of_splines(y, self.across, self.ky, dy, True),
-        )
-
-    def __call__(self, x: Any, y: Any, dx: int = 0, dy: int = 0, grid: bool = True) -> Any:
-        if grid:
-            along, across = self.parts(np.ravel(x), np.ravel(y), dx, dy)
-            return along @ self.c @ np.transpose(across)
-        return self.ev(x, y, dx, dy)
-
-    def ev(self, xi: Any, yi: Any, dx: int = 0, dy: int = 0) -> Any:
-        """Return the values at single places."""
-        along, across = self.parts(np.asarray(xi) * 1.0, np.asarray(yi) * 1.0, dx, dy)
-        return np.sum((along @ self.c) * across, -1)
-
-
-# --- linear interpolation -------------------------------------------------------------------------
-
-
-class OnGrid:
-    """``RegularGridInterpolator`` with ``method="linear"``."""
-
-    def __init__(
-        self, points: Any, values: Any, method: Any = "linear", bounds_error: Any = True,
-        fill_value: Any = np.nan,
-    ) -> None:
-        if method != "linear":
-            raise UncoveredError("RegularGridInterpolator has a derivative for method='linear'")
-        self.points = points
-        self.values = np.asarray(values) * 1.0
-        self.bounds_error = bounds_error
-        self.fill_value = fill_value
-
-    def __call__(self, xi: Any) -> Any:
-        if isinstance(xi, tuple):
-            return self.at(np.stack(np.broadcast_arrays(*xi), -1))
-        xi = np.asarray(xi)
-        if np.ndim(xi) == 1 and len(self.points) > 1:
-            return self.at(np.expand_dims(xi, 0))
-        if np.ndim(xi) == 1:
-            return self.at(np.expand_dims(xi, -1))
-        return self.at(xi)
-
-    def at(self, xi: Any) -> Any:
-        """Return the values at places that lie along the last axis."""
-        outside = np.zeros(np.shape(xi)[:-1], dtype=bool)
-        found = self.values
-        low: tuple[Any, ...] = ()
-        parts: tuple[Any, ...] = ()
-        for i in range(len(self.points)):
-            knots = np.asarray(self.points[i]) * 1.0
-            if knots[0] > knots[-1]:
-                raise UncoveredError("RegularGridInterpolator has a derivative for rising points")
-            x = xi[..., i]
-            k = np.clip(np.searchsorted(knots, x, "right") - 1, 0, len(knots) - 2)
-            outside = outside | (x < knots[0]) | (x > knots[-1])
-            low = (*low, k)
-            parts = (*parts, (x - knots[k]) / (knots[k + 1] - knots[k]))
-        if self.bounds_error and np.any(outside):
-            raise ValueError("One of the requested xi is out of bounds")
-        rest = np.ndim(found) - len(self.points)
-        total: Any = 0.0
-        for corner in range(2 ** len(self.points)):
-            weight: Any = 1.0
-            index: tuple[Any, ...] = ()
-            for i in range(len(self.points)):
-                above = corner // 2**i % 2
-                index = (*index, low[i] + above)
-                weight = weight * (parts[i] if above == 1 else 1.0 - parts[i])
-            weight = np.reshape(weight, (*np.shape(outside), *(1,) * rest))
-            total = total + weight * found[index]
-        if self.bounds_error or self.fill_value is None:
-            return total
-        return np.where(
-            np.reshape(outside, (*np.shape(outside), *(1,) * rest)), self.fill_value, total)
-
-
-class OnLine:
-    """``interp1d`` with ``kind="linear"``, of one row of values."""
-
-    def __init__(
-        self, x: Any, y: Any, kind: Any = "linear", axis: int = -1, copy: bool = True,
-        bounds_error: Any = None, fill_value: Any = np.nan, assume_sorted: bool = False,
-    ) -> None:
-        if kind != "linear" or np.ndim(y) != 1 or isinstance(fill_value, tuple):
-            raise UncoveredError(
-                "interp1d has a derivative in one row of values for kind='linear', and one "
-                "number beyond"
-            )
-        x, y = np.asarray(x) * 1.0, np.asarray(y) * 1.0
-        if not assume_sorted:
-            order = np.argsort(x, kind="mergesort")
-            x, y = x[order], y[order]
-        self.x = x
-        self.y = y
-        self.bounds_error = bounds_error
-        self.fill_value = fill_value
-
-    def __call__(self, x: Any) -> Any:
-        x = np.asarray(x)
-        k = np.clip(np.searchsorted(self.x, x) - 1, 0, len(self.x) - 2)
-        slope = (self.y[k + 1] - self.y[k]) / (self.x[k + 1] - self.x[k])
-        y = slope * (x - self.x[k]) + self.y[k]
-        if isinstance(self.fill_value, str):
-            return y
-        outside = (x < self.x[0]) | (x > self.x[-1])
-        raises = self.bounds_error
-        if raises is None:
-            raises = bool(np.isnan(self.fill_value))
-        if raises and np.any(outside):
-            raise ValueError("A value in x_new is outside of the interpolation range.")
-        return np.where(outside, self.fill_value, y)
+def smoothing_spline(x: Any, y: Any, w: Any = None, lam: Any = None, axis: int = 0) -> Any:
+    """As ``make_smoothing_spline``."""
+    x, y = checked(x, y, axis)
+    if np.ndim(y) != 1:
+        raise UncoveredError("make_smoothing_spline has a derivative in one row of values")
+    return OfBasis(knots_of_smoothing(x), smoothing_coefficients(x, y, w, lam), 3)
 
 
 for _own, _cls in {
-    ByCurvature: CubicSpline, BySlopes: CubicHermiteSpline, Monotone: PchipInterpolator,
-    OfBasis: BSpline, Interpolated: InterpolatedUnivariateSpline,
-    OnRectangle: RectBivariateSpline, OnGrid: RegularGridInterpolator, OnLine: interp1d,
+    ByCurvature: CubicSpline, BySlopes: CubicHermiteSpline, ByNeighbours: Akima1DInterpolator,
+    Monotone: PchipInterpolator, OfBasis: BSpline,
 }.items():
     facts(_cls, written_as=_own)
     STAND_FOR[_own] = _cls
 facts(make_interp_spline, written_as=interpolating_spline)
+facts(make_lsq_spline, written_as=least_squares_spline)
+facts(make_smoothing_spline, written_as=smoothing_spline)

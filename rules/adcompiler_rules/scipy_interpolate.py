@@ -4,17 +4,25 @@ The derivative with respect to the place is the spline's own next derivative. Th
 a function are written in ``interpolators``.
 """
 
+import inspect
+
 import numpy as np
 import scipy.interpolate
 
-from adcompiler.rulekit import Undecided, call, facts, non_differentiable, rrule
-from adcompiler_rules import interpolators
+from adcompiler.rulekit import call, non_differentiable, rrule
+from adcompiler_rules import (
+    interpolators, interpolators_fitpack, interpolators_grids, interpolators_scattered,
+)
 from adcompiler_rules.interpolators import AT_A_KNOT, KNOTS, places, values
 from adcompiler_rules.scipy_facts import state_facts
-from adcompiler.runtime.scipy_interpolate import axes_but, grid_slopes, line_slopes
+from adcompiler.runtime.scipy_interpolate import (
+    axes_but, grid_derivatives, line_slopes, mode_of_slope, univariate_values,
+)
 from adcompiler.runtime.shaping import like
 
-__all__ = ["interpolators"]
+__all__ = [
+    "interpolators", "interpolators_fitpack", "interpolators_grids", "interpolators_scattered",
+]
 
 non_differentiable(axes_but)
 
@@ -93,46 +101,50 @@ def spline_call(self, x, nu=0, extrapolate=None):
     return y, spline_call_pullback
 
 
-@rrule(scipy.interpolate.splev, wrt=("x",), kink=AT_A_KNOT, domain=lambda rng: [
-    call(places(rng, 4), scipy.interpolate.splrep(KNOTS, values(rng))),
-    call(places(rng, 4), scipy.interpolate.splrep(KNOTS, values(rng)), 1),
-    call(places(rng, 2), scipy.interpolate.make_interp_spline(KNOTS, values(rng))),
-])
-def splev(x, tck, der=0, ext=0):
-    # FITPACK reads as many knots as it is told: see the facts below.
-    y = scipy.interpolate.splev(x, tck, der, ext)
-
-    def splev_pullback(dy):
-        return like(dy * scipy.interpolate.splev(x, tck, der + 1, ext), x)
-
-    return y, splev_pullback
-
-
-def values_of_splev(x, tck, der=0, ext=0):
-    """Give an array as ``splev`` does for a spline of numbers, without a call of FITPACK."""
-    if not isinstance(tck, tuple) or np.ndim(tck[1]) != 1:
-        raise Undecided
-    return np.zeros(np.shape(x))
-
-
-facts(scipy.interpolate.splev, typed_as=values_of_splev, tried=False)
-
-
 @rrule(scipy.interpolate.UnivariateSpline.__call__, wrt=("x",), kink=AT_A_KNOT,
        domain=lambda rng: [
     call(scipy.interpolate.UnivariateSpline(KNOTS, values(rng), s=0.0), places(rng, 4)),
     call(scipy.interpolate.InterpolatedUnivariateSpline(KNOTS, values(rng)), places(rng, 2), 1),
+    call(scipy.interpolate.UnivariateSpline(KNOTS, values(rng), s=0.0, ext=3),
+         np.array([-0.3, 1.2, 4.9])),
+    call(scipy.interpolate.UnivariateSpline(KNOTS, values(rng), s=0.0), places(rng, 4), 3),
 ])
 def univariate_call(self, x, nu=0, ext=None):
     y = scipy.interpolate.UnivariateSpline.__call__(self, x, nu, ext)
 
     def univariate_call_pullback(dy):
-        return like(dy * scipy.interpolate.UnivariateSpline.__call__(self, x, nu + 1, ext), x)
+        slope = univariate_values(self, x, nu + 1, mode_of_slope(nu, ext, self))
+        return like(dy * slope, x)
 
     return y, univariate_call_pullback
 
 
+@rrule(univariate_values, wrt=("x",), kink=AT_A_KNOT, domain=lambda rng: [
+    call(scipy.interpolate.UnivariateSpline(KNOTS, values(rng), s=0.0), places(rng, 4), 1, 0),
+])
+def univariate_values_rule(spline, x, nu, ext):
+    y = univariate_values(spline, x, nu, ext)
+
+    def univariate_values_pullback(dy):
+        slope = univariate_values(spline, x, nu + 1, mode_of_slope(nu, ext, spline))
+        return like(dy * slope, x)
+
+    return y, univariate_values_pullback
+
+
 # --- linear interpolation -------------------------------------------------------------------------
+
+
+BY_SPLINES = "nu" in inspect.signature(
+    scipy.interpolate.RegularGridInterpolator.__call__).parameters  # SciPy 1.13
+COVERED = ("linear", "nearest", *(("slinear", "cubic", "quintic") if BY_SPLINES else ()))
+"""The methods of ``RegularGridInterpolator`` of which derivatives in places are known."""
+
+
+def along_places(products, xi):
+    """Return the real part of what meets the places: the first axes, and the last one."""
+    first = np.ndim(xi) - 1
+    return np.sum(np.real(products), axes_but(np.ndim(products) - 1, 0, first))
 
 
 @rrule(scipy.interpolate.RegularGridInterpolator.__call__, wrt=("xi",), kink=AT_A_KNOT,
@@ -144,21 +156,44 @@ def univariate_call(self, x, nu=0, ext=None):
     call(scipy.interpolate.RegularGridInterpolator(
         (KNOTS, KNOTS[:3]), values(rng, 3), bounds_error=False, fill_value=0.5),
         np.array([[0.4, -0.3], [6.0, 1.0], [1.1, 1.0]])),
+    call(scipy.interpolate.RegularGridInterpolator(
+        (KNOTS, KNOTS[:4]), values(rng, 4), method="cubic" if BY_SPLINES else "linear"),
+        np.stack((places(rng, 3), 0.5 * places(rng, 3)), -1)),
+    call(scipy.interpolate.RegularGridInterpolator((KNOTS, KNOTS[:4]), values(rng, 4)),
+         np.stack((places(rng, 3), 0.5 * places(rng, 3)), -1), "nearest"),
 ])
 def grid_call(self, xi, method=None, *, nu=None):
-    """Linear between the ends of a cell along each axis."""
+    """Linear between the ends of a cell along each axis, or a product of splines."""
     if nu is not None or not isinstance(xi, np.ndarray):
         raise NotImplementedError(
             "RegularGridInterpolator has a rule for an array of places, without nu="
         )
-    if method not in (None, "linear") or (method is None and self.method != "linear"):
-        raise NotImplementedError("RegularGridInterpolator has a rule for method='linear'")
+    if (self.method if method is None else method) not in COVERED:
+        raise NotImplementedError(
+            "RegularGridInterpolator has a rule for the methods " + ", ".join(COVERED)
+        )
     y = scipy.interpolate.RegularGridInterpolator.__call__(self, xi, method)
 
     def grid_call_pullback(dy):
-        return like(grid_slopes(self, xi, dy), xi)
+        slopes = grid_derivatives(self, xi, method, 1)
+        return like(along_places(slopes * np.expand_dims(np.conj(dy), -1), xi), xi)
 
     return y, grid_call_pullback
+
+
+@rrule(grid_derivatives, wrt=("xi",), kink=AT_A_KNOT, domain=lambda rng: [
+    call(scipy.interpolate.RegularGridInterpolator((KNOTS, KNOTS[:4]), values(rng, 4)),
+         np.stack((places(rng, 3), 0.5 * places(rng, 3)), -1), "linear", 1),
+    call(scipy.interpolate.RegularGridInterpolator(
+        (KNOTS, KNOTS[:4]), values(rng, 4, 2), method="cubic" if BY_SPLINES else "linear"),
+        np.stack((places(rng, 3), 0.5 * places(rng, 3)), -1), None, 1),
+])
+def grid_derivatives_rule(interpolator, xi, method, order):
+    def grid_derivatives_pullback(dy):
+        slopes = grid_derivatives(interpolator, xi, method, order + 1)
+        return like(along_places(slopes * np.expand_dims(np.conj(dy), -1), xi), xi)
+
+    return grid_derivatives(interpolator, xi, method, order), grid_derivatives_pullback
 
 
 @rrule(scipy.interpolate.interp1d.__call__, wrt=("x",), kink=AT_A_KNOT, domain=lambda rng: [

@@ -6,7 +6,6 @@
 """
 
 FORWARD = frozenset({
-    "scipy.interpolate._rgi.RegularGridInterpolator.__call__",
     "scipy.linalg._decomp_cholesky.cho_solve_banded",
     "scipy.linalg._decomp_cholesky.cholesky_banded",
 })
@@ -15,7 +14,6 @@ FORWARD = frozenset({
 TWICE = frozenset({
     "cmath.sqrt",
     "scipy.interpolate._polyint._Interpolator1D.__call__",
-    "scipy.interpolate._rgi.RegularGridInterpolator.__call__",
     "scipy.linalg._decomp_cholesky.cho_solve_banded",
     "scipy.linalg._decomp_cholesky.cholesky_banded",
     "scipy.linalg._matfuncs.expm",
@@ -150,6 +148,7 @@ SERIES = frozenset({
     "scipy.interpolate._interpolate.PPoly.integrate",
     "scipy.interpolate._interpolate._PPolyBase.__call__",
     "scipy.interpolate._polyint._Interpolator1D.__call__",
+    "scipy.interpolate._rgi.RegularGridInterpolator.__call__",
     "scipy.linalg._basic.matmul_toeplitz",
     "scipy.linalg._basic.solve",
     "scipy.linalg._basic.solve_banded",

@@ -78,14 +78,15 @@ NOT_YET = {
         """,
     },
     "scipy.interpolate": {
-        "linear in the values, whose derivative goes through an instance": """
-            make_interp_spline make_lsq_spline make_smoothing_spline splrep splprep insert
+        "compiled as Python that is written for them": """
+            make_interp_spline make_lsq_spline make_smoothing_spline splrep splev splint splder
+            splantider griddata interpn
         """,
+        "linear in the values, but not yet written": "splprep insert bisplev bisplrep",
         "made of a spline and evaluated at once": """
-            barycentric_interpolate griddata interpn krogh_interpolate pchip_interpolate
-            bisplev bisplrep
+            barycentric_interpolate krogh_interpolate pchip_interpolate
         """,
-        "tables of a spline": "spalde splantider splder splint sproot",
+        "tables of a spline": "spalde sproot",
         "not yet written": "approximate_taylor_polynomial pade",
         "chooses knots by the data": "generate_knots make_splrep make_splprep lagrange",
     },

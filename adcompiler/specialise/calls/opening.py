@@ -36,6 +36,7 @@ from adcompiler.specialise.writer import Writer
 from adcompiler.typed.values import simple, type_of
 
 INLINE_SIZE = 30
+RULES = "adcompiler_rules"
 MAX_GROWN = 400
 """Statements that opening a small function may lead to, with those that it calls, more than once.
 
@@ -280,7 +281,7 @@ def apply(
         not large or given or (scope is not None and scope.is_rule)
         or unit.derivatives.emitted.get(identity, False) or overlap(s, bound, captures)
         or identity in unit.calls.giving or gives_generator(function)
-        or is_being_made(s, identity, bound)
+        or is_being_made(s, identity, bound) or (not grown and stands_for_library(identity))
     )
     if not opened and not must_open(s, bound, captures):
         result = call_compiled(
@@ -341,6 +342,15 @@ def via(statements: Iterable[Statement], site: Origin) -> list[Statement]:
         return with_blocks(replace(statement, origin=reached(statement.origin)), within)
 
     return [one(statement) for statement in statements]
+
+
+def stands_for_library(identity: Any) -> bool:
+    """Say whether a function is of a module of rules, written for one of a library.
+
+    What is in its instances and tuples, knots and values, carries derivatives apart from one
+    another, which is not known behind a call.
+    """
+    return getattr(identity, "__module__", "").partition(".")[0] == RULES
 
 
 def partial_evaluation_helps(s: Writer, bound: list[Atom]) -> bool:
