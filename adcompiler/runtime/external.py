@@ -84,26 +84,31 @@ def call_external(function: ExternalFunction, *x: Any) -> Any:
     return external_value(external_call(function, x), x)
 
 
-def external_by_vjp(function: ExternalFunction, pull: Any, x: Any) -> Any:
-    """Return the value; ``pull(y_bar, x)``, the derivative, is compiled and differentiated too."""
-    return call_external(function, x)
+def external_by_vjp(function: ExternalFunction, pull: Any, filled: Any, x: Any) -> Any:
+    """Return the value; ``pull(y_bar, x)``, the derivative, is compiled and differentiated too.
+
+    ``filled`` is a tuple of the array that the function is given for its value, or an empty one.
+    """
+    return call_external(function, x, *filled)
 
 
-def external_of_two_by_vjp(function: ExternalFunction, pull: Any, a: Any, b: Any) -> Any:
+def external_of_two_by_vjp(
+    function: ExternalFunction, pull: Any, filled: Any, a: Any, b: Any
+) -> Any:
     """Do as ``external_by_vjp`` for a function of two arguments."""
-    return call_external(function, a, b)
+    return call_external(function, a, b, *filled)
 
 
 def external_of_three_by_vjp(
-    function: ExternalFunction, pull: Any, a: Any, b: Any, c: Any
+    function: ExternalFunction, pull: Any, filled: Any, a: Any, b: Any, c: Any
 ) -> Any:
     """Do as ``external_by_vjp`` for a function of three arguments."""
-    return call_external(function, a, b, c)
+    return call_external(function, a, b, c, *filled)
 
 
-def external_by_jac(function: ExternalFunction, jac: Any, *x: Any) -> Any:
+def external_by_jac(function: ExternalFunction, jac: Any, filled: Any, *x: Any) -> Any:
     """Return the value; ``jac(*x)``, the derivative, is compiled and differentiated too."""
-    return call_external(function, *x)
+    return call_external(function, *x, *filled)
 
 
 def external_call(function: ExternalFunction, x: tuple[Any, ...]) -> Any:

@@ -109,14 +109,14 @@ def _pull_one(y_bar, x):
 def _calls_of_one(derivative):
     def calls(rng):
         squared = external(lambda x: x * x, vjp=_pull_one)
-        return [call(squared, derivative, rng.normal(size=3)), call(squared, derivative, 1.5)]
+        return [call(squared, derivative, (), x) for x in (rng.normal(size=3), 1.5)]
 
     return calls
 
 
 def _calls_of_three(rng):
     product = external(lambda a, b, c: a * b * c, vjp=_pull_three)
-    return [call(product, _pull_three, 1.5, 2.0, 0.5)]
+    return [call(product, _pull_three, (), 1.5, 2.0, 0.5)]
 
 
 def _pull_three(y_bar, a, b, c):
@@ -133,58 +133,59 @@ def _jac(a, b):
 
 def _compiled_calls(derivative):
     def calls(rng):
-        return [call(_scaled(), derivative, 1.5, rng.normal(size=3))]
+        return [call(_scaled(), derivative, (), 1.5, rng.normal(size=3))]
 
     return calls
 
 
-@rrule(external_by_vjp, wrt=("x",), domain=_calls_of_one(_pull_one))
-def external_by_vjp_rule(function, pull, x):
+@rrule(external_by_vjp, wrt=("filled", "x"), domain=_calls_of_one(_pull_one))
+def external_by_vjp_rule(function, pull, filled, x):
     def external_by_vjp_pullback(dy):
         dx = pull(dy, x)
         check_shape(dx, np.shape(x), DERIVATIVE)
-        return project(dx, x)
+        return None, project(dx, x)
 
-    return external_by_vjp(function, pull, x), external_by_vjp_pullback
+    return external_by_vjp(function, pull, filled, x), external_by_vjp_pullback
 
 
-@rrule(external_of_two_by_vjp, wrt=("a", "b"), domain=_compiled_calls(_pull))
-def external_of_two_by_vjp_rule(function, pull, a, b):
+@rrule(external_of_two_by_vjp, wrt=("filled", "a", "b"), domain=_compiled_calls(_pull))
+def external_of_two_by_vjp_rule(function, pull, filled, a, b):
     def external_of_two_by_vjp_pullback(dy):
         da, db = pull(dy, a, b)
         check_shape(da, np.shape(a), DERIVATIVE)
         check_shape(db, np.shape(b), DERIVATIVE)
-        return project(da, a), project(db, b)
+        return None, project(da, a), project(db, b)
 
-    return external_of_two_by_vjp(function, pull, a, b), external_of_two_by_vjp_pullback
+    return external_of_two_by_vjp(function, pull, filled, a, b), external_of_two_by_vjp_pullback
 
 
-@rrule(external_of_three_by_vjp, wrt=("a", "b", "c"), domain=_calls_of_three)
-def external_of_three_by_vjp_rule(function, pull, a, b, c):
+@rrule(external_of_three_by_vjp, wrt=("filled", "a", "b", "c"), domain=_calls_of_three)
+def external_of_three_by_vjp_rule(function, pull, filled, a, b, c):
     def external_of_three_by_vjp_pullback(dy):
         da, db, dc = pull(dy, a, b, c)
         check_shape(da, np.shape(a), DERIVATIVE)
         check_shape(db, np.shape(b), DERIVATIVE)
         check_shape(dc, np.shape(c), DERIVATIVE)
-        return project(da, a), project(db, b), project(dc, c)
+        return None, project(da, a), project(db, b), project(dc, c)
 
-    return external_of_three_by_vjp(function, pull, a, b, c), external_of_three_by_vjp_pullback
+    y = external_of_three_by_vjp(function, pull, filled, a, b, c)
+    return y, external_of_three_by_vjp_pullback
 
 
-@rrule(external_by_jac, wrt=("x",), domain=_compiled_calls(_jac))
-def external_by_jac_rule(function, jac, *x):
+@rrule(external_by_jac, wrt=("filled", "x"), domain=_compiled_calls(_jac))
+def external_by_jac_rule(function, jac, filled, *x):
     def external_by_jac_pullback(dy):
         rows = zip(rows_of(jac, x), x, strict=True)
-        return tuple(contracted_with(dy, row, value) for row, value in rows)
+        return None, tuple(contracted_with(dy, row, value) for row, value in rows)
 
-    return external_by_jac(function, jac, *x), external_by_jac_pullback
+    return external_by_jac(function, jac, filled, *x), external_by_jac_pullback
 
 
 @frule(external_by_jac)
 def external_by_jac_forward(primals, tangents):
-    function, jac, *x = primals
-    y = external_by_jac(function, jac, *x)
-    dots = given_tangents(x, tangents[2:])
+    function, jac, filled, *x = primals
+    y = external_by_jac(function, jac, filled, *x)
+    dots = given_tangents(x, tangents[3:])
     y_dot = sum(along_row(row, dot, y) for row, dot in zip(rows_of(jac, x), dots, strict=True))
     return y, project(y_dot, y)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from adcompiler.frontend.replacements import checkpointed
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import NONE, UNDEF, Atom, Call, Const, Origin, Var
+from adcompiler.ir.nodes import NONE, UNDEF, Atom, Call, Const, Origin, Pack, Var
 from adcompiler.rulekit.functionals import function_of, implied, steady, typed
 from adcompiler.runtime import functionals
 from adcompiler.runtime.checkpoints import checkpoint, recomputed
@@ -70,8 +70,16 @@ def fold_external(
         )
     type_ = s.unit.type(args[0])
     function: Any = call_external
+    external, *given = args
+    buffer, filled = None, []
+    if isinstance(type_, t.Object) and fills_buffer(type_):
+        *given, buffer = given
+        filled = [s.call(Const(np.full_like), [buffer, Const(np.nan)], {}, origin, "filled")]
+    args = [external, *given, *filled]
+    types = tuple(map(s.unit.type, filled))
+    taken = s.let(Pack("tuple", tuple(filled)), t.Tuple(types), "filled", origin)
     if s.unit.derivatives.around and not (isinstance(type_, t.Object) and is_linear(type_)):
-        found = derivative_that_is_compiled(s, args[0], type_, len(args) - 1, origin)
+        found = derivative_that_is_compiled(s, external, type_, len(given), origin)
         if found is None:
             return s.reject(
                 users_line(s, origin),
@@ -80,12 +88,7 @@ def fold_external(
                 "or a method `adjoint_at(self, y_bar, *x)`; or, if the function is "
                 "linear, say so: `linear = True`", "higher-order",
             )
-        function, args = found[0], [args[0], found[1], *args[1:]]
-    buffer = None
-    if isinstance(type_, t.Object) and fills_buffer(type_):
-        *given, buffer = args
-        fresh = s.call(Const(np.full_like), [buffer, Const(np.nan)], {}, origin, "filled")
-        args = [*given, fresh]
+        function, args = found[0], [external, found[1], taken, *given]
     returns: t.Type = t.UNKNOWN
     if isinstance(type_, t.Object):
         returns = type_.field("returns") or type_of(getattr(type_.cls, "returns", None))
@@ -115,17 +118,22 @@ def derivative_that_is_compiled(
 
     The function has ``count`` arguments. None if the derivative is not given in Python.
     """
-    if not isinstance(type_, t.Object) or fills_buffer(type_):
+    if not isinstance(type_, t.Object):
         return None
     by_vjp = BY_VJP[count - 1] if 0 < count <= len(BY_VJP) else None
     if hasattr(type_.cls, "adjoint_at"):
         return by_vjp and (by_vjp, s.attribute(function, "adjoint_at", origin))
     for form, called in (("vjp", by_vjp), ("jac", external_by_jac)):
-        if called is not None and issubclass(type_.cls, Wrapped) and isinstance(
-            type_.field(form), t.Static
-        ) and type_.field(form) != t.NONE_TYPE:
+        if called is not None and issubclass(type_.cls, Wrapped) and is_callable(type_.field(form)):
             return called, s.attribute(function, form, origin)
     return None
+
+
+def is_callable(type_: t.Type | None) -> bool:
+    """Say whether a derivative that is given is a function, or an external one."""
+    if isinstance(type_, t.Object):
+        return issubclass(type_.cls, ExternalFunction)
+    return isinstance(type_, t.Static) and type_ != t.NONE_TYPE
 
 
 def is_linear(type_: t.Object) -> bool:
