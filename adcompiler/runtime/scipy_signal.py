@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import signal
 from scipy.signal import convolve2d, fftconvolve, lfilter, lfilter_zi
 
 # --- convolutions ---------------------------------------------------------------------------------
@@ -289,3 +290,23 @@ def upfirdn_adjoints(g: Any, h: Any, x: Any, up: int, down: int, axis: int) -> t
     gx = fftconvolve(full, taps, "valid", axes=-1)[..., ::up]
     gh = fftconvolve(full, turned(spread, -1), "valid", axes=-1)
     return gh.sum(tuple(range(gh.ndim - 1))), np.moveaxis(gx, -1, axis)
+
+
+def named_window(window: Any, size: int) -> Any:
+    """Return a window that is given by its name."""
+    return signal.get_window(window, int(size))
+
+
+def resampling_plan(length: int, up: int, down: int, half: int) -> tuple[int, ...]:
+    """Return the zeros before and behind a filter of ``2 * half + 1`` taps, and what is kept.
+
+    That is the first output of ``resample_poly``, and their number.
+    """
+    count = -(-length * up // down)
+    before = down - half % down
+    first = (half + before) // down
+    size = 2 * half + 1 + before
+    behind = 0
+    while ((length - 1) * up + size + behind - 1) // down + 1 < count + first:
+        behind += 1
+    return before, behind, first, count
