@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import integrate
 
 
 def simpson_weights(shape: tuple[int, ...], x: Any, dx: float, axis: int) -> Any:
@@ -40,3 +41,13 @@ def simpson_weights(shape: tuple[int, ...], x: Any, dx: float, axis: int) -> Any
             weights[..., -3] -= b**3 / (6.0 * a * (a + b))
     full = weights.reshape((1,) * (len(shape) - weights.ndim) + weights.shape)
     return np.moveaxis(full, -1, axis)
+
+
+def sample_weights(integral: Any, y: Any, axis: int) -> Any:
+    """Return the weights of samples along an axis in an integral, for a distance of one."""
+    return integral(np.eye(np.shape(y)[axis]))
+
+
+def cumulative_weights(count: int, x: Any) -> Any:
+    """Return the weights of samples in the integrals up to each of them but the first."""
+    return np.ascontiguousarray(integrate.cumulative_simpson(np.eye(count), x=x).T)

@@ -5,7 +5,7 @@ import scipy.integrate
 
 from adcompiler.rulekit import call, non_differentiable, rrule
 from adcompiler.runtime import unbroadcast
-from adcompiler.runtime.scipy_integrate import simpson_weights
+from adcompiler.runtime.scipy_integrate import cumulative_weights, sample_weights, simpson_weights
 from adcompiler.runtime.shaping import like
 from adcompiler_rules import scipy_integrals, scipy_iterated
 from adcompiler_rules.scipy_samples import complex_normal
@@ -13,7 +13,7 @@ from adcompiler_rules.scipy_facts import state_facts
 
 __all__ = ["scipy_integrals", "scipy_iterated"]
 
-non_differentiable(scipy.integrate.newton_cotes)
+non_differentiable(scipy.integrate.newton_cotes, cumulative_weights, sample_weights)
 
 
 def grid(rng, n):
@@ -41,6 +41,50 @@ def simpson(y, x=None, *, dx=1.0, axis=-1):
         return like(np.expand_dims(dvalue, axis) * weights, y)
 
     return value, simpson_pullback
+
+
+@rrule(scipy.integrate.romb, wrt=("y", "dx"), bilinear=(0, 1), domain=lambda rng: [
+    call(rng.normal(size=5)), call(rng.normal(size=(9, 2)), 0.3, 0), call(rng.normal(size=2), 2.0),
+    call(complex_normal(rng, 5), 0.3),
+])
+def romb(y, dx=1.0, axis=-1, show=False):
+    """A sum of samples with weights, which grow with their distance."""
+    value = scipy.integrate.romb(y, dx, axis, show)
+
+    def romb_pullback(dvalue):
+        dy = np.expand_dims(dvalue, -1) * (dx * sample_weights(scipy.integrate.romb, y, axis))
+        return like(np.moveaxis(dy, -1, axis), y), like(np.sum(np.conj(value / dx) * dvalue), dx)
+
+    return value, romb_pullback
+
+
+if hasattr(scipy.integrate, "cumulative_simpson"):  # SciPy 1.12
+    @rrule(scipy.integrate.cumulative_simpson, wrt=("y", "dx"), domain=lambda rng: [
+        call(rng.normal(size=5)),
+        call(rng.normal(size=6), dx=0.3),
+        call(rng.normal(size=(2, 7)), x=grid(rng, 7)),
+        call(rng.normal(size=(4, 2)), x=grid(rng, 4), axis=0, initial=0.0),
+    ])
+    def cumulative_simpson(y, *, x=None, dx=1.0, axis=-1, initial=None):
+        """Sums of samples with weights; of their places it has no derivative."""
+        if initial is not None and np.ndim(initial) != 0:
+            raise NotImplementedError("cumulative_simpson has a rule for a number as initial=")
+        if np.iscomplexobj(y) or (x is not None and np.ndim(x) != 1):
+            raise NotImplementedError(
+                "cumulative_simpson has a rule for real samples at one row of places"
+            )
+        value = scipy.integrate.cumulative_simpson(y, x=x, dx=dx, axis=axis, initial=initial)
+
+        def cumulative_simpson_pullback(dvalue):
+            g = np.moveaxis(dvalue, axis, -1)
+            g = g if initial is None else g[..., 1:]
+            unit = cumulative_weights(np.shape(y)[axis], x)
+            scale = dx if x is None else 1.0
+            areas = np.moveaxis(np.asarray(y), axis, -1) @ unit.T
+            return like(np.moveaxis(g @ (scale * unit), -1, axis), y), (
+                like(np.sum(areas * g), dx) if x is None else None)
+
+        return value, cumulative_simpson_pullback
 
 
 @rrule(scipy.integrate.cumulative_trapezoid, wrt=("y", "x", "dx"), domain=lambda rng: [

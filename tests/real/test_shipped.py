@@ -265,12 +265,10 @@ def test_the_gradient_of_rosen_is_rosen_der(size: int) -> None:
 REFUSED: list[tuple[Case, type[ADError], str]] = [
     (Case("scipy.optimize:rosen_hess", (n(4),)), MissingRuleError, "_optimize.py"),
     (Case("scipy.stats:kstat", (p(5),)), MissingRuleError, r"kstat\(\) has no rule"),
-    (Case("scipy.stats:variation", (p(5),)), MissingRuleError, r"variation\(\) has no rule"),
     (
         Case("scipy.interpolate:barycentric_interpolate", (grid(4), n(4), 2.0), (0, 1)),
         UnsupportedError, r"BarycentricInterpolator\(\) has no rule",
     ),
-    (Case("scipy.integrate:romb", (n(9),)), UnsupportedError, "romb|_quadrature.py"),
     (
         Case(f"{MIXTURE}:_estimate_gaussian_covariances_full",
              (p(5, 2), n(5, 3), p(2), n(2, 3), 1e-6), (0, 1)),

@@ -19,7 +19,6 @@ NOT_YET = {
     },
     "scipy.integrate": {
         "compiled from its source": "trapezoid trapz simps cumtrapz",
-        "linear in the samples, but not yet written": "cumulative_simpson romb",
         "calls a function it is given": """
             dblquad fixed_quad nquad nsum odeint qmc_quad quad quad_vec solve_bvp solve_ivp tplquad
             cubature tanhsinh lebedev_rule quadrature romberg
