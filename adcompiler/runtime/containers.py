@@ -171,6 +171,18 @@ def check_attribute(assigned: bool, cls: str, name: str) -> None:
         raise AttributeError(f"{cls!r} object has no attribute {name!r}")
 
 
+def check_keywords(
+    table: Mapping[str, Any], name: str, required: tuple[str, ...], allowed: tuple[str, ...]
+) -> None:
+    """Raise TypeError, as ``name(**table)`` does, unless its keywords are those that it takes."""
+    for key in table:
+        if key not in allowed:
+            raise TypeError(f"{name}() got an unexpected keyword argument {key!r}")
+    for key in required:
+        if key not in table:
+            raise TypeError(f"{name}() missing 1 required argument: {key!r}")
+
+
 def unbound(name: str, outer: bool) -> NameError:
     """Return what Python raises where a variable without value is read."""
     if outer:
