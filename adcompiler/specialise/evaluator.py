@@ -351,12 +351,13 @@ class Specialiser(Loops, Regions, Displays, Access, Truths):
             with self.writing_to(out):
                 for root in written:
                     heap.bring_up_to_date(root, origin)
+        heap.hold_parts_in((then, orelse), heap.differing(then, orelse))
         owned = [
             heap.owned_in(then, a) and heap.owned_in(orelse, b) for _, a, b in adopted
         ]
         differing = heap.merge(then, orelse)
         for (var, a, b), ours in zip(adopted, owned, strict=True):
-            heap.adopt(var, (a, b), ours)
+            heap.adopt(var, (a, b), ours, [then.may_alias, orelse.may_alias])
         heap.alias_alike([
             (var, (a, b)) for var, a, b in adopted if is_mutable(self.unit.type(var))
         ])
@@ -396,7 +397,7 @@ class Specialiser(Loops, Regions, Displays, Access, Truths):
         self.in_emitted = scope is not None and scope.emitted
         match rhs:
             case Call(func, args, kwargs):
-                values, named = self.arguments(args, kwargs, env, origin)
+                values, named = self.arguments(args, kwargs, env, origin, func)
                 called = self.value(func, env)
                 parent = None
                 if isinstance(called, Const) and called.value is class_made:

@@ -286,6 +286,12 @@ class Regions(Writer):
         if not completed:
             return {}
         heap.level += 1
+        changed = dict.fromkeys(
+            root for state in completed for root in state.latest
+            if heap.is_outer(root) and state.latest[root] is not before.value(root)
+            and root not in state.choices
+        )
+        heap.hold_parts_in(completed, changed)
         owned = [
             all(
                 heap.owned_in(state, value)
@@ -298,15 +304,10 @@ class Regions(Writer):
             merged = heap.state
         heap.state = merged
         for (var, values), ours in zip(adopted, owned, strict=True):
-            heap.adopt(var, values, ours)
+            heap.adopt(var, values, ours, [state.may_alias for state in completed])
         heap.alias_alike([
             (var, values) for var, values in adopted if is_mutable(self.unit.type(var))
         ])
-        changed = dict.fromkeys(
-            root for state in completed for root in state.latest
-            if heap.is_outer(root) and state.latest[root] is not before.value(root)
-            and root not in state.choices
-        )
         heap.level -= 1
         for var, _ in adopted:
             heap.levels[var] = heap.level

@@ -66,6 +66,7 @@ class Carried(Walked):
         if heap is None:
             return
         self.params = {}
+        self.aliases_before = heap.aliases_when_held(self.before, self.roots)
         for root, type_ in self.roots.items():
             start = heap.state.value(root)
             param = s.joined(Var(root.name, False), type_, start in s.unit.unsure)
@@ -83,7 +84,7 @@ class Carried(Walked):
                 if self.node.params[i] not in heap.live:
                     continue
                 guess = self.own_params.setdefault(i, heap.owns(self.first[i]))
-                heap.adopt(value, (self.first[i],))
+                heap.adopt(value, (self.first[i],), aliases=[self.aliases_before])
                 for root in self.reached.get(i, ()):
                     heap.alias(value, root)
                 heap.state.exclusive[value] = guess
@@ -188,7 +189,7 @@ class Carried(Walked):
                 self.node.results[i] in heap.live
             ):
                 sources = (self.first[i], yields[i]) if yields else (self.first[i],)
-                self.adopt_result(heap, value, sources)
+                self.adopt_result(heap, value, sources, self.first[i])
                 heap.state.exclusive[value] = self.own_params.get(i, False)
                 if yields and is_mutable(self.s.unit.type(value)):
                     started.append((value, (self.first[i],)))
@@ -202,8 +203,13 @@ class Carried(Walked):
         for collect, value in zip(collects, yields[count:], strict=False):
             self.adopt_result(heap, collect, (value,))
 
-    def adopt_result(self, heap: Heap, result: Var, sources: Sequence[Atom]) -> None:
-        """Enter a result of the loop, with what is still there of what it may share."""
+    def adopt_result(
+        self, heap: Heap, result: Var, sources: Sequence[Atom], first: Atom | None = None
+    ) -> None:
+        """Enter a result of the loop, with what is still there of what it may share.
+
+        It is ``first`` where there was no iteration, and nothing was done by it then.
+        """
         assert self.exit is not None
         exclusive = all(self.owned(heap, source) for source in sources)
         heap.levels[result] = heap.level
@@ -211,8 +217,9 @@ class Carried(Walked):
             return
         heap.level += 1
         for source in sources:
+            known = self.aliases_before if source is first else self.exit.may_alias
             for root in heap.roots(source):
-                others = {root, *self.exit.may_alias.get(root, ())}
+                others = {root, *known.get(root, ())}
                 for other in others:
                     if heap.is_outer(other) and other is not result:
                         heap.alias(result, other)

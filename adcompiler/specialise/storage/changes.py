@@ -9,7 +9,7 @@ from adcompiler.analyses.purity import is_destructive
 from adcompiler.analyses.storage import is_container
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Origin, Update, Var
-from adcompiler.specialise.storage.aliases import Aliases
+from adcompiler.specialise.storage.aliases import Aliases, rhs_is_record
 from adcompiler.specialise.storage.state import Change, Reference
 from adcompiler.specialise.storage.stored_types import may_hold
 
@@ -46,11 +46,23 @@ class Changes(Aliases):
             if not slots or rebound is not None or self.changes[new].grown:
                 self.state.invalidated.note(made, origin, root)
         for other in self.state.may_alias.get(root, ()):
-            if own_slots and self.s.in_emitted and not self.may_reach(other, root):
+            if own_slots and (
+                (self.s.in_emitted and not self.may_reach(other, root))
+                or (written is not None and self.is_apart(other, root, written))
+            ):
                 continue
             if written is None or may_hold(self.s.unit.type(other), written):
                 for lost in (other, *self.derived.get(other, ())):
                     self.state.invalidated.note(lost, origin, root)
+
+    def is_apart(self, other: Var, root: Var, written: t.Type) -> bool:
+        """Say whether a root is another instance than the one written, and cannot hold that."""
+        made = self.s.unit.definition(root), self.s.unit.definition(other)
+        if not all(rhs is not None and rhs_is_record(rhs) for rhs in made):
+            return False
+        types = [self.s.unit.type(value) for value in (other, self.state.value(other))]
+        return all(isinstance(type_, t.Object) and not any(
+            may_hold(field, written) for _, field in type_.fields) for type_ in types)
 
     def is_slot_written(self, new: Atom, rebound: int | None) -> bool:
         """Say whether a container's own slots were written, and nothing that it holds."""

@@ -12,6 +12,9 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, Atom, Call, Const, Origin, Var
 from adcompiler.runtime import append, drop_last
 from adcompiler.specialise.objects import table_of
+from adcompiler.specialise.storage.relocated import (
+    may_be_relocated, number_of_items, relocate,
+)
 from adcompiler.specialise.storage.slices import concatenated, delete_item, part
 from adcompiler.specialise.storage.slots import (
     heap_of, keep, refuse, refuse_iterated, refuse_itself, renew, taken,
@@ -145,6 +148,11 @@ def append_to(s: Writer, obj: Var, value: Atom, origin: Origin) -> None:
         if not isinstance(s.unit.type(base), t.List):
             refuse(s, obj, "appending to", origin)
             return
+        count = None
+        if may_be_relocated(heap, there.root, value) and (
+            appended_type(s, base, value) == t.List(s.unit.type(value))
+        ):
+            count = number_of_items(heap, base, origin)
         value_held = taken(s, there.root, value, owned, origin)
         new = s.let(
             Call(Const(append), (base, value_held)), appended_type(s, base, value), obj.name,
@@ -153,6 +161,11 @@ def append_to(s: Writer, obj: Var, value: Atom, origin: Origin) -> None:
         exclusive = heap.is_exclusive(base)
         heap.advance(there.root, new, None, origin, (0,), False)
         heap.state.exclusive[new] = exclusive
+        if count is not None and isinstance(value, Var):
+            root = heap.reference(value).root
+            keep(heap, there.root, value, owned)
+            relocate(heap, root, there.root, count, base)
+            return
     keep(heap, there.root, value, owned)
 
 

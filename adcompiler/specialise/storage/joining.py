@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from adcompiler.analyses.storage import is_mutable
 from adcompiler.ir.nodes import UNDEF, Atom, Var
@@ -13,17 +13,22 @@ from adcompiler.specialise.storage.writing import Writing
 class Joining(Writing):
     """The join of states."""
 
-    def adopt(self, var: Var, sources: Iterable[Atom], owned: bool = True) -> None:
+    def adopt(
+        self, var: Var, sources: Sequence[Atom], owned: bool = True,
+        aliases: Sequence[Mapping[Var, set[Var]]] | None = None,
+    ) -> None:
         """Enter a value that is one of ``sources``, which are not referred to any more.
 
-        ``owned`` says that each was nobody else's where it came from.
+        ``owned`` says that each was nobody else's where it came from, ``aliases`` for each what
+        might share storage there, where that is not what may by now.
         """
         self.levels[var] = self.level
         if not is_mutable(self.s.unit.type(var)):
             return
         exclusive = owned
         roots: dict[Var, None] = {}
-        for source in sources:
+        others: dict[Var, None] = {}
+        for k, source in enumerate(sources):
             if source is UNDEF or not isinstance(source, Var):
                 exclusive = exclusive and (
                     source is UNDEF or not is_mutable(self.s.unit.type(source))
@@ -31,11 +36,14 @@ class Joining(Writing):
                 continue
             exclusive = exclusive and self.owns(source)
             self.may_be_one(var, self.reference(source).root)
-            roots.update(dict.fromkeys(self.roots(source)))
+            known = self.state.may_alias if aliases is None else aliases[k]
+            for root in self.roots(source):
+                roots[root] = None
+                others.update(dict.fromkeys(known.get(root, ())))
+        for other in others:
+            if self.is_outer(other) and other not in roots:
+                self.pair(var, other)
         for root in roots:
-            for other in list(self.state.may_alias.get(root, ())):
-                if self.is_outer(other) and other not in roots:
-                    self.pair(var, other)
             self.alias(var, root)
         self.state.exclusive[var] = exclusive
 
@@ -74,6 +82,36 @@ class Joining(Writing):
             grown=self.grown_between(start, values),
             content=self.content_between(start, values),
         )
-        for value in values:
-            self.hold_parts(root, value)
         self.state.exclusive[var] = exclusive
+
+    def aliases_when_held(self, state: State, roots: Iterable[Var]) -> dict[Var, set[Var]]:
+        """Return what may share storage in a state once some roots are not known by their parts."""
+        now, self.state = self.state, state.copy()
+        for root in roots:
+            self.hold_parts(root, self.state.value(root))
+        found, self.state = self.state.may_alias, now
+        return found
+
+    def hold_parts_in(self, states: Iterable[State], roots: Iterable[Var]) -> None:
+        """Note in each of some arms what those roots hold that the arms leave different.
+
+        Behind the region their parts are not known. Who had the roots alone still has.
+        """
+        now = self.state
+        for self.state in states:
+            for root in roots:
+                value = self.state.value(root)
+                if self.parts(value) is not None:
+                    exclusive = self.is_exclusive(value)
+                    self.hold_parts(root, value)
+                    self.state.exclusive[value] = exclusive
+        self.state = now
+
+    def differing(self, a: State, b: State) -> list[Var]:
+        """Return the roots outside of a branch that have different values after its arms."""
+        kept = {root for root in a.choices if root in b.choices and self.is_outer(root)}
+        return [
+            root for root in dict.fromkeys((*a.latest, *b.latest))
+            if self.is_outer(root) and root not in kept
+            and self.written_value(a.value(root)) is not self.written_value(b.value(root))
+        ]

@@ -18,9 +18,11 @@ from adcompiler.specialise.storage.state import Change, Choice, Reference
 from adcompiler.specialise.unknowns import expression
 
 
-def may_count_from_end(step: Step) -> bool:
-    """Say whether a step may be a subscript that is negative."""
-    if step.kind != "item":
+def may_count_from_end(step: Step, made: Rhs | None) -> bool:
+    """Say whether a step may be a subscript that is negative; ``made`` defines the subscript."""
+    if step.kind != "item" or (
+        isinstance(made, Call) and isinstance(made.func, Const) and made.func.value is len
+    ):
         return False
     index = step.args[0]
     return not isinstance(index, Const) or (isinstance(index.value, int) and index.value < 0)
@@ -91,7 +93,8 @@ class Reading(Ownership):
         while value is not there.at and value in self.changes:
             passed.append((value, self.changes[value]))
             value = self.changes[value].before
-        counted = {i for i, step in enumerate(there.steps) if may_count_from_end(step)}
+        counted = {i for i, step in enumerate(there.steps) if may_count_from_end(
+            step, self.s.unit.definition(step.args[0]) if step.args else None)}
         depth = len(there.steps)
         if any(
             (c.rebound is not None and depth > c.rebound) or c.grown & counted for _, c in passed

@@ -56,6 +56,8 @@ class Settling:
         if self.heap is not None:
             self.entry = self.heap.state.copy()
             self.lost_before = self.entry.invalidated.copy()
+            self.before = self.heap.state.copy()
+            self.aliases_before: dict[Var, set[Var]] = {}
             memo = s.unit.loops.seen.get((self.heap, *self.key))
             for i, init in enumerate(inits):
                 if init is not UNDEF and is_reference(s.unit.type(init)) and (
