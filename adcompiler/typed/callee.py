@@ -23,7 +23,8 @@ class Callee:
     nothing, ``may`` is not known, a number is the position of the parameter that it is.
     ``given`` says that it is given to another function, or run again in a sweep (``again``: then it
     saves nothing); ``lifted`` is the data of modules and cells that it is passed instead of
-    reading it. ``helpers`` are other functions that its code calls by their names.
+    reading it. ``helpers`` are other functions that its code calls by their names. ``assumed`` are
+    functions around it that it calls, of which it took for known what had been found by then.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Callee:
     again: bool = False
     lifted: list[tuple[Var, Rhs]] = field(default_factory=list)
     helpers: tuple[Function, ...] = ()
+    assumed: set[Callee] = field(default_factory=set)
 
     @property
     def __name__(self) -> str:

@@ -136,10 +136,12 @@ class Calls:
     their own of which it was looked up what they call. ``one_of`` has the variables
     that are one of several functions, ``apart`` counts those around that are compiled on their own.
     ``grown`` tells of functions that were opened how many statements that led to, all in all;
-    ``sparse`` says whether sparse matrices of SciPy were met.
+    ``sparse`` says whether sparse matrices of SciPy were met. ``pending`` are the functions that are
+    being compiled on their own, from the outside in.
     """
 
     callees: dict[Any, Callee] = field(default_factory=dict)
+    pending: list[Callee] = field(default_factory=list)
     active: list[Any] = field(default_factory=list)
     sites: list[Origin] = field(default_factory=list)
     typed: dict[Any, tuple[Any, t.Type]] = field(default_factory=dict)

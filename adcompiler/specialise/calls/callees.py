@@ -95,15 +95,34 @@ def compiled_callee(
         callee = unit.calls.callees[key] = Callee(unique_name(unit, function.name), key)
         unit.calls.sites.append(origin)
         unit.calls.apart += 1
+        unit.calls.pending.append(callee)
         with unit.loops.apart():
             compile_callee(
                 s, callee, function, bound, captures, itself, scope, identity, list(kept), cells
             )
+        unit.calls.pending.pop()
         unit.calls.apart -= 1
         unit.calls.sites.pop()
     elif callee.function is None:
         callee.recursive = True
+    note_assumptions(unit, callee)
     return callee, list(kept)
+
+
+def note_assumptions(unit: Unit, callee: Callee) -> None:
+    """Note for the functions being compiled that what they call is not compiled to its end yet."""
+    pending = unit.calls.pending
+    for outer in {callee, *callee.assumed} & set(pending):
+        for inner in pending[pending.index(outer) + 1 :]:
+            inner.assumed.add(outer)
+
+
+def forget_what_assumed(unit: Unit, callee: Callee) -> None:
+    """Forget the functions that were compiled on what was known of ``callee``, which is outdated."""
+    callees = unit.calls.callees
+    for key in [key for key, inner in callees.items() if callee in inner.assumed]:
+        if callees[key] not in unit.calls.pending:
+            del callees[key]
 
 
 def has_known_parts(s: Writer, atom: Atom) -> bool:
@@ -329,6 +348,13 @@ def compile_callee(
         callee.result = t.join(callee.result, result)
         if stable or not callee.recursive:
             break
+        forget_what_assumed(unit, callee)
+    else:
+        s.reject(
+            function.origin, f"{shown_name(function)}() is called recursively, and gives or writes "
+            "values of ever new types", "give it arguments and results of one type",
+            "unknown-callable",
+        )
     unit.findings = outside
     body = Block(rebound(s, out, yields or ()), yields or (UNDEF,), yields is None)
     callee.function = Function(callee.name, tuple(params), body, function.origin, doc=function.doc)
