@@ -12,6 +12,8 @@ from typing import Any
 
 import gast
 
+from adcompiler.frontend.cached_functions import cached
+
 Rewrite = Callable[[Any], "list[Any] | None"]
 """Returns the statements that stand for one, or None: this one is left as it is."""
 
@@ -23,16 +25,19 @@ def annotated(node: Any) -> list[Any] | None:
     return [gast.Assign([node.target], node.value, None)]
 
 
-FORMS: dict[type, Rewrite] = {gast.AnnAssign: annotated}
+FORMS: dict[type, Rewrite] = {gast.AnnAssign: annotated, gast.FunctionDef: cached}
 
 
 class Rewriter(gast.NodeTransformer):  # type: ignore[misc]
-    """Writes each statement of ``FORMS`` in others, from the inside."""
+    """Writes each statement of ``FORMS`` in others, from the inside; the function as a whole not."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
 
     def visit(self, node: Any) -> Any:
         """Return what stands for ``node``; what is written anew has its place."""
         self.generic_visit(node)
-        rewrite = FORMS.get(type(node))
+        rewrite = FORMS.get(type(node)) if node is not self.function else None
         rows = None if rewrite is None else rewrite(node)
         if rows is None:
             return node
@@ -45,6 +50,7 @@ class Rewriter(gast.NodeTransformer):  # type: ignore[misc]
 
 def in_other_forms(node: Any) -> Any:
     """Return a function, all statements of ``FORMS`` in it and in those it makes written anew."""
-    if not any(type(inner) in FORMS for inner in gast.walk(node)):
+    if not any(type(inner) in FORMS for inner in gast.walk(node) if inner is not node):
         return node
-    return Rewriter().visit(copy.deepcopy(node))
+    node = copy.deepcopy(node)
+    return Rewriter(node).visit(node)

@@ -5,14 +5,17 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from typing import Any
 
 import numpy as np
 
+from adcompiler.frontend.cached_functions import is_cache, keeps
 from adcompiler.frontend.replacements import checkpointed
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import NONE, UNDEF, Atom, Call, Const, Origin, Pack, Var
+from adcompiler.ops.registry import hashable
 from adcompiler.rulekit.functionals import function_of, implied, steady, typed
 from adcompiler.runtime import functionals
 from adcompiler.runtime.checkpoints import checkpoint, recomputed
@@ -26,6 +29,33 @@ from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.derivatives import Wanted
 from adcompiler.typed.values import type_of
+
+# -- caches ----------------------------------------------------------------------------------------
+
+
+@folds(is_cache)
+def fold_is_cache(
+    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom:
+    return Const(isinstance(args[0], Const) and hashable(args[0].value) and (
+        args[0].value in (functools.lru_cache, functools.cache)))
+
+
+@folds(keeps)
+def fold_keeps(
+    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
+) -> Atom:
+    """Say whether arguments of a function under ``lru_cache`` carry no derivative."""
+    may_run_again, *given = args
+    kept = not any(t.may_vary(s.unit.type(one)) for one in given)
+    if not kept and not may_run_again.value:
+        s.reject(
+            origin, "a function under a cache is given what carries a derivative, and writes: how "
+            "often it runs for that is not known when compiling",
+            "give it integers, or leave out the cache", "unknown-calls",
+        )
+    return Const(kept)
+
 
 # -- checkpoints -----------------------------------------------------------------------------------
 
