@@ -10,7 +10,7 @@ from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Block, Call, Const, Loop, Raise, Region, Var
 from adcompiler.ir.visit import used, walk
-from adcompiler.specialise.calls.operator_methods import iterated
+from adcompiler.specialise.calls.own_iterators import run_over
 from adcompiler.specialise.generators import consumed
 from adcompiler.specialise.interface import Env
 from adcompiler.specialise.iterables import Build
@@ -48,9 +48,10 @@ class Loops(Unrolling):
     def loop_as_is(self, node: Loop, env: Env, scope: Scope | None) -> None:
         """Write a loop, with the types of carried values widened until they are stable."""
         whole, inside = not (node.stops or raises(node)), used(node.body)
+        read = [env[atom] for atom in inside if atom in env]
         iterables = [
-            consumed(self, iterated(
-                self, self.value(atom, env), node.origin, whole and atom not in inside,
+            consumed(self, run_over(
+                self, self.value(atom, env), node.origin, whole and atom not in inside, read,
             ), node.origin, False, whole)
             for atom in node.iterables
         ]

@@ -14,7 +14,7 @@ from adcompiler.ir.nodes import Atom, Call, Const, Do, Origin, Star, Var
 from adcompiler.ir.operators import BINARY, COMPARISONS, UNARY
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import check_items, dict_keys
-from adcompiler.runtime.substitutes import Cursor
+from adcompiler.runtime.substitutes import STAND_FOR, Cursor
 from adcompiler.specialise.objects import call_raw, find_raw
 from adcompiler.specialise.writer import Writer
 
@@ -131,6 +131,19 @@ def iterated(s: Writer, atom: Any, origin: Origin, to_its_end: bool = True) -> A
         case Call(Const(function), (Var() | Const() as items,)) if function is iter:
             return items
     return result
+
+
+def next_of_own(s: Writer, atom: Any, origin: Origin, name: str) -> Atom | None:
+    """Write ``next(it)`` of an instance as a call of its ``__next__``; None if it has none."""
+    found = method_of(s, atom, "__next__") if is_own(s, atom) else None
+    return None if found is None else call_raw(
+        s, atom, *found_as(found, "__next__"), [], {}, origin, name)
+
+
+def is_own(s: Writer, atom: Any) -> bool:
+    """Say whether a value is an instance of a class of the program's own."""
+    type_ = t.UNKNOWN if isinstance(atom, Star) else s.unit.type(atom)
+    return isinstance(type_, t.Object) and type_.cls not in STAND_FOR
 
 
 def defers(s: Writer, left: Atom, second: tuple[type, Any] | None) -> bool:

@@ -14,15 +14,15 @@ import numpy as np
 from adcompiler.analyses.storage import READ_LATER
 from adcompiler.frontend import iterators
 from adcompiler.frontend.replacements import listed
-from adcompiler.frontend.shared_iterators import is_shared, next_or, shared
+from adcompiler.frontend.cursors import next_or
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Origin, Star, unstar
 from adcompiler.ops.registry import hashable
 from adcompiler.runtime import dict_keys, dict_values, generated
-from adcompiler.runtime.substitutes import Cursor, ListCursor
 from adcompiler.specialise.calls.binding import plain_call
-from adcompiler.specialise.folds.table import FOLDS, folds
-from adcompiler.specialise.objects import live_class
+from adcompiler.specialise.calls.operator_methods import next_of_own
+from adcompiler.specialise.folds.cursors import is_cursor
+from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.result_types import item_type
 from adcompiler.specialise.writer import Writer
 
@@ -164,36 +164,6 @@ def fold_iter(
     return s.let(plain_call(Const(iter), args, {}), t.UNKNOWN, name, origin)
 
 
-@folds(shared, as_given=True)
-def fold_shared(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
-) -> Atom | None:
-    """``iter(x)`` that is asked in several places: of a sequence, that and a place in it."""
-    type_ = s.unit.type(args[1])
-    of_rows = isinstance(type_, t.Array) and type_.ndim > 0
-    of_iter = isinstance(args[0], Const) and hashable(args[0].value) and (
-        FOLDS.get(args[0].value) is fold_iter)
-    if of_iter and s.heap is not None and (
-        of_rows or isinstance(type_, (t.List, t.Tuple))
-    ):
-        cls = ListCursor if isinstance(type_, t.List) else Cursor
-        return s.call(live_class(s, cls), [args[1]], {}, origin, name)
-    return s.call(args[0], [args[1]], {}, origin, name)
-
-
-@folds(is_shared, as_given=True)
-def fold_is_shared(
-    s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
-) -> Atom | None:
-    return Const(is_cursor(s, args[0]))
-
-
-def is_cursor(s: Writer, atom: Any) -> bool:
-    """Say whether a value is an iterator that is asked in several places."""
-    type_ = s.unit.type(atom)
-    return isinstance(type_, t.Object) and issubclass(type_.cls, Cursor)
-
-
 @folds(next, as_given=True)
 def fold_next(
     s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
@@ -202,6 +172,9 @@ def fold_next(
         if len(args) == 2:
             return run(s, next_or, args, origin, name)
         return s.call(s.attribute(args[0], "__next__", origin), [], {}, origin, name)
+    own = next_of_own(s, args[0], origin, name) if len(args) == 1 else None
+    if own is not None:
+        return own
     given, rhs = args, made_by(s, args[0])
     while rhs is not None and rhs.func.value is iter:  # type: ignore[union-attr]
         args = [rhs.args[0], *args[1:]]
