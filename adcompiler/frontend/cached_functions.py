@@ -17,7 +17,7 @@ EFFECTS = (gast.Global, gast.Nonlocal, gast.Delete)
 
 
 def is_cache(decorator: Any) -> bool:
-    """Say whether a function of the compiler is replaced: a decorator is ``functools.lru_cache``."""
+    """Say whether a decorator is ``functools.lru_cache`` or ``cache``, which is known by types."""
     return False
 
 
@@ -49,10 +49,12 @@ def cached(node: Any) -> list[Any] | None:
     asking = copy.deepcopy(node)
     asking.decorator_list = []
     asking.body = [computed, gast.If(
-        gast.Call(gast.Constant(keeps, None), [gast.Constant(pure, None), *copy.deepcopy(given)], []),
+        gast.Call(
+            gast.Constant(keeps, None), [gast.Constant(pure, None), *copy.deepcopy(given)], []),
         [
             assigned(key, copy.deepcopy(keyed)),
-            gast.If(gast.Compare(read(key), [gast.In()], [read(table)]), [gast.Return(found)], []),
+            gast.If(gast.Compare(
+                read(key), [gast.In()], [read(table)]), [gast.Return(found)], []),
             assigned(value, result),
             gast.Assign([stored], read(value), None),
             gast.Return(read(value)),
@@ -66,7 +68,7 @@ def cached(node: Any) -> list[Any] | None:
 
 
 def decorator_of(node: Any) -> Any:
-    """Return what a function is decorated with if that may be ``lru_cache``, and nothing else is."""
+    """Return what a function is decorated with if that may be ``lru_cache`` alone."""
     if len(node.decorator_list) != 1:
         return None
     found = node.decorator_list[0]

@@ -29,7 +29,7 @@ FORMS: dict[type, Rewrite] = {gast.AnnAssign: annotated, gast.FunctionDef: cache
 
 
 class Rewriter(gast.NodeTransformer):  # type: ignore[misc]
-    """Writes each statement of ``FORMS`` in others, from the inside; the function as a whole not."""
+    """Writes each statement of ``FORMS`` in others, from the inside, but not the whole function."""
 
     def __init__(self, function: Any) -> None:
         self.function = function

@@ -1,8 +1,8 @@
 """Iterators that a function asks in several places: ``it = iter(x)`` and ``next(it)``, twice.
 
 Such an iterator becomes a sequence and a place in it (``frontend/cursors.py``) where it is known
-when compiling what it runs over; so do ``a, b = tee(x)``, and a generator that is asked by ``next``.
-A loop over it, or over ``zip``, ``enumerate`` or ``islice`` of it, takes item by item then, so that
+when compiling what it runs over; so do ``a, b = tee(x)``, and a generator that ``next`` asks. A
+loop over it, or over ``zip``, ``enumerate`` or ``islice`` of it, takes item by item then, so that
 what else asks it, or a ``break``, finds it where it is.
 """
 
@@ -199,13 +199,13 @@ class Writer(gast.NodeTransformer):  # type: ignore[misc]
             first.iter = self.taken_at_once(first.iter, consumer)
 
     def taken_at_once(self, node: Any, consumer: Any) -> Any:
-        """Return ``zip``, ``enumerate`` or ``islice`` of an iterator as what gives all its items."""
+        """Return ``zip``, ``enumerate`` or ``islice`` of an iterator as a list of all its items."""
         if self.catches or not self.is_together(node):
             return node
         return called(taken_by, copy.deepcopy(consumer), node.func, *node.args)
 
     def is_together(self, node: Any) -> bool:
-        """Say whether an expression is ``zip``, ``enumerate`` or ``islice`` of a shared iterator."""
+        """Say whether ``zip``, ``enumerate`` or ``islice`` of a shared iterator is meant."""
         return (
             isinstance(node, gast.Call) and called_name(node) in TOGETHER and not node.keywords
             and not any(isinstance(arg, gast.Starred) for arg in node.args)

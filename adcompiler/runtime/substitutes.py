@@ -8,6 +8,7 @@ that on the left, and what would hand it to a function that is not compiled is r
 from __future__ import annotations
 
 import collections
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -291,6 +292,8 @@ SUBSTITUTES: dict[type, type] = {
     collections.OrderedDict: OrderedDict, collections.ChainMap: ChainMap,
 }
 """What is compiled in place of a class."""
+CACHES = (functools.lru_cache, functools.cache)
+"""What makes a function keep what it gave; compiled as a dict that the function asks."""
 STAND_FOR = {
     Cursor: type(iter(())), ListCursor: type(iter([])),
     **{own: cls for cls, own in SUBSTITUTES.items()},

@@ -136,8 +136,8 @@ class Calls:
     their own of which it was looked up what they call. ``one_of`` has the variables
     that are one of several functions, ``apart`` counts those around that are compiled on their own.
     ``grown`` tells of functions that were opened how many statements that led to, all in all;
-    ``sparse`` says whether sparse matrices of SciPy were met. ``pending`` are the functions that are
-    being compiled on their own, from the outside in.
+    ``sparse`` says whether sparse matrices of SciPy were met. ``pending`` are the functions being
+    compiled on their own, from the outside in.
     """
 
     callees: dict[Any, Callee] = field(default_factory=dict)

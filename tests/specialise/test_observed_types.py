@@ -230,8 +230,8 @@ def options(n: int) -> dict[str, float]:
 
 
 def with_options(x: float, n: int) -> float:
-    def polynomial(a: float = 1.0, b: float = 3.0, c: float = 4.0) -> float:
-        return a * x + b * x * x + c
+    def polynomial(a: float = 1.0, **others: float) -> float:
+        return a * x + others.get("b", 3.0) * x * x + others.get("c", 4.0)
 
     return polynomial(**options(n))
 

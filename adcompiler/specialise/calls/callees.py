@@ -118,7 +118,7 @@ def note_assumptions(unit: Unit, callee: Callee) -> None:
 
 
 def forget_what_assumed(unit: Unit, callee: Callee) -> None:
-    """Forget the functions that were compiled on what was known of ``callee``, which is outdated."""
+    """Forget the functions that were compiled on what was known of ``callee`` before."""
     callees = unit.calls.callees
     for key in [key for key, inner in callees.items() if callee in inner.assumed]:
         if callees[key] not in unit.calls.pending:
@@ -350,14 +350,19 @@ def compile_callee(
             break
         forget_what_assumed(unit, callee)
     else:
-        s.reject(
-            function.origin, f"{shown_name(function)}() is called recursively, and gives or writes "
-            "values of ever new types", "give it arguments and results of one type",
-            "unknown-callable",
-        )
+        refuse_widening(s, function)
     unit.findings = outside
     body = Block(rebound(s, out, yields or ()), yields or (UNDEF,), yields is None)
     callee.function = Function(callee.name, tuple(params), body, function.origin, doc=function.doc)
+
+
+def refuse_widening(s: Writer, function: Function) -> None:
+    """Report a function of which the types do not settle."""
+    s.reject(
+        function.origin, f"{shown_name(function)}() is called recursively, and gives or writes "
+        "values of ever new types", "give it arguments and results of one type",
+        "unknown-callable",
+    )
 
 
 def finals(

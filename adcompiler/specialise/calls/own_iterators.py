@@ -11,7 +11,7 @@ from typing import Any
 
 from adcompiler.frontend.iterators import items_by_index, items_of_iterator
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Block, Const, Origin, Star, Var
+from adcompiler.ir.nodes import Atom, Block, Const, Origin, Var
 from adcompiler.ir.visit import definitions
 from adcompiler.specialise.calls.callees import parts_of_function
 from adcompiler.specialise.calls.operator_methods import is_own, iterated, method_of

@@ -8,17 +8,13 @@ from typing import Any
 from adcompiler.frontend import cursors
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Const, Origin, Star
-from adcompiler.ops.registry import hashable
+from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime.substitutes import Cursor, ListCursor
 from adcompiler.specialise.calls.operator_methods import iterated
 from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.generators import consumed
 from adcompiler.specialise.objects import live_class
 from adcompiler.specialise.writer import Writer
-
-CONSUMERS: tuple[Any, ...] = (list, tuple, set, dict, sorted, sum, max, min)
-"""Functions that take all items of what they are given, and do nothing else meanwhile."""
-
 
 def is_cursor(s: Writer, atom: Any) -> bool:
     """Say whether a value is an iterator that is asked in several places."""
@@ -77,7 +73,7 @@ def fold_shared_generator(
     return s.call(live_class(s, Cursor), [items], {}, origin, name)
 
 
-@folds(itertools.tee, as_given=True)
+@folds(itertools.tee)
 def fold_tee(
     s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom | None:
@@ -121,7 +117,7 @@ def fold_taken_by(
     consumer, function, *given = args
     found: Atom | None = None
     if isinstance(consumer, Const) and hashable(consumer.value) and (
-        consumer.value is None or consumer.value in CONSUMERS
+        consumer.value is None or REGISTRY.facts(consumer.value).exhausts is True
     ):
         found = all_items(s, function, given, origin, name)
     return s.call(function, given, {}, origin, name) if found is None else found

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import functools
 import operator
 from typing import Any
 
@@ -23,6 +22,7 @@ from adcompiler.runtime.external import (
     ExternalFunction, Wrapped, call_external, external_by_jac, external_by_vjp,
     external_of_three_by_vjp, external_of_two_by_vjp,
 )
+from adcompiler.runtime.substitutes import CACHES
 from adcompiler.specialise.calls.callees import MAX_WIDENING, write_call
 from adcompiler.specialise.calls.functionals import compile_given, name_of, users_line
 from adcompiler.specialise.folds.table import folds
@@ -38,7 +38,7 @@ def fold_is_cache(
     s: Writer, args: list[Any], kwargs: dict[str, Atom], origin: Origin, name: str
 ) -> Atom:
     return Const(isinstance(args[0], Const) and hashable(args[0].value) and (
-        args[0].value in (functools.lru_cache, functools.cache)))
+        args[0].value in CACHES))
 
 
 @folds(keeps)

@@ -31,12 +31,11 @@ LAZY: frozenset[Any] = frozenset({
     itertools.repeat, np.ndenumerate, np.ndindex,
 })
 """Functions whose calls stay calls for the loop over them to take apart."""
-ITERATORS: frozenset[Any] = frozenset({
-    zip, enumerate, iter, map, filter, reversed, generated, np.ndenumerate, np.ndindex,
-    itertools.chain.from_iterable, *(
+ITERATORS: frozenset[Any] = (LAZY - {dict.items}) | {
+    generated, itertools.chain.from_iterable, *(
         function for function in vars(itertools).values() if isinstance(function, type)
     ),
-})
+}
 """Functions that return iterators."""
 AT_ONCE: frozenset[Any] = frozenset({
     itertools.product, itertools.permutations, itertools.combinations,

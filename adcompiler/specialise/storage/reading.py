@@ -11,6 +11,8 @@ from adcompiler.ir.nodes import (
     Atom, Block, Call, Closure, Const, Origin, Pack, Rhs, Star, Step, Var, unstar,
 )
 from adcompiler.ir.visit import definitions
+from adcompiler.ops.facts import NEVER_NEGATIVE
+from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import choose
 from adcompiler.specialise.calls.missing import not_writing
 from adcompiler.specialise.storage.ownership import Ownership
@@ -21,7 +23,8 @@ from adcompiler.specialise.unknowns import expression
 def may_count_from_end(step: Step, made: Rhs | None) -> bool:
     """Say whether a step may be a subscript that is negative; ``made`` defines the subscript."""
     if step.kind != "item" or (
-        isinstance(made, Call) and isinstance(made.func, Const) and made.func.value is len
+        isinstance(made, Call) and isinstance(made.func, Const)
+        and REGISTRY.facts(made.func.value).sign == NEVER_NEGATIVE
     ):
         return False
     index = step.args[0]

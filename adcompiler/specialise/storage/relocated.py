@@ -25,7 +25,8 @@ def may_be_relocated(heap: Heap, items: Var, value: Atom) -> bool:
     there = heap.reference(value)
     root = there.root
     return (
-        not there.steps and there.at is heap.state.value(root) and heap.levels.get(root) == heap.level
+        not there.steps and there.at is heap.state.value(root)
+        and heap.levels.get(root) == heap.level
         and isinstance(unit.type(value), (t.Array, t.List)) and heap.parts(value) is None
         and root is not items and heap.owns(value) and root not in unit.writes.taken_out
         and not (root in heap.derived or root in heap.derived_of or root in heap.behind)

@@ -16,8 +16,6 @@ def odd(x, n):
 call(even, 0.7, 3)
 # output
 import math
-import numpy as np
-from adcompiler.runtime import project
 
 
 def even_grad(x, n):
@@ -92,7 +90,7 @@ def odd_pullback_10(residuals, value_bar):
         x_bar = x_bar + x_bar
         return x_bar
     # reverse of mutual_recursion.py:13
-    x_bar_1 = project(value_bar * np.conjugate(even), x)
-    x_bar = even_pullback_10(even_residuals, project(value_bar * x, even))
+    x_bar_1 = value_bar * even
+    x_bar = even_pullback_10(even_residuals, value_bar * x)
     x_bar = x_bar_1 + x_bar
     return x_bar
