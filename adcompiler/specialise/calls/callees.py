@@ -309,12 +309,8 @@ def compile_callee(
         params: list[Param] = []
         inner: dict[Atom, Atom] = {}
         for atom in kept:
-            new = Var(names[atom].name if atom in names else getattr(atom, "name", "value"))
-            unit.set_type(new, unit.told_type(atom), True)
-            s.comes_from(new, function.origin, [atom])
-            unit.merged.add(new)
+            inner[atom] = new = parameter_for(s, atom, names.get(atom), function.origin)
             params.append(Param(new, 1))
-            inner[atom] = new
         unit.calls.active.append(identity)
         unit.relied.cells = {name: inner[atom] for name, atom in cells.items() if atom in inner}
         outer, at = s.heap, s.at
@@ -354,6 +350,15 @@ def compile_callee(
     unit.findings = outside
     body = Block(rebound(s, out, yields or ()), yields or (UNDEF,), yields is None)
     callee.function = Function(callee.name, tuple(params), body, function.origin, doc=function.doc)
+
+
+def parameter_for(s: Writer, atom: Atom, named: Var | None, origin: Origin) -> Var:
+    """Return the parameter of a function compiled on its own for what it is passed."""
+    new = Var(getattr(named or atom, "name", "value"))
+    s.unit.set_type(new, s.unit.told_type(atom), True)
+    s.comes_from(new, origin, [atom])
+    s.unit.merged.add(new)
+    return new
 
 
 def refuse_widening(s: Writer, function: Function) -> None:

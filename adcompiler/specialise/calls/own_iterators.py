@@ -74,6 +74,6 @@ def gives_items(s: Writer, given: Any) -> Any:
     if method_of(s, given, "__next__") is not None:
         return items_of_iterator
     type_ = s.unit.type(given)
-    by_index = method_of(s, given, "__getitem__") is not None and isinstance(type_, t.Object) and (
-        find_raw(type_.cls, "__iter__") is None)
+    indexed = all(method_of(s, given, name) is not None for name in ("__getitem__", "__len__"))
+    by_index = indexed and isinstance(type_, t.Object) and find_raw(type_.cls, "__iter__") is None
     return items_by_index if by_index else None
