@@ -68,6 +68,43 @@ def following(unit: Unit, name: str, finding: Finding) -> Finding:
     return finding
 
 
+def which_function(unit: Unit, func: Atom, origin: Origin) -> Finding:
+    """Return the finding that it depends on data which function is called."""
+    finding = origin.finding(
+        "which function is called here depends on data",
+        "use if and elif with one call in each branch, so that each call names its function",
+        "unknown-callable",
+    )
+    atom: Atom | None = func
+    seen: set[Atom] = set()
+    while isinstance(atom, Var) and atom not in seen:
+        seen.add(atom)
+        rhs, of_list = unit.definition(atom), isinstance(unit.type(atom), t.List)
+        at, _ = users_place(unit.places.get(atom, ()))
+        if of_list and rhs is None and at is not None and unit.arms.get(atom):
+            cause = Cause(at.file, at.line, at.column, at.text,
+                          "the functions in a list are made here, one by one in a loop", at.width)
+            return replace(finding, cause=cause, hint=(
+                "put what they are made of into the list, and make each one where it is called"))
+        arms = unit.arms.get(atom, ()) if rhs is None else (getattr(rhs, "obj", None),)
+        atom = next((arm for arm in arms if arm and holds_functions(unit, arm)), None)
+    if is_lookup(unit.definition(func)):
+        hint = f"pass the function itself in place of its name; or {finding.hint}"
+        return replace(finding, hint=hint)
+    return finding
+
+
+def is_lookup(rhs: Rhs | None) -> bool:
+    """Say whether a value is looked up by a name that is known only when running."""
+    return isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is getattr
+
+
+def holds_functions(unit: Unit, atom: Atom) -> bool:
+    """Say whether a value is a function of the program, or a list or tuple of some."""
+    type_ = unit.type(atom)
+    return t.holds_function(type_.item if isinstance(type_, t.List) else type_)
+
+
 def missing_of_unknown(unit: Unit, shown: str, func: Atom, origin: Origin) -> Finding:
     """Return the finding that a differentiable value goes through a call of ``func``, or a read.
 

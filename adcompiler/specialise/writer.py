@@ -15,7 +15,7 @@ from adcompiler.ir.nodes import (
     UNDEF, Atom, Block, Call, Const, If, Let, Origin, Raise, Rhs, Statement, Var,
 )
 from adcompiler.specialise.interface import Interface
-from adcompiler.specialise.unknowns import explained, is_lost
+from adcompiler.specialise.unknowns import explained, holds_functions, is_lost
 from adcompiler.typed.builder import Builder, refuse_large
 from adcompiler.typed.unit import Unit
 
@@ -160,7 +160,7 @@ class Writer(Builder, Interface):
 
     def comes_from(self, var: Var, origin: Origin, values: Sequence[Atom]) -> None:
         """Note where a variable gets its values, which are ``values``; messages tell of it."""
-        if is_lost(self.unit, var):
+        if is_lost(self.unit, var) or holds_functions(self.unit, var):
             self.unit.places[var] = (*self.unit.calls.sites, origin)
             self.unit.arms[var] = tuple(values)
 

@@ -65,6 +65,7 @@ from adcompiler.specialise.folds.table import AS_GIVEN, FOLDS, class_of, fits, f
 from adcompiler.specialise.generators import opened_arguments
 from adcompiler.specialise.objects import live_class, table_of
 from adcompiler.specialise.storage import slices, stores
+from adcompiler.specialise.unknowns import which_function
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.derivatives import ONLY_OUTSIDE, is_derivative
@@ -131,11 +132,8 @@ def call(
     if isinstance(type_, t.FunctionType) or any(
         t.may_vary(s.unit.type(a)) for a in (*atoms(args), *kwargs.values())
     ):
-        return s.reject(
-            origin, "which function is called here depends on data",
-            "use if and elif with one call in each branch, so that each call names its function",
-            "unknown-callable",
-        )
+        s.report(which_function(s.unit, func, origin))
+        return UNDEF
     return s.let(plain_call(func, args, kwargs), t.UNKNOWN, name, origin)
 
 

@@ -18,6 +18,7 @@ from adcompiler.runtime import (
 )
 from adcompiler.runtime.sequences import joined
 from adcompiler.runtime.records import is_record_class
+from adcompiler.specialise.calls.chosen import MAX_CANDIDATES
 from adcompiler.specialise.folds.iterator import is_lazy, may_carry, transposed
 from adcompiler.specialise.folds.table import FOLDS, Fold, folds
 from adcompiler.specialise.result_types import item_type
@@ -117,12 +118,37 @@ def fold_sum(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str)
 
 @folds(operator.add)
 def fold_add(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
-    """The type of a sum of two lists, of whatever items."""
+    """The type of a sum of two lists, of whatever items; one of functions is a display."""
     left, right = map(s.unit.type, args)
+    known = functions_of(s, args[0]), functions_of(s, args[1])
+    if known[0] is not None and known[1] is not None and any(known):
+        return s.pack("list", (*known[0], *known[1]), name, origin)
     if isinstance(left, t.List) and isinstance(right, t.List) and left != right:
         type_ = t.List(t.join(left.item, right.item))
         return s.let(Call(Const(operator.add), tuple(args)), type_, name, origin)
     return s.call(Const(joined), args, {}, origin, name) if joins((left, right)) else None
+
+
+@folds(operator.mul)
+def fold_repeated(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
+    """A list of functions that is repeated is a display."""
+    for items, times in (args, args[::-1]):
+        known = functions_of(s, items)
+        if known and isinstance(times, Const) and type(times.value) is int and (
+            len(known) * times.value <= MAX_CANDIDATES
+        ):
+            return s.pack("list", known * times.value, name, origin)
+    return None
+
+
+def functions_of(s: Writer, atom: Atom) -> tuple[Atom, ...] | None:
+    """Return the functions that a list holds; None if they are not known, or others are there."""
+    if not isinstance(s.unit.type(atom), t.List):
+        return None
+    items = s.unit.elements(atom)
+    if items is None or not all(t.is_function(s.unit.type(item)) for item in items):
+        return None
+    return items
 
 
 def joins(types: Iterable[t.Type]) -> bool:

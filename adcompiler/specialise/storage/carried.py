@@ -69,7 +69,8 @@ class Carried(Walked):
         self.aliases_before = heap.aliases_when_held(self.before, self.roots)
         for root, type_ in self.roots.items():
             start = heap.state.value(root)
-            param = s.joined(Var(root.name, False), type_, start in s.unit.unsure)
+            unsure, at = start in s.unit.unsure, self.node.origin
+            param = s.joined(Var(root.name, False), type_, unsure, at, (start,))
             s.unit.shapes[param] = s.unit.shape_class(root)
             self.params[root] = param
             heap.advance(
@@ -162,7 +163,8 @@ class Carried(Walked):
             init = heap.state.value(root)
             last = exit_.value(root)
             unsure = not unit.unsure.isdisjoint((param, last))
-            result = self.s.joined(Var(root.name, False), self.roots[root], unsure)
+            at, arms = self.node.origin, (init, last)
+            result = self.s.joined(Var(root.name, False), self.roots[root], unsure, at, arms)
             unit.shapes[result] = unit.shape_class(root)
             stores.params.append(param)
             stores.inits.append(init)

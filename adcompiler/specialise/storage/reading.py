@@ -265,7 +265,7 @@ class Reading(Ownership):
         """Return the user's name of a variable as messages show it; ``otherwise`` if it has none.
         """
         name = self.s.unit.naming.names.get(var, var.name)
-        is_users = not var.temporary or re.search(rf"\b{name}\b", origin.text)
+        is_users = not var.temporary or re.search(rf"(?<!\.)\b{name}\b", origin.text)
         return f"`{name}`" if is_users else otherwise
 
     def choose_again(self, root: Var, origin: Origin) -> None:
