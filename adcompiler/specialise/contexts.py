@@ -10,7 +10,7 @@ from adcompiler.analyses.purity import Purity
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    NONE, Atom, Attribute, Block, Call, Const, Do, Handler, Let, Raise, Try, Var, With,
+    UNDEF, NONE, Atom, Attribute, Block, Call, Const, Do, Handler, Let, Raise, Try, Var, With,
 )
 from adcompiler.runtime import not_swallowed
 from adcompiler.runtime.records import is_record_class
@@ -77,6 +77,8 @@ def call_method(
     """Write the call of a method of a context."""
     assert s.heap is not None
     instance = s.heap.current(context, node.origin)
+    if instance is UNDEF:
+        return UNDEF  # reported where it was read
     type_ = s.unit.type(instance)
     assert isinstance(type_, t.Object)
     found = find_raw(type_.cls, name)

@@ -18,6 +18,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Call, Const, Item, Origin, Pack, Rhs, Update, Var, unstar,
 )
+from adcompiler.ops.harmless import READING
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime.unknown_calls import call_on_copies
 from adcompiler.specialise.calls.libraries import installed, standard
@@ -96,7 +97,9 @@ def which_function(unit: Unit, func: Atom, origin: Origin) -> Finding:
 
 def is_lookup(rhs: Rhs | None) -> bool:
     """Say whether a value is looked up by a name that is known only when running."""
-    return isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is getattr
+    return isinstance(rhs, Call) and isinstance(rhs.func, Const) and (
+        hashable(rhs.func.value) and rhs.func.value in READING
+    )
 
 
 def holds_functions(unit: Unit, atom: Atom) -> bool:

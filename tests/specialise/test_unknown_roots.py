@@ -473,3 +473,16 @@ def test_methods_that_do_write_are_not_said_to_be_harmless() -> None:
     assert "facts(" not in finding.hint
     assert finding.hint.startswith("use a list, a dict or an array, changes of which are followed")
     assert grad(with_list)(3.0, ["scale"]) == 2.0
+
+
+def put_and_got(x: float, waiting: Any) -> Any:
+    waiting.put(x)
+    return waiting.get() * x
+
+
+def test_a_queue_that_is_an_argument_is_refused_with_a_place() -> None:
+    for waiting in (queue.Queue(), queue.LifoQueue(), queue.PriorityQueue()):
+        (finding,) = refused(put_and_got, 3.0, waiting).findings
+        assert finding.problem == (
+            "put() has no rule, and may write into the array or container that it gets")
+        assert finding.text.strip() == "waiting.put(x)"

@@ -151,9 +151,10 @@ def check_unseen(
     if not any(isinstance(unit.type(atom), MUTABLE) for atom in operands):
         return
     if isinstance(function, FunctionType) and (
-        function in unit.calls.harmless or is_standard(function)  # writers are refused by name
+        function in unit.calls.harmless
+        or (is_standard(function) and not any(keeps_values(unit.type(a)) for a in operands))
     ):
-        return
+        return  # those that write into arrays and containers are refused by name
     if isinstance(getattr(function, "__self__", None), str):
         return  # a method of a text
     if isinstance(function, type) or REGISTRY.inactive(function) is not None or (
@@ -162,6 +163,11 @@ def check_unseen(
         return
     shown = getattr(function, "__name__", "the function")
     report_at(s, may_write(origin, f"{shown}()", function), origin, target)
+
+
+def keeps_values(type_: t.Type) -> bool:
+    """Say whether values of a type are objects in which a method may keep what it is given."""
+    return isinstance(type_, t.Object) and not t.is_constant_class(type_.cls)
 
 
 def check_callee(s: Specialiser, callee: Callee, given: list[bool], origin: Origin) -> None:

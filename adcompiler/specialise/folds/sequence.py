@@ -18,7 +18,6 @@ from adcompiler.runtime import (
 )
 from adcompiler.runtime.sequences import joined
 from adcompiler.runtime.records import is_record_class
-from adcompiler.specialise.calls.chosen import MAX_CANDIDATES
 from adcompiler.specialise.folds.iterator import is_lazy, may_carry, transposed
 from adcompiler.specialise.folds.table import FOLDS, Fold, folds
 from adcompiler.specialise.result_types import item_type
@@ -127,18 +126,6 @@ def fold_add(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str)
         type_ = t.List(t.join(left.item, right.item))
         return s.let(Call(Const(operator.add), tuple(args)), type_, name, origin)
     return s.call(Const(joined), args, {}, origin, name) if joins((left, right)) else None
-
-
-@folds(operator.mul)
-def fold_repeated(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
-    """A list of functions that is repeated is a display."""
-    for items, times in (args, args[::-1]):
-        known = functions_of(s, items)
-        if known and isinstance(times, Const) and type(times.value) is int and (
-            len(known) * times.value <= MAX_CANDIDATES
-        ):
-            return s.pack("list", known * times.value, name, origin)
-    return None
 
 
 def functions_of(s: Writer, atom: Atom) -> tuple[Atom, ...] | None:
