@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Block, Call, Const, Rhs, Var
+from adcompiler.ir.nodes import Atom, Attribute, Block, Call, Const, Rhs, Var
 from adcompiler.ir.operators import FIELD, is_one
+from adcompiler.optimise.products import Products
 from adcompiler.optimise.rewriter import is_number, plain
-from adcompiler.optimise.spreads import Spreads
 from adcompiler.runtime.functionals import symmetric
 from adcompiler.typed.unit import Unit
 
@@ -25,7 +25,7 @@ def algebra(block: Block, unit: Unit, last: bool = False) -> Block:
     return Algebra(unit, block, last).block(block)
 
 
-class Algebra(Spreads):
+class Algebra(Products):
     """The rewrites of arithmetic."""
 
     def __init__(self, unit: Unit, block: Block, last: bool) -> None:
@@ -58,7 +58,10 @@ class Algebra(Spreads):
                 self.signed(function, x, y) or self.over_inverse(x, y)
                 or self.outward(function, x, y)
             )
-        return self.factored(function, x, y) or self.sum(function, x, y)
+        return (
+            self.factored(function, x, y) or self.common_factor(function, x, y)
+            or self.sum(function, x, y)
+        )
 
     def note(self, target: Var, call: Call) -> None:
         """Remember ``target = 1 / y`` of the user's at the top, where all that follows sees it."""
@@ -113,6 +116,21 @@ class Algebra(Spreads):
             return Call(Const(np.full_like), (like, negative))
         inner = self.negated(x)
         return inner if inner is not None and self.may_stand_for(inner) else None
+
+    def reduction(self, target: Var, call: Call) -> Rhs:
+        """(-x).sum(axis=i) -> -x.sum(axis=i), which negates less."""
+        method = self.unit.definition(call.func)
+        if not self.sweep or not isinstance(method, Attribute) or method.name != "sum" or not (
+            isinstance(method.obj, Var) and self.uses.get(method.obj) == 1
+        ):
+            return call
+        inner, type_ = self.negated(method.obj), self.unit.type(target)
+        if inner is None or call.args or not self.is_float(target):
+            return call
+        method_of = self.first("sum", Attribute(inner, "sum"), self.unit.type(call.func))
+        total = self.first(target.name, Call(method_of, (), call.kwargs), type_)
+        self.unit.shapes[total] = self.unit.shape_class(target)
+        return Call(Const(operator.neg), (total,))
 
     def product(self, x: Atom, y: Atom) -> Rhs | Atom | None:
         """1 * x -> x, -1 * x -> -x, x * (1 / y) -> x / y."""

@@ -50,9 +50,13 @@ class Rewriter:
         """Return what replaces a call without keywords, None to leave it."""
         raise NotImplementedError
 
-    def rewrite_attribute(self, target: Var, rhs: Attribute) -> Rhs:
+    def rewrite_attribute(self, target: Var, rhs: Attribute) -> Rhs | Atom:
         """Return what replaces ``obj.name``, or ``rhs`` itself."""
         return rhs
+
+    def reduction(self, target: Var, call: Call) -> Rhs:
+        """Return what replaces a call with keywords, or ``call`` itself."""
+        return call
 
     def note(self, target: Var, call: Call) -> None:
         """Remember a call that stays as it is."""
@@ -136,8 +140,8 @@ class Rewriter:
         new: Rhs | Atom | None = rhs
         if isinstance(rhs, Attribute):
             new = self.rewrite_attribute(target, rhs)
-        elif isinstance(rhs, Call) and not rhs.kwargs:
-            new = self.rewrite(rhs)
+        elif isinstance(rhs, Call):
+            new = self.reduction(target, rhs) if rhs.kwargs else self.rewrite(rhs)
         before = self.written(origin)
         if isinstance(new, Var) and target in self.exposed and not self.is_own(new):
             new = rhs  # written into later, which the value that it equals must not be

@@ -53,7 +53,7 @@ class Spreads(Rewriter):
 
     # -- shapes --------------------------------------------------------------------------------
 
-    def rewrite_attribute(self, target: Var, rhs: Attribute) -> Rhs:
+    def rewrite_attribute(self, target: Var, rhs: Attribute) -> Rhs | Atom:
         """(a + b).size -> a.size where a has the shape of the sum; sum(m, axis=1).size likewise."""
         closer = rhs
         while (found := self.metadata(target, closer)) is not None:

@@ -23,6 +23,11 @@ SMALL = 1e-6
 RADIANS = np.pi / 180.0
 
 
+QUARTER = Rotation.from_matrix([[0.0, -0.5, 0.0], [0.5, 0.0, 0.0], [0.0, 0.0, 0.5]]).magnitude()
+NEAREST = bool(abs(QUARTER - 0.5 * np.pi) < 1e-6)
+"""Whether SciPy takes the rotation nearest to a matrix: early versions read it as it is."""
+
+
 def normalised(q: Any) -> Any:
     """Return quaternions of length 1."""
     return q / np.sqrt(np.sum(q * q, axis=-1, keepdims=True))
@@ -193,16 +198,16 @@ def of_vectors(rotvec: Any, degrees: bool) -> Any:
 
 
 def from_matrix(matrix: Any, assume_valid: bool = False) -> Any:
-    """As ``Rotation.from_matrix``: of the nearest rotation."""
+    """As ``Rotation.from_matrix``: of the nearest rotation, unless SciPy is old."""
     return Turn(of_matrices(matrix, assume_valid))
 
 
 def of_matrices(matrix: Any, assume_valid: bool) -> Any:
     """Return quaternions, of any length, of matrices."""
     m = np.asarray(matrix) * np.ones(1)
-    if np.any(np.linalg.det(m) <= 0.0):
+    if NEAREST and np.any(np.linalg.det(m) <= 0.0):
         raise ValueError("Non-positive determinant in a rotation matrix")
-    if not assume_valid:
+    if NEAREST and not assume_valid:
         m = polar(m)[0] if np.ndim(m) == 2 else np.stack([polar(one)[0] for one in m])
     a, b, c = m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]
     trace = a + b + c

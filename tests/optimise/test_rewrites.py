@@ -23,6 +23,7 @@ from adcompiler.typed.values import type_of
 
 ARRAY = np.linspace(0.5, 1.5, 3)
 MATRIX = np.ones((2, 3))
+SQUARE = np.array([[1.0, 2.0], [3.0, 5.0]])
 REWRITES = dict(PASSES)
 
 
@@ -67,6 +68,21 @@ def filled_sum(x): return np.sum(np.full_like(x, 2.0))
 def size_of_sum(x): return (x + x).size
 def stretched_times(X): return np.broadcast_to(np.sum(X, axis=1, keepdims=True), X.shape) * X
 def factor_out(x, y, c): return c * x - c * (x * y)
+def turned_twice(X, Y): return X.T.T * Y
+def product_turned(X, P): return (P @ X.T).T
+def product_of_neither(X, P): return (P @ X).T
+def factor_in_front(X, P): return X @ P + X @ P.T
+def factor_behind(X, P): return P @ X - P.T @ X
+def gram_sweep(X, P): return X @ P + (P @ X.T).T
+def other_factors(X, P): return X @ P + P @ X
+def factor_of_vectors(X, x, y): return X @ x + X @ y
+def product_read_again(X, P):
+    product = X @ P
+    return product + X @ P.T, product
+def negative_summed(X): return (-X).sum(axis=0)
+def negative_summed_beside(X):
+    negative = -X
+    return negative.sum(axis=0) + negative
 
 
 ALGEBRA = [
@@ -142,6 +158,41 @@ def test_algebra_leaves_alone(function: Any, arguments: Any) -> None:
     assert rewritten(function, arguments, "algebra", "algebra_again") == rewritten(
         function, arguments
     )
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "after"),
+    [
+        (turned_twice, (MATRIX, MATRIX), "return X * Y"),
+        (product_turned, (SQUARE, SQUARE), "return X @ P.T"),
+        (factor_in_front, (SQUARE, SQUARE), "return X @ (P + P.T)"),
+        (factor_behind, (SQUARE, SQUARE), "return (P - P.T) @ X"),
+        (gram_sweep, (MATRIX.T, SQUARE), "return X @ (P + P.T)"),
+        (negative_summed, (MATRIX,), "return -X.sum(axis=0)"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_products_of_matrices(function: Any, arguments: Any, after: str) -> None:
+    before = rewritten(function, arguments, "algebra", "algebra_again")
+    assert before == rewritten(function, arguments)
+    lines = rewritten(function, arguments, "algebra", "algebra_again", sweep=True)
+    assert lines == [after]
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        (product_of_neither, (SQUARE, SQUARE)),
+        (other_factors, (SQUARE, SQUARE)),
+        (factor_of_vectors, (SQUARE, ARRAY[:2], ARRAY[:2])),
+        (product_read_again, (SQUARE, SQUARE)),
+        (gram_sweep, (MATRIX.T, SQUARE.astype(np.float32))),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_products_that_stay_as_they_are(function: Any, arguments: Any) -> None:
+    assert rewritten(function, arguments, "algebra", "algebra_again", sweep=True) == rewritten(
+        function, arguments, sweep=True)
 
 
 def test_a_shared_inverse_is_not_divided_by_again() -> None:

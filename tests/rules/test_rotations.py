@@ -37,7 +37,8 @@ PROGRAMS = {
     "product": (
         lambda v: (Rotation.from_euler("xyz", v) * Rotation.from_rotvec(2.0 * v).inv()).as_quat(),
         V),
-    "power": (lambda v: (Rotation.from_rotvec(v) ** 0.4).as_quat(), V),
+    **({"power": (lambda v: (Rotation.from_rotvec(v) ** 0.4).as_quat(), V)}
+       if hasattr(Rotation, "__pow__") else {}),  # not in early versions of SciPy
     "magnitude": (lambda v: Rotation.from_rotvec(v).magnitude(), W),
     "item": (lambda v: Rotation.from_rotvec(v)[1].apply(POINT), W),
     "kept": (lambda v: KEPT.apply(v), W),

@@ -131,7 +131,8 @@ class Fusing:
         news = [self.new_for(one) for one in kept]
         outer, self.memo = self.memo, {}
         late = all(is_floating(one) for one in inside)
-        with self.w.failing(late), self.w.over(value.shape) as places:
+        visits = stores and all(one.at is None for one in inside)
+        with self.w.failing(late), self.w.over(value.shape, visits) as places:
             for one, new in zip(kept, news, strict=True):
                 self.w.store(new, places, self.item(one, places), adds=False)
             yield places

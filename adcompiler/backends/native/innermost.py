@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from adcompiler.backends.native.bounds import with_tests_in_front
+from adcompiler.backends.native.flattening import flattened
 from adcompiler.backends.native.loops import (
-    FLOAT, Apply, Assign, Binary, Body, Expr, For, Forever, Leave, Make, Name,
-    Number, Row, Spread, Unary, When, rows_of,
+    FLOAT, Apply, Assign, Binary, Bind, Body, Expr, For, Forever, Leave, Make, Name, Number, Part,
+    Row, Spread, Turn, Unary, When, rows_of,
 )
 from adcompiler.backends.native.reading import bound_by, has_break
 from adcompiler.backends.native.rolling import in_parts
@@ -22,13 +23,17 @@ from adcompiler.backends.native.writer import Writer
 def with_tight_loops(w: Writer, body: Body) -> Body:
     """Return statements with what is said above done to the innermost loops among them."""
     assigned: dict[str, int] = {}
+    turned: set[str] = set()
     for row in rows_of(body):
         if (name := bound_by(row)) is not None:
             assigned[name] = assigned.get(name, 0) + 1
+        if isinstance(row, (Bind, Part, Turn)):
+            turned.add(row.name)
     arrays = Arrays(
         frozenset(row.name for row in rows_of(body) if isinstance(row, Make)
                   and row.dtype == FLOAT and assigned[row.name] == 1),
-        frozenset(name for name, count in assigned.items() if count > 1),
+        changing := frozenset(name for name, count in assigned.items() if count > 1),
+        changing | turned,
     )
     return tightened(w, body, arrays)
 
@@ -48,6 +53,8 @@ def tightened(w: Writer, body: Body, arrays: Arrays) -> Body:
                 rows.append(Forever(inner(block)))
             case Spread(function):
                 rows.append(replace(row, function=replace(function, body=inner(function.body))))
+            case For() if row.visits and len(found := flattened(w, row, arrays.in_order)) > 1:
+                rows += tightened(w, Body(found), arrays).rows
             case For():
                 row = replace(row, body=inner(row.body))
                 front, row = with_tests_in_front(w, row, arrays.changing)

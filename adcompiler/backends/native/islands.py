@@ -2,7 +2,8 @@
 
 They are calls of library functions that do nothing but give a value, of numbers and arrays, and
 return such, as their types tell. Where one raises, or gives what its type does not tell, the loops
-give up, and Python runs from the start. A function without loops of its own stays in Python.
+give up, and Python runs from the start. A function without loops or passes over arrays of its own
+stays in Python.
 """
 
 from __future__ import annotations

@@ -228,13 +228,18 @@ class When:
 
 @dataclass(frozen=True, slots=True)
 class For:
-    """A loop of ``name`` from ``start`` to before ``stop``; backwards with ``down``."""
+    """A loop of ``name`` from ``start`` to before ``stop``; backwards with ``down``.
+
+    If it and the loops inside of it visit all elements of arrays, ``visits`` is the shape of these:
+    an array of which an element is read or stored at the position of the loops has that shape.
+    """
 
     name: str
     start: Expr
     stop: Expr
     body: Body
     down: bool = False
+    visits: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

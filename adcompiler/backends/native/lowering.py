@@ -62,7 +62,6 @@ class Lowering:
     ) -> None:
         self.unit = unit
         self.islands = Islands(self, islands_of) if islands_of else None
-        self.has_loops = False
         self.functions = {function.name: function for function in functions[1:]}
         self.inside: list[str] = []
         self.told_apart: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
@@ -161,7 +160,6 @@ class Lowering:
                 self.regions.branch(statement)
             case Loop():
                 self.note(statement.origin)
-                self.has_loops = True
                 self.regions.loop(statement)
             case Raise():
                 self.w.write(Leave())

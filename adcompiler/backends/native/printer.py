@@ -234,12 +234,10 @@ def view(
     name: str, buffer: str, start: Expr, shape: tuple[Expr, ...], pad: str
 ) -> Iterator[str]:
     """Yield the line that takes an array out of a flat buffer."""
-    size: Expr = Binary("+", start, shape[0])
-    if len(shape) > 1:
-        product: Expr = shape[0]
-        for length in shape[1:]:
-            product = Binary("*", product, length)
-        size = Binary("+", start, product) if start != Number(0) else product
+    size = shape[0]
+    for length in shape[1:]:
+        size = Binary("*", size, length)
+    size = Binary("+", start, size) if start != Number(0) else size
     part = f"{buffer}[{expression(start)} : {expression(size)}]"
     lengths = ", ".join(map(expression, shape))
     yield f"{pad}{name} = {part}" + (f".reshape(({lengths}))" if len(shape) > 1 else "")

@@ -10,8 +10,8 @@ from adcompiler.backends.native.innermost import with_tight_loops
 from adcompiler.backends.native.islands import Island, text_of
 from adcompiler.backends.native.lists import as_rows, item_form, slots
 from adcompiler.backends.native.loops import (
-    FLOAT, INT, KINDS, Binary, Body, Extent, Form, Leave, ListForm, LoopFunction, Name, Number,
-    Output, Parameter, View,
+    FLOAT, INT, KINDS, Binary, Body, Extent, For, Form, Leave, ListForm, LoopFunction, Name,
+    Number, Output, Parameter, View, rows_of,
 )
 from adcompiler.backends.native.lowering import Lowering
 from adcompiler.backends.native.parallel import spread
@@ -109,10 +109,6 @@ def lowered(
         low.values[sweep.params[0].var] = low.value(yields[-1])
         low.block(sweep.body)
         yields = sweep.body.yields
-    if islands is not None and low.islands is not None:
-        if low.islands.first is not None and not low.has_loops:
-            raise low.islands.first
-        islands += low.islands.made
     outputs: list[Output] = []
     try:
         forms = tuple(
@@ -122,6 +118,10 @@ def lowered(
     except Declined as declined:
         declined.origin = declined.origin or function.origin
         raise
+    if islands is not None and low.islands is not None:
+        if low.islands.first is not None and not any(isinstance(r, For) for r in rows_of(rows)):
+            raise low.islands.first
+        islands += low.islands.made
     lists = {given.position for given in parameters if given.is_list}
     if any(lists.intersection(places) for places, _ in low.told_apart):
         raise Declined("a list is written into that may be another argument", function.origin)

@@ -31,11 +31,17 @@ Key = tuple[tuple[Expr | None, int], ...]
 class Arrays:
     """Of a function: ``floats`` are arrays of floats that one statement makes.
 
-    ``changing`` are names that several statements give a value.
+    ``changing`` are names that several statements give a value, ``parts`` those and arrays that may
+    be parts of others, or lie in another order than C's.
     """
 
     floats: frozenset[str]
     changing: frozenset[str]
+    parts: frozenset[str]
+
+    def in_order(self, buffer: str) -> bool:
+        """Say whether the elements of an array lie one behind the other, unless it is given so."""
+        return buffer not in self.parts
 
 
 @dataclass(frozen=True)

@@ -268,15 +268,21 @@ class Writer:
         self.write(Store(buffer.name, places, value.expr, adds))
 
     @contextmanager
-    def over(self, shape: Sequence[Expr]) -> Iterator[tuple[Expr, ...]]:
-        """Write loops over all positions of ``shape`` around what is written meanwhile."""
+    def over(
+        self, shape: Sequence[Expr], visits: bool = False
+    ) -> Iterator[tuple[Expr, ...]]:
+        """Write loops over all positions of ``shape`` around what is written meanwhile.
+
+        With ``visits`` all arrays of which they read or store the element there have that shape.
+        """
         places: list[Expr] = []
         outer, known = self.body, len(self.alike)
         for letter, length in zip("ijklmn", shape, strict=False):
             name = self.fresh(f"at_{letter}")
             self.spans[name] = (ZERO, length)
             inner = Body()
-            self.write(For(name, ZERO, length, inner))
+            whole = tuple(shape) if visits and not places else ()
+            self.write(For(name, ZERO, length, inner, visits=whole))
             self.body = inner
             places.append(Name(name))
         try:

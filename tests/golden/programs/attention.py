@@ -20,9 +20,8 @@ import numpy as np
 def attention_grad(Q, K, V):
     """Return the gradient of `attention` with respect to Q, K, V."""
     # attention.py:10  weights = softmax(Q @ K.T / np.sqrt(Q.shape[1]))
-    T = K.T
     sqrt = np.sqrt(Q.shape[1])
-    quotient = Q @ T / sqrt
+    quotient = Q @ K.T / sqrt
     e = np.exp(quotient - np.max(quotient, axis=1, keepdims=True))
     y = np.sum(e, axis=1, keepdims=True)
     weights = e / y
@@ -33,10 +32,8 @@ def attention_grad(Q, K, V):
     V_bar = weights.T @ product
     # reverse of attention.py:10
     e_bar = weights_bar / y
-    e_bar = e_bar + (-(e_bar * weights)).sum(axis=1, keepdims=True)
+    e_bar = e_bar - (e_bar * weights).sum(axis=1, keepdims=True)
     product_bar = e_bar * e / sqrt
-    Q_bar = product_bar @ T.T
-    K_bar = (Q.T @ product_bar).T
-    # reverse of attention.py:9
-    K_bar = np.copy(K_bar)
+    Q_bar = product_bar @ K
+    K_bar = product_bar.T @ Q
     return Q_bar, K_bar, V_bar

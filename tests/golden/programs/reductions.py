@@ -25,10 +25,14 @@ def f_grad(X):
 
     # reverse of reductions.py:7
     centred_bar = np.full_like(X, 1.0) * arange / scale
-    scale_bar = (-(centred_bar * (centred / scale))).sum(axis=0, keepdims=True)
     # reverse of reductions.py:6
-    centred_bar = centred_bar + scale_bar * (0.5 / scale) * (2 * centred)
+    centred_bar = (
+        centred_bar
+        - (centred_bar * (centred / scale)).sum(axis=0, keepdims=True)
+        * (0.5 / scale)
+        * (2 * centred)
+    )
     # reverse of reductions.py:5
-    mean_bar = (-centred_bar).sum(axis=0)
-    X_bar = centred_bar + (mean_bar * (mean_bar.size / max(X.size, 1)))[np.newaxis, ...]
+    project = centred_bar.sum(axis=0)
+    X_bar = centred_bar + (-(project * (project.size / max(X.size, 1))))[np.newaxis, ...]
     return X_bar
