@@ -31,12 +31,12 @@ def flattened(w: Writer, loop: For, in_order: Callable[[str], bool]) -> list[Row
     rows = inner.rows
     if len(names) < 2 or not all(isinstance(row, (Assign, Store, Leave)) for row in rows):
         return [loop]
-    stores = [row for row in rows if isinstance(row, Store)]
-    elements = [one for row in rows for one in elements_of(row)]
-    if any(one.indices != places or not in_order(one.buffer) for one in (*elements, *stores)):
+    visited: list[Element | Store] = [one for row in rows for one in elements_of(row)]
+    visited += [row for row in rows if isinstance(row, Store)]
+    if any(one.indices != places or not in_order(one.buffer) for one in visited):
         return [loop]
     new = w.fresh("at")
-    buffers = dict.fromkeys(one.buffer for one in (*elements, *stores))
+    buffers = dict.fromkeys(one.buffer for one in visited)
     flat = {buffer: w.fresh(f"{buffer}_flat") for buffer in buffers}
     at = (Name(new),)
 
@@ -49,7 +49,7 @@ def flattened(w: Writer, loop: For, in_order: Callable[[str], bool]) -> list[Row
                 return Binary(operator, there(left), there(right))
             case Unary(operator, operand):
                 return Unary(operator, there(operand))
-            case Apply(function, args):
+            case Apply(_, args):
                 return replace(expr, args=tuple(map(there, args)))
             case Choose(test, then, orelse):
                 return Choose(there(test), there(then), there(orelse))
