@@ -125,7 +125,10 @@ class Algebra(Products):
         ):
             return call
         inner, type_ = self.negated(method.obj), self.unit.type(target)
-        if inner is None or call.args or not self.is_float(target):
+        options = {"axis", "keepdims"}
+        if inner is None or call.args or not options.issuperset(dict(call.kwargs)) or not (
+            self.is_float(target)
+        ):
             return call
         method_of = self.first("sum", Attribute(inner, "sum"), self.unit.type(call.func))
         total = self.first(target.name, Call(method_of, (), call.kwargs), type_)

@@ -80,9 +80,7 @@ def product_read_again(X, P):
     product = X @ P
     return product + X @ P.T, product
 def negative_summed(X): return (-X).sum(axis=0)
-def negative_summed_beside(X):
-    negative = -X
-    return negative.sum(axis=0) + negative
+def negative_summed_from(X): return (-X).sum(axis=0, initial=2.0)
 
 
 ALGEBRA = [
@@ -187,6 +185,7 @@ def test_products_of_matrices(function: Any, arguments: Any, after: str) -> None
         (factor_of_vectors, (SQUARE, ARRAY[:2], ARRAY[:2])),
         (product_read_again, (SQUARE, SQUARE)),
         (gram_sweep, (MATRIX.T, SQUARE.astype(np.float32))),
+        (negative_summed_from, (MATRIX,)),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
