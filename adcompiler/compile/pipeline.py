@@ -34,7 +34,7 @@ from adcompiler.optimise.raising import with_raising_kept
 from adcompiler.products.linearization import NotSplittable
 from adcompiler.products.product import Product, optimised
 from adcompiler.products.specialised import Typed, specialise
-from adcompiler.runtime import apart, check_rebinds, same_shape, same_trailing_shape
+from adcompiler.runtime import apart, check_lasts, check_rebinds, same_shape, same_trailing_shape
 from adcompiler.runtime.products import in_space
 from adcompiler.typed.observed import Observed
 from adcompiler.typed.tables import Settings
@@ -143,7 +143,7 @@ class Emitted:
         """What the code relies on that was observed, and whether it may start again if it fails."""
         seen = self.unit.settings.observed
         relied = [] if seen is None else seen.relied
-        if not relied and not self.holds(check_rebinds):
+        if not relied and not any(map(self.holds, (check_lasts, check_rebinds))):
             return {}
         purity = Purity(self.unit.type, self.unit.definition)
         acts = any(

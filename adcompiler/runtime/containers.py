@@ -216,6 +216,15 @@ def check_rebinds(value: Any, sign: str, place: str) -> None:
         )
 
 
+def check_lasts(items: Any, count: int, place: str) -> None:
+    """Raise Unfit where ``zip`` would end at ``items``, before it comes to the last function."""
+    if len(items) < count:
+        raise Unfit(
+            f"{place}: what is run over beside {count} functions has {len(items)} items only, "
+            "where a loop is written out for all of the functions"
+        )
+
+
 def check_position(items: Any, index: int) -> None:
     """Raise IndexError if a list has no item at ``index``, which is removed from it."""
     if not -len(items) <= operator.index(index) < len(items):

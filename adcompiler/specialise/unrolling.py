@@ -18,7 +18,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.operators import IN_PLACE
 from adcompiler.ir.visit import definitions, used, walk
-from adcompiler.runtime import append, dict_keys, dict_values
+from adcompiler.runtime import append, check_lasts, dict_keys, dict_values
 from adcompiler.specialise.calls.callees import parts_of_function
 from adcompiler.specialise.interface import Env
 from adcompiler.specialise.iterables import Iterables
@@ -54,6 +54,11 @@ def must_write_out(types: list[t.Type], body: Block) -> bool:
         isinstance(statement, (Do, Let)) and isinstance(statement.rhs, Call)
         and isinstance(statement.rhs.func, Var) for statement in walk(body)
     )
+
+
+def is_sequence(type_: t.Type) -> bool:
+    """Say whether values of a type have items by position."""
+    return isinstance(type_, t.List) or (isinstance(type_, t.Array) and type_.ndim > 0)
 
 
 def names_attributes(body: Block) -> bool:
@@ -211,6 +216,9 @@ class Unrolling(Iterables):
         functions = self.rows_of_functions(iterables[0], node.origin)
         if functions is not None:
             return self.written_out(node, functions, env, scope)
+        beside = self.rows_beside_functions(iterables[0], node.origin)
+        if beside is not None:
+            return self.written_out(node, iterables[0], env, scope, beside)
         type_ = self.unit.contents.get(iterables[0], self.unit.type(iterables[0]))
         if isinstance(type_, t.Tuple) and (
             any(map(t.holds_function, type_.items)) or differing_instances(type_)
@@ -298,6 +306,33 @@ class Unrolling(Iterables):
             return self.pack("tuple", tuple(columns[0]), "functions", origin)
         rows = [self.pack("tuple", row, "row", origin) for row in zip(*columns, strict=False)]
         return self.pack("tuple", tuple(rows), "functions", origin)
+
+    def rows_beside_functions(
+        self, iterable: Atom, origin: Origin
+    ) -> list[Callable[[], Atom]] | None:
+        """Return what writes the items of ``zip`` of known functions and of what has any length.
+
+        That is checked to last as long as the functions. Return None for all others.
+        """
+        rhs = self.unit.definition(iterable)
+        if not isinstance(rhs, Call) or not isinstance(rhs.func, Const) or rhs.kwargs or (
+            rhs.func.value is not zip or any(isinstance(arg, Star) for arg in rhs.args)
+        ):
+            return None
+        parts = [unstar(arg) for arg in rhs.args]
+        known = [row for part in parts if (row := self.unit.elements(part)) is not None]
+        others = [part for part in parts if self.unit.elements(part) is None]
+        if not others or not any(
+            t.holds_function(self.unit.type(item)) for row in known for item in row
+        ) or not all(is_sequence(self.unit.type(part)) for part in others):
+            return None
+        count = min(map(len, known))
+        if count > UNROLLED_TUPLE:
+            return None
+        place = Const(origin.where)
+        for part in others:
+            self.out.append(Do(Call(Const(check_lasts), (part, Const(count), place)), origin))
+        return [partial(known_row, self, iterable, k, count, origin) for k in range(count)]
 
     def known_entries(
         self, iterable: Atom, origin: Origin, by_name: bool = False

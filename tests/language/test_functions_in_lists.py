@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from adcompiler import grad, jvp
+from adcompiler.runtime import ObservedTypeError
 from tests.language.check import Cases
 
 programs = Cases()
@@ -171,6 +172,22 @@ def handed_on_by_a_short_loop(x):
     return t * x[1]
 
 
+@programs(X)
+def beside_an_array(x):
+    fs = [(lambda t, k=k: t ** (k + 1) * x[2]) for k in range(2)]
+    return sum(f(v) for f, v in zip(fs, x)) + sum(f(v * w) for f, v, w in zip(FUNCTIONS, x, 2 * x))
+
+
+@programs(X, [2.0, 3.0, 4.0, 5.0])
+def beside_what_the_loop_writes(x, weights):
+    x = x.copy()
+    total = 0.0
+    for weight, value, f in zip(weights, x, FUNCTIONS):
+        x[1] = 2.0 * value
+        total += f(value) * weight
+    return total
+
+
 @pytest.mark.parametrize("case", programs, ids=str)
 def test_functions_in_lists(case):
     programs.check(case)
@@ -214,3 +231,15 @@ def test_second_order_and_forward_mode():
     wanted = (grad(lambda u: at_places(u * X, FUNCTIONS))(1.0 + h)
               - grad(lambda u: at_places(u * X, FUNCTIONS))(1.0 - h)) / (2.0 * h)
     assert abs(second - wanted) < 1e-6
+
+
+def beside(x):
+    return sum(f(v) for f, v in zip(FUNCTIONS, x))
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_what_ends_before_the_functions_do_is_told(strict):
+    derivative = grad(beside, strict_types=strict)
+    assert np.allclose(derivative(np.ones(4)), [np.cos(1.0), -np.sin(1.0), 2.0, 0.0])
+    with pytest.raises(ObservedTypeError, match="beside 3 functions has 2 items only"):
+        derivative(np.ones(2))
