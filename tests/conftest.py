@@ -7,6 +7,7 @@ to nothing. Types are strict, so that what is refused stays refused, unless a te
 
 import gc
 import os
+import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -63,6 +64,14 @@ def cache_of_its_own(tmp_path_factory):
         del os.environ["ADCOMPILER_CACHE_DIR"]
     else:
         os.environ["ADCOMPILER_CACHE_DIR"] = before
+
+
+@pytest.fixture(autouse=True)
+def paths_of_modules_are_kept():
+    """The command line finds modules beside the file that it is given, as Python does."""
+    before = sys.path[:]
+    yield
+    sys.path[:] = before
 
 
 @pytest.fixture(autouse=True)
