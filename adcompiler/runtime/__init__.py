@@ -32,7 +32,7 @@ __all__ = [
     "AliasedError", "ObservedTypeError", "StretchedError", "Unassigned", "Unfit", "accumulate",
     "add", "add_at", "apart", "append", "as_cotangent", "as_gradient", "as_tangent", "called",
     "cell_value", "check_assigned", "check_attribute", "check_bound", "check_count",
-    "check_items", "check_lasts", "check_keywords", "check_position",
+    "check_items", "check_keywords", "check_lasts", "check_position",
     "check_rebinds", "check_support", "check_type", "choose", "dict_keys", "dict_of", "dict_values",
     "drop_last",
     "entry", "evaluated", "generated", "give_back", "holds_once", "is_basic", "is_mapping",
