@@ -102,20 +102,6 @@ def items_of_iterator(iterator: Any) -> list[Any]:
     return found
 
 
-def items_by_index(items: Any) -> list[Any]:
-    """``list(items)`` of an instance that has ``__getitem__`` and no ``__iter__``."""
-    found: list[Any] = []
-    position = 0
-    while True:
-        try:
-            item = items[position]
-        except IndexError:
-            break
-        found = append(found, item)
-        position = position + 1
-    return found
-
-
 def accumulated(
     items: Sequence[Any], function: Callable[[Any, Any], Any], initial: Any
 ) -> list[Any]:

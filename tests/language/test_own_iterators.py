@@ -1,4 +1,4 @@
-"""Instances of classes with `__next__`, and of those that are asked by index."""
+"""Instances of classes with `__next__`."""
 
 import numpy as np
 import pytest
@@ -39,17 +39,6 @@ class Endless(Squares):
         return self.x[0] ** self.position
 
 
-class ByIndex:
-    def __init__(self, x):
-        self.x = x
-
-    def __len__(self):
-        return len(self.x)
-
-    def __getitem__(self, k):
-        return self.x[k] ** 2
-
-
 @program
 def by_a_loop(x):
     total = 0.0
@@ -83,14 +72,6 @@ def asked_by_hand(x):
 def asked_without_end(x):
     powers = Endless(x)
     return next(powers) * next(powers) + next(powers)
-
-
-@program
-def by_index(x):
-    items, total = ByIndex(x), 0.0
-    for v in items:
-        total = total * 1.5 + v * x[0]
-    return total + len(items) * sum(items)
 
 
 @pytest.mark.parametrize("function", one_in(2, FUNCTIONS), ids=lambda f: f.__name__)

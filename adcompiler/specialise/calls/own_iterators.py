@@ -1,4 +1,4 @@
-"""Iterators of the user's classes: instances with ``__next__``, and those that are asked by index.
+"""Iterators of the user's classes: instances with ``__next__``.
 
 What is asked for all items gets a list of them, made at once. A loop does, too, where that makes no
 difference to what runs between the items.
@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from adcompiler.frontend.iterators import items_by_index, items_of_iterator
+from adcompiler.frontend.iterators import items_of_iterator
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Block, Const, Origin, Var
 from adcompiler.ir.visit import definitions
 from adcompiler.specialise.calls.callees import parts_of_function
 from adcompiler.specialise.calls.operator_methods import is_own, iterated, method_of
 from adcompiler.specialise.early import leaves_traces
-from adcompiler.specialise.objects import find_raw
 from adcompiler.specialise.writer import Writer
 
 
@@ -68,12 +67,6 @@ def leads_to(s: Writer, value: Atom, root: Var) -> bool:
 
 
 def gives_items(s: Writer, given: Any) -> Any:
-    """Return what lists the items of an instance, None if it does not run over itself."""
-    if not is_own(s, given):
-        return None
-    if method_of(s, given, "__next__") is not None:
-        return items_of_iterator
-    type_ = s.unit.type(given)
-    indexed = all(method_of(s, given, name) is not None for name in ("__getitem__", "__len__"))
-    by_index = indexed and isinstance(type_, t.Object) and find_raw(type_.cls, "__iter__") is None
-    return items_by_index if by_index else None
+    """Return what lists the items of an instance, None if it has no ``__next__``."""
+    own = is_own(s, given) and method_of(s, given, "__next__") is not None
+    return items_of_iterator if own else None
