@@ -17,6 +17,7 @@ from adcompiler.frontend.comprehensions import Comprehensions
 from adcompiler.frontend.control import Control
 from adcompiler.frontend.expressions import Expressions
 from adcompiler.frontend.forms import in_other_forms
+from adcompiler.frontend.entries import with_entries_as_attributes
 from adcompiler.frontend.shared_iterators import with_shared_iterators
 from adcompiler.frontend.generator_functions import collected, is_generator, may_not_end, never_ends
 from adcompiler.frontend.generators import Generators
@@ -39,7 +40,7 @@ def parse(node: Any, file: str, lines: Mapping[int, str]) -> Function:
     ``lines`` maps line numbers of ``file`` to their text. Forms outside the language become
     ``Unsupported`` statements.
     """
-    node = with_shared_iterators(in_other_forms(node))
+    node = with_shared_iterators(with_entries_as_attributes(in_other_forms(node)))
     return _FunctionParser(node, file, lines, None).function()
 
 

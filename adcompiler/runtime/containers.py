@@ -166,7 +166,12 @@ def check_bound(value: Any, name: str, outer: bool = False) -> None:
 
 
 def check_attribute(assigned: bool, cls: str, name: str) -> None:
-    """Raise AttributeError if an attribute of an instance of ``cls`` has not been assigned."""
+    """Raise AttributeError if an attribute of an instance of ``cls`` has not been assigned.
+
+    It is a KeyError where attributes stand for the entries of a dict.
+    """
+    if not assigned and cls == "EntriesOfDict":
+        raise KeyError(name)
     if not assigned:
         raise AttributeError(f"{cls!r} object has no attribute {name!r}")
 

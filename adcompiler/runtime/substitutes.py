@@ -285,6 +285,10 @@ class ListCursor(Cursor):
         return item
 
 
+class EntriesOfDict:
+    """A dict that is asked for its entries by texts alone: these are attributes."""
+
+
 END = 1 << 62
 """Behind the end of each sequence."""
 SUBSTITUTES: dict[type, type] = {

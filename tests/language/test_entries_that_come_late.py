@@ -1,0 +1,108 @@
+"""Dicts of mixed values that are asked by texts, and get entries in loops and branches."""
+
+import numpy as np
+import pytest
+
+from adcompiler import grad
+from tests.lanes import one_in
+from tests.language.check import check
+from tests.language.modes import agrees_in_every_mode
+
+X = np.array([0.7, 1.1, 0.4])
+FUNCTIONS = []
+
+
+def program(function):
+    FUNCTIONS.append(function)
+    return function
+
+
+@program
+def last_of_a_path(x):
+    state = {"path": []}
+    for v in x:
+        state["last"] = v * x[0]
+        state["path"].append(state["last"])
+        state["whole"] = x * state["last"]
+    return sum(state["path"]) * state["last"] + np.sum(state["whole"] ** 2)
+
+
+@program
+def asked_whether_it_is_there(x):
+    state = {"path": [], "count": 0}
+    for v in x:
+        if "mean" not in state:
+            state["mean"] = np.zeros(3)
+        state["mean"] = 0.9 * state["mean"] + v * x
+        state["count"] += 1
+        state["path"].append(np.sum(state["mean"]))
+    return np.sum(state["mean"] ** 2) / state["count"] + state["path"][0]
+
+
+@program
+def a_loop_that_does_not_run(x):
+    state = {"path": []}
+    for i in range(len(x) - 3):
+        state["last"] = x[i] * x[0]
+    return state["last"] if "last" in state else x[0] ** 2
+
+
+@program
+def other_entries_in_each_arm(x):
+    state = {"path": []}
+    if x[0] > 0.5:
+        state["a"] = x[0] ** 2
+        state["path"].append(state["a"])
+    else:
+        state["b"] = x
+    return state["a"] * x[1] + len(state["path"])
+
+
+@program
+def until_an_entry_says_so(x):
+    state = {"path": [], "more": True}
+    value = x[0]
+    while state["more"]:
+        value = value * x[1] + x[2]
+        state["value"], state["square"] = value, value * value
+        state["path"].append(state["square"])
+        state["more"] = len(state["path"]) < 4
+    return sum(state["path"]) + state["value"]
+
+
+@program
+def dicts_inside(x):
+    state = {"log": {"a": []}, "path": []}
+    for v in x:
+        state["now"] = v * v
+        state["log"]["a"].append(state["now"])
+        state["path"] = [*state["path"], state["now"]]
+    return sum(state["log"]["a"]) * state["path"][0] + state["now"]
+
+
+@program
+def seen_under_another_name(x):
+    state = {"path": []}
+    other = state
+    other["first"] = x[0]
+    state["path"].append(other["first"] * x[1])
+    return sum(state["path"]) * len(state)
+
+
+@pytest.mark.parametrize("function", one_in(2, FUNCTIONS), ids=lambda f: f.__name__)
+def test_every_mode(function):
+    check(function, X)
+    agrees_in_every_mode(function, X)
+
+
+def test_an_entry_that_is_missing_raises_as_in_python():
+    def last(x, n):
+        state = {"path": []}
+        for _ in range(n):
+            state["last"] = x * x
+        return state["last"]
+
+    derivative = grad(last)
+    assert derivative(3.0, 2) == 6.0
+    with pytest.raises(KeyError, match="last"):
+        derivative(3.0, 0)
