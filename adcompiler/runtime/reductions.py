@@ -437,3 +437,37 @@ def matrix_norm_adjoint(dy: Any, x: Any, ord: Any, axis: tuple[int, int], keepdi
         count = np.sum(tied, axis=(-2, -1), keepdims=True, dtype=sums.dtype)
         dm = np.where(tied, dy / count, 0.0) * (m / np.where(size == 0.0, 1.0, size))
     return np.moveaxis(dm, (-2, -1), axis)
+
+
+def matrix_norm_curvature(v: Any, x: Any, ord: Any, axis: tuple[int, int]) -> Any:
+    """Return the second derivative of ``np.linalg.norm(x, ord, axis)`` along ``v``.
+
+    First-order perturbation of singular vectors gives that of a singular value, and with the
+    differences of singular values in its denominators cancelled that of their sum, the polar factor
+    (N. J. Higham, *Functions of Matrices*, section 8). Sums of absolute values have none.
+    """
+    m, e = (np.moveaxis(np.asarray(a), axis, (-2, -1)) for a in (x, v))
+    if ord not in ("nuc", 2, -2):
+        return np.zeros_like(x)  # of real matrices
+    u, s, vh = np.linalg.svd(m, full_matrices=False)
+    uh, w = np.conj(np.swapaxes(u, -1, -2)), np.conj(np.swapaxes(vh, -1, -2))
+    inner = uh @ e @ w
+    left, right = e @ w - u @ inner, uh @ e - inner @ vh
+    if ord == "nuc":
+        skew = inner - np.conj(np.swapaxes(inner, -1, -2))
+        moved = u @ (skew / (s[..., :, None] + s[..., None, :])) @ vh
+        moved = moved + (left / s[..., None, :]) @ vh + u @ (right / s[..., :, None])
+    else:
+        k = 0 if ord == 2 else s.shape[-1] - 1
+        size = s[..., k : k + 1]
+        column, row = inner[..., :, k], np.conj(inner[..., k, :])
+        gaps = size**2 - s**2
+        gaps[..., k] = 1.0
+        along_u, along_v = (size * column + s * row) / gaps, (size * row + s * column) / gaps
+        along_u[..., k] = 0.25 * (column - row)[..., k] / size[..., 0]
+        along_v[..., k] = -along_u[..., k]
+        du = np.matmul(u, along_u[..., None]) + left[..., :, k : k + 1] / size[..., None]
+        dv = np.conj(np.swapaxes(np.matmul(w, along_v[..., None]), -1, -2))
+        dv = dv + right[..., k : k + 1, :] / size[..., None]
+        moved = du @ vh[..., k : k + 1, :] + u[..., :, k : k + 1] @ dv
+    return np.moveaxis(moved, (-2, -1), axis)

@@ -44,12 +44,14 @@ class Exponential:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Exponentials:
-    """What the exponential of each matrix of a stack was computed from, in order."""
+    """What the exponential of each matrix of a stack was computed from, in order, and its value."""
 
+    matrices: Any
     each: tuple[Exponential, ...]
+    value: Any
 
 
-def expm_kept(a: Any) -> tuple[Any, Exponentials]:
+def expm_kept(a: Any) -> Exponentials:
     """Return ``scipy.linalg.expm(a)`` of matrices, and how that of each was computed."""
     a = np.asarray(a)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
@@ -60,17 +62,29 @@ def expm_kept(a: Any) -> tuple[Any, Exponentials]:
     for place in np.ndindex(a.shape[:-2] if a.size else (0,)):
         y[place], record = exponential(a[place])
         kept.append(record)
-    return y, Exponentials(tuple(kept))
+    return Exponentials(a, tuple(kept), y)
 
 
-def expm_adjoint(kept: Exponentials, dy: Any) -> Any:
-    """Return the cotangent of ``a`` for ``expm_kept(a)``: ``L(a^H, dy)``, ``L`` the derivative."""
+def expm_value(kept: Exponentials, a: Any) -> Any:
+    """Return the exponential of ``a``, which is kept if it is that of the same matrices."""
+    return kept_of(kept, a).value
+
+
+def expm_adjoint(kept: Exponentials, a: Any, dy: Any) -> Any:
+    """Return the cotangent of ``a`` for ``expm_value(kept, a)``: ``L(a^H, dy)``."""
+    kept = kept_of(kept, a)
     a_bar = np.zeros(dy.shape, dy.dtype)
     if kept.each and np.iscomplexobj(kept.each[0].matrix):
         a_bar = a_bar.astype(np.result_type(dy, kept.each[0].matrix))
     for place, record in zip(np.ndindex(dy.shape[:-2]), kept.each, strict=False):
         a_bar[place] = adjoint_of_one(record, dy[place])
     return a_bar
+
+
+def kept_of(kept: Exponentials, a: Any) -> Exponentials:
+    """Return what is kept if it is of ``a``, otherwise what is computed of that."""
+    same = kept.matrices is a or np.array_equal(kept.matrices, a, equal_nan=True)
+    return kept if same else expm_kept(a)
 
 
 def exponential(a: Any) -> tuple[Any, Exponential]:

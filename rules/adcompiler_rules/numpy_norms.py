@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from adcompiler.rulekit import Call, alias, call, rrule
-from adcompiler.runtime.reductions import matrix_norm_adjoint
+from adcompiler.runtime.reductions import matrix_norm_adjoint, matrix_norm_curvature
 from adcompiler.runtime.shaping import like
 
 TIES = "elements that tie share the derivative evenly"
@@ -102,8 +102,10 @@ def norm_rule(x, ord=None, axis=None, keepdims=False):
     return y, norm_pullback
 
 
-@rrule(matrix_norm_adjoint, wrt=("dy",), linear=(0,), domain=lambda rng: [
+@rrule(matrix_norm_adjoint, wrt=("dy", "x"), linear=(0,), domain=lambda rng: [
     call(1.5, rng.normal(size=(2, 3)), 1, (0, 1), False),
+    call(1.5, rng.normal(size=(2, 3)), -2, (1, 0), False),
+    call(1.5, rng.normal(size=(3, 2)), 2, (0, 1), False),
     call(rng.normal(size=(2, 1, 1)), rng.normal(size=(2, 3, 3)), "nuc", (-2, -1), True),
     call(rng.normal(size=2), rng.normal(size=(2, 3, 3)) + 1j, 2, (-2, -1), False),
 ])
@@ -112,9 +114,31 @@ def matrix_norm_adjoint_rule(dy, x, ord, axis, keepdims):
     def matrix_norm_adjoint_pullback(v):
         slope = matrix_norm_adjoint(np.ones_like(dy), x, ord, axis, keepdims)
         rate = np.sum(np.conj(slope) * v, axis=axis, keepdims=keepdims)
-        return like(rate, dy)
+
+        def x_cotangent():
+            if np.iscomplexobj(x) and ord not in ("nuc", 2, -2):
+                raise NotImplementedError(
+                    "norms of complex matrices that are sums have no second derivative"
+                )
+            sizes = dy if keepdims else np.expand_dims(dy, axis)
+            return like(sizes * matrix_norm_curvature(v, x, ord, axis), x)
+
+        return like(rate, dy), x_cotangent
 
     return matrix_norm_adjoint(dy, x, ord, axis, keepdims), matrix_norm_adjoint_pullback
+
+
+@rrule(matrix_norm_curvature, wrt=("v",), linear=(0,), domain=lambda rng: [
+    call(rng.normal(size=(2, 3)), rng.normal(size=(2, 3)), 2, (0, 1)),
+    call(rng.normal(size=(3, 2)), rng.normal(size=(3, 2)), "nuc", (0, 1)),
+    call(rng.normal(size=(2, 3, 3)), rng.normal(size=(2, 3, 3)), -2, (-1, -2)),
+])
+def matrix_norm_curvature_rule(v, x, ord, axis):
+    """A second derivative is symmetric."""
+    def matrix_norm_curvature_pullback(w):
+        return like(matrix_norm_curvature(w, x, ord, axis), v)
+
+    return matrix_norm_curvature(v, x, ord, axis), matrix_norm_curvature_pullback
 
 
 if hasattr(np.linalg, "vector_norm"):  # NumPy 2.0

@@ -41,7 +41,7 @@ BY_VALUES = {
 """Functions whose results are real or complex as the values of arguments decide."""
 
 OWN_OF_RUNTIME = {
-    "expm": "expm_adjoint",
+    "expm": "expm_adjoint expm_value",
     "integrate": "simpson_weights",
     "interpolate": "grid_slopes",
     "logm": "logm_adjoint power_adjoint",

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.linalg
 
 from adcompiler.rulekit import call, non_differentiable, rrule
-from adcompiler.runtime.scipy_expm import expm_adjoint, expm_kept
+from adcompiler.runtime.scipy_expm import expm_adjoint, expm_kept, expm_value
 from adcompiler.runtime.scipy_logm import logm_adjoint, power_adjoint
 from adcompiler.runtime.scipy_solvers import (
     banded_outer, banded_product, banded_transpose, mirrored, mirrored_adjoint, permutation_of,
@@ -16,6 +16,7 @@ from adcompiler.runtime.scipy_solvers import (
 from adcompiler.runtime.shaping import like
 from adcompiler_rules.scipy_samples import complex_normal, positive
 
+non_differentiable(expm_kept)
 non_differentiable(permutation_of, typed_as=lambda pivots, rows: np.arange(rows))
 
 
@@ -95,36 +96,77 @@ def banded_product_rule(ab, x, lower, upper):
     return banded_product(ab, x, lower, upper), banded_product_pullback
 
 
-@rrule(expm_adjoint, wrt=("dy",), domain=lambda rng: [
-    call(expm_kept(rng.normal(size=(3, 3)))[1], rng.normal(size=(3, 3))),
-    call(expm_kept(9.0 * complex_normal(rng, 2, 2))[1], complex_normal(rng, 2, 2)),
-    call(expm_kept(rng.normal(size=(2, 3, 3)))[1], rng.normal(size=(2, 3, 3))),
+def beside(a, e):
+    """Return the block matrix ``[[a, e], [0, a]]``."""
+    above = np.concatenate((a, e), -1)
+    return np.concatenate((above, np.concatenate((np.zeros_like(a), a), -1)), -2)
+
+
+def in_corner(g):
+    """Return the block matrix ``[[0, g], [0, 0]]``."""
+    return beside(np.zeros_like(g), g)
+
+
+def of_blocks(moved):
+    """Return the cotangents of ``a`` and ``e``, from that of ``beside(adjoint(a), e)``."""
+    n = np.shape(moved)[-1] // 2
+    both = moved[..., :n, :n] + moved[..., n:, n:]
+    return adjoint(both), moved[..., :n, n:]
+
+
+@rrule(expm_value, wrt=("a",), domain=lambda rng: [
+    call(expm_kept(np.eye(3)), rng.normal(size=(3, 3))),
 ])
-def expm_adjoint_rule(kept, dy):
-    """``L(a, e)`` is the conjugate transpose of ``L(a^H, e^H)``."""
+def expm_value_rule(kept, a):
+    def expm_value_pullback(dy):
+        return like(expm_adjoint(kept, a, dy), a)
+
+    return expm_value(kept, a), expm_value_pullback
+
+
+@rrule(expm_adjoint, wrt=("a", "dy"), domain=lambda rng: [
+    call(expm_kept(np.eye(3)), rng.normal(size=(3, 3)), rng.normal(size=(3, 3))),
+    call(expm_kept(np.eye(2)), 4.0 * complex_normal(rng, 2, 2), complex_normal(rng, 2, 2)),
+    call(expm_kept(np.eye(3)), rng.normal(size=(2, 3, 3)), rng.normal(size=(2, 3, 3))),
+])
+def expm_adjoint_rule(kept, a, dy):
+    """``L(a, e)`` is the conjugate transpose of ``L(a^H, e^H)``, and a corner of an exponential."""
     def expm_adjoint_pullback(g):
-        return like(adjoint(expm_adjoint(kept, adjoint(g))), dy)
+        def a_cotangent():
+            both = beside(adjoint(np.asarray(a)), np.asarray(dy))
+            moved = expm_adjoint(expm_kept(both), both, in_corner(g))
+            return like(of_blocks(moved)[0], a)
 
-    return expm_adjoint(kept, dy), expm_adjoint_pullback
+        return a_cotangent, like(adjoint(expm_adjoint(kept, a, adjoint(g))), dy)
+
+    return expm_adjoint(kept, a, dy), expm_adjoint_pullback
 
 
-@rrule(logm_adjoint, wrt=("dy",), domain=lambda rng: [
+@rrule(logm_adjoint, wrt=("a", "dy"), domain=lambda rng: [
     call(positive(rng, 3, 3), rng.normal(size=(3, 3))),
     call(positive(rng, 3, 3) + 0.3j, complex_normal(rng, 3, 3)),
 ])
 def logm_adjoint_rule(a, dy):
     def logm_adjoint_pullback(g):
-        return like(adjoint(logm_adjoint(a, adjoint(g))), dy)
+        def a_cotangent():
+            both = beside(adjoint(np.asarray(a)), np.asarray(dy))
+            return like(of_blocks(logm_adjoint(both, in_corner(g)))[0], a)
+
+        return a_cotangent, like(adjoint(logm_adjoint(a, adjoint(g))), dy)
 
     return logm_adjoint(a, dy), logm_adjoint_pullback
 
 
-@rrule(power_adjoint, wrt=("dy",), domain=lambda rng: [
+@rrule(power_adjoint, wrt=("a", "dy"), domain=lambda rng: [
     call(positive(rng, 3, 3), 0.4, rng.normal(size=(3, 3))),
     call(positive(rng, 3, 3) + 0.3j, -1.2, complex_normal(rng, 3, 3)),
 ])
 def power_adjoint_rule(a, t, dy):
     def power_adjoint_pullback(g):
-        return like(adjoint(power_adjoint(a, t, adjoint(g))), dy)
+        def a_cotangent():
+            both = beside(adjoint(np.asarray(a)), np.asarray(dy))
+            return like(of_blocks(power_adjoint(both, t, in_corner(g)))[0], a)
+
+        return a_cotangent, like(adjoint(power_adjoint(a, t, adjoint(g))), dy)
 
     return power_adjoint(a, t, dy), power_adjoint_pullback

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.linalg
 
 from adcompiler.rulekit import call, frule, rrule
-from adcompiler.runtime.scipy_expm import expm_adjoint, expm_kept
+from adcompiler.runtime.scipy_expm import expm_adjoint, expm_kept, expm_value
 from adcompiler.runtime.scipy_logm import logarithm, logm_adjoint, power_adjoint
 from adcompiler.runtime.shaping import like
 from adcompiler_rules.scipy_samples import BATCHES, complex_normal, positive, regular
@@ -50,10 +50,11 @@ def adjoint(a):
 def expm(A):
     if np.ndim(A) < 2:
         raise NotImplementedError("scipy.linalg.expm has a rule for matrices")
-    y, kept = expm_kept(A)
+    kept = expm_kept(A)
+    y = expm_value(kept, A)
 
     def expm_pullback(dy):
-        return like(expm_adjoint(kept, dy), A)
+        return like(expm_adjoint(kept, A, dy), A)
 
     return y, expm_pullback
 
@@ -68,14 +69,12 @@ def expm_frechet(A, E, method=None, compute_expm=True, check_finite=True):
 
     def expm_frechet_pullback(dy):
         de = dy[1] if compute_expm else dy
-        blocks = beside(np.zeros_like(de), de)
-        if compute_expm:
-            n = np.shape(A)[0]
-            blocks = np.concatenate(
-                (np.concatenate((dy[0], de), -1), np.zeros_like(blocks[n:])), -2
-            )
-        both = adjoint(beside(np.asarray(A), np.asarray(E)))
-        moved = scipy.linalg.expm_frechet(both, blocks, compute_expm=False)
+        first = dy[0] if compute_expm else np.zeros_like(de)
+        above = np.concatenate((first, de), -1)
+        both = beside(np.asarray(A), np.asarray(E))
+        moved = expm_adjoint(
+            expm_kept(both), both, np.concatenate((above, np.zeros_like(above)), -2)
+        )
         n = np.shape(A)[0]
         return like(moved[:n, :n] + moved[n:, n:], A), like(moved[:n, n:], E)
 
