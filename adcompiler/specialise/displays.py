@@ -55,6 +55,7 @@ class Displays(Writer):
                 self.reject(
                     origin, "** of a dict whose keys are not known when compiling",
                     "pass the keyword arguments by name, or the dict itself", "star-arguments",
+                    value,
                 )
             named |= found or {}
         return values, named
@@ -120,7 +121,7 @@ class Displays(Writer):
             else:
                 return self.reject(
                     origin, "** of a dict whose keys are not known when compiling",
-                    "write the entries out", "star-arguments",
+                    "write the entries out", "star-arguments", value,
                 )
         if total is None:
             return self.pack_dict(entries, origin, name)

@@ -25,6 +25,9 @@ from adcompiler.specialise.calls.libraries import installed, standard
 from adcompiler.specialise.calls.missing import spelling
 from adcompiler.typed.unit import Unit
 
+SEEN = "make it where its type can be seen"
+OF_ONE_CLASS = "call it on values of one class, or of a list whose items can be seen"
+"""What is advised where it is not known where the type was lost."""
 FROM_OUTSIDE = "make it outside of the function and pass it as an argument, whose type is known"
 PLAIN = "use an array of numbers, without `dtype=object` and without fields, or a list"
 ONE_TYPE = "make it of one type on every path: a list of what there is, in place of None"
@@ -44,20 +47,17 @@ class Root:
     hint: str
 
 
-def explained(unit: Unit, finding: Finding, atom: Atom, hint: str = "") -> Finding:
-    """Return a finding about a value of unknown type that tells where the type was lost.
-
-    ``hint`` is what else may be done, if there is a place at which to do it.
-    """
-    root = root_of(unit, atom)
+def explained(unit: Unit, finding: Finding, atom: Atom) -> Finding:
+    """Return a finding about a value of unknown type that tells where the type was lost."""
+    root = root_of(unit, atom) if is_lost(unit, atom) else None
     if root is None:
         return finding
     at = root.origin
     cause = Cause(at.file, at.line, at.column, at.text, root.problem, at.width)
     if (at.file, at.line, at.column) == (finding.file, finding.line, finding.column):
         cause = replace(cause, text="")
-    advice = "; or ".join(filter(None, (root.hint, hint)))
-    return replace(finding, hint=advice, cause=cause)
+    more = "" if finding.hint in (SEEN, OF_ONE_CLASS) else f"; or {finding.hint}"
+    return replace(finding, hint=root.hint + more, cause=cause)
 
 
 def following(unit: Unit, name: str, finding: Finding) -> Finding:
@@ -127,7 +127,7 @@ def missing_of_unknown(unit: Unit, shown: str, func: Atom, origin: Origin) -> Fi
     if made is None and not shown.startswith("the attribute"):
         problem = f"which function {expression(origin)} calls is not known when compiling"
     instead = "put this into a function of your own, and register a rule for that"
-    return explained(unit, origin.finding(problem, instead, "missing-rule"), func, instead)
+    return explained(unit, origin.finding(problem, instead, "missing-rule"), func)
 
 
 def may_keep(unit: Unit, method: Attribute, origin: Origin) -> Finding:
@@ -142,6 +142,18 @@ def may_keep(unit: Unit, method: Attribute, origin: Origin) -> Finding:
         f"{shown} may keep the value in an object of a type that is not known when compiling",
         "use functions that return new values", "array-writes",
     ), method.obj)
+
+
+def with_rule_for_caller(finding: Finding, places: Sequence[Origin]) -> Finding:
+    """Return a finding in the text of a library with the advice to have a rule for what calls it.
+    """
+    at, is_last = users_place(places)
+    if at is None or is_last:
+        return finding
+    other = f"a rule for what {expression(at)} calls"
+    lines = "\n" in finding.hint  # those of a rule
+    more = f"\n      # or register {other}" if lines else f"; or register {other}"
+    return replace(finding, hint=finding.hint + more)
 
 
 def users_place(places: Sequence[Origin]) -> tuple[Origin | None, bool]:

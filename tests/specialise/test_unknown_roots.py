@@ -2,48 +2,18 @@
 
 from __future__ import annotations
 
-import ctypes
-import ctypes.util
-import importlib
+import functools
 import json
 import queue
-import xml.etree.ElementTree as ElementTree
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.cluster._vq import vq
-from scipy.optimize import linear_sum_assignment
 
-from adcompiler import MissingRuleError, UnsupportedError, external, facts, grad, jvp, rrule
-from adcompiler.errors import LocatedError
-from adcompiler.rulekit import REGISTRY
-
-
-@pytest.fixture
-def forgets() -> Iterator[list[Any]]:
-    """Give a list of functions of which all that is registered is forgotten after the test."""
-    functions: list[Any] = []
-    yield functions
-    for function in functions:
-        REGISTRY.remove(function)
-
-
-def refused(function: Callable[..., Any], *args: Any) -> LocatedError:
-    with pytest.raises((MissingRuleError, UnsupportedError)) as caught:
-        grad(function)(*args)
-    assert isinstance(caught.value, LocatedError)
-    return caught.value
-
-
-def cause_of(function: Callable[..., Any], *args: Any) -> tuple[str, str, str]:
-    """Return why a function is refused, the text of the line that it is blamed on, and the hint."""
-    (finding,) = refused(function, *args).findings
-    assert finding.cause is not None
-    at = finding.cause
-    return at.problem, at.text.strip()[: at.width + 40], finding.hint
+from adcompiler import grad
+from tests.specialise.refusals import cause_of, refused
 
 
 # -- what a call gives, of which nothing is known --------------------------------------------------
@@ -314,175 +284,57 @@ def test_what_follows_from_a_refused_attribute_is_not_said_again() -> None:
     assert grad(kept)(3.0) == 6.0
 
 
-# -- rules -----------------------------------------------------------------------------------------
+# -- arguments that are known only when running ----------------------------------------------------
 
 
-LIBRARY = ctypes.CDLL(ctypes.util.find_library("m"))
-LIBRARY.cbrt.restype = ctypes.c_double
-LIBRARY.cbrt.argtypes = [ctypes.c_double]
+def scaled_by(x: float, factor: float = 1.0, power: int = 1) -> Any:
+    return factor * x**power
 
 
-def root(x: float) -> Any:
-    return LIBRARY.cbrt(x)
+def with_keywords(x: float, text: str) -> Any:
+    return scaled_by(x, **read(text))
 
 
-def middle(x: float) -> Any:
-    return root(x) + 1.0
+def with_given_keywords(x: float, keywords: dict[str, Any]) -> Any:
+    return scaled_by(x, **keywords)
 
 
-def through_library(x: float) -> Any:
-    return middle(x) * x
+def with_entries(x: float, text: str) -> Any:
+    return {**read(text), "x": x}["x"] * x
 
 
-def test_a_method_of_an_object_of_a_known_class(forgets: list[Any]) -> None:
-    error = refused(through_library, 8.0)
-    (finding,) = error.findings
-    assert finding.problem == (
-        "`.cbrt()` of a CDLL has no rule, and no Python source that could be compiled")
-    assert [caller.rpartition(": ")[2] for caller in finding.callers] == [
-        "return root(x) + 1.0", "return middle(x) * x"]
-    assert "call `adcompiler.external(LIBRARY.cbrt, vjp=...)` in its place" in finding.hint
-    cube_root = external(LIBRARY.cbrt, vjp=lambda y_bar, x: y_bar / (3.0 * LIBRARY.cbrt(x) ** 2))
-    assert_allclose(grad(lambda x: (cube_root(x) + 1.0) * x)(8.0), 3.0 + 2.0 / 3.0, rtol=1e-12)
-    forgets.append(root)
-
-    @rrule(root)
-    def root_rule(x: Any) -> Any:
-        y = LIBRARY.cbrt(x)
-
-        def root_pullback(dy: Any) -> Any:
-            return dy / (3.0 * y**2)
-
-        return y, root_pullback
-
-    assert_allclose(grad(through_library)(8.0), 3.0 + 2.0 / 3.0, rtol=1e-12)
-    assert_allclose(jvp(through_library, (8.0,), (1.0,))[1], 3.0 + 2.0 / 3.0, rtol=1e-12)
+def with_given_entries(x: float, entries: dict[str, Any]) -> Any:
+    return {**entries, "x": x}["x"] * x
 
 
-def function_of(module: str, name: str) -> Any:
-    loaded = importlib.import_module(module)
-    return getattr(loaded, name)
+@functools.singledispatch
+def area(shape: Any, x: float) -> Any:
+    return x
 
 
-def by_name(x: float, module: str) -> Any:
-    return function_of(module, "sin")(x)
+@area.register
+def _(shape: dict, x: float) -> Any:  # type: ignore[type-arg]
+    return x * x * shape["radius"]
 
 
-def by_module(x: float, module: Any) -> Any:
-    return getattr(module, "sin")(x)  # noqa: B009
+def with_shape(x: float, text: str) -> Any:
+    return area(read(text), x)
 
 
-def test_a_function_that_is_looked_up_when_the_code_runs() -> None:
-    problem, text, hint = cause_of(by_name, 0.5, "math")
-    assert problem == "nothing is known of what importlib.import_module() returns"
-    assert text == "loaded = importlib.import_module(module)"
-    assert hint.startswith("make it outside of the function and pass it as an argument")
-    assert_allclose(grad(by_module)(0.5, np), np.cos(0.5), rtol=1e-12)
+def with_given_shape(x: float, shape: dict[str, float]) -> Any:
+    return area(shape, x)
 
 
-def test_a_function_without_text_gets_no_lines_of_a_rule(forgets: list[Any]) -> None:
-    namespace: dict[str, Any] = {}
-    exec("def square(x):\n    return x * x", namespace)
-
-    def squared(x: float) -> Any:
-        return namespace["square"](x)
-
-    (finding,) = refused(squared, 3.0).findings
-    assert finding.hint == "register a rule for it with `@rrule(f)`, or define it in a file"
-    forgets.append(namespace["square"])
-
-    @rrule(namespace["square"])
-    def square_rule(x: Any) -> Any:
-        def square_pullback(dy: Any) -> Any:
-            return 2.0 * x * dy
-
-        return x * x, square_pullback
-
-    assert grad(squared)(3.0) == 6.0
-
-
-# -- functions that may write ----------------------------------------------------------------------
-
-
-def distances(x: Any, centres: Any) -> Any:
-    _, found = vq(x, centres)
-    return np.sum(found**2)
-
-
-def assigned(x: Any) -> Any:
-    rows, columns = linear_sum_assignment(np.outer(x, x))
-    return x[rows] @ x[columns]
-
-
-def test_what_is_said_not_to_write_still_needs_a_rule(forgets: list[Any]) -> None:
-    x, centres = np.ones((3, 2)), np.zeros((2, 2))
-    (finding,) = refused(distances, x, centres).findings
-    assert finding.hint.endswith(
-        "say so: adcompiler.facts(scipy.cluster._vq.vq, writes=())")
-    forgets.append(vq)
-    facts(vq, writes=())
-    with pytest.raises(MissingRuleError, match=r"vq\(\) has no rule"):
-        grad(distances)(x, centres)
-
-
-def test_what_does_not_write_and_gives_only_positions_needs_no_rule(forgets: list[Any]) -> None:
-    x = np.array([0.5, 2.0, 1.0])
-    (finding,) = refused(assigned, x).findings
-    assert "adcompiler.facts(scipy.optimize.linear_sum_assignment, writes=())" in finding.hint
-    forgets.append(linear_sum_assignment)
-    facts(linear_sum_assignment, writes=())
-    _, columns = linear_sum_assignment(np.outer(x, x))
-    expected = x[columns]
-    expected[columns] += x
-    assert_allclose(grad(assigned)(x), expected)
-
-
-DOCUMENT = ElementTree.fromstring("<model><rate value='1.5'/></model>")
-
-
-def rate() -> float:
-    found: Any = DOCUMENT.find("rate")
-    return float(found.get("value"))
-
-
-def test_a_method_of_a_library_that_may_write(forgets: list[Any]) -> None:
-    def scaled(x: float) -> Any:
-        return rate() * x
-
-    (finding,) = refused(scaled, 3.0).findings
-    assert finding.problem.startswith("xml.etree.ElementTree.Element.find(), called at line ")
-    assert "adcompiler.facts(xml.etree.ElementTree.Element.find, writes=())" in finding.hint
-    forgets.append(ElementTree.Element.find)
-    facts(ElementTree.Element.find, writes=())
-    assert grad(scaled)(3.0) == 1.5
-
-
-def with_set(x: float, names: Any) -> Any:
-    names.add("rate")
-    return x * len(names)
-
-
-def with_list(x: float, names: Any) -> Any:
-    names.append("rate")
-    return x * len(names)
-
-
-def test_methods_that_do_write_are_not_said_to_be_harmless() -> None:
-    (finding,) = refused(with_set, 3.0, {"scale"}).findings
-    assert finding.problem.startswith("set.add(), called at line ")
-    assert "facts(" not in finding.hint
-    assert finding.hint.startswith("use a list, a dict or an array, changes of which are followed")
-    assert grad(with_list)(3.0, ["scale"]) == 2.0
-
-
-def put_and_got(x: float, waiting: Any) -> Any:
-    waiting.put(x)
-    return waiting.get() * x
-
-
-def test_a_queue_that_is_an_argument_is_refused_with_a_place() -> None:
-    for waiting in (queue.Queue(), queue.LifoQueue(), queue.PriorityQueue()):
-        (finding,) = refused(put_and_got, 3.0, waiting).findings
-        assert finding.problem == (
-            "put() has no rule, and may write into the array or container that it gets")
-        assert finding.text.strip() == "waiting.put(x)"
+@pytest.mark.parametrize(("inside", "outside", "text", "slope"), [
+    (with_keywords, with_given_keywords, '{"factor": 2.0, "power": 2}', 12.0),
+    (with_entries, with_given_entries, '{"y": 2.0}', 6.0),
+    (with_shape, with_given_shape, '{"radius": 2.0}', 12.0),
+], ids=["keywords", "entries", "dispatch"])
+def test_arguments_that_a_call_gives(
+    inside: Callable[..., Any], outside: Callable[..., Any], text: str, slope: float
+) -> None:
+    problem, _, hint = cause_of(inside, 3.0, text)
+    assert problem == "nothing is known of what `json.loads(text)` gives"
+    assert hint.startswith(
+        "make it outside of the function and pass it as an argument, whose type is known; or ")
+    assert_allclose(grad(outside)(3.0, json.loads(text)), slope)

@@ -25,6 +25,7 @@ from adcompiler.runtime import same_shape, same_trailing_shape
 from adcompiler.runtime.functionals import halves, implied, symmetric
 from adcompiler.specialise.calls.missing import may_fill
 from adcompiler.specialise.folds.table import class_of
+from adcompiler.specialise.unknowns import called
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.shapes import ShapeClass, is_elementwise
@@ -54,9 +55,8 @@ class CallReverser(ReverserBase):
             known = {k: v.value for k, v in kwargs.items() if isinstance(v, Const)}
             operands = (func, *map(unstar, args), *kwargs.values())
             if fills_buffer(self.active, rhs):
-                if function is None:
-                    shown = getattr(unstar(rhs.args[0]), "name", shown)
-                report_at(self.s, may_fill(origin, f"{shown}()", function), origin)
+                shown = called(origin) if function is None else shown
+                report_at(self.s, may_fill(origin, shown, function), origin, target)
                 return None
             report_missing(self.s, target, operands, f"{shown}()", function, args, known, origin)
         return None

@@ -25,7 +25,9 @@ from adcompiler.specialise.calls.libraries import is_standard
 from adcompiler.specialise.calls.missing import may_write, missing_rule
 from adcompiler.specialise.calls.sparse_matrices import refuse_whole
 from adcompiler.specialise.evaluator import Specialiser
-from adcompiler.specialise.unknowns import may_keep, missing_of_unknown
+from adcompiler.specialise.unknowns import (
+    may_keep, missing_of_unknown, with_rule_for_caller,
+)
 from adcompiler.typed.callee import Callee
 
 MUTABLE = (t.Array, t.List, t.Dict, t.Object, t.Unknown)
@@ -65,8 +67,11 @@ def report_missing(
 
 def report_at(s: Specialiser, found: Finding, origin: Origin, target: Var | None = None) -> None:
     """Record a finding about what defines ``target``, with the calls that lead to its place."""
-    places = [] if target is None else s.unit.places.get(target, ())[:-1]
-    calls = [place.call for place in reversed(places) if is_users(place.file)]
+    known = s.unit.places
+    places = known[target] if target in known else next(
+        (found for found in known.values() if found[-1] == replace(origin, via=None)), ())
+    found = with_rule_for_caller(found, places)
+    calls = [place.call for place in reversed(places[:-1]) if is_users(place.file)]
     if not calls and origin.via is not None:
         calls = [origin.via.call]
     s.report(replace(found, callers=tuple(dict.fromkeys(calls))))

@@ -43,6 +43,7 @@ def bind(
         s.reject(
             origin, "* of a sequence whose length is not known when compiling",
             "pass the arguments one by one, or the sequence itself", "star-arguments",
+            next(arg.atom for arg in args if isinstance(arg, Star)),
         )
         return None
     positional = list(args)

@@ -28,6 +28,7 @@ from adcompiler.specialise.folds.sequence import opened_dict
 from adcompiler.specialise.objects import call_raw, call_super, dict_owner, find_raw
 from adcompiler.specialise.storage.container_methods import call_dict_method, call_list_method
 from adcompiler.specialise.storage.slots import refuse_in_derivative
+from adcompiler.specialise.unknowns import OF_ONE_CLASS, SEEN
 from adcompiler.specialise.writer import Writer
 
 LIST_WRITES = frozenset({
@@ -189,19 +190,18 @@ def refuse_unknown(
     if method in IN_PLACE_METHODS or fills_argument(method, args, kwargs):
         return s.reject(
             origin, f"`.{method}()` writes into a value of which the type is not known when "
-            "compiling", "make it where its type can be seen", "unknown-writes", obj,
+            "compiling", SEEN, "unknown-writes", obj,
         )
     if method in WRITES:
         return s.reject(
             origin, f"`.{method}()` may write into a value of which the type is not known when "
-            "compiling", "make it where its type can be seen", "unknown-writes", obj,
+            "compiling", SEEN, "unknown-writes", obj,
         )
     held_by = holders(s, obj) if method not in BUILTIN_METHODS else []
     if held_by and not reads_of_table(method, held_by, kwargs):
         return s.reject(
             origin, f"`.{method}()` of a value whose class is not known when compiling may write "
-            "into it", "call it on values of one class, or of a list whose items can be seen",
-            "unknown-writes", obj,
+            "into it", OF_ONE_CLASS, "unknown-writes", obj,
         )
     return None
 

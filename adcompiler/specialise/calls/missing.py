@@ -66,10 +66,12 @@ def not_writing(shown: str) -> str:
 def may_fill(origin: Origin, name: str, function: Any) -> Finding:
     """Return the finding that ``function`` may write a differentiable value into an array."""
     if function is not None:
-        return may_write(origin, name, function)
+        return may_write(origin, f"{name}()", function)
     return origin.finding(
-        f"{name} has no rule, and may write into the array or container that it gets",
-        "put the call into a function of your own, and register a rule for that", "array-writes",
+        f"{name}() has no rule, and may write into the array or container that it gets",
+        f"if the last argument is the array for its result, call `adcompiler.external({name}, "
+        "vjp=..., fills=True)` in its place; or put the call into a function of your own, and "
+        "register a rule for that", "array-writes",
     )
 
 

@@ -6,7 +6,7 @@ import functools
 import types as python_types
 from typing import Any
 
-from adcompiler.ir.nodes import Atom, Const, Origin, Star
+from adcompiler.ir.nodes import Atom, Const, Origin, Star, unstar
 from adcompiler.specialise.folds.table import class_of
 from adcompiler.specialise.writer import Writer
 
@@ -31,7 +31,7 @@ def call_registered(
         return s.reject(
             origin, f"which function {value.__name__}() calls is not known, as the class of its "
             "argument is not, or it is no plain function", "give it values of one class",
-            "unknown-callable",
+            "unknown-callable", unstar(chosen),
         )
     found = value.dispatch(cls)  # type: ignore[attr-defined]
     path = s.unit.relied.path_of(value)

@@ -11,7 +11,7 @@ from adcompiler.specialise.objects import held_by, late_flag, make_record
 from adcompiler.specialise.storage.aliases import rhs_is_record
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.state import Reference
-from adcompiler.specialise.unknowns import PLAIN, SET_BY_NAME
+from adcompiler.specialise.unknowns import PLAIN, SEEN, SET_BY_NAME
 from adcompiler.specialise.writer import Writer
 
 KEPT_ELSEWHERE = "keep the value in a dict of the module, or in an attribute of an instance"
@@ -48,7 +48,7 @@ def refuse(s: Writer, atom: Atom, what: str, origin: Origin) -> Atom:
             )
     return s.reject(
         origin, f"{what} {shown}, of which the type is not known when compiling",
-        "make it where its type can be seen", "unknown-writes", atom,
+        SEEN, "unknown-writes", atom,
     )
 
 
