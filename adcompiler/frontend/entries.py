@@ -2,7 +2,8 @@
 
 ``s = {"path": []}`` and ``s["last"] = x`` in a loop: the values are of several types, and whether
 there is one behind the loop is not known. If nothing else is done with such a dict, its entries are
-written as attributes of an instance, of which each keeps its own type.
+written as attributes of an instance, of which each keeps its own type. So are those of a dict of
+which entries change places, each of which is an array of its own then.
 """
 
 from __future__ import annotations
@@ -66,7 +67,19 @@ def is_asked_by_texts(function: Any, name: str, display: Any) -> bool:
     given = {n.slice.value for n in gast.walk(function)
              if is_entry(n, name) and isinstance(n.ctx, gast.Store)}
     mixed = any(isinstance(value, MIXED) for value in display.values)
-    return mixed and len(others) == 1 and not given <= known
+    return len(others) == 1 and (
+        (mixed and not given <= known) or (given <= known and are_swapped(function, name)))
+
+
+def are_swapped(function: Any, name: str) -> bool:
+    """Say whether entries are given to other entries, ``s["a"], s["b"] = s["b"], s["a"]``."""
+    return any(
+        isinstance(step, gast.Assign) and isinstance(step.value, gast.Tuple)
+        and isinstance(step.targets[0], gast.Tuple)
+        and any(is_entry(one, name) for one in step.targets[0].elts)
+        and any(is_entry(one, name) for one in step.value.elts)
+        for step in gast.walk(function)
+    )
 
 
 def is_entry(node: Any, name: str) -> bool:

@@ -10,6 +10,7 @@ from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Block, Call, Const, Loop, Raise, Region, Var
 from adcompiler.ir.visit import used, walk
+from adcompiler.specialise.along_structures import builds_structure, runs_along
 from adcompiler.specialise.calls.own_iterators import run_over
 from adcompiler.specialise.generators import consumed
 from adcompiler.specialise.interface import Env
@@ -66,7 +67,9 @@ class Loops(Unrolling):
         if rows is None and not node.stops:
             rows = self.rows_known(iterables, node.origin)
         inits = [self.carried_value(atom, env) for atom in node.inits]
-        if node.condition is not None and self.never_runs(node, inits, env, scope):
+        if node.condition is not None and (
+            self.never_runs(node, inits, env, scope) or runs_along(self, node, inits, env, scope)
+        ):
             return
         before = len(self.unit.findings)
         few, self.few = self.few, bool(rows) and self.written * len(rows or ()) <= UNROLLED_TUPLE
@@ -187,6 +190,7 @@ class Loops(Unrolling):
                 (known_numbers(self.unit, carried.flat)
                  and becomes_array(types, attempt.yields or (), self.unit))
                 or keeps_functions(self, types, attempt)
+                or builds_structure(self, types, attempt.params, attempt.yields or (), carried)
             ):
                 loops.unsettled, loops.trial = unsettled, loops.trial - 1
                 raise WrittenOut

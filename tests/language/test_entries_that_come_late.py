@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from adcompiler import grad
+from adcompiler import grad, hessian
 from tests.lanes import one_in
 from tests.language.check import check
-from tests.language.modes import agrees_in_every_mode
+from tests.language.modes import agrees_in_every_mode, agrees_to_first_order, differences
 
 X = np.array([0.7, 1.1, 0.4])
 FUNCTIONS = []
@@ -106,3 +106,20 @@ def test_an_entry_that_is_missing_raises_as_in_python():
     assert derivative(3.0, 2) == 6.0
     with pytest.raises(KeyError, match="last"):
         derivative(3.0, 0)
+
+
+def entries_that_change_places(x):
+    state = {"old": x * 1.0, "new": np.zeros_like(x), "total": 0.0}
+    for _ in range(4):
+        for j in range(1, 3):
+            state["new"][j] = state["old"][j - 1] * x[j] + state["new"][j]
+        state["old"], state["new"] = state["new"], state["old"]
+        state["total"] += np.sum(state["old"])
+    return np.sum(state["old"]) * np.sum(state["new"] ** 2) * state["total"]
+
+
+def test_entries_that_change_places():
+    check(entries_that_change_places, X)
+    agrees_to_first_order(entries_that_change_places, X)
+    wanted = differences(grad(entries_that_change_places), X)
+    np.testing.assert_allclose(hessian(entries_that_change_places)(X), wanted, rtol=1e-5, atol=1e-6)
