@@ -154,6 +154,24 @@ def test_every_mode(function):
     agrees_in_every_mode(function, X)
 
 
+def test_numbers_of_nodes_that_are_given():
+    def last_of(x, n):
+        head = None
+        for k in range(n):
+            head = Node(x * (k + 1.0), head)
+        total = 0.0
+        while head is not None:
+            total = total * x + head.value
+            head = head.next
+        return total
+
+    derivative = grad(last_of)
+    for n in (1, 3, 2):
+        step = 1e-6
+        wanted = (last_of(1.3 + step, n) - last_of(1.3 - step, n)) / (2.0 * step)
+        assert derivative(1.3, n) == pytest.approx(wanted, rel=1e-7)
+
+
 def of_unknown_length(x):
     head, total = None, 0.0
     for v in x:

@@ -125,9 +125,9 @@ class Node:
         self.following = following
 
 
-def chained(x: float, n: int) -> Any:
+def chained(x: float, ks: list[float]) -> Any:
     first = None
-    for k in range(n):
+    for k in ks:
         first = Node(x * k, first)
     total = 0.0
     while first is not None:
@@ -147,9 +147,9 @@ def in_a_list(x: float) -> Any:
 
 
 def test_a_variable_that_is_of_one_type_or_another() -> None:
-    problem, text, hint = cause_of(chained, 2.0, 4)
+    problem, text, hint = cause_of(chained, 2.0, [1.0, 2.0, 3.0])
     assert problem == "`first` is None or a Node here, as the case may be"
-    assert text == "for k in range(n):"
+    assert text == "for k in ks:"
     assert hint.startswith(
         "make it of one type on every path: a list of what there is, in place of None")
     assert grad(in_a_list)(2.0) == 6.0
