@@ -16,6 +16,8 @@ import adcompiler_rules.numpy_in_python
 import adcompiler_rules.numpy_indexing
 import adcompiler_rules.numpy_joining
 import adcompiler_rules.numpy_linalg
+import adcompiler_rules.numpy_masked
+import adcompiler_rules.numpy_matrices
 import adcompiler_rules.numpy_norms
 import adcompiler_rules.numpy_patterns
 import adcompiler_rules.numpy_polynomials
