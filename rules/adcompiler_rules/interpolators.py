@@ -170,6 +170,11 @@ class Cubics:
         outside = np.reshape((x < self.x[0]) | (x > self.x[-1]), np.shape(z))
         return np.where(outside, np.nan, y)
 
+    @property
+    def c(self) -> Any:
+        """The coefficients of the pieces, that of the highest power first."""
+        return np.stack((self.bends, self.halves, self.slopes, self.values))
+
     def derivative(self, nu: int = 1) -> Any:
         """Return the derivative of order ``nu``, as what can be called."""
         return Derivative(self, nu)

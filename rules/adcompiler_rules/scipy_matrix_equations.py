@@ -78,54 +78,78 @@ def solve_discrete_lyapunov(a, q, method=None):
     return y, solve_discrete_lyapunov_pullback
 
 
-@rrule(scipy.linalg.solve_continuous_are, wrt=("a", "b", "q", "r"), domain=lambda rng: [
-    call(rng.normal(size=(3, 3)), rng.normal(size=(3, 2)), np.diag([2, 3, 4]), np.diag([1, 2])),
-])
-def solve_continuous_are(a, b, q, r, e=None, s=None, balanced=True):
-    """``a^H y + y a - y b r^-1 b^H y + q = 0``, at its stabilising solution.
+def samples_of_riccati(rng):
+    """Return systems, costs, and the other two matrices of the general equations."""
+    a, b = rng.normal(size=(3, 3)), rng.normal(size=(3, 2))
+    q, r = np.diag([2, 3, 4]), np.diag([1, 2])
+    e, s = np.eye(3) + 0.2 * rng.normal(size=(3, 3)), 0.2 * rng.normal(size=(3, 2))
+    return [call(a, b, q, r), call(a, b, q, r, s=s), call(a, b, q, r, e), call(a, b, q, r, e, s)]
 
-    With ``k = r^-1 b^H y`` and ``c = a - b k`` the equation moves by
-    ``c^H dy + dy c + dq + da^H y + y da - y db k - k^H db^H y + k^H dr k``, all of it Hermitian:
-    cotangents are those of moves that keep ``q`` and ``r`` so.
+
+def within(e, half):
+    """Return ``e^-1 half e^-H``."""
+    return scipy.linalg.solve(e, adjoint(scipy.linalg.solve(e, adjoint(half))))
+
+
+@rrule(scipy.linalg.solve_continuous_are, wrt=("a", "b", "q", "r", "e", "s"),
+       domain=samples_of_riccati)
+def solve_continuous_are(a, b, q, r, e=None, s=None, balanced=True):
+    """``a^H y e + e^H y a - (e^H y b + s) k + q = 0``, at its stabilising solution.
+
+    With ``k = r^-1 (b^H y e + s^H)`` and ``c = a - b k`` the equation moves by ``c^H dy e + dq``,
+    ``e^H y (da - db k) + c^H y de - ds k`` and ``k^H dr k``, and the conjugate transposes of what
+    is not Hermitian: cotangents are those of moves that keep ``q`` and ``r`` so.
     """
-    if e is not None or s is not None:
-        raise NotImplementedError("scipy.linalg.solve_continuous_are has no rule for e= and s=")
     if min(np.ndim(a), np.ndim(b), np.ndim(q), np.ndim(r)) < 2:
         raise NotImplementedError("scipy.linalg.solve_continuous_are has a rule for matrices")
-    y = scipy.linalg.solve_continuous_are(a, b, q, r, balanced=balanced)
+    y = scipy.linalg.solve_continuous_are(a, b, q, r, e, s, balanced)
 
     def solve_continuous_are_pullback(dy):
-        k = scipy.linalg.solve(r, adjoint(b) @ y)
+        moved = adjoint(b) @ y if e is None else adjoint(b) @ y @ e
+        k = scipy.linalg.solve(r, moved if s is None else moved + adjoint(s))
         closed = a - b @ k
         half = 0.5 * (dy + adjoint(dy))
-        z = -scipy.linalg.solve_continuous_lyapunov(closed, half)
-        da, dr = 2.0 * y @ z, k @ z @ adjoint(k)
-        return like(da, a), like(-da @ adjoint(k), b), like(z, q), like(dr, r)
+        if e is None:
+            z = -scipy.linalg.solve_continuous_lyapunov(closed, half)
+            da, de = 2.0 * y @ z, None
+        else:
+            z = -scipy.linalg.solve_continuous_lyapunov(
+                scipy.linalg.solve(e, closed), within(e, half))
+            da, de = 2.0 * y @ e @ z, like(2.0 * y @ closed @ z, e)
+        dr = k @ z @ adjoint(k)
+        ds = None if s is None else like(-2.0 * z @ adjoint(k), s)
+        return like(da, a), like(-da @ adjoint(k), b), like(z, q), like(dr, r), de, ds
 
     return y, solve_continuous_are_pullback
 
 
-@rrule(scipy.linalg.solve_discrete_are, wrt=("a", "b", "q", "r"), domain=lambda rng: [
-    call(rng.normal(size=(3, 3)), rng.normal(size=(3, 2)), np.diag([2, 3, 4]), np.diag([1, 2])),
-])
+@rrule(scipy.linalg.solve_discrete_are, wrt=("a", "b", "q", "r", "e", "s"),
+       domain=samples_of_riccati)
 def solve_discrete_are(a, b, q, r, e=None, s=None, balanced=True):
-    """``a^H y a - y - a^H y b k + q = 0`` with ``k = (r + b^H y b)^-1 b^H y a``.
+    """``a^H y a - e^H y e - (a^H y b + s) k + q = 0``.
 
-    With ``c = a - b k`` the equation moves by ``c^H dy c - dy + dq + c^H y (da - db k)`` and the
-    conjugate transpose of the last term, and ``k^H dr k``.
+    With ``k = (r + b^H y b)^-1 (b^H y a + s^H)`` and ``c = a - b k`` the equation moves by
+    ``c^H dy c - e^H dy e + dq + k^H dr k``, and by ``c^H y (da - db k) - e^H y de - ds k`` and the
+    conjugate transpose of that.
     """
-    if e is not None or s is not None:
-        raise NotImplementedError("scipy.linalg.solve_discrete_are has no rule for e= and s=")
     if min(np.ndim(a), np.ndim(b), np.ndim(q), np.ndim(r)) < 2:
         raise NotImplementedError("scipy.linalg.solve_discrete_are has a rule for matrices")
-    y = scipy.linalg.solve_discrete_are(a, b, q, r, balanced=balanced)
+    y = scipy.linalg.solve_discrete_are(a, b, q, r, e, s, balanced)
 
     def solve_discrete_are_pullback(dy):
-        k = scipy.linalg.solve(r + adjoint(b) @ y @ b, adjoint(b) @ y @ a)
+        moved = adjoint(b) @ y @ a
+        k = scipy.linalg.solve(
+            r + adjoint(b) @ y @ b, moved if s is None else moved + adjoint(s))
         closed = a - b @ k
         half = 0.5 * (dy + adjoint(dy))
-        z = scipy.linalg.solve_discrete_lyapunov(closed, half)
+        if e is None:
+            z, de = scipy.linalg.solve_discrete_lyapunov(closed, half), None
+        else:
+            z = scipy.linalg.solve_discrete_lyapunov(
+                scipy.linalg.solve(e, closed), within(e, half))
+            de = like(-2.0 * y @ e @ z, e)
         da, dr = 2.0 * y @ closed @ z, k @ z @ adjoint(k)
-        return like(da, a), like(-da @ adjoint(k), b), like(z, q), like(dr, r)
+        ds = None if s is None else like(-2.0 * z @ adjoint(k), s)
+        return like(da, a), like(-da @ adjoint(k), b), like(z, q), like(dr, r), de, ds
 
     return y, solve_discrete_are_pullback

@@ -24,6 +24,7 @@ ROWS = {
     "Akima's slope": lambda v, t: interpolate.Akima1DInterpolator(KNOTS, v)(t, 1),
     "Akima beyond": lambda v, t: interpolate.Akima1DInterpolator(
         KNOTS, v, extrapolate=True)(2.0 * t - 1.0),
+    "coefficients": lambda v, t: interpolate.CubicSpline(KNOTS, v).c * t[0],
     "antiderivative": lambda v, t: interpolate.CubicSpline(KNOTS, v).antiderivative()(t),
     "UnivariateSpline": lambda v, t: interpolate.UnivariateSpline(KNOTS, v, s=0)(t),
     "its slope": lambda v, t: interpolate.UnivariateSpline(KNOTS, v, s=0)(t, nu=1),
