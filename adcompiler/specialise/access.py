@@ -150,6 +150,10 @@ class Access(ResultTypes):
         ):
             ravel = self.attribute(rhs.obj, "ravel", origin)
             return self.item(self.call(ravel, [], {}, origin, "elements"), index, origin, name)
+        if isinstance(obj, Var) and isinstance(index, Const) and not isinstance(type_, t.Object):
+            part = self.unit.part(obj, index.value)
+            if part is not None:
+                return part
         if isinstance(type_, t.Dict) and isinstance(index, Const) and isinstance(rhs, Pack):
             for key, value in zip(rhs.keys, rhs.items, strict=True):
                 if isinstance(key, Const) and key.value == index.value:

@@ -15,7 +15,7 @@ from adcompiler.frontend.functions import lower
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    UNDEF, Atom, Attribute, Call, Const, Origin, Var,
+    UNDEF, Atom, Attribute, Call, Const, Item, Origin, Var,
 )
 from adcompiler.runtime import record
 from adcompiler.runtime.records import is_record_class, slots_of
@@ -27,7 +27,7 @@ from adcompiler.specialise.interface import Env
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.late import flag_of
 from adcompiler.typed.tables import Path
-from adcompiler.typed.values import type_of
+from adcompiler.typed.values import MAX_FIELDS, type_of
 
 NAMESPACE = python_types.SimpleNamespace
 
@@ -241,17 +241,34 @@ def dict_owner(s: Writer, atom: Atom) -> Atom | None:
 
 
 def open_parts(s: Writer, var: Var, origin: Origin) -> None:
-    """Write the reading of all attributes of a parameter, each of which then has one variable."""
+    """Write the reading of all parts of a parameter, each of which then has one variable.
+
+    They are the attributes of an instance, the entries of a dict, the items of a tuple.
+    """
     type_ = s.unit.type(var)
-    if not isinstance(type_, t.Object) or not is_record_class(type_.cls):
-        return
-    parts: dict[str, Atom] = {}
-    for name, field in type_.fields:
-        if not isinstance(field, t.Static):
-            part = s.let(Attribute(var, name), field, name, origin)
-            parts[name] = part
-            open_parts(s, part, origin)
-    s.unit.parts[var] = parts
+    parts: dict[Any, Atom] = {}
+    for key, of in parts_of_type(type_):
+        if isinstance(of, t.Static):
+            continue
+        rhs = Attribute(var, key) if isinstance(type_, t.Object) else Item(var, Const(key))
+        name = key if isinstance(key, str) and key.isidentifier() else f"{var.name}_{key}"
+        part = s.let(rhs, of, name if name.isidentifier() else "part", origin)
+        parts[key] = part
+        open_parts(s, part, origin)
+    if parts:
+        s.unit.parts[var] = parts
+
+
+def parts_of_type(type_: t.Type) -> list[tuple[Any, t.Type]]:
+    """Return the keys and types of the parts of a parameter that are read in front of all else."""
+    match type_:
+        case t.Object(cls, fields) if is_record_class(cls):
+            return list(fields)
+        case t.Dict(keys, items) if keys is not None and len(keys) <= MAX_FIELDS:
+            return list(zip(keys, items, strict=True))
+        case t.Tuple(items, cls) if cls is tuple and len(items) <= MAX_FIELDS:
+            return list(enumerate(items))
+    return []
 
 
 def late_flag(s: Writer, type_: t.Object, name: str) -> str | None:

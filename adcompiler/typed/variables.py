@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin, Pack, Rhs, Star, Var, unstar
@@ -14,7 +15,7 @@ from adcompiler.typed.values import type_of_static
 class Variables:
     """Tables by variable; each is defined once in a whole unit.
 
-    ``parts`` maps parameters that are instances to the variables that hold their attributes.
+    ``parts`` maps parameters to the variables that hold their attributes, entries or items.
     ``unsure`` holds what may have no value, ``merged`` what comes from several places, and
     ``of_many_types`` what is of several types; ``if_bound`` has variables of the program that hold
     one known value or none: the code carries True or nothing for them. ``noted`` has the types of
@@ -28,7 +29,7 @@ class Variables:
 
     types: dict[Var, t.Type] = field(default_factory=dict)
     defs: dict[Var, Rhs] = field(default_factory=dict)
-    parts: dict[Var, dict[str, Atom]] = field(default_factory=dict)
+    parts: dict[Var, dict[Any, Atom]] = field(default_factory=dict)
     unsure: set[Atom] = field(default_factory=lambda: {UNDEF})
     merged: set[Var] = field(default_factory=set)
     of_many_types: set[Var] = field(default_factory=set)
@@ -84,10 +85,19 @@ class Variables:
             return tuple(Const(item) for item in atom.value)
         return None
 
+    def part(self, var: Var, key: Any) -> Atom | None:
+        """Return the entry of a dict, or the item of a tuple, that was read beforehand."""
+        parts = self.parts.get(var)
+        if parts is None or not isinstance(key, (str, int, float, tuple)):
+            return None
+        if isinstance(self.type(var), t.Tuple) and type(key) is int and key < 0:
+            key += len(self.type(var).items)  # type: ignore[attr-defined]
+        return parts.get(key)
+
     def fields(self, atom: Atom) -> dict[str, Atom] | None:
         """Return the atoms of the attributes that an instance was made with, if they are known."""
         if isinstance(atom, Var) and atom in self.parts:
-            return self.parts[atom]
+            return self.parts[atom] if isinstance(self.type(atom), t.Object) else None
         rhs = self.definition(atom)
         if isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is record:
             return {key: value for key, value in rhs.kwargs if key is not None}
