@@ -121,8 +121,8 @@ class Tuple(Type):
 class List(Type):
     """A list whose items have one type.
 
-    ``contents`` has the types of all items of a list that was there before, if these are functions
-    or differ in their class; no list that is made or written into has any.
+    ``contents`` has the types of all items of a list that was there before, if these are functions,
+    differ in their class, or have no type in common; no list that is made or written into has any.
     """
 
     item: Type

@@ -21,7 +21,7 @@ from adcompiler.specialise.late_attributes import (
 from adcompiler.specialise.storage.carried import Carried
 from adcompiler.specialise.storage.guesses import Iteration
 from adcompiler.specialise.unrolling import (
-    UNROLLED_TUPLE, Unrolling, becomes_array, keeps_functions, known_numbers,
+    UNROLLED_TUPLE, Unrolling, becomes_array, keeps_functions, known_numbers, reads_mixed,
 )
 
 MAX_TRIALS = 24
@@ -188,7 +188,8 @@ class Loops(Unrolling):
                     self, carried.entry, [carried.exit])
             if self.few and (
                 (known_numbers(self.unit, carried.flat)
-                 and becomes_array(types, attempt.yields or (), self.unit))
+                 and (becomes_array(types, attempt.yields or (), self.unit)
+                      or reads_mixed(self.unit, attempt.out)))
                 or keeps_functions(self, types, attempt)
                 or builds_structure(self, types, attempt.params, attempt.yields or (), carried)
             ):

@@ -243,9 +243,10 @@ def dict_owner(s: Writer, atom: Atom) -> Atom | None:
 def open_parts(s: Writer, var: Var, origin: Origin) -> None:
     """Write the reading of all parts of a parameter, each of which then has one variable.
 
-    They are the attributes of an instance, the entries of a dict, the items of a tuple.
+    They are the attributes of an instance, the entries of a dict, the items of a tuple, or of a
+    list that is known to have them.
     """
-    type_ = s.unit.type(var)
+    type_ = s.unit.contents.get(var, s.unit.type(var))
     parts: dict[Any, Atom] = {}
     for key, of in parts_of_type(type_):
         if isinstance(of, t.Static):

@@ -13,7 +13,7 @@ from adcompiler.analyses.storage import is_mutable
 from adcompiler.frontend.scope import Scope
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Closure, Const, Do, Free, Let, Loop, Origin, Pack, Star,
+    Atom, Attribute, Block, Call, Closure, Const, Do, Free, Item, Let, Loop, Origin, Pack, Star,
     Statement, Update, Var, unstar,
 )
 from adcompiler.ir.operators import IN_PLACE
@@ -25,7 +25,7 @@ from adcompiler.specialise.iterables import Iterables
 from adcompiler.specialise.storage.guesses import Iteration
 from adcompiler.specialise.writer import Writer
 from adcompiler.typed.unit import Unit
-from adcompiler.typed.values import MAX_FIELDS
+from adcompiler.typed.values import MAX_FIELDS, are_mixed
 
 UNROLLED_TUPLE = 16
 
@@ -151,6 +151,20 @@ def keeps_functions(s: Writer, types: list[t.Type], attempt: Iteration) -> bool:
     return any(parts_of_function(s, atom) is not None for atom in kept)
 
 
+def is_mixed(unit: Unit, atom: Atom) -> bool:
+    """Say whether a value is a list of items that have no type in common, each of a known one."""
+    known = unit.contents.get(atom)
+    return known is not None and are_mixed(known.items)
+
+
+def reads_mixed(unit: Unit, statements: Iterable[Statement]) -> bool:
+    """Say whether statements read a list of such items at a place that is computed."""
+    return any(
+        isinstance(statement, Let) and isinstance(statement.rhs, Item)
+        and is_mixed(unit, statement.rhs.obj) for statement in walk(Block(tuple(statements)))
+    )
+
+
 def stored_values(statements: Iterable[Statement]) -> list[Atom]:
     """Return the values that statements write into something, or put into a list."""
     found: list[Atom] = []
@@ -222,6 +236,7 @@ class Unrolling(Iterables):
         type_ = self.unit.contents.get(iterables[0], self.unit.type(iterables[0]))
         if isinstance(type_, t.Tuple) and (
             any(map(t.holds_function, type_.items)) or differing_instances(type_)
+            or is_mixed(self.unit, iterables[0])
         ):
             return self.written_out(node, iterables[0], env, scope)
         table = self.known_entries(iterables[0], node.origin, names_attributes(node.body))

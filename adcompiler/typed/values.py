@@ -135,12 +135,29 @@ def type_of(value: Any, depth: int = 0, inside: tuple[int, ...] = ()) -> t.Type:
     ))
 
 
+DATA = (t.Scalar, t.Array, t.Tuple, t.List, t.Dict)
+MAX_MIXED = 16
+"""The longest lists of which code is compiled for the items that they have."""
+
+
 def are_told_apart(items: tuple[t.Type, ...]) -> bool:
-    """Say whether what is called of the items of a list depends on which of them it is."""
-    if any(map(t.has_functions_inside, items)):
+    """Say whether what is called of the items of a list depends on which of them it is.
+
+    Or nothing could be said of an item: they are arrays of several numbers of axes, say.
+    """
+    if any(map(t.has_functions_inside, items)) or are_mixed(items):
         return True
     classes = {item.cls for item in items if isinstance(item, t.Object)}
     return len(classes) > 1
+
+
+def are_mixed(items: tuple[t.Type, ...]) -> bool:
+    """Say whether a few arrays, or containers of data, are of known types with none in common."""
+    return (
+        len(items) <= MAX_MIXED and all(isinstance(item, DATA) for item in items)
+        and not all(isinstance(item, t.Scalar) for item in items)
+        and isinstance(joined(items), t.Unknown)
+    )
 
 
 def with_options(type_: t.Type, value: Any, classes: tuple[type, ...]) -> t.Type:

@@ -180,7 +180,7 @@ def fold_len(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str)
     elements = s.unit.elements(args[0])
     if elements is not None:
         return Const(len(elements))
-    type_ = s.unit.type(args[0])
+    type_ = s.unit.contents.get(args[0], s.unit.type(args[0]))
     if isinstance(type_, t.Tuple):
         return Const(len(type_.items))
     if isinstance(type_, t.Dict) and type_.keys is not None:
