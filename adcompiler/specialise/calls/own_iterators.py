@@ -16,6 +16,7 @@ from adcompiler.ir.visit import definitions
 from adcompiler.specialise.calls.callees import parts_of_function
 from adcompiler.specialise.calls.operator_methods import is_own, iterated, method_of
 from adcompiler.specialise.early import leaves_traces
+from adcompiler.specialise.folds.iterator import is_lazy, made_by
 from adcompiler.specialise.writer import Writer
 
 
@@ -28,7 +29,9 @@ def run_over(
     ``between`` are the values that are read between its items. Where there are any, an instance may
     write into itself at most, and none of these, nor what has it, may lead to it.
     """
-    if not to_its_end or s.heap is None or not is_own(s, atom):
+    made = made_by(s, atom)
+    taken_apart = made is not None and is_lazy(made.func)
+    if not to_its_end or s.heap is None or not is_own(s, atom) or taken_apart:
         return iterated(s, atom, origin, to_its_end)
     given = iterated(s, atom, origin)
     function = gives_items(s, given)

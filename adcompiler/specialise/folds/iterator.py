@@ -175,6 +175,7 @@ def fold_next(
     if own is not None:
         return own
     given, rhs = args, made_by(s, args[0])
+    is_made = rhs is not None
     while rhs is not None and rhs.func.value is iter:  # type: ignore[union-attr]
         args = [rhs.args[0], *args[1:]]
         rhs = made_by(s, args[0])
@@ -186,6 +187,11 @@ def fold_next(
         )
     if not of_items and not may_carry(s, args[0]):
         return None
+    if not of_items and not is_made and args[0] not in s.unit.iterators.one_shot:
+        return refuse(
+            s, origin, "next() of an iterator that is not made in this function: others may ask "
+            "it for its next item too", "make a list of it first, and take items of that",
+        )
     items = sequence(s, args[0], origin)
     if len(args) == 2:
         return run(s, iterators.first_or, [items, args[1]], origin, name)

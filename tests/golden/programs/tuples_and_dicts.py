@@ -15,17 +15,16 @@ from adcompiler.runtime import as_gradient, same_shape
 
 def f_grad(parameters, x):
     """Return the gradient of `f` with respect to parameters, x."""
-    # tuples_and_dicts.py:5  w, b = parameters["w"], parameters["b"]
-    item = parameters["w"]
-    # tuples_and_dicts.py:6  low, high = x
-    part_1 = x[0]
-    part = x[1]
+    # tuples_and_dicts.py:4  def f(parameters, x):
+    w = parameters["w"]
+    x_0 = x[0]
+    x_1 = x[1]
     # tuples_and_dicts.py:7  return np.sum(w * low + b) * high
-    same_shape(item.shape, part_1.shape)
+    same_shape(w.shape, x_0.shape)
 
     # reverse of tuples_and_dicts.py:4
-    parameters_bar = {"w": part * part_1, "b": float(np.full_like(item, part).sum())}
-    x_bar = part * item, float(np.sum(item * part_1 + parameters["b"]))
+    parameters_bar = {"w": x_1 * x_0, "b": float(np.full_like(w, x_1).sum())}
+    x_bar = x_1 * w, float(np.sum(w * x_0 + parameters["b"]))
     parameters_bar = as_gradient(parameters_bar, parameters)
     x_bar = as_gradient(x_bar, x)
     return parameters_bar, x_bar
