@@ -29,8 +29,8 @@ def run_over(
     ``between`` are the values that are read between its items. Where there are any, an instance may
     write into itself at most, and none of these, nor what has it, may lead to it.
     """
-    made = made_by(s, atom)
-    taken_apart = made is not None and is_lazy(made.func)
+    call = made_by(s, atom)
+    taken_apart = call is not None and is_lazy(call.func)
     if not to_its_end or s.heap is None or not is_own(s, atom) or taken_apart:
         return iterated(s, atom, origin, to_its_end)
     given = iterated(s, atom, origin)
