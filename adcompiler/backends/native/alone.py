@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from adcompiler.backends.native.loops import INT, LoopFunction
 from adcompiler.backends.native.printer import DTYPES, printed
-from adcompiler.backends.native.product import CLASSES, check_names, lowered, outputs_of
+from adcompiler.backends.native.product import (
+    CLASSES, check_names, has_gradient, lowered, outputs_of,
+)
 from adcompiler.backends.native.values import Declined
 from adcompiler.products.product import Product
 from adcompiler.typed.unit import Unit
@@ -41,6 +43,8 @@ def lowered_alone(
     if product.effects != "written":
         raise Declined("it has effects", function.origin)
     loops = lowered(product.functions, unit, f"{function.name}_loops", of_each=False)
+    if has_gradient(loops.form):
+        raise Declined("a result is the gradient of a dict or an instance", function.origin)
     if loops.apart:
         raise Declined("arguments are written into", function.origin)
     names = [param.var.name for param in function.params]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 FLOAT, INT, BOOL = "float64", "int64", "bool"
 KINDS = {"float": FLOAT, "int": INT, "bool": BOOL}
@@ -325,7 +326,16 @@ class ListForm:
     item: Form
 
 
-Form = int | tuple["Form", ...] | ListForm | None
+@dataclass(frozen=True, slots=True)
+class KeyedForm:
+    """A dict, or attributes of an instance; ``of`` is the argument that it is the gradient of."""
+
+    parts: tuple[tuple[Any, Form], ...]
+    is_record: bool
+    of: int | None
+
+
+Form = int | tuple["Form", ...] | ListForm | KeyedForm | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,12 +22,12 @@ from adcompiler.backends.native.makers import (
     FUNCTIONS, OF_ONE, array_of_items, copied, method, shape_of,
 )
 from adcompiler.backends.native.scalars import TABLE, product
-from adcompiler.backends.native.structure import STRUCTURE
+from adcompiler.backends.native.structure import STRUCTURE, key_of, keyed
 from adcompiler.backends.native.tapes import Tapes, constant
 from adcompiler.backends.native.uses import makers, read_whole, readers_of, used_once
 from adcompiler.backends.native.values import (
-    LENGTH, UNSET, Backwards, Buffer, Declined, Fused, Kept, Known, Method, Num, Rows, Several,
-    Span, literal,
+    LENGTH, UNSET, Backwards, Buffer, Declined, Fused, Kept, Keyed, Known, Method, Num, Rows,
+    Several, Span, literal,
 )
 from adcompiler.backends.native.writer import Writer
 from adcompiler.derive.pairs import CalleePart
@@ -38,7 +38,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import count_uses
 from adcompiler.runtime import (
-    add_at, apart, check_bound, check_position, evaluated, own, zeros_like,
+    add_at, apart, check_bound, check_position, evaluated, own, record, zeros_like,
 )
 from adcompiler.runtime.sequences import share
 from adcompiler.typed.callee import Callee
@@ -224,6 +224,10 @@ class Lowering:
                 if any(isinstance(item, Star) for item in items):
                     raise Declined("a starred item")
                 return Several(tuple(map(self.value, items)))  # type: ignore[arg-type]
+            case Pack("dict", items, keys) if all(isinstance(key, Const) for key in keys):
+                return keyed(self, {
+                    key.value: item for key, item in zip(keys, items, strict=True)  # type: ignore[union-attr]
+                })
             case Pack("list", items, _):
                 if any(isinstance(item, Star) for item in items):
                     raise Declined("a starred item")
@@ -301,6 +305,8 @@ class Lowering:
             return method(self.arrays, found, given, named, self.unit.type(target))
         function = func.value
         name = getattr(function, "__name__", str(function))
+        if function is record and not args:
+            return keyed(self, kwargs, True)
         if function is add_at and len(args) == 3 and not kwargs:
             buffer, index, value = args
             given = self.value(value) if is_none(value) else self.operand(value)
@@ -361,6 +367,8 @@ class Lowering:
 
     def item(self, target: Var, obj: Any, index: Any) -> Any:
         """Return ``obj[index]``."""
+        if isinstance(obj, Keyed) and not obj.is_record:
+            return obj.part(key_of(index))
         if isinstance(obj, Several) and isinstance(index, Num) and isinstance(index.expr, Number):
             return obj.items[int(index.expr.value)]
         hint = self.unit.naming.names.get(target, target.name)
@@ -416,6 +424,8 @@ class Lowering:
 
     def attribute(self, obj: Any, name: str) -> Any:
         """Return ``obj.name``."""
+        if isinstance(obj, Keyed) and obj.is_record:
+            return obj.part(name)
         if isinstance(obj, (Rows, Kept)):
             return Known(f"the method {name} of a list")
         if isinstance(obj, Several):

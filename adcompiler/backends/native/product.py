@@ -10,20 +10,22 @@ from adcompiler.backends.native.innermost import with_tight_loops
 from adcompiler.backends.native.islands import Island, text_of
 from adcompiler.backends.native.lists import as_rows, item_form, slots
 from adcompiler.backends.native.loops import (
-    FLOAT, INT, KINDS, Binary, Body, Extent, For, Form, Leave, ListForm, LoopFunction, Name,
-    Number, Output, Parameter, View, rows_of,
+    FLOAT, INT, KINDS, Binary, Body, Extent, For, Form, KeyedForm, Leave, ListForm, LoopFunction,
+    Name, Number, Output, Parameter, View, rows_of,
 )
 from adcompiler.backends.native.lowering import Lowering
 from adcompiler.backends.native.parallel import spread
 from adcompiler.backends.native.printer import DTYPES, printed, spread_in
 from adcompiler.backends.native.rooms import with_room, with_rooms_ahead
+from adcompiler.backends.native.tapes import constant
 from adcompiler.backends.native.values import (
-    LENGTH, WIDE, Buffer, Declined, Kept, Num, Rows, Several, Slot,
+    LENGTH, WIDE, Buffer, Declined, Kept, Keyed, Known, Num, Rows, Several, Slot,
 )
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Function, Let, Pack, Var, unstar
 from adcompiler.ir.visit import used
 from adcompiler.products.product import Product
+from adcompiler.runtime.records import is_record_class
 from adcompiler.typed.unit import Unit
 
 
@@ -176,8 +178,30 @@ def returned(
         )
     if isinstance(value, (Rows, Kept)):
         return returned_list(low, value, type_, outputs)
+    if isinstance(value, Keyed):
+        return returned_parts(low, value, outputs)
     outputs.append(output(low, value, type_))
     return len(outputs) - 1
+
+
+def returned_parts(low: Lowering, value: Keyed, outputs: list[Output]) -> KeyedForm:
+    """Return the form of a gradient of a dict or an instance."""
+    if not value.types or value.position is None:
+        raise Declined("a result is a dict or an instance, and no gradient of an argument")
+    return keyed_form(low, value, outputs, value.position)
+
+
+def keyed_form(low: Lowering, value: Keyed, outputs: list[Output], of: int | None) -> KeyedForm:
+    """Return the form of a dict or an instance that was made."""
+    parts: list[tuple[Any, Form]] = []
+    for key, part in value.parts.items():
+        if isinstance(part, Keyed) and part.types:
+            parts.append((key, keyed_form(low, part, outputs, None)))
+        elif isinstance(part, Known) and part.value is None:
+            parts.append((key, None))
+        else:
+            parts.append((key, returned(low, None, part, value.types[key], outputs)))
+    return KeyedForm(tuple(parts), value.is_record, of)
 
 
 def returned_list(low: Lowering, value: Any, type_: t.Type, outputs: list[Output]) -> ListForm:
@@ -225,11 +249,27 @@ def parameters_of(low: Lowering, var: Var, position: int, type_: t.Type) -> list
             case t.Tuple(items, cls) if cls is tuple:
                 return Several(tuple(
                     taken(item, f"{part}[{i}]") for i, item in enumerate(items)))
+            case t.Dict(keys, items) if keys is not None:
+                return keyed_parts(dict(zip(keys, items, strict=True)), False, part)
+            case t.Object(cls, fields) if is_record_class(cls):
+                return keyed_parts(dict(fields), True, part)
             case t.List(item) if is_exact(item):
                 layout = columns(item, part, "{}")
                 first = next(iter(slots(layout)))
                 return Rows(layout, Extent(first.buffer, 0))
         raise Declined(f"the argument {var.name} is a {type_}")
+
+    def keyed_parts(types: dict[Any, t.Type], is_record: bool, part: str) -> Keyed:
+        parts: dict[Any, Any] = {}
+        for key, of in types.items():
+            try:
+                if "{" in str(key):
+                    raise Declined("a key with a brace")
+                there = f"{part}.{key}" if is_record else f"{part}[{key!r}]"
+                parts[key] = constant(of.value) if isinstance(of, t.Static) else taken(of, there)
+            except Declined as declined:  # unless it is read
+                parts[key] = declined
+        return Keyed(parts, is_record, {})
 
     def columns(type_: t.Type, part: str, item: str) -> Any:
         if isinstance(type_, t.Tuple):
@@ -239,7 +279,8 @@ def parameters_of(low: Lowering, var: Var, position: int, type_: t.Type) -> list
         of = part if item == "{}" else f"[{item.format('item')} for item in {part}]"
         return Slot(add(dtype, 1, f"np.array({of}, {DTYPES[dtype]})", True), dtype, WIDE)
 
-    low.values[var] = taken(type_, "{}")
+    value = taken(type_, "{}")
+    low.values[var] = replace(value, position=position) if isinstance(value, Keyed) else value
     return found
 
 
@@ -252,8 +293,15 @@ def is_exact(type_: t.Type) -> bool:
 
 
 def has_list(form: Form) -> bool:
-    """Say whether a list is in a form."""
-    return isinstance(form, ListForm) or (isinstance(form, tuple) and any(map(has_list, form)))
+    """Say whether a list, a dict or an instance is in a form."""
+    return isinstance(form, (ListForm, KeyedForm)) or (
+        isinstance(form, tuple) and any(map(has_list, form)))
+
+
+def has_gradient(form: Form) -> bool:
+    """Say whether the gradient of a dict or an instance is in a form."""
+    return isinstance(form, KeyedForm) or (
+        isinstance(form, tuple) and any(map(has_gradient, form)))
 
 
 def output(low: Lowering, value: Any, type_: t.Type) -> Output:
@@ -321,7 +369,7 @@ def outputs_of(loops: LoopFunction, names: list[str]) -> tuple[list[str], str]:
     values = [value_of(*pair) for pair in zip(loops.outputs, results, strict=True)]
     listed = [result if output.numpy else f"{result}.tolist()"
               for output, result in zip(loops.outputs, results, strict=True)]
-    return results, written(loops.form, values, listed)
+    return results, written(loops.form, values, listed, names)
 
 
 def leaves(loops: LoopFunction, names: list[str], seeds: Sequence[str] = ()) -> str:
@@ -346,13 +394,21 @@ def value_of(output: Output, result: str) -> str:
     return result if output.ndim else f"{CLASSES[output.dtype][output.numpy]}({result})"
 
 
-def written(form: Form, values: list[str], listed: list[str]) -> str:
-    """Return the text of what is returned; items of lists are taken from ``listed``."""
+def written(form: Form, values: list[str], listed: list[str], names: list[str]) -> str:
+    """Return the text of what is returned; items of lists are taken from ``listed``.
+
+    Gradients of dicts and instances, the arguments ``names``, are what Python makes of their parts.
+    """
     if form is None or isinstance(form, int):
         return "None" if form is None else values[form]
     if isinstance(form, ListForm):
         return f"list({written_items(form.item, listed)})"
-    items = [written(one, values, listed) for one in form]
+    if isinstance(form, KeyedForm):
+        parts = [(key, written(one, values, listed, names)) for key, one in form.parts]
+        made = f"record({', '.join(f'{key}={one}' for key, one in parts)})" if form.is_record else (
+            f"{{{', '.join(f'{key!r}: {one}' for key, one in parts)}}}")
+        return made if form.of is None else f"as_gradient({made}, {names[form.of]})"
+    items = [written(one, values, listed, names) for one in form]
     return f"({', '.join(items)}{',' * (len(items) == 1)})"
 
 

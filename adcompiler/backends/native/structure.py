@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,11 +14,12 @@ from adcompiler.backends.native.makers import diagonal_bar
 from adcompiler.backends.native.reductions import projected, seeded, unstretched
 from adcompiler.backends.native.sources import lengths_of
 from adcompiler.backends.native.values import (
-    LENGTH, POSITION, Backwards, Buffer, Declined, Endless, Fused, Kept, Known, Num, Rows, Several,
-    Span, Together, literal,
+    LENGTH, POSITION, Backwards, Buffer, Declined, Endless, Fused, Kept, Keyed, Known, Num, Rows,
+    Several, Span, Together, literal,
 )
 from adcompiler.backends.native.writer import Writer
 from adcompiler.ir import types as t
+from adcompiler.ir.nodes import Star
 from adcompiler.runtime import (
     as_gradient, check_count, keeps_shape, project, repack, same_length, same_shape,
     same_trailing_shape, seed, unbroadcast, unpack,
@@ -201,7 +202,28 @@ def finished(low: Any, bar: Any, var: Any) -> Any:
     if isinstance(var, Several):
         bars = bar.items if isinstance(bar, Several) else (bar,) * len(var.items)
         return Several(tuple(finished(low, *pair) for pair in zip(bars, var.items, strict=True)))
+    if isinstance(var, Keyed) and isinstance(bar, Keyed) and var.position is not None:
+        return replace(bar, position=var.position)
     raise Declined("a gradient of what is no number or array")
+
+
+def keyed(low: Any, parts: Mapping[Any, Any], is_record: bool = False) -> Keyed:
+    """Return a dict, or the attributes of an instance, that is made."""
+    if any(isinstance(part, Star) for part in parts.values()):
+        raise Declined("a starred item")
+    return Keyed(
+        {key: low.arrays.settled(low.value(part)) for key, part in parts.items()}, is_record,
+        {key: low.unit.type(part) for key, part in parts.items()},
+    )
+
+
+def key_of(index: Any) -> Any:
+    """Return the key of a dict that a subscript is."""
+    if isinstance(index, Known) and isinstance(index.value, str):
+        return index.value
+    if isinstance(index, Num) and isinstance(index.expr, Number):
+        return index.expr.value
+    raise Declined("a key that is computed")
 
 
 STRUCTURE: dict[Any, Callable[..., Any]] = {

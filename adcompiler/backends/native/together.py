@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from adcompiler.backends.native.innermost import with_tight_loops
 from adcompiler.backends.native.loops import (
-    FLOAT, Assign, Binary, Body, Element, Expr, Extent, Form, Leave, ListForm, LoopFunction, Make,
-    Name, Number, Output, Parameter, Row, Store, rows_of,
+    FLOAT, Assign, Binary, Body, Element, Expr, Extent, Form, KeyedForm, Leave, ListForm,
+    LoopFunction, Make, Name, Number, Output, Parameter, Row, Store, rows_of,
 )
 from adcompiler.backends.native.lowering import Lowering
 from adcompiler.backends.native.product import has_list, limits, parameters_of, returned
@@ -162,5 +162,7 @@ def leaves_of(form: Form) -> list[int]:
     """Return the positions of the outputs in a form."""
     if form is None or isinstance(form, int):
         return [] if form is None else [form]
+    if isinstance(form, KeyedForm):
+        return [at for _, part in form.parts for at in leaves_of(part)]
     parts = (form.item,) if isinstance(form, ListForm) else form
     return [at for part in parts for at in leaves_of(part)]

@@ -8,6 +8,7 @@ from typing import Any
 
 from adcompiler.backends.native.loops import BOOL, FLOAT, INT, Expr, Name, Number
 from adcompiler.errors import Declined as Declined
+from adcompiler.ir import types as t
 
 WIDE = 2**63
 """No int64 is larger than this."""
@@ -88,6 +89,26 @@ class Several:
     """A tuple: nothing but what is in it."""
 
     items: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """A dict or an instance (``is_record``): its parts by keys, and their types if it is made.
+
+    ``position`` is that of the argument that it is, or that it is the gradient of.
+    """
+
+    parts: dict[Any, Any]
+    is_record: bool
+    types: dict[Any, t.Type]
+    position: int | None = None
+
+    def part(self, key: Any) -> Any:
+        """Return a part; raise Declined if there is none, or none that loops have."""
+        found = self.parts.get(key)
+        if found is None or isinstance(found, Declined):
+            raise found or Declined("a key that there is not")
+        return found
 
 
 @dataclass(frozen=True, slots=True)
