@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-EVERY = 6
+EVERY = 8
 LEAST = 82.0
 """The least share of lines and branches together, in percent, that the sample has to reach."""
 APART = ("tests/costs/", "tests/mutation/")

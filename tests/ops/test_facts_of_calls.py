@@ -59,7 +59,7 @@ def test_signs_of_results(function: Any) -> None:
             if promised:
                 tried += 1
                 assert found >= 0, (args, found)
-    assert tried or display_name(function) == "math.dist"
+    assert tried or display_name(function) in ("math.dist", "len")  # of no numbers
 
 
 def in_order(value: Any, order: str) -> Any:

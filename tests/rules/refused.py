@@ -166,7 +166,6 @@ SERIES = frozenset({
     "scipy.linalg._decomp_cholesky.cholesky",
     "scipy.linalg._decomp_lu.lu",
     "scipy.linalg._decomp_lu.lu_factor",
-    "scipy.linalg._decomp_lu.lu_solve",
     "scipy.linalg._decomp_polar.polar",
     "scipy.linalg._decomp_qr.qr",
     "scipy.linalg._decomp_qr.rq",

@@ -114,7 +114,7 @@ def test_views_of_arguments_take_no_memory_of_their_own() -> None:
 def test_parts_of_arguments_take_no_memory_of_their_own() -> None:
     saved = sizes(listed_at(grad(programs.weighted), {"x": X, "w": [W, 2.0]}))
     assert sorted(given for size, given in saved.values() if size == 40) == [
-        False, False, True, True]  # two products, and the two arrays
+        False, True, True]  # a product, and the two arrays
 
 
 def test_parts_of_what_is_saved_count_once() -> None:
