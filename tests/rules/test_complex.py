@@ -46,7 +46,8 @@ Integrals of series are NumPy's, which takes complex scales with complex coeffic
 
 REAL_ONLY = (
     "scipy.special._basic.zeta", "scipy.stats.", "scipy.signal._savitzky_golay.savgol_filter",
-    "scipy.integrate._quadrature.simpson", "numpy.kaiser", "numpy.quantile", "numpy.percentile",
+    "scipy.integrate._quadrature.simpson", "scipy.integrate._quadrature.cumulative_simpson",
+    "numpy.kaiser", "numpy.quantile", "numpy.percentile",
     "numpy.nanquantile", "numpy.nanpercentile", "adcompiler.runtime.external.",
 )
 """Rules that say that they are for real numbers, of functions that take complex ones too."""
