@@ -121,7 +121,7 @@ def matrix_norm_adjoint_rule(dy, x, ord, axis, keepdims):
                     "norms of complex matrices that are sums have no second derivative"
                 )
             sizes = dy if keepdims else np.expand_dims(dy, axis)
-            return like(sizes * matrix_norm_curvature(v, x, ord, axis), x)
+            return like(matrix_norm_curvature(np.conj(sizes) * v, x, ord, axis), x)
 
         return like(rate, dy), x_cotangent
 

