@@ -190,9 +190,8 @@ def write_page(data: dict[str, Any], path: str) -> None:
         "All engines run in turns in one process, on one thread; the least of many turns counts. "
         "Results are compared before they are timed, gradients with differences too. JAX runs "
         "compiled, in 64-bit numbers, on its own arrays, with its own loops where these are what "
-        "someone would write. The machine was busy with other work at the same time: a single "
-        "figure may be off by a factor of two and more, and ratios under 1.5 are ties. A ratio is "
-        "the other engine's time divided by ours: above 1, ours is faster.",
+        "someone would write. The machine did nothing else at the same time; ratios near 1 are "
+        "ties. A ratio is the other engine's time divided by ours: above 1, ours is faster.",
     ]
     for title, part in parts(data):
         page.append(f"## {title[0].upper()}{title[1:]}\n\n{part}")
