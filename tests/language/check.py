@@ -34,7 +34,13 @@ class Case:
 
 
 class Cases(list):
-    """Collects programs: ``@programs(1.5, np.ones(3))`` above a function adds it."""
+    """Collects programs: ``@programs(1.5, np.ones(3))`` above a function adds it.
+
+    Those that ``observes`` are compiled with types of a run.
+    """
+
+    def __init__(self, observes=False):
+        self.observes = observes
 
     def __call__(self, *args, argnums=None, **options):
         def add(function):

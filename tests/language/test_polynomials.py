@@ -9,7 +9,7 @@ from adcompiler import UnsupportedError, grad, hessian, jacobian, jacobian_spars
 from tests.lanes import one_in
 from tests.language.check import Cases
 
-programs, fits = Cases(), Cases()
+programs, fits = Cases(), Cases(observes=True)
 X = np.array([0.3, -1.2, 2.1, 0.7, 1.4, -0.5])
 T = np.array([0.1, 0.4, 0.9])
 CUBIC, LINE = Polynomial([1.0, 2.0, 0.5, -0.3]), np.poly1d([1.0, -2.0, 0.3])
