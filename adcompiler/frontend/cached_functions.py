@@ -12,6 +12,8 @@ from typing import Any
 
 import gast
 
+from adcompiler.frontend.placing import unused_name
+
 NAMES = ("lru_cache", "cache")
 EFFECTS = (gast.Global, gast.Nonlocal, gast.Delete)
 
@@ -37,7 +39,7 @@ def cached(node: Any) -> list[Any] | None:
     names = [arg.id for arg in (*node.args.posonlyargs, *node.args.args)]
     taken = {n.id for n in gast.walk(node) if isinstance(n, gast.Name)} | {node.name}
     table, key, value, inner = (
-        fresh(f"{node.name}_{part}", taken) for part in ("kept", "key", "value", "computed"))
+        unused_name(f"{node.name}_{part}", taken) for part in ("kept", "key", "value", "computed"))
     computed = copy.deepcopy(node)
     computed.name, computed.decorator_list = inner, []
     computed.args.defaults = []
@@ -98,16 +100,6 @@ def has_no_effects(function: Any) -> bool:
         if isinstance(node, (gast.Subscript, gast.Attribute)) and isinstance(node.ctx, gast.Store):
             return False
     return True
-
-
-def fresh(base: str, taken: set[str]) -> str:
-    """Return a name that is not taken."""
-    name, number = base, 0
-    while name in taken:
-        number += 1
-        name = f"{base}_{number}"
-    taken.add(name)
-    return name
 
 
 def read(name: str) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 import gast
 
 from adcompiler.frontend.names import FUNCTIONS
+from adcompiler.frontend.placing import rewritten
 from adcompiler.runtime.substitutes import EntriesOfDict
 
 MIXED = (gast.List, gast.ListComp, gast.Dict, gast.DictComp)
@@ -29,7 +30,7 @@ def with_entries_as_attributes(node: Any) -> Any:
         return node
     node = copy.deepcopy(node)
     writer = Writer(frozenset(names))
-    node.body = [new for statement in node.body for new in writer.rows(statement)]
+    node.body = rewritten(writer, node.body)
     return node
 
 
@@ -104,16 +105,6 @@ class Writer(gast.NodeTransformer):  # type: ignore[misc]
 
     def __init__(self, names: frozenset[str]) -> None:
         self.names = names
-
-    def rows(self, statement: Any) -> list[Any]:
-        """Return what stands for a statement; what is written anew has its place."""
-        new = self.visit(statement)
-        rows = new if isinstance(new, list) else [new]
-        for row in rows:
-            for inner in gast.walk(row):
-                if getattr(inner, "lineno", None) is None:
-                    gast.copy_location(inner, statement)
-        return rows
 
     def visit_Assign(self, node: Any) -> Any:
         """``s = {"path": []}``."""

@@ -13,6 +13,7 @@ from typing import Any
 import gast
 
 from adcompiler.frontend.cached_functions import cached
+from adcompiler.frontend.placing import placed
 
 Rewrite = Callable[[Any], "list[Any] | None"]
 """Returns the statements that stand for one, or None: this one is left as it is."""
@@ -39,13 +40,7 @@ class Rewriter(gast.NodeTransformer):  # type: ignore[misc]
         self.generic_visit(node)
         rewrite = FORMS.get(type(node)) if node is not self.function else None
         rows = None if rewrite is None else rewrite(node)
-        if rows is None:
-            return node
-        for row in rows:
-            for inner in gast.walk(row):
-                if getattr(inner, "lineno", None) is None:
-                    gast.copy_location(inner, node)
-        return rows
+        return node if rows is None else [placed(row, node) for row in rows]
 
 
 def in_other_forms(node: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 import gast
 
 from adcompiler.frontend.names import FUNCTIONS, can_fall_through, own_nodes
+from adcompiler.frontend.placing import placed
 
 YIELDS = (gast.Yield, gast.YieldFrom)
 
@@ -43,9 +44,9 @@ def never_ends(node: Any) -> bool:
 
 def collected(node: Any, name: str) -> list[Any]:
     """Return the statements of a generator function that collect what it yields in ``name``."""
-    return [placed_as(node.body[0], gast.Assign([stored(name)], gast.List([], gast.Load()), None)),
+    return [placed(gast.Assign([stored(name)], gast.List([], gast.Load()), None), node.body[0]),
             *(Collector(name).visit(copy.deepcopy(step)) for step in node.body),
-            placed_as(node.body[-1], gast.Return(loaded(name)))]
+            placed(gast.Return(loaded(name)), node.body[-1])]
 
 
 class Collector(gast.NodeTransformer):  # type: ignore[misc]
@@ -59,12 +60,12 @@ class Collector(gast.NodeTransformer):  # type: ignore[misc]
         if isinstance(node, FUNCTIONS):
             return node
         if isinstance(node, gast.Return):
-            return placed_as(node, gast.Return(loaded(self.name)))
+            return placed(gast.Return(loaded(self.name)), node)
         if isinstance(node, gast.Expr) and isinstance(node.value, YIELDS):
             given = node.value.value or gast.Constant(None, None)
             method = "append" if isinstance(node.value, gast.Yield) else "extend"
             function = gast.Attribute(loaded(self.name), method, gast.Load())
-            return placed_as(node, gast.Expr(gast.Call(function, [given], [])))
+            return placed(gast.Expr(gast.Call(function, [given], [])), node)
         return self.generic_visit(node)
 
 
@@ -76,11 +77,3 @@ def loaded(name: str) -> Any:
 def stored(name: str) -> Any:
     """Return a target that assigns a variable."""
     return gast.Name(name, gast.Store(), None, None)
-
-
-def placed_as(place: Any, made: Any) -> Any:
-    """Return a new tree; what has no place in the text has that of ``place``."""
-    for inner in gast.walk(made):
-        if getattr(inner, "lineno", None) is None:
-            gast.copy_location(inner, place)
-    return made

@@ -17,6 +17,7 @@ import gast
 from adcompiler.frontend import rejected
 from adcompiler.frontend.building import Builder
 from adcompiler.frontend.names import assigned_after, assigned_names
+from adcompiler.frontend.placing import placed, unused_name
 from adcompiler.ir.nodes import Atom, Call, Const
 from adcompiler.runtime import dict_of, generated
 
@@ -114,11 +115,7 @@ class Generators(Builder):
         """Return a name for a local variable that the function has not outside of ``inside``."""
         own = {id(n) for n in gast.walk(inside)} if inside is not None else set()
         names = (n for n in gast.walk(self.node) if isinstance(n, gast.Name))
-        taken = {n.id for n in names if id(n) not in own} | set(self.locals)
-        name, number = base, 0
-        while name in taken:
-            number += 1
-            name = f"{base}_{number}"
+        name = unused_name(base, {n.id for n in names if id(n) not in own} | set(self.locals))
         self.locals = {**self.locals, name: None}
         return name
 
@@ -147,14 +144,6 @@ def nested_loops(clauses: Sequence[Any], inner: list[Any], missing: list[Any]) -
 def assignment(name: str, value: Any) -> Any:
     """Return ``name = value``."""
     return gast.Assign([gast.Name(name, gast.Store(), None, None)], value, None)
-
-
-def placed(tree: Any, node: Any) -> Any:
-    """Return a new tree whose nodes without a position have that of ``node``."""
-    for inner in gast.walk(tree):
-        if getattr(inner, "lineno", None) is None:
-            gast.copy_location(inner, node)
-    return tree
 
 
 def is_pair(node: Any) -> bool:

@@ -19,6 +19,7 @@ import gast
 from adcompiler.errors import ADError
 from adcompiler.frontend.generator_functions import is_generator
 from adcompiler.frontend.names import FUNCTIONS, assigned_names, own_nodes
+from adcompiler.frontend.placing import unused_name
 from adcompiler.frontend.source import parse_function
 
 
@@ -187,13 +188,13 @@ class Writer(gast.NodeTransformer):  # type: ignore[misc]
         if rest and leaves(node.body, gast.Continue):
             return None
         own = {*assigned_names(generator), *given}
-        new = {name: self.fresh(name) for name in sorted(own)}
+        new = {name: unused_name(name, self.names) for name in sorted(own)}
         item = loop.body[index].value.value or gast.Constant(None, None)
         before: list[Any] = []
         start = [assigned(new[name], value) for name, value in given.items()]
         counts: list[Any] = []
         for kind, argument in reversed(around):
-            count, end = self.fresh("count"), self.fresh("end")
+            count, end = unused_name("count", self.names), unused_name("end", self.names)
             zero = gast.Constant(0, None)
             start += [assigned(count, argument if kind == "enumerate" else zero)]
             if kind == "islice":
@@ -214,15 +215,6 @@ class Writer(gast.NodeTransformer):  # type: ignore[misc]
             *without_return(rest),
         ]
         return [*start, *generator.body]
-
-    def fresh(self, base: str) -> str:
-        """Return a name that the function has not."""
-        name, number = base, 0
-        while name in self.names:
-            number += 1
-            name = f"{base}_{number}"
-        self.names.add(name)
-        return name
 
 
 def place_of_yield(generator: Any) -> tuple[Any, int] | None:

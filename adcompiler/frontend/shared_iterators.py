@@ -19,6 +19,7 @@ from adcompiler.frontend.cursors import (
     count_of, finish, goes_over, has_more, is_shared, shared, shared_generator, take, taken_by,
 )
 from adcompiler.frontend.names import COMPREHENSIONS, FUNCTIONS, assigned_names, pairs
+from adcompiler.frontend.placing import rewritten, unused_name
 
 TOGETHER: dict[str, Any] = {"zip": zip, "enumerate": enumerate, "islice": itertools.islice}
 """Functions of iterators, by their names, a loop over which takes item by item."""
@@ -36,7 +37,7 @@ def with_shared_iterators(node: Any) -> Any:
         return node
     node = copy.deepcopy(node)
     writer = Writer(names, node)
-    node.body = [new for statement in node.body for new in writer.rows(statement)]
+    node.body = rewritten(writer, node.body)
     return node
 
 
@@ -134,25 +135,6 @@ class Writer(gast.NodeTransformer):  # type: ignore[misc]
         self.taken = {n.id for n in gast.walk(function) if isinstance(n, gast.Name)}
         self.catches = any(isinstance(n, gast.Try) for n in gast.walk(function))
 
-    def rows(self, statement: Any) -> list[Any]:
-        """Return what stands for a statement; what is written anew has its place."""
-        new = self.visit(statement)
-        rows = new if isinstance(new, list) else [new]
-        for row in rows:
-            for inner in gast.walk(row):
-                if getattr(inner, "lineno", None) is None:
-                    gast.copy_location(inner, statement)
-        return rows
-
-    def fresh(self, base: str) -> str:
-        """Return a name that the function does not have."""
-        name, number = base, 0
-        while name in self.taken:
-            number += 1
-            name = f"{base}_{number}"
-        self.taken.add(name)
-        return name
-
     def visit_Assign(self, node: Any) -> Any:
         """``it = iter(x)``, ``it = values(x)``, ``a, b = islice(it, 2)``."""
         for name, call in makings(node, self.asked):
@@ -217,8 +199,8 @@ class Writer(gast.NodeTransformer):  # type: ignore[misc]
         together = self.is_together(node.iter) and not node.orelse
         if not together:
             node.iter = self.visit(node.iter)
-        node.body = [new for statement in node.body for new in self.rows(statement)]
-        node.orelse = [new for statement in node.orelse for new in self.rows(statement)]
+        node.body = rewritten(self, node.body)
+        node.orelse = rewritten(self, node.orelse)
         if together:
             return self.item_by_item(node)
         if not isinstance(node.iter, gast.Name) or node.iter.id not in self.names:
@@ -240,18 +222,18 @@ class Writer(gast.NodeTransformer):  # type: ignore[misc]
             if isinstance(arg, gast.Name) and arg.id in self.names:
                 cursors.append(arg.id)
                 continue
-            cursors.append(self.fresh("items"))
+            cursors.append(unused_name("items", self.taken))
             front.append(assigned(cursors[-1], called(shared, read("iter"), arg)))
             args[k] = read(cursors[-1])
         if (name == "islice" and len(args) != 2) or (name == "enumerate" and len(args) > 2):
             return [node]
         steps: list[Any] = []
         if name != "zip":
-            count = self.fresh("count")
+            count = unused_name("count", self.taken)
             of = args[1] if len(args) == 2 else gast.Constant(0, None)
             begun = called(count_of, of) if name == "islice" else of
             steps.append(assigned(count, begun))
-        items = [self.fresh("item") for _ in cursors]
+        items = [unused_name("item", self.taken) for _ in cursors]
         body: list[Any] = []
         for cursor, item in zip(cursors, items, strict=True):
             end = [gast.Expr(called(finish, read(cursor))), gast.Break()]
