@@ -7,6 +7,14 @@ from adcompiler import UnsupportedError, grad, hessian, jacfwd, jacobian_sparsit
 MODES = ("fwd_adj", "fwd_fwd", "adj_fwd", "adj_adj")
 
 
+class Programs(list):
+    """Collects functions: ``@programs`` above one adds it."""
+
+    def __call__(self, function):
+        self.append(function)
+        return function
+
+
 def differences(f, x, h=1e-5):
     """Return central differences of ``f`` along each axis."""
     moved = [(f(x + h * e), f(x - h * e)) for e in np.eye(len(x))]

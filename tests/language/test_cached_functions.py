@@ -10,18 +10,13 @@ import pytest
 from adcompiler import UnsupportedError, grad
 from tests.lanes import one_in
 from tests.language.check import check
-from tests.language.modes import agrees_to_first_order
+from tests.language.modes import Programs, agrees_to_first_order
 
 X = np.array([0.7, 1.1, 0.4])
-FUNCTIONS = []
+programs = Programs()
 
 
-def program(function):
-    FUNCTIONS.append(function)
-    return function
-
-
-@program
+@programs
 def recurrence(x):
     @lru_cache(maxsize=None)
     def value(n):
@@ -30,7 +25,7 @@ def recurrence(x):
     return value(40) + value(3)
 
 
-@program
+@programs
 def two_arguments(x):
     @cache
     def paths(i, j):
@@ -41,7 +36,7 @@ def two_arguments(x):
     return paths(12, 11)
 
 
-@program
+@programs
 def default_and_loop(x):
     @functools.lru_cache
     def value(i, j=2):
@@ -53,7 +48,7 @@ def default_and_loop(x):
     return value(6) + value(3, 1)
 
 
-@program
+@programs
 def binomial_tree(x):
     @lru_cache(maxsize=128)
     def price(step, ups):
@@ -65,7 +60,7 @@ def binomial_tree(x):
     return price(0, 0)
 
 
-@program
+@programs
 def counts_how_often_it_runs(x):
     count = [0]
 
@@ -77,7 +72,7 @@ def counts_how_often_it_runs(x):
     return value(9) * count[0]
 
 
-@program
+@programs
 def another_decorator_of_that_name(x):
     def cache(function):
         def doubled(*args):
@@ -92,7 +87,7 @@ def another_decorator_of_that_name(x):
     return product(x[1])
 
 
-@pytest.mark.parametrize("function", one_in(2, FUNCTIONS), ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", one_in(2, programs), ids=lambda f: f.__name__)
 def test_first_order(function):
     check(function, X)
     agrees_to_first_order(function, X)

@@ -8,15 +8,10 @@ import pytest
 from adcompiler import ADError, UnsupportedError, grad, vjp
 from adcompiler.runtime.substitutes import SUBSTITUTES
 from tests.lanes import one_in
-from tests.language.modes import agrees_in_every_mode, agrees_to_first_order
+from tests.language.modes import Programs, agrees_in_every_mode, agrees_to_first_order
 
 X = np.array([0.5, 1.5, 2.0, 0.7])
-FUNCTIONS = []
-
-
-def program(function):
-    FUNCTIONS.append(function)
-    return function
+programs = Programs()
 
 
 def scaled(a=1.0, b=2.0):
@@ -26,7 +21,7 @@ def scaled(a=1.0, b=2.0):
 # -- deques ----------------------------------------------------------------------------------------
 
 
-@program
+@programs
 def ends_of_a_deque(x):
     line = deque([x[0]])
     line.append(x[1] * x[0])
@@ -40,7 +35,7 @@ def ends_of_a_deque(x):
     return first * last * line[0] * line[-1] + total + len(line)
 
 
-@program
+@programs
 def a_window_that_moves(x):
     window = deque(maxlen=2)
     out = np.zeros(4)
@@ -50,7 +45,7 @@ def a_window_that_moves(x):
     return np.sum(out * out) + (window.maxlen or 0) * x[0]
 
 
-@program
+@programs
 def a_queue_until_it_is_empty(x):
     line, total = deque([(0, x[0])]), 0.0
     while line:
@@ -61,7 +56,7 @@ def a_queue_until_it_is_empty(x):
     return total if not line else 0.0
 
 
-@program
+@programs
 def a_walk_through_a_graph(x):
     line, seen, total = deque([0]), {0}, 0.0
     neighbours = {0: [1, 2], 1: [2, 3], 2: [0], 3: []}
@@ -75,7 +70,7 @@ def a_walk_through_a_graph(x):
     return total
 
 
-@program
+@programs
 def deques_given_to_numpy(x):
     line = deque(x, 3)
     line.rotate(1)
@@ -84,7 +79,7 @@ def deques_given_to_numpy(x):
     return np.sum(np.array(line) ** 2) + np.mean(line) * max(line) + sorted(line)[0] * np.dot(line, line)
 
 
-@program
+@programs
 def a_deque_under_two_names(x):
     def add(line, v):
         line.append(v * v)
@@ -99,7 +94,7 @@ def a_deque_under_two_names(x):
     return sum(line) * len(line) + len(copied)
 
 
-@program
+@programs
 def a_deque_of_arrays(x):
     line = deque(maxlen=2)
     for i in range(3):
@@ -108,7 +103,7 @@ def a_deque_of_arrays(x):
     return np.sum(line[0] * line[1])
 
 
-@program
+@programs
 def an_exception_of_an_empty_deque(x):
     line = deque()
     try:
@@ -133,7 +128,7 @@ class Filter:
         return sum(self.last) / len(self.last)
 
 
-@program
+@programs
 def deques_in_attributes(x):
     filtering, total = Filter(3), 0.0
     for v in x:
@@ -144,7 +139,7 @@ def deques_in_attributes(x):
 # -- dicts -----------------------------------------------------------------------------------------
 
 
-@program
+@programs
 def sums_by_key(x):
     sums = defaultdict(float)
     for i in range(4):
@@ -152,7 +147,7 @@ def sums_by_key(x):
     return sums[0] * sums[1] + sums["none"] + sums.get("other", 2.0) * len(sums) * x[0]
 
 
-@program
+@programs
 def groups_by_key(x):
     groups = defaultdict(list)
     for name, v in zip("uvuw", x, strict=True):
@@ -167,7 +162,7 @@ def rows_of_rows(x):
     return sum(v for row in rows.values() for v in row.values()) * rows[0][2]
 
 
-@program
+@programs
 def defaults_that_are_arrays(x):
     rows = defaultdict(lambda: np.zeros(4))
     for i in range(4):
@@ -175,7 +170,7 @@ def defaults_that_are_arrays(x):
     return np.sum(rows[0] * rows[0]) * np.sum(rows[1])
 
 
-@program
+@programs
 def a_key_that_is_missing(x):
     table = defaultdict(None, a=x[0])
     try:
@@ -184,7 +179,7 @@ def a_key_that_is_missing(x):
         return table["a"] * table.setdefault("c", x[1]) * table["c"]
 
 
-@program
+@programs
 def an_ordered_dict(x):
     table = OrderedDict(a=x[0], b=x[1])
     table["c"] = x[2] * x[3]
@@ -197,7 +192,7 @@ def an_ordered_dict(x):
     return total * others["d"] + scaled(**OrderedDict(a=x[2], b=x[3])) + dict(table)["c"]
 
 
-@program
+@programs
 def what_class_it_is(x):
     table, line = OrderedDict(a=x[0]), deque([x[1]])
     kinds = [isinstance(table, dict), isinstance(table, OrderedDict), type(table) is OrderedDict,
@@ -205,7 +200,7 @@ def what_class_it_is(x):
     return table["a"] * line[0] * sum(kinds)
 
 
-@program
+@programs
 def a_chain_of_dicts(x):
     chain = ChainMap({"a": x[0]}, {"a": 3.0, "b": x[1]})
     inner = chain.new_child({"c": x[2]})
@@ -214,7 +209,7 @@ def a_chain_of_dicts(x):
     return known if "e" not in inner and "b" in chain else 0.0
 
 
-@pytest.mark.parametrize("function", one_in(2, FUNCTIONS), ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", one_in(2, programs), ids=lambda f: f.__name__)
 def test_every_mode(function):
     agrees_in_every_mode(function, X)
 

@@ -6,18 +6,13 @@ import pytest
 from adcompiler import grad, hessian
 from tests.lanes import one_in
 from tests.language.check import check
-from tests.language.modes import agrees_in_every_mode, agrees_to_first_order, differences
+from tests.language.modes import Programs, agrees_in_every_mode, agrees_to_first_order, differences
 
 X = np.array([0.7, 1.1, 0.4])
-FUNCTIONS = []
+programs = Programs()
 
 
-def program(function):
-    FUNCTIONS.append(function)
-    return function
-
-
-@program
+@programs
 def last_of_a_path(x):
     state = {"path": []}
     for v in x:
@@ -27,7 +22,7 @@ def last_of_a_path(x):
     return sum(state["path"]) * state["last"] + np.sum(state["whole"] ** 2)
 
 
-@program
+@programs
 def asked_whether_it_is_there(x):
     state = {"path": [], "count": 0}
     for v in x:
@@ -39,7 +34,7 @@ def asked_whether_it_is_there(x):
     return np.sum(state["mean"] ** 2) / state["count"] + state["path"][0]
 
 
-@program
+@programs
 def a_loop_that_does_not_run(x):
     state = {"path": []}
     for i in range(len(x) - 3):
@@ -47,7 +42,7 @@ def a_loop_that_does_not_run(x):
     return state["last"] if "last" in state else x[0] ** 2
 
 
-@program
+@programs
 def other_entries_in_each_arm(x):
     state = {"path": []}
     if x[0] > 0.5:
@@ -58,7 +53,7 @@ def other_entries_in_each_arm(x):
     return state["a"] * x[1] + len(state["path"])
 
 
-@program
+@programs
 def until_an_entry_says_so(x):
     state = {"path": [], "more": True}
     value = x[0]
@@ -70,7 +65,7 @@ def until_an_entry_says_so(x):
     return sum(state["path"]) + state["value"]
 
 
-@program
+@programs
 def dicts_inside(x):
     state = {"log": {"a": []}, "path": []}
     for v in x:
@@ -80,7 +75,7 @@ def dicts_inside(x):
     return sum(state["log"]["a"]) * state["path"][0] + state["now"]
 
 
-@program
+@programs
 def seen_under_another_name(x):
     state = {"path": []}
     other = state
@@ -89,7 +84,7 @@ def seen_under_another_name(x):
     return sum(state["path"]) * len(state)
 
 
-@pytest.mark.parametrize("function", one_in(2, FUNCTIONS), ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", one_in(2, programs), ids=lambda f: f.__name__)
 def test_every_mode(function):
     check(function, X)
     agrees_in_every_mode(function, X)

@@ -8,18 +8,13 @@ import numpy as np
 import pytest
 
 from adcompiler import UnsupportedError, grad, hessian, jvp, rrule, value_and_grad, vjp
-from tests.language.modes import differences
+from tests.language.modes import Programs, differences
 
 X = np.array([0.7, 1.3, 0.4])
-PROGRAMS = []
+programs = Programs()
 
 
-def program(function):
-    PROGRAMS.append(function)
-    return function
-
-
-@program
+@programs
 def items_of_a_dict_made_in_a_loop(x):
     table = {}
     for i in range(3):
@@ -30,7 +25,7 @@ def items_of_a_dict_made_in_a_loop(x):
     return total
 
 
-@program
+@programs
 def keys_that_are_pairs(x):
     table = {}
     for i in range(3):
@@ -39,7 +34,7 @@ def keys_that_are_pairs(x):
     return sum(value * (i + 1) for (i, j), value in table.items() if i <= j)
 
 
-@program
+@programs
 def lists_in_a_dict(x):
     groups = {}
     for i, v in enumerate(x):
@@ -47,7 +42,7 @@ def lists_in_a_dict(x):
     return sum(groups[0]) * sum(groups[1])
 
 
-@program
+@programs
 def groups_of_equal_keys(x):
     rows = sorted(zip([1, 0, 1], x, strict=True), key=lambda row: row[0])
     groups = {
@@ -56,7 +51,7 @@ def groups_of_equal_keys(x):
     return sum(groups[0]) * sum(groups[1])
 
 
-@program
+@programs
 def elimination_on_lists(x):
     n = 3
     rows = [[x[i] * x[j] + (i == j) for j in range(n)] for i in range(n)]
@@ -68,7 +63,7 @@ def elimination_on_lists(x):
     return rows[0][0] * rows[1][1] * rows[2][2]
 
 
-@program
+@programs
 def the_last_two(x):
     line = deque(maxlen=2)
     total = 0.0
@@ -78,7 +73,7 @@ def the_last_two(x):
     return total
 
 
-@program
+@programs
 def pairs_that_are_taken_apart(x):
     pairs = []
     for v in x:
@@ -99,7 +94,7 @@ class Particle:
         self.position += dt * self.velocity
 
 
-@program
+@programs
 def instances_in_a_list(x):
     particles = [Particle(v, v * v) for v in x]
     for _ in range(3):
@@ -114,7 +109,7 @@ class Row:
     value: float
 
 
-@program
+@programs
 def tuple_of_rows(x):
     total = 0.0
     for row in (Row(x[0], x[1]), Row(x[1], x[2])):
@@ -122,7 +117,7 @@ def tuple_of_rows(x):
     return total
 
 
-@program
+@programs
 def inner_functions_that_call_one_another(x):
     def even(n):
         return x[0] if n == 0 else odd(n - 1) * x[1]
@@ -133,7 +128,7 @@ def inner_functions_that_call_one_another(x):
     return even(5)
 
 
-@program
+@programs
 def until_it_has_nothing_more(x):
     it = iter(x)
     total = 0.0
@@ -143,13 +138,13 @@ def until_it_has_nothing_more(x):
 
 
 @pytest.mark.parametrize("mode", ["fwd_adj", "adj_adj"])
-@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", programs, ids=lambda f: f.__name__)
 def test_hessians(f, mode):
     wanted = differences(grad(f), X)
     np.testing.assert_allclose(hessian(f, mode=mode)(X), wanted, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", programs, ids=lambda f: f.__name__)
 def test_gradients_of_what_is_computed_of_gradients(f):
     weights = np.array([1.0, -0.5, 2.0])
 

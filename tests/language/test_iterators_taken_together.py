@@ -9,15 +9,10 @@ import pytest
 from adcompiler import UnsupportedError, grad
 from tests.lanes import one_in
 from tests.language.check import check
-from tests.language.modes import agrees_in_every_mode
+from tests.language.modes import Programs, agrees_in_every_mode
 
 X = np.array([1.5, 2.0, 0.5, 0.75])
-FUNCTIONS = []
-
-
-def program(function):
-    FUNCTIONS.append(function)
-    return function
+programs = Programs()
 
 
 def squares(x):
@@ -34,7 +29,7 @@ class Numbers:
             yield v * v
 
 
-@program
+@programs
 def in_pairs(x):
     items, total = iter(x), 0.0
     for a, b in zip(items, items):  # noqa: B905
@@ -42,7 +37,7 @@ def in_pairs(x):
     return total
 
 
-@program
+@programs
 def pairs_left_early(x):
     items, total = iter(x), 0.0
     for a, b in zip(items, items):  # noqa: B905
@@ -54,7 +49,7 @@ def pairs_left_early(x):
     return total
 
 
-@program
+@programs
 def the_first_of_zip_loses_an_item(x):
     items, total = iter(x), 0.0
     for v, w in zip(items, [x[0], x[1]]):  # noqa: B905
@@ -62,21 +57,21 @@ def the_first_of_zip_loses_an_item(x):
     return total * next(items, x[0])
 
 
-@program
+@programs
 def the_second_of_zip_loses_none(x):
     items = iter(x)
     products = [v * w for w, v in zip([x[0], x[1]], items)]  # noqa: B905
     return sum(products) * next(items)
 
 
-@program
+@programs
 def triples(x):
     items = iter([x[0], x[1] * x[1], x[2], x[3], x[0]])
     rows = list(zip(items, items, items))  # noqa: B905
     return rows[0][0] * rows[0][1] * rows[0][2] + sum(items) + len(rows)
 
 
-@program
+@programs
 def numbered_until_left(x):
     items, total = iter(x), 0.0
     for k, v in enumerate(items, 1):
@@ -86,7 +81,7 @@ def numbered_until_left(x):
     return total * next(items) + sum(v * k for k, v in enumerate(items, 3))
 
 
-@program
+@programs
 def chunks(x):
     items, total = iter(x), 1.0
     while chunk := list(islice(items, 3)):
@@ -94,7 +89,7 @@ def chunks(x):
     return total
 
 
-@program
+@programs
 def first_ones_by_a_loop(x):
     items, total = iter(x), 0.0
     for v in islice(items, 3):
@@ -104,7 +99,7 @@ def first_ones_by_a_loop(x):
     return total * sum(items) + sum(itertools.islice(items, 2))
 
 
-@program
+@programs
 def unpacked(x):
     items = iter(x)
     a, b = islice(items, 2)
@@ -112,14 +107,14 @@ def unpacked(x):
     return a * b**2 * c**3 * d
 
 
-@program
+@programs
 def neighbours(x):
     first, second = tee(x)
     next(second, None)
     return sum(v * w * w for v, w in zip(first, second))  # noqa: B905
 
 
-@program
+@programs
 def three_of_a_generator(x):
     a, b, c = itertools.tee([v * v for v in x], 3)
     next(b)
@@ -128,7 +123,7 @@ def three_of_a_generator(x):
     return sum(p * q * r for p, q, r in zip(a, b, c))  # noqa: B905
 
 
-@program
+@programs
 def generator_asked_by_hand(x):
     values, total = squares(x), 0.0
     first = next(values)
@@ -137,7 +132,7 @@ def generator_asked_by_hand(x):
     return total * next(values, first)
 
 
-@program
+@programs
 def generator_asked_until_its_end(x):
     values, total = squares(x), 0.0
     while (v := next(values, None)) is not None:
@@ -145,19 +140,19 @@ def generator_asked_until_its_end(x):
     return total
 
 
-@program
+@programs
 def generator_expression_asked_by_hand(x):
     values = (v * x[0] for v in x)
     return next(values) * sum(values)
 
 
-@program
+@programs
 def instance_that_generates(x):
     values = iter(Numbers(x))
     return next(values) * next(values)
 
 
-@program
+@programs
 def zip_of_the_function_itself(x):
     def zip(a, b):
         return [(x[0], x[1])]
@@ -169,7 +164,7 @@ def zip_of_the_function_itself(x):
     return total * next(items)
 
 
-@pytest.mark.parametrize("function", one_in(2, FUNCTIONS), ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", one_in(2, programs), ids=lambda f: f.__name__)
 def test_every_mode(function):
     check(function, X)
     agrees_in_every_mode(function, X)

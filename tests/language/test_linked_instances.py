@@ -6,15 +6,10 @@ import pytest
 from adcompiler import ADError, grad
 from tests.lanes import one_in
 from tests.language.check import check
-from tests.language.modes import agrees_in_every_mode
+from tests.language.modes import Programs, agrees_in_every_mode
 
 X = np.array([0.7, 1.1, 0.4])
-FUNCTIONS = []
-
-
-def program(function):
-    FUNCTIONS.append(function)
-    return function
+programs = Programs()
 
 
 class Node:
@@ -58,7 +53,7 @@ class Product(Sum):
         return self.left.result() * self.right.result()
 
 
-@program
+@programs
 def run_along(x):
     node = Node(x[0], Node(x[1] ** 2, Node(x[2], None)))
     total = 0.0
@@ -68,7 +63,7 @@ def run_along(x):
     return total
 
 
-@program
+@programs
 def built_in_front(x):
     head = None
     for i in range(3):
@@ -80,7 +75,7 @@ def built_in_front(x):
     return total
 
 
-@program
+@programs
 def built_at_the_end(x):
     head = Node(x[0], None)
     tail = head
@@ -94,7 +89,7 @@ def built_at_the_end(x):
     return total * x[0]
 
 
-@program
+@programs
 def turned_round(x):
     head = Node(x[0], Node(x[1], Node(x[2], None)))
     before = None
@@ -106,7 +101,7 @@ def turned_round(x):
     return before.value * 3.0 + before.next.value ** 2 * before.next.next.value
 
 
-@program
+@programs
 def values_written(x):
     head = Node(x[0], Node(x[1] ** 2, Node(x[2], None)))
     node = head
@@ -117,7 +112,7 @@ def values_written(x):
     return head.value * head.next.value * node.value
 
 
-@program
+@programs
 def copied_into_another(x):
     node, other = Node(x[0], Node(x[1], Node(x[2], None))), None
     while node is not None:
@@ -130,7 +125,7 @@ def copied_into_another(x):
     return total
 
 
-@program
+@programs
 def stack_until_empty(x):
     stack, total = Stack(), 1.0
     for v in (x[0], x[1], x[2]):
@@ -140,7 +135,7 @@ def stack_until_empty(x):
     return total
 
 
-@program
+@programs
 def expression_built_in_a_loop(x):
     tree = Leaf(x[0])
     for i in range(3):
@@ -148,7 +143,7 @@ def expression_built_in_a_loop(x):
     return tree.result()
 
 
-@pytest.mark.parametrize("function", one_in(2, FUNCTIONS), ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", one_in(2, programs), ids=lambda f: f.__name__)
 def test_every_mode(function):
     check(function, X)
     agrees_in_every_mode(function, X)

@@ -5,15 +5,10 @@ import pytest
 
 from tests.lanes import one_in
 from tests.language.check import check
-from tests.language.modes import agrees_to_first_order
+from tests.language.modes import Programs, agrees_to_first_order
 
 X = np.array([0.7, 1.1, 0.4])
-FUNCTIONS = []
-
-
-def program(function):
-    FUNCTIONS.append(function)
-    return function
+programs = Programs()
 
 
 def added(n, x, total):
@@ -26,14 +21,14 @@ def passed_on(n, x, total):
     added(n, x, total)
 
 
-@program
+@programs
 def functions_of_the_module(x):
     total = np.zeros(2)
     added(2, x, total)
     return total[0]
 
 
-@program
+@programs
 def one_of_them_writes(x):
     total = [0.0]
 
@@ -49,7 +44,7 @@ def one_of_them_writes(x):
     return total[0]
 
 
-@program
+@programs
 def both_write(x):
     total = [0.0]
 
@@ -66,7 +61,7 @@ def both_write(x):
     return total[0]
 
 
-@program
+@programs
 def three_of_them(x):
     total = [1.0]
 
@@ -87,7 +82,7 @@ def three_of_them(x):
     return total[0]
 
 
-@program
+@programs
 def kept_in_a_table(x):
     table = {}
 
@@ -106,7 +101,7 @@ def kept_in_a_table(x):
     return table[6] + table[5]
 
 
-@program
+@programs
 def of_another_type_inside(x):
     def whole(n):
         return 1 if n == 0 else half(n - 1)
@@ -117,7 +112,7 @@ def of_another_type_inside(x):
     return whole(3) * x[0]
 
 
-@pytest.mark.parametrize("function", one_in(2, FUNCTIONS), ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", one_in(2, programs), ids=lambda f: f.__name__)
 def test_first_order(function):
     check(function, X)
     agrees_to_first_order(function, X)

@@ -6,15 +6,10 @@ import pytest
 from adcompiler import UnsupportedError, grad
 from tests.lanes import one_in
 from tests.language.check import check
-from tests.language.modes import agrees_to_first_order
+from tests.language.modes import Programs, agrees_to_first_order
 
 X = np.array([0.7, 1.1, 0.4])
-FUNCTIONS = []
-
-
-def program(function):
-    FUNCTIONS.append(function)
-    return function
+programs = Programs()
 
 
 class Squares:
@@ -39,7 +34,7 @@ class Endless(Squares):
         return self.x[0] ** self.position
 
 
-@program
+@programs
 def by_a_loop(x):
     total = 0.0
     for v in Squares(x):
@@ -47,7 +42,7 @@ def by_a_loop(x):
     return total
 
 
-@program
+@programs
 def named_and_read_afterwards(x):
     squares, total = Squares(x), 0.0
     for v in squares:
@@ -55,26 +50,26 @@ def named_and_read_afterwards(x):
     return total * squares.position
 
 
-@program
+@programs
 def all_items_at_once(x):
     items = list(Squares(x))
     return items[0] * items[-1] * sum(Squares(x))
 
 
-@program
+@programs
 def asked_by_hand(x):
     squares = Squares(x)
     first = next(squares)
     return first * sum(squares)
 
 
-@program
+@programs
 def asked_without_end(x):
     powers = Endless(x)
     return next(powers) * next(powers) + next(powers)
 
 
-@pytest.mark.parametrize("function", one_in(2, FUNCTIONS), ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", one_in(2, programs), ids=lambda f: f.__name__)
 def test_first_order(function):
     check(function, X)
     agrees_to_first_order(function, X)

@@ -6,18 +6,13 @@ import pytest
 from adcompiler import UnsupportedError, grad
 from tests.lanes import one_in
 from tests.language.check import check
-from tests.language.modes import agrees_in_every_mode
+from tests.language.modes import Programs, agrees_in_every_mode
 
 X = np.array([0.7, 1.1, 0.4])
-FUNCTIONS = []
+programs = Programs()
 
 
-def program(function):
-    FUNCTIONS.append(function)
-    return function
-
-
-@program
+@programs
 def written_and_copied_for_the_next(x):
     s, path = x * 1.0, []
     for v in x:
@@ -27,7 +22,7 @@ def written_and_copied_for_the_next(x):
     return sum(np.sum(p * p) for p in path)
 
 
-@program
+@programs
 def written_behind_the_append(x):
     s, path = x * 1.0, []
     for v in x:
@@ -37,7 +32,7 @@ def written_behind_the_append(x):
     return sum(np.sum(p * p) for p in path) + np.sum(s)
 
 
-@program
+@programs
 def rows_filled_in_place(x):
     rows = []
     for i in range(len(x)):
@@ -49,7 +44,7 @@ def rows_filled_in_place(x):
     return sum(np.sum(row * row) for row in rows)
 
 
-@program
+@programs
 def view_of_a_row(x):
     rows = []
     for i in range(len(x)):
@@ -61,7 +56,7 @@ def view_of_a_row(x):
     return sum(np.sum(row * row) for row in rows)
 
 
-@program
+@programs
 def lists_gathered_in_groups(x):
     groups, group = [], []
     for i in range(len(x)):
@@ -72,7 +67,7 @@ def lists_gathered_in_groups(x):
     return sum(sum(group) * group[0] for group in groups)
 
 
-@program
+@programs
 def sums_gathered_in_groups(x):
     sums, running, count = [], np.zeros(3), 0
     for v in (*x, *x):
@@ -84,7 +79,7 @@ def sums_gathered_in_groups(x):
     return sum(np.sum(one * one) for one in sums) + np.sum(running)
 
 
-@program
+@programs
 def last_group_behind_the_loop(x):
     groups, group = [], [x[0]]
     for i in range(len(x)):
@@ -96,7 +91,7 @@ def last_group_behind_the_loop(x):
     return sum(sum(group) for group in groups)
 
 
-@program
+@programs
 def put_in_twice(x):
     s, path = x * 1.0, []
     for v in x:
@@ -107,7 +102,7 @@ def put_in_twice(x):
     return sum(np.sum(p * p) for p in path)
 
 
-@pytest.mark.parametrize("function", one_in(2, FUNCTIONS), ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", one_in(2, programs), ids=lambda f: f.__name__)
 def test_every_mode(function):
     check(function, X)
     agrees_in_every_mode(function, X)

@@ -6,18 +6,13 @@ import pytest
 from adcompiler import UnsupportedError, grad
 from tests.lanes import one_in
 from tests.language.check import check
-from tests.language.modes import agrees_in_every_mode
+from tests.language.modes import Programs, agrees_in_every_mode
 
 X = np.array([1.5, 2.0, 0.5, 0.75])
-FUNCTIONS = []
+programs = Programs()
 
 
-def program(function):
-    FUNCTIONS.append(function)
-    return function
-
-
-@program
+@programs
 def first_and_others(x):
     items = iter(x)
     first, total = next(items), 0.0
@@ -28,14 +23,14 @@ def first_and_others(x):
     return total
 
 
-@program
+@programs
 def asked_one_by_one(x):
     items = iter([x[0] * x[1], x[2]])
     first = next(items)
     return first * next(items) * next(items, x[3])
 
 
-@program
+@programs
 def left_and_taken_up_again(x):
     items, total = iter(x), 0.0
     for v in items:
@@ -49,13 +44,13 @@ def left_and_taken_up_again(x):
     return total
 
 
-@program
+@programs
 def beside_another(x):
     items = iter(x)
     return next(items) + sum(v * w * w for v, w in zip(items, items))  # noqa: B905
 
 
-@program
+@programs
 def two_in_each_iteration(x):
     items, total = iter(x), 0.0
     for v in items:
@@ -63,7 +58,7 @@ def two_in_each_iteration(x):
     return total * total
 
 
-@program
+@programs
 def what_is_left(x):
     items = iter([x[0], x[1] * x[1], x[2], x[3]])
     first = next(items)
@@ -71,7 +66,7 @@ def what_is_left(x):
     return first * rest[0] * sum(rest) * max(rest) + sum(items) + len([v for v in items])
 
 
-@program
+@programs
 def taken_apart(x):
     items = iter(x)
     first = next(items)
@@ -79,7 +74,7 @@ def taken_apart(x):
     return first * second * others[1]
 
 
-@program
+@programs
 def asked_by_a_function(x):
     def head(items):
         return next(items)
@@ -88,7 +83,7 @@ def asked_by_a_function(x):
     return head(items) * head(items) ** 2 + head(items)
 
 
-@program
+@programs
 def asked_in_branches_and_loops(x):
     items, total = iter(x), 1.0
     for k in range(5):
@@ -97,7 +92,7 @@ def asked_in_branches_and_loops(x):
     return total + next(items)
 
 
-@program
+@programs
 def until_it_is_at_its_end(x):
     items, total = iter(x), 0.0
     while True:
@@ -109,7 +104,7 @@ def until_it_is_at_its_end(x):
     return total
 
 
-@program
+@programs
 def nothing_is_left(x):
     items = iter(x[:1])
     total = next(items)
@@ -118,7 +113,7 @@ def nothing_is_left(x):
     return total * total
 
 
-@program
+@programs
 def made_anew(x):
     total = 0.0
     for _ in range(2):
@@ -127,7 +122,7 @@ def made_anew(x):
     return total
 
 
-@pytest.mark.parametrize("function", one_in(2, FUNCTIONS), ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", one_in(2, programs), ids=lambda f: f.__name__)
 def test_every_mode(function):
     check(function, X)
     agrees_in_every_mode(function, X)

@@ -11,7 +11,7 @@ from adcompiler import (
     value_and_grad, vjp,
 )
 from adcompiler.runtime import scipy_sparse
-from tests.language.modes import agrees_in_every_mode, agrees_to_first_order
+from tests.language.modes import Programs, agrees_in_every_mode, agrees_to_first_order
 
 N = 5
 ROWS = np.array([0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 4])
@@ -24,28 +24,23 @@ NEW = tuple(map(int, scipy.__version__.split(".")[:2])) >= (1, 12)
 CSC, CSR = (sp.csc_array, sp.csr_array) if NEW else (sp.csc_matrix, sp.csr_matrix)
 """Classes of what SciPy solves: 1.11 takes no arrays of which it chose the indices itself."""
 MASS = sp.csc_array(np.diag([2.0, 1.0, 1.0, 1.0, 2.0]))
-PROGRAMS = []
+programs = Programs()
 
 
-def program(function):
-    PROGRAMS.append(function)
-    return function
-
-
-@program
+@programs
 def coordinates_by_columns(x):
     A = sp.csc_matrix((x, (ROWS, COLUMNS)), shape=(N, N))
     y = sla.spsolve(A, B * x[0])
     return np.sum(y * y)
 
 
-@program
+@programs
 def coordinates_by_rows(x):
     A = sp.csr_matrix((x * x, (ROWS, COLUMNS)))
     return np.sum(np.sin(0.1 * (A @ (B * x[1])))) + np.sum(A.T @ B * x[:5])
 
 
-@program
+@programs
 def coordinates_converted(x):
     A = sp.coo_matrix((x, (ROWS, COLUMNS)), shape=(N, N), dtype=float).tocsr().tocsc()
     lu = sla.splu(A)
@@ -53,7 +48,7 @@ def coordinates_converted(x):
     return np.sum(y * lu.solve(y, "T")) + np.sum(lu.solve(np.outer(B, x[:2]), trans="H") ** 2)
 
 
-@program
+@programs
 def arrays_and_their_sums(x):
     A = sp.csc_array((x, (ROWS, COLUMNS)), shape=(N, N))
     C = sp.coo_array((x[:5], (ROWS[:5], COLUMNS[:5])), shape=(N, N))
@@ -62,10 +57,10 @@ def arrays_and_their_sums(x):
 
 
 if not NEW:
-    PROGRAMS.remove(arrays_and_their_sums)
+    programs.remove(arrays_and_their_sums)
 
 
-@program
+@programs
 def a_solver_that_is_kept(x):
     solve = sla.factorized(CSR((x, (ROWS, COLUMNS)), shape=(N, N)).tocsc())
     y = B
@@ -74,7 +69,7 @@ def a_solver_that_is_kept(x):
     return np.sum(y)
 
 
-@program
+@programs
 def implicit_steps(x):
     u = x[:5]
     A = sp.eye(N, format="csc") - 0.1 * x[5] * LAPLACE
@@ -83,7 +78,7 @@ def implicit_steps(x):
     return np.sum(u * u)
 
 
-@program
+@programs
 def a_matrix_for_each_step(x):
     u = x[:5]
     for _ in range(2):
@@ -92,7 +87,7 @@ def a_matrix_for_each_step(x):
     return np.sum(u * u)
 
 
-@program
+@programs
 def diagonals_of_many_forms(x):
     A = sp.diags([x[5:9], x[:5], x[6:10]], [-1, 0, 1])
     D = sp.diags(x[:5]) + sp.diags([x[:5], x[5:10]], [0, 1])
@@ -103,26 +98,26 @@ def diagonals_of_many_forms(x):
 DIAGS = getattr(sp, "diags_array", sp.diags)  # SciPy 1.11 has none for arrays
 
 
-@program
+@programs
 def diagonal_arrays(x):
     A = DIAGS([x[:5], x[5:9]], offsets=[0, 2], shape=(N, 6), format="csr")
     return np.sum(np.cos(A @ np.arange(6.0))) + np.sum(np.exp(0.1 * B) @ A)
 
 
-@program
+@programs
 def a_stiffness_of_coefficients(x):
     K = GRADIENT.T @ sp.diags(x[:4] ** 2) @ GRADIENT
     return np.sum(sla.spsolve((K + MASS).tocsc(), B) ** 2)
 
 
-@program
+@programs
 def products_with_matrices(x):
     A = sp.csr_matrix((x, (ROWS, COLUMNS)), shape=(N, N))
     P = A * A.T
     return np.sum((P @ np.outer(B, x[:3])) ** 2) + np.sum(P * B) + P.trace()
 
 
-@program
+@programs
 def parts_of_a_matrix(x):
     A = sp.csr_matrix((x, (ROWS, COLUMNS)), shape=(N, N))
     free = np.array([0, 2, 4])
@@ -131,13 +126,13 @@ def parts_of_a_matrix(x):
     return np.sum(y * y) + A[4, 4] * A[0, 1] + np.sum(A[1:3, :] @ B) + A[3, 0]
 
 
-@program
+@programs
 def a_dense_copy(x):
     A = sp.csr_array((x, (ROWS, COLUMNS)), shape=(N, N))
     return np.linalg.det(A.toarray()) + np.sum(A.multiply(B) @ B) + np.sum((-A).dot(B) ** 2)
 
 
-@program
+@programs
 def compressed_rows_and_columns(x):
     minor, pointers = np.array([0, 1, 1, 2, 0, 2]), np.array([0, 2, 4, 6])
     A = sp.csr_matrix((x[:6], minor, pointers), shape=(3, 3))
@@ -145,14 +140,14 @@ def compressed_rows_and_columns(x):
     return np.sum((A @ B[:3]) * (C @ B[:3]))
 
 
-@program
+@programs
 def products_of_kronecker(x):
     A = sp.diags([x[:2], x[2:3]], [0, 1])
     K = sp.kron(A, sp.identity(3)) + sp.kron(np.float64(2.0) * sp.identity(2), sp.diags(x[3:6]))
     return np.sum(sla.spsolve(K.tocsc(), x[:6]))
 
 
-@program
+@programs
 def tables_of_diagonals(x):
     given = np.vstack([x[:5], x[5:10]])
     A = sp.spdiags(given, np.array([0, -1]), N, N)
@@ -168,7 +163,7 @@ def assembled(x, scale):
     return scale * sp.csr_array((x, (ROWS, COLUMNS)), shape=(N, N))
 
 
-@program
+@programs
 def matrices_through_functions(x):
     A = assembled(x, x[2])
     if len(x) > 3:
@@ -178,7 +173,7 @@ def matrices_through_functions(x):
     return np.sum(element(A, B) ** 2) + A.shape[0] + (3.0 if sp.issparse(A) else 0.0)
 
 
-@pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", programs, ids=lambda f: f.__name__)
 def test_programs_agree_in_every_mode(function):
     agrees_in_every_mode(function, X)
 
