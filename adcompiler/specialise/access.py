@@ -164,7 +164,9 @@ class Access(ResultTypes):
                 return Const(obj.value[index.value])
             except Exception:
                 return self.let(Item(obj, index), t.UNKNOWN, name, origin)
-        found = self.type_of_item(self.unit.contents.get(obj, type_), index)
+        is_one = isinstance(self.unit.type(index), t.Scalar)  # a part of a list is a list
+        held = self.unit.contents.get(obj, type_) if is_one else type_
+        found = self.type_of_item(held, index)
         if isinstance(found, t.Static):
             return Const(found.value)
         return self.let(Item(obj, index), found, name, origin)

@@ -155,6 +155,13 @@ def grown(p):
     return np.sum(first @ second) * len(rest) + np.sum(p[-1] @ p[1])
 
 
+def cut_and_joined(p):
+    total = np.sum(p[1:][0]) * np.sum(p[:-1][0])
+    p[1:] = [p[0] * 2.0, p[1]]
+    more = p[:2] + [p[2] * 3.0]
+    return total + np.sum(p[1]) * len(p) + sum(np.sum(w**2) for w in more)
+
+
 def asked_by_while(p):
     total, i = 1.0, 0
     while i < len(p):
@@ -163,10 +170,62 @@ def asked_by_while(p):
     return total
 
 
-@pytest.mark.parametrize("function", [layered, run_over, grown, asked_by_while])
+@pytest.mark.parametrize("function", [
+    layered, run_over, grown, cut_and_joined, asked_by_while,
+])
 @pytest.mark.parametrize("layers", [1, 2])
 def test_lists_of_arrays_of_several_dimensions(function: Any, layers: int) -> None:
     check(function, [part for _ in range(layers) for part in (W(), b())])
+
+
+def turned_round(p):
+    back = p[::-1]
+    return np.sum(back[0] * back[1][0] * p[0]) * p[-1]
+
+
+def repeated(p):
+    twice = p * 2
+    return np.sum(twice[3]) * np.sum(twice[4]) + len(twice)
+
+
+def added_to(p):
+    more = p + [X]
+    p += [p[0] * 2.0]
+    return np.sum(p[3]) * p[2] + np.sum(more[-1] * p[0]) * len(p)
+
+
+def side_by_side(p):
+    total = 0.0
+    for i, w in enumerate(p):
+        total = total + np.sum(w) * (i + 1)
+    for a, b in zip(p, p[1:], strict=False):
+        total = total * 1.1 + np.sum(a) * np.sum(b)
+    return total * max(np.sum(w) for w in p)
+
+
+def left_early(p):
+    k = 0
+    for w in p:
+        if np.ndim(w) == 2:
+            break
+        k += 1
+    first, *rest = p
+    return np.sum(p[k]) * k + np.sum(first) * sum(np.sum(w) ** 2 for w in rest)
+
+
+def exchanged(p):
+    p[0], p[1] = p[1], p[0]
+    other = p
+    other[2] = other[2] * 4.0
+    i = int(p[2] > 100.0) + 1
+    return np.sum(p[0]) * p[i][0] + p[2]
+
+
+@pytest.mark.parametrize("function", [
+    turned_round, repeated, added_to, side_by_side, left_early, exchanged,
+])
+def test_lists_of_vectors_matrices_and_numbers(function: Any) -> None:
+    check(function, [b(), W(), 0.7])
 
 
 def test_a_loop_adds_to_what_it_reads_alone() -> None:
