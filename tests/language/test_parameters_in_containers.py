@@ -189,9 +189,9 @@ def repeated(p):
 
 
 def added_to(p):
-    more = p + [X]
+    total = np.sum((p + [X])[-1] * p[0])
     p += [p[0] * 2.0]
-    return np.sum(p[3]) * p[2] + np.sum(more[-1] * p[0]) * len(p)
+    return np.sum(p[3]) * p[2] + total * len(p)
 
 
 def side_by_side(p):
