@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.runtime.aliases import overlap
+
 VARIABLE = "ADCOMPILER_NATIVE"
 FLOAT64 = np.dtype(np.float64)
 
@@ -150,10 +152,10 @@ def are_floats(*seeds: Any) -> bool:
 
 
 def may_overlap(written: list[Any], others: list[Any]) -> bool:
-    """Say whether arrays that are written into may share storage with one another or others."""
+    """Say whether what is written into may hold storage of one another or of others."""
     return any(
-        isinstance(one, np.ndarray) and isinstance(other, np.ndarray)
-        and np.may_share_memory(one, other)
+        np.may_share_memory(one, other)
+        if isinstance(one, np.ndarray) and isinstance(other, np.ndarray) else overlap(one, other)
         for i, one in enumerate(written) for other in [*written[i + 1 :], *others]
     )
 

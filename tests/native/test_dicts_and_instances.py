@@ -10,6 +10,7 @@ import pytest
 
 from adcompiler import compiled, grad, jacobian, jvp, value_and_grad, vjp
 from adcompiler.errors import UnsupportedError
+from adcompiler.runtime import AliasedError
 from tests.native.test_backends_agree import watched
 
 pytestmark = pytest.mark.usefixtures("plain_loops")
@@ -105,6 +106,43 @@ def test_indices_out_of_bounds_raise_as_python_does() -> None:
     short = Chain(Spring(1.5, np.ones(2)), np.ones(4))
     with pytest.raises(IndexError, match="out of bounds"):
         grad(energy, backend="native")(short, X)
+
+
+def of_entry(p, x):
+    total = 0.0
+    for i in range(len(x)):
+        x[i] *= 2.0
+        total += p["w"][i] * x[i]
+    return total
+
+
+def of_field(p, x):
+    total = 0.0
+    for i in range(len(x)):
+        x[i] *= 2.0
+        total += p.rest[i] * x[i]
+    return total
+
+
+def of_item(p, x):
+    total = 0.0
+    for i in range(len(x)):
+        x[i] *= 2.0
+        total += p[0][i] * x[i]
+    return total
+
+
+@pytest.mark.parametrize(("function", "holding"), [
+    (of_entry, lambda w: {"w": w}), (of_field, lambda w: Spring(1.0, w)),
+    (of_item, lambda w: (w, 1.0)),
+])
+def test_what_is_written_is_looked_for_in_containers_too(function: Any, holding: Any) -> None:
+    w, x = X[:3].copy(), X[1:].copy()
+    native = value_and_grad(function, 1, backend="native")
+    assert same(native(holding(w), x.copy()), value_and_grad(function, 1)(holding(w), x.copy()))
+    both = X.copy()
+    with pytest.raises(AliasedError, match="share memory"):
+        native(holding(both[1:]), both[:3])
 
 
 def written(p, x):
