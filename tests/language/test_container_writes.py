@@ -70,6 +70,37 @@ def store_at_a_computed_index(xs, k):
     return ys[0] + 2.0 * ys[1] * ys[2]
 
 
+@programs(V)
+def the_first_equal_one_removed(x):
+    product = x[0] * x[1]
+    ys = [product, x[1], product]
+    ys.remove(product)
+    return ys[0] * ys[1]
+
+
+@programs(V)
+def the_least_removed(x):
+    ys, total = [v * v for v in x], 0.0
+    while len(ys) > 1:
+        least = min(ys)
+        ys.remove(least)
+        total = total * 0.5 + least * ys[0]
+    return total
+
+
+@programs(V)
+def removed_in_a_loop(x):
+    ys = list(x)
+    for v in x:
+        if v > 1.0:
+            ys.remove(v)
+    try:
+        ys.remove(99.0)
+    except ValueError:
+        return sum(ys) * len(ys)
+    return ys[0]
+
+
 @programs(XS)
 def extend_insert_pop(xs):
     ys = [xs[0]]

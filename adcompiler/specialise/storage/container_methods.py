@@ -114,7 +114,9 @@ def call_list_method(
             s.unit.types[new] = type_
         renew(heap, root, new, origin, exclusive=owned)
         return NONE
-    if method == "remove" and len(args) == 1 and not t.may_vary(s.unit.type(args[0])):
+    if method == "remove" and len(args) == 1 and (
+        isinstance(of := s.unit.type(args[0]), t.Scalar) or not t.may_vary(of)
+    ):
         index = s.call(s.attribute(obj, "index", origin), [args[0]], {}, origin, "index")
         return delete_item(s, [obj, index], {}, origin, name)
     return s.reject(
