@@ -14,6 +14,7 @@ import gast
 
 from adcompiler.frontend.cached_functions import cached
 from adcompiler.frontend.placing import placed
+from adcompiler.frontend.walking import walk
 
 Rewrite = Callable[[Any], "list[Any] | None"]
 """Returns the statements that stand for one, or None: this one is left as it is."""
@@ -45,7 +46,7 @@ class Rewriter(gast.NodeTransformer):  # type: ignore[misc]
 
 def in_other_forms(node: Any) -> Any:
     """Return a function, all statements of ``FORMS`` in it and in those it makes written anew."""
-    if not any(type(inner) in FORMS for inner in gast.walk(node) if inner is not node):
+    if not any(type(inner) in FORMS for inner in walk(node) if inner is not node):
         return node
     node = copy.deepcopy(node)
     return Rewriter(node).visit(node)

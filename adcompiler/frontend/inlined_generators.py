@@ -21,6 +21,7 @@ from adcompiler.frontend.generator_functions import is_generator
 from adcompiler.frontend.names import FUNCTIONS, assigned_names, own_nodes
 from adcompiler.frontend.placing import unused_name
 from adcompiler.frontend.source import parse_function
+from adcompiler.frontend.walking import walk
 
 
 BLOCKS = ("body", "orelse", "finalbody")
@@ -39,12 +40,13 @@ def with_inlined_generators(
 
     The second result has the generator functions of the module whose text is part of it.
     """
-    if not isinstance(node, gast.FunctionDef) or not any(
-        isinstance(inner, gast.For) and isinstance(inner.iter, gast.Call)
-        for inner in own_nodes(node)
-    ):
+    if not isinstance(node, gast.FunctionDef):
         return node, {}
-    writer = Writer(node, function)
+    calls = [inner.iter for inner in own_nodes(node)
+             if isinstance(inner, gast.For) and isinstance(inner.iter, gast.Call)]
+    writer = Writer(node, function) if calls else None
+    if writer is None or not any(map(writer.may_open, calls)):
+        return node, {}
     new = [row for statement in copy.deepcopy(node.body) for row in writer.rows(statement)]
     if not writer.done:
         return node, {}
@@ -60,13 +62,14 @@ class Writer(gast.NodeTransformer):  # type: ignore[misc]
         self.function = function
         self.done = False
         self.used: dict[str, types.FunctionType] = {}
-        self.names = {n.id for n in gast.walk(node) if isinstance(n, gast.Name)}
+        nodes = list(walk(node))
+        names = [n for n in nodes if isinstance(n, gast.Name)]
+        self.names = {n.id for n in names}
         self.assigned = set(assigned_names(node)) | {
-            n.id for n in gast.walk(node.args) if isinstance(n, gast.Name)
+            n.id for n in walk(node.args) if isinstance(n, gast.Name)
         }
-        self.stored = {n.id for n in gast.walk(node)
-                       if isinstance(n, gast.Name) and not isinstance(n.ctx, gast.Load)}
-        self.made = Counter(n.name for n in gast.walk(node) if isinstance(n, gast.FunctionDef))
+        self.stored = {n.id for n in names if not isinstance(n.ctx, gast.Load)}
+        self.made = Counter(n.name for n in nodes if isinstance(n, gast.FunctionDef))
         self.inner = self.generators_in(node)
 
     def generators_in(self, node: Any) -> dict[str, Any]:
@@ -114,6 +117,15 @@ class Writer(gast.NodeTransformer):  # type: ignore[misc]
             return rows
         test = tests[0] if len(tests) == 1 else gast.BoolOp(gast.And(), tests)
         return placed(gast.If(test, rows, [before]), node)
+
+    def may_open(self, call: Any) -> bool:
+        """Say whether a loop over a call may be one over a generator: asked before any is copied.
+        """
+        _, call = self.opened(call, [])
+        return isinstance(call, gast.Call) and (
+            (isinstance(call.func, gast.Name) and call.func.id in self.made)
+            or isinstance(self.value(call.func), types.FunctionType)
+        )
 
     def opened(self, call: Any, tests: list[Any]) -> tuple[list[tuple[str, Any]], Any]:
         """Return ``enumerate`` and ``islice`` around a call, with their arguments, and the call."""
@@ -163,9 +175,9 @@ class Writer(gast.NodeTransformer):  # type: ignore[misc]
             parsed = parse_function(found).node
         except ADError:
             return None
-        own = {*assigned_names(parsed), *(n.id for n in gast.walk(parsed.args)
+        own = {*assigned_names(parsed), *(n.id for n in walk(parsed.args)
                                           if isinstance(n, gast.Name))}
-        free = {n.id for n in gast.walk(parsed) if isinstance(n, gast.Name)} - own
+        free = {n.id for n in walk(parsed) if isinstance(n, gast.Name)} - own
         if not is_generator(parsed) or free & self.assigned:
             return None
         tests.append(called(is_this, copy.deepcopy(call.func), gast.Constant(found, None)))
@@ -227,16 +239,16 @@ def place_of_yield(generator: Any) -> tuple[Any, int] | None:
     yields = [n for n in nodes if isinstance(n, (gast.Yield, gast.YieldFrom))]
     if not isinstance(loop, (gast.While, gast.For)) or loop.orelse or len(yields) != 1 or any(
         isinstance(n, (gast.Global, gast.Nonlocal, *FUNCTIONS)) for n in nodes if n is not generator
-    ) or any(isinstance(n, gast.Return) for one in first for n in gast.walk(one)):
+    ) or any(isinstance(n, gast.Return) for one in first for n in walk(one)):
         return None
     places = [
         n for n, one in enumerate(loop.body)
         if isinstance(one, gast.Expr) and one.value is yields[0]
     ]
     inner = [
-        n for one in loop.body for n in gast.walk(one) if isinstance(n, (gast.For, gast.While))
+        n for one in loop.body for n in walk(one) if isinstance(n, (gast.For, gast.While))
     ]
-    returns = [n for one in inner for n in gast.walk(one) if isinstance(n, gast.Return)]
+    returns = [n for one in inner for n in walk(one) if isinstance(n, gast.Return)]
     if len(places) != 1 or not isinstance(yields[0], gast.Yield) or returns:
         return None
     return loop, places[0]
@@ -286,16 +298,16 @@ def without_return(body: Sequence[Any]) -> list[Any]:
 
 def renamed(generator: Any, new: dict[str, str]) -> None:
     """Give the variables of a generator other names."""
-    for inner in gast.walk(generator):
+    for inner in walk(generator):
         if isinstance(inner, gast.Name) and inner.id in new:
             inner.id = new[inner.id]
 
 
 def placed(node: Any, like: Any) -> Any:
     """Return a node with all that is in it at the place of another one, where it has none here."""
-    body = {id(n) for one in like.body for n in gast.walk(one)}
-    body |= {id(n) for n in gast.walk(like.target)}
-    for inner in gast.walk(node):
+    body = {id(n) for one in like.body for n in walk(one)}
+    body |= {id(n) for n in walk(like.target)}
+    for inner in walk(node):
         if id(inner) not in body:
             gast.copy_location(inner, like)
     return node

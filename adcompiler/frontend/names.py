@@ -8,6 +8,8 @@ from typing import Any
 
 import gast
 
+from adcompiler.frontend.walking import children
+
 FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda, gast.ClassDef)
 COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 
@@ -32,8 +34,22 @@ def assigned_names(node: Any) -> dict[str, None]:
     return names
 
 
+BINDING = (
+    *FUNCTIONS, *COMPREHENSIONS, gast.Name, gast.Import, gast.ImportFrom, gast.ExceptHandler,
+    gast.pattern,
+)
+"""The nodes that may bind a name themselves: few of a text are anything but names."""
+
+
 def _collect(node: Any, names: dict[str, None]) -> None:
+    if not isinstance(node, BINDING):
+        for child in children(node):
+            _collect(child, names)
+        return
     match node:
+        case gast.Name():
+            if isinstance(node.ctx, (gast.Store, gast.Del)):
+                names[node.id] = None
         case gast.FunctionDef() | gast.AsyncFunctionDef() | gast.ClassDef():
             names[node.name] = None
             return
@@ -44,8 +60,6 @@ def _collect(node: Any, names: dict[str, None]) -> None:
                 if isinstance(child, gast.NamedExpr):
                     names[child.target.id] = None
             return
-        case gast.Name() if isinstance(node.ctx, (gast.Store, gast.Del)):
-            names[node.id] = None
         case gast.Import() | gast.ImportFrom():
             for name in node.names:
                 names[name.asname or name.name.partition(".")[0]] = None
@@ -55,7 +69,7 @@ def _collect(node: Any, names: dict[str, None]) -> None:
             names[name] = None
         case gast.MatchMapping(rest=str(name)):
             names[name] = None
-    for child in gast.iter_child_nodes(node):
+    for child in children(node):
         _collect(child, names)
 
 
@@ -68,18 +82,18 @@ def mark_outer(node: Any, own: dict[str, None] | None = None) -> None:
 
     ``own`` are the names of the one that ``node`` is part of.
     """
-    children = list(gast.iter_child_nodes(node))
+    inside = children(node)
     if isinstance(node, gast.Name):
         node.outer = own is not None and node.id not in own
     elif isinstance(node, RUNS_APART):
         first = node.generators[0]
         mark_outer(first.iter, own)
         own = {n: None for g in node.generators for n in assigned_names(g.target)}
-        children = [*children, first.target, *first.ifs]
-        children.remove(first)
+        inside = [*inside, first.target, *first.ifs]
+        inside.remove(first)
     elif isinstance(node, FUNCTIONS):
         own = None
-    for child in children:
+    for child in inside:
         mark_outer(child, own)
 
 
@@ -90,12 +104,11 @@ def is_outer(name: Any) -> bool:
 
 def own_nodes(function: Any) -> Iterator[Any]:
     """Iterate over the nodes of a function's body that are no part of functions inside it."""
-    waiting = list(function.body) if isinstance(function.body, list) else [function.body]
-    while waiting:
-        node = waiting.pop(0)
+    found = list(function.body) if isinstance(function.body, list) else [function.body]
+    for node in found:  # grows meanwhile
         yield node
         if not isinstance(node, FUNCTIONS):
-            waiting += gast.iter_child_nodes(node)
+            found += children(node)
 
 
 def own_functions(function: Any) -> Iterator[Any]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 import itertools
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import gast
@@ -20,6 +21,7 @@ from adcompiler.frontend.cursors import (
 )
 from adcompiler.frontend.names import COMPREHENSIONS, FUNCTIONS, assigned_names, pairs
 from adcompiler.frontend.placing import rewritten, unused_name
+from adcompiler.frontend.walking import walk
 
 TOGETHER: dict[str, Any] = {"zip": zip, "enumerate": enumerate, "islice": itertools.islice}
 """Functions of iterators, by their names, a loop over which takes item by item."""
@@ -75,8 +77,12 @@ def makings(node: Any, asked: frozenset[str] = frozenset()) -> list[tuple[str, A
 
 def asked_by_next(function: Any) -> frozenset[str]:
     """Return the names that ``next`` is called with."""
+    return _asked_by_next(walk(function))
+
+
+def _asked_by_next(nodes: Iterable[Any]) -> frozenset[str]:
     return frozenset(
-        node.args[0].id for node in gast.walk(function)
+        node.args[0].id for node in nodes
         if isinstance(node, gast.Call) and isinstance(node.func, gast.Name)
         and node.func.id == "next" and node.args and isinstance(node.args[0], gast.Name)
     )
@@ -84,8 +90,11 @@ def asked_by_next(function: Any) -> frozenset[str]:
 
 def made_in(node: Any, asked: frozenset[str] | None = None) -> Counter[str]:
     """Return how often a piece of source gives each name to an iterator."""
-    asked = asked_by_next(node) if asked is None else asked
-    return Counter(name for inner in gast.walk(node) for name, _ in makings(inner, asked))
+    nodes = list(walk(node))
+    asked = _asked_by_next(nodes) if asked is None else asked
+    return Counter(
+        name for inner in nodes if isinstance(inner, gast.Assign)
+        for name, _ in makings(inner, asked))
 
 
 def shared_names(function: Any) -> frozenset[str]:
@@ -93,21 +102,21 @@ def shared_names(function: Any) -> frozenset[str]:
     if {"iter", "next"} & set(assigned_names(function)):
         return frozenset()
     asked = asked_by_next(function)
-    inner = [node for node in gast.walk(function) if isinstance(node, FUNCTIONS)
+    inner = [node for node in walk(function) if isinstance(node, FUNCTIONS)
              and node is not function]
     seen = {
-        n.id for other in inner for n in gast.walk(other)
+        n.id for other in inner for n in walk(other)
         if isinstance(n, gast.Name) and n.id not in assigned_names(other)
     }
     stores, reads = Counter[str](), Counter[str]()
-    hidden = {id(n) for other in inner for n in gast.walk(other)}
-    for node in gast.walk(function):
+    hidden = {id(n) for other in inner for n in walk(other)}
+    for node in walk(function):
         if isinstance(node, gast.Name) and id(node) not in hidden:
             (stores if isinstance(node.ctx, (gast.Store, gast.Del)) else reads)[node.id] += 1
     made = made_in(function, asked)
-    for loop in gast.walk(function):
+    for loop in walk(function):
         if isinstance(loop, (gast.For, gast.While, *COMPREHENSIONS)):
-            again = {n.id for part in repeated(loop) for n in gast.walk(part)
+            again = {n.id for part in repeated(loop) for n in walk(part)
                      if isinstance(n, gast.Name)} - set(made_in(loop, asked))
             reads.update(again)  # more than once
     return frozenset(
@@ -122,8 +131,8 @@ def repeated(loop: Any) -> list[Any]:
         return list(loop.body)
     if isinstance(loop, gast.While):
         return [loop.test, *loop.body]
-    first = {id(n) for n in gast.walk(loop.generators[0].iter)}
-    return [n for n in gast.walk(loop) if isinstance(n, gast.Name) and id(n) not in first]
+    first = {id(n) for n in walk(loop.generators[0].iter)}
+    return [n for n in walk(loop) if isinstance(n, gast.Name) and id(n) not in first]
 
 
 class Writer(gast.NodeTransformer):  # type: ignore[misc]
@@ -132,8 +141,8 @@ class Writer(gast.NodeTransformer):  # type: ignore[misc]
     def __init__(self, names: frozenset[str], function: Any) -> None:
         self.names = names
         self.asked = asked_by_next(function)
-        self.taken = {n.id for n in gast.walk(function) if isinstance(n, gast.Name)}
-        self.catches = any(isinstance(n, gast.Try) for n in gast.walk(function))
+        self.taken = {n.id for n in walk(function) if isinstance(n, gast.Name)}
+        self.catches = any(isinstance(n, gast.Try) for n in walk(function))
 
     def visit_Assign(self, node: Any) -> Any:
         """``it = iter(x)``, ``it = values(x)``, ``a, b = islice(it, 2)``."""
@@ -173,10 +182,10 @@ class Writer(gast.NodeTransformer):  # type: ignore[misc]
     def first_of(self, node: Any, consumer: Any) -> None:
         """Let a comprehension take at once what it runs over, if nothing else in it asks that."""
         first = node.generators[0]
-        here = {id(n) for n in gast.walk(first.iter)}
+        here = {id(n) for n in walk(first.iter)}
         if not any(
             isinstance(n, gast.Name) and n.id in self.names and id(n) not in here
-            for n in gast.walk(node)
+            for n in walk(node)
         ):
             first.iter = self.taken_at_once(first.iter, consumer)
 

@@ -479,10 +479,10 @@ def _relocate(
     node: gast.AST, text: str, line_shift: int, first_column_shift: int, column_shift: int
 ) -> None:
     """Give the tree the lines and columns of the file, columns in characters."""
-    import gast
+    from adcompiler.frontend.walking import walk
 
     rows = [] if text.isascii() else text.split("\n")
-    for each in gast.walk(node):
+    for each in walk(node):
         for line_field, column_field in (
             ("lineno", "col_offset"),
             ("end_lineno", "end_col_offset"),

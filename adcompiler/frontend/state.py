@@ -18,6 +18,7 @@ from adcompiler.frontend.building import Builder
 from adcompiler.frontend.names import (
     FUNCTIONS, assigned_after, assigned_names, declared_names, own_functions,
 )
+from adcompiler.frontend.walking import walk
 from adcompiler.ir.nodes import Atom, Call, Closure, Const, Function, Item, Pack, Star
 
 
@@ -57,7 +58,7 @@ class State(Builder):
         declared = declared_names(node, gast.Nonlocal)
         own = set(assigned_names(node)) - set(declared)
         states = dict.fromkeys(declared)
-        for inner in gast.walk(node):
+        for inner in walk(node):
             if inner is node:
                 continue
             if isinstance(inner, FUNCTIONS):
@@ -81,7 +82,7 @@ class State(Builder):
     def changed_names(self, nodes: Sequence[Any]) -> list[str]:
         """Return the variables that calls inside ``nodes`` change."""
         return list(dict.fromkeys(
-            state for node in nodes for inner in gast.walk(node) if isinstance(inner, gast.Name)
+            state for node in nodes for inner in walk(node) if isinstance(inner, gast.Name)
             for state in self.states_of(inner.id)
         ))
 
@@ -109,7 +110,7 @@ class State(Builder):
             self.reject(node, rejected.ESCAPING_STATE, name=recipe.states[0])
             return False
         later = assigned_after(self.node, node) | self.written_by_others()
-        for loop in gast.walk(self.node):
+        for loop in walk(self.node):
             if isinstance(loop, (gast.For, gast.While)) and (
                 loop.lineno <= node.lineno <= loop.end_lineno
             ):
