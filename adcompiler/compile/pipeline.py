@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from inspect import Parameter
 from typing import Any
 
@@ -161,10 +162,15 @@ class Emitted:
 
     def holds(self, function: Any) -> bool:
         """Say whether the code calls a function of the runtime."""
-        return any(
-            isinstance(atom, Const) and atom.value is function
-            for written in self.product.functions for statement in walk(written.body)
-            for atom in direct_uses(statement)
+        return id(function) in self.held
+
+    @cached_property
+    def held(self) -> frozenset[int]:
+        """The ids of the objects that the code reads, which its constants keep alive."""
+        return frozenset(
+            id(atom.value) for written in self.product.functions
+            for statement in walk(written.body) for atom in direct_uses(statement)
+            if isinstance(atom, Const)
         )
 
 

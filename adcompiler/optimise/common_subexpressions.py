@@ -32,6 +32,7 @@ class _Common:
     def __init__(self, purity: Purity, written: set[Atom]) -> None:
         self.purity = purity
         self.written = written
+        self.before: list[tuple[Any, tuple[Var, ...] | None]] = []
 
     def block(self, block: Block, known: Known, renamed: dict[Var, Atom]) -> Block:
         out: list[Statement] = []
@@ -41,6 +42,22 @@ class _Common:
                 out.append(new)
         yields = tuple(self.atom(a, renamed) for a in block.yields)
         return altered(block, statements=tuple(out), yields=yields)
+
+    def inner(self, block: Block, known: Known, renamed: dict[Var, Atom]) -> Block:
+        """Return a block inside of another; what is computed in it is not known behind it.
+
+        What ``known`` gets meanwhile is taken back: a copy for each block would take as long as all
+        that stands in front of it.
+        """
+        start = len(self.before)
+        new = self.block(block, known, renamed)
+        while len(self.before) > start:
+            key, found = self.before.pop()
+            if found is None:
+                del known[key]
+            else:
+                known[key] = found
+        return new
 
     @staticmethod
     def atom(atom: Atom, renamed: Mapping[Var, Atom]) -> Atom:
@@ -59,7 +76,7 @@ class _Common:
                 return statement if new is rhs else Let(target, new, origin)
             case Region():
                 region = with_head(statement, renamed).with_blocks(
-                    lambda inner: self.block(inner, dict(known), renamed))
+                    lambda inner: self.inner(inner, known, renamed))
                 key = self.branch_key(region, {}) if isinstance(region, If) else None
                 if key is not None and self.is_known(key, region.results, known, renamed):
                     return None
@@ -70,9 +87,10 @@ class _Common:
         self, key: Any, targets: tuple[Var, ...], known: Known, renamed: dict[Var, Atom]
     ) -> bool:
         """Say whether a value with this key has been computed; if so it stands for ``targets``."""
-        found = known.setdefault(key, targets)
+        found = known.get(key)
         type_of = self.purity.type_of
-        if found is targets or [*map(type_of, found)] != [*map(type_of, targets)]:
+        if found is None or [*map(type_of, found)] != [*map(type_of, targets)]:
+            self.before.append((key, found))
             known[key] = targets
             return False
         renamed.update(zip(targets, found, strict=True))

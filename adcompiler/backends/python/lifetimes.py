@@ -245,6 +245,9 @@ def bits(mask: int) -> Iterator[int]:
         mask ^= lowest
 
 
+BITS = [np.uint8(1 << place) for place in range(8)]
+
+
 def symmetric(rows: list[int]) -> list[int]:
     """Return the rows of a relation made symmetric: each with its column."""
     width = (len(rows) + 7) // 8
@@ -252,9 +255,9 @@ def symmetric(rows: list[int]) -> list[int]:
         b"".join(row.to_bytes(width, "little") for row in rows), np.uint8
     ).reshape(len(rows), width)
     found = []
-    for start in range(0, width, 64):
-        columns = np.unpackbits(packed[:, start:start + 64], axis=1, bitorder="little")
-        found += [column.tobytes() for column in np.packbits(columns.T, axis=1, bitorder="little")]
+    for start in range(0, width, 64):  # a few rows of bytes at a time lie beside one another
+        for eight in np.ascontiguousarray(packed[:, start:start + 64].T):
+            found += [np.packbits(eight & bit, bitorder="little").tobytes() for bit in BITS]
     return [
         row | int.from_bytes(column, "little") for row, column in zip(rows, found, strict=False)
     ]

@@ -233,10 +233,9 @@ class ExpressionLowering:
         return ast.ListComp(element, [generator])
 
     def loop_target(self, node: Loop) -> ast.expr:
-        read = {v for v, n in self.uses.items() if n}
         targets: list[ast.expr] = [
             self.taken_apart(node, item)
-            or (self.store(item) if item in read else self.discard())
+            or (self.store(item) if self.uses.get(item) else self.discard())
             for item in node.items
         ]
         shaped = []
