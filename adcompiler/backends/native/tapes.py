@@ -62,7 +62,10 @@ class Tapes:
             case Known():
                 return value
             case Span(start, stop, step):
-                return Span(self.layout(tape, hint, start), self.layout(tape, hint, stop), step)
+                ends = self.layout(tape, hint, start), self.layout(tape, hint, stop)
+                if isinstance(step, (int, Number)):
+                    return Span(*ends, step)
+                return Span(*ends, self.slot(tape, f"{hint}_step", INT, WIDE))
             case Carried():
                 return replace(self.layout(tape, hint, as_buffer(value)), carried=True)
             case Buffer(_, dtype, shape, isset):
@@ -104,9 +107,11 @@ class Tapes:
             case Several(slots), Several(items):
                 for slot, item in zip(slots, items, strict=True):
                     self.put(tape, slot, item)
-            case Span(start, stop), Span():
+            case Span(start, stop, step), Span():
                 self.put(tape, start, value.start)
                 self.put(tape, stop, value.stop)
+                if isinstance(step, Slot):
+                    self.put(tape, step, Num(value.step, INT))
             case Inner(data, start, length), Rows():
                 self.put_items(tape, data, value)
                 self.w.write(Store(start.buffer, (Name(tape.top),), Binary(
@@ -157,7 +162,10 @@ class Tapes:
             case Several(slots):
                 return Several(tuple(self.item(slot, position, hint) for slot in slots))
             case Span(start, stop, step):
-                return Span(self.item(start, position, hint), self.item(stop, position, hint), step)
+                ends = self.item(start, position, hint), self.item(stop, position, hint)
+                if isinstance(step, Slot):
+                    step = self.item(step, position, hint).expr
+                return Span(*ends, step)
             case Flattened(data, start, shape, flag, carried):
                 first = w.assign("start", Element(start.buffer, (position,)))
                 lengths = tuple(

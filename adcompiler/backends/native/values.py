@@ -113,11 +113,14 @@ class Keyed:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A range; a step that is not known when compiling is positive."""
+    """A range; a step that is not known when compiling is positive.
 
-    start: Num
-    stop: Num
-    step: int | Expr = 1
+    In the layout of a tape its parts are slots.
+    """
+
+    start: Any
+    stop: Any
+    step: Any = 1
 
 
 @dataclass(frozen=True, slots=True)
