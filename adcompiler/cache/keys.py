@@ -56,11 +56,12 @@ def compiler_digest() -> str:
     Installers may give files any time of writing, but not that of the last change of the entry.
     """
     rows = []
-    for folder, _, names in os.walk(PACKAGE):
+    for folder, folders, names in os.walk(PACKAGE):
+        folders[:] = [inner for inner in folders if inner != "__pycache__"]
+        place = os.path.relpath(folder, PACKAGE)
         for name in names:
             if name.endswith(".py"):
-                status = os.stat(os.path.join(folder, name))
-                place = os.path.relpath(folder, PACKAGE)
+                status = os.stat(f"{folder}{os.sep}{name}")
                 times = f"{status.st_mtime_ns} {status.st_ctime_ns}"
                 rows.append(f"{place} {name} {status.st_size} {times}")
     return digest(*sorted(rows))
