@@ -21,13 +21,16 @@ def is_generator(node: Any) -> bool:
     """Say whether a parsed function yields, in statements of their own and nowhere else."""
     if not isinstance(node, gast.FunctionDef):
         return False
+    nodes = list(own_nodes(node))
+    found = [inner for inner in nodes if isinstance(inner, YIELDS)]
+    if not found:
+        return False
     statements = {
-        id(inner.value) for inner in own_nodes(node)
+        id(inner.value) for inner in nodes
         if isinstance(inner, gast.Expr) and isinstance(inner.value, YIELDS)
     }
-    found = [inner for inner in own_nodes(node) if isinstance(inner, YIELDS)]
-    return bool(found) and all(id(inner) in statements for inner in found) and not any(
-        isinstance(inner, gast.Return) and inner.value is not None for inner in own_nodes(node)
+    return all(id(inner) in statements for inner in found) and not any(
+        isinstance(inner, gast.Return) and inner.value is not None for inner in nodes
     )
 
 
