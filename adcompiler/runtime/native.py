@@ -45,6 +45,15 @@ def in_parallel(function: Callable[..., Any]) -> Callable[..., Any]:
     return made(function, parallel=True)
 
 
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``function`` compiled into each function that calls it, however large that is.
+
+    A loop that calls a function computes one number after the other: one that it contains, several
+    at once.
+    """
+    return made(function, forceinline=True)
+
+
 def parallel_range() -> Any:
     """Return the ``range`` of loops that run in threads."""
     if not has_compiler():
@@ -54,8 +63,8 @@ def parallel_range() -> Any:
     return numba.prange
 
 
-def made(function: Callable[..., Any], parallel: bool = False) -> Callable[..., Any]:
-    """Return a function compiled by numba, at its first call."""
+def made(function: Callable[..., Any], **options: bool) -> Callable[..., Any]:
+    """Return a function compiled by numba, with options of its own, at its first call."""
     if not has_compiler():
         ignoring: Callable[..., Any] = np.errstate(all="ignore")(function)
         return ignoring
@@ -66,9 +75,9 @@ def made(function: Callable[..., Any], parallel: bool = False) -> Callable[..., 
         name_module(function, f"adcompiler_loops_{Path(file).stem}")
         with contextlib.suppress(RuntimeError):  # there is no directory that may be written
             kept: Callable[..., Any] = numba.njit(
-                error_model="numpy", cache=True, parallel=parallel)(function)
+                error_model="numpy", cache=True, **options)(function)
             return kept
-    alone: Callable[..., Any] = numba.njit(error_model="numpy", parallel=parallel)(function)
+    alone: Callable[..., Any] = numba.njit(error_model="numpy", **options)(function)
     return alone
 
 

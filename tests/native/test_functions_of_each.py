@@ -11,7 +11,7 @@ import pytest
 
 from adcompiler import grad
 from adcompiler.backends.native.helpers import TEXTS
-from adcompiler.runtime.native import bit_casts, bits_of, compiled, of_bits
+from adcompiler.runtime.native import bit_casts, bits_of, compiled, has_compiler, inlined, of_bits
 from tests.native.test_backends_agree import outcome, same
 from tests.native.test_fusing import loops_of
 
@@ -29,10 +29,10 @@ EXACT = {"exp": np.exp, "tanh": np.tanh, "log": np.log}
 
 def made(name: str, loops: bool) -> Callable[..., Any]:
     """Return a helper as a function of arrays, in Python or compiled."""
-    space: dict[str, Any] = {"math": math, "compiled": lambda function: function}
+    space: dict[str, Any] = {"math": math, "inlined": lambda function: function}
     space["bits_of"], space["of_bits"] = bits_of, of_bits
     if loops:
-        space["compiled"] = compiled
+        space["inlined"] = inlined
         space["bits_of"], space["of_bits"] = bit_casts()
     exec(TEXTS[f"{name}_of_each"], space)
     one = space[f"{name}_of_each"]
@@ -95,3 +95,32 @@ def test_functions_of_single_numbers_are_those_of_the_library() -> None:
     assert "_of_each(" not in loops_of(swing, 0.5, 3)
     assert "tanh_of_each(" in loops_of(activated, np.ones(3), np.ones(3))
     assert same(grad(swing, backend="native")(0.5, 4), grad(swing)(0.5, 4))
+
+
+def test_loops_contain_them_however_large_they_are() -> None:
+    text = grad(activated, (0, 1), backend="native").source_for(np.ones(3), np.ones(3))
+    for name in ("exp", "log", "tanh"):
+        assert f"@inlined\ndef {name}_of_each(x):" in text
+
+
+def test_what_is_inlined_is_not_called() -> None:
+    if not has_compiler():
+        pytest.skip("there is no compiler")
+
+    def cubed(x: float) -> float:
+        return x * x * x
+
+    def swept(x: Any) -> Any:
+        for i in range(x.size):
+            x[i] = one(x[i])
+        return x
+
+    one, x = inlined(cubed), np.arange(5.0)
+    loops = compiled(swept)
+    assert np.array_equal(loops(x), [0.0, 1.0, 8.0, 27.0, 64.0])
+    (text,) = loops.inspect_llvm().values()
+    heads = {part.partition("{")[0]: part for part in text.split("define ")}
+    (body,) = (part for head, part in heads.items()
+               if "swept" in head and "cpython" not in head and "cfunc" not in head)
+    assert "fmul" in body
+    assert "cubed" not in body

@@ -165,10 +165,13 @@ STACKED_PRODUCT = '''
 def stacked_product(a, b):
     """Return the products of two stacks of matrices, each one as `matrix_product` does."""
     count, rows, inner, columns = a.shape[0], a.shape[1], a.shape[2], b.shape[2]
-    product = np.zeros((count, rows, columns))
-    if rows * inner * columns > 4096:
+    product = np.empty((count, rows, columns))
+    if inner == 1:
         for at in range(count):
-            product[at] = np.dot(np.ascontiguousarray(a[at]), np.ascontiguousarray(b[at]))
+            for i in range(rows):
+                factor = a[at, i, 0]
+                for j in range(columns):
+                    product[at, i, j] = factor * b[at, 0, j]
         return product
     if columns == 1:
         for at in range(count):
@@ -178,8 +181,14 @@ def stacked_product(a, b):
                     total += a[at, i, k] * b[at, k, 0]
                 product[at, i, 0] = total
         return product
+    if rows * inner * columns > 1024:
+        for at in range(count):
+            np.dot(np.ascontiguousarray(a[at]), np.ascontiguousarray(b[at]), product[at])
+        return product
     for at in range(count):
         for i in range(rows):
+            for j in range(columns):
+                product[at, i, j] = 0.0
             for k in range(inner):
                 factor = a[at, i, k]
                 for j in range(columns):
@@ -187,7 +196,7 @@ def stacked_product(a, b):
     return product
 '''
 EXP_OF_EACH = '''
-@compiled
+@inlined
 def exp_of_each(x):
     """Return exp(x) by steps that compilers take for several numbers at once.
 
@@ -218,7 +227,7 @@ def exp_of_each(x):
     return part * one * two
 '''
 TANH_OF_EACH = '''
-@compiled
+@inlined
 def tanh_of_each(x):
     """Return tanh(x) as `exp_of_each` is computed; at most two units in the last place are wrong.
 
@@ -247,7 +256,7 @@ def tanh_of_each(x):
     return math.copysign(part, x)
 '''
 LOG_OF_EACH = '''
-@compiled
+@inlined
 def log_of_each(x):
     """Return log(x) by steps that compilers take for several numbers at once.
 

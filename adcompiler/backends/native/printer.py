@@ -24,7 +24,7 @@ LEVELS = {
 }
 UNARY, ATOM = 8, 9
 BITS = """
-from adcompiler.runtime.native import bit_casts
+from adcompiler.runtime.native import bit_casts, inlined
 
 bits_of, of_bits = bit_casts()
 """
