@@ -30,7 +30,7 @@ def coarser(x, steps):
     for step in steps:
         for i in range(step, len(y), step):
             y[i] += y[i - step] * 0.5
-    return y @ y
+    return np.sum(y * y)
 
 
 def starts_and_steps(x, n):
@@ -39,7 +39,7 @@ def starts_and_steps(x, n):
         for i in range(len(y) - 1, k, -1):
             for j in range(k, i, k + 1):
                 y[j] = y[i] - y[j]
-    return y @ y
+    return np.sum(y * y)
 
 
 CASES: list[tuple[Any, tuple[Any, ...]]] = [
