@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from adcompiler.runtime.aliases import overlap
+from adcompiler.runtime.indexing import give_back
 
 VARIABLE = "ADCOMPILER_NATIVE"
 FLOAT64 = np.dtype(np.float64)
@@ -145,6 +146,16 @@ class Arguments:
     """What loops save for a pullback: the arguments, of which they compute the rest again."""
 
     values: tuple[Any, ...]
+
+
+def put_back(target: Any, value: Any) -> None:
+    """Make an argument what loops made of it, unless they left its storage as it was."""
+    if target is value or (
+        isinstance(target, np.ndarray) and value.size
+        and target.ctypes.data == value.ctypes.data and target.strides == value.strides
+    ):
+        return
+    give_back(target, value)
 
 
 def are_floats(*seeds: Any) -> bool:

@@ -45,7 +45,7 @@ def lowered_alone(
     loops = lowered(product.functions, unit, f"{function.name}_loops", of_each=False)
     if has_gradient(loops.form):
         raise Declined("a result is the gradient of a dict or an instance", function.origin)
-    if loops.apart:
+    if loops.apart or loops.given_back:
         raise Declined("arguments are written into", function.origin)
     names = [param.var.name for param in function.params]
     check_names(names, {function.name, loops.name, "operator", *taken}, function)

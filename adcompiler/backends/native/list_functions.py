@@ -150,6 +150,11 @@ def collected(low: Any, args: list[Any], type_: t.Type) -> Rows:
     return made
 
 
+def owned(low: Any, args: list[Any], type_: t.Type) -> Rows | Kept:
+    """Write ``own(of)``; what a loop collected is never written into where it is."""
+    return args[0] if isinstance(args[0], Kept) else collected(low, args, type_)
+
+
 def gradient(low: Any, args: list[Any], type_: t.Type) -> Rows | Buffer:
     """Write ``as_gradient`` or ``like``: a cotangent of a list, as a list of its own.
 
@@ -387,7 +392,7 @@ def unsorted(low: Any, args: list[Any], type_: t.Type) -> Rows:
 LISTS: dict[Any, Callable[..., Any]] = {
     append: appended, drop_last: shortened, zeros_like: zeros, spread: spread_out,
     operator.add: joined, operator.mul: repeated, add_cotangents: added,
-    list: collected, own: collected, as_gradient: gradient, like: gradient, like_items: gradient,
+    list: collected, own: owned, as_gradient: gradient, like: gradient, like_items: gradient,
     sum: summed, unpack: unpacked, check_position: in_bounds, "array": as_array,
     "asarray": as_array, "concatenate": concatenated, min: extreme("<"), max: extreme(">"),
     share: shares, sort_order: order, sorted: ascending, unsort: unsorted,

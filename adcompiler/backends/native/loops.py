@@ -293,8 +293,7 @@ Row = (
 class Parameter:
     """A parameter: a number (``ndim`` None) or a buffer, and its position among the user's.
 
-    ``part`` tells how to get it from the user's, whose name stands for ``{}``; ``is_list`` that it
-    is made of a list.
+    ``part`` tells how to get it from the user's, whose name stands for ``{}``.
     """
 
     name: str
@@ -302,7 +301,6 @@ class Parameter:
     ndim: int | None
     position: int
     part: str = "{}"
-    is_list: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,7 +343,8 @@ class LoopFunction:
     ``form`` is what Python's function returns: the position of an output, a tuple of forms, or
     None.
     ``apart`` lists positions of parameters of the user's, and which of these share no storage with
-    the others.
+    the others. ``given_back`` lists positions of those that take what the loops made of them, and
+    the forms of that.
     """
 
     name: str
@@ -354,6 +353,7 @@ class LoopFunction:
     outputs: tuple[Output, ...]
     form: Form
     apart: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = ()
+    given_back: tuple[tuple[int, Form], ...] = ()
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:

@@ -38,7 +38,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import count_uses
 from adcompiler.runtime import (
-    add_at, apart, check_bound, check_position, evaluated, own, record, zeros_like,
+    add_at, apart, check_bound, check_position, evaluated, give_back, own, record, zeros_like,
 )
 from adcompiler.runtime.sequences import share
 from adcompiler.typed.callee import Callee
@@ -65,6 +65,7 @@ class Lowering:
         self.functions = {function.name: function for function in functions[1:]}
         self.inside: list[str] = []
         self.told_apart: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
+        self.given_back: list[tuple[Atom, Atom, Any]] | None = None
         self.w = Writer()
         self.tapes = Tapes(self.w)
         self.arrays = Arrays(self.w)
@@ -167,6 +168,8 @@ class Lowering:
                 self.read(unstar(args[0]))
             case Do(Call(Const(function), args), _) if function is apart:
                 self.told_apart.append(told_apart(args))
+            case Do(Call(Const(function), args), _) if function is give_back:
+                self.give_back(*map(unstar, args))
             case Do(Call(Const(function)) as call, origin) if (
                 key_in(TABLE, function) or key_in(STRUCTURE, function)
                 or function is check_position
@@ -180,6 +183,16 @@ class Lowering:
                 raise Declined("a call is made for what it does")
             case _:
                 raise Declined(f"`{type(statement).__name__.lower()}` is not lowered")
+
+    def give_back(self, target: Atom, final: Atom, *copies: Atom) -> None:
+        """Note what an argument becomes once the loops have come to their end."""
+        if self.given_back is None:
+            raise Declined("an argument is written into, and given back")
+        value = self.read(final)
+        if copies and not isinstance(value, (Rows, Kept)):
+            raise Declined("an argument that holds arrays is written into")
+        self.given_back.append((target, final, value))
+        self.values[target] = value  # type: ignore[index]
 
     @property
     def regions(self) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from adcompiler.backends.native.arrays import Arrays
@@ -17,7 +18,7 @@ from adcompiler.backends.native.reductions import (
 from adcompiler.backends.native.rolling import rolled
 from adcompiler.backends.native.scalars import TABLE
 from adcompiler.backends.native.values import (
-    Buffer, Cut, Declined, Method, Num, Several,
+    Buffer, Cut, Declined, Kept, Keyed, Known, Method, Num, Several, Span,
 )
 from adcompiler.ir import types as t
 from adcompiler.runtime import zeros_like
@@ -123,12 +124,19 @@ def copied(arrays: Arrays, args: list[Any], named: dict[str, Any], type_: t.Type
 
 
 def owned(arrays: Arrays, value: Any) -> Any:
-    """Return a copy of arrays, of tuples of such too."""
+    """Return a copy of arrays, of tuples, dicts and instances with such too.
+
+    What a loop collected is never written into where it is.
+    """
     if isinstance(value, Several):
         return Several(tuple(owned(arrays, item) for item in value.items))
+    if isinstance(value, Keyed):
+        return replace(value, parts={
+            key: part if isinstance(part, Declined) else owned(arrays, part)
+            for key, part in value.parts.items()})
     if isinstance(value, Buffer):
         return arrays.copy(value)
-    if isinstance(value, Num):
+    if isinstance(value, (Num, Known, Span, Kept)):
         return value
     raise Declined("a copy of what is no array")
 

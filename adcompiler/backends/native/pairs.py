@@ -12,7 +12,7 @@ from adcompiler.analyses.purity import Purity
 from adcompiler.backends.native.islands import Island, text_of
 from adcompiler.backends.native.printer import printed
 from adcompiler.backends.native.product import (
-    HEAD, called, check_names, leaves, lowered, parallel_head,
+    HEAD, called, check_names, leaves, lowered, rest_of_head,
 )
 from adcompiler.backends.native.seeds import IMPORTED, SEEDS_HEAD
 from adcompiler.backends.native.together import SeedsTogether
@@ -45,15 +45,16 @@ def with_native_pair(
     names = [param.var.name for param in augmented.params]
     seed = pullback.params[1].var.name
     residuals = pullback.params[0].var.name
-    check_names([*names, seed, residuals, "value", "saved", *(IMPORTED if each else ())], {
+    check_names([*names, seed, residuals, "value", "saved", "given", *(IMPORTED if each else ())], {
         augmented.name, pullback.name, first.name, second.name,
     }, augmented)
     listed = ", ".join(names)
     one = "," if len(names) == 1 else ""
     kept = f"Arguments(own(({listed}{one})))"
+    again_of = f"*own(({listed}{one}))" if first.given_back else listed
     pulled = f"pulled_each({pullback.name}, " if each else f"{pullback.name}("
-    again = [f"value, saved = {augmented.name}({listed})", f"return {pulled}saved, {seed})"]
-    added = text_of(unit, [first, second], islands, text) + parallel_head(first, second)
+    again = [f"value, saved = {augmented.name}({again_of})", f"return {pulled}saved, {seed})"]
+    added = text_of(unit, [first, second], islands, text) + rest_of_head(first, second)
     added += printed(first, f"Compute the value of `{base}`, or return False first.")
     what = "cotangents of it, counted by the last axes," if each else "a cotangent of it"
     added += printed(second, f"Compute the value and pull {what} back, or return False.",
@@ -64,7 +65,7 @@ def {augmented.name}_native({listed}):
     """Return what `{augmented.name}` returns, computed by compiled loops if they can."""
     if {leaves(first, names)}:
         return {augmented.name}({listed})
-{called(first, names, [f"return {augmented.name}({listed})"], f", {kept}")}
+{called(first, names, [f"return {augmented.name}({listed})"], kept)}
 
 
 def {pullback.name}_native({residuals}, {seed}):

@@ -40,6 +40,8 @@ IN_PYTHON = ("answer_of", "in_python")
 """What modules with calls in Python have beside that."""
 IN_THREADS = ("in_parallel", "parallel_range", "prange")
 """What modules with loops in threads have beside that."""
+WRITING = "put_back"
+"""What modules have beside that of which the loops write into arguments."""
 HEAD = f"""import math
 
 import numpy as np
@@ -62,7 +64,7 @@ def with_native(text: str, product: Product, unit: Unit) -> tuple[str, str]:
     loops = lowered(product.functions, unit, islands=islands)
     names = [param.var.name for param in function.params]
     check_names(names, {function.name, loops.name}, function)
-    added = text_of(unit, [loops], islands, text) + parallel_head(loops)
+    added = text_of(unit, [loops], islands, text) + rest_of_head(loops)
     added += printed(loops, f"Compute `{function.name}`; return False first where Python has to.")
     added += caller(function.name, loops, names, names[len(names) - product.tangents :])
     return f"{text.rstrip()}\n\n\n{HEAD}{added}", f"{function.name}_native"
@@ -71,7 +73,7 @@ def with_native(text: str, product: Product, unit: Unit) -> tuple[str, str]:
 def check_names(names: Sequence[str], taken: set[str], function: Function) -> None:
     """Refuse names of arguments that the text of the loops uses itself."""
     taken = {*taken, "done", "np", "float", "int", "bool", "list", "zip", *IMPORTED, *IN_PYTHON,
-             *IN_THREADS}
+             *IN_THREADS, WRITING}
     if len(set(names)) < len(names) or taken & set(names):
         raise Declined("an argument has a name that the loops need", function.origin)
 
@@ -96,6 +98,7 @@ def lowered(
     if sweep is not None:
         read |= used(sweep.body)
         params += sweep.params[1:]
+    low.given_back = []
     parameters = [
         given for position, param in enumerate(params) if param.var in read
         for given in parameters_of(low, param.var, position, unit.type(param.var))
@@ -117,6 +120,7 @@ def lowered(
             returned(low, atom, low.read(atom), unit.type(atom), outputs)
             for atom in yields
         )
+        back = () if sweep else given_back(low, function, outputs)
     except Declined as declined:
         declined.origin = declined.origin or function.origin
         raise
@@ -124,14 +128,11 @@ def lowered(
         if low.islands.first is not None and not any(isinstance(r, For) for r in rows_of(rows)):
             raise low.islands.first
         islands += low.islands.made
-    lists = {given.position for given in parameters if given.is_list}
-    if any(lists.intersection(places) for places, _ in low.told_apart):
-        raise Declined("a list is written into that may be another argument", function.origin)
     made, filled = with_room(opening, rows)
     rows.rows[:] = with_rooms_ahead(Body(made + filled)).rows
     form = forms[0] if len(forms) == 1 else forms
     loops = LoopFunction(
-        name, tuple(parameters), rows, tuple(outputs), form, tuple(low.told_apart))
+        name, tuple(parameters), rows, tuple(outputs), form, tuple(low.told_apart), back)
     if unit.settings.parallel:
         loops = in_threads(loops, low)
     return replace(loops, body=with_tight_loops(low.w, loops.body))
@@ -144,11 +145,13 @@ def in_threads(loops: LoopFunction, low: Lowering) -> LoopFunction:
     return found
 
 
-def parallel_head(*loops: LoopFunction) -> str:
-    """Return what is written in front of loops of which some run in threads."""
+def rest_of_head(*loops: LoopFunction) -> str:
+    """Return what is written in front of loops that run in threads, or write into arguments."""
+    head = f"from adcompiler.runtime.native import {WRITING}\n" if any(
+        one.given_back for one in loops) else ""
     if not any(map(spread_in, loops)):
-        return ""
-    return ("from adcompiler.runtime.native import in_parallel, parallel_range\n\n"
+        return head
+    return (f"{head}from adcompiler.runtime.native import in_parallel, parallel_range\n\n"
             "prange = parallel_range()\n")
 
 
@@ -182,6 +185,24 @@ def returned(
         return returned_parts(low, value, outputs)
     outputs.append(output(low, value, type_))
     return len(outputs) - 1
+
+
+def given_back(
+    low: Lowering, function: Function, outputs: list[Output]
+) -> tuple[tuple[int, Form], ...]:
+    """Return the positions of arguments that are written into, and the forms of what they become.
+
+    Loops write into copies; arguments take the content of these when nothing can go wrong any more.
+    """
+    places = {param.var: position for position, param in enumerate(function.params)}
+    found: list[tuple[int, Form]] = []
+    for target, final, value in low.given_back or ():
+        if target not in places:
+            raise Declined("what is no argument is written into")
+        found.append((
+            places[target],
+            returned(low, final, value, low.unit.type(target), outputs)))
+    return tuple(found)
 
 
 def returned_parts(low: Lowering, value: Keyed, outputs: list[Output]) -> KeyedForm:
@@ -234,9 +255,9 @@ def parameters_of(low: Lowering, var: Var, position: int, type_: t.Type) -> list
     """Return the parameters that one of the user's is taken apart into, known to ``low``."""
     found: list[Parameter] = []
 
-    def add(dtype: str, ndim: int | None, part: str, is_list: bool = False) -> str:
+    def add(dtype: str, ndim: int | None, part: str) -> str:
         name = low.w.fresh(var.name)
-        found.append(Parameter(name, dtype, ndim, position, part, is_list))
+        found.append(Parameter(name, dtype, ndim, position, part))
         return name
 
     def taken(type_: t.Type, part: str) -> Any:
@@ -277,7 +298,7 @@ def parameters_of(low: Lowering, var: Var, position: int, type_: t.Type) -> list
                 columns(inner, part, f"{item}[{i}]") for i, inner in enumerate(type_.items)))
         dtype = item_form(type_)
         of = part if item == "{}" else f"[{item.format('item')} for item in {part}]"
-        return Slot(add(dtype, 1, f"np.array({of}, {DTYPES[dtype]})", True), dtype, WIDE)
+        return Slot(add(dtype, 1, f"np.array({of}, {DTYPES[dtype]})"), dtype, WIDE)
 
     value = taken(type_, "{}")
     low.values[var] = replace(value, position=position) if isinstance(value, Keyed) else value
@@ -334,9 +355,17 @@ def {name}_native({all_names}):
 
 
 def called(loops: LoopFunction, names: list[str], otherwise: list[str], rest: str = "") -> str:
-    """Return the lines that call the loops and return what they give, and the rest."""
+    """Return the lines that call the loops and return what they give, and the rest.
+
+    The rest is computed before arguments are written into.
+    """
     lines, values = tried(loops, names)
-    lines += ["if not done:", *(f"    {line}" for line in otherwise), f"return {values}{rest}"]
+    lines += ["if not done:", *(f"    {line}" for line in otherwise)]
+    back = giving_back(loops, names)
+    if back and rest:
+        lines.append(f"given = {rest}")
+        rest = "given"
+    lines += [*back, f"return {values}{', ' if rest else ''}{rest}"]
     return "\n".join(f"    {line}" for line in lines)
 
 
@@ -357,19 +386,38 @@ def tried(loops: LoopFunction, names: list[str]) -> tuple[list[str], str]:
     ], values
 
 
+def giving_back(loops: LoopFunction, names: list[str]) -> list[str]:
+    """Return the lines that write into arguments what loops made of them."""
+    values, listed = texts_of(loops, names_of(loops, names))
+    return [f"put_back({names[place]}, {written(form, values, listed, names)})"
+            for place, form in loops.given_back]
+
+
 def outputs_of(loops: LoopFunction, names: list[str]) -> tuple[list[str], str]:
     """Return names for the outputs of loops, and the text of what is returned of them."""
-    taken = {*names, "done"}
+    results = names_of(loops, names)
+    values, listed = texts_of(loops, results)
+    return results, written(loops.form, values, listed, names)
+
+
+def names_of(loops: LoopFunction, names: list[str]) -> list[str]:
+    """Return names for the outputs of loops beside those of arguments."""
+    taken = {*names, "done", "given"}
     results = []
     for i, _ in enumerate(loops.outputs):
         result = f"result_{i}" if len(loops.outputs) > 1 else "result"
         while result in taken:
             result += "_"
         results.append(result)
+    return results
+
+
+def texts_of(loops: LoopFunction, results: list[str]) -> tuple[list[str], list[str]]:
+    """Return the texts of the outputs of loops, as they are returned and as items of lists."""
     values = [value_of(*pair) for pair in zip(loops.outputs, results, strict=True)]
     listed = [result if output.numpy else f"{result}.tolist()"
               for output, result in zip(loops.outputs, results, strict=True)]
-    return results, written(loops.form, values, listed, names)
+    return values, listed
 
 
 def leaves(loops: LoopFunction, names: list[str], seeds: Sequence[str] = ()) -> str:

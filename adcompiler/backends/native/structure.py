@@ -21,7 +21,7 @@ from adcompiler.backends.native.writer import Writer
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Star
 from adcompiler.runtime import (
-    as_gradient, check_count, keeps_shape, project, repack, same_length, same_shape,
+    as_gradient, check_count, keeps_shape, paired, project, repack, same_length, same_shape,
     same_trailing_shape, seed, unbroadcast, unpack,
 )
 from adcompiler.runtime import last_written as last_written_
@@ -207,6 +207,13 @@ def finished(low: Any, bar: Any, var: Any) -> Any:
     raise Declined("a gradient of what is no number or array")
 
 
+def copies_in(low: Any, of: Any, copy: Any) -> Known:
+    """Return what stands for the arrays and containers that a list of numbers holds, and copies."""
+    if not isinstance(of, (Rows, Kept)):
+        raise Declined("an argument that holds arrays is written into")
+    return Known("the numbers of a list")
+
+
 def keyed(low: Any, parts: Mapping[Any, Any], is_record: bool = False) -> Keyed:
     """Return a dict, or the attributes of an instance, that is made."""
     if any(isinstance(part, Star) for part in parts.values()):
@@ -231,7 +238,7 @@ STRUCTURE: dict[Any, Callable[..., Any]] = {
     slice: cut, itertools.count: endless, tuple: as_given, as_gradient: finished,
     unbroadcast: unstretched, project: projected, seed: seeded, last_written_: last_written,
     diagonal_adjoint: diagonal_bar, same_length: equal_lengths, check_count: counted_right,
-    unpack: unpacked, repack: repacked,
+    unpack: unpacked, repack: repacked, paired: copies_in,
     same_shape: equal_shapes, same_trailing_shape: equal_ends, keeps_shape: equal_shapes,
     in_space: of_three, "broadcast_shapes": stretched_shape,
 }

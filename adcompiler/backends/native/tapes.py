@@ -11,8 +11,8 @@ from adcompiler.backends.native.loops import (
     View,
 )
 from adcompiler.backends.native.values import (
-    LENGTH, UNSET, WIDE, Buffer, Carried, Declined, Flattened, Inner, Kept, Known, Num, Rows,
-    Several, Slot, Span, Tape, literal,
+    LENGTH, UNSET, WIDE, Backwards, Buffer, Carried, Cut, Declined, Flattened, Inner, Kept, Known,
+    Num, Rows, Several, Slot, Span, Tape, literal,
 )
 from adcompiler.backends.native.writer import Writer
 
@@ -61,13 +61,14 @@ class Tapes:
                 return self.slot(tape, hint, dtype, bound)
             case Known():
                 return value
-            case Span(start, stop, step):
-                ends = self.layout(tape, hint, start), self.layout(tape, hint, stop)
-                if isinstance(step, (int, Number)):
-                    return Span(*ends, step)
-                return Span(*ends, self.slot(tape, f"{hint}_step", INT, WIDE))
+            case None | int() | Number():
+                return value
+            case Span() | Cut() | Backwards():
+                return type(value)(*(self.layout(tape, hint, part) for part in parts_of(value)))
             case Carried():
                 return replace(self.layout(tape, hint, as_buffer(value)), carried=True)
+            case Flattened(of, _, shape, None, False):
+                return self.layout(tape, hint, Buffer("", of.slots[0].dtype, shape))  # type: ignore[arg-type]
             case Buffer(_, dtype, shape, isset):
                 data = Tape(self.w.fresh(f"{hint}_elements_top"))
                 self.opening.rows.append(Assign(data.top, ZERO))
@@ -107,11 +108,9 @@ class Tapes:
             case Several(slots), Several(items):
                 for slot, item in zip(slots, items, strict=True):
                     self.put(tape, slot, item)
-            case Span(start, stop, step), Span():
-                self.put(tape, start, value.start)
-                self.put(tape, stop, value.stop)
-                if isinstance(step, Slot):
-                    self.put(tape, step, Num(value.step, INT))
+            case (Span() | Cut() | Backwards()), (Span() | Cut() | Backwards()):
+                for slot, item in zip(parts_of(layout), parts_of(value), strict=True):
+                    self.put(tape, slot, item)
             case Inner(data, start, length), Rows():
                 self.put_items(tape, data, value)
                 self.w.write(Store(start.buffer, (Name(tape.top),), Binary(
@@ -161,11 +160,11 @@ class Tapes:
                 return Num(w.assign(hint, Element(buffer, (position,))), dtype, bound, isset)
             case Several(slots):
                 return Several(tuple(self.item(slot, position, hint) for slot in slots))
-            case Span(start, stop, step):
-                ends = self.item(start, position, hint), self.item(stop, position, hint)
-                if isinstance(step, Slot):
-                    step = self.item(step, position, hint).expr
-                return Span(*ends, step)
+            case Span() | Cut() | Backwards():
+                found = [self.item(slot, position, hint) for slot in parts_of(layout)]
+                if isinstance(found[-1], Num):
+                    found[-1] = found[-1].expr
+                return type(layout)(*found)
             case Flattened(data, start, shape, flag, carried):
                 first = w.assign("start", Element(start.buffer, (position,)))
                 lengths = tuple(
@@ -187,6 +186,17 @@ class Tapes:
         return layout
 
 
+def parts_of(value: Span | Cut | Backwards) -> tuple[Any, ...]:
+    """Return what a range, a slice or something reversed consists of: a step as a number too."""
+    if isinstance(value, Backwards):
+        return (value.of,)
+    first, last = (value.start, value.stop) if isinstance(value, Span) else (
+        value.lower, value.upper)
+    step = value.step
+    known = step is None or isinstance(step, (int, Number, Slot))
+    return first, last, step if known else Num(step, INT)
+
+
 def as_buffer(value: Buffer | Carried) -> Buffer:
     """Return an array as one with the lengths of its axes."""
     if isinstance(value, Buffer):
@@ -202,8 +212,8 @@ def tapes_in(value: Any) -> set[Tape]:
             return {tape} | tapes_in(tape.layout)
         case Flattened(data):
             return {data}
-        case Span(start, stop):
-            return tapes_in(start) | tapes_in(stop)
+        case Backwards(of):
+            return tapes_in(of)
         case Several(items):
             return {tape for item in items for tape in tapes_in(item)}
     return set()

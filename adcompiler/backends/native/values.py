@@ -132,11 +132,14 @@ class Backwards:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """``lower:upper:step`` in a subscript; None where an end, or a step of 1, is left out."""
+    """``lower:upper:step`` in a subscript; None where an end, or a step of 1, is left out.
 
-    lower: Num | None
-    upper: Num | None
-    step: Expr | None = None
+    In the layout of a tape its parts are slots.
+    """
+
+    lower: Any
+    upper: Any
+    step: Any = None
 
 
 @dataclass(frozen=True, slots=True)
