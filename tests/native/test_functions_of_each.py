@@ -119,7 +119,7 @@ def test_what_is_inlined_is_not_called() -> None:
     loops = compiled(swept)
     assert np.array_equal(loops(x), [0.0, 1.0, 8.0, 27.0, 64.0])
     (text,) = loops.inspect_llvm().values()
-    heads = {part.partition("{")[0]: part for part in text.split("define ")}
+    heads = {part.partition("{")[0]: part for part in text.split("\ndefine ")[1:]}
     (body,) = (part for head, part in heads.items()
                if "swept" in head and "cpython" not in head and "cfunc" not in head)
     assert "fmul" in body
