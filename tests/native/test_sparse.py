@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adcompiler import UnsupportedError, jacfwd, sparse_hessian, sparse_jacobian
+from adcompiler import UnsupportedError, jacfwd, jacobian, sparse_hessian, sparse_jacobian
 from adcompiler.dispatch import calling
 from adcompiler.runtime.batches import along_each
 
@@ -149,9 +149,16 @@ def written(x):
     return x[1:] * 2.0
 
 
-def test_what_writes_into_its_arguments_stays_in_python() -> None:
-    with pytest.raises(UnsupportedError, match="native backend has nothing"):
-        jacfwd(written, backend="native")(np.array([0.5, 1.5, -0.5]))
+@pytest.mark.parametrize("make", [jacfwd, jacobian])
+@pytest.mark.parametrize("count", [3, 12])
+def test_what_writes_into_its_arguments(make: Any, count: int) -> None:
+    results = []
+    for backend in ("python", "native"):
+        x = np.linspace(0.5, 1.5, count)
+        results.append((make(written, backend=backend)(x), x))
+    (expected, left), (got, other) = results
+    assert np.allclose(got, expected, rtol=1e-14, atol=0)
+    assert np.array_equal(left, other)
 
 
 def by_name(x):
