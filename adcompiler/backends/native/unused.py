@@ -44,10 +44,13 @@ class Needed:
     """Finds which names are needed: ``numbers`` for what they hold, ``lengths`` as shapes.
 
     Buffers that may share storage are needed together. ``visible`` are the names of parameters,
-    which may be written into.
+    which may be written into. With ``calls`` all helpers are called, which may raise.
     """
 
-    def __init__(self, body: Body, visible: Iterable[str], outputs: Iterable[Output]) -> None:
+    def __init__(
+        self, body: Body, visible: Iterable[str], outputs: Iterable[Output], calls: bool = False
+    ) -> None:
+        self.calls = calls
         self.roots = roots_of(body)
         self.numbers: set[str] = {self.root(name) for name in visible}
         self.names: set[str] = set()
@@ -96,6 +99,8 @@ class Needed:
                 return self.root(buffer) in self.numbers or buffer in self.lengths
             case Assign(name):
                 return name in self.names
+            case Use() if self.calls:
+                return True
         return bound_by(row) in self.names | self.lengths or (
             isinstance(row, Make) and self.root(row.name) in self.numbers)
 

@@ -1,0 +1,217 @@
+"""Loops over arrays of one shape that run one behind the other are one loop.
+
+An array that is written by one loop and read by the next one goes through the cache, or the memory,
+twice. What stands between two loops runs in front of both, or behind, if it does not touch what
+they do. Elements are computed and added in the same order as before: the bits stay.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from adcompiler.backends.native.element_loops import (
+    Lengths, Nest, Storage, Touched, nest_of, renamed,
+)
+from adcompiler.backends.native.gathering import gathered
+from adcompiler.backends.native.loops import (
+    Assign, Body, Break, Element, Ends, Expr, For, Forever, LoopFunction, Make, Name,
+    Number, Row, Spread, Store, Use, When, rows_of,
+)
+from adcompiler.backends.native.reading import bound_by, elements_of
+from adcompiler.backends.native.unused import ALIASES
+from adcompiler.backends.native.windows import changed
+from adcompiler.backends.native.writer import Writer
+
+FARTHEST = 48
+"""Loops are looked for among so many statements in front of one."""
+MOST_PAIRS = 8
+"""Compilers make vectors of loops where they have to ask of no more pairs of arrays than this
+whether these overlap (LLVM's ``runtime-memory-check-threshold``)."""
+
+
+def with_merged_loops(w: Writer, function: LoopFunction) -> LoopFunction:
+    """Return a function with its loops over arrays merged."""
+    counts: Counter[str | None] = Counter(map(bound_by, rows_of(function.body)))
+    stores = Counter(row.buffer for row in rows_of(function.body) if isinstance(row, Store))
+    given = frozenset(w.root(parameter.name) for parameter in function.parameters)
+    return replace(function, body=Merging(w, counts, stores, given).body(function.body))
+
+
+class Merging:
+    """Merges loops in the blocks of a function.
+
+    ``counts`` tells how many statements bind a name, ``stores`` how many write into a buffer.
+    Storage that is ``given`` may overlap itself, and is written into by loops as they are.
+    """
+
+    def __init__(
+        self, w: Writer, counts: Counter[str | None], stores: Counter[str], given: frozenset[str]
+    ) -> None:
+        self.w = w
+        self.counts = counts
+        self.stores = stores
+        self.given = given
+
+    def body(self, body: Body) -> Body:
+        """Return a block with its loops merged, and those inside of it."""
+        rows: list[Row] = []
+        straight: list[Row] = []
+        for row in body.rows:
+            match row:
+                case For() if nest_of(row) is None:
+                    row = replace(row, body=self.body(row.body))
+                case When(test, then, orelse):
+                    row = When(test, self.body(then), self.body(orelse))
+                case Forever(inner):
+                    row = Forever(self.body(inner))
+                case Spread(function):
+                    row = replace(row, function=replace(function, body=self.body(function.body)))
+            if self.ends_block(row):
+                rows += [*self.straight(straight), row]
+                straight = []
+            else:
+                straight.append(row)
+        return Body([*rows, *self.straight(straight)])
+
+    def ends_block(self, row: Row) -> bool:
+        """Say whether nothing is moved past a statement: it gives buffers other names, or jumps."""
+        return any(
+            isinstance(one, (Break, Forever, Spread))
+            or (isinstance(one, (*ALIASES, Make, Use)) and self.counts[one.name] > 1)
+            for one in rows_of(Body([row]))
+        ) or (nest_of(row) is None and any(
+            isinstance(one, ALIASES) for one in rows_of(Body([row])) if one is not row))
+
+    def straight(self, rows: list[Row]) -> list[Row]:
+        """Return statements that run one behind the other with their loops merged."""
+        if sum(isinstance(row, For) for row in rows) < 2:
+            return rows
+        rows = gathered(
+            self.w, Storage(self.w, rows, self.counts), rows, self.stores, self.given)
+        storage = Storage(self.w, rows, self.counts)
+        lengths = Lengths(storage)
+        done: list[tuple[Row, Nest | None, Touched]] = []
+        for row in rows:
+            lengths.note(row)
+            item = (row, nest_of(row), storage.touched(row))
+            if item[1] is None or not self.merge(storage, lengths, done, item[1], item[2]):
+                done.append(item)
+        return [row for row, _, _ in done]
+
+    def merge(
+        self, storage: Storage, lengths: Lengths,
+        done: list[tuple[Row, Nest | None, Touched]], nest: Nest, touched: Touched,
+    ) -> bool:
+        """Merge loops with earlier ones, if there are any that can be."""
+        for at in range(len(done) - 1, max(len(done) - FARTHEST, 0) - 1, -1):
+            earlier = done[at][1]
+            if earlier is None or not self.fit(storage, lengths, earlier, nest):
+                continue
+            before, behind = parted(done, at)
+            if before is None or not all(one[2].may_swap(touched) for one in behind):
+                continue
+            made = together(self.w, storage, earlier, nest)
+            loop = made.written()
+            done[at:] = [*before, (loop, made, storage.touched(loop)), *behind]
+            return True
+        return False
+
+    def fit(self, storage: Storage, lengths: Lengths, one: Nest, other: Nest) -> bool:
+        """Say whether the loops of ``other`` can be done in those of ``one``."""
+        if not (one.is_cheap and other.is_cheap and lengths.are_same(one.lengths, other.lengths)):
+            return False
+        if len(one.names) > 1 and bool(one.visits) != bool(other.visits) and not (
+            in_slices(storage, one) and in_slices(storage, other)
+        ):
+            return False
+        accesses = [accesses_of(storage, nest) for nest in (one, other)]
+        written = {storage.root(row.buffer) for nest in (one, other) for row in nest.stores}
+        for root in written & accesses[0].keys() & accesses[1].keys():
+            places = accesses[0][root] | accesses[1][root]
+            if len(places) > 1 or None in places or root in self.given:
+                return False
+        bases = {storage.base(row.buffer) for nest in (one, other) for row in nest.stores}
+        read = {storage.base(element.buffer) for nest in (one, other) for row in nest.rows
+                for element in elements_of(row)} - bases
+        return len(bases) * (len(bases) - 1) // 2 + len(bases) * len(read) <= MOST_PAIRS
+
+
+def parted(
+    done: list[tuple[Row, Nest | None, Touched]], at: int
+) -> tuple[list[tuple[Row, Nest | None, Touched]] | None,
+           list[tuple[Row, Nest | None, Touched]]]:
+    """Return what of the statements behind one can run in front of it, and what stays behind.
+
+    None stands for the first where one that may give up would have to stay: what is behind it may
+    be right only if it did not.
+    """
+    before: list[tuple[Row, Nest | None, Touched]] = []
+    behind: list[tuple[Row, Nest | None, Touched]] = []
+    for item in done[at + 1 :]:
+        if all(item[2].may_swap(one[2]) for one in (done[at], *behind)):
+            before.append(item)
+        elif item[2].leaves:
+            return None, behind
+        else:
+            behind.append(item)
+    return before, behind
+
+
+def accesses_of(storage: Storage, nest: Nest) -> dict[str, set[str | None]]:
+    """Return which buffers are read and written of each storage; None where not just ``here``."""
+    found: dict[str, set[str | None]] = {}
+    for one in visited(nest):
+        name = storage.canonical(one.buffer) if one.indices == nest.here else None
+        found.setdefault(storage.root(one.buffer), set()).add(name)
+    return found
+
+
+def visited(nest: Nest) -> list[Element | Store]:
+    """Return the elements that loops read, and the statements that write into others."""
+    found: list[Element | Store] = [one for row in nest.rows for one in elements_of(row)]
+    return [*found, *nest.stores]
+
+
+def in_slices(storage: Storage, nest: Nest) -> bool:
+    """Say whether an array is a slice on its last axis: these are long, or many of them are."""
+    if nest.visits:
+        return True
+    parts = [storage.parts.get(one.buffer) for one in visited(nest)]
+    return any(part is not None and len(part.places) == len(nest.names)
+               and isinstance(part.places[-1], Ends) for part in parts)
+
+
+def together(w: Writer, storage: Storage, one: Nest, other: Nest) -> Nest:
+    """Return loops that do at each position what ``one`` does, then what ``other`` does there."""
+    read = {storage.canonical(element.buffer) for row in other.rows for element in elements_of(row)}
+    here: dict[str, Expr] = dict(zip(other.names, one.here, strict=True))
+    stored: dict[str, Expr] = {}
+
+    def value(element: Element) -> Expr:
+        same = element.indices == one.here
+        return stored.get(storage.canonical(element.buffer), element) if same else element
+
+    found: list[Row] = []
+    for row in (*one.rows, *(renamed(row, here) for row in other.rows)):
+        if isinstance(row, Assign):
+            found.append(Assign(row.name, changed(row.value, value)))
+        if not isinstance(row, Store):
+            continue
+        row = replace(row, value=changed(row.value, value))
+        root = storage.root(row.buffer)
+        for known in [known for known in stored if storage.root(known) == root]:
+            del stored[known]
+        if row.indices == one.here and not row.adds:
+            name = storage.canonical(row.buffer)
+            if name in read and not isinstance(row.value, (Name, Number)):
+                named = w.fresh("item")
+                found.append(Assign(named, row.value))
+                row = replace(row, value=Name(named))
+            stored[name] = row.value
+        found.append(row)
+    visits = one.visits if one.visits and other.visits else ()
+    return Nest(one.names, one.lengths, tuple(found), visits)
+
+
+__all__ = ["with_merged_loops"]
