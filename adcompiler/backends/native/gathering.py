@@ -134,7 +134,9 @@ def added_by(
 ) -> Added | None:
     """Return what a loop adds to a part of an array; None if it is no part that is known."""
     part = storage.parts.get(store.buffer)
-    if part is None or store.indices != nest.here or len(part.places) != len(nest.names):
+    if part is None or store.indices != nest.here or len(part.places) != 1 or (
+        len(nest.names) != 1
+    ):
         return None
     offsets: list[int] = []
     for place in part.places:

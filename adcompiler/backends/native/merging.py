@@ -1,8 +1,9 @@
 """Loops over arrays of one shape that run one behind the other are one loop.
 
 An array that is written by one loop and read by the next one goes through the cache, or the memory,
-twice. What stands between two loops runs in front of both, or behind, if it does not touch what
-they do. Elements are computed and added in the same order as before: the bits stay.
+twice; loops that share nothing of the kind stay apart, as copies and zeros alone are what machines
+do fastest. What stands between two loops runs in front of both, or behind, if it does not touch
+what they do. Elements are computed and added in the same order as before: the bits stay.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from adcompiler.backends.native.element_loops import (
 )
 from adcompiler.backends.native.gathering import gathered
 from adcompiler.backends.native.loops import (
-    Assign, Body, Break, Element, Ends, Expr, For, Forever, LoopFunction, Make, Name,
+    Assign, Body, Break, Element, Expr, For, Forever, LoopFunction, Make, Name,
     Number, Row, Spread, Store, Use, When, rows_of,
 )
-from adcompiler.backends.native.reading import bound_by, elements_of
+from adcompiler.backends.native.reading import bound_by, elements_of, read_by
 from adcompiler.backends.native.unused import ALIASES
 from adcompiler.backends.native.windows import changed
 from adcompiler.backends.native.writer import Writer
@@ -35,22 +36,37 @@ def with_merged_loops(w: Writer, function: LoopFunction) -> LoopFunction:
     counts: Counter[str | None] = Counter(map(bound_by, rows_of(function.body)))
     stores = Counter(row.buffer for row in rows_of(function.body) if isinstance(row, Store))
     given = frozenset(w.root(parameter.name) for parameter in function.parameters)
-    return replace(function, body=Merging(w, counts, stores, given).body(function.body))
+    readers = readers_in(function)
+    return replace(function, body=Merging(w, counts, stores, readers, given).body(function.body))
+
+
+def readers_in(function: LoopFunction) -> Counter[str]:
+    """Return how often each buffer is read, handed on, or returned."""
+    found = Counter(out.value for out in function.outputs if isinstance(out.value, str))
+    for row in rows_of(function.body):
+        names = [element.buffer for element in elements_of(row)]
+        found.update(names)
+        if isinstance(row, (*ALIASES, Use, Spread)):
+            found.update(read_by(row))
+    return found
 
 
 class Merging:
     """Merges loops in the blocks of a function.
 
-    ``counts`` tells how many statements bind a name, ``stores`` how many write into a buffer.
+    ``counts`` tells how many statements bind a name, ``stores`` how many write into a buffer, and
+    ``readers`` how many read it.
     Storage that is ``given`` may overlap itself, and is written into by loops as they are.
     """
 
     def __init__(
-        self, w: Writer, counts: Counter[str | None], stores: Counter[str], given: frozenset[str]
+        self, w: Writer, counts: Counter[str | None], stores: Counter[str], readers: Counter[str],
+        given: frozenset[str],
     ) -> None:
         self.w = w
         self.counts = counts
         self.stores = stores
+        self.readers = readers
         self.given = given
 
     def body(self, body: Body) -> Body:
@@ -121,9 +137,11 @@ class Merging:
         """Say whether the loops of ``other`` can be done in those of ``one``."""
         if not (one.is_cheap and other.is_cheap and lengths.are_same(one.lengths, other.lengths)):
             return False
-        if len(one.names) > 1 and bool(one.visits) != bool(other.visits) and not (
-            in_slices(storage, one) and in_slices(storage, other)
-        ):
+        if len(one.names) > 1 and is_flat(storage, one) != is_flat(storage, other):
+            return False
+        stored = {storage.canonical(row.buffer) for row in one.stores if row.indices == one.here}
+        if not any(element.indices == other.here and storage.canonical(element.buffer) in stored
+                   for row in other.rows for element in elements_of(row)):
             return False
         accesses = [accesses_of(storage, nest) for nest in (one, other)]
         written = {storage.root(row.buffer) for nest in (one, other) for row in nest.stores}
@@ -131,10 +149,14 @@ class Merging:
             places = accesses[0][root] | accesses[1][root]
             if len(places) > 1 or None in places or root in self.given:
                 return False
-        bases = {storage.base(row.buffer) for nest in (one, other) for row in nest.stores}
-        read = {storage.base(element.buffer) for nest in (one, other) for row in nest.rows
-                for element in elements_of(row)} - bases
-        return len(bases) * (len(bases) - 1) // 2 + len(bases) * len(read) <= MOST_PAIRS
+        reads = Counter(element.buffer for nest in (one, other) for row in nest.rows
+                        for element in elements_of(row))
+        kept = {row.buffer for nest in (one, other) for row in nest.stores
+                if row.buffer not in storage.made or reads[row.buffer] < self.readers[row.buffer]}
+        written = set(map(storage.canonical, kept))
+        read = {storage.canonical(name) for name in reads} - written - stored
+        count = len(written)
+        return count * (count - 1) // 2 + count * len(read) <= MOST_PAIRS
 
 
 def parted(
@@ -173,13 +195,10 @@ def visited(nest: Nest) -> list[Element | Store]:
     return [*found, *nest.stores]
 
 
-def in_slices(storage: Storage, nest: Nest) -> bool:
-    """Say whether an array is a slice on its last axis: these are long, or many of them are."""
-    if nest.visits:
-        return True
-    parts = [storage.parts.get(one.buffer) for one in visited(nest)]
-    return any(part is not None and len(part.places) == len(nest.names)
-               and isinstance(part.places[-1], Ends) for part in parts)
+def is_flat(storage: Storage, nest: Nest) -> bool:
+    """Say whether one loop over all elements may take the place of those over the axes."""
+    return bool(nest.visits) and not any(
+        one.buffer in storage.of for one in visited(nest))
 
 
 def together(w: Writer, storage: Storage, one: Nest, other: Nest) -> Nest:
