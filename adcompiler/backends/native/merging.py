@@ -20,7 +20,7 @@ from adcompiler.backends.native.loops import (
     Number, Row, Spread, Store, Use, When, rows_of,
 )
 from adcompiler.backends.native.reading import bound_by, elements_of, read_by
-from adcompiler.backends.native.unused import ALIASES
+from adcompiler.backends.native.unused import ALIASES, Needed, without_unused
 from adcompiler.backends.native.windows import changed
 from adcompiler.backends.native.writer import Writer
 
@@ -31,13 +31,18 @@ MOST_PAIRS = 8
 whether these overlap (LLVM's ``runtime-memory-check-threshold``)."""
 
 
-def with_merged_loops(w: Writer, function: LoopFunction) -> LoopFunction:
-    """Return a function with its loops over arrays merged."""
+def with_merged_loops(w: Writer, function: LoopFunction) -> Body:
+    """Return the statements of a function with its loops over arrays merged.
+
+    Without arrays that are read no more: helpers are called all the same, as they may raise.
+    """
     counts: Counter[str | None] = Counter(map(bound_by, rows_of(function.body)))
     stores = Counter(row.buffer for row in rows_of(function.body) if isinstance(row, Store))
     given = frozenset(w.root(parameter.name) for parameter in function.parameters)
     readers = readers_in(function)
-    return replace(function, body=Merging(w, counts, stores, readers, given).body(function.body))
+    body = Merging(w, counts, stores, readers, given).body(function.body)
+    visible = [parameter.name for parameter in function.parameters]
+    return without_unused(body, Needed(body, visible, function.outputs, calls=True))
 
 
 def readers_in(function: LoopFunction) -> Counter[str]:

@@ -19,7 +19,6 @@ from adcompiler.backends.native.parallel import spread
 from adcompiler.backends.native.printer import DTYPES, printed, spread_in
 from adcompiler.backends.native.rooms import with_room, with_rooms_ahead
 from adcompiler.backends.native.tapes import constant
-from adcompiler.backends.native.unused import Needed, without_unused
 from adcompiler.backends.native.values import (
     LENGTH, WIDE, Buffer, Declined, Kept, Keyed, Known, Num, Rows, Several, Slot,
 )
@@ -137,11 +136,8 @@ def lowered(
         name, tuple(parameters), rows, tuple(outputs), form, tuple(low.told_apart), back)
     if unit.settings.parallel:
         loops = in_threads(loops, low)
-    loops = with_merged_loops(low.w, loops)
-    needed = Needed(
-        loops.body, [given.name for given in parameters], loops.outputs, calls=True)
     return replace(
-        loops, body=with_tight_loops(low.w, without_unused(loops.body, needed)))
+        loops, body=with_tight_loops(low.w, with_merged_loops(low.w, loops)))
 
 
 def in_threads(loops: LoopFunction, low: Lowering) -> LoopFunction:
