@@ -64,7 +64,7 @@ def parallel_range() -> Any:
     return numba.prange
 
 
-def made(function: Callable[..., Any], **options: bool) -> Callable[..., Any]:
+def made(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     """Return a function compiled by numba, with options of its own, at its first call."""
     if not has_compiler():
         ignoring: Callable[..., Any] = np.errstate(all="ignore")(function)
