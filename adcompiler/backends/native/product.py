@@ -14,7 +14,7 @@ from adcompiler.backends.native.loops import (
     Name, Number, Output, Parameter, View, rows_of,
 )
 from adcompiler.backends.native.lowering import Lowering
-from adcompiler.backends.native.merging import with_merged_loops
+from adcompiler.backends.native.loop_fusion import with_merged_loops
 from adcompiler.backends.native.parallel import spread
 from adcompiler.backends.native.printer import DTYPES, printed, spread_in
 from adcompiler.backends.native.rooms import with_room, with_rooms_ahead
