@@ -10,7 +10,7 @@ KINDS = {"If", "Loop", "With", "Try"}
 REASONS = {
     "analyses/purity.py": (1, "a `with` runs what its context does, which may be known"),
     "analyses/repeats.py": (1, "what is made anew in each iteration is told apart"),
-    "backends/native/lowering.py": (2, "each kind is written in its own way, and two there are"),
+    "backends/native/lowering.py": (3, "each kind is written in its own way"),
     "backends/native/regions.py": (2, "an object stays one in a loop and in all arms"),
     "backends/python/fusion.py": (6, "conditional expressions, comprehensions, and the rest"),
     "backends/python/lifetimes.py": (5, "what is read after each of them, and names of exceptions"),

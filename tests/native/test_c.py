@@ -20,7 +20,7 @@ from adcompiler.compile.pipeline import Emitted, Request, stages
 from adcompiler.errors import Declined
 from adcompiler.typed.values import type_of
 from tests.lanes import one_in
-from tests.native import array_programs
+from tests.native import array_programs, test_attempts, test_kept_ranges
 from tests.native.programs import PROGRAMS
 from tests.native.test_dump import MODEL, imported
 
@@ -121,3 +121,17 @@ def test_on_standard_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 ])
 def test_literals(value: Any, text: str) -> None:
     assert number(value)[0] == text
+
+
+@needs_compiler
+@pytest.mark.parametrize(("program", "args"), [
+    (test_attempts.breaks_inner_loops, (np.linspace(0.5, 2.0, 6), 5.0)),
+    (test_attempts.logs, (2.5, 5)), (test_attempts.overflows, (1.5, 4)),
+    (test_attempts.nested, (np.array([1.1, 2.0, 0.5]), 3)),
+    (test_attempts.writes_before, (np.linspace(0.5, 2.0, 6), 5)),
+    (test_kept_ranges.butterflies, (np.linspace(0.1, 1.0, 8),)),
+    (test_kept_ranges.shrinking, (np.linspace(0.1, 1.0, 8),)),
+], ids=lambda one: getattr(one, "__name__", ""))
+def test_handlers_and_kept_ranges(program: Any, args: tuple[Any, ...], tmp_path: Path) -> None:
+    function = getattr(built(*c_of(program, args), tmp_path), f"{program.__name__}_value_and_grad")
+    assert close(function(*args), value_and_grad(program)(*args))

@@ -10,8 +10,8 @@ from typing import Any
 from adcompiler.backends.native.array_items import ArrayForm, as_one, end_to_end
 from adcompiler.backends.native.array_items import of_zeros as arrays_of_zeros
 from adcompiler.backends.native.lists import (
-    as_rows, copied, count_of, differ, form_of, form_of_list, item_at, layout_of, new, packed,
-    place_of, put, slots,
+    as_rows, copied, count_of, differ, form_of, form_of_list, is_in_sight, item_at, layout_of, new,
+    packed, place_of, put, slots,
 )
 from adcompiler.backends.native.loops import (
     BOOL, FLOAT, INT, Apply, Assign, Binary, Body, Choose, Element, Expr, For, Name, Number,
@@ -38,6 +38,7 @@ ZERO, ONE = Number(0), Number(1)
 def appended(low: Any, args: list[Any], type_: t.Type) -> Rows:
     """Write ``append``: the list has one item more."""
     rows, value = args
+    is_in_sight(low, layout_of(rows))
     value = low.ready(value)
     rows = as_rows(low, rows, form_of_list(type_, value))
     longer = low.w.assign("count", Binary("+", rows.length, ONE))
@@ -50,6 +51,7 @@ def appended(low: Any, args: list[Any], type_: t.Type) -> Rows:
 def shortened(low: Any, args: list[Any], type_: t.Type) -> Rows:
     """Write ``drop_last``."""
     rows = as_rows(low, args[0])
+    is_in_sight(low, rows.layout)
     low.w.leave_if(Binary("<=", rows.length, ZERO))
     return Rows(rows.layout, low.w.assign("count", Binary("-", rows.length, ONE)))
 

@@ -330,6 +330,12 @@ def place_of(low: Any, first: Expr, step: int, at: Expr) -> Expr:
     return low.w.assign("at", moved if first == ZERO else Binary("+", first, moved))  # type: ignore[no-any-return]
 
 
+def is_in_sight(low: Any, layout: Any) -> None:
+    """Leave lists to Python that a ``try`` changes, and that its handlers may see then."""
+    if low.w.attempts and any(slot.buffer in low.w.attempts[-1] for slot in slots(layout)):
+        raise Declined("a list is changed in `try` that was made outside of it")
+
+
 def write(low: Any, given: Any, index: Any, value: Any, adds: bool) -> Rows:
     """Write an item of a list, or add to it; slices are only added to."""
     rows: Rows = as_rows(low, given)
@@ -339,6 +345,8 @@ def write(low: Any, given: Any, index: Any, value: Any, adds: bool) -> Rows:
         index = as_cut(low, index.value)
     if rows.layout is None:
         raise Declined("a write into an empty list")
+    if isinstance(given, Kept):
+        is_in_sight(low, given.tape.layout)
     if isinstance(index, Several) and isinstance(rows.layout, Flattened):
         first, *inner = index.items
         place = low.w.position(first, rows.length)

@@ -192,9 +192,13 @@ class Reserve:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """Gives up: the Python product runs from the start. With a test, only where it holds."""
+    """Gives up: the Python product runs from the start. With a test, only where it holds.
+
+    If it is known that Python then raises an exception, ``raises`` is the class of that.
+    """
 
     test: Expr | None = None
+    raises: type[BaseException] | None = None
 
 
 @dataclass(frozen=True, slots=True)

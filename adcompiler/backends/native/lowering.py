@@ -13,16 +13,17 @@ import numpy as np
 
 from adcompiler.backends.native import lists
 from adcompiler.backends.native.arrays import Arrays
+from adcompiler.backends.native.attempts import Attempts, raised_by, write_raise
 from adcompiler.backends.native.functions import key_in
 from adcompiler.backends.native.indexing import cut, of_list, read, viewed, write
 from adcompiler.backends.native.islands import Islands
 from adcompiler.backends.native.list_functions import LISTS
-from adcompiler.backends.native.loops import BOOL, Leave, Number, Unary
+from adcompiler.backends.native.loops import BOOL, Number, Unary
 from adcompiler.backends.native.makers import (
     FUNCTIONS, OF_ONE, array_of_items, copied, method, shape_of,
 )
-from adcompiler.backends.native.scalars import TABLE, product
-from adcompiler.backends.native.structure import STRUCTURE, key_of, keyed
+from adcompiler.backends.native.scalars import NOTHING, TABLE, product
+from adcompiler.backends.native.structure import STRUCTURE, key_of, keyed, with_part
 from adcompiler.backends.native.tapes import Tapes, constant
 from adcompiler.backends.native.uses import makers, read_whole, readers_of, used_once
 from adcompiler.backends.native.values import (
@@ -34,7 +35,7 @@ from adcompiler.derive.pairs import CalleePart
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
     UNDEF, Atom, Attribute, Block, Call, Const, Do, Function, Global, If, Item, Let, Loop, Origin,
-    Pack, Raise, Rhs, Slice, Star, Statement, Update, Var, unstar,
+    Pack, Raise, Rhs, Slice, Star, Statement, Try, Update, Var, unstar,
 )
 from adcompiler.ir.visit import count_uses
 from adcompiler.runtime import (
@@ -162,8 +163,11 @@ class Lowering:
             case Loop():
                 self.note(statement.origin)
                 self.regions.loop(statement)
+            case Try():
+                self.note(statement.origin)
+                Attempts(self, self.regions).attempt(statement)
             case Raise():
-                self.w.write(Leave())
+                write_raise(self, statement)
             case Do(Call(Const(function), args), _) if function in (check_bound, evaluated):
                 self.read(unstar(args[0]))
             case Do(Call(Const(function), args), _) if function is apart:
@@ -259,7 +263,7 @@ class Lowering:
             case Attribute(obj, name):
                 return self.attribute(self.read(obj), name)
             case Update():
-                return self.updated(rhs)
+                return self.updated(rhs, self.read(rhs.obj))
             case Global(module, path) if module in SETTLED:
                 found = literal(getattr(SETTLED[module], path, None))
                 if found is not None:
@@ -318,8 +322,8 @@ class Lowering:
             return method(self.arrays, found, given, named, self.unit.type(target))
         function = func.value
         name = getattr(function, "__name__", str(function))
-        if function is record and not args:
-            return keyed(self, kwargs, True)
+        if function is record and all(isinstance(arg, Const) for arg in args):
+            return keyed(self, kwargs, True, *(arg.value for arg in args))
         if function is add_at and len(args) == 3 and not kwargs:
             buffer, index, value = args
             given = self.value(value) if is_none(value) else self.operand(value)
@@ -352,7 +356,10 @@ class Lowering:
         taken = (Num, Several) if function in OF_TUPLES else Num
         if not all(isinstance(arg, taken) for arg in given):
             raise Declined(f"`{name}` of what is no number")
-        return TABLE[key](self.w, *given)
+        self.w.raising = raised_by(key, function, [self.unit.type(unstar(arg)) for arg in args])
+        found = TABLE[key](self.w, *given)
+        self.w.raising = NOTHING
+        return found
 
     def is_of_lists(self, function: Any, given: list[Any]) -> bool:
         """Say whether a call is one that is written for lists."""
@@ -402,10 +409,11 @@ class Lowering:
                         key_in(FUNCTIONS, function)) is copied)
         return False
 
-    def updated(self, rhs: Update) -> Any:
-        """Write into a part of an array or a list, which is the same."""
+    def updated(self, rhs: Update, obj: Any) -> Any:
+        """Write into a part of an array or a list, which is the same; other ones are made anew."""
         value, apart, steps = rhs.value, self.is_temporary(rhs.value), rhs.steps
-        obj = self.read(rhs.obj)
+        if isinstance(obj, Keyed):
+            return with_part(self, obj, rhs)
         if steps[-1].kind != "item":
             raise Declined("a write through a view")
         index = one_index([
@@ -430,6 +438,8 @@ class Lowering:
                 self.arrays, value, t.Array(obj.dtype, len(shape_of(value))))
         if not isinstance(obj, Buffer) or not isinstance(value, (Num, Buffer, Fused)):
             raise Declined("a write of what is no number, or into what is no array")
+        if obj.borrowed and self.w.attempts:
+            raise Declined("a part of a list is written into in `try`")
         self.arrays.settle(obj)
         obj = self.arrays.own(obj)
         write(self, obj, index, value, adds, apart)

@@ -192,6 +192,8 @@ def statement(row: Row, depth: int, given_up: str) -> Iterator[str]:
             assert test is not None
             yield f"{pad}if {expression(test)}:"
             yield f"{pad}    return {given_up}"
+        case Break(Number(True)):
+            yield f"{pad}break"
         case Break(test):
             yield f"{pad}if {expression(test)}:"
             yield f"{pad}    break"

@@ -208,9 +208,9 @@ def given_back(
 
 
 def returned_parts(low: Lowering, value: Keyed, outputs: list[Output]) -> KeyedForm:
-    """Return the form of a gradient of a dict or an instance."""
-    if not value.types or value.position is None:
-        raise Declined("a result is a dict or an instance, and no gradient of an argument")
+    """Return the form of a dict that is made, or of a gradient of a dict or an instance."""
+    if not value.made or value.cls or (value.is_record and value.position is None):
+        raise Declined("a result is an instance, or a dict that is an argument")
     return keyed_form(low, value, outputs, value.position)
 
 
@@ -218,7 +218,11 @@ def keyed_form(low: Lowering, value: Keyed, outputs: list[Output], of: int | Non
     """Return the form of a dict or an instance that was made."""
     parts: list[tuple[Any, Form]] = []
     for key, part in value.parts.items():
-        if isinstance(part, Keyed) and part.types:
+        if isinstance(part, Declined):
+            raise part
+        if not isinstance(key, (str, int, float)):
+            raise Declined("a result is a dict with keys that are neither texts nor numbers")
+        if isinstance(part, Keyed) and part.made and not part.cls:
             parts.append((key, keyed_form(low, part, outputs, None)))
         elif isinstance(part, Known) and part.value is None:
             parts.append((key, None))
@@ -292,7 +296,7 @@ def parameters_of(low: Lowering, var: Var, position: int, type_: t.Type) -> list
                 parts[key] = constant(of.value) if isinstance(of, t.Static) else taken(of, there)
             except Declined as declined:  # unless it is read
                 parts[key] = declined
-        return Keyed(parts, is_record, {})
+        return Keyed(parts, is_record, types)
 
     def columns(type_: t.Type, part: str, item: str) -> Any:
         if isinstance(type_, t.Tuple):

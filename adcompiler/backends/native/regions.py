@@ -6,18 +6,21 @@ from dataclasses import replace
 from typing import Any
 
 from adcompiler.backends.native import lists
+from adcompiler.backends.native.attempts import raised_in
 from adcompiler.backends.native.loops import (
-    FLOAT, INT, KINDS, Assign, Binary, Bind, Body, Break, Expr, Extent, For, Forever,
-    Leave, Make, Name, Number, Unary, When,
+    FLOAT, KINDS, Assign, Binary, Bind, Body, Break, Expr, For, Forever, Leave, Name, Number,
+    Unary, When,
+)
+from adcompiler.backends.native.arms import (
+    Merging, buffer_is_set, failure_number, is_set, pairs_of, renamed,
 )
 from adcompiler.backends.native.scalars import truth
 from adcompiler.backends.native.sources import Source
 from adcompiler.backends.native.tapes import is_placeholder, tapes_in
 from adcompiler.backends.native.values import (
-    EXACT, UNSET, Backwards, Buffer, Cut, Declined, Fused, Kept, Known, Num, Rows, Several, Span,
-    Tape, zero,
+    EXACT, Backwards, Buffer, Cut, Declined, Failure, Fused, Kept, Keyed, Known, Num, Rows,
+    Several, Span, Tape,
 )
-from adcompiler.backends.native.writer import Writer
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Call, Const, If, Let, Loop, Update, Var, unstar
 from adcompiler.ir.visit import used
@@ -30,12 +33,8 @@ WRITES = (*FIXED, append, drop_last)
 """Functions that write into their first argument."""
 
 
-class Regions:
+class Regions(Merging):
     """Writes the regions of a function that ``low`` lowers."""
-
-    def __init__(self, low: Any) -> None:
-        self.low = low
-        self.w: Writer = low.w
 
     # -- branches ------------------------------------------------------------------------------
 
@@ -48,7 +47,7 @@ class Regions:
             with w.inside(Body()) as body:
                 values = None
                 if block.diverges:
-                    w.write(Leave())
+                    w.write(Leave(None, raised_in(low, block)))
                 else:
                     low.block(block)
                     values = [low.value(atom) for atom in block.yields]
@@ -63,119 +62,6 @@ class Regions:
         for var, a, b in zip(node.results, left, right, strict=True):
             hint = low.unit.naming.names.get(var, var.name)
             low.values[var] = self.merged(hint, low.unit.type(var), (then, a), (orelse, b))
-
-    def merged(
-        self, hint: str, type_: t.Type, left: tuple[Body, Any], right: tuple[Body, Any]
-    ) -> Any:
-        """Return one value for what two arms give."""
-        (then, a), (orelse, b) = left, right
-        if a == b:
-            return a
-        if is_placeholder(a) and is_placeholder(b):
-            return UNSET if UNSET in (a, b) else a
-        pattern = b if is_placeholder(a) else a
-        match pattern:
-            case Num():
-                return self.merged_numbers(hint, type_, left, right)
-            case Several(items):
-                pairs = [self.parts(value, len(items)) for value in (a, b)]
-                types_ = type_.items if isinstance(type_, t.Tuple) else (t.UNKNOWN,) * len(items)
-                return Several(tuple(
-                    self.merged(hint, inner, (then, x), (orelse, y))
-                    for inner, x, y in zip(types_, *pairs, strict=True)
-                ))
-            case Kept(tape) if not isinstance(a, Rows) and not isinstance(b, Rows):
-                return self.merged_tapes(hint, tape, left, right)
-            case Rows() | Kept():
-                return lists.merged(self.low, hint, type_, left, right)
-            case Buffer():
-                return self.merged_buffers(hint, left, right)
-        raise Declined("the arms of a branch give what is of different kinds")
-
-    def parts(self, value: Any, count: int) -> list[Any]:
-        """Return the items of a tuple, or as many placeholders."""
-        if is_placeholder(value):
-            return [value] * count
-        if not isinstance(value, Several) or len(value.items) != count:
-            raise Declined("the arms of a branch give tuples of different lengths")
-        return list(value.items)
-
-    def merged_numbers(
-        self, hint: str, type_: t.Type, left: tuple[Body, Any], right: tuple[Body, Any]
-    ) -> Num:
-        """Return a number that both arms assign."""
-        given = [value for _, value in (left, right)]
-        dtypes = {value.dtype for value in given if isinstance(value, Num)}
-        dtype = common(dtypes, type_)
-        name = self.w.fresh(hint)
-        numbers = []
-        for body, value in (left, right):
-            with self.w.inside(body):
-                numbers.append(self.as_number(value, dtype))
-                self.w.write(Assign(name, numbers[-1].expr))
-        bound = max(number.bound for number in numbers)
-        if all(number.isset is None for number in numbers):
-            return Num(Name(name), dtype, bound)
-        flag = self.w.fresh(f"{hint}_is_set")
-        for (body, _), number in zip((left, right), numbers, strict=True):
-            body.rows.append(Assign(flag, is_set(number)))
-        return Num(Name(name), dtype, bound, Name(flag))
-
-    def as_number(self, value: Any, dtype: str) -> Num:
-        """Return a value as a number of a machine type; what is never read as zero."""
-        if is_placeholder(value):
-            held = zero(dtype)
-            return replace(held, isset=Number(False)) if value is UNSET else held
-        if not isinstance(value, Num):
-            raise Declined("a variable is a number at times, and something else at others")
-        if dtype == FLOAT and value.dtype == INT:
-            return replace(self.w.as_float(value), isset=value.isset)
-        if value.dtype != dtype:
-            raise Declined("a variable is a number of different kinds")
-        return value
-
-    def merged_tapes(
-        self, hint: str, tape: Tape, left: tuple[Body, Any], right: tuple[Body, Any]
-    ) -> Kept:
-        """Return a list that one arm collected, empty in the other."""
-        start, length = self.w.fresh(f"{hint}_start"), self.w.fresh(f"{hint}_length")
-        for body, value in (left, right):
-            if isinstance(value, Kept) and value.tape is not tape:
-                raise Declined("two loops collect the same list")
-            if not isinstance(value, Kept) and not is_placeholder(value):
-                raise Declined("a list that no loop collected")
-            kept = value if isinstance(value, Kept) else Kept(tape, ZERO, ZERO)
-            with self.w.inside(body):
-                self.w.write(Assign(start, kept.start))
-                self.w.write(Assign(length, kept.length))
-        return Kept(tape, Name(start), Name(length))
-
-    def merged_buffers(
-        self, hint: str, left: tuple[Body, Any], right: tuple[Body, Any]
-    ) -> Buffer:
-        """Return a name for the array that one of two arms gives."""
-        given = [value for _, value in (left, right) if isinstance(value, Buffer)]
-        name, like = self.w.fresh(hint), given[0]
-        for body, value in (left, right):
-            with self.w.inside(body):
-                self.w.write(Bind(name, self.as_buffer(value, like).name))
-        if len(given) == 2 and all(value.isset is None for value in given):
-            return renamed(name, like)
-        flag = self.w.fresh(f"{hint}_is_set")
-        for body, value in (left, right):
-            body.rows.append(Assign(flag, buffer_is_set(value)))
-        return replace(renamed(name, like), isset=Name(flag))
-
-    def as_buffer(self, value: Any, like: Buffer) -> Buffer:
-        """Return a value as an array like another one; what is never read as an empty one."""
-        if is_placeholder(value):
-            name = self.w.fresh("nothing")
-            self.w.write(Make(name, (ZERO,) * like.ndim, like.dtype))
-            return Buffer(name, like.dtype, (ZERO,) * like.ndim)
-        if not isinstance(value, Buffer) or (value.dtype, value.ndim) != (like.dtype, like.ndim):
-            raise Declined("a variable is an array of different kinds")
-        mine: Buffer = self.low.arrays.own(value)
-        return mine
 
     # -- loops ---------------------------------------------------------------------------------
 
@@ -311,8 +197,17 @@ class Regions:
                     self.opened(hint, inner, item)
                     for inner, item in zip(type_.items, items, strict=True)
                 ))
+            case Keyed(parts, types=types):
+                return replace(init, parts={
+                    key: part if isinstance(part, Declined) else
+                    self.opened(f"{hint}_{key}", types.get(key, t.UNKNOWN), part)
+                    for key, part in parts.items()})
             case Buffer():
                 return self.opened_array(hint, init, init)
+            case _ if isinstance(type_, t.Unknown) and (
+                init == Known(None) or isinstance(init, Failure)
+            ):
+                return Failure(self.opened(hint, t.Scalar("int"), failure_number(init)))
             case _ if is_placeholder(init) and isinstance(type_, t.Array) and type_.ndim and (
                 type_.dtype in KINDS.values()
             ):
@@ -396,6 +291,12 @@ class Regions:
                 elif number.isset is not None:
                     raise Declined("a variable may lose its value in a loop")
                 pairs.append((name, number.expr))
+            case Keyed():
+                for _, one, other in pairs_of(old, old, new):
+                    if not isinstance(one, Declined):
+                        self.next_value(one, other, pairs, binds)
+            case Failure(number):
+                self.next_value(number, failure_number(new), pairs, binds)
             case Several(items):
                 if not isinstance(new, Several) or len(new.items) != len(items):
                     raise Declined("a loop carries tuples of different lengths")
@@ -468,32 +369,7 @@ class Regions:
 
 def buffers_in(value: Any) -> list[str]:
     """Return the names of arrays in a value."""
-    if isinstance(value, Several):
-        return [name for item in value.items for name in buffers_in(item)]
+    if isinstance(value, (Several, Keyed)):
+        parts = value.items if isinstance(value, Several) else value.parts.values()
+        return [name for item in parts for name in buffers_in(item)]
     return [value.name] if isinstance(value, Buffer) else []
-
-
-def is_set(number: Num) -> Expr:
-    """Return a test of whether a number was assigned to."""
-    return Number(True) if number.isset is None else number.isset
-
-
-def buffer_is_set(value: Any) -> Expr:
-    """Return a test of whether an array was assigned to."""
-    if not isinstance(value, Buffer):
-        return Number(False)
-    return Number(True) if value.isset is None else value.isset
-
-
-def common(dtypes: set[str], type_: t.Type) -> str:
-    """Return the machine type of a number that is of one of these."""
-    if len(dtypes) == 1:
-        return next(iter(dtypes))
-    if dtypes == {FLOAT, INT} and isinstance(type_, t.Scalar):
-        return FLOAT
-    raise Declined("a variable is a number of different kinds")
-
-
-def renamed(name: str, like: Buffer) -> Buffer:
-    """Return an array under another name, of which only its lengths now are known."""
-    return Buffer(name, like.dtype, tuple(Extent(name, axis) for axis in range(like.ndim)))

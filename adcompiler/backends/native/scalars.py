@@ -15,7 +15,7 @@ from adcompiler.backends.native.loops import (
     BOOL, FLOAT, INT, Apply, Binary, Choose, Expr, Number, Unary,
 )
 from adcompiler.backends.native.values import EXACT, WIDE, Declined, Num, Several
-from adcompiler.backends.native.writer import Writer
+from adcompiler.backends.native.writer import Raising, Writer
 from adcompiler.runtime import stays_real
 from adcompiler.runtime.sequences import share
 
@@ -35,6 +35,16 @@ C_FUNCTIONS: dict[str, str] = {
     )},
 }
 """Functions of the C library, by what calls them mean."""
+NOTHING = Raising()
+OF_MATH = {
+    **{name: Raising(outside=(("<=", 0.0),)) for name in ("log", "log2", "log10")},
+    "log1p": Raising(outside=(("<=", -1.0),)), "sqrt": Raising(outside=(("<", 0.0),)),
+    **{name: Raising(outside=(("<", -1.0), (">", 1.0))) for name in ("arcsin", "arccos")},
+    "arccosh": Raising(outside=(("<", 1.0),)),
+    "arctanh": Raising(outside=(("<=", -1.0), (">=", 1.0))),
+    **{name: Raising(overflow=True) for name in ("exp", "expm1", "sinh", "cosh")},
+}
+"""What functions of ``math`` raise, by what they mean."""
 TWO = ("atan2", "pow", "copysign", "hypot")
 
 
@@ -87,7 +97,8 @@ def divisor(w: Writer, b: Num) -> Num:
     if isinstance(b.expr, Number) and b.expr.value != 0:
         return b
     named = Num(w.named("divisor", b.expr), b.dtype, b.bound)
-    w.leave_if(Binary("==", named.expr, Number(0.0 if b.dtype == FLOAT else 0)))
+    w.leave_if(Binary("==", named.expr, Number(0.0 if b.dtype == FLOAT else 0)),
+               w.raising.zero)
     return named
 
 
@@ -384,9 +395,23 @@ def library(name: str, called: str = "") -> Callable[..., Num]:
         if len(args) != (2 if name in TWO else 1):
             raise Declined(f"`{name}` with {len(args)} arguments")
         floats = tuple(w.as_float(arg).expr for arg in args)
+        if w.attempts and w.raising != NOTHING:
+            return or_raised(w, name, called or name, w.named("value", *floats))
         return w.finite(name, Apply(called or name, floats))
 
     return write
+
+
+def or_raised(w: Writer, name: str, called: str, of: Expr) -> Num:
+    """Return the value of a function of one number, in a ``try``: tests tell what it raises."""
+    for sign, bound in w.raising.outside:
+        w.leave_if(Binary(sign, of, Number(bound)), ValueError)
+    found = w.assign(name, Apply(called, (of,)))
+    wrong = Unary("not", Apply("isfinite", (found,)))
+    if w.raising.overflow:
+        w.leave_if(Binary("and", wrong, Apply("isfinite", (of,))), OverflowError)
+    w.leave_if(wrong)
+    return Num(found, FLOAT)
 
 
 def as_integer(rounding: str) -> Callable[[Writer, Num], Num]:

@@ -12,6 +12,7 @@ from adcompiler.backends.native.list_functions import gradient
 from adcompiler.backends.native.loops import Binary, Number
 from adcompiler.backends.native.makers import diagonal_bar
 from adcompiler.backends.native.reductions import projected, seeded, unstretched
+from adcompiler.backends.native.scalars import TABLE
 from adcompiler.backends.native.sources import lengths_of
 from adcompiler.backends.native.values import (
     LENGTH, POSITION, Backwards, Buffer, Declined, Endless, Fused, Kept, Keyed, Known, Num, Rows,
@@ -19,14 +20,15 @@ from adcompiler.backends.native.values import (
 )
 from adcompiler.backends.native.writer import Writer
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Star
+from adcompiler.ir.nodes import Star, Update, Var
 from adcompiler.runtime import (
-    as_gradient, check_count, keeps_shape, paired, project, repack, same_length, same_shape,
-    same_trailing_shape, seed, unbroadcast, unpack,
+    as_gradient, check_count, keeps_shape, note_value, noted_value, paired, project, repack,
+    same_length, same_shape, same_trailing_shape, seed, unbroadcast, unpack,
 )
 from adcompiler.runtime import last_written as last_written_
 from adcompiler.runtime.products import in_space
 from adcompiler.runtime.shaping import diagonal_adjoint
+from adcompiler.runtime.structure import add
 
 
 def span(low: Any, *args: Any) -> Any:
@@ -207,6 +209,18 @@ def finished(low: Any, bar: Any, var: Any) -> Any:
     raise Declined("a gradient of what is no number or array")
 
 
+def noted(low: Any, place: Any, value: Any) -> Any:
+    """Write the number that a variable has got where a handler finds it."""
+    if not isinstance(value, Num):
+        raise Declined("what is no number is kept for a handler of exceptions")
+    return low.stored(place, literal(0), value, False, False)
+
+
+def noted_last(low: Any, place: Any) -> Any:
+    """Return the number that a variable had when an exception was raised."""
+    return low.item(Var("noted"), place, literal(0))
+
+
 def copies_in(low: Any, of: Any, copy: Any) -> Known:
     """Return what stands for the arrays and containers that a list of numbers holds, and copies."""
     if not isinstance(of, (Rows, Kept)):
@@ -214,14 +228,53 @@ def copies_in(low: Any, of: Any, copy: Any) -> Known:
     return Known("the numbers of a list")
 
 
-def keyed(low: Any, parts: Mapping[Any, Any], is_record: bool = False) -> Keyed:
+def keyed(
+    low: Any, parts: Mapping[Any, Any], is_record: bool = False, cls: type | None = None
+) -> Keyed:
     """Return a dict, or the attributes of an instance, that is made."""
     if any(isinstance(part, Star) for part in parts.values()):
         raise Declined("a starred item")
     return Keyed(
         {key: low.arrays.settled(low.value(part)) for key, part in parts.items()}, is_record,
-        {key: low.unit.type(part) for key, part in parts.items()},
+        {key: low.unit.type(part) for key, part in parts.items()}, made=True, cls=cls,
     )
+
+
+def with_part(low: Any, obj: Keyed, rhs: Update) -> Keyed:
+    """Return a dict or an instance with a part of it replaced, or increased."""
+    step, *rest = rhs.steps
+    if (step.kind, obj.is_record) not in (("item", False), ("attr", True)):
+        raise Declined("a write into a dict or an instance by what it is not known by")
+    if low.w.attempts:
+        raise Declined("a dict or an instance is written into in `try`")
+    key = step.name if obj.is_record else key_of(low.value(step.args[0]))
+    type_ = obj.types.get(key, t.UNKNOWN)
+    if rest:
+        new = low.updated(replace(rhs, steps=tuple(rest)), obj.part(key))
+    else:
+        new, type_ = low.arrays.settled(low.value(rhs.value)), low.unit.type(rhs.value)
+        if rhs.adds:
+            new, type_ = added(low, obj.part(key), new), t.UNKNOWN
+    return replace(obj, parts={**obj.parts, key: new}, types={**obj.types, key: type_})
+
+
+def added(low: Any, a: Any, b: Any) -> Any:
+    """Return the sum of two cotangents; None is that of what carries no derivative."""
+    match a, b:
+        case (Known(None), other) | (other, Known(None)):
+            return other
+        case Num(), Num():
+            return TABLE["add"](low.w, a, b)
+        case Buffer(dtype=dtype, ndim=ndim), Buffer() if (b.dtype, b.ndim) == (dtype, ndim):
+            return low.arrays.settled(low.arrays.elementwise("add", [a, b], t.Array(dtype, ndim)))
+        case Several(), Several() if len(a.items) == len(b.items):
+            return Several(tuple(added(low, *pair) for pair in zip(a.items, b.items, strict=True)))
+        case Keyed(), Keyed() if a.is_record == b.is_record:
+            keys, none = dict.fromkeys((*a.parts, *b.parts)), Known(None)
+            return Keyed(
+                {key: added(low, a.parts.get(key, none), b.parts.get(key, none)) for key in keys},
+                a.is_record, {**b.types, **a.types}, made=True)
+    raise Declined("a cotangent of what is no number or array")
 
 
 def key_of(index: Any) -> Any:
@@ -239,6 +292,7 @@ STRUCTURE: dict[Any, Callable[..., Any]] = {
     unbroadcast: unstretched, project: projected, seed: seeded, last_written_: last_written,
     diagonal_adjoint: diagonal_bar, same_length: equal_lengths, check_count: counted_right,
     unpack: unpacked, repack: repacked, paired: copies_in,
+    note_value: noted, noted_value: noted_last, add: added,
     same_shape: equal_shapes, same_trailing_shape: equal_ends, keeps_shape: equal_shapes,
     in_space: of_three, "broadcast_shapes": stretched_shape,
 }

@@ -11,8 +11,8 @@ from adcompiler.backends.native.loops import (
     View,
 )
 from adcompiler.backends.native.values import (
-    LENGTH, UNSET, WIDE, Backwards, Buffer, Carried, Cut, Declined, Flattened, Inner, Kept, Known,
-    Num, Rows, Several, Slot, Span, Tape, literal,
+    LENGTH, UNSET, WIDE, Backwards, Buffer, Carried, Cut, Declined, Flattened, Inner, Kept, Keyed,
+    Known, Num, Rows, Several, Slot, Span, Tape, literal,
 )
 from adcompiler.backends.native.writer import Writer
 
@@ -47,6 +47,11 @@ class Tapes:
                 return replace(self.slot(tape, hint, dtype, bound), isset=flag)
             case Several(items):
                 return Several(tuple(self.layout(tape, hint, item) for item in items))
+            case Keyed(parts):
+                return replace(value, parts={
+                    key: self.layout(tape, f"{hint}_{key}", part) for key, part in parts.items()})
+            case Declined():
+                return value
             case Kept(inner, _, _):
                 return Inner(inner, self.slot(tape, f"{hint}_start", INT, LENGTH),
                              self.slot(tape, f"{hint}_length", INT, LENGTH))
@@ -111,6 +116,9 @@ class Tapes:
             case (Span() | Cut() | Backwards()), (Span() | Cut() | Backwards()):
                 for slot, item in zip(parts_of(layout), parts_of(value), strict=True):
                     self.put(tape, slot, item)
+            case Keyed(places), Keyed(parts):
+                for key, slot in places.items():
+                    self.put(tape, slot, parts[key])
             case Inner(data, start, length), Rows():
                 self.put_items(tape, data, value)
                 self.w.write(Store(start.buffer, (Name(tape.top),), Binary(
@@ -165,6 +173,9 @@ class Tapes:
                 if isinstance(found[-1], Num):
                     found[-1] = found[-1].expr
                 return type(layout)(*found)
+            case Keyed(places):
+                return replace(layout, parts={
+                    key: self.item(slot, position, hint) for key, slot in places.items()})
             case Flattened(data, start, shape, flag, carried):
                 first = w.assign("start", Element(start.buffer, (position,)))
                 lengths = tuple(
@@ -216,6 +227,8 @@ def tapes_in(value: Any) -> set[Tape]:
             return tapes_in(of)
         case Several(items):
             return {tape for item in items for tape in tapes_in(item)}
+        case Keyed(parts):
+            return {tape for item in parts.values() for tape in tapes_in(item)}
     return set()
 
 

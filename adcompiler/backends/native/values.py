@@ -85,6 +85,13 @@ class Fused:
 
 
 @dataclass(frozen=True, slots=True)
+class Failure:
+    """An exception that a handler may have caught: the number of its class, 0 if it has none."""
+
+    number: Num
+
+
+@dataclass(frozen=True, slots=True)
 class Several:
     """A tuple: nothing but what is in it."""
 
@@ -93,15 +100,18 @@ class Several:
 
 @dataclass(frozen=True, slots=True)
 class Keyed:
-    """A dict or an instance (``is_record``): its parts by keys, and their types if it is made.
+    """A dict or an instance (``is_record``): its parts by keys, and their types.
 
-    ``position`` is that of the argument that it is, or that it is the gradient of.
+    ``position`` is that of the argument that it is, or that it is the gradient of; ``made`` tells
+    that it is no argument, ``cls`` the class of an instance that the function makes.
     """
 
     parts: dict[Any, Any]
     is_record: bool
     types: dict[Any, t.Type]
     position: int | None = None
+    made: bool = False
+    cls: type | None = None
 
     def part(self, key: Any) -> Any:
         """Return a part; raise Declined if there is none, or none that loops have."""

@@ -6,6 +6,7 @@ import keyword
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from adcompiler.backends.native.helpers import TEXTS
 from adcompiler.backends.native.loops import (
@@ -23,6 +24,17 @@ RESERVED = frozenset({
 ZERO, ONE = Number(0), Number(1)
 
 
+@dataclass(frozen=True, slots=True)
+class Raising:
+    """What the function that is being written raises: for a divisor of zero, for its number
+    ``outside`` of a domain (comparisons with bounds), and where its result is not finite.
+    """
+
+    zero: type[BaseException] | None = None
+    outside: tuple[tuple[str, float], ...] = ()
+    overflow: bool = False
+
+
 class Writer:
     """The rows written so far, the names taken, and what names of integers stand for."""
 
@@ -33,6 +45,9 @@ class Writer:
         self.spans: dict[str, tuple[Expr, Expr]] = {}
         self.storage: dict[str, str] = {}
         self.failed = ""
+        self.attempts: list[frozenset[str]] = []
+        self.exceptions: list[type[BaseException]] = []
+        self.raising = Raising()
         self.noted = ""
         self.alike: dict[Expr, tuple[Expr | None, int]] = {}
 
@@ -94,12 +109,15 @@ class Writer:
         """Give an expression a name unless it costs nothing to write twice."""
         return expr if is_simple(expr) else self.assign(hint, expr)
 
-    def leave_if(self, test: Expr) -> None:
-        """Leave the rest to Python where the test holds: now, or behind the loop that may fail."""
+    def leave_if(self, test: Expr, raises: type[BaseException] | None = None) -> None:
+        """Leave the rest to Python where the test holds: now, or behind the loop that may fail.
+
+        ``raises`` is the class of what Python raises then for sure.
+        """
         if self.failed:
             self.write(Assign(self.failed, Binary("|", Name(self.failed), test)))
         else:
-            self.write(Leave(test))
+            self.write(Leave(test, raises))
 
     @contextmanager
     def failing(self, late: bool) -> Iterator[None]:
@@ -239,10 +257,11 @@ class Writer:
                 given = self.named("index", expr)
                 expr = Choose(Binary("<", given, ZERO), Binary("+", given, length), given)
             expr = self.named("index", expr)
-            self.leave_if(Binary("or", Binary("<", expr, ZERO), Binary(">=", expr, length)))
+            self.leave_if(Binary("or", Binary("<", expr, ZERO), Binary(">=", expr, length)),
+                          IndexError)
         elif not self.is_below(expr, length):
             expr = self.named("index", expr)
-            self.leave_if(Binary(">=", expr, length))
+            self.leave_if(Binary(">=", expr, length), IndexError)
         return expr
 
     # -- buffers -------------------------------------------------------------------------------

@@ -119,6 +119,8 @@ class CPrinter:
             case Leave(test):
                 assert test is not None
                 yield from (f"{pad}if ({self.expr(test)})", f"{pad}    goto leave;")
+            case Break(Number(True)):
+                yield f"{pad}break;"
             case Break(test):
                 yield from (f"{pad}if ({self.expr(test)})", f"{pad}    break;")
             case When():

@@ -1,0 +1,212 @@
+"""What two arms of a branch give as one value: numbers, arrays, tuples, lists that both assign."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from adcompiler.backends.native import lists
+from adcompiler.backends.native.loops import (
+    FLOAT, INT, Assign, Bind, Body, Expr, Extent, Make, Name, Number,
+)
+from adcompiler.backends.native.tapes import is_placeholder
+from adcompiler.backends.native.values import (
+    UNSET, Buffer, Declined, Failure, Kept, Keyed, Num, Rows, Several, Tape, zero,
+)
+from adcompiler.backends.native.writer import Writer
+from adcompiler.ir import types as t
+
+ZERO = Number(0)
+
+
+class Merging:
+    """Writes what arms of control flow hand on, in a function that ``low`` lowers."""
+
+    def __init__(self, low: Any) -> None:
+        self.low = low
+        self.w: Writer = low.w
+
+    def merged(
+        self, hint: str, type_: t.Type, left: tuple[Body, Any], right: tuple[Body, Any]
+    ) -> Any:
+        """Return one value for what two arms give."""
+        (then, a), (orelse, b) = left, right
+        if a == b:
+            return a
+        if is_placeholder(a) and is_placeholder(b):
+            return UNSET if UNSET in (a, b) else a
+        pattern = b if is_placeholder(a) else a
+        match pattern:
+            case Num():
+                return self.merged_numbers(hint, type_, left, right)
+            case Failure():
+                return self.merged_failures(hint, left, right)
+            case Several(items):
+                pairs = [self.parts(value, len(items)) for value in (a, b)]
+                types_ = type_.items if isinstance(type_, t.Tuple) else (t.UNKNOWN,) * len(items)
+                return Several(tuple(
+                    self.merged(hint, inner, (then, x), (orelse, y))
+                    for inner, x, y in zip(types_, *pairs, strict=True)
+                ))
+            case Keyed():
+                return self.merged_keyed(hint, pattern, left, right)
+            case Kept(tape) if not isinstance(a, Rows) and not isinstance(b, Rows):
+                return self.merged_tapes(hint, tape, left, right)
+            case Rows() | Kept():
+                return lists.merged(self.low, hint, type_, left, right)
+            case Buffer():
+                return self.merged_buffers(hint, left, right)
+        raise Declined("the arms of a branch give what is of different kinds")
+
+    def parts(self, value: Any, count: int) -> list[Any]:
+        """Return the items of a tuple, or as many placeholders."""
+        if is_placeholder(value):
+            return [value] * count
+        if not isinstance(value, Several) or len(value.items) != count:
+            raise Declined("the arms of a branch give tuples of different lengths")
+        return list(value.items)
+
+    def merged_numbers(
+        self, hint: str, type_: t.Type, left: tuple[Body, Any], right: tuple[Body, Any]
+    ) -> Num:
+        """Return a number that both arms assign."""
+        given = [value for _, value in (left, right)]
+        dtypes = {value.dtype for value in given if isinstance(value, Num)}
+        dtype = common(dtypes, type_)
+        name = self.w.fresh(hint)
+        numbers = []
+        for body, value in (left, right):
+            with self.w.inside(body):
+                numbers.append(self.as_number(value, dtype))
+                self.w.write(Assign(name, numbers[-1].expr))
+        bound = max(number.bound for number in numbers)
+        if all(number.isset is None for number in numbers):
+            return Num(Name(name), dtype, bound)
+        flag = self.w.fresh(f"{hint}_is_set")
+        for (body, _), number in zip((left, right), numbers, strict=True):
+            body.rows.append(Assign(flag, is_set(number)))
+        return Num(Name(name), dtype, bound, Name(flag))
+
+    def as_number(self, value: Any, dtype: str) -> Num:
+        """Return a value as a number of a machine type; what is never read as zero."""
+        if is_placeholder(value):
+            held = zero(dtype)
+            return replace(held, isset=Number(False)) if value is UNSET else held
+        if not isinstance(value, Num):
+            raise Declined("a variable is a number at times, and something else at others")
+        if dtype == FLOAT and value.dtype == INT:
+            return replace(self.w.as_float(value), isset=value.isset)
+        if value.dtype != dtype:
+            raise Declined("a variable is a number of different kinds")
+        return value
+
+    def merged_tapes(
+        self, hint: str, tape: Tape, left: tuple[Body, Any], right: tuple[Body, Any]
+    ) -> Kept:
+        """Return a list that one arm collected, empty in the other."""
+        start, length = self.w.fresh(f"{hint}_start"), self.w.fresh(f"{hint}_length")
+        for body, value in (left, right):
+            if isinstance(value, Kept) and value.tape is not tape:
+                raise Declined("two loops collect the same list")
+            if not isinstance(value, Kept) and not is_placeholder(value):
+                raise Declined("a list that no loop collected")
+            kept = value if isinstance(value, Kept) else Kept(tape, ZERO, ZERO)
+            with self.w.inside(body):
+                self.w.write(Assign(start, kept.start))
+                self.w.write(Assign(length, kept.length))
+        return Kept(tape, Name(start), Name(length))
+
+    def merged_buffers(
+        self, hint: str, left: tuple[Body, Any], right: tuple[Body, Any]
+    ) -> Buffer:
+        """Return a name for the array that one of two arms gives."""
+        given = [value for _, value in (left, right) if isinstance(value, Buffer)]
+        name, like = self.w.fresh(hint), given[0]
+        for body, value in (left, right):
+            with self.w.inside(body):
+                self.w.write(Bind(name, self.as_buffer(value, like).name))
+        if len(given) == 2 and all(value.isset is None for value in given):
+            return renamed(name, like)
+        flag = self.w.fresh(f"{hint}_is_set")
+        for body, value in (left, right):
+            body.rows.append(Assign(flag, buffer_is_set(value)))
+        return replace(renamed(name, like), isset=Name(flag))
+
+    def as_buffer(self, value: Any, like: Buffer) -> Buffer:
+        """Return a value as an array like another one; what is never read as an empty one."""
+        if is_placeholder(value):
+            name = self.w.fresh("nothing")
+            self.w.write(Make(name, (ZERO,) * like.ndim, like.dtype))
+            return Buffer(name, like.dtype, (ZERO,) * like.ndim)
+        if not isinstance(value, Buffer) or (value.dtype, value.ndim) != (like.dtype, like.ndim):
+            raise Declined("a variable is an array of different kinds")
+        mine: Buffer = self.low.arrays.own(value)
+        return mine
+
+    def merged_keyed(
+        self, hint: str, like: Keyed, left: tuple[Body, Any], right: tuple[Body, Any]
+    ) -> Keyed:
+        """Return the dict or the instance that one of two arms gives, part by part."""
+        (then, a), (orelse, b) = left, right
+        parts = {}
+        for key, x, y in pairs_of(like, a, b):
+            lost = next((one for one in (x, y) if isinstance(one, Declined)), None)
+            parts[key] = lost or self.merged(
+                f"{hint}_{key}", like.types.get(key, t.UNKNOWN), (then, x), (orelse, y))
+        return replace(like, parts=parts, made=all(
+            one.made for one in (a, b) if isinstance(one, Keyed)))
+
+    def merged_failures(
+        self, hint: str, left: tuple[Body, Any], right: tuple[Body, Any]
+    ) -> Failure:
+        """Return the exception that one of two arms gives, if it does."""
+        numbers = [(body, failure_number(value)) for body, value in (left, right)]
+        return Failure(self.merged_numbers(hint, t.Scalar("int"), *numbers))
+
+
+def is_set(number: Num) -> Expr:
+    """Return a test of whether a number was assigned to."""
+    return Number(True) if number.isset is None else number.isset
+
+
+def buffer_is_set(value: Any) -> Expr:
+    """Return a test of whether an array was assigned to."""
+    if not isinstance(value, Buffer):
+        return Number(False)
+    return Number(True) if value.isset is None else value.isset
+
+
+def common(dtypes: set[str], type_: t.Type) -> str:
+    """Return the machine type of a number that is of one of these."""
+    if len(dtypes) == 1:
+        return next(iter(dtypes))
+    if dtypes == {FLOAT, INT} and isinstance(type_, t.Scalar):
+        return FLOAT
+    raise Declined("a variable is a number of different kinds")
+
+
+def renamed(name: str, like: Buffer) -> Buffer:
+    """Return an array under another name, of which only its lengths now are known."""
+    return Buffer(name, like.dtype, tuple(Extent(name, axis) for axis in range(like.ndim)))
+
+
+def pairs_of(like: Keyed, a: Any, b: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield the keys of dicts or instances of one structure, and the parts of both there."""
+    for one in (a, b):
+        if not is_placeholder(one) and not (
+            isinstance(one, Keyed) and list(one.parts) == list(like.parts)
+            and (one.is_record, one.cls) == (like.is_record, like.cls)
+        ):
+            raise Declined("a variable is a dict or an instance of different kinds")
+    for key in like.parts:
+        yield (key, *(one.parts[key] if isinstance(one, Keyed) else one for one in (a, b)))
+
+
+def failure_number(value: Any) -> Num:
+    """Return the number of the class of an exception; 0 if there is none."""
+    if is_placeholder(value):
+        return zero(INT)
+    if not isinstance(value, Failure):
+        raise Declined("a variable is an exception at times, and something else at others")
+    return value.number
