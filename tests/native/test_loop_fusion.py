@@ -67,7 +67,34 @@ def in_place(u, k, steps):
     return np.sum(u * u)
 
 
-PROGRAMS = [heat, plate, block, rows_alone, wide, in_place]
+def written_again(u, k, steps):
+    v = u.copy()
+    for _ in range(steps):
+        e = v * u
+        d = 0.5 * e
+        e[1:] = k
+        f = np.zeros_like(u)
+        g = f * k
+        f[:] = u
+        v[1:] += d[1:] + g[1:]
+        v[:-1] += d[1:] * f[1:] + k * e[:-1]
+    return np.sum(v * v)
+
+
+def doubled_later(u, k, steps):
+    g = np.zeros_like(u)
+    for _ in range(steps):
+        e = u * 1.5
+        d = k * e
+        e[2:] *= 2.0
+        g[1:] += d[:-1]
+        k = k * 0.5
+        g[:-1] += d[:-1] * e[1:]
+        g[1:] += d[:-1]
+    return np.sum(g * g * u)
+
+
+PROGRAMS = [heat, plate, block, rows_alone, wide, in_place, written_again, doubled_later]
 SHAPES = {plate: [(5, 7), (3, 3), (2, 4), (4, 2), (0, 3), (1, 1)],
           block: [(4, 5, 3), (3, 3, 3), (2, 3, 3), (3, 4, 2), (0, 0, 0)],
           rows_alone: [(6,), (1,), (5, 3), (3, 1), (0,)]}
@@ -140,7 +167,10 @@ def random_program(seed: int) -> str:
             f"        {part(r.choice(arrays))} {sign} 0.2 * ({value})",
             f"        t = 0.3 * ({value} + t)", "        a, b = b, a",
             f"        {r.choice(arrays)}[{r.randrange(3)}] = k * {r.choice(arrays)}[1]",
-            "        d = 0.5 * a", f"        c = c * 0.5 + {r.choice(arrays)} * k",
+            "        d = 0.5 * a",
+            f"        e = {r.choice('abc')} * {r.choice('xabc')}\n        d = 0.5 * e",
+            f"        e = x * k\n        d = 2.0 * e\n        {part('e')} {sign} {value}",
+            f"        c = c * 0.5 + {r.choice(arrays)} * k",
         ]))
     lines.append("    return np.sum(a * b * c) + np.sum(t * t) + np.sum(d)")
     return "\n".join([*lines, ""])

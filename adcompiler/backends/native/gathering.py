@@ -16,7 +16,7 @@ from adcompiler.backends.native.element_loops import (
 )
 from adcompiler.backends.native.loops import (
     FLOAT, Assign, Binary, Body, Choose, Element, Ends, Expr, For, Name, Number, Row, Store,
-    children,
+    children, rows_of,
 )
 from adcompiler.backends.native.reading import elements_of, is_costly
 from adcompiler.backends.native.windows import changed
@@ -60,19 +60,18 @@ class Group:
 
 
 def gathered(
-    w: Writer, storage: Storage, rows: list[Row], stores: Counter[str], given: frozenset[str]
+    w: Writer, storage: Storage, rows: list[Row], given: frozenset[str]
 ) -> list[Row]:
     """Return statements of a block in which what is added to parts of an array is so in one loop.
 
-    ``stores`` tells how many statements write into a buffer; storage that is ``given`` may overlap
-    itself.
+    Storage that is ``given`` may overlap itself.
     """
     apart = taken_apart(storage, rows, given)
     bases = Counter(one.base for one in apart if isinstance(one, Added))
     if not bases or max(bases.values()) < 2:
         return rows
     lengths = Lengths(storage)
-    kept = kept_cheaply(storage, apart, stores)
+    kept = kept_cheaply(storage, rows)
     done: list[tuple[Row | Group, Touched]] = []
     for one in apart:
         if not isinstance(one, Added):
@@ -158,25 +157,30 @@ def size(expr: Expr) -> int:
     return 1 if isinstance(expr, Element) else 1 + sum(map(size, children(expr)))
 
 
-def kept_cheaply(
-    storage: Storage, rows: list[Row | Added], stores: Counter[str]
-) -> dict[str, tuple[Nest, Expr]]:
+def kept_cheaply(storage: Storage, rows: list[Row]) -> dict[str, tuple[Nest, Expr]]:
     """Return arrays that cost less to compute again than to keep, and what each element is.
 
-    They, and those of which they are computed, are made in the block and written by one statement.
+    They, and those of which they are computed, are made in the block without a value, and written
+    by one statement, parts of them and all: what is read of them is the same everywhere.
     """
+    written = Counter(
+        storage.root(row.buffer) for row in rows_of(Body(rows)) if isinstance(row, Store))
+
     def is_written_once(name: str) -> bool:
         made = storage.made.get(name)
-        return made is not None and stores[name] == 1 and made.dtype == FLOAT
+        return made is not None and made.fill is None and made.dtype == FLOAT and (
+            written[storage.root(name)] == 1)
 
     found: dict[str, tuple[Nest, Expr]] = {}
     for row in rows:
-        nest = None if isinstance(row, Added) else nest_of(row)
-        for store in nest.stores if nest else ():
-            value = named_as(store.value, nest.defined()) if nest else store.value
-            if is_written_once(store.buffer) and not store.adds and operations(value) <= TWICE and (
-                nest is not None and store.indices == nest.here and not is_costly(value)
-            ) and operations(value) > 0 and all(
+        nest = nest_of(row)
+        for store in nest.stores if nest is not None else ():
+            if nest is None or store.adds or store.indices != nest.here:
+                continue
+            value = named_as(store.value, nest.defined())
+            if is_written_once(store.buffer) and 0 < operations(value) <= TWICE and not (
+                is_costly(value) or storage.changes(value)
+            ) and all(
                 is_written_once(one.buffer) and one.indices == nest.here
                 for one in elements_of(store_of(value))
             ):

@@ -37,10 +37,9 @@ def with_merged_loops(w: Writer, function: LoopFunction) -> Body:
     Without arrays that are read no more: helpers are called all the same, as they may raise.
     """
     counts: Counter[str | None] = Counter(map(bound_by, rows_of(function.body)))
-    stores = Counter(row.buffer for row in rows_of(function.body) if isinstance(row, Store))
     given = frozenset(w.root(parameter.name) for parameter in function.parameters)
     readers = readers_in(function)
-    body = Merging(w, counts, stores, readers, given).body(function.body)
+    body = Merging(w, counts, readers, given).body(function.body)
     visible = [parameter.name for parameter in function.parameters]
     return without_unused(body, Needed(body, visible, function.outputs, calls=True))
 
@@ -59,18 +58,15 @@ def readers_in(function: LoopFunction) -> Counter[str]:
 class Merging:
     """Merges loops in the blocks of a function.
 
-    ``counts`` tells how many statements bind a name, ``stores`` how many write into a buffer, and
-    ``readers`` how many read it.
+    ``counts`` tells how many statements bind a name, ``readers`` how many read a buffer.
     Storage that is ``given`` may overlap itself, and is written into by loops as they are.
     """
 
     def __init__(
-        self, w: Writer, counts: Counter[str | None], stores: Counter[str], readers: Counter[str],
-        given: frozenset[str],
+        self, w: Writer, counts: Counter[str | None], readers: Counter[str], given: frozenset[str]
     ) -> None:
         self.w = w
         self.counts = counts
-        self.stores = stores
         self.readers = readers
         self.given = given
 
@@ -109,7 +105,7 @@ class Merging:
         if sum(isinstance(row, For) for row in rows) < 2:
             return rows
         rows = gathered(
-            self.w, Storage(self.w, rows, self.counts), rows, self.stores, self.given)
+            self.w, Storage(self.w, rows, self.counts), rows, self.given)
         storage = Storage(self.w, rows, self.counts)
         lengths = Lengths(storage)
         done: list[tuple[Row, Nest | None, Touched]] = []
