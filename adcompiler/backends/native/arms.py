@@ -89,10 +89,13 @@ class Merging:
         return Num(Name(name), dtype, bound, Name(flag))
 
     def as_number(self, value: Any, dtype: str) -> Num:
-        """Return a value as a number of a machine type; what is never read as zero."""
+        """Return a value as a number of a machine type; nothing is a zero that is not set.
+
+        Python tells what comes of computing with None, as with a variable without a value.
+        """
         if is_placeholder(value):
             held = zero(dtype)
-            return replace(held, isset=Number(False)) if value is UNSET else held
+            return replace(held, isset=Number(False))
         if not isinstance(value, Num):
             raise Declined("a variable is a number at times, and something else at others")
         if dtype == FLOAT and value.dtype == INT:
