@@ -78,7 +78,7 @@ class Merging:
         numbers = []
         for body, value in (left, right):
             with self.w.inside(body):
-                numbers.append(self.as_number(value, dtype))
+                numbers.append(self.as_number(value, dtype, isinstance(type_, t.Scalar)))
                 self.w.write(Assign(name, numbers[-1].expr))
         bound = max(number.bound for number in numbers)
         if all(number.isset is None for number in numbers):
@@ -88,14 +88,16 @@ class Merging:
             body.rows.append(Assign(flag, is_set(number)))
         return Num(Name(name), dtype, bound, Name(flag))
 
-    def as_number(self, value: Any, dtype: str) -> Num:
-        """Return a value as a number of a machine type; nothing is a zero that is not set.
+    def as_number(self, value: Any, dtype: str, is_number: bool = True) -> Num:
+        """Return a value as a number of a machine type; what is never read as zero.
 
-        Python tells what comes of computing with None, as with a variable without a value.
+        None is never read of what ``is_number`` by its type. Else it is the user's, and Python
+        tells what comes of computing with it, as with a variable without a value.
         """
         if is_placeholder(value):
             held = zero(dtype)
-            return replace(held, isset=Number(False))
+            unset = value is UNSET or not is_number
+            return replace(held, isset=Number(False)) if unset else held
         if not isinstance(value, Num):
             raise Declined("a variable is a number at times, and something else at others")
         if dtype == FLOAT and value.dtype == INT:
