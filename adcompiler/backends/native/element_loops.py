@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
 
 from adcompiler.backends.native.loops import (
     Apply, Assign, Binary, Bind, Body, Break, Choose, Element, Ends, Expr, Extent, Flat, For,
@@ -19,7 +20,10 @@ from adcompiler.backends.native.loops import (
 from adcompiler.backends.native.reading import bound_by, elements_of, is_costly, exprs_of, names_in
 from adcompiler.backends.native.writer import Writer
 
+T = TypeVar("T")
 ZERO = Number(0)
+FARTHEST = 48
+"""Statements are moved past so many others at most."""
 
 
 @dataclass(frozen=True)
@@ -132,6 +136,45 @@ class Touched:
     def may_swap(self, other: Touched) -> bool:
         """Say whether two statements do the same in either order, giving up left aside."""
         return not (self.writes & (other.reads | other.writes) or self.reads & other.writes)
+
+    def and_then(self, other: Touched) -> Touched:
+        """Return what both touch."""
+        return Touched(
+            self.reads | other.reads, self.writes | other.writes, self.leaves or other.leaves)
+
+
+@dataclass(frozen=True)
+class Placed(Generic[T]):
+    """A statement, or what stands for several, and what it touches."""
+
+    item: T
+    touched: Touched
+
+
+def nearest(done: Sequence[Placed[T]]) -> range:
+    """Return the positions at which something is looked for, from the last statement back."""
+    return range(len(done) - 1, max(len(done) - FARTHEST, 0) - 1, -1)
+
+
+def moved_up(
+    done: Sequence[Placed[T]], at: int, touched: Touched
+) -> tuple[list[Placed[T]], list[Placed[T]]] | None:
+    """Return what is to run in front of a statement and behind it if another one is done with it.
+
+    That one stands behind all others. None where it cannot be moved up: one of them touches what it
+    does, and depends on the statement, or one that may give up does. What is behind such a one may
+    be right only if it did not.
+    """
+    before: list[Placed[T]] = []
+    behind: list[Placed[T]] = []
+    for one in done[at + 1 :]:
+        if all(one.touched.may_swap(other.touched) for other in (done[at], *behind)):
+            before.append(one)
+        elif one.touched.leaves or not one.touched.may_swap(touched):
+            return None
+        else:
+            behind.append(one)
+    return before, behind
 
 
 class Storage:

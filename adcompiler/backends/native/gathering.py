@@ -3,16 +3,19 @@
 The sweep of a stencil adds to ``u_bar[2:]``, ``u_bar[:-2]`` and so on. In the middle, which is most
 of the array, each element gets a number for each of these parts, in their order, in one loop; what
 is at the rim gets its numbers part by part, as before. Nothing is added in another order.
+
+Arrays of several axes are left alone: the rims of their many rows take longer than what is saved.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from adcompiler.backends.native.bounds import shifted
 from adcompiler.backends.native.element_loops import (
-    Lengths, Nest, Storage, Touched, named_as, nest_of, renamed,
+    Lengths, Nest, Placed, Storage, Touched, moved_up, named_as, nearest, nest_of,
 )
 from adcompiler.backends.native.loops import (
     FLOAT, Assign, Binary, Body, Choose, Element, Ends, Expr, For, Name, Number, Row, Store,
@@ -23,7 +26,6 @@ from adcompiler.backends.native.windows import changed
 from adcompiler.backends.native.writer import Writer
 
 ZERO = Number(0)
-FARTHEST = 48
 LARGEST = 24
 """Sums of expressions of more names, literals and operators than this stay as they are."""
 TWICE = 2
@@ -32,72 +34,67 @@ TWICE = 2
 
 @dataclass(frozen=True)
 class Added:
-    """What a loop adds to a part of a buffer, or stores there, that begins at ``offsets``.
+    """What a loop adds to a part of a buffer, or stores there, that begins at ``offset``.
 
-    ``value`` is told of elements, at the position ``names`` in the part.
+    ``value`` is told of elements, at the position ``name`` in the part.
     """
 
     buffer: str
     base: str
-    offsets: tuple[int, ...]
-    names: tuple[str, ...]
-    lengths: tuple[Expr, ...]
+    offset: int
+    name: str
+    length: Expr
     value: Expr
     adds: bool
 
-    def nest(self) -> Nest:
-        """Return the loops."""
-        store = Store(self.buffer, tuple(map(Name, self.names)), self.value, self.adds)
-        return Nest(self.names, self.lengths, (store,), ())
+    def loop(self, start: Expr = ZERO, stop: Expr | None = None, name: str = "") -> For:
+        """Return the loop, or that over some of the positions."""
+        name = name or self.name
+        value = named_as(self.value, {self.name: Name(name)})
+        store = Store(self.buffer, (Name(name),), value, self.adds)
+        return For(name, start, self.length if stop is None else stop, Body([store]))
 
 
-@dataclass
+@dataclass(frozen=True)
 class Group:
     """Parts of one buffer that are added to one behind the other."""
 
-    members: list[Added]
-    touched: Touched
+    members: tuple[Added, ...]
 
 
-def gathered(
-    w: Writer, storage: Storage, rows: list[Row], given: frozenset[str]
-) -> list[Row]:
+def gathered(w: Writer, storage: Storage, rows: list[Row]) -> list[Row]:
     """Return statements of a block in which what is added to parts of an array is so in one loop.
-
-    Storage that is ``given`` may overlap itself.
     """
-    apart = taken_apart(storage, rows, given)
+    apart = taken_apart(storage, rows)
     bases = Counter(one.base for one in apart if isinstance(one, Added))
     if not bases or max(bases.values()) < 2:
         return rows
     lengths = Lengths(storage)
     kept = kept_cheaply(storage, rows)
-    done: list[tuple[Row | Group, Touched]] = []
+    done: list[Placed[Row | Group]] = []
     for one in apart:
         if not isinstance(one, Added):
             lengths.note(one)
-            done.append((one, storage.touched(one)))
+            done.append(Placed(one, storage.touched(one)))
             continue
         one = replace(one, value=inlined(one, kept))
-        touched = storage.touched(one.nest().written())
+        touched = storage.touched(one.loop())
         if not joined(lengths, done, one, touched):
-            done.append((Group([one], touched), touched))
+            done.append(Placed(Group((one,)), touched))
     found: list[Row] = []
     is_better = False
-    for item, _ in done:
-        if isinstance(item, Group):
-            many = len({one.offsets for one in item.members}) > 1
-            is_better |= many
-            found += in_one_loop(w, item.members) if many else [
-                one.nest().written() for one in item.members]
-        else:
+    for item in (placed.item for placed in done):
+        if not isinstance(item, Group):
             found.append(item)
+        elif len({one.offset for one in item.members}) > 1:
+            is_better = True
+            found += in_one_loop(w, item.members)
+        else:
+            found += [one.loop() for one in item.members]
     return found if is_better else rows
 
 
-def taken_apart(
-    storage: Storage, rows: list[Row], given: frozenset[str]
-) -> list[Row | Added]:
+def taken_apart(storage: Storage, rows: list[Row]) -> list[Row | Added]:
     """Return statements, with what loops add to parts of arrays taken out of these loops."""
     found: list[Row | Added] = []
     for row in rows:
@@ -108,7 +105,6 @@ def taken_apart(
         defined = nest.defined()
         added = {
             at: one for at, store in enumerate(nest.rows) if isinstance(store, Store)
-            and storage.root(store.buffer) not in given
             and (one := added_by(storage, nest, store, defined)) is not None
         }
         rest = tuple(row for at, row in enumerate(nest.rows) if at not in added)
@@ -133,23 +129,20 @@ def added_by(
 ) -> Added | None:
     """Return what a loop adds to a part of an array; None if it is no part that is known."""
     part = storage.parts.get(store.buffer)
-    if part is None or store.indices != nest.here or len(part.places) != 1 or (
-        len(nest.names) != 1
+    if part is None or store.indices != nest.here or len(nest.names) > 1 or len(part.places) > 1:
+        return None
+    (place,), (name,), (length,) = part.places, nest.names, nest.lengths
+    if not isinstance(place, Ends) or place.step is not None:
+        return None
+    first = Number(0) if place.lower is None else place.lower
+    if not isinstance(first, Number) or first.value < 0 or (
+        storage.base(store.buffer) != part.buffer
     ):
         return None
-    offsets: list[int] = []
-    for place in part.places:
-        lower = place.lower if isinstance(place, Ends) else None
-        if not isinstance(place, Ends) or place.step is not None:
-            return None
-        if not isinstance(lower, (Number, type(None))) or (lower and lower.value < 0):
-            return None
-        offsets.append(int(lower.value) if lower else 0)
     value = named_as(store.value, defined)
-    if is_costly(value) or size(value) > LARGEST or storage.base(store.buffer) != part.buffer:
+    if is_costly(value) or size(value) > LARGEST:
         return None
-    return Added(store.buffer, part.buffer, tuple(offsets), nest.names, nest.lengths, value,
-                 store.adds)
+    return Added(store.buffer, part.buffer, int(first.value), name, length, value, store.adds)
 
 
 def size(expr: Expr) -> int:
@@ -182,15 +175,10 @@ def kept_cheaply(storage: Storage, rows: list[Row]) -> dict[str, tuple[Nest, Exp
                 is_costly(value) or storage.changes(value)
             ) and all(
                 is_written_once(one.buffer) and one.indices == nest.here
-                for one in elements_of(store_of(value))
+                for one in elements_of(Assign("", value))
             ):
                 found[store.buffer] = (nest, value)
     return found
-
-
-def store_of(value: Expr) -> Assign:
-    """Return a statement that holds an expression."""
-    return Assign("", value)
 
 
 def operations(expr: Expr) -> int:
@@ -202,130 +190,66 @@ def operations(expr: Expr) -> int:
 
 def inlined(one: Added, kept: dict[str, tuple[Nest, Expr]]) -> Expr:
     """Return what is added with elements that cost little computed again."""
-    here = tuple(map(Name, one.names))
+    here = (Name(one.name),)
 
     def again(element: Element) -> Expr:
         if element.buffer not in kept or element.indices != here:
             return element
         nest, value = kept[element.buffer]
-        names: dict[str, Expr] = dict(zip(nest.names, here, strict=True))
-        return changed(named_as(value, names), again)
+        return changed(named_as(value, {nest.names[0]: Name(one.name)}), again)
 
     return changed(one.value, again)
 
 
 def joined(
-    lengths: Lengths, done: list[tuple[Row | Group, Touched]], one: Added, touched: Touched
+    lengths: Lengths, done: list[Placed[Row | Group]], one: Added, touched: Touched
 ) -> bool:
     """Put what is added to a part behind what is to others of the same buffer, if that can be."""
-    for at in range(len(done) - 1, max(len(done) - FARTHEST, 0) - 1, -1):
-        group = done[at][0]
+    for at in nearest(done):
+        group = done[at].item
         if not isinstance(group, Group) or group.members[0].base != one.base or not (
-            lengths.are_same(group.members[0].lengths, one.lengths)
+            lengths.are_same((group.members[0].length,), (one.length,))
         ):
             continue
-        before: list[tuple[Row | Group, Touched]] = []
-        behind: list[tuple[Row | Group, Touched]] = []
-        for item in done[at + 1 :]:
-            if all(item[1].may_swap(other) for other in (group.touched, *(b[1] for b in behind))):
-                before.append(item)
-            elif item[1].leaves:
-                return False
-            else:
-                behind.append(item)
-        if not all(item[1].may_swap(touched) for item in behind):
-            return False
-        group.members.append(one)
-        group.touched = Touched(
-            group.touched.reads | touched.reads, group.touched.writes | touched.writes, False)
-        done[at:] = [*before, (group, group.touched), *behind]
-        return True
+        around = moved_up(done, at, touched)
+        if around is not None:
+            before, behind = around
+            together = Placed[Row | Group](
+                Group((*group.members, one)), done[at].touched.and_then(touched))
+            done[at:] = [*before, together, *behind]
+        return around is not None
     return False
 
 
-def in_one_loop(w: Writer, members: list[Added]) -> list[Row]:
+def in_one_loop(w: Writer, members: Sequence[Added]) -> list[Row]:
     """Return the loops that add to all parts: in the middle together, at the rim one by one."""
-    first = members[0]
-    axes = range(len(first.names))
-    lowest = [min(one.offsets[axis] for one in members) for axis in axes]
-    highest = [max(one.offsets[axis] for one in members) for axis in axes]
-    rows: list[Row] = []
-
-    def named(hint: str, value: Expr) -> Expr:
-        name = w.fresh(hint)
-        rows.append(Assign(name, value))
-        return Name(name)
-
-    inside: list[Expr] = []
-    for axis, length in enumerate(first.lengths):
-        rest = shifted(length, lowest[axis] - highest[axis])
-        inside.append(named("inside", Choose(Binary(">", rest, ZERO), rest, ZERO)))
-    some: Expr = Binary(">", inside[0], ZERO)
-    for one in inside[1:]:
-        some = Binary("and", some, Binary(">", one, ZERO))
-    rows.append(middle(w, members, inside, highest))
-    for member in members:
-        starts = [
-            named("rim", Choose(some, Number(highest[axis] - member.offsets[axis]),
-                                member.lengths[axis])) for axis in axes
-        ]
-        rows += at_rim(w, member, starts, inside, some)
+    lowest = min(one.offset for one in members)
+    highest = max(one.offset for one in members)
+    rest = shifted(members[0].length, lowest - highest)
+    inside, is_some = Name(w.fresh("inside")), Binary(">", rest, ZERO)
+    rows: list[Row] = [Assign(inside.name, Choose(is_some, rest, ZERO)),
+                       middle(w, members, inside, highest)]
+    for one in members:
+        rim = Name(w.fresh("rim"))
+        rows += [Assign(rim.name, Choose(is_some, Number(highest - one.offset), one.length)),
+                 one.loop(stop=rim),
+                 one.loop(Binary("+", rim, inside), name=w.fresh(one.name))]
     return rows
 
 
-def middle(
-    w: Writer, members: list[Added], inside: list[Expr], highest: list[int]
-) -> Row:
-    """Return the loops over elements that are in all parts."""
-    names = [w.fresh(f"at_{letter}") for letter, _ in zip("ijklmn", inside, strict=False)]
-    at = tuple(shifted(Name(name), high) for name, high in zip(names, highest, strict=True))
+def middle(w: Writer, members: Sequence[Added], inside: Expr, highest: int) -> Row:
+    """Return the loop over elements that are in all parts, the first of which is ``highest``."""
+    name = w.fresh("at_i")
+    at = (shifted(Name(name), highest),)
     base = members[0].base
     value: Expr = Element(base, at)
     rows: list[Row] = []
-    for member in members:
-        there: dict[str, Expr] = {
-            mine: shifted(Name(name), high - low) for mine, name, high, low
-            in zip(member.names, names, highest, member.offsets, strict=True)
-        }
-        mine = named_as(member.value, there)
+    for one in members:
+        mine = named_as(one.value, {one.name: shifted(Name(name), highest - one.offset)})
         total = w.fresh("total")
-        rows.append(Assign(total, Binary("+", value, mine) if member.adds else mine))
+        rows.append(Assign(total, Binary("+", value, mine) if one.adds else mine))
         value = Name(total)
-    body = Body([*rows, Store(base, at, value)])
-    for name, length in reversed(list(zip(names, inside, strict=True))):
-        body = Body([For(name, ZERO, length, body)])
-    return body.rows[0]
-
-
-def at_rim(
-    w: Writer, member: Added, starts: list[Expr], inside: list[Expr], some: Expr
-) -> list[Row]:
-    """Return the loops over the elements of a part that are not in all others.
-
-    In front of ``starts`` is what is not, and so many behind as ``inside`` tells.
-    """
-    nest = member.nest()
-    length = member.lengths[-1]
-    *outer, last = member.names
-    begin: Expr = starts[-1]
-    end: Expr = Binary("+", starts[-1], inside[-1])
-    rows: list[Row] = []
-    if outer:
-        test = some
-        for name, start, count in zip(outer, starts, inside, strict=False):
-            test = Binary("and", test, Binary("and", Binary(">=", Name(name), start), Binary(
-                "<", Name(name), Binary("+", start, count))))
-        stop, again = w.fresh("stop"), w.fresh("start")
-        rows += [Assign(stop, Choose(test, begin, length)),
-                 Assign(again, Choose(test, end, length))]
-        begin, end = Name(stop), Name(again)
-    after = w.fresh(last)
-    rows += [For(last, ZERO, begin, Body(list(nest.rows))),
-             For(after, end, length, Body([
-                 renamed(row, {last: Name(after)}) for row in nest.rows]))]
-    for name, stop_ in reversed(list(zip(outer, member.lengths, strict=False))):
-        rows = [For(name, ZERO, stop_, Body(rows))]
-    return rows
+    return For(name, ZERO, inside, Body([*rows, Store(base, at, value)]))
 
 
 __all__ = ["gathered"]

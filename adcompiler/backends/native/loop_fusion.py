@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import replace
 
 from adcompiler.backends.native.element_loops import (
-    Lengths, Nest, Storage, Touched, nest_of, renamed,
+    Lengths, Nest, Placed, Storage, moved_up, nearest, nest_of, renamed,
 )
 from adcompiler.backends.native.gathering import gathered
 from adcompiler.backends.native.loops import (
@@ -24,8 +24,6 @@ from adcompiler.backends.native.unused import ALIASES, Needed, without_unused
 from adcompiler.backends.native.windows import changed
 from adcompiler.backends.native.writer import Writer
 
-FARTHEST = 48
-"""Loops are looked for among so many statements in front of one."""
 MOST_PAIRS = 8
 """Compilers make vectors of loops where they have to ask of no more pairs of arrays than this
 whether these overlap (LLVM's ``runtime-memory-check-threshold``)."""
@@ -37,9 +35,7 @@ def with_merged_loops(w: Writer, function: LoopFunction) -> Body:
     Without arrays that are read no more: helpers are called all the same, as they may raise.
     """
     counts: Counter[str | None] = Counter(map(bound_by, rows_of(function.body)))
-    given = frozenset(w.root(parameter.name) for parameter in function.parameters)
-    readers = readers_in(function)
-    body = Merging(w, counts, readers, given).body(function.body)
+    body = Merging(w, counts, readers_in(function)).body(function.body)
     visible = [parameter.name for parameter in function.parameters]
     return without_unused(body, Needed(body, visible, function.outputs, calls=True))
 
@@ -48,8 +44,7 @@ def readers_in(function: LoopFunction) -> Counter[str]:
     """Return how often each buffer is read, handed on, or returned."""
     found = Counter(out.value for out in function.outputs if isinstance(out.value, str))
     for row in rows_of(function.body):
-        names = [element.buffer for element in elements_of(row)]
-        found.update(names)
+        found.update(element.buffer for element in elements_of(row))
         if isinstance(row, (*ALIASES, Use, Spread)):
             found.update(read_by(row))
     return found
@@ -58,17 +53,16 @@ def readers_in(function: LoopFunction) -> Counter[str]:
 class Merging:
     """Merges loops in the blocks of a function.
 
-    ``counts`` tells how many statements bind a name, ``readers`` how many read a buffer.
-    Storage that is ``given`` may overlap itself, and is written into by loops as they are.
+    ``counts`` tells how many statements bind a name, ``readers`` how many read a buffer. No array
+    that is written into overlaps itself: loops write into what they have made.
     """
 
     def __init__(
-        self, w: Writer, counts: Counter[str | None], readers: Counter[str], given: frozenset[str]
+        self, w: Writer, counts: Counter[str | None], readers: Counter[str]
     ) -> None:
         self.w = w
         self.counts = counts
         self.readers = readers
-        self.given = given
 
     def body(self, body: Body) -> Body:
         """Return a block with its loops merged, and those inside of it."""
@@ -104,34 +98,33 @@ class Merging:
         """Return statements that run one behind the other with their loops merged."""
         if sum(isinstance(row, For) for row in rows) < 2:
             return rows
-        rows = gathered(
-            self.w, Storage(self.w, rows, self.counts), rows, self.given)
+        rows = gathered(self.w, Storage(self.w, rows, self.counts), rows)
         storage = Storage(self.w, rows, self.counts)
         lengths = Lengths(storage)
-        done: list[tuple[Row, Nest | None, Touched]] = []
+        done: list[Placed[Row]] = []
         for row in rows:
             lengths.note(row)
-            item = (row, nest_of(row), storage.touched(row))
-            if item[1] is None or not self.merge(storage, lengths, done, item[1], item[2]):
-                done.append(item)
-        return [row for row, _, _ in done]
+            if not self.merge(storage, lengths, done, row):
+                done.append(Placed(row, storage.touched(row)))
+        return [one.item for one in done]
 
     def merge(
-        self, storage: Storage, lengths: Lengths,
-        done: list[tuple[Row, Nest | None, Touched]], nest: Nest, touched: Touched,
+        self, storage: Storage, lengths: Lengths, done: list[Placed[Row]], row: Row
     ) -> bool:
         """Merge loops with earlier ones, if there are any that can be."""
-        for at in range(len(done) - 1, max(len(done) - FARTHEST, 0) - 1, -1):
-            earlier = done[at][1]
+        nest = nest_of(row)
+        if nest is None:
+            return False
+        touched = storage.touched(row)
+        for at in nearest(done):
+            earlier = nest_of(done[at].item)
             if earlier is None or not self.fit(storage, lengths, earlier, nest):
                 continue
-            before, behind = parted(done, at)
-            if before is None or not all(one[2].may_swap(touched) for one in behind):
-                continue
-            made = together(self.w, storage, earlier, nest)
-            loop = made.written()
-            done[at:] = [*before, (loop, made, storage.touched(loop)), *behind]
-            return True
+            if (around := moved_up(done, at, touched)) is not None:
+                before, behind = around
+                loop = together(self.w, storage, earlier, nest).written()
+                done[at:] = [*before, Placed(loop, storage.touched(loop)), *behind]
+                return True
         return False
 
     def fit(self, storage: Storage, lengths: Lengths, one: Nest, other: Nest) -> bool:
@@ -148,7 +141,7 @@ class Merging:
         written = {storage.root(row.buffer) for nest in (one, other) for row in nest.stores}
         for root in written & accesses[0].keys() & accesses[1].keys():
             places = accesses[0][root] | accesses[1][root]
-            if len(places) > 1 or None in places or root in self.given:
+            if len(places) > 1 or None in places:
                 return False
         reads = Counter(element.buffer for nest in (one, other) for row in nest.rows
                         for element in elements_of(row))
@@ -158,27 +151,6 @@ class Merging:
         read = {storage.canonical(name) for name in reads} - written - stored
         count = len(written)
         return count * (count - 1) // 2 + count * len(read) <= MOST_PAIRS
-
-
-def parted(
-    done: list[tuple[Row, Nest | None, Touched]], at: int
-) -> tuple[list[tuple[Row, Nest | None, Touched]] | None,
-           list[tuple[Row, Nest | None, Touched]]]:
-    """Return what of the statements behind one can run in front of it, and what stays behind.
-
-    None stands for the first where one that may give up would have to stay: what is behind it may
-    be right only if it did not.
-    """
-    before: list[tuple[Row, Nest | None, Touched]] = []
-    behind: list[tuple[Row, Nest | None, Touched]] = []
-    for item in done[at + 1 :]:
-        if all(item[2].may_swap(one[2]) for one in (done[at], *behind)):
-            before.append(item)
-        elif item[2].leaves:
-            return None, behind
-        else:
-            behind.append(item)
-    return before, behind
 
 
 def accesses_of(storage: Storage, nest: Nest) -> dict[str, set[str | None]]:
