@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adcompiler.backends.native.element_loops import renamed
 from adcompiler.backends.native.loop_fusion import with_merged_loops
 from adcompiler.backends.native.loops import (
     FLOAT, Apply, Assign, Binary, Bind, Body, Break, Element, Ends, Expr, Extent, For, Forever,
@@ -18,6 +17,7 @@ from adcompiler.backends.native.loops import (
     rows_of,
 )
 from adcompiler.backends.native.printer import printed
+from adcompiler.backends.native.rewriting import with_exprs, with_names
 from adcompiler.backends.native.writer import Writer
 
 ZERO = Number(0)
@@ -172,7 +172,8 @@ def test_bits_stay(start: int) -> None:
 def loop(to: str, value: Expr, adds: bool = False, more: int = 0) -> For:
     """Return a loop over the position ``i``, which has a name of its own there."""
     name, to_element = f"i_{next(NUMBERS)}", at(to, more)
-    row = renamed(Store(to, to_element.indices, value, adds), {"i": Name(name)})
+    row = with_exprs(
+        Store(to, to_element.indices, value, adds), lambda one: with_names(one, {"i": Name(name)}))
     return For(name, ZERO, Name("short"), Body([row]))
 
 

@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from adcompiler.backends.native.loops import (
-    Apply, Assign, Binary, Bind, Body, Break, Choose, Element, Ends, Expr, Extent, Flat, For,
-    Forever, Leave, Make, Name, Number, Part, Place, Reserve, Row, Spread, Store, Turn, Unary, Use,
+    Assign, Binary, Bind, Body, Break, Ends, Expr, Extent, Flat, For,
+    Forever, Leave, Make, Name, Number, Part, Place, Reserve, Row, Spread, Store, Turn, Use,
     View, children, rows_of,
 )
 from adcompiler.backends.native.reading import bound_by, elements_of, is_costly, exprs_of, names_in
+from adcompiler.backends.native.rewriting import with_names
 from adcompiler.backends.native.writer import Writer
 
 T = TypeVar("T")
@@ -65,7 +66,7 @@ class Nest:
         found: dict[str, Expr] = {}
         for row in self.rows:
             if isinstance(row, Assign):
-                found[row.name] = named_as(row.value, found)
+                found[row.name] = with_names(row.value, found)
         return found
 
 
@@ -96,33 +97,6 @@ def nest_of(row: Row) -> Nest | None:
     if len(later) != len(set(later)) or any(names_in(length) & set(names) for length in lengths):
         return None
     return Nest(tuple(names), tuple(lengths), tuple(rows), row.visits)
-
-
-def named_as(expr: Expr, numbers: dict[str, Expr]) -> Expr:
-    """Return an expression with other ones in place of names, in subscripts too."""
-    match expr:
-        case Name(name):
-            return numbers.get(name, expr)
-        case Element(buffer, indices):
-            return Element(buffer, tuple(named_as(one, numbers) for one in indices))
-        case Binary(sign, left, right):
-            return Binary(sign, named_as(left, numbers), named_as(right, numbers))
-        case Unary(sign, operand):
-            return Unary(sign, named_as(operand, numbers))
-        case Apply(function, args):
-            return Apply(function, tuple(named_as(arg, numbers) for arg in args))
-        case Choose(test, then, orelse):
-            return Choose(*(named_as(one, numbers) for one in (test, then, orelse)))
-    return expr
-
-
-def renamed(row: Row, numbers: dict[str, Expr]) -> Row:
-    """Return a statement of an iteration with other expressions in place of names."""
-    if isinstance(row, Assign):
-        return Assign(row.name, named_as(row.value, numbers))
-    assert isinstance(row, Store)
-    return replace(row, indices=tuple(named_as(one, numbers) for one in row.indices),
-                   value=named_as(row.value, numbers))
 
 
 @dataclass(frozen=True)
@@ -337,4 +311,6 @@ def numbers_in(expr: Expr) -> set[str]:
     return set().union(*map(numbers_in, children(expr)))
 
 
-__all__ = ["Lengths", "Nest", "Storage", "Touched", "named_as", "nest_of", "renamed"]
+__all__ = [
+    "Lengths", "Nest", "Placed", "Storage", "Touched", "moved_up", "nearest", "nest_of",
+]

@@ -10,10 +10,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from adcompiler.backends.native.loops import (
-    Apply, Assign, Binary, Body, Choose, Element, Expr, Flat, For, Leave, Name, Number, Row, Store,
-    Unary, View,
+    Assign, Binary, Body, Element, Expr, Flat, For, Leave, Name, Number, Row, Store,
+    View,
 )
 from adcompiler.backends.native.reading import elements_of, exprs_of, names_in
+from adcompiler.backends.native.rewriting import with_elements
 from adcompiler.backends.native.writer import Writer
 
 ZERO = Number(0)
@@ -42,18 +43,7 @@ def flattened(w: Writer, loop: For, in_order: Callable[[str], bool]) -> list[Row
 
     def there(expr: Expr) -> Expr:
         """Return an expression with elements of the flat arrays."""
-        match expr:
-            case Element(buffer):
-                return Element(flat[buffer], at)
-            case Binary(operator, left, right):
-                return Binary(operator, there(left), there(right))
-            case Unary(operator, operand):
-                return Unary(operator, there(operand))
-            case Apply(_, args):
-                return replace(expr, args=tuple(map(there, args)))
-            case Choose(test, then, orelse):
-                return Choose(there(test), there(then), there(orelse))
-        return expr
+        return with_elements(expr, lambda one: Element(flat[one.buffer], at))
 
     made: list[Row] = []
     for row in rows:

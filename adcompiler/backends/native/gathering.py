@@ -15,14 +15,14 @@ from dataclasses import dataclass, replace
 
 from adcompiler.backends.native.bounds import shifted
 from adcompiler.backends.native.element_loops import (
-    Lengths, Nest, Placed, Storage, Touched, moved_up, named_as, nearest, nest_of,
+    Lengths, Nest, Placed, Storage, Touched, moved_up, nearest, nest_of,
 )
 from adcompiler.backends.native.loops import (
     FLOAT, Assign, Binary, Body, Choose, Element, Ends, Expr, For, Name, Number, Row, Store,
     children, rows_of,
 )
 from adcompiler.backends.native.reading import elements_of, is_costly
-from adcompiler.backends.native.windows import changed
+from adcompiler.backends.native.rewriting import with_elements, with_names
 from adcompiler.backends.native.writer import Writer
 
 ZERO = Number(0)
@@ -50,7 +50,7 @@ class Added:
     def loop(self, start: Expr = ZERO, stop: Expr | None = None, name: str = "") -> For:
         """Return the loop, or that over some of the positions."""
         name = name or self.name
-        value = named_as(self.value, {self.name: Name(name)})
+        value = with_names(self.value, {self.name: Name(name)})
         store = Store(self.buffer, (Name(name),), value, self.adds)
         return For(name, start, self.length if stop is None else stop, Body([store]))
 
@@ -139,7 +139,7 @@ def added_by(
         storage.base(store.buffer) != part.buffer
     ):
         return None
-    value = named_as(store.value, defined)
+    value = with_names(store.value, defined)
     if is_costly(value) or size(value) > LARGEST:
         return None
     return Added(store.buffer, part.buffer, int(first.value), name, length, value, store.adds)
@@ -170,7 +170,7 @@ def kept_cheaply(storage: Storage, rows: list[Row]) -> dict[str, tuple[Nest, Exp
         for store in nest.stores if nest is not None else ():
             if nest is None or store.adds or store.indices != nest.here:
                 continue
-            value = named_as(store.value, nest.defined())
+            value = with_names(store.value, nest.defined())
             if is_written_once(store.buffer) and 0 < operations(value) <= TWICE and not (
                 is_costly(value) or storage.changes(value)
             ) and all(
@@ -196,9 +196,9 @@ def inlined(one: Added, kept: dict[str, tuple[Nest, Expr]]) -> Expr:
         if element.buffer not in kept or element.indices != here:
             return element
         nest, value = kept[element.buffer]
-        return changed(named_as(value, {nest.names[0]: Name(one.name)}), again)
+        return with_elements(with_names(value, {nest.names[0]: Name(one.name)}), again)
 
-    return changed(one.value, again)
+    return with_elements(one.value, again)
 
 
 def joined(
@@ -245,7 +245,7 @@ def middle(w: Writer, members: Sequence[Added], inside: Expr, highest: int) -> R
     value: Expr = Element(base, at)
     rows: list[Row] = []
     for one in members:
-        mine = named_as(one.value, {one.name: shifted(Name(name), highest - one.offset)})
+        mine = with_names(one.value, {one.name: shifted(Name(name), highest - one.offset)})
         total = w.fresh("total")
         rows.append(Assign(total, Binary("+", value, mine) if one.adds else mine))
         value = Name(total)

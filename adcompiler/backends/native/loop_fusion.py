@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import replace
 
 from adcompiler.backends.native.element_loops import (
-    Lengths, Nest, Placed, Storage, moved_up, nearest, nest_of, renamed,
+    Lengths, Nest, Placed, Storage, moved_up, nearest, nest_of,
 )
 from adcompiler.backends.native.gathering import gathered
 from adcompiler.backends.native.loops import (
@@ -21,7 +21,7 @@ from adcompiler.backends.native.loops import (
 )
 from adcompiler.backends.native.reading import bound_by, elements_of, read_by
 from adcompiler.backends.native.unused import ALIASES, Needed, without_unused
-from adcompiler.backends.native.windows import changed
+from adcompiler.backends.native.rewriting import with_elements, with_exprs, with_names
 from adcompiler.backends.native.writer import Writer
 
 MOST_PAIRS = 8
@@ -35,7 +35,7 @@ def with_merged_loops(w: Writer, function: LoopFunction) -> Body:
     Without arrays that are read no more: helpers are called all the same, as they may raise.
     """
     counts: Counter[str | None] = Counter(map(bound_by, rows_of(function.body)))
-    body = Merging(w, counts, readers_in(function)).body(function.body)
+    body = LoopFusion(w, counts, readers_in(function)).body(function.body)
     visible = [parameter.name for parameter in function.parameters]
     return without_unused(body, Needed(body, visible, function.outputs, calls=True))
 
@@ -50,7 +50,7 @@ def readers_in(function: LoopFunction) -> Counter[str]:
     return found
 
 
-class Merging:
+class LoopFusion:
     """Merges loops in the blocks of a function.
 
     ``counts`` tells how many statements bind a name, ``readers`` how many read a buffer. No array
@@ -180,17 +180,20 @@ def together(w: Writer, storage: Storage, one: Nest, other: Nest) -> Nest:
     here: dict[str, Expr] = dict(zip(other.names, one.here, strict=True))
     stored: dict[str, Expr] = {}
 
+    def moved(expr: Expr) -> Expr:
+        return with_names(expr, here)
+
     def value(element: Element) -> Expr:
         same = element.indices == one.here
         return stored.get(storage.canonical(element.buffer), element) if same else element
 
     found: list[Row] = []
-    for row in (*one.rows, *(renamed(row, here) for row in other.rows)):
+    for row in (*one.rows, *(with_exprs(row, moved) for row in other.rows)):
         if isinstance(row, Assign):
-            found.append(Assign(row.name, changed(row.value, value)))
+            found.append(Assign(row.name, with_elements(row.value, value)))
         if not isinstance(row, Store):
             continue
-        row = replace(row, value=changed(row.value, value))
+        row = replace(row, value=with_elements(row.value, value))
         root = storage.root(row.buffer)
         for known in [known for known in stored if storage.root(known) == root]:
             del stored[known]

@@ -13,11 +13,12 @@ from typing import Any
 from adcompiler.backends.native.arrays import Arrays
 from adcompiler.backends.native.bounds import shifted
 from adcompiler.backends.native.loops import (
-    INT, Apply, Assign, Binary, Body, Choose, Element, Expr, For, Leave, Number, Name, Row, Store,
-    Unary, When, children,
+    INT, Binary, Body, Choose, Element, Expr, For, Number, Name, Row, Store,
+    When, children,
 )
 from adcompiler.backends.native.reading import exprs_of
 from adcompiler.backends.native.reductions import array, known, options
+from adcompiler.backends.native.rewriting import replaced, with_exprs
 from adcompiler.backends.native.values import (
     LENGTH, WIDE, Buffer, Cut, Declined, Fused, Num,
 )
@@ -118,7 +119,7 @@ def in_parts(w: Writer, loop: For) -> list[Row]:
         one = unwrapped(expr, loop.name)
         return expr if one is None else one[1]
 
-    body = Body([with_exprs(row, middle) for row in loop.body.rows])
+    body = Body([with_exprs(row, lambda expr: replaced(expr, middle)) for row in loop.body.rows])
     end = shifted(loop.stop, -last)
     rows: list[Row] = [replace(loop, start=Number(first), stop=end, body=body)]
     if first:
@@ -144,36 +145,3 @@ def exprs_in(row: Row) -> list[Expr]:
     if isinstance(row, When):
         found += [expr for one in (*row.then.rows, *row.orelse.rows) for expr in exprs_in(one)]
     return found
-
-
-def with_exprs(row: Row, change: Any) -> Row:
-    """Return a statement with other expressions."""
-
-    def new(expr: Expr) -> Expr:
-        changed: Expr = change(expr)
-        if changed is not expr:
-            return changed
-        match expr:
-            case Element(buffer, indices):
-                return Element(buffer, tuple(map(new, indices)))
-            case Binary(sign, left, right):
-                return Binary(sign, new(left), new(right))
-            case Unary(sign, operand):
-                return Unary(sign, new(operand))
-            case Apply(function, args):
-                return Apply(function, tuple(map(new, args)))
-            case Choose(test, then, orelse):
-                return Choose(new(test), new(then), new(orelse))
-        return expr
-
-    match row:
-        case Assign(name, value):
-            return Assign(name, new(value))
-        case Store(buffer, indices, value, adds):
-            return Store(buffer, tuple(map(new, indices)), new(value), adds)
-        case Leave(test) if test is not None:
-            return Leave(new(test))
-        case When(test, then, orelse):
-            return When(new(test), *(
-                Body([with_exprs(one, change) for one in part.rows]) for part in (then, orelse)))
-    return row

@@ -16,6 +16,7 @@ from adcompiler.backends.native.loops import (
     Forever, Leave, Make, Name, Note, Number, Output, Part, Reserve, Row, Spread, Store, Turn,
     Unary, Use, View, When, children, rows_of,
 )
+from adcompiler.backends.native.rewriting import with_children
 from adcompiler.backends.native.reading import bound_by, exprs_of, is_costly, read_by
 from adcompiler.backends.native.values import Declined
 from adcompiler.backends.native.writer import Writer
@@ -275,15 +276,9 @@ class SeedAxis:
                 return Element(name, (Name(seed),))
             case Element(buffer, indices) if self.is_of_seed(buffer):
                 return Element(buffer, (*indices, Name(seed)))
-            case Binary(sign, left, right):
-                return Binary(sign, self.of_seed(left, seed), self.of_seed(right, seed))
-            case Unary(sign, operand):
-                return Unary(sign, self.of_seed(operand, seed))
-            case Apply(function, args):
-                return Apply(function, tuple(self.of_seed(arg, seed) for arg in args))
-            case Choose(test, then, orelse):
-                return Choose(*(self.of_seed(one, seed) for one in (test, then, orelse)))
-        return expr
+            case Element():
+                return expr
+        return with_children(expr, lambda inner: self.of_seed(inner, seed))
 
 
 def target_of(row: Assign | Store) -> str:

@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 
 from adcompiler.backends.native.bounds import shifted
 from adcompiler.backends.native.loops import (
-    Apply, Assign, Binary, Body, Choose, Element, Expr, Extent, For, Leave, Name, Number, Row,
-    Store, Unary, When, rows_of,
+    Assign, Binary, Body, Element, Expr, Extent, For, Leave, Name, Number, Row,
+    Store, When, rows_of,
 )
 from adcompiler.backends.native.reading import bound_by, elements_of, names_in, read_by
+from adcompiler.backends.native.rewriting import with_elements
 from adcompiler.backends.native.writer import Writer
 
 ZERO = Number(0)
@@ -130,16 +131,16 @@ class Window:
             before = ahead in met
             match row:
                 case Assign(name, value):
-                    row = Assign(name, changed(value, variable))
+                    row = Assign(name, with_elements(value, variable))
                 case Leave(test) if test is not None:
-                    row = Leave(changed(test, variable))
+                    row = Leave(with_elements(test, variable))
                 case Store(buffer, indices, value, adds):
-                    value = changed(value, variable)
+                    value = with_elements(value, variable)
                     target = variable(Element(buffer, indices))
                     if isinstance(target, Name):
                         row = Assign(target.name, Binary("+", target, value) if adds else value)
                     else:
-                        row = Store(buffer, tuple(changed(one, variable) for one in indices),
+                        row = Store(buffer, tuple(with_elements(one, variable) for one in indices),
                                     value, adds)
             if not before and ahead in met:
                 found.append(read)
@@ -212,19 +213,3 @@ def place(
         else:
             return None
     return None if found is None else Place(*found, tuple(rest))
-
-
-def changed(expr: Expr, change: Callable[[Element], Expr]) -> Expr:
-    """Return an expression with other ones for elements in it."""
-    match expr:
-        case Element():
-            return change(expr)
-        case Binary(sign, left, right):
-            return Binary(sign, changed(left, change), changed(right, change))
-        case Unary(sign, operand):
-            return Unary(sign, changed(operand, change))
-        case Apply(function, args):
-            return Apply(function, tuple(changed(arg, change) for arg in args))
-        case Choose(test, then, orelse):
-            return Choose(*(changed(one, change) for one in (test, then, orelse)))
-    return expr
