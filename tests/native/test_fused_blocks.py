@@ -77,6 +77,8 @@ class Maker:
         """Write a loop that stores or adds, and another thing at times."""
         r, at = self.r, self.w.fresh("at")
         rows: list[Row] = []
+        if not target and r.random() < 0.15:
+            rows.append(Assign("s", Binary("*", Number(0.3), self.value(at, length))))
         for _ in range(1 if target else r.choice([1, 1, 2])):
             arrays = self.short if length == "short" and self.short else self.long
             to = target or r.choice(arrays)
@@ -206,6 +208,20 @@ BLOCKS: dict[str, list[Row]] = {
         loop("a", at("x")), loop("c", Binary("+", at("a"), at("a", 2)))],
     "an element of another position is written": [
         loop("a", at("b", 1)), loop("b", at("a"), more=2)],
+    "a number of the last position": [
+        part("low", "a", 0), part("high", "a", 2), *(
+            For(f"j_{to}", ZERO, Name("short"), Body([
+                Assign("s", Element("x", (Name(f"j_{to}"),))),
+                Store(to, (Name(f"j_{to}"),), Name("s"), True)])) for to in ("low", "high"))],
+    "the number of the last position is read": [
+        For("j_a", ZERO, Name("short"), Body([
+            Assign("s", Element("x", (Name("j_a"),))), Store("a", (Name("j_a"),), Name("s"))])),
+        loop("c", Binary("*", at("a"), Name("s")))],
+    "a number from before is read": [
+        loop("a", Binary("*", at("x"), Name("s"))),
+        For("j_c", ZERO, Name("short"), Body([
+            Assign("s", Element("x", (Name("j_c"),))),
+            Store("c", (Name("j_c"),), Binary("+", Name("s"), Element("a", (Name("j_c"),))))]))],
     "a loop that is broken off": [
         Forever(Body([loop("a", at("x")), Break(Number(True)), loop("c", at("a"), True)]))],
     "what is between reads": [

@@ -94,7 +94,22 @@ def doubled_later(u, k, steps):
     return np.sum(g * g * u)
 
 
-PROGRAMS = [heat, plate, block, rows_alone, wide, in_place, written_again, doubled_later]
+def last_numbers(u, k, steps):
+    v = np.zeros_like(u)
+    t = s = k
+    for _ in range(steps):
+        low, high = v[1:], v[:-1]
+        for i in range(low.shape[0]):
+            t = u[i] * k
+            low[i] += t
+        for i in range(low.shape[0]):
+            s = u[i] * 2.0
+            high[i] += s
+    return np.sum(v * v) * t * s
+
+
+PROGRAMS = [heat, plate, block, rows_alone, wide, in_place, written_again, doubled_later,
+            last_numbers]
 SHAPES = {plate: [(5, 7), (3, 3), (2, 4), (4, 2), (0, 3), (1, 1)],
           block: [(4, 5, 3), (3, 3, 3), (2, 3, 3), (3, 4, 2), (0, 0, 0)],
           rows_alone: [(6,), (1,), (5, 3), (3, 1), (0,)]}

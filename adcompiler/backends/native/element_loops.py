@@ -192,6 +192,13 @@ class Storage:
             exprs += [place.lower, place.upper, place.step] if isinstance(place, Ends) else [place]
         return not any(self.changes(expr) for expr in exprs if expr is not None)
 
+    def hands_on(self, nest: Nest) -> bool:
+        """Say whether loops give a number a value that something else reads than this position.
+
+        Such numbers have a value without the loops too: several statements bind their names.
+        """
+        return any(isinstance(row, Assign) and self.counts[row.name] > 1 for row in nest.rows)
+
     def changes(self, expr: Expr) -> bool:
         """Say whether an expression may be another number at another place of the block."""
         return any(self.counts[name] > 1 for name in numbers_in(expr))

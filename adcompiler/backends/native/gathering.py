@@ -108,7 +108,7 @@ def taken_apart(storage: Storage, rows: list[Row]) -> list[Row | Added]:
             and (one := added_by(storage, nest, store, defined)) is not None
         }
         rest = tuple(row for at, row in enumerate(nest.rows) if at not in added)
-        if not added or reads_what_is_written(storage, nest):
+        if not added or reads_what_is_written(storage, nest) or storage.hands_on(nest):
             found.append(row)
             continue
         if any(isinstance(row, Store) for row in rest):

@@ -131,6 +131,8 @@ class LoopFusion:
         """Say whether the loops of ``other`` can be done in those of ``one``."""
         if not (one.is_cheap and other.is_cheap and lengths.are_same(one.lengths, other.lengths)):
             return False
+        if storage.hands_on(one) or storage.hands_on(other):
+            return False
         if len(one.names) > 1 and is_flat(storage, one) != is_flat(storage, other):
             return False
         stored = {storage.canonical(row.buffer) for row in one.stores if row.indices == one.here}
