@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from adcompiler.rulekit.containers import one_like, randn_like, zero_like
 from adcompiler.rulekit.probing import domain1, domain2, in_domain
 from adcompiler.rulekit.sensitivities import Sensitivities, rule_of
 from adcompiler.rulekit.testing import check_rule, ridders, sample_calls
+from adcompiler.structs import dataclass
 
 __all__ = [
     "Directional", "GradCheck", "GradChecks", "check_errs", "check_grads", "check_rule",

@@ -8,7 +8,7 @@ with respect to m is zero whatever m is, and m may be taken as a constant.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ir.visit import defined, free_variables
 from adcompiler.ops.registry import REGISTRY
+from adcompiler.structs import dataclass
 
 SUMS = frozenset({"sum", "mean"})
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 
 from adcompiler.analyses.held import Classes, is_written_inside
@@ -27,6 +26,7 @@ from adcompiler.ir.operators import WHOLE
 from adcompiler.ir.visit import blocks_of
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import append, dict_values, own, put_entry, record
+from adcompiler.structs import dataclass
 
 ITEM_BY_ITEM: frozenset[object] = frozenset({
     list, tuple, dict, sorted, reversed, filter, operator.add, dict_values, append, put_entry,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from adcompiler.errors import WrongPatternError
 from adcompiler.sparsity.coloring.coloring import as_pattern
 from adcompiler.sparsity.coloring.flattening import is_column, leaves
 from adcompiler.sparsity.dependences.fingerprints import Reads
+from adcompiler.structs import dataclass
 
 SHOWN = 5
 """Rows that a message names."""

@@ -7,7 +7,7 @@ import linecache
 import traceback
 import types
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,7 @@ from adcompiler.sparsity.interpreter.run import Refusal
 from adcompiler.sparsity.tracing.detectors import (
     Global, Tracing, columns_of, is_in_place, jacobian_buffer, retold,
 )
+from adcompiler.structs import dataclass
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.derivatives import ONLY_OUTSIDE
 from adcompiler.typed.unit import Unit

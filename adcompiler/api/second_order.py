@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from adcompiler.ops.domains import Call
 from adcompiler.ops.rules import Rule
 from adcompiler.rulekit.comparison import is_inexact, numbers
 from adcompiler.rulekit.samples import rule_name, sample_calls
+from adcompiler.structs import dataclass
 
 LITERALS = (bool, int, str, type(None), type(Ellipsis))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from typing import Any
 
@@ -17,6 +17,7 @@ from adcompiler.runtime import AliasedError, StretchedError, Unfit
 from adcompiler.sparsity.coloring.coloring import Coloring, indicators
 from adcompiler.sparsity.coloring.decompression import Decompression
 from adcompiler.sparsity.coloring.flattening import is_column, unflat
+from adcompiler.structs import dataclass
 
 MAX_KEPT_NUMBERS = 1 << 22
 """Numbers in seeds that are kept with their structure."""

@@ -13,7 +13,6 @@ import functools
 import hashlib
 import importlib
 import operator
-import os
 import sys
 import types
 import weakref
@@ -24,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.cache.files import source_states
 from adcompiler.errors import cell_of
 from adcompiler.frontend.scope import MISSING, Scope
 from adcompiler.frontend.source import read_source
@@ -53,18 +53,8 @@ def compiler_digest() -> str:
     """Return a hash of the compiler's own files: of their sizes, and when they came to be there.
 
     It is computed by each process that finds code in the cache, which must not read all of them.
-    Installers may give files any time of writing, but not that of the last change of the entry.
     """
-    rows = []
-    for folder, folders, names in os.walk(PACKAGE):
-        folders[:] = [inner for inner in folders if inner != "__pycache__"]
-        place = os.path.relpath(folder, PACKAGE)
-        for name in names:
-            if name.endswith(".py"):
-                status = os.stat(f"{folder}{os.sep}{name}")
-                times = f"{status.st_mtime_ns} {status.st_ctime_ns}"
-                rows.append(f"{place} {name} {status.st_size} {times}")
-    return digest(*sorted(rows))
+    return digest(*source_states(PACKAGE))
 
 
 def primary_key(function: types.FunctionType, request: Iterable[object]) -> str:

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from adcompiler.cache.files import source_states, state
 from adcompiler.cache.keys import digest, spelled, unspelled
 from adcompiler.cache.store import Entry
 from adcompiler.frontend.scope import MISSING
@@ -55,17 +56,10 @@ def states(root: str, whole: bool) -> list[str]:
     spec = importlib.util.find_spec(root)
     if spec is None or spec.origin is None or not os.path.isfile(spec.origin):
         return []
-    folders = [
-        os.path.join(folder, name) for place in spec.submodule_search_locations or ()
-        for folder, _, names in os.walk(place) for name in names if name.endswith(".py")
-    ] if whole else []
-    return [f"{path} {state(path)}" for path in sorted({spec.origin, *folders})]
-
-
-def state(path: str) -> str:
-    """Return the size of a file, and when it came to be there."""
-    status = os.stat(path)
-    return f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}"
+    rows = [f"{spec.origin} {state(os.stat(spec.origin))}"]
+    for place in spec.submodule_search_locations or () if whole else ():
+        rows += [place, *source_states(place)]
+    return rows
 
 
 def in_library(value: Any) -> str | None:

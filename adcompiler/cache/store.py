@@ -24,7 +24,6 @@ import sys
 import threading
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +32,7 @@ from adcompiler.cache.eviction import Limits, kept_in, listed, prune, remove, us
 from adcompiler.cache.trust import (
     COMPILED, is_temporary, make_directories, own_content, problem_of_part, write_whole,
 )
+from adcompiler.structs import dataclass
 
 FORMAT = 2
 DIRECTORY_VARIABLE = "ADCOMPILER_CACHE_DIR"

@@ -6,7 +6,6 @@ import argparse
 import itertools
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from adcompiler.ops.registry import REGISTRY
 from adcompiler.ops.rules import Rule
 from adcompiler.rulekit.samples import sample_calls
 from adcompiler.sparsity.transfers.classification import classifications
+from adcompiler.structs import dataclass
 
 POINTS = 20
 DRAWS = 40

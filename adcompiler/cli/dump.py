@@ -7,7 +7,7 @@ import inspect
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.metadata import version
 from inspect import Parameter
 from pathlib import Path
@@ -34,6 +34,7 @@ from adcompiler.frontend.depth import compiling
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Function
 from adcompiler.ir.printer import Printer
+from adcompiler.structs import dataclass
 from adcompiler.typed.unit import Unit
 
 

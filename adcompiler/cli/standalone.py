@@ -11,13 +11,14 @@ import ast
 import inspect
 import sys
 import types
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from adcompiler.backends.python.printer.merge import renamed, wrapped_import
 from adcompiler.errors import ADError
+from adcompiler.structs import dataclass
 
 OURS = ("adcompiler.runtime", "adcompiler.errors", "adcompiler.smooth", "adcompiler_rules")
 """What is written into the file; what needs more of adcompiler cannot stand alone."""

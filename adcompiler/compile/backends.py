@@ -9,12 +9,12 @@ process that finds all it needs in the cache loads no compiler.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from adcompiler.compile.modes import MODES
 from adcompiler.errors import Declined
 from adcompiler.runtime.native import has_compiler, runs_plain
+from adcompiler.structs import dataclass
 
 if TYPE_CHECKING:
     from adcompiler.compile.pipeline import Request

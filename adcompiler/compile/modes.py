@@ -9,8 +9,10 @@ in the cache loads no compiler.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from adcompiler.structs import dataclass
 
 if TYPE_CHECKING:
     from adcompiler.products.product import Product

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from inspect import Parameter
 from typing import Any
@@ -37,6 +37,7 @@ from adcompiler.products.product import Product, optimised
 from adcompiler.products.specialised import Typed, specialise
 from adcompiler.runtime import apart, check_lasts, check_rebinds, same_shape, same_trailing_shape
 from adcompiler.runtime.products import in_space
+from adcompiler.structs import dataclass
 from adcompiler.typed.observed import Observed
 from adcompiler.typed.tables import Settings
 from adcompiler.typed.unit import Unit

@@ -7,7 +7,6 @@ import functools
 import itertools
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, TypeVar
 
@@ -32,6 +31,7 @@ from adcompiler.specialise.calls.binding import (
 )
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.specialise.storage.heap import Heap
+from adcompiler.structs import dataclass
 
 Written = TypeVar("Written")
 PullBack = Callable[[Specialiser, Atom, Origin], list[tuple[Atom, Atom]]]

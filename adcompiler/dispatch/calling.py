@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from adcompiler.dispatch.arguments import part_at
@@ -15,6 +14,7 @@ from adcompiler.runtime import AliasedError, ObservedTypeError, StretchedError, 
 from adcompiler.runtime.batches import (
     along_each, count_seeds, each_array, no_seeds, none_of, one_zero, turned,
 )
+from adcompiler.structs import dataclass
 
 MOST_TOGETHER = 1 << 17
 """How many numbers of all seeds loops over all of them take at a time.

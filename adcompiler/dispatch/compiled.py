@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from adcompiler.dispatch.guards import Guard
 from adcompiler.dispatch.tiers import Tier
 from adcompiler.ir import types as t
+from adcompiler.structs import dataclass
 
 Same = tuple[tuple[int, int], ...]
 """Pairs of positions of arguments that are one object: a later one, and an earlier one."""

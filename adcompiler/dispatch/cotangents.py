@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from adcompiler.dispatch.arguments import described
 from adcompiler.runtime import as_cotangent
 from adcompiler.runtime.records import carries_derivative, is_record, record, state_of
+from adcompiler.structs import dataclass
 
 
 @dataclass(frozen=True, slots=True)

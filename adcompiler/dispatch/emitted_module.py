@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from adcompiler.dispatch.calling import at_point, at_point_along, at_point_with
 from adcompiler.dispatch.linear_maps import Half, Wanted, linearized, pulled_back, recomputing
 from adcompiler.dispatch.options import Options
 from adcompiler.dispatch.tiers import Tier
+from adcompiler.structs import dataclass
 
 
 @dataclass

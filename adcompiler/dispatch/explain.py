@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from adcompiler.compile.modes import MODES
 from adcompiler.runtime import StretchedError
 from adcompiler.runtime.checkpoints import size_in_bytes
+from adcompiler.structs import dataclass
 
 if TYPE_CHECKING:
     from adcompiler.dispatch import Compiled, Specialisations

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
 from adcompiler.compile.backends import BACKENDS
 from adcompiler.compile.modes import MODES
 from adcompiler.errors import not_one_of
+from adcompiler.structs import dataclass
 
 
 @dataclass(frozen=True)

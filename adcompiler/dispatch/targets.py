@@ -9,7 +9,6 @@ import keyword
 import types
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from adcompiler.frontend.places import stand_for
 from adcompiler.ir.atoms import Origin
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.specialise.calls.libraries import is_library
+from adcompiler.structs import dataclass
 from adcompiler.typed.derivatives import is_derivative
 from adcompiler.typed.values import by_numba_vectorize
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -25,6 +24,7 @@ from adcompiler.frontend.placing import placed
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Call, Const, Handler, Pack, Raise, Statement, Try, Var,
 )
+from adcompiler.structs import dataclass
 
 Handlers = Sequence[tuple[Atom | None, str | None, Callable[[], End]]]
 """What handlers catch, the name they give it, and how what they do is lowered."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import gast
@@ -21,6 +21,7 @@ from adcompiler.frontend.regions import with_else_after
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Block, Call, Const, If, Let, Loop, Raise, Statement, Var,
 )
+from adcompiler.structs import dataclass
 
 
 @dataclass(slots=True)

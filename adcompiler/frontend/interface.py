@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from adcompiler.ir.nodes import UNDEF, Atom, Block, Const, Star, Statement, Var
+from adcompiler.structs import dataclass
 
 CONTINUES, NORMAL, BREAKS, RETURNS, RAISES, FAILS = -1, 0, 1, 2, 3, 4
 """How a block may end; from FAILS on, by an exception for one of the attempts being made."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import builtins
 import sys
 import types
-from dataclasses import dataclass
 from typing import Any
+
+from adcompiler.structs import dataclass
 
 MISSING = object()
 

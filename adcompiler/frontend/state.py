@@ -8,7 +8,6 @@ reads a variable that is assigned again after it was made is made anew where it 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import gast
@@ -20,6 +19,7 @@ from adcompiler.frontend.names import (
 )
 from adcompiler.frontend.walking import walk
 from adcompiler.ir.nodes import Atom, Call, Closure, Const, Function, Item, Pack, Star
+from adcompiler.structs import dataclass
 
 
 @dataclass(frozen=True, eq=False)

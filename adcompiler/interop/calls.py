@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from adcompiler.cache.modules import load_module
 from adcompiler.dispatch.arguments import described
 from adcompiler.dispatch.targets import defined_at
 from adcompiler.frontend.places import stand_for
+from adcompiler.structs import dataclass
 
 Path = tuple[Any, ...]
 """Positions and keys that lead to a part of nested tuples, lists and dicts."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from adcompiler.errors import Finding, place_text
+from adcompiler.structs import dataclass
 
 
 @dataclass(frozen=True, slots=True)

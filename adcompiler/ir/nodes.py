@@ -9,12 +9,13 @@ the reverse of a region is again a region of the same kind. Nothing is ever edit
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from adcompiler.errors import Finding
 from adcompiler.ir.atoms import NONE, UNDEF, Atom, Const, Origin, Undefined, Var
 from adcompiler.ir.regions import Block, Edge, Handler, If, Loop, Region, Try, With
+from adcompiler.structs import dataclass
 
 __all__ = [
     "NONE", "UNDEF", "Atom", "Attribute", "Block", "Call", "Closure", "Const", "Do", "Edge",

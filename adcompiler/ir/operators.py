@@ -9,9 +9,10 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import BuiltinFunctionType
 from typing import Any
+
+from adcompiler.structs import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import is_
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from adcompiler.ir.atoms import Atom, Origin, Var
+from adcompiler.structs import dataclass
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -9,10 +9,11 @@ import pathlib
 import re
 import sys
 import types as python_types
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from adcompiler.structs import dataclass
 
 CONSTANT_CLASSES = (
     enum.Enum, pathlib.PurePath, io.IOBase, re.Pattern, datetime.date, datetime.timedelta,

@@ -7,10 +7,11 @@ most of them off the rules; ``classify`` declares one where that is not possible
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from adcompiler.errors import not_one_of
+from adcompiler.structs import dataclass
 
 Predicate = Callable[..., Any]
 """Says, given the arguments of a function, where a derivative is zero: a bool or an array."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 import operator
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from adcompiler.ops.meanings import MEANINGS
+from adcompiler.structs import dataclass
 
 VIEW = "view"
 LAYOUT = "layout"

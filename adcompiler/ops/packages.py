@@ -10,9 +10,10 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from typing import Any
+
+from adcompiler.structs import dataclass
 
 ENDS = (".dist-info", ".egg-info")
 
@@ -85,12 +86,12 @@ def section(file: str, group: str) -> list[Point]:
     """Return what a file of entry points says of a group."""
     try:
         with open(file, encoding="utf-8") as opened:
-            lines = [line.strip() for line in opened]
+            text = opened.read()
     except (OSError, UnicodeDecodeError):
         return []
     found: list[Point] = []
     inside = False
-    for line in lines:
+    for line in map(str.strip, text.split("\n") if f"[{group}]" in text else ()):
         if line.startswith("["):
             inside = line == f"[{group}]"
         elif inside and "=" in line and not line.startswith("#"):

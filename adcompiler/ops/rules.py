@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from adcompiler.ops.domains import Domain
+from adcompiler.structs import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,7 +10,7 @@ wants, nearest to the latter.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from adcompiler.analyses.purity import Purity
@@ -28,6 +28,7 @@ from adcompiler.optimise.common_subexpressions import common_subexpressions
 from adcompiler.ops.queries import meaning
 from adcompiler.optimise.dead_code import dead_code
 from adcompiler.optimise.tapes import turned_round
+from adcompiler.structs import dataclass
 from adcompiler.typed.unit import Unit
 
 CHEAP = frozenset((

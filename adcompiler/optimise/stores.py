@@ -7,7 +7,7 @@ there. What is added to other parts in between is added afterwards: sums commute
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from adcompiler.analyses.storage import Sharing, written_operand
@@ -20,6 +20,7 @@ from adcompiler.ir.regions import altered
 from adcompiler.ir.visit import count_uses, substitute_statement, walk, with_blocks
 from adcompiler.ops.queries import meaning
 from adcompiler.runtime import add_at
+from adcompiler.structs import dataclass
 from adcompiler.typed.unit import Unit
 
 

@@ -10,7 +10,7 @@ the loop runs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from adcompiler.analyses.purity import Purity
 from adcompiler.analyses.storage import Sharing, is_mutable
@@ -27,6 +27,7 @@ from adcompiler.ir.visit import (
 )
 from adcompiler.optimise.common_subexpressions import common_subexpressions
 from adcompiler.optimise.dead_code import dead_code
+from adcompiler.structs import dataclass
 from adcompiler.typed.unit import Unit
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from adcompiler.api.emitted import Argnums
 from adcompiler.api.grad import value_and_grad
 from adcompiler.dispatch.trees import map_tree
 from adcompiler.parallel.running import AHEAD, in_order, tree_sum
+from adcompiler.structs import dataclass
 
 BATCH = 10_000
 

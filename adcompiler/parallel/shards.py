@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import mmap
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+
+from adcompiler.structs import dataclass
 
 
 class Shard(ABC):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from typing import Any
 
 from adcompiler.api.derivative import Derivative
 from adcompiler.api.grad import value_and_grad
 from adcompiler.parallel.running import AHEAD, in_order
+from adcompiler.structs import dataclass
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ other one reads it, and does what depends on the point.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from adcompiler.analyses.purity import Purity, checks, is_destructive
@@ -24,6 +24,7 @@ from adcompiler.ir.visit import defined, free_variables, walk
 from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.optimise.dead_code import dead_code
 from adcompiler.products.ownership import shared_storage, storage_of
+from adcompiler.structs import dataclass
 from adcompiler.typed.unit import Unit
 
 SHAPES = frozenset({"shape", "size", "ndim", "dtype"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Block, Const, Function, Origin, Pack
@@ -11,6 +11,7 @@ from adcompiler.ir.visit import direct_uses, walk
 from adcompiler.optimise.passes import optimise
 from adcompiler.products.finish import own_arrays
 from adcompiler.products.specialised import Typed, all_params
+from adcompiler.structs import dataclass
 from adcompiler.typed.builder import Builder
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.unit import Unit

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from adcompiler.analyses.liveness import live_variables
@@ -25,6 +25,7 @@ from adcompiler.specialise.storage.checked_repeats import with_repeats_checked
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.in_place import rebound
 from adcompiler.specialise.storage.layouts import with_layouts_kept
+from adcompiler.structs import dataclass
 from adcompiler.typed.tables import Path
 from adcompiler.typed.unit import Unit
 

@@ -11,10 +11,11 @@ import hashlib
 import inspect
 import textwrap
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from adcompiler.ops.made_texts import keep_lines
+from adcompiler.structs import dataclass
 
 INDENT = "    "
 

@@ -11,7 +11,7 @@ import logging
 import numbers
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from adcompiler.ops.registry import REGISTRY
@@ -19,6 +19,7 @@ from adcompiler.ops.rules import Rule
 from adcompiler.rulekit.application import has_forward
 from adcompiler.rulekit.define import rrule
 from adcompiler.rulekit.problems import name_of
+from adcompiler.structs import dataclass
 
 logger = logging.getLogger("adcompiler")
 

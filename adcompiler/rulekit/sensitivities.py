@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from adcompiler.ops.registry import REGISTRY
@@ -19,6 +19,7 @@ from adcompiler.rulekit.assemble import Parameters, function_from, lines, parame
 from adcompiler.rulekit.define import AnyFunction
 from adcompiler.rulekit.problems import name_of, rule_error
 from adcompiler.runtime import zeros_like
+from adcompiler.structs import dataclass
 
 LOCALS = ("y", "y_bar", "p", "x_bar")
 

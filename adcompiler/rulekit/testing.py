@@ -12,7 +12,6 @@ import copy
 import inspect
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
@@ -31,6 +30,7 @@ from adcompiler.rulekit.comparison import (
     value_difference,
 )
 from adcompiler.rulekit.samples import rule_name, sample_calls
+from adcompiler.structs import dataclass
 
 __all__ = ["check_rule", "rule_function", "rule_name", "sample_calls"]
 

@@ -7,7 +7,6 @@ tables of the ``Unit``. A branch whose condition is a compile-time value is repl
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from adcompiler.analyses.storage import is_mutable
@@ -29,6 +28,7 @@ from adcompiler.specialise.early import at_once, refuse_early
 from adcompiler.specialise.folds.iterator import computes_items, gives_items, makes_iterator
 from adcompiler.specialise.global_state import store
 from adcompiler.specialise.interface import Env
+from adcompiler.specialise.joined import Joined
 from adcompiler.specialise.local_classes import local_class
 from adcompiler.specialise.late_attributes import raise_if_late, with_declared
 from adcompiler.specialise.loops import Loops
@@ -41,21 +41,6 @@ from adcompiler.specialise.storage.choices import (
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.state import Reference, State
 from adcompiler.specialise.truths import Truths
-
-
-@dataclass(eq=False)
-class Joined:
-    """What the results of a branch are made of.
-
-    ``kept`` are the variables that it defines, with what its arms yield; ``adopted`` those of them
-    that the heap has to learn of. Results in ``chosen`` are one of two objects that were there
-    before, ``again`` are read again after the branch.
-    """
-
-    kept: dict[Var, tuple[Atom, Atom]] = field(default_factory=dict)
-    adopted: list[tuple[Var, Atom, Atom]] = field(default_factory=list)
-    chosen: dict[int, tuple[tuple[Place, Place], Atom]] = field(default_factory=dict)
-    again: dict[int, Reference] = field(default_factory=dict)
 
 
 class Specialiser(Loops, Regions, Displays, Access, Truths):

@@ -7,7 +7,7 @@ made anew around it, so that whatever the function does with the argument follow
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from adcompiler.analyses.storage import is_mutable
@@ -18,6 +18,7 @@ from adcompiler.runtime.records import is_record_class
 from adcompiler.specialise.objects import make_record
 from adcompiler.specialise.storage.state import Reference
 from adcompiler.specialise.writer import Writer
+from adcompiler.structs import dataclass
 
 Steps = tuple[Any, ...]
 

@@ -7,7 +7,7 @@ unknown type too. What can be changed is where it began, which may lie in anothe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from adcompiler.ops.registry import REGISTRY, hashable
 from adcompiler.runtime.unknown_calls import call_on_copies
 from adcompiler.specialise.calls.libraries import installed, standard
 from adcompiler.specialise.calls.missing import spelling
+from adcompiler.structs import dataclass
 from adcompiler.typed.unit import Unit
 
 SEEN = "make it where its type can be seen"

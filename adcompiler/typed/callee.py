@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from adcompiler.errors import Finding
@@ -10,6 +10,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Call, Const, Function, Global, Let, Rhs, Var
 from adcompiler.ir.visit import walk
 from adcompiler.runtime import cell_value
+from adcompiler.structs import dataclass
 
 
 @dataclass(eq=False)

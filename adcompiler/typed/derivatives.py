@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from adcompiler.ir import types as t
 from adcompiler.runtime.functionals import gradient_of, jacobian_of, pulled, pushed
+from adcompiler.structs import dataclass
 
 Argnums = int | str | tuple[int | str, ...]
 

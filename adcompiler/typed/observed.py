@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from adcompiler.ir import types as t
 from adcompiler.ir.atoms import Origin, Var
+from adcompiler.structs import dataclass
 
 if TYPE_CHECKING:
     from adcompiler.ir.nodes import If

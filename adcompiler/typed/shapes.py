@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Item, Rhs, Star, Update, Var, operands
 from adcompiler.ops.facts import FILLED, FIRST, KEPT, Facts
 from adcompiler.ops.registry import REGISTRY, hashable
+from adcompiler.structs import dataclass
 from adcompiler.typed.variables import Variables
 
 ShapeClass = Any

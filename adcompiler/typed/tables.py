@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import FunctionType
 from typing import Any
 
@@ -14,6 +14,7 @@ from adcompiler.errors import Finding
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Closure, Const, Origin, Var
 from adcompiler.ops.rules import Rule
+from adcompiler.structs import dataclass
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.observed import Observed
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from adcompiler.errors import Finding
+from adcompiler.structs import dataclass
 from adcompiler.typed.shapes import Shapes
 from adcompiler.typed.tables import (
     Calls, Derivatives, Globals, Iterators, Loops, Naming, Reliance, Settings, Writes,

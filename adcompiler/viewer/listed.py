@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from adcompiler.backends.python.listing import Listing, listing
@@ -15,6 +15,7 @@ from adcompiler.dispatch.explain import backend_of, operations
 from adcompiler.errors import ADError
 from adcompiler.ir.nodes import Origin
 from adcompiler.runtime import StretchedError
+from adcompiler.structs import dataclass
 from adcompiler.viewer.saved import (
     Saved, Where, all_described, described, held_for_sweep, names_of_residuals, values_at,
 )

@@ -6,13 +6,13 @@ import ast
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from adcompiler.runtime.checkpoints import size_in_bytes
+from adcompiler.structs import dataclass
 
 
 Where = tuple[int, int]

@@ -7,7 +7,7 @@ import linecache
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from adcompiler.errors import cell_of
 from adcompiler.frontend.places import is_users
@@ -15,6 +15,7 @@ from adcompiler.ir.nodes import Const, Function, Origin, Statement, Unsupported,
 from adcompiler.ir.visit import bound_inside, defined, direct_uses, walk
 from adcompiler.ops.homes import display_name
 from adcompiler.ops.rules import Rule
+from adcompiler.structs import dataclass
 from adcompiler.typed.unit import Unit
 
 Place = tuple[str, int]

@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 ORDER = (
-    "errors", "budget", "runtime", "smooth", "ir", "ops", "rulekit", "typed", "frontend",
+    "structs", "errors", "budget", "runtime", "smooth", "ir", "ops", "rulekit", "typed", "frontend",
     "analyses", "optimise", "specialise", "derive", "batching", "products", "backends", "cache",
     "sparsity", "tracers", "compile", "dispatch", "plot", "viewer", "api", "interop", "parallel",
     "testing", "cli",

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from adcompiler.backends.native.loops import (
@@ -18,6 +17,7 @@ from adcompiler.backends.native.loops import (
 from adcompiler.backends.native.values import (
     LENGTH, WIDE, Buffer, Declined, Flattened, Slot, Tape,
 )
+from adcompiler.structs import dataclass
 
 ZERO = Number(0)
 MOST = 1 << 27

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Generic, TypeVar
 
 from adcompiler.backends.native.loops import (
@@ -20,6 +20,7 @@ from adcompiler.backends.native.loops import (
 from adcompiler.backends.native.reading import bound_by, elements_of, is_costly, exprs_of, names_in
 from adcompiler.backends.native.rewriting import with_names
 from adcompiler.backends.native.writer import Writer
+from adcompiler.structs import dataclass
 
 T = TypeVar("T")
 ZERO = Number(0)

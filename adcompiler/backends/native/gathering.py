@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from adcompiler.backends.native.bounds import shifted
 from adcompiler.backends.native.element_loops import (
@@ -24,6 +24,7 @@ from adcompiler.backends.native.loops import (
 from adcompiler.backends.native.reading import elements_of, is_costly
 from adcompiler.backends.native.rewriting import with_elements, with_names
 from adcompiler.backends.native.writer import Writer
+from adcompiler.structs import dataclass
 
 ZERO = Number(0)
 LARGEST = 24

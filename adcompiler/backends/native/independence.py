@@ -9,7 +9,7 @@ its own of it, or its next places on a tape, or all of them only add to it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from adcompiler.backends.native.helpers import TEXTS
 from adcompiler.backends.native.loops import (
@@ -21,6 +21,7 @@ from adcompiler.backends.native.reading import (
     bound_by, elements_of, has_break, names_in, read_by,
 )
 from adcompiler.backends.native.writer import Writer
+from adcompiler.structs import dataclass
 
 ZERO, ONE = Number(0), Number(1)
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=", "and", "or", "|")

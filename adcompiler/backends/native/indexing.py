@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from adcompiler.backends.native.loops import (
@@ -15,6 +15,7 @@ from adcompiler.backends.native.values import (
     POSITION, Buffer, Cut, Declined, Kept, Known, Num, Rows, Several, Slot,
 )
 from adcompiler.ir.nodes import Step
+from adcompiler.structs import dataclass
 
 ZERO, ONE = Number(0), Number(1)
 FULL = Cut(None, None)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +29,7 @@ from adcompiler.ir.nodes import (
 )
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.products.product import Product
+from adcompiler.structs import dataclass
 from adcompiler.typed.builder import Builder
 from adcompiler.typed.unit import Unit
 

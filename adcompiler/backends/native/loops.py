@@ -8,8 +8,10 @@ the loops give up, and the Python product runs in their place.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from adcompiler.structs import dataclass
 
 FLOAT, INT, BOOL = "float64", "int64", "bool"
 KINDS = {"float": FLOAT, "int": INT, "bool": BOOL}

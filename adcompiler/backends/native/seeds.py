@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 from adcompiler.backends.native.innermost import with_tight_loops
 from adcompiler.backends.native.loops import (
@@ -26,6 +25,7 @@ from adcompiler.ir.nodes import Function, Param
 from adcompiler.ir.visit import used
 from adcompiler.products.product import Product
 from adcompiler.runtime.batches import FEW_SEEDS, MANY_SEEDS
+from adcompiler.structs import dataclass
 from adcompiler.typed.unit import Unit
 
 ZERO = Number(0)

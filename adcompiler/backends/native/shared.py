@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from adcompiler.backends.native.loops import (
     Body, Break, Forever, Note, Reserve, Row, Store, rows_of,
@@ -11,6 +11,7 @@ from adcompiler.backends.native.loops import (
 from adcompiler.backends.native.reading import bound_by, read_by
 from adcompiler.backends.native.seed_axis import SeedAxis
 from adcompiler.backends.native.unused import ALIASES
+from adcompiler.structs import dataclass
 
 
 def in_front(axis: SeedAxis, rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:

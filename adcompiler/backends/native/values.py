@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from adcompiler.backends.native.loops import BOOL, FLOAT, INT, Expr, Name, Number
 from adcompiler.errors import Declined as Declined
 from adcompiler.ir import types as t
+from adcompiler.structs import dataclass
 
 WIDE = 2**63
 """No int64 is larger than this."""

@@ -9,7 +9,7 @@ stored once, when it leaves it. Nothing is added in another order.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from adcompiler.backends.native.bounds import shifted
 from adcompiler.backends.native.loops import (
@@ -19,6 +19,7 @@ from adcompiler.backends.native.loops import (
 from adcompiler.backends.native.reading import bound_by, elements_of, names_in, read_by
 from adcompiler.backends.native.rewriting import with_elements
 from adcompiler.backends.native.writer import Writer
+from adcompiler.structs import dataclass
 
 ZERO = Number(0)
 WIDEST = 4

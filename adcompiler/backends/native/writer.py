@@ -6,7 +6,6 @@ import keyword
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from adcompiler.backends.native.helpers import TEXTS
 from adcompiler.backends.native.loops import (
@@ -16,6 +15,7 @@ from adcompiler.backends.native.loops import (
 from adcompiler.backends.native.values import (
     EXACT, POSITION, WIDE, Buffer, Declined, Num, is_simple,
 )
+from adcompiler.structs import dataclass
 
 RESERVED = frozenset({
     "range", "float", "int", "max", "min", "len", "math", "np", "compiled", *TEXTS,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from inspect import Parameter
 
 from adcompiler.backends.python.lower import FunctionLowering
@@ -15,6 +14,7 @@ from adcompiler.backends.python.printer.source import emit_source
 from adcompiler.frontend.places import lines_below
 from adcompiler.ir.nodes import Origin
 from adcompiler.products.product import Product
+from adcompiler.structs import dataclass
 from adcompiler.typed.unit import Unit
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from adcompiler.ir.nodes import Atom, Block, Call, Const, Let, Loop, Statement, Var, unstar
 from adcompiler.ir.visit import blocks_of, defined, direct_uses, loops_in, walk
+from adcompiler.structs import dataclass
 from adcompiler.typed.unit import Unit
 
 

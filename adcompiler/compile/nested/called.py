@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
@@ -25,6 +24,7 @@ from adcompiler.specialise.calls.derivatives import primal_of
 from adcompiler.specialise.calls.opening import defaults_of, defaults_of_closure
 from adcompiler.specialise.parts import Steps
 from adcompiler.specialise.writer import Writer
+from adcompiler.structs import dataclass
 from adcompiler.typed.derivatives import Wanted
 
 

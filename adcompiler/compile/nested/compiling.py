@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -32,6 +32,7 @@ from adcompiler.specialise.parts import Steps, refuse_new_attributes
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.in_place import rebound
 from adcompiler.specialise.writer import Writer
+from adcompiler.structs import dataclass
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.derivatives import Wanted
 from adcompiler.typed.unit import Unit

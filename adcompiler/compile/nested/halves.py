@@ -8,7 +8,7 @@ pushforward. What is written is code like any other, so that it can be different
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
@@ -24,6 +24,7 @@ from adcompiler.specialise.calls.opening import apply
 from adcompiler.specialise.dead_carries import without_dead_carries
 from adcompiler.specialise.parts import Steps, key_of_step, read
 from adcompiler.specialise.writer import Writer
+from adcompiler.structs import dataclass
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.derivatives import Wanted, holds_floats
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from adcompiler.compile.nested import entries
@@ -20,6 +20,7 @@ from adcompiler.ir.nodes import UNDEF, Atom, Call, Const, Origin
 from adcompiler.runtime.functionals import symmetric
 from adcompiler.specialise.calls.callees import write_call
 from adcompiler.specialise.writer import Writer
+from adcompiler.structs import dataclass
 from adcompiler.typed.derivatives import OPTIONS, Wanted, holds_floats, maker_of
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
@@ -15,6 +14,7 @@ from adcompiler.ir.nodes import Atom, Origin
 from adcompiler.runtime.records import is_record_class
 from adcompiler.specialise.parts import keys_of
 from adcompiler.specialise.writer import Writer
+from adcompiler.structs import dataclass
 
 
 class NoStructure(Exception):

@@ -8,7 +8,7 @@ into its shadow.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from adcompiler.analyses.activity import active_variables, varied_variables
 from adcompiler.analyses.invariance import cancelled_shifts
@@ -37,6 +37,7 @@ from adcompiler.runtime.shaping import reshape_view
 from adcompiler.specialise.calls.libraries import is_namedtuple
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.specialise.objects import NAMESPACE, make_record
+from adcompiler.structs import dataclass
 
 
 class Forwarder(ForwardCalls):

@@ -7,11 +7,11 @@ shapes of all cotangents: it need not save them, or sum along axes that might ha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Block, Let, Loop, Var
 from adcompiler.ir.visit import definitions, free_variables
+from adcompiler.structs import dataclass
 from adcompiler.typed.shapes import ShapeClass
 from adcompiler.typed.unit import Unit
 

@@ -8,13 +8,14 @@ can be added to.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from adcompiler.analyses.storage import METADATA
 from adcompiler.ir.nodes import (
     Atom, Attribute, Block, If, Let, Loop, Region, Statement, Try, Var, With,
 )
 from adcompiler.ir.visit import defined, with_head
+from adcompiler.structs import dataclass
 
 
 @dataclass(eq=False)

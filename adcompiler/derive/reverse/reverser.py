@@ -10,7 +10,6 @@ yields it, a loop collects it in a list.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -41,6 +40,7 @@ from adcompiler.ir.visit import defined, substitute_statement
 from adcompiler.runtime import noted_value, record
 from adcompiler.specialise.calls.libraries import is_namedtuple
 from adcompiler.specialise.evaluator import Specialiser
+from adcompiler.structs import dataclass
 
 
 class Reverser(CallReverser, RegionReverser, LoopReverser, WriteReverser):

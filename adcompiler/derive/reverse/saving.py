@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from adcompiler.derive.reverse.base import rename
 from adcompiler.derive.reverse.cotangents import Cotangents
@@ -13,6 +13,7 @@ from adcompiler.ir.nodes import (
     NONE, Atom, Block, Call, Const, Let, Origin, Rhs, Statement, Var,
 )
 from adcompiler.ir.visit import free_variables
+from adcompiler.structs import dataclass
 
 @dataclass(eq=False)
 class ReverseLoop:

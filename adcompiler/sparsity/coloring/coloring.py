@@ -21,7 +21,7 @@ optimal, but good on patterns that occur.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -31,6 +31,7 @@ import scipy.sparse as sp
 from adcompiler.sparsity.coloring.kernels import (
     acyclic_kernel, dynamic_order_kernel, partial_distance_two_kernel, star_kernel,
 )
+from adcompiler.structs import dataclass
 
 ORDERS = ("natural", "largest_first", "smallest_last", "incidence_degree")
 KINDS = ("column", "row", "bidirectional", "star", "acyclic")

@@ -10,7 +10,6 @@ them: every set is empty.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ import numpy as np
 from adcompiler.sparsity.dependences.sets import (
     EMPTY, Positions, Set, elements_of, set_of, size_of, union, union_all,
 )
+from adcompiler.structs import dataclass
 
 MEMBERS = 12
 """The most arrays a bag has."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from adcompiler.analyses.purity import Purity, checks
@@ -26,6 +26,7 @@ from adcompiler.runtime.containers import cell_value
 from adcompiler.sparsity.interpreter.run import ALWAYS
 from adcompiler.sparsity.interpreter.taint import tainted_variables
 from adcompiler.sparsity.interpreter.text import Text
+from adcompiler.structs import dataclass
 from adcompiler.typed.callee import Callee
 from adcompiler.typed.unit import Unit
 

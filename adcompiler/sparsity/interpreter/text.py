@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from adcompiler.analyses.purity import Purity
 from adcompiler.ir.nodes import Atom, Origin, Star, Var
+from adcompiler.structs import dataclass
 
 
 @dataclass(eq=False)

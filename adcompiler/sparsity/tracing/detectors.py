@@ -8,7 +8,6 @@ import functools
 import math
 import types
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from adcompiler.sparsity.tracing.tracer_sets import SET_KINDS
 from adcompiler.sparsity.tracing.tracers import (
     OVERLOADS, Dual, GradientTracer, HessianTracer, Space, Tracer, apply, blank, primal, tracer,
 )
+from adcompiler.structs import dataclass
 
 
 @dataclass(frozen=True, slots=True)

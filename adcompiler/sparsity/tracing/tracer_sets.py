@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from adcompiler.structs import dataclass
 
 Rows = dict[int, Any]
 """Pairs of columns: for each column the set of those that it is paired with; never changed."""

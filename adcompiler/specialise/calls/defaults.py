@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import functools
 import inspect
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from adcompiler.ir.nodes import Atom, Const, Star
 from adcompiler.ops.registry import REGISTRY, hashable
+from adcompiler.structs import dataclass
 from adcompiler.typed.values import simple
 
 

@@ -10,7 +10,6 @@ import itertools
 import operator
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from adcompiler.specialise.calls.binding import plain_call
 from adcompiler.specialise.folds.iterator import is_none, may_carry, options, run, sequence
 from adcompiler.specialise.folds.table import folds
 from adcompiler.specialise.writer import Writer
+from adcompiler.structs import dataclass
 
 SETTINGS = ("pyfunc", "otypes", "doc", "excluded", "cache", "signature")
 

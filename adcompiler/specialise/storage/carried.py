@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from adcompiler.analyses.storage import is_mutable
 from adcompiler.ir.nodes import Atom, Loop, Var
@@ -17,6 +17,7 @@ from adcompiler.specialise.storage.guesses import Iteration
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.state import State
 from adcompiler.specialise.storage.walked import Walked
+from adcompiler.structs import dataclass
 
 
 @dataclass(eq=False)

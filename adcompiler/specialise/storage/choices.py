@@ -9,7 +9,6 @@ choices made inside an arm.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import cast
 
 from adcompiler.analyses.storage import is_mutable
@@ -18,6 +17,7 @@ from adcompiler.ir.nodes import Atom, Call, Const, Origin, Var
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.state import Reference, State
 from adcompiler.specialise.writer import Writer
+from adcompiler.structs import dataclass
 
 
 @dataclass(frozen=True, slots=True)

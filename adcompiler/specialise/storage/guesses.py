@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Block, Call, Const, Let, Loop, Region, Statement, Var
 from adcompiler.ir.operators import IN_PLACE
+from adcompiler.structs import dataclass
 
 
 @dataclass(frozen=True, slots=True)

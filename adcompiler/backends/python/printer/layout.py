@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 
 from adcompiler.ir.nodes import Origin
+from adcompiler.structs import dataclass
 
 WIDTH = 100
 INDENT = 4
