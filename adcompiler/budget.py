@@ -8,6 +8,7 @@ of its own: a sum of a thousand terms is nested a thousand deep.
 from __future__ import annotations
 
 import contextvars
+import gc
 import math
 import os
 import sys
@@ -29,6 +30,8 @@ STATEMENTS, SECONDS = 200_000, 30.0
 VARIABLE = "ADCOMPILER_BUDGET"
 CHECKED_EVERY = 64
 DEPTH = 60_000
+COLLECTED_EVERY = 1_000_000
+"""How many objects there may be more before cycles are looked for; of about 100 bytes each."""
 STACKS = tuple(size << 20 for size in (256, 64, 16))
 """Sizes of the stack to try, largest first; memory is only taken as far as it is used."""
 
@@ -139,6 +142,7 @@ def together() -> Iterator[None]:
 _worker = threading.local()
 _raised = threading.Lock()
 _limits: list[int] = []
+_thresholds: list[tuple[int, int, int]] = []
 
 
 def _forget_threads() -> None:
@@ -146,6 +150,7 @@ def _forget_threads() -> None:
     global _raised
     _raised = threading.Lock()
     _limits.clear()
+    _collect_as_before()
 
 
 if hasattr(os, "register_at_fork"):
@@ -171,7 +176,7 @@ def deeply(work: Callable[[], T]) -> T:
     def run() -> None:
         _worker.stop = stop
         try:
-            with recursion(DEPTH):
+            with recursion(DEPTH), few_collections():
                 results.append(work())
         except BaseException as error:
             errors.append(error)
@@ -224,3 +229,30 @@ def recursion(limit: int) -> Iterator[None]:
             _limits.pop()
             if before is not None:
                 sys.setrecursionlimit(before)
+
+
+@contextmanager
+def few_collections() -> Iterator[None]:
+    """Let the collector of cycles wait for ``COLLECTED_EVERY`` objects: it took a quarter of a
+    long compile, looking at the program again and again. The last to leave restores what was.
+    """
+    with _raised:
+        _thresholds.append(gc.get_threshold())
+        first = _thresholds[0]
+        if 0 < first[0] < COLLECTED_EVERY:
+            gc.set_threshold(COLLECTED_EVERY, *first[1:])
+    try:
+        yield
+    finally:
+        with _raised:
+            if len(_thresholds) == 1:
+                _collect_as_before()
+            else:
+                _thresholds.pop()
+
+
+def _collect_as_before() -> None:
+    """Restore what was set before the first compile began, unless something else was set since."""
+    if _thresholds and gc.get_threshold()[0] == COLLECTED_EVERY:
+        gc.set_threshold(*_thresholds[0])
+    _thresholds.clear()

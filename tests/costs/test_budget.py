@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from adcompiler import ADError, grad
-from adcompiler.budget import Budget, deeply, recursion, together
+from adcompiler.budget import (
+    COLLECTED_EVERY, Budget, deeply, few_collections, recursion, together,
+)
 from adcompiler.errors import TooLargeError
 
 
@@ -140,3 +144,39 @@ def test_work_is_done_on_a_thread_whose_exceptions_arrive() -> None:
     assert deeply(lambda: deeply(threading.current_thread) is threading.current_thread())
     with pytest.raises(KeyError, match="gone"):
         deeply(lambda: {}["gone"])
+
+
+@pytest.fixture
+def threshold() -> Iterator[tuple[int, int, int]]:
+    before = gc.get_threshold()
+    yield before
+    gc.set_threshold(*before)
+
+
+def test_cycles_are_looked_for_less_often_while_compiling(threshold: tuple[int, int, int]) -> None:
+    assert deeply(gc.get_threshold) == (COLLECTED_EVERY, *threshold[1:])
+    assert gc.get_threshold() == threshold
+    with few_collections():
+        assert deeply(gc.get_threshold)[0] == COLLECTED_EVERY
+        assert gc.get_threshold()[0] == COLLECTED_EVERY  # one still compiles
+    assert gc.get_threshold() == threshold
+
+
+@pytest.mark.parametrize("given", [0, COLLECTED_EVERY + 1])
+def test_who_looks_less_often_already_is_let_alone(
+    given: int, threshold: tuple[int, int, int]
+) -> None:
+    gc.set_threshold(given, 5, 5)
+    assert deeply(gc.get_threshold) == (given, 5, 5)
+    assert gc.get_threshold() == (given, 5, 5)
+
+
+def test_what_is_set_meanwhile_stays(threshold: tuple[int, int, int]) -> None:
+    deeply(lambda: gc.set_threshold(500, 6, 7))
+    assert gc.get_threshold() == (500, 6, 7)
+
+
+def test_it_is_as_before_behind_an_error(threshold: tuple[int, int, int]) -> None:
+    with pytest.raises(ZeroDivisionError):
+        deeply(lambda: 1 // 0)
+    assert gc.get_threshold() == threshold
