@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from adcompiler.backends.native.copies import without_copies
 from adcompiler.backends.native.innermost import with_tight_loops
 from adcompiler.backends.native.islands import Island, text_of
 from adcompiler.backends.native.lists import as_rows, item_form, slots
@@ -16,6 +17,7 @@ from adcompiler.backends.native.loops import (
 from adcompiler.backends.native.lowering import Lowering
 from adcompiler.backends.native.loop_fusion import with_merged_loops
 from adcompiler.backends.native.parallel import spread
+from adcompiler.backends.native.pieces import with_pieces_in_place
 from adcompiler.backends.native.printer import DTYPES, printed, spread_in
 from adcompiler.backends.native.rooms import with_room, with_rooms_ahead
 from adcompiler.backends.native.tapes import constant
@@ -136,8 +138,10 @@ def lowered(
         name, tuple(parameters), rows, tuple(outputs), form, tuple(low.told_apart), back)
     if unit.settings.parallel:
         loops = in_threads(loops, low)
-    return replace(
-        loops, body=with_tight_loops(low.w, with_merged_loops(low.w, loops)))
+    loops = replace(loops, body=without_copies(low.w, loops.body, parameters, outputs))
+    merged = with_merged_loops(low.w, loops)
+    placed = with_pieces_in_place(low.w, merged, parameters, outputs)
+    return replace(loops, body=with_tight_loops(low.w, placed))
 
 
 def in_threads(loops: LoopFunction, low: Lowering) -> LoopFunction:

@@ -11,6 +11,7 @@ from adcompiler.backends.native.loops import (
     Output, Parameter, Part, Row, Store, When,
 )
 from adcompiler.backends.native.lowering import Lowering
+from adcompiler.backends.native.pieces import with_pieces_in_place
 from adcompiler.backends.native.printer import printed
 from adcompiler.backends.native.product import (
     HEAD, called, called_first, check_names, has_list, leaves, limits, parameters_of, returned,
@@ -136,6 +137,7 @@ class SeedLoops:
             *w.body.rows, *self.empty(kept), *front,
             For(seed, ZERO, self.count, Body([*made, *filled])),
         ])
+        rows = with_pieces_in_place(w, rows, [*parameters, *tangents], outputs)
         rows = with_tight_loops(w, rows)
         return LoopFunction(
             f"{function.name}_loops", (*parameters, *tangents), rows, outputs, form,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from adcompiler.backends.native.copies import without_copies
 from adcompiler.backends.native.innermost import with_tight_loops
 from adcompiler.backends.native.loops import (
     FLOAT, Assign, Binary, Body, Element, Expr, Extent, Form, KeyedForm, Leave, ListForm,
     LoopFunction, Make, Name, Number, Output, Parameter, Row, Store, rows_of,
 )
 from adcompiler.backends.native.lowering import Lowering
+from adcompiler.backends.native.pieces import with_pieces_in_place
 from adcompiler.backends.native.product import has_list, limits, parameters_of, returned
 from adcompiler.backends.native.rooms import with_room, with_rooms_ahead
 from adcompiler.backends.native.seed_axis import SeedAxis
@@ -85,8 +87,9 @@ class SeedsTogether:
         opening, filled = with_room(low.tapes.opening, w.body)
         body = axis.rewritten(with_rooms_ahead(Body(opening + filled)), given)
         form = forms[0] if len(forms) == 1 else tuple(forms)
-        return LoopFunction(name, tuple(parameters), with_tight_loops(w, body), tuple(outputs),
-                            form, tuple(low.told_apart))
+        body = with_tight_loops(w, with_pieces_in_place(w, body, parameters, outputs))
+        return LoopFunction(
+            name, tuple(parameters), body, tuple(outputs), form, tuple(low.told_apart))
 
     def statements(self) -> None:
         """Write the statements of one seed."""
@@ -154,6 +157,7 @@ def useful(
     """Return statements and outputs without what nobody reads, and without copies at the end."""
     visible = [one.name for one in parameters]
     found, outputs = without_last_copies(body, visible, outputs)
+    found = without_copies(low.w, found, parameters, outputs)
     needed = Needed(Body([*low.tapes.opening.rows, *found.rows]), visible, outputs)
     return without_unused(found, needed).rows, list(outputs)
 

@@ -211,4 +211,4 @@ def copied_from(made: Make, loop: Row) -> str | None:
     return None
 
 
-__all__ = ["Needed", "without_last_copies", "without_unused"]
+__all__ = ["Needed", "copied_from", "source_of", "without_last_copies", "without_unused"]

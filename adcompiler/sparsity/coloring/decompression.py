@@ -26,7 +26,7 @@ class Decompression:
         self.coloring = coloring
         self.pattern = coloring.pattern
         self.row, self.column = entries(self.pattern)
-        self.known_places: dict[Any, list[tuple[np.ndarray, np.ndarray]]] = {}
+        self.known_places: dict[Any, np.ndarray] = {}
         if coloring.kind == "acyclic":
             self._substitution()
         else:
@@ -88,26 +88,23 @@ class Decompression:
     def values_in(self, parts: list[np.ndarray]) -> np.ndarray:
         """Return the nonzeros, read from sums of columns in several arrays."""
         forms = tuple((len(part), is_turned(part)) for part in parts)
-        found = np.empty(self.row.size, np.result_type(*parts))
-        for part, (_, turned), (to, at) in zip(parts, forms, self.places_in(forms), strict=True):
-            found[to] = (part.T if turned else part).reshape(-1).take(at)
-        return found
+        numbers = np.concatenate([
+            (part.T if turned else part).reshape(-1)
+            for part, (_, turned) in zip(parts, forms, strict=True)])
+        return np.asarray(numbers.take(self.places_in(forms)))
 
-    def places_in(
-        self, forms: tuple[tuple[int, bool], ...]
-    ) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return which nonzeros are in each of several arrays, and where.
+    def places_in(self, forms: tuple[tuple[int, bool], ...]) -> np.ndarray:
+        """Return where the nonzeros are in several arrays, one behind the other.
 
         ``forms`` are their numbers of colors, and whether these are numbered last in memory.
         """
-        known: list[tuple[np.ndarray, np.ndarray]] | None = self.known_places.get(forms)
+        known = self.known_places.get(forms)
         if known is None:
-            height, first, known = self.pattern.shape[0], 0, []
+            height, first, known = self.pattern.shape[0], 0, self.at.copy()
             color, place = np.divmod(self.at, height)
             for count, turned in forms:
-                to = np.flatnonzero((color >= first) & (color < first + count))
-                here, there = color[to] - first, place[to]
-                known.append((to, there * count + here if turned else here * height + there))
+                here = np.flatnonzero((color >= first) & (color < first + count) & turned)
+                known[here] = first * height + place[here] * count + color[here] - first
                 first += count
             self.known_places = {forms: known}
         return known

@@ -1,0 +1,134 @@
+"""Copies of arrays that need not be made.
+
+NumPy's ``reshape`` and ``ravel`` give a view where they can. Loops do not know beforehand, and make
+a copy, as they do of what may be written into. Here it is seen which of these copies nobody needs:
+where nothing reads the array itself any more, the copy is that array; where neither is written into
+while the copy is read, it is a view, if the elements lie one behind the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from adcompiler.backends.native.loops import (
+    Bind, Body, Extent, Flat, For, Forever, Make, Note, Number, Output, Parameter, Row, View, When,
+    rows_of,
+)
+from adcompiler.backends.native.sharing import Sharing, length_of
+from adcompiler.backends.native.unused import copied_from
+from adcompiler.backends.native.writer import Writer
+
+ZERO = Number(0)
+
+
+def without_copies(
+    w: Writer, body: Body, parameters: Iterable[Parameter], outputs: Iterable[Output]
+) -> Body:
+    """Return statements without copies that may be the array itself, or a view of it."""
+    if not any(is_copy(made, loop) for rows in blocks_of(body)
+               for made, loop in pairwise(rows)):
+        return body
+    return Copies(w, Sharing(w, body, parameters, outputs)).block(body, 0)[0]
+
+
+def blocks_of(body: Body) -> Iterable[list[Row]]:
+    """Yield the statements of each block."""
+    yield body.rows
+    for row in rows_of(body):
+        match row:
+            case When(_, then, orelse):
+                yield then.rows
+                yield orelse.rows
+            case For(body=inner) | Forever(inner):
+                yield inner.rows
+
+
+def is_copy(made: Row, loop: Row) -> bool:
+    """Say whether two statements make a copy."""
+    return isinstance(made, Make) and made.fill is None and bool(made.shape) and (
+        copied_from(made, loop) is not None)
+
+
+class Copies:
+    """Replaces copies in the blocks of a function, which begin with statements of some numbers."""
+
+    def __init__(self, w: Writer, sharing: Sharing) -> None:
+        self.w = w
+        self.sharing = sharing
+
+    def block(self, body: Body, at: int) -> tuple[Body, int]:
+        """Return a block, which begins with the statement ``at``, and the number behind it."""
+        rows: list[Row] = []
+        starts: list[int] = []
+        for row in body.rows:
+            starts.append(at)
+            row, at = self.inner(row, at)
+            rows.append(row)
+        ends = [*starts[1:], at]
+        made: dict[str, tuple[Make, int]] = {}
+        for i, row in enumerate(rows):
+            if not isinstance(row, Make) or self.sharing.counts[row.name] > 1:
+                continue
+            if i + 1 < len(rows) and is_copy(row, rows[i + 1]):
+                of = copied_from(row, rows[i + 1]) or ""
+                if self.is_dead(row, of, made, ends[i + 1]):
+                    rows[i], rows[i + 1] = Bind(row.name, of), Note("")
+                    made[row.name] = made[of]
+                elif self.is_only_read(row, of, starts[i], ends[i + 1:]):
+                    rows[i] = View(row.name, Flat(of), ZERO, row.shape)
+                    rows[i + 1] = Note("")
+                if rows[i] is not row:
+                    self.sharing.join(row.name, of)
+                    self.w.may_share(row.name, of)
+                    continue
+            made[row.name] = row, starts[i]
+        return Body([row for row in rows if row != Note("")]), at
+
+    def inner(self, row: Row, at: int) -> tuple[Row, int]:
+        """Return a statement with the blocks in it rewritten, and the number behind it."""
+        match row:
+            case When(test, then, orelse):
+                then, at = self.block(then, at + 1)
+                orelse, at = self.block(orelse, at)
+                return When(test, then, orelse), at
+            case For(body=inner):
+                inner, at = self.block(inner, at + 1)
+                return replace(row, body=inner), at
+            case Forever(inner):
+                inner, at = self.block(inner, at + 1)
+                return Forever(inner), at
+        return row, at + length_of(row)
+
+    def is_dead(
+        self, copy: Make, of: str, made: dict[str, tuple[Make, int]], end: int
+    ) -> bool:
+        """Say whether an array is one that the block makes, and that nothing names behind its copy,
+        which ends in front of the statement ``end``."""
+        if of not in made:
+            return False
+        make, start = made[of]
+        group = self.sharing.group(of)
+        return make.dtype == copy.dtype and start <= group.first and group.last < end and all(
+            length in (own, Extent(of, axis), Extent(make.name, axis))
+            and self.sharing.is_fixed(own)
+            for axis, (length, own) in enumerate(zip(copy.shape, make.shape, strict=True)))
+
+    def is_only_read(self, copy: Make, of: str, start: int, ends: Sequence[int]) -> bool:
+        """Say whether neither an array nor its copy is written into as long as that is read.
+
+        The copy stands from the statement ``start`` to in front of the first of ``ends``, which the
+        further statements of the block end in front of.
+        """
+        mine, their = self.sharing.group(copy.name), self.sharing.group(of)
+        if mine is their or mine.chosen or not start <= mine.first or not mine.last < ends[-1]:
+            return False
+        until = next(end for end in ends if mine.last < end)
+        return self.sharing.dtype_of(of) == copy.dtype and all(
+            at < ends[0] for at in mine.written
+        ) and not any(ends[0] <= at < until for at in their.written) and all(
+            length == Extent(of, axis) for axis, length in enumerate(copy.shape) if axis)
+
+
+__all__ = ["without_copies"]
