@@ -17,7 +17,9 @@ from adcompiler.backends.native.loops import (
     Forever, Leave, Make, Name, Number, Part, Place, Reserve, Row, Spread, Store, Turn, Use,
     View, children, rows_of,
 )
-from adcompiler.backends.native.reading import bound_by, elements_of, is_costly, exprs_of, names_in
+from adcompiler.backends.native.reading import (
+    bound_by, elements_of, exprs_of, is_costly, names_in, written_by,
+)
 from adcompiler.backends.native.rewriting import with_names
 from adcompiler.backends.native.writer import Writer
 from adcompiler.structs import dataclass
@@ -235,10 +237,10 @@ class Storage:
             reads |= {self.root(element.buffer) for element in elements_of(one)}
             if (name := bound_by(one)) is not None:
                 writes.add(f"@{name}")
+            writes |= set(map(self.root, written_by(one)))
             match one:
                 case Store(buffer):
                     reads.add(f"@{buffer}")
-                    writes.add(self.root(buffer))
                 case Make() | Reserve():
                     writes.add(self.root(name or ""))
                     reads |= {f"@{name}"} if isinstance(one, Reserve) else set()

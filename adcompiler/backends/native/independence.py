@@ -271,6 +271,8 @@ class Proof:
                 name in self.seen_outside or name in late
             ):
                 raise Dependent(f"`{name}` is another array in each iteration")
+            if isinstance(row, Use) and row.writes:
+                raise Dependent(f"`{row.helper}` writes into what it is given")
         written: dict[str, None] = {}
         for row in self.inside:
             if isinstance(row, (Store, Reserve)):

@@ -132,11 +132,13 @@ class Flat:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What a helper makes of numbers and buffers, under a name."""
+    """What a helper makes of numbers and buffers, under a name; ``writes`` are those of the buffers
+    that it writes into."""
 
     name: str
     helper: str
     args: tuple[Expr | Flat | str, ...]
+    writes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,18 @@ def read_by(row: Row) -> set[str]:
     return found
 
 
+def written_by(row: Row) -> tuple[str, ...]:
+    """Return the buffers that a statement writes into itself; not those that it makes."""
+    match row:
+        case Store(buffer) | Reserve(buffer):
+            return (buffer,)
+        case Use():
+            return row.writes
+        case Spread(function):
+            return function.parameters
+    return ()
+
+
 def bound_by(row: Row) -> str | None:
     """Return the name that a statement gives a number or a buffer, if it is one that does."""
     match row:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import field
 
 from adcompiler.backends.native.loops import (
-    Body, Break, Forever, Note, Reserve, Row, Store, rows_of,
+    Body, Break, Forever, Note, Reserve, Row, rows_of,
 )
-from adcompiler.backends.native.reading import bound_by, read_by
+from adcompiler.backends.native.reading import bound_by, read_by, written_by
 from adcompiler.backends.native.seed_axis import SeedAxis
 from adcompiler.backends.native.unused import ALIASES
 from adcompiler.structs import dataclass
@@ -79,9 +79,8 @@ def touched_by(axis: SeedAxis, row: Row) -> Touched:
         found.reads |= {f"@{name}" for name in named}
         if not isinstance(one, ALIASES):
             found.reads |= set(map(axis.root, named))
-        if isinstance(one, Store):
-            found.writes.add(axis.root(one.buffer))
-        elif bound is not None:
+        found.writes |= set(map(axis.root, written_by(one)))
+        if bound is not None:
             found.writes.add(f"@{bound}")
             found.writes |= set() if isinstance(one, ALIASES) else {axis.root(bound)}
     return found

@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Iterable
 
 from adcompiler.backends.native.loops import (
-    Bind, Body, Expr, Make, Output, Parameter, Part, Reserve, Row, Spread, Store, Turn, View,
-    rows_of,
+    Bind, Body, Expr, Make, Output, Parameter, Part, Row, Turn, View, rows_of,
 )
-from adcompiler.backends.native.reading import bound_by, names_in, read_by
+from adcompiler.backends.native.reading import bound_by, names_in, read_by, written_by
 from adcompiler.backends.native.unused import source_of
 from adcompiler.backends.native.writer import Writer
 from adcompiler.structs import dataclass
@@ -73,17 +72,14 @@ class Sharing:
         for one in {*read_by(row), name} - {None}:
             assert one is not None
             self.group(one).add(Group(at, at, []))
+        for one in written_by(row):
+            self.group(one).written.append(at)
         match row:
             case Make():
                 self.dtypes[row.name] = row.dtype
             case Bind() | Part() | Turn() | View():
                 self.of[row.name] = source_of(row)
                 self.join(row.name, source_of(row))
-            case Store(buffer) | Reserve(buffer):
-                self.group(buffer).written.append(at)
-            case Spread(function):
-                for one in function.parameters:
-                    self.group(one).written.append(at)
 
     def root(self, name: str) -> str:
         """Return what stands for all buffers that may share storage with one."""
