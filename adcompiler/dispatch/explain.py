@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class Explanation:
     """How a derivative works at given arguments.
 
-    ``residuals`` names what the augmented primal saves, ``tape_bytes`` is their size in bytes,
-    ``rules`` lists the functions whose rules are used, ``changed`` those of them whose primal is
+    ``residuals`` names what the augmented primal saves, ``tape_bytes`` is their size in bytes, 8 a
+    number, as native code keeps them (a float in a list of Python's takes 32); ``rules`` lists the functions whose rules are used, ``changed`` those of them whose primal is
     computed by another algorithm, with the reason, ``kinks`` those with points where no derivative
     exists, with what is returned there. ``observed`` lists types that no text tells: those that
     values had in a run, which the code checks. ``ops`` is the number of operators and calls that
