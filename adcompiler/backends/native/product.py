@@ -24,6 +24,7 @@ from adcompiler.backends.native.tapes import constant
 from adcompiler.backends.native.values import (
     LENGTH, WIDE, Buffer, Declined, Kept, Keyed, Known, Num, Rows, Several, Slot,
 )
+from adcompiler.backends.native.writer import Writer
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Function, Let, Pack, Var, unstar
 from adcompiler.ir.visit import used
@@ -138,10 +139,15 @@ def lowered(
         name, tuple(parameters), rows, tuple(outputs), form, tuple(low.told_apart), back)
     if unit.settings.parallel:
         loops = in_threads(loops, low)
-    loops = replace(loops, body=without_copies(low.w, loops.body, parameters, outputs))
-    merged = with_merged_loops(low.w, loops)
-    placed = with_pieces_in_place(low.w, merged, parameters, outputs)
-    return replace(loops, body=with_tight_loops(low.w, placed))
+    return improved(low.w, loops)
+
+
+def improved(w: Writer, loops: LoopFunction) -> LoopFunction:
+    """Return loops with fewer copies, passes over arrays, and tests."""
+    given, outputs = loops.parameters, loops.outputs
+    loops = replace(loops, body=without_copies(w, loops.body, given, outputs))
+    placed = with_pieces_in_place(w, with_merged_loops(w, loops), given, outputs)
+    return replace(loops, body=with_tight_loops(w, placed))
 
 
 def in_threads(loops: LoopFunction, low: Lowering) -> LoopFunction:
