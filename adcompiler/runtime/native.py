@@ -8,6 +8,7 @@ import importlib.util
 import os
 import struct
 import sys
+import threading
 import types
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -41,6 +42,11 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     return made(function)
 
 
+def in_memory(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``function`` compiled as ``compiled`` does, but the machine code is not kept."""
+    return made(function, is_kept=False)
+
+
 def in_parallel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return ``function`` compiled as ``compiled`` does, with loops over ``prange`` in threads."""
     return made(function, parallel=True)
@@ -64,7 +70,9 @@ def parallel_range() -> Any:
     return numba.prange
 
 
-def made(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+def made(
+    function: Callable[..., Any], is_kept: bool = True, **options: Any
+) -> Callable[..., Any]:
     """Return a function compiled by numba, with options of its own, at its first call."""
     if not has_compiler():
         ignoring: Callable[..., Any] = np.errstate(all="ignore")(function)
@@ -72,11 +80,13 @@ def made(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     import numba
 
     file = function.__code__.co_filename
-    if os.path.exists(file):
-        name_module(function, f"adcompiler_loops_{Path(file).stem}")
+    is_file = os.path.exists(file)
+    name = Path(file).stem if is_file else f"{id(function.__globals__):x}"
+    name_module(function, f"adcompiler_loops_{name}")
+    if is_file:
         with contextlib.suppress(RuntimeError):  # there is no directory that may be written
             kept: Callable[..., Any] = numba.njit(
-                error_model="numpy", cache=True, **options)(function)
+                error_model="numpy", cache=is_kept, **options)(function)
             return kept
     alone: Callable[..., Any] = numba.njit(error_model="numpy", **options)(function)
     return alone
@@ -118,8 +128,61 @@ def machine_casts() -> tuple[Callable[..., Any], Callable[..., Any]]:
     return cast(machine.int64, machine.float64), cast(machine.float64, machine.int64)
 
 
+recursion_limit = sys.getrecursionlimit
+"""Returns how deep calls may go: where Python raises RecursionError, loops leave that to it."""
+SMALL_STACK, LARGE_STACK = 2**20, 2**23
+
+
+def stack_room() -> int:
+    """Return how many bytes of the stack loops may take for calls inside of one another.
+
+    It is a quarter of the least stack that this thread may have.
+    """
+    size = threading.stack_size() or LARGE_STACK
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_STACK)
+        size = min(size, 2 * SMALL_STACK if limit == resource.RLIM_INFINITY else limit)
+        return min(size, LARGE_STACK) // 4
+    return min(size, SMALL_STACK) // 4
+
+
+def no_address() -> int:
+    """Return an address for loops that run as Python, which looks after its stack itself."""
+    return 0
+
+
+def stack_addresses() -> Callable[[], int]:
+    """Return the function that tells where variables of the function that calls it stand."""
+    return machine_addresses() if has_compiler() else no_address
+
+
+@functools.cache
+def machine_addresses() -> Callable[[], int]:
+    """Return the function of ``stack_addresses`` for numba."""
+    from numba import types as machine
+    from numba.core import cgutils
+    from numba.extending import intrinsic
+
+    def typed(context: Any) -> Any:
+        return machine.int64(), written
+
+    def written(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = context.get_value_type(machine.int64)
+        make: Any = cgutils.alloca_once
+        return builder.ptrtoint(make(builder, kind), kind)
+
+    found: Any = intrinsic(typed)
+    function: Callable[[], int] = found
+    return function
+
+
 def name_module(function: Any, name: str) -> None:
-    """Let a function belong to a module of this name, which numba imports with what it kept."""
+    """Let a function belong to a module of this name, which numba imports with what it kept.
+
+    It also finds functions there that call themselves.
+    """
     module = sys.modules.setdefault(name, types.ModuleType(name))
     vars(module).update({
         key: value for key, value in function.__globals__.items() if not key.startswith("__")
@@ -135,7 +198,7 @@ def refusals() -> tuple[type[Exception], ...]:
     raises nothing.
     """
     if not has_compiler():  # Python raises in a loop before the test behind that is reached
-        return (MemoryError, ArithmeticError, ValueError)
+        return (MemoryError, ArithmeticError, ValueError, RecursionError)
     from numba.core.errors import NumbaError
 
     return (MemoryError, OverflowError, ImportError, OSError, NumbaError)

@@ -21,14 +21,43 @@ compiled = numba.njit(error_model="numpy", cache=True)
 '''
 
 
+STACK = '''
+import sys
+
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+in_memory = numba.njit(error_model="numpy")
+recursion_limit = sys.getrecursionlimit
+
+
+def stack_room():
+    """Return how many bytes of the stack calls inside of one another may take."""
+    return 2**18
+
+
+@intrinsic
+def stack_address(context):
+    """Return where variables of the function that calls it stand."""
+
+    def written(context, builder, signature, args):
+        kind = context.get_value_type(numba.int64)
+        return builder.ptrtoint(cgutils.alloca_once(builder, kind), kind)
+
+    return numba.int64(), written
+'''
+"""What functions that call themselves need."""
+
+
 def standing_alone(product: Product, unit: Unit) -> str:
     """Return the text of a module of loops, and of the function that calls them.
 
     Where Python would take over, that function raises. Raises Declined.
     """
     function = product.functions[0]
-    loops, names = lowered_alone(product, unit, {"numba"})
-    body = printed(loops, f"Compute `{function.name}`; return False first where Python has to.")
+    loops, names = lowered_alone(product, unit, {"numba", "sys", "cgutils", "intrinsic"})
+    body = printed(loops, f"Compute `{function.name}`; return False first where Python has to.",
+                   stack=STACK)
     return f"{HEAD}{body}{caller(function.name, loops, names, product.docs[function.name])}"
 
 

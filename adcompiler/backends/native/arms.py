@@ -12,7 +12,7 @@ from adcompiler.backends.native.loops import (
 )
 from adcompiler.backends.native.tapes import is_placeholder
 from adcompiler.backends.native.values import (
-    UNSET, Buffer, Declined, Failure, Kept, Keyed, Num, Rows, Several, Tape, zero,
+    UNSET, Buffer, Declined, Failure, Kept, Keyed, Num, Record, Rows, Several, Tape, zero,
 )
 from adcompiler.backends.native.writer import Writer
 from adcompiler.ir import types as t
@@ -42,6 +42,8 @@ class Merging:
                 return self.merged_numbers(hint, type_, left, right)
             case Failure():
                 return self.merged_failures(hint, left, right)
+            case Record():
+                return self.merged_records(hint, pattern, left, right)
             case Several(items):
                 pairs = [self.parts(value, len(items)) for value in (a, b)]
                 types_ = type_.items if isinstance(type_, t.Tuple) else (t.UNKNOWN,) * len(items)
@@ -161,6 +163,15 @@ class Merging:
                 f"{hint}_{key}", like.types.get(key, t.UNKNOWN), (then, x), (orelse, y))
         return replace(like, parts=parts, made=all(
             one.made for one in (a, b) if isinstance(one, Keyed)))
+
+    def merged_records(
+        self, hint: str, like: Record, left: tuple[Body, Any], right: tuple[Body, Any]
+    ) -> Record:
+        """Return the place of the record that one of two arms gives."""
+        if any(isinstance(one, Record) and one.of != like.of for _, one in (left, right)):
+            raise Declined("a variable is what several functions keep")
+        places = [(body, one.at if isinstance(one, Record) else one) for body, one in (left, right)]
+        return Record(like.of, self.merged_numbers(hint, t.Scalar("int"), *places))
 
     def merged_failures(
         self, hint: str, left: tuple[Body, Any], right: tuple[Body, Any]

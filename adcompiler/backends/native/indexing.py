@@ -273,3 +273,11 @@ def last_written(low: Any, g: Any, index: Any, of: Any) -> Any:
     return new
 
 
+def one_index(places: list[Any]) -> Any:
+    """Return the subscripts of subscripts, ``[i][j]``, as one: ``[i, j]``; None of slices."""
+    *outer, last = [
+        list(place.items) if isinstance(place, Several) else [place] for place in places
+    ]
+    if any(not isinstance(part, Num) for parts in outer for part in parts):
+        return None
+    return Several((*(part for parts in outer for part in parts), *last))

@@ -16,8 +16,8 @@ import numpy as np
 
 from adcompiler.analyses.purity import Purity
 from adcompiler.backends.native.loops import (
-    BOOL, CARRIED, FLOAT, INT, KINDS, Element, Expr, Extent, Leave, LoopFunction, Number, Part,
-    Unary, Use, rows_of,
+    BOOL, CARRIED, FLOAT, INT, KINDS, Body, Element, Expr, Extent, For, Leave, LoopFunction, Number,
+    Part, Unary, Use, rows_of,
 )
 from adcompiler.backends.native.values import (
     WIDE, Buffer, Carried, Declined, Fused, Known, Method, Num, Several,
@@ -98,6 +98,12 @@ class Islands:
         if self.first is None:
             self.first = replace_origin(declined, origin)
         return self.results(target, name, form)
+
+    def worth_it(self, rows: Body) -> list[Island]:
+        """Return the calls; raises Declined if the function does nothing else."""
+        if self.first is not None and not any(isinstance(row, For) for row in rows_of(rows)):
+            raise self.first
+        return self.made
 
     def is_mere(self, call: Call) -> bool:
         """Say whether a call does nothing but give a value, for sure."""

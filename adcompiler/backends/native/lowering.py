@@ -15,20 +15,21 @@ from adcompiler.backends.native import lists
 from adcompiler.backends.native.arrays import Arrays
 from adcompiler.backends.native.attempts import Attempts, raised_by, write_raise
 from adcompiler.backends.native.functions import key_in
-from adcompiler.backends.native.indexing import cut, of_list, read, viewed, write
+from adcompiler.backends.native.indexing import cut, of_list, one_index, read, viewed, write
 from adcompiler.backends.native.islands import Islands
 from adcompiler.backends.native.list_functions import LISTS
 from adcompiler.backends.native.loops import BOOL, Number, Unary
 from adcompiler.backends.native.makers import (
     FUNCTIONS, OF_ONE, array_of_items, copied, method, shape_of,
 )
+from adcompiler.backends.native.recursion import Recursion
 from adcompiler.backends.native.scalars import NOTHING, TABLE, product
 from adcompiler.backends.native.structure import STRUCTURE, key_of, keyed, with_part
 from adcompiler.backends.native.tapes import Tapes, constant
-from adcompiler.backends.native.uses import makers, read_whole, readers_of, used_once
+from adcompiler.backends.native.uses import makers, read_whole, readers_of, told_apart, used_once
 from adcompiler.backends.native.values import (
-    LENGTH, UNSET, Backwards, Buffer, Declined, Fused, Kept, Keyed, Known, Method, Num, Rows,
-    Several, Span, literal,
+    LENGTH, UNSET, Backwards, Buffer, Declined, Fused, Kept, Keyed, Known, Method, Num, Record,
+    Rows, Several, Span, literal,
 )
 from adcompiler.backends.native.writer import Writer
 from adcompiler.derive.pairs import CalleePart
@@ -63,6 +64,7 @@ class Lowering:
     ) -> None:
         self.unit = unit
         self.islands = Islands(self, islands_of) if islands_of else None
+        self.recursion: Recursion | None = None
         self.functions = {function.name: function for function in functions[1:]}
         self.inside: list[str] = []
         self.told_apart: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
@@ -125,6 +127,8 @@ class Lowering:
             return replace(value, isset=None)
         if isinstance(value, Several):
             return Several(tuple(map(self.ready, value.items)))
+        if isinstance(value, Record):
+            return replace(value, at=self.ready(value.at))
         return value
 
     def number(self, atom: Atom) -> Num:
@@ -259,7 +263,9 @@ class Lowering:
             case Slice(lower, upper, step):
                 return cut(self, *map(self.value, (lower, upper, step)))
             case Item(obj, index):
-                return self.item(target, self.read(obj), self.value(index))
+                found = self.value(obj)  # what else is in a tuple may have no value
+                return self.item(target, found if isinstance(found, Several) else self.ready(found),
+                                 self.value(index))
             case Attribute(obj, name):
                 return self.attribute(self.read(obj), name)
             case Update():
@@ -373,6 +379,9 @@ class Lowering:
         function = self.functions.get(name)
         if function is None or kwargs or len(function.params) != len(given) or function.captures:
             raise Declined(f"`{name}` is compiled apart, and called in a way of its own")
+        callee = part.callee if isinstance(part, CalleePart) else part
+        if callee.recursive and self.recursion is not None:
+            return self.recursion.call(self, part, function, given)
         if name in self.inside:
             raise Declined(f"`{name}` calls itself")
         self.inside.append(name)
@@ -469,15 +478,6 @@ class Lowering:
         return Method(obj, name)
 
 
-def told_apart(args: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the positions of parameters of which some share no storage, and which ones."""
-    atoms = [unstar(atom) for atom in args[1:3]]
-    places, written = (atom.value if isinstance(atom, Const) else () for atom in atoms)
-    if not places or min(places) < 0:
-        raise Declined("what is written into is no argument")
-    return places, tuple(places[i] for i in written)
-
-
 def is_integer(type_: t.Type) -> bool:
     """Say whether a value is an integer for sure."""
     return isinstance(type_, t.Scalar) and type_.kind == "int"
@@ -486,13 +486,3 @@ def is_integer(type_: t.Type) -> bool:
 def is_none(atom: Any) -> bool:
     """Say whether an argument is None."""
     return isinstance(atom, Const) and atom.value is None
-
-
-def one_index(places: list[Any]) -> Any:
-    """Return the subscripts of subscripts, ``[i][j]``, as one: ``[i, j]``; None of slices."""
-    *outer, last = [
-        list(place.items) if isinstance(place, Several) else [place] for place in places
-    ]
-    if any(not isinstance(part, Num) for parts in outer for part in parts):
-        return None
-    return Several((*(part for parts in outer for part in parts), *last))

@@ -18,7 +18,7 @@ from adcompiler.backends.native.reductions import (
 from adcompiler.backends.native.rolling import rolled
 from adcompiler.backends.native.scalars import TABLE
 from adcompiler.backends.native.values import (
-    Buffer, Cut, Declined, Kept, Keyed, Known, Method, Num, Several, Span,
+    Buffer, Cut, Declined, Kept, Keyed, Known, Method, Num, Record, Several, Span,
 )
 from adcompiler.ir import types as t
 from adcompiler.runtime import zeros_like
@@ -136,7 +136,7 @@ def owned(arrays: Arrays, value: Any) -> Any:
             for key, part in value.parts.items()})
     if isinstance(value, Buffer):
         return arrays.copy(value)
-    if isinstance(value, (Num, Known, Span, Kept)):
+    if isinstance(value, (Num, Known, Span, Kept, Record)):
         return value
     raise Declined("a copy of what is no array")
 

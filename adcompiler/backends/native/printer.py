@@ -28,17 +28,28 @@ from adcompiler.runtime.native import bit_casts, inlined
 
 bits_of, of_bits = bit_casts()
 """
+STACK = """
+from adcompiler.runtime.native import in_memory, stack_addresses
+
+stack_address = stack_addresses()
+"""
+OF_CALLED = "Compute one call of a function that calls itself; return False first to give up."
 CONDITIONAL = 0
 
 
 def helpers_of(function: LoopFunction | None) -> list[str]:
     """Return the names of the helpers that loops call, in the order of their definitions."""
-    rows = [] if function is None else list(rows_of(function.body))
+    rows = [row for one in all_of(function) for row in rows_of(one.body)]
     called = {row.helper for row in rows if isinstance(row, Use)}
     called |= {"block_bounds"} if any(isinstance(row, Spread) for row in rows) else set()
     called |= {one for row in rows for expr in exprs_of(row) for one in applied(expr)}
     called |= {"reserved"} if any(isinstance(row, Reserve) for row in rows) else set()
-    return with_called(called)
+    return with_called(called & TEXTS.keys())
+
+
+def all_of(function: LoopFunction | None) -> list[LoopFunction]:
+    """Return a function, and those that call themselves which it calls."""
+    return [] if function is None else [*function.called, function]
 
 
 def applied(expr: Expr) -> set[str]:
@@ -48,7 +59,8 @@ def applied(expr: Expr) -> set[str]:
 
 
 def printed(
-    function: LoopFunction, doc: str, printed_before: LoopFunction | None = None
+    function: LoopFunction, doc: str, printed_before: LoopFunction | None = None,
+    stack: str = STACK,
 ) -> str:
     """Return the text of a function of loops, and of the helpers that it calls."""
     there = helpers_of(printed_before)
@@ -59,13 +71,22 @@ def printed(
         "bits_of" in TEXTS[name] for name in there
     ):
         helpers = BITS + helpers
+    if function.called and not (printed_before and printed_before.called):
+        helpers = stack + helpers
+    decorator = "compiled" if function.is_cached else "in_memory"
+    texts = [defined(with_arrays_reused(one), OF_CALLED, decorator) for one in function.called]
+    return helpers + "".join(map(blocks, spread_in(function))) + "".join(texts) + (
+        defined(function, doc, decorator))
+
+
+def defined(function: LoopFunction, doc: str, decorator: str) -> str:
+    """Return the definition of a function of loops."""
     names = ", ".join(parameter.name for parameter in function.parameters)
     given_up = ", ".join(["False", *map(nothing, function.outputs)])
     lines = [*unset(function.outputs), *body(function.body, 1, given_up)]
     ends = ", ".join(["True", *(result(output) for output in function.outputs)])
-    head = ["", "", "@compiled", f"def {function.name}({names}):", f'    """{doc}"""']
-    text = "\n".join([*head, *lines, f"    return {ends}", ""])
-    return helpers + "".join(map(blocks, spread_in(function))) + text
+    head = ["", "", f"@{decorator}", f"def {function.name}({names}):", f'    """{doc}"""']
+    return "\n".join([*head, *lines, f"    return {ends}", ""])
 
 
 def spread_in(function: LoopFunction | None) -> list[Spread]:

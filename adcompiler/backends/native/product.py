@@ -11,14 +11,15 @@ from adcompiler.backends.native.innermost import with_tight_loops
 from adcompiler.backends.native.islands import Island, text_of
 from adcompiler.backends.native.lists import as_rows, item_form, slots
 from adcompiler.backends.native.loops import (
-    FLOAT, INT, KINDS, Binary, Body, Extent, For, Form, KeyedForm, Leave, ListForm, LoopFunction,
-    Name, Number, Output, Parameter, View, rows_of,
+    FLOAT, INT, KINDS, Binary, Body, Extent, Form, KeyedForm, Leave, ListForm, LoopFunction,
+    Name, Number, Output, Parameter, View,
 )
 from adcompiler.backends.native.lowering import Lowering
 from adcompiler.backends.native.loop_fusion import with_merged_loops
 from adcompiler.backends.native.parallel import spread
 from adcompiler.backends.native.pieces import with_pieces_in_place
 from adcompiler.backends.native.printer import DTYPES, printed, spread_in
+from adcompiler.backends.native.recursion import LIMITS, Recursion
 from adcompiler.backends.native.rooms import with_room, with_rooms_ahead
 from adcompiler.backends.native.tapes import constant
 from adcompiler.backends.native.values import (
@@ -44,6 +45,8 @@ IN_PYTHON = ("answer_of", "in_python")
 """What modules with calls in Python have beside that."""
 IN_THREADS = ("in_parallel", "parallel_range", "prange")
 """What modules with loops in threads have beside that."""
+LIMITING = ("recursion_limit", "stack_room")
+"""What modules with functions that call themselves have beside that."""
 WRITING = "put_back"
 """What modules have beside that of which the loops write into arguments."""
 HEAD = f"""import math
@@ -77,7 +80,7 @@ def with_native(text: str, product: Product, unit: Unit) -> tuple[str, str]:
 def check_names(names: Sequence[str], taken: set[str], function: Function) -> None:
     """Refuse names of arguments that the text of the loops uses itself."""
     taken = {*taken, "done", "np", "float", "int", "bool", "list", "zip", *IMPORTED, *IN_PYTHON,
-             *IN_THREADS, WRITING}
+             *IN_THREADS, *LIMITING, WRITING}
     if len(set(names)) < len(names) or taken & set(names):
         raise Declined("an argument has a name that the loops need", function.origin)
 
@@ -98,6 +101,7 @@ def lowered(
     low = Lowering(
         unit, functions if sweep is None else [*functions, sweep], "" if islands is None else name)
     low.arrays.of_each = of_each
+    low.recursion = recursion = Recursion(name)
     read, params = used(function.body), list(function.params)
     if sweep is not None:
         read |= used(sweep.body)
@@ -108,8 +112,7 @@ def lowered(
         for given in parameters_of(low, param.var, position, unit.type(param.var))
     ]
     low.w.body.rows += limits(parameters)
-    rows = low.w.body
-    opening = low.tapes.opening
+    rows, opening = low.w.body, low.tapes.opening
     low.block(function.body)
     if function.body.diverges:
         raise Declined("it always raises", function.origin)
@@ -129,14 +132,15 @@ def lowered(
         declined.origin = declined.origin or function.origin
         raise
     if islands is not None and low.islands is not None:
-        if low.islands.first is not None and not any(isinstance(r, For) for r in rows_of(rows)):
-            raise low.islands.first
-        islands += low.islands.made
+        islands += low.islands.worth_it(rows)
+    called = recursion.finished(low)
+    parameters += recursion.given
     made, filled = with_room(opening, rows)
     rows.rows[:] = with_rooms_ahead(Body(made + filled)).rows
     form = forms[0] if len(forms) == 1 else forms
     loops = LoopFunction(
-        name, tuple(parameters), rows, tuple(outputs), form, tuple(low.told_apart), back)
+        name, tuple(parameters), rows, tuple(outputs), form, tuple(low.told_apart), back, called,
+        recursion.is_cached)
     if unit.settings.parallel:
         loops = in_threads(loops, low)
     return improved(low.w, loops)
@@ -158,9 +162,14 @@ def in_threads(loops: LoopFunction, low: Lowering) -> LoopFunction:
 
 
 def rest_of_head(*loops: LoopFunction) -> str:
-    """Return what is written in front of loops that run in threads, or write into arguments."""
+    """Return what is written in front of loops that run in threads, or write into arguments.
+
+    So is what those need that call functions which call themselves.
+    """
     head = f"from adcompiler.runtime.native import {WRITING}\n" if any(
         one.given_back for one in loops) else ""
+    if any(one.called for one in loops):
+        head += f"from adcompiler.runtime.native import {', '.join(LIMITING)}\n"
     if not any(map(spread_in, loops)):
         return head
     return (f"{head}from adcompiler.runtime.native import in_parallel, parallel_range\n\n"
@@ -442,7 +451,7 @@ def leaves(loops: LoopFunction, names: list[str], seeds: Sequence[str] = ()) -> 
     if seeds:
         tests.append(f"not are_floats({', '.join(seeds)})")
     for parameter in loops.parameters:
-        if parameter.ndim is None and parameter.dtype == INT:
+        if parameter.ndim is None and parameter.dtype == INT and parameter.part not in LIMITS:
             part = parameter.part.replace("{}", names[parameter.position])
             tests.append(f"not -(2**63) <= {part} < 2**63")
     for places, written_ in loops.apart:

@@ -12,7 +12,7 @@ from adcompiler.backends.native.loops import (
 )
 from adcompiler.backends.native.values import (
     LENGTH, UNSET, WIDE, Backwards, Buffer, Carried, Cut, Declined, Flattened, Inner, Kept, Keyed,
-    Known, Num, Rows, Several, Slot, Span, Tape, literal,
+    Known, Num, Record, Rows, Several, Slot, Span, Tape, literal,
 )
 from adcompiler.backends.native.writer import Writer
 
@@ -47,6 +47,8 @@ class Tapes:
                 return replace(self.slot(tape, hint, dtype, bound), isset=flag)
             case Several(items):
                 return Several(tuple(self.layout(tape, hint, item) for item in items))
+            case Record(of, at):
+                return Record(of, self.layout(tape, hint, at))
             case Keyed(parts):
                 return replace(value, parts={
                     key: self.layout(tape, f"{hint}_{key}", part) for key, part in parts.items()})
@@ -113,6 +115,8 @@ class Tapes:
             case Several(slots), Several(items):
                 for slot, item in zip(slots, items, strict=True):
                     self.put(tape, slot, item)
+            case Record(_, slot), Record(_, at):
+                self.put(tape, slot, at)
             case (Span() | Cut() | Backwards()), (Span() | Cut() | Backwards()):
                 for slot, item in zip(parts_of(layout), parts_of(value), strict=True):
                     self.put(tape, slot, item)
@@ -168,6 +172,8 @@ class Tapes:
                 return Num(w.assign(hint, Element(buffer, (position,))), dtype, bound, isset)
             case Several(slots):
                 return Several(tuple(self.item(slot, position, hint) for slot in slots))
+            case Record(of, slot):
+                return Record(of, self.item(slot, position, hint))
             case Span() | Cut() | Backwards():
                 found = [self.item(slot, position, hint) for slot in parts_of(layout)]
                 if isinstance(found[-1], Num):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from adcompiler.backends.native.functions import key_in
 from adcompiler.backends.native.scalars import TABLE
-from adcompiler.ir.nodes import Block, Call, Const, Let, Region, Statement, Update, Var
+from adcompiler.backends.native.values import Declined
+from adcompiler.ir.nodes import Block, Call, Const, Let, Region, Statement, Update, Var, unstar
 from adcompiler.ir.visit import blocks_of, direct_uses, walk
 
 
@@ -68,3 +71,12 @@ def makers(body: Block) -> dict[Var, tuple[Statement, int]]:
             case Region():
                 found.update((var, (statement, i)) for i, var in enumerate(statement.results))
     return found
+
+
+def told_apart(args: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the positions of parameters of which some share no storage, and which ones."""
+    atoms = [unstar(atom) for atom in args[1:3]]
+    places, written = (atom.value if isinstance(atom, Const) else () for atom in atoms)
+    if not places or min(places) < 0:
+        raise Declined("what is written into is no argument")
+    return places, tuple(places[i] for i in written)

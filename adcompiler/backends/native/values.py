@@ -232,6 +232,17 @@ class Flattened:
 
 
 @dataclass(frozen=True, slots=True)
+class Record:
+    """What a call of the augmented primal ``of`` kept: its place among the records of all calls.
+
+    In the layout of a tape the place is a slot. 0 is the place of none.
+    """
+
+    of: str
+    at: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Method:
     """A method of an array, or of a number of NumPy's, not called yet."""
 
