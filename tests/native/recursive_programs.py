@@ -165,6 +165,109 @@ def root(x: float, of: float, n: int) -> float:
     return root(x - error / (2 * x), of, n + 1)
 
 
+def squares(c: np.ndarray, x: float, i: int) -> float:
+    return 0.0 if i == len(c) else c[i] * c[i] + x * squares(c, x, i + 1)
+
+
+def written_behind(x: np.ndarray) -> float:
+    """Writes into an array that a call has read, and kept as it was."""
+    a = x * 1.0
+    total = squares(a, 0.5, 0)
+    a[1] = total * a[0]
+    more = squares(a, 0.3, 0)
+    a[1] = more
+    a *= 2.0
+    return squares(a, 0.1, 0) * total
+
+
+def written_in_a_loop(x: np.ndarray) -> float:
+    a = x * 1.0
+    total = 0.0
+    for i in range(3):
+        a[i] = a[i] * 0.5
+        total += squares(a, 0.5, 0) * a[i]
+        a[i] = a[i] * math.cos(total)
+    a[0] = total
+    return a[0] * a[1]
+
+
+def exchanged(x: np.ndarray) -> float:
+    u, v = x * 1.0, x * 2.0
+    total = 0.0
+    for _ in range(4):
+        total += squares(u, 0.3, 1)
+        u, v = v, u
+        v[0] = total
+        if total > 3:
+            u[1] = squares(v, 0.1, 0) * 0.1
+    return total + np.sum(u) * v[1]
+
+
+def swapped(x: np.ndarray, y: np.ndarray, n: int) -> float:
+    """Hands the arrays on that it keeps, in another order."""
+    if n == 0:
+        return x[0] * y[1]
+    return swapped(y, x * 0.5, n - 1) + np.sum(x * y) * x[n % len(x)]
+
+
+def with_loops(x: np.ndarray, n: int) -> float:
+    """Keeps a range where it goes on, and nothing where it does not."""
+    if n == 0:
+        return x[0] * x[1]
+    total = squares(x, 0.2, 0)
+    y = x.copy()
+    for i in range(len(y)):
+        y[i] = math.sin(y[i] * total)
+        total += squares(y, 0.4, i)
+    return with_loops(y, n - 1) + total
+
+
+def filling(a: np.ndarray, x: float, i: int) -> float:
+    if i == len(a):
+        return x
+    a[i] = x * x + i
+    return filling(a, x * 0.9, i + 1) + a[i]
+
+
+def sum_of_filled(x: float, n: int) -> float:
+    """Has its array written into by calls."""
+    a = np.zeros(n)
+    total = filling(a, x, 0)
+    return total + np.sum(a * a)
+
+
+def in_lists(x: float, n: int) -> float:
+    items = []
+    for i in range(n):
+        items.append(x * i + in_lists(x * 0.5, i))
+    total = 0.0
+    for item in items:
+        total += math.sin(item) * item
+    return total + x
+
+
+def nodes(x: np.ndarray, kids: np.ndarray, i: int) -> float:
+    """Goes through a tree that stands in arrays."""
+    if i < 0:
+        return 0.0
+    left, right = nodes(x, kids, kids[i, 0]), nodes(x, kids, kids[i, 1])
+    return x[i] * (1.0 + left * right) + left
+
+
+def minors(a: np.ndarray) -> float:
+    if a.shape[0] == 1:
+        return a[0, 0]
+    rest = a[1:, 1:] - np.outer(a[1:, 0], a[0, 1:]) / a[0, 0]
+    return a[0, 0] * minors(rest)
+
+
+def by_masks(x: np.ndarray, flags: np.ndarray, i: int) -> float:
+    if i == len(x):
+        return 1.0
+    rest = by_masks(x, flags, i + 1)
+    return rest * x[i] if flags[i] else rest + math.sqrt(x[i])
+
+
 X = np.arange(1.0, 7.0) / 5
 PROGRAMS: dict[Any, tuple[Any, ...]] = {
     tree: (0.5, 7),
@@ -186,4 +289,14 @@ PROGRAMS: dict[Any, tuple[Any, ...]] = {
     sum_of_power: (np.array([[1.0, 0.5], [0.25, 0.125]]), 5),
     masked: (X, 0),
     root: (1.0, 2.0, 0),
+    written_behind: (X,),
+    written_in_a_loop: (X,),
+    exchanged: (X,),
+    swapped: (X, X[::-1].copy(), 5),
+    with_loops: (X, 2),
+    sum_of_filled: (0.8, 4),
+    in_lists: (0.4, 4),
+    nodes: (X, np.array([[1, 2], [3, 4], [-1, -1], [-1, -1], [-1, -1]]), 0),
+    minors: (np.array([[2.0, 1.0, 0.5], [0.3, 1.5, 0.2], [0.1, 0.4, 1.2]]),),
+    by_masks: (X, X > 0.7, 0),
 }

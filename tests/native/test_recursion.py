@@ -201,6 +201,15 @@ def test_what_iterations_before_kept_stays_where_it_is() -> None:
 
 
 @plain
+def test_arrays_that_calls_hand_on_as_they_are_stand_in_no_record() -> None:
+    text = grad(horner, backend="native").source_for(*PROGRAMS[horner])
+    (pullback,) = (line for line in text.splitlines()
+                   if line.startswith("def horner_grad_loops_horner_pullback"))
+    assert "(record, kept, value_bar," in pullback
+    assert "record_floats[floats_at : " not in text
+
+
+@plain
 def test_numbers_are_kept_in_a_file_and_arrays_are_not() -> None:
     text = grad(tree, backend="native").source_for(*PROGRAMS[tree])
     assert "@in_memory" not in text

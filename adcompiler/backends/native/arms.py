@@ -12,7 +12,8 @@ from adcompiler.backends.native.loops import (
 )
 from adcompiler.backends.native.tapes import is_placeholder
 from adcompiler.backends.native.values import (
-    UNSET, Buffer, Declined, Failure, Kept, Keyed, Num, Record, Rows, Several, Tape, zero,
+    UNSET, Buffer, Declined, Failure, Kept, Keyed, Num, Record, Rows, Several, Span, Tape,
+    zero,
 )
 from adcompiler.backends.native.writer import Writer
 from adcompiler.ir import types as t
@@ -42,6 +43,8 @@ class Merging:
                 return self.merged_numbers(hint, type_, left, right)
             case Failure():
                 return self.merged_failures(hint, left, right)
+            case Span() if isinstance(type_, t.Range) and UNSET not in (a, b):
+                return self.merged_ranges(hint, pattern, left, right)
             case Record():
                 return self.merged_records(hint, pattern, left, right)
             case Several(items):
@@ -164,6 +167,22 @@ class Merging:
         return replace(like, parts=parts, made=all(
             one.made for one in (a, b) if isinstance(one, Keyed)))
 
+    def merged_ranges(
+        self, hint: str, like: Span, left: tuple[Body, Any], right: tuple[Body, Any]
+    ) -> Span:
+        """Return the range that one of two arms gives; None is never read of what is one."""
+        if not isinstance(like.step, int) or any(
+            isinstance(one, Span) and one.step != like.step for _, one in (left, right)
+        ):
+            raise Declined("a variable is a range of different steps")
+
+        def end(name: str) -> Num:
+            return self.merged_numbers(hint, t.Scalar("int"), *(
+                (body, getattr(one, name) if isinstance(one, Span) else one)
+                for body, one in (left, right)))
+
+        return Span(end("start"), end("stop"), like.step)
+
     def merged_records(
         self, hint: str, like: Record, left: tuple[Body, Any], right: tuple[Body, Any]
     ) -> Record:
@@ -171,7 +190,14 @@ class Merging:
         if any(isinstance(one, Record) and one.of != like.of for _, one in (left, right)):
             raise Declined("a variable is what several functions keep")
         places = [(body, one.at if isinstance(one, Record) else one) for body, one in (left, right)]
-        return Record(like.of, self.merged_numbers(hint, t.Scalar("int"), *places))
+        arrays = []
+        for i, array in enumerate(like.arrays):
+            mine = [(body, one.arrays[i] if isinstance(one, Record) else one)
+                    for body, one in (left, right)]
+            known = array.name in self.w.given and all(
+                one == array or is_placeholder(one) for _, one in mine)
+            arrays.append(array if known else self.merged_buffers(hint, *mine))
+        return Record(like.of, self.merged_numbers(hint, t.Scalar("int"), *places), tuple(arrays))
 
     def merged_failures(
         self, hint: str, left: tuple[Body, Any], right: tuple[Body, Any]

@@ -136,7 +136,9 @@ def owned(arrays: Arrays, value: Any) -> Any:
             for key, part in value.parts.items()})
     if isinstance(value, Buffer):
         return arrays.copy(value)
-    if isinstance(value, (Num, Known, Span, Kept, Record)):
+    if isinstance(value, Record):
+        return replace(value, arrays=tuple(owned(arrays, one) for one in value.arrays))
+    if isinstance(value, (Num, Known, Span, Kept)):
         return value
     raise Declined("a copy of what is no array")
 

@@ -283,6 +283,7 @@ def parameters_of(low: Lowering, var: Var, position: int, type_: t.Type) -> list
     def add(dtype: str, ndim: int | None, part: str) -> str:
         name = low.w.fresh(var.name)
         found.append(Parameter(name, dtype, ndim, position, part))
+        low.w.given |= {name} if ndim is not None else set()
         return name
 
     def taken(type_: t.Type, part: str) -> Any:

@@ -10,6 +10,7 @@ and items of lists stand in places of their own, which the record holds. Nothing
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -52,6 +53,13 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Given:
+    """Stands for an array that is an argument: the one at a position among those at hand."""
+
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
 class PlacedArray:
     """Where an array stands: where its elements begin is in the record, with its lengths."""
 
@@ -73,11 +81,15 @@ class PlacedList:
 
 @dataclass(eq=False, slots=True)
 class Layout:
-    """Where the parts of what is kept stand, and how many numbers these are."""
+    """Where the parts of what is kept stand, and how many numbers these are.
+
+    ``given`` are names of arguments that are kept as they are: who calls has them at hand.
+    """
 
     value: Any = None
     floats: int = 0
     ints: int = 0
+    given: tuple[str, ...] = ()
 
     def number(self, dtype: str, bound: int, has_flag: bool = False) -> Place:
         """Return the place of one more number."""
@@ -95,12 +107,14 @@ class Layout:
                 return value
             case Num(_, dtype, bound, isset):
                 return self.number(dtype, bound, isset is not None)
-            case Record(of, at):
-                return Record(of, self.placed(at))
+            case Record(of, at, arrays):
+                return Record(of, self.placed(at), tuple(map(self.placed, arrays)))
             case Several(items):
                 return Several(tuple(map(self.placed, items)))
             case Span() | Cut() | Backwards():
                 return type(value)(*map(self.placed, parts_of(value)))
+            case Buffer(name) if name in self.given:
+                return Given(self.given.index(name))
             case Buffer(_, dtype, shape, isset):
                 flag = None if isset is None else self.number(BOOL, 1)
                 return PlacedArray(self.number(INT, WIDE), tuple(
@@ -114,9 +128,12 @@ class Layout:
                        "numbers, arrays nor lists of such")
 
 
-def layout_of(value: Any) -> Layout:
-    """Return how records of values like this one lie; the first integer tells of the floats."""
-    found = Layout(ints=1)
+def layout_of(value: Any, given: Sequence[str]) -> Layout:
+    """Return how records of values like this one lie; the first integer tells of the floats.
+
+    ``given`` are the names of arguments that whoever calls has at hand when they are read.
+    """
+    found = Layout(ints=1, given=tuple(given))
     found.value = found.placed(value)
     return found
 
@@ -131,8 +148,8 @@ def template(layout: Any) -> Any:
     match layout:
         case Slot(_, dtype, bound, flag):
             return Num(SOME, dtype, bound, None if flag is None else SOME)
-        case Record(of, at):
-            return Record(of, template(at))
+        case Record(of, at, arrays):
+            return Record(of, template(at), tuple(map(template, arrays)))
         case Several(items):
             return Several(tuple(map(template, items)))
         case Span() | Cut() | Backwards():
@@ -154,6 +171,7 @@ class Records:
 
     low: Any
     buffers: Buffers
+    given: tuple[Buffer, ...] = ()
     tapes: dict[PlacedList, Tape] = field(default_factory=dict)
 
     # -- writing -------------------------------------------------------------------------------
@@ -188,8 +206,9 @@ class Records:
                 if places.isset is not None:
                     flag = Number(True) if isset is None else isset
                     self.store(places.isset, flag, ints, floats)
-            case Record(_, at), Record(_, here):
-                self.put(at, here, ints, floats)
+            case Record(_, at, slots), Record(_, here, arrays):
+                for slot, item in zip((at, *slots), (here, *arrays), strict=True):
+                    self.put(slot, item, ints, floats)
             case Several(slots), Several(items):
                 for slot, item in zip(slots, items, strict=True):
                     self.put(slot, item, ints, floats)
@@ -256,9 +275,10 @@ class Records:
 
     # -- reading -------------------------------------------------------------------------------
 
-    def read(self, layout: Layout, at: Expr) -> Any:
+    def read(self, layout: Layout, record: Record) -> Any:
         """Return what a record holds."""
-        w = self.low.w
+        w, at = self.low.w, record.at.expr
+        self.given = record.arrays
         w.leave_if(Binary("<", at, ONE))
         floats = w.assign("floats_at", Element(self.buffers.ints, (at,)))
         return self.value(layout.value, at, floats, "saved")
@@ -269,8 +289,11 @@ class Records:
             case Place(_, dtype, bound, flag):
                 isset = None if flag is None else self.load(flag, ints, floats, "is_set")
                 return Num(self.load(places, ints, floats, hint), dtype, bound, isset)
-            case Record(of, at):
-                return Record(of, self.value(at, ints, floats, "record"))
+            case Record(of, at, arrays):
+                return Record(of, self.value(at, ints, floats, "record"), tuple(
+                    self.value(one, ints, floats, hint) for one in arrays))
+            case Given(at):
+                return self.given[at]
             case Several(items):
                 return Several(tuple(self.value(one, ints, floats, hint) for one in items))
             case Span() | Cut() | Backwards():
@@ -334,8 +357,11 @@ class Records:
         match places:
             case Place(_, dtype, bound, flag):
                 return Num(SOME, dtype, bound, None if flag is None else SOME)
-            case Record(of, at):
-                return Record(of, self.shape(at, hint))
+            case Record(of, at, arrays):
+                return Record(of, self.shape(at, hint), tuple(
+                    self.shape(one, hint) for one in arrays))
+            case Given(at):
+                return self.given[at]
             case Several(items):
                 return Several(tuple(self.shape(one, hint) for one in items))
             case Span() | Cut() | Backwards():

@@ -64,15 +64,19 @@ class Frame:
 class Called:
     """A function that calls itself: what it takes and gives, and its loops once they are written.
 
-    ``kept`` tells how the records lie that it writes.
+    ``kept`` tells how the records lie that it writes; ``lifted`` are the positions of arrays among
+    the arguments that are kept as they are, in no record: who calls gives them to the pullback.
+    ``wanted`` are those of which this was found out while the loops were written.
     """
 
     name: str
     takes: tuple[Any, ...]
     gives: tuple[Any, ...]
     keeps: bool
+    lifted: tuple[int, ...] = ()
     kept: Layout | None = None
     loops: LoopFunction | None = None
+    wanted: tuple[int, ...] = ()
     calls: set[Called] = field(default_factory=set)
 
 
@@ -95,6 +99,7 @@ class Recursion:
     ) -> Any:
         """Write the call of a function that calls itself, and return what it gives."""
         called = self.function(low, part, function)
+        given = [low.arrays.settled(one) for one in given]
         if self.stack:
             self.stack[-1].calls.add(called)
         frame = self.frame(low)
@@ -114,7 +119,7 @@ class Recursion:
             else:
                 w.write(use)
         w.write(Leave(Unary("not", Element(answer, (ZERO,)))))
-        return results(low, called, answer)
+        return results(low, called, answer, [low.ready(given[at]) for at in called.lifted])
 
     def with_room(self, low: Lowering, use: Use, of: Buffers) -> None:
         """Write the outermost call of one that keeps records: again where there is no room."""
@@ -163,7 +168,19 @@ class Recursion:
             raise
 
     def written(self, low: Lowering, part: CalleePart | Callee, function: Function) -> Called:
-        """Write the loops of a function."""
+        """Write the loops of a function: again if it keeps arguments as they are, now known."""
+        known, count = dict(self.called), len(self.made)
+        called = self.begun(low, part, function, ())
+        if called.wanted:
+            self.called = known
+            del self.made[count:]
+            called = self.begun(low, part, function, called.wanted)
+        return called
+
+    def begun(
+        self, low: Lowering, part: CalleePart | Callee, function: Function, lifted: tuple[int, ...]
+    ) -> Called:
+        """Write the loops of a function that keeps these of its arguments as they are."""
         inner = type(low)(low.unit, [function, *low.functions.values()])
         inner.recursion, inner.arrays.of_each = self, low.arrays.of_each
         role = part.role if isinstance(part, CalleePart) else ""
@@ -179,9 +196,10 @@ class Recursion:
             if role == "augmented":
                 gives[-1] = kept
             else:
-                takes[0] = kept
+                of = self.keeper(kept)
+                takes[0] = replace(kept, arrays=tuple(of.takes[at] for at in of.lifted))
         called = Called(f"{self.base}_{function.name}", tuple(takes), tuple(gives),
-                        role in KEEPING)
+                        role in KEEPING, lifted)
         self.called[function.name] = called
         inner.w.taken |= {one.name for one in self.called.values()}
         self.stack.append(called)
@@ -200,7 +218,9 @@ class Recursion:
         records = None if buffers is None else Records(inner, buffers)
         if role == "pullback":
             assert records is not None
-            values[0] = records.read(self.layout(inner, called.takes[0]), values[0].at.expr)
+            layout = self.keeper(called.takes[0]).kept
+            assert layout is not None
+            values[0] = records.read(layout, values[0])
         for param, value in zip(function.params, values, strict=True):
             inner.values[param.var] = value
         inner.block(function.body)
@@ -209,7 +229,10 @@ class Recursion:
         if role == "augmented":
             assert records is not None
             kept = inner.value(yields[-1])  # some of it may have no value
-            called.kept = layout_of(kept)
+            arrays = {at: one.name for at, one in enumerate(values) if isinstance(one, Buffer)}
+            if not called.lifted:
+                called.wanted = tuple(at for at, name in arrays.items() if holds(kept, name))
+            called.kept = layout_of(kept, [arrays[at] for at in called.lifted])
             place = records.push(called.kept, kept)
             found.append(Record(called.gives[-1].of, Num(place, INT, EXACT)))
         outputs = Outputs(inner, [p.name for p in parameters if p.ndim is not None])
@@ -245,12 +268,12 @@ class Recursion:
         w.write(Leave(Binary("<", Name(here), Name(bottom))))
         return buffers
 
-    def layout(self, inner: Lowering, record: Record) -> Layout:
-        """Return how the records lie that a pullback reads; its augmented primal comes first."""
+    def keeper(self, record: Record) -> Called:
+        """Return the augmented primal that wrote a record, which comes before its pullback."""
         found = self.called.get(record.of)
         if found is None or found.kept is None:
             raise Declined("a pullback reads what another function keeps")
-        return found.kept
+        return found
 
     # -- the whole text ------------------------------------------------------------------------
 
@@ -365,8 +388,8 @@ def leaves(form: Any) -> list[Num | Buffer]:
     match form:
         case Several(items):
             return [leaf for item in items for leaf in leaves(item)]
-        case Record(_, at):
-            return [at]
+        case Record(_, at, arrays):
+            return [at, *(leaf for one in arrays for leaf in leaves(one))]
         case Num() | Buffer():
             return [form]
     raise Declined(UNKNOWN)
@@ -378,8 +401,10 @@ def handed(low: Lowering, form: Any, value: Any) -> list[Any]:
     match form, value:
         case Several(forms), Several(items) if len(forms) == len(items):
             return [one for pair in zip(forms, items, strict=True) for one in handed(low, *pair)]
-        case Record(of, at), Record(other, here) if of == other:
-            return handed(low, at, here)
+        case Record(of, at, forms), Record(other, here, arrays) if (of, len(forms)) == (
+            other, len(arrays)):
+            pairs = zip((at, *forms), (here, *arrays), strict=True)
+            return [one for pair in pairs for one in handed(low, *pair)]
         case Num(_, dtype), Num():
             number = low.w.narrowed(low.regions.as_number(value, dtype), EXACT)
             return [number.expr]
@@ -393,8 +418,9 @@ def taken(w: Any, form: Any, hint: str, parameters: list[Parameter]) -> Any:
     match form:
         case Several(items):
             return Several(tuple(taken(w, item, hint, parameters) for item in items))
-        case Record(of, at):
-            return Record(of, taken(w, at, "record", parameters))
+        case Record(of, at, arrays):
+            return Record(of, taken(w, at, "record", parameters), tuple(
+                taken(w, one, "kept", parameters) for one in arrays))
         case Num(_, dtype, bound):
             name = w.fresh(hint)
             parameters.append(Parameter(name, dtype, None, 0))
@@ -402,14 +428,15 @@ def taken(w: Any, form: Any, hint: str, parameters: list[Parameter]) -> Any:
         case Buffer(_, dtype, shape):
             name = w.fresh(hint)
             parameters.append(Parameter(name, dtype, len(shape), 0))
+            w.given.add(name)
             return Buffer(name, dtype, tuple(Extent(name, i) for i in range(len(shape))),
                           borrowed=True)
     raise Declined(f"a function that calls itself takes `{hint}`, which is not known to be a "
                    "number or an array")
 
 
-def results(low: Lowering, called: Called, answer: str) -> Any:
-    """Return what a call gives, read from its answer."""
+def results(low: Lowering, called: Called, answer: str, lifted: Sequence[Any]) -> Any:
+    """Return what a call gives, read from its answer; a record goes with arrays of arguments."""
     w, position = low.w, 0
 
     def read(form: Any) -> Any:
@@ -417,7 +444,7 @@ def results(low: Lowering, called: Called, answer: str) -> Any:
         if isinstance(form, Several):
             return Several(tuple(map(read, form.items)))
         if isinstance(form, Record):
-            return Record(form.of, read(form.at))
+            return Record(form.of, read(form.at), tuple(lifted))
         position += 1
         at = Number(position)
         if isinstance(form, Num):
@@ -436,7 +463,15 @@ def has_array(form: Any) -> bool:
     """Say whether an array is in a form, or in some."""
     if isinstance(form, Several | tuple):
         return any(map(has_array, form.items if isinstance(form, Several) else form))
-    return isinstance(form, Buffer)
+    return isinstance(form, Buffer) or (isinstance(form, Record) and has_array(form.arrays))
+
+
+def holds(value: Any, name: str) -> bool:
+    """Say whether an array is in what is kept, under this name."""
+    match value:
+        case Several(parts) | Record(arrays=parts):
+            return any(holds(part, name) for part in parts)
+    return isinstance(value, Buffer) and value.name == name
 
 
 __all__ = ["LIMITS", "Recursion"]

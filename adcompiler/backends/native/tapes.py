@@ -47,8 +47,9 @@ class Tapes:
                 return replace(self.slot(tape, hint, dtype, bound), isset=flag)
             case Several(items):
                 return Several(tuple(self.layout(tape, hint, item) for item in items))
-            case Record(of, at):
-                return Record(of, self.layout(tape, hint, at))
+            case Record(of, at, arrays):
+                return Record(of, self.layout(tape, hint, at), tuple(
+                    self.layout(tape, hint, one) for one in arrays))
             case Keyed(parts):
                 return replace(value, parts={
                     key: self.layout(tape, f"{hint}_{key}", part) for key, part in parts.items()})
@@ -115,8 +116,9 @@ class Tapes:
             case Several(slots), Several(items):
                 for slot, item in zip(slots, items, strict=True):
                     self.put(tape, slot, item)
-            case Record(_, slot), Record(_, at):
-                self.put(tape, slot, at)
+            case Record(_, place, slots), Record(_, at, arrays):
+                for slot, item in zip((place, *slots), (at, *arrays), strict=True):
+                    self.put(tape, slot, item)
             case (Span() | Cut() | Backwards()), (Span() | Cut() | Backwards()):
                 for slot, item in zip(parts_of(layout), parts_of(value), strict=True):
                     self.put(tape, slot, item)
@@ -172,8 +174,9 @@ class Tapes:
                 return Num(w.assign(hint, Element(buffer, (position,))), dtype, bound, isset)
             case Several(slots):
                 return Several(tuple(self.item(slot, position, hint) for slot in slots))
-            case Record(of, slot):
-                return Record(of, self.item(slot, position, hint))
+            case Record(of, slot, slots):
+                return Record(of, self.item(slot, position, hint), tuple(
+                    self.item(one, position, hint) for one in slots))
             case Span() | Cut() | Backwards():
                 found = [self.item(slot, position, hint) for slot in parts_of(layout)]
                 if isinstance(found[-1], Num):

@@ -235,11 +235,13 @@ class Flattened:
 class Record:
     """What a call of the augmented primal ``of`` kept: its place among the records of all calls.
 
-    In the layout of a tape the place is a slot. 0 is the place of none.
+    ``arrays`` are those of its arguments that it keeps as they are, which are not in the record. In
+    the layout of a tape the place is a slot. 0 is the place of none.
     """
 
     of: str
     at: Any
+    arrays: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

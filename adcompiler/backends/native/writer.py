@@ -37,11 +37,15 @@ class Raising:
 
 
 class Writer:
-    """The rows written so far, the names taken, and what names of integers stand for."""
+    """The rows written so far, the names taken, and what names of integers stand for.
+
+    ``given`` are the names of arrays that are arguments, which are bound nowhere else.
+    """
 
     def __init__(self) -> None:
         self.body = Body()
         self.taken: set[str] = set(RESERVED)
+        self.given: set[str] = set()
         self.defined: dict[str, Expr] = {}
         self.spans: dict[str, tuple[Expr, Expr]] = {}
         self.storage: dict[str, str] = {}
