@@ -49,7 +49,7 @@ class ResultTypes(Writer):
         if Star in map(type, args):
             return t.UNKNOWN
         types = map(self.unit.type, (*args, *kwargs.values()))
-        if any(isinstance(type_, t.Bottom) for type_ in types):
+        if any(map(is_open, types)):
             return t.BOTTOM
         if function in MADE and len(args) == 1 and self.unit.type(args[0]) in (t.TEXT, t.UNKNOWN):
             return MADE[function]
@@ -185,6 +185,8 @@ class ResultTypes(Writer):
                 return item_type(t.Tuple(items))
             case t.Text():
                 return t.TEXT
+            case t.Bottom():
+                return t.BOTTOM
             case t.Range():
                 return t.INT if is_integer(t.as_index(self.unit.type(index))) else t.RANGE
             case t.Array():
@@ -235,6 +237,12 @@ class ResultTypes(Writer):
         return stand_in(type_, n)
 
 
+def is_open(type_: t.Type) -> bool:
+    """Say whether nothing is known yet of a value, or of a part of a tuple: a call gives it."""
+    return isinstance(type_, t.Bottom) or (
+        isinstance(type_, t.Tuple) and any(map(is_open, type_.items)))
+
+
 def stand_in_type_index(type_: t.Type, n: int) -> Any:
     """Return a stand-in for a subscript of which only the type is known."""
     if isinstance(type_, t.Array) and type_.kind == "int":
@@ -253,6 +261,8 @@ def cut_out(items: Items, key: slice) -> Items | None:
 def item_type(type_: t.Type) -> t.Type:
     """Return the type of what iterating over a value gives."""
     match type_:
+        case t.Bottom():
+            return t.BOTTOM
         case t.Range():
             return t.INT
         case t.Array(dtype, ndim):

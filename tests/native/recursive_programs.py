@@ -268,6 +268,50 @@ def by_masks(x: np.ndarray, flags: np.ndarray, i: int) -> float:
     return rest * x[i] if flags[i] else rest + math.sqrt(x[i])
 
 
+def pairs(x: float, n: int) -> tuple[float, float]:
+    if n == 0:
+        return x, 1.0
+    a, b = pairs(x * 0.9, n - 1)
+    return a * b + x, b + a * 0.1
+
+
+def product_of_pairs(x: float, n: int) -> float:
+    a, b = pairs(x, n)
+    return a * b
+
+
+def prefixes(x: np.ndarray) -> np.ndarray:
+    n = len(x)
+    if n == 1:
+        return x
+    a, b = prefixes(x[: n // 2]), prefixes(x[n // 2 :])
+    return np.concatenate((a * b[-1], b + a[-1]))
+
+
+def sum_of_prefixes(x: np.ndarray) -> float:
+    return np.sum(prefixes(x) * x)
+
+
+def transformed(re: np.ndarray, im: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Gives the Fourier transform of as many numbers as a power of two is."""
+    n = len(re)
+    if n == 1:
+        return re, im
+    even_re, even_im = transformed(re[::2], im[::2])
+    odd_re, odd_im = transformed(re[1::2], im[1::2])
+    c, s = np.zeros(n // 2), np.zeros(n // 2)
+    for k in range(n // 2):
+        c[k], s[k] = math.cos(-2 * math.pi / n * k), math.sin(-2 * math.pi / n * k)
+    a, b = c * odd_re - s * odd_im, c * odd_im + s * odd_re
+    return (np.concatenate((even_re + a, even_re - a)),
+            np.concatenate((even_im + b, even_im - b)))
+
+
+def spectrum(x: np.ndarray) -> float:
+    re, im = transformed(x, np.zeros_like(x))
+    return np.sum((re * re + im * im) * x)
+
+
 X = np.arange(1.0, 7.0) / 5
 PROGRAMS: dict[Any, tuple[Any, ...]] = {
     tree: (0.5, 7),
@@ -299,4 +343,7 @@ PROGRAMS: dict[Any, tuple[Any, ...]] = {
     nodes: (X, np.array([[1, 2], [3, 4], [-1, -1], [-1, -1], [-1, -1]]), 0),
     minors: (np.array([[2.0, 1.0, 0.5], [0.3, 1.5, 0.2], [0.1, 0.4, 1.2]]),),
     by_masks: (X, X > 0.7, 0),
+    product_of_pairs: (0.8, 5),
+    sum_of_prefixes: (X,),
+    spectrum: (np.cos(np.arange(8.0)),),
 }

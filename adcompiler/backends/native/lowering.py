@@ -335,7 +335,8 @@ class Lowering:
             given = self.value(value) if is_none(value) else self.operand(value)
             return self.stored(self.read(buffer), self.value(index), given, True,
                                self.is_temporary(value))
-        read = self.operand if key_in(TABLE, function) else self.read
+        read = self.operand if key_in(TABLE, function) else (
+            self.value if function is own else self.read)
         given = [self.value(arg) if is_none(arg) else read(arg) for arg in args]
         if isinstance(function, (CalleePart, Callee)):
             self.arrays.settle()

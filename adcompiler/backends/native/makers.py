@@ -135,7 +135,7 @@ def owned(arrays: Arrays, value: Any) -> Any:
             key: part if isinstance(part, Declined) else owned(arrays, part)
             for key, part in value.parts.items()})
     if isinstance(value, Buffer):
-        return arrays.copy(value)
+        return replace(arrays.copy(value), isset=value.isset)
     if isinstance(value, Record):
         return replace(value, arrays=tuple(owned(arrays, one) for one in value.arrays))
     if isinstance(value, (Num, Known, Span, Kept)):
