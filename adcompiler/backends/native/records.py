@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from adcompiler.backends.native.loops import (
@@ -24,6 +24,7 @@ from adcompiler.backends.native.values import (
     Rows, Several, Slot, Span, Tape,
 )
 from adcompiler.backends.native.writer import Writer
+from adcompiler.structs import dataclass
 
 ZERO, ONE = Number(0), Number(1)
 INTS_TOP, FLOATS_TOP, SHORT = ZERO, ONE, Number(2)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from adcompiler.backends.native.innermost import with_tight_loops
@@ -32,6 +32,7 @@ from adcompiler.backends.native.values import (
 from adcompiler.derive.pairs import CalleePart
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Function, Let, Pack, Var, unstar
+from adcompiler.structs import dataclass
 from adcompiler.typed.callee import Callee
 
 if TYPE_CHECKING:
@@ -113,7 +114,8 @@ class Recursion:
             if frame.buffers is None:
                 frame.buffers = self.buffers(low)
             of = frame.buffers
-            use = Use(answer, called.name, (*args, of.state, of.floats, of.ints))
+            buffers = (of.state, of.floats, of.ints)
+            use = Use(answer, called.name, (*args, *buffers), buffers)
             if frame.outermost and any(one.kept for one in (called, *reached(called))):
                 self.with_room(low, use, of)
             else:
