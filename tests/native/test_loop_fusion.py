@@ -196,15 +196,21 @@ def random_program(seed: int) -> str:
     return "\n".join([*lines, ""])
 
 
-@pytest.mark.parametrize("seed", range(16))
-def test_bits_of_random_programs(seed: int, tmp_path: Path) -> None:
-    path = tmp_path / f"random_program_{seed}.py"
-    path.write_text(random_program(seed))
+def imported(text: str, name: str, directory: Path) -> Any:
+    """Return a module of this text."""
+    path = directory / f"{name}.py"
+    path.write_text(text)
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_bits_of_random_programs(seed: int, tmp_path: Path) -> None:
+    module = imported(random_program(seed), f"random_program_{seed}", tmp_path)
     plain = grad(module.program, (0, 1))
     native = grad(module.program, (0, 1), backend="native")
     for n in (3, 4, 5, 6, 7, 13):

@@ -78,6 +78,14 @@ def pairwise_sum(values, first, end):
             top += 1
     return 0.0 + total
 '''
+SUM_IN_A_ROW = '''
+@compiled
+def sum_in_a_row(values, first, end):
+    """Return the sum of a part of a flat array as `pairwise_sum` does, at once if it is short."""
+    if end - first > 128:
+        return pairwise_sum(values, first, end)
+    return 0.0 + block_sum(values, first, end)
+'''
 TOTAL_SUM = '''
 @compiled
 def total_sum(values):
@@ -129,6 +137,17 @@ def {name}_along(values, outer, count, inner):
                     best = value
             found[i * inner + j] = best
     return found
+'''
+EXTREME = '''
+@compiled
+def {name}(values, first, end):
+    """Return the {name} of the numbers from `first` to before `end`: no number if one is none."""
+    best = values[first]
+    for i in range(first + 1, end):
+        value = values[i]
+        if value {sign} best or value != value:
+            best = value
+    return best
 '''
 PLACES = '''
 @compiled
@@ -366,11 +385,13 @@ def ascending(values):
 '''
 TEXTS = {
     "reserved": RESERVED, "reserved_of_each": RESERVED_OF_EACH, "block_sum": BLOCK_SUM,
-    "pairwise_sum": PAIRWISE_SUM,
+    "pairwise_sum": PAIRWISE_SUM, "sum_in_a_row": SUM_IN_A_ROW,
     "total_sum": TOTAL_SUM, "sums_along": SUMS_ALONG, "sums_of_each": SUMS_OF_EACH,
     "whole_sums_along": WHOLE_SUMS_ALONG,
     "max_along": EXTREMES.format(name="max", sign=">"),
     "min_along": EXTREMES.format(name="min", sign="<"),
+    "largest": EXTREME.format(name="largest", sign=">"),
+    "smallest": EXTREME.format(name="smallest", sign="<"),
     "place_of_max_along": PLACES.format(name="max", sign=">"),
     "place_of_min_along": PLACES.format(name="min", sign="<"),
     "matrix_product": MATRIX_PRODUCT, "stacked_product": STACKED_PRODUCT,
@@ -384,7 +405,8 @@ TEXTS = {
 }
 """The text of each helper."""
 CALLS = {
-    "pairwise_sum": ("block_sum",), "total_sum": ("pairwise_sum",), "sums_along": ("pairwise_sum",),
+    "pairwise_sum": ("block_sum",), "sum_in_a_row": ("block_sum", "pairwise_sum"),
+    "total_sum": ("pairwise_sum",), "sums_along": ("pairwise_sum",),
     "sums_of_each": ("sums_along",),
 }
 """Which helpers a helper calls."""

@@ -6,15 +6,16 @@ are noted, and looked at behind the loop, which compilers can then unroll and re
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from adcompiler.backends.native.bounds import with_tests_in_front
 from adcompiler.backends.native.flattening import flattened
 from adcompiler.backends.native.loops import (
-    FLOAT, Apply, Assign, Binary, Bind, Body, Expr, For, Forever, Leave, Make, Name, Number, Part,
-    Row, Spread, Turn, Unary, When, rows_of,
+    FLOAT, Apply, Assign, Binary, Bind, Body, Expr, Extent, Flat, For, Forever, Leave, Make, Name,
+    Number, Part, Row, Spread, Turn, Unary, View, When, rows_of,
 )
-from adcompiler.backends.native.reading import bound_by, has_break
+from adcompiler.backends.native.reading import bound_by, has_break, read_by
 from adcompiler.backends.native.rolling import in_parts
 from adcompiler.backends.native.windows import Arrays, windows_of
 from adcompiler.backends.native.writer import Writer
@@ -56,12 +57,43 @@ def tightened(w: Writer, body: Body, arrays: Arrays) -> Body:
             case For() if row.visits and len(found := flattened(w, row, arrays.in_order)) > 1:
                 rows += tightened(w, Body(found), arrays).rows
             case For():
-                row = replace(row, body=inner(row.body))
+                views, block = views_in_front(inner(row.body), row.name)
+                rows += views
+                row = replace(row, body=block)
                 front, row = with_tests_in_front(w, row, arrays.changing)
                 rows += [*front, *(tight(w, row, arrays) if is_innermost(row) else [row])]
             case _:
                 rows.append(row)
     return Body(rows)
+
+
+def views_in_front(body: Body, place: str) -> tuple[list[Row], Body]:
+    """Return the sizes and views of flat arrays that are the same in each iteration; the rest."""
+    inside = Counter(bound_by(row) for row in rows_of(body))
+    front: list[Row] = []
+    rest: list[Row] = []
+    mine = {place}
+    mine |= {name for name in inside if name is not None}
+    for row in body.rows:
+        is_flat = isinstance(row, View) and isinstance(row.buffer, Flat)
+        if (is_flat or is_size(row)) and inside[bound_by(row)] == 1 and not read_by(row) & mine:
+            front.append(row)
+            mine.discard(bound_by(row) or "")
+        else:
+            rest.append(row)
+    return front, Body(rest)
+
+
+def is_size(row: Row) -> bool:
+    """Say whether a statement names a product of lengths."""
+    return isinstance(row, Assign) and isinstance(row.value, Binary) and is_length(row.value)
+
+
+def is_length(expr: Expr) -> bool:
+    """Say whether an expression is a product of lengths."""
+    return isinstance(expr, Extent) or (
+        isinstance(expr, Binary) and expr.operator == "*"
+        and is_length(expr.left) and is_length(expr.right))
 
 
 def tight(w: Writer, loop: For, arrays: Arrays) -> list[Row]:

@@ -9,6 +9,7 @@ what they do. Elements are computed and added in the same order as before: the b
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 
 from adcompiler.backends.native.element_loops import (
@@ -50,6 +51,47 @@ def readers_in(function: LoopFunction) -> Counter[str]:
     return found
 
 
+def in_blocks(
+    body: Body, counts: Counter[str | None], straight: Callable[[list[Row]], list[Row]],
+    ends_too: Callable[[Row], bool] = lambda row: False,
+) -> Body:
+    """Return a block with what ``straight`` makes of statements that run one behind the other.
+
+    ``ends_too`` tells which statements stay where they are beside those of which that is known.
+    """
+    def inner(body: Body) -> Body:
+        return in_blocks(body, counts, straight, ends_too)
+
+    rows: list[Row] = []
+    block: list[Row] = []
+    for row in body.rows:
+        match row:
+            case For() if nest_of(row) is None:
+                row = replace(row, body=inner(row.body))
+            case When(test, then, orelse):
+                row = When(test, inner(then), inner(orelse))
+            case Forever(forever):
+                row = Forever(inner(forever))
+            case Spread(function):
+                row = replace(row, function=replace(function, body=inner(function.body)))
+        if ends_block(row, counts) or any(map(ends_too, rows_of(Body([row])))):
+            rows += [*straight(block), row]
+            block = []
+        else:
+            block.append(row)
+    return Body([*rows, *straight(block)])
+
+
+def ends_block(row: Row, counts: Counter[str | None]) -> bool:
+    """Say whether nothing is moved past a statement: it gives buffers other names, or jumps."""
+    return any(
+        isinstance(one, (Break, Forever, Spread))
+        or (isinstance(one, (*ALIASES, Make, Use)) and counts[one.name] > 1)
+        for one in rows_of(Body([row]))
+    ) or (nest_of(row) is None and any(
+        isinstance(one, ALIASES) for one in rows_of(Body([row])) if one is not row))
+
+
 class LoopFusion:
     """Merges loops in the blocks of a function.
 
@@ -66,33 +108,7 @@ class LoopFusion:
 
     def body(self, body: Body) -> Body:
         """Return a block with its loops merged, and those inside of it."""
-        rows: list[Row] = []
-        straight: list[Row] = []
-        for row in body.rows:
-            match row:
-                case For() if nest_of(row) is None:
-                    row = replace(row, body=self.body(row.body))
-                case When(test, then, orelse):
-                    row = When(test, self.body(then), self.body(orelse))
-                case Forever(inner):
-                    row = Forever(self.body(inner))
-                case Spread(function):
-                    row = replace(row, function=replace(function, body=self.body(function.body)))
-            if self.ends_block(row):
-                rows += [*self.straight(straight), row]
-                straight = []
-            else:
-                straight.append(row)
-        return Body([*rows, *self.straight(straight)])
-
-    def ends_block(self, row: Row) -> bool:
-        """Say whether nothing is moved past a statement: it gives buffers other names, or jumps."""
-        return any(
-            isinstance(one, (Break, Forever, Spread))
-            or (isinstance(one, (*ALIASES, Make, Use)) and self.counts[one.name] > 1)
-            for one in rows_of(Body([row]))
-        ) or (nest_of(row) is None and any(
-            isinstance(one, ALIASES) for one in rows_of(Body([row])) if one is not row))
+        return in_blocks(body, self.counts, self.straight)
 
     def straight(self, rows: list[Row]) -> list[Row]:
         """Return statements that run one behind the other with their loops merged."""

@@ -21,6 +21,7 @@ from adcompiler.backends.native.pieces import with_pieces_in_place
 from adcompiler.backends.native.printer import DTYPES, printed, spread_in
 from adcompiler.backends.native.recursion import LIMITS, Recursion
 from adcompiler.backends.native.rooms import with_room, with_rooms_ahead
+from adcompiler.backends.native.row_fusion import with_rows_together
 from adcompiler.backends.native.tapes import constant
 from adcompiler.backends.native.values import (
     LENGTH, WIDE, Buffer, Declined, Kept, Keyed, Known, Num, Rows, Several, Slot,
@@ -143,13 +144,15 @@ def lowered(
         recursion.is_cached)
     if unit.settings.parallel:
         loops = in_threads(loops, low)
-    return improved(low.w, loops)
+    return improved(low.w, loops, of_each)
 
 
-def improved(w: Writer, loops: LoopFunction) -> LoopFunction:
+def improved(w: Writer, loops: LoopFunction, of_each: bool) -> LoopFunction:
     """Return loops with fewer copies, passes over arrays, and tests."""
     given, outputs = loops.parameters, loops.outputs
     loops = replace(loops, body=without_copies(w, loops.body, given, outputs))
+    if of_each:
+        loops = with_rows_together(w, loops)
     placed = with_pieces_in_place(w, with_merged_loops(w, loops), given, outputs)
     return replace(loops, body=with_tight_loops(w, placed))
 

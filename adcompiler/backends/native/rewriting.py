@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from adcompiler.backends.native.loops import (
-    Apply, Assign, Binary, Body, Choose, Element, Expr, Leave, Name, Row, Store, Unary, When,
+    Apply, Assign, Binary, Body, Choose, Element, Expr, Flat, For, Leave, Name, Row, Store,
+    Unary, Use, When,
 )
 
 
@@ -61,4 +63,22 @@ def with_exprs(row: Row, new: Callable[[Expr], Expr]) -> Row:
     return row
 
 
-__all__ = ["replaced", "with_children", "with_elements", "with_exprs", "with_names"]
+def with_exprs_inside(row: Row, new: Callable[[Expr], Expr]) -> Row:
+    """Return a statement with what ``new`` makes of the expressions in it, and in those inside."""
+    match row:
+        case For(_, start, stop, body):
+            return replace(row, start=new(start), stop=new(stop), body=Body(
+                [with_exprs_inside(one, new) for one in body.rows]))
+        case When(test, then, orelse):
+            return When(new(test), *(
+                Body([with_exprs_inside(one, new) for one in part.rows])
+                for part in (then, orelse)))
+        case Use(name, helper, args):
+            return Use(name, helper, tuple(
+                arg if isinstance(arg, (str, Flat)) else new(arg) for arg in args))
+    return with_exprs(row, new)
+
+
+__all__ = [
+    "replaced", "with_children", "with_elements", "with_exprs", "with_exprs_inside", "with_names",
+]
