@@ -74,6 +74,8 @@ class Arrays(Fusing):
             return of
         name = self.w.fresh(self.hint)
         self.w.write(Turn(name, of.name, axes))
+        if axes == (1, 0):
+            self.turns[name] = of
         shape = tuple(of.shape[axis] for axis in axes)
         return Buffer(name, of.dtype, shape, borrowed=of.borrowed)
 
@@ -175,6 +177,8 @@ class Arrays(Fusing):
             name = w.fresh(self.hint)
             w.write(Use(name, f"{'matrix' if a.ndim == 2 else 'row'}_times", (a.name, b.name)))
             return Buffer(name, FLOAT, outer)
+        if outer and (self.lies_across(a) if a.ndim == 2 else not self.lies_across(b)):
+            return self.added_products(a, b)
         new = self.new(outer, FLOAT, None) if outer else None
         total = w.fresh("dot")
         with w.over(outer) as places:
@@ -186,6 +190,20 @@ class Arrays(Fusing):
             if new is not None:
                 w.write(Store(new.name, places, Name(total)))
         return Num(Name(total), FLOAT) if new is None else new
+
+    def lies_across(self, of: Buffer) -> bool:
+        """Say whether neighbouring elements of a matrix are those of a column."""
+        return of.name in self.turns
+
+    def added_products(self, a: Buffer, b: Buffer) -> Buffer:
+        """Return the product of a vector and a matrix, whose terms for all elements of it lie side
+        by side: each is computed in order."""
+        matrix, vector = (self.turns[a.name], b) if a.ndim == 2 else (b, a)
+        new = self.new(matrix.shape[1:], FLOAT, Num(Number(0.0), FLOAT))
+        with self.w.over(matrix.shape) as (k, at):
+            term = Binary("*", Element(matrix.name, (k, at)), Element(vector.name, (k,)))
+            self.w.write(Store(new.name, (at,), term, True))
+        return new
 
     def stacked(self, a: Buffer, b: Buffer) -> Buffer:
         """Return the products of stacked matrices and as many others, or of all and one matrix."""

@@ -21,6 +21,8 @@ SHORT = 9
 class Fusing:
     """Writes loops over elements; ``waiting`` are arrays that no loop has computed yet.
 
+    ``turns`` tells of which matrix each other one is the transpose.
+
     With ``of_seeds`` helpers multiply vectors too, for which there are others of many seeds; with
     ``of_each`` helpers compute functions in steps that vectors of numbers take too.
     """
@@ -32,6 +34,7 @@ class Fusing:
         self.memo: dict[Fused | Element, Num] | None = None  # of the loop that is written
         self.count = 0
         self.of_seeds = False
+        self.turns: dict[str, Buffer] = {}
         self.of_each = True
 
     def new(self, shape: Sequence[Expr], dtype: str, fill: Num | None) -> Buffer:

@@ -179,6 +179,37 @@ def matrix_product(a, b):
                 product[i, j] += factor * b[k, j]
     return product
 '''
+TURNED_TIMES = '''
+@compiled
+def turned_times(a, b):
+    """Return the product of the transpose of a matrix and a matrix as `matrix_product` does."""
+    rows, inner, columns = a.shape[1], a.shape[0], b.shape[1]
+    if rows * inner * columns > 4096:
+        return np.dot(np.ascontiguousarray(a).T, np.ascontiguousarray(b))
+    product = np.zeros((rows, columns))
+    for k in range(inner):
+        for i in range(rows):
+            factor = a[k, i]
+            for j in range(columns):
+                product[i, j] += factor * b[k, j]
+    return product
+'''
+TIMES_TURNED = '''
+@compiled
+def times_turned(a, b):
+    """Return the product of a matrix and the transpose of one as `matrix_product` does."""
+    rows, inner, columns = a.shape[0], a.shape[1], b.shape[0]
+    if rows * inner * columns > 4096:
+        return np.dot(np.ascontiguousarray(a), np.ascontiguousarray(b).T)
+    product = np.empty((rows, columns))
+    for i in range(rows):
+        for j in range(columns):
+            total = 0.0
+            for k in range(inner):
+                total += a[i, k] * b[j, k]
+            product[i, j] = total
+    return product
+'''
 STACKED_PRODUCT = '''
 @compiled
 def stacked_product(a, b):
@@ -312,10 +343,21 @@ MATRIX_TIMES = '''
 @compiled
 def matrix_times(a, x):
     """Return the product of a matrix and a vector; terms are added in order."""
-    product = np.zeros(a.shape[0])
-    for i in range(a.shape[0]):
+    product = np.empty(a.shape[0])
+    last = a.shape[0] - a.shape[0] % 4
+    for i in range(0, last, 4):
+        r0, r1, r2, r3 = 0.0, 0.0, 0.0, 0.0
         for k in range(a.shape[1]):
-            product[i] += a[i, k] * x[k]
+            r0 += a[i, k] * x[k]
+            r1 += a[i + 1, k] * x[k]
+            r2 += a[i + 2, k] * x[k]
+            r3 += a[i + 3, k] * x[k]
+        product[i], product[i + 1], product[i + 2], product[i + 3] = r0, r1, r2, r3
+    for i in range(last, a.shape[0]):
+        total = 0.0
+        for k in range(a.shape[1]):
+            total += a[i, k] * x[k]
+        product[i] = total
     return product
 '''
 ROW_TIMES = '''
@@ -394,7 +436,8 @@ TEXTS = {
     "smallest": EXTREME.format(name="smallest", sign="<"),
     "place_of_max_along": PLACES.format(name="max", sign=">"),
     "place_of_min_along": PLACES.format(name="min", sign="<"),
-    "matrix_product": MATRIX_PRODUCT, "stacked_product": STACKED_PRODUCT,
+    "matrix_product": MATRIX_PRODUCT, "turned_times": TURNED_TIMES, "times_turned": TIMES_TURNED,
+    "stacked_product": STACKED_PRODUCT,
     "ascending": ASCENDING, "block_count": BLOCK_COUNT, "block_bounds": BLOCK_BOUNDS,
     "exp_of_each": EXP_OF_EACH, "tanh_of_each": TANH_OF_EACH, "log_of_each": LOG_OF_EACH,
     "matrix_times": MATRIX_TIMES, "row_times": ROW_TIMES,

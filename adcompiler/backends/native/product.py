@@ -23,6 +23,7 @@ from adcompiler.backends.native.recursion import LIMITS, Recursion
 from adcompiler.backends.native.rooms import with_room, with_rooms_ahead
 from adcompiler.backends.native.row_fusion import with_rows_together
 from adcompiler.backends.native.tapes import constant
+from adcompiler.backends.native.turned import with_turned_products
 from adcompiler.backends.native.values import (
     LENGTH, WIDE, Buffer, Declined, Kept, Keyed, Known, Num, Rows, Several, Slot,
 )
@@ -152,7 +153,7 @@ def improved(w: Writer, loops: LoopFunction, of_each: bool) -> LoopFunction:
     given, outputs = loops.parameters, loops.outputs
     loops = replace(loops, body=without_copies(w, loops.body, given, outputs))
     if of_each:
-        loops = with_rows_together(w, loops)
+        loops = with_turned_products(with_rows_together(w, loops))
     placed = with_pieces_in_place(w, with_merged_loops(w, loops), given, outputs)
     return replace(loops, body=with_tight_loops(w, placed))
 

@@ -14,6 +14,7 @@ from adcompiler.backends.native.pieces import with_pieces_in_place
 from adcompiler.backends.native.product import has_list, limits, parameters_of, returned
 from adcompiler.backends.native.rooms import with_room, with_rooms_ahead
 from adcompiler.backends.native.seed_axis import SeedAxis
+from adcompiler.backends.native.turned import with_turned_products
 from adcompiler.backends.native.unused import Needed, without_last_copies, without_unused
 from adcompiler.backends.native.values import Buffer, Declined, Num
 from adcompiler.ir import types as t
@@ -88,8 +89,8 @@ class SeedsTogether:
         body = axis.rewritten(with_rooms_ahead(Body(opening + filled)), given)
         form = forms[0] if len(forms) == 1 else tuple(forms)
         body = with_tight_loops(w, with_pieces_in_place(w, body, parameters, outputs))
-        return LoopFunction(
-            name, tuple(parameters), body, tuple(outputs), form, tuple(low.told_apart))
+        return with_turned_products(LoopFunction(
+            name, tuple(parameters), body, tuple(outputs), form, tuple(low.told_apart)))
 
     def statements(self) -> None:
         """Write the statements of one seed."""
