@@ -19,11 +19,12 @@ class Explanation:
     """How a derivative works at given arguments.
 
     ``residuals`` names what the augmented primal saves, ``tape_bytes`` is their size in bytes, 8 a
-    number, as native code keeps them (a float in a list of Python's takes 32); ``rules`` lists the functions whose rules are used, ``changed`` those of them whose primal is
-    computed by another algorithm, with the reason, ``kinks`` those with points where no derivative
-    exists, with what is returned there. ``observed`` lists types that no text tells: those that
-    values had in a run, which the code checks. ``ops`` is the number of operators and calls that
-    the emitted code is written with; ``backend`` tells what runs it, and why that is Python.
+    number, as native code keeps them (a float in a list of Python's takes 32). ``rules`` lists the
+    functions whose rules are used, ``changed`` those of them whose primal is computed by another
+    algorithm, with the reason, ``kinks`` those with points where no derivative exists, with what is
+    returned there. ``observed`` lists types that no text tells: those that values had in a run,
+    which the code checks. ``ops`` is the number of operators and calls that the emitted code is
+    written with; ``backend`` tells what runs it, and why that is Python.
     """
 
     residuals: tuple[str, ...]
