@@ -7,14 +7,18 @@ import dataclasses
 import inspect
 import itertools
 import pickle
+import re
 import weakref
 from dataclasses import field
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from adcompiler import structs
 from adcompiler.structs import dataclass as ours
 
+PACKAGE = Path(structs.__file__).parent
 OPTIONS = [
     {"frozen": frozen, "slots": slots, "eq": eq}
     for frozen, slots, eq in itertools.product([False, True], repeat=3)
@@ -143,3 +147,15 @@ def test_what_contains_itself_has_a_repr() -> None:
 def test_the_class_without_a_docstring_has_its_name() -> None:
     assert Single.__doc__ == "Single"
     assert Empty.__doc__ == "Has no fields."
+
+
+KEPT = {"structs.py", "errors.py", "frontend/source.py"}
+"""What makes them, what is written into files that stand alone, and what compares in order."""
+
+
+@pytest.mark.parametrize("file", sorted(PACKAGE.rglob("*.py")), ids=lambda file: file.stem)
+def test_the_compilers_classes_are_made_so(file: Path) -> None:
+    where = file.relative_to(PACKAGE).as_posix()
+    if where not in KEPT and not where.startswith("runtime/"):
+        assert not re.search(
+            r"^from dataclasses import .*\bdataclass\b", file.read_text(encoding="utf-8"), re.M)

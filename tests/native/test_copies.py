@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from adcompiler import compiled, grad, jacfwd, jacobian
 from adcompiler.backends.native.copies import without_copies
+from adcompiler.backends.native.helpers import TEXTS
 from adcompiler.backends.native.loops import (
     FLOAT, INT, Apply, Assign, Binary, Bind, Body, Element, Ends, Expr, Extent, For, Leave,
     LoopFunction, Make, Name, Number, Output, Parameter, Part, Row, Store, When,
@@ -194,6 +196,32 @@ def test_arrays_are_parts_where_nothing_tells(name: str) -> None:
     x = np.linspace(1.0, 2.0, 5)
     assert run(found, x) == run(body, x)
     assert (found != body) == changes
+
+
+MAKERS = ("np.empty", "np.zeros", "np.arange")
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_helpers_write_into_nothing_that_they_are_given(name: str) -> None:
+    # statements are moved past their calls, and copies of what they are given left out
+    for function in ast.walk(ast.parse(TEXTS[name])):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        stored = {ast.unparse(one.value) for one in ast.walk(function)
+                  if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store)}
+        bound: list[tuple[str, str]] = []
+        for one in ast.walk(function):
+            if isinstance(one, ast.Assign):
+                pairs = zip(parts(one.targets[0]), parts(one.value), strict=True)
+                bound += [(ast.unparse(a), ast.unparse(b).partition("(")[0]) for a, b in pairs]
+        own = {name for name, _ in bound} - {arg.arg for arg in function.args.args}
+        for _ in range(len(own)):
+            own -= {name for name, of in bound if of not in (*MAKERS, *own)}
+        assert stored <= own
+
+
+def parts(node: ast.expr) -> list[ast.expr]:
+    return node.elts if isinstance(node, ast.Tuple) else [node]
 
 
 # -- programs --------------------------------------------------------------------------------------

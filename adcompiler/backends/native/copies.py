@@ -8,16 +8,18 @@ while the copy is read, it is a view, if the elements lie one behind the other.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from adcompiler.backends.native.loops import (
-    Bind, Body, Extent, Flat, For, Forever, Make, Note, Number, Output, Parameter, Row, View, When,
-    rows_of,
+    Bind, Body, Element, Extent, Flat, For, Forever, Make, Name, Note, Number, Output, Parameter,
+    Row, Store, View, When, rows_of,
 )
+from adcompiler.backends.native.reading import bound_by, names_in, read_by
 from adcompiler.backends.native.sharing import Sharing, length_of
-from adcompiler.backends.native.unused import copied_from
+from adcompiler.backends.native.unused import roots_of
 from adcompiler.backends.native.writer import Writer
 
 ZERO = Number(0)
@@ -31,6 +33,59 @@ def without_copies(
                for made, loop in pairwise(rows)):
         return body
     return Copies(w, Sharing(w, body, parameters, outputs)).block(body, 0)[0]
+
+
+def without_last_copies(
+    body: Body, visible: Iterable[str], outputs: Sequence[Output]
+) -> tuple[Body, list[Output]]:
+    """Return statements and what they return, without copies of arrays that were made for these.
+
+    Such a copy is a loop over all elements of an array that is made here, under one name, and which
+    is not read behind it.
+    """
+    roots = roots_of(body)
+    returned = {one.value for one in outputs if isinstance(one.value, str)}
+    bound = Counter(bound_by(row) for row in rows_of(body))
+    rows = list(body.rows)
+    made = {row.name: row for row in rows if isinstance(row, Make)}
+    instead: dict[str, str] = {}
+    for at, row in enumerate(rows[:-1]):
+        if not isinstance(row, Make) or row.name not in returned or row.fill is not None:
+            continue
+        of = copied_from(row, rows[at + 1])
+        if of is None or of in roots or of not in made or bound[of] + bound[row.name] != 2 or (
+            made[of].shape != row.shape or any(bound[name] > 1 for name in names_in(*row.shape))
+        ):
+            continue
+        same = {of, *(name for name, root in roots.items() if root == of)}
+        behind = {name for one in rows_of(Body(rows[at + 2 :])) for name in read_by(one)}
+        if same & {*behind, *returned, *visible}:
+            continue
+        rows[at], rows[at + 1] = Bind(row.name, of), Note("")
+        instead[row.name] = of
+        returned |= {of}
+    found = Body([row for row in rows if row != Note("")])
+    return found, [
+        replace(one, value=instead.get(one.value, one.value)) if isinstance(one.value, str) else one
+        for one in outputs
+    ]
+
+
+def copied_from(made: Make, loop: Row) -> str | None:
+    """Return the buffer of which ``loop`` copies all elements into one that was made; or None."""
+    places: list[str] = []
+    while isinstance(loop, For) and loop.start == ZERO and len(loop.body.rows) == 1:
+        places.append(loop.name)
+        if len(places) > len(made.shape) or loop.stop != made.shape[len(places) - 1]:
+            return None
+        (loop,) = loop.body.rows
+    at = tuple(map(Name, places))
+    match loop:
+        case Store(made.name, indices, Element(of, read), False) if (
+            indices == read == at and len(places) == len(made.shape)
+        ):
+            return of
+    return None
 
 
 def blocks_of(body: Body) -> Iterable[list[Row]]:
@@ -131,4 +186,4 @@ class Copies:
             length == Extent(of, axis) for axis, length in enumerate(copy.shape) if axis)
 
 
-__all__ = ["without_copies"]
+__all__ = ["without_copies", "without_last_copies"]

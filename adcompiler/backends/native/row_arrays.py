@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from adcompiler.backends.native.loops import (
     Assign, Binary, Body, Element, Ends, Expr, Extent, Flat, For, Forever, LoopFunction, Make, Name,
@@ -16,6 +16,7 @@ from adcompiler.backends.native.loops import (
 from adcompiler.backends.native.reading import bound_by, elements_of, exprs_of, read_by
 from adcompiler.backends.native.rewriting import with_elements, with_exprs_inside, with_names
 from adcompiler.backends.native.row_loops import Flattened, has_all, places_in
+from adcompiler.structs import dataclass
 
 ZERO, ONE = Number(0), Number(1)
 

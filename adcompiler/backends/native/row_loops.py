@@ -8,7 +8,6 @@ one of them writes and the other one touches is the row of the iteration.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from adcompiler.backends.native.element_loops import Storage, Touched
 from adcompiler.backends.native.innermost import is_of_floats
@@ -17,6 +16,7 @@ from adcompiler.backends.native.loops import (
     Row, Store, Use, When, children, rows_of,
 )
 from adcompiler.backends.native.reading import bound_by, elements_of, names_in
+from adcompiler.structs import dataclass
 
 ZERO = Number(0)
 

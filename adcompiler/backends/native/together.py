@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from adcompiler.backends.native.copies import without_copies
+from adcompiler.backends.native.copies import without_copies, without_last_copies
 from adcompiler.backends.native.innermost import with_tight_loops
 from adcompiler.backends.native.loops import (
     FLOAT, Assign, Binary, Body, Element, Expr, Extent, Form, KeyedForm, Leave, ListForm,
@@ -15,7 +15,7 @@ from adcompiler.backends.native.product import has_list, limits, parameters_of, 
 from adcompiler.backends.native.rooms import with_room, with_rooms_ahead
 from adcompiler.backends.native.seed_axis import SeedAxis
 from adcompiler.backends.native.turned import with_turned_products
-from adcompiler.backends.native.unused import Needed, without_last_copies, without_unused
+from adcompiler.backends.native.unused import Needed, without_unused
 from adcompiler.backends.native.values import Buffer, Declined, Num
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Function, Var

@@ -1,20 +1,18 @@
 """What nobody reads: statements of loops that only make numbers and buffers that are not returned.
 
-Tests that give up stay, so that Python raises what it would. An array that is only copied from
-another one, which nobody reads behind that, is the other one.
+Tests that give up stay, so that Python raises what it would.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 from adcompiler.backends.native.loops import (
     Assign, Bind, Body, Break, Element, Expr, Extent, Flat, For, Forever, Leave, Make, Name, Note,
-    Number, Output, Part, Reserve, Row, Spread, Store, Turn, Use, View, When, children, rows_of,
+    Output, Part, Reserve, Row, Spread, Store, Turn, Use, View, When, children, rows_of,
 )
-from adcompiler.backends.native.reading import bound_by, exprs_of, names_in, read_by
+from adcompiler.backends.native.reading import bound_by, exprs_of, read_by
 
 ALIASES = (Bind, Part, Turn, View)
 """Statements that give storage another name."""
@@ -158,57 +156,4 @@ def is_something(row: Row) -> bool:
     return not isinstance(row, Note)
 
 
-def without_last_copies(
-    body: Body, visible: Iterable[str], outputs: Sequence[Output]
-) -> tuple[Body, list[Output]]:
-    """Return statements and what they return, without copies of arrays that were made for these.
-
-    Such a copy is a loop over all elements of an array that is made here, under one name, and which
-    is not read behind it.
-    """
-    roots = roots_of(body)
-    returned = {one.value for one in outputs if isinstance(one.value, str)}
-    bound = Counter(bound_by(row) for row in rows_of(body))
-    rows = list(body.rows)
-    made = {row.name: row for row in rows if isinstance(row, Make)}
-    instead: dict[str, str] = {}
-    for at, row in enumerate(rows[:-1]):
-        if not isinstance(row, Make) or row.name not in returned or row.fill is not None:
-            continue
-        of = copied_from(row, rows[at + 1])
-        if of is None or of in roots or of not in made or bound[of] + bound[row.name] != 2 or (
-            made[of].shape != row.shape or any(bound[name] > 1 for name in names_in(*row.shape))
-        ):
-            continue
-        same = {of, *(name for name, root in roots.items() if root == of)}
-        behind = {name for one in rows_of(Body(rows[at + 2 :])) for name in read_by(one)}
-        if same & {*behind, *returned, *visible}:
-            continue
-        rows[at], rows[at + 1] = Bind(row.name, of), Note("")
-        instead[row.name] = of
-        returned |= {of}
-    found = Body([row for row in rows if row != Note("")])
-    return found, [
-        replace(one, value=instead.get(one.value, one.value)) if isinstance(one.value, str) else one
-        for one in outputs
-    ]
-
-
-def copied_from(made: Make, loop: Row) -> str | None:
-    """Return the buffer of which ``loop`` copies all elements into one that was made; or None."""
-    places: list[str] = []
-    while isinstance(loop, For) and loop.start == Number(0) and len(loop.body.rows) == 1:
-        places.append(loop.name)
-        if len(places) > len(made.shape) or loop.stop != made.shape[len(places) - 1]:
-            return None
-        (loop,) = loop.body.rows
-    at = tuple(map(Name, places))
-    match loop:
-        case Store(made.name, indices, Element(of, read), False) if (
-            indices == read == at and len(places) == len(made.shape)
-        ):
-            return of
-    return None
-
-
-__all__ = ["Needed", "copied_from", "source_of", "without_last_copies", "without_unused"]
+__all__ = ["Needed", "roots_of", "source_of", "without_unused"]
