@@ -14,6 +14,7 @@ import numpy as np
 
 from adcompiler import value_and_grad, vjp
 from tests.language.check import inner, move, of_kind, random_like, same
+from tests.state import check_state
 
 SEEDS = (0, 1)
 TOLERANCE = 1e-7  # of the size of the gradient
@@ -98,7 +99,9 @@ def pulled_back(case: Case) -> tuple[Any, ...]:
     """Return the gradient by ``vjp``, of which the pullback can be called again."""
     positions = case.program.positions
     args = copy.deepcopy(case.args)
-    value, pullback = vjp(case.program.function, *args, argnums=positions)
+    value, pullback = check_state(
+        case.program.function, lambda *a: vjp(case.program.function, *a, argnums=positions), args,
+        leaves_args=False)
     same(value, case.value, "the value of vjp", exact=False)
     bars: tuple[Any, ...] = pullback(copy.deepcopy(case.weights))
     kept = copy.deepcopy(bars)
@@ -112,7 +115,7 @@ def joint(case: Case) -> tuple[Any, ...]:
     program = case.program
     args = copy.deepcopy(case.args)
     derivative = value_and_grad(program.function, argnums=program.argnums)
-    value, gradient = derivative(*args)
+    value, gradient = check_state(program.function, derivative, args, leaves_args=True)
     same(value, case.value, "the value of value_and_grad", exact=False)
     same(args, case.args, "the arguments after value_and_grad")
     same(derivative(*args), (value, gradient), "the second call of value_and_grad")
