@@ -42,6 +42,9 @@ def pytest_addoption(parser):
     parser.addoption(
         "--measured-only", action="store_true", help="run no others than the tests of that sample",
     )
+    parser.addoption(
+        "--measured-source", default="adcompiler", metavar="PACKAGE", help="the package measured",
+    )
 
 
 def pytest_configure(config):

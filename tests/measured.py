@@ -46,19 +46,20 @@ class Measured:
         if not self.is_worker:
             os.environ[PLACE] = tempfile.mkdtemp()
         self.place = Path(os.environ[PLACE])
+        self.source = config.option.measured_source
         self.only = config.option.measured_only
         self.runs = self.is_worker or not config.getoption("numprocesses", None)
         self.coverage = self.made(coverage, f"data.{os.getpid()}")
         self.line = ""
         if self.runs:
             self.coverage.start()
-            load_all()
+            load_all(self.source)
             self.coverage.stop()
 
     def made(self, coverage: Any, name: str) -> Any:
         """Return what measures, and keeps what it has found under a name."""
         return coverage.Coverage(
-            data_file=str(self.place / name), branch=True, source=["adcompiler"], messages=False,
+            data_file=str(self.place / name), branch=True, source=[self.source], messages=False,
             config_file=str(Path(__file__).resolve().parents[1] / "pyproject.toml"))
 
     def pytest_collection_modifyitems(
@@ -105,10 +106,9 @@ class Measured:
             terminalreporter.write_line(self.line)
 
 
-def load_all() -> None:
-    """Import the modules of the compiler, so that their own lines are traced."""
-    import adcompiler
-
-    for module in pkgutil.walk_packages(adcompiler.__path__, "adcompiler."):
+def load_all(source: str) -> None:
+    """Import the modules of the package that is measured, so that their own lines are traced."""
+    package = importlib.import_module(source)
+    for module in pkgutil.walk_packages(package.__path__, f"{source}."):
         if not module.name.startswith(NOT_LOADED):
             importlib.import_module(module.name)

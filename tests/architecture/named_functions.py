@@ -26,10 +26,10 @@ REGISTERING = frozenset({"transfer", "methods", "folds"})
 """Functions that enter what they are given in a table."""
 
 
-def imported(tree: ast.AST) -> dict[str, str]:
+def imported(nodes: list[ast.AST]) -> dict[str, str]:
     """Return what the names of a module stand for that are imported from libraries."""
     found = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             for name in node.names:
                 root = name.name.partition(".")[0]
@@ -101,14 +101,14 @@ def entries(node: ast.AST) -> Iterator[ast.expr]:
 
 def decisions(text: str) -> list[tuple[int, str]]:
     """Return the line and name of each library function that a module decides about."""
-    tree = ast.parse(text)
-    names = imported(tree)
+    nodes = list(ast.walk(ast.parse(text)))
+    names = imported(nodes)
     handed_on = {
-        id(arg) for node in ast.walk(tree)
+        id(arg) for node in nodes
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) for arg in node.args
     }
     found = []
-    for node in ast.walk(tree):
+    for node in nodes:
         if id(node) in handed_on:
             continue
         for entry in entries(node):

@@ -23,7 +23,8 @@ def test_less_than_the_bound_fails_a_run_in_which_all_tests_pass() -> None:
     pytest.importorskip("coverage")
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--measured",
-         "tests/ir/test_regions.py"], cwd=ROOT, capture_output=True, text=True, timeout=300)
+         "--measured-source=adcompiler.ir", "tests/ir/test_regions.py"],
+        cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode == 1, done.stdout + done.stderr
     assert " passed" in done.stdout and " failed" not in done.stdout
     assert "of lines and branches, which is less than" in done.stdout
