@@ -126,7 +126,7 @@ class Hessian(ComposedDerivative[P, Any]):
         except ADError:
             return None
         self.ran = self.rows[0].second
-        found: np.ndarray = rows.reshape(*x.shape, *x.shape)
+        found: np.ndarray = rows.reshape((*x.shape, *x.shape))
         return found.copy() if np.may_share_memory(found, seeds) else found
 
     def code(self, *args: Any, **kwargs: Any) -> Code:

@@ -113,7 +113,7 @@ class Jacobian(ComposedDerivative[P, Any]):
         if value.ndim == x.ndim == 1:
             return apart(along.T, seeds, *args)
         columns = along.transpose(*range(1, along.ndim), 0)
-        return apart(columns.reshape(*value.shape, *x.shape), seeds, *args)
+        return apart(columns.reshape((*value.shape, *x.shape)), seeds, *args)
 
     def with_value(self, *args: P.args, **kwargs: P.kwargs) -> tuple[Any, Any]:
         """Return the function's value and the Jacobian at the arguments."""
@@ -132,7 +132,7 @@ class Jacobian(ComposedDerivative[P, Any]):
                 if x is not None and is_real_array(value) and fits_one_sweep(size, count):
                     seeds = units(value, self.is_native)
                     (rows,) = pullback(seeds)
-                    return value, apart(rows.reshape(*value.shape, *x.shape), seeds)
+                    return value, apart(rows.reshape((*value.shape, *x.shape)), seeds)
                 at_once = seeds_at_once(max(size, count))
                 batches = [pullback(cotangents) for cotangents in unit_batches(
                     value, at_once, self.is_native)]
@@ -150,7 +150,7 @@ class Jacobian(ComposedDerivative[P, Any]):
         self.pushed_at = None if pulls else count
         if x is not None and is_real_array(value) and len(batches) == 1:
             columns = batches[0].transpose(*range(1, batches[0].ndim), 0)
-            return value, apart(columns.reshape(*value.shape, *x.shape), tangents[0])
+            return value, apart(columns.reshape((*value.shape, *x.shape)), tangents[0])
         return value, self.assembled(value, values, batches, by_rows=False)
 
     def real_size(self, value: Any, what: str) -> int:

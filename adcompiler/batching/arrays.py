@@ -106,6 +106,10 @@ class Arrays(Subscripts):
             whole = self.s.let(made, t.Tuple((t.INT, type_)), "shape", origin)
             return Call(Const(np.reshape), (x, whole))
         else:
+            if isinstance(type_, (t.List, t.Array)):
+                shape = self.s.let(Call(Const(tuple), (shape,)), t.UNKNOWN, "shape", origin)
+            elif not isinstance(type_, t.Tuple):
+                raise NotBatchable
             front = self.s.let(Pack("tuple", (self.count(),)), t.Tuple((t.INT,)), "front", origin)
             made_shape = Call(Const(operator.add), (front, shape))
             return Call(
@@ -180,18 +184,23 @@ class Arrays(Subscripts):
             len(rest) > position
         ):
             return None
-        axis = given.value
-        if axis is None and self.rank(x) == 1 and axes_of(function) == IN_ORDER:
-            axis = 1
-        elif axis is None:
-            if axes_of(function) != ALONG_ALL:
-                return None
-            axis = tuple(range(1, self.rank(x) + 1))
-        elif isinstance(axis, tuple):
-            axis = tuple(a + 1 if a >= 0 else a for a in axis)
-        elif isinstance(axis, int):
-            axis = axis + 1 if axis >= 0 else axis
-        else:
+        axis = self.behind(given.value, self.rank(x), axes_of(function))
+        if axis is None:
             return None
         named["axis"] = Const(axis)
         return Call(Const(function), (x, *rest[: position - 1]), tuple(named.items()))
+
+    def behind(self, axis: Any, rank: int, axes: str | None) -> int | tuple[int, ...] | None:
+        """Return axes of an array of ``rank`` axes, counted behind the leading one.
+
+        None stands for axes that there are not, or that are not known.
+        """
+        if axis is None and axes == ALONG_ALL:
+            return tuple(range(1, rank + 1))
+        if axis is None and axes == IN_ORDER and rank == 1:
+            return 1
+        given = axis if isinstance(axis, tuple) else (axis,)
+        if not all(type(a) is int and -rank <= a < rank for a in given):
+            return None
+        counted = tuple(a + 1 if a >= 0 else a for a in given)
+        return counted if isinstance(axis, tuple) else counted[0]

@@ -1,11 +1,13 @@
 """Second derivatives of norms of matrices by their singular values."""
 
+import functools
+
 import numpy as np
 import pytest
 
-from adcompiler import grad
+from adcompiler import grad, hessian, hvp, rrule, sparse_hessian, taylor
 from adcompiler.errors import ADError
-from tests.language.modes import agrees_in_every_mode
+from tests.language.modes import MODES, agrees_in_every_mode
 
 X = np.array([0.7, 1.3, 0.4, 1.9, 0.2, -0.5])
 
@@ -53,3 +55,61 @@ def test_what_is_not_known():
 
     with pytest.raises(ADError, match="no second derivative"):
         grad(lambda x: np.sum(grad(summed)(x) ** 2))(np.reshape(X, (2, 3)))
+
+
+# A pullback that raises is transposed to a pushforward that raises: so does one that is zero else.
+
+
+def complex_norm(x):
+    return np.linalg.norm(np.array([[1 + 2j, 0.5], [3, 4 - 1j]]) * (1 + x[0]) + 1j * x[1] * x[0], 1)
+
+
+SECOND = {
+    "hvp": lambda f: lambda x: hvp(f, x, np.ones(2)),
+    "taylor": lambda f: lambda x: taylor(f, (x,), (np.ones((2, 2)),)),
+    "sparse": sparse_hessian,
+    **{mode: functools.partial(hessian, mode=mode) for mode in MODES},
+}
+
+
+@pytest.mark.parametrize("of", SECOND)
+def test_what_is_raised_is_not_lost_when_a_pullback_is_transposed(of):
+    with pytest.raises(ADError, match="no second derivative"):
+        SECOND[of](complex_norm)(np.array([0.3, 0.4]))
+
+
+def flat(x):
+    return 0.0 * x
+
+
+def slope_of_flat(x):
+    return 0.0 * x
+
+
+@rrule(flat)
+def flat_rule(x):
+    return flat(x), lambda dy: dy * slope_of_flat(x)
+
+
+@rrule(slope_of_flat)
+def slope_of_flat_rule(x):
+    def pullback(dy):
+        if x > 4.0:
+            raise NotImplementedError("no second derivative beyond 4")
+        return None
+
+    return slope_of_flat(x), pullback
+
+
+def test_what_is_raised_by_data_is_raised_where_it_was():
+    def several(x):
+        total = 0.0
+        for k in range(3):
+            if k > 0:
+                total = total + flat(x * k)
+        return total
+
+    for second in (lambda x: hvp(several, x, 1.0), hessian(several), grad(grad(several))):
+        assert second(0.5) == 0.0
+        with pytest.raises(ADError, match="beyond 4"):
+            second(3.0)

@@ -22,7 +22,7 @@ from adcompiler.derive.reverse.reverser import Reverser
 from adcompiler.derive.rules import Applied, shapes_of, write_check
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Const, Do, Item, Let, Origin, Pack, Region, Rhs, Star,
+    Atom, Attribute, Block, Call, Const, Do, Item, Let, Origin, Pack, Raise, Region, Rhs, Star,
     Statement, Var, operands, unstar,
 )
 from adcompiler.ir.regions import COLLECTED, ITEM, LAST, SKIPS
@@ -71,6 +71,7 @@ def transposed(
         refuse_pushforward(s, rule, origin, f"its pullback cannot be reversed: {detail}")
         return None
     if y_dot is None:
+        keep_raises(s, statements, {dy: result}, origin)
         return None
     body = Block(tuple(statements), (y_dot,))
     if y_dot in dependents(body, dy):
@@ -88,6 +89,15 @@ def transposed(
         place, (shape,) = operands(statement.rhs)[-1], shapes_of(s, [result], origin).values()
         write_check(s, body.yields[0], shape, place, origin)
     return body.yields[0]
+
+
+def keep_raises(
+    s: Specialiser, statements: list[Statement], reading: dict[Var, Atom], origin: Origin
+) -> None:
+    """Write what a pullback raises, and where, though of a tangent it gives nothing but zero."""
+    body = substitute_block(Block(tuple(statements)), reading)
+    if any(isinstance(statement, Raise) for statement in walk(body)):
+        s.out.extend(placed(statement, origin) for statement in body.statements)
 
 
 def is_check(statement: Statement) -> TypeGuard[Do]:

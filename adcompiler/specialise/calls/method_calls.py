@@ -14,6 +14,7 @@ from adcompiler.ir.nodes import NONE, UNDEF, Atom, Call, Const, Origin, Var
 from adcompiler.ir.operators import IN_PLACE
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import dict_keys, dict_values
+from adcompiler.specialise.calls.axes import without_axis_of_number
 from adcompiler.specialise.calls.binding import plain_call
 from adcompiler.specialise.calls.defaults import without_defaults
 from adcompiler.specialise.calls.effects import NEW_CONTAINER, refused
@@ -109,7 +110,9 @@ def call_descriptor(
     if stored is not None:
         return stored
     _, kwargs = without_defaults(descriptor, [], kwargs)
-    rest = [obj, *args]
+    of_arrays = getattr(np.ndarray, method, descriptor)
+    rest, kwargs = without_axis_of_number(s, of_arrays, [obj, *args], kwargs)
+    args = rest[1:]
     found = s.type_of_call(descriptor, rest, kwargs) if isinstance(
         owner, t.Array
     ) else s.type_of_call(lambda x, *a, **k: getattr(x, method)(*a, **k), rest, kwargs)

@@ -1,0 +1,111 @@
+"""Axes of numbers: what a reduction or scan of a number, or of an array without axes, calls them.
+
+NumPy takes ``axis=0`` and ``axis=-1`` of what has no axis. Everything behind this module counts
+axes of arrays, so the argument is left away as soon as types tell that there are none.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+from typing import Any
+
+import numpy as np
+
+from adcompiler.ir import types as t
+from adcompiler.ir.nodes import NONE, Atom, Const, Star
+from adcompiler.ops.registry import REGISTRY, hashable
+from adcompiler.specialise.writer import Writer
+
+REDUCES_OR_SCANS = frozenset({
+    "sum", "mean", "average", "max", "min", "ptp", "median", "var", "prod", "cumsum", "cumprod",
+    "quantile",
+})
+"""Transfers of functions that reduce, or run along, one axis or all of their first argument."""
+REPEATS = frozenset({np.repeat, np.squeeze})
+"""Other functions to which an axis of a number is none."""
+ARRAYS_BESIDE = ("weights", "where", "mean")
+"""Parameters for arrays of which ``axis`` says how they lie to the first argument."""
+
+
+def without_axis_of_number(
+    s: Writer, function: Any, args: list[Any], kwargs: dict[str, Atom]
+) -> tuple[list[Any], dict[str, Atom]]:
+    """Return the arguments of a call without the axis, where what is reduced has no axes."""
+    place = place_of_axis(function) if hashable(function) else None
+    if place is None or not args or any(isinstance(arg, Star) for arg in args):
+        return args, kwargs
+    unsaid = Const(0) if is_reduce(function) else NONE
+    given = kwargs.get("axis", args[place] if 0 < place < len(args) else unsaid)
+    if not isinstance(given, Const) or given is NONE or not has_no_axes(s.unit.type(args[0])):
+        return args, kwargs
+    if any(has_axes(s.unit.type(kwargs[name])) for name in ARRAYS_BESIDE if name in kwargs):
+        return args, kwargs
+    if not takes_axis(function, given.value):
+        return args, kwargs  # it raises
+    kwargs = {name: value for name, value in kwargs.items() if name != "axis"}
+    if place and len(args) > place + (not is_reduce(function)):
+        args = [*args[:place], NONE, *args[place + 1 :]]
+    elif is_reduce(function):
+        kwargs["axis"] = NONE
+    elif place:
+        args = args[:place]
+    return args, kwargs
+
+
+def has_no_axes(type_: t.Type) -> bool:
+    """Say whether values of a type are numbers, or arrays without axes."""
+    return isinstance(type_, t.Scalar) or (isinstance(type_, t.Array) and type_.ndim == 0)
+
+
+def has_axes(type_: t.Type) -> bool:
+    """Say whether values of a type may have axes."""
+    return not has_no_axes(type_) and not isinstance(type_, t.Static)
+
+
+def is_reduce(function: Any) -> bool:
+    """Say whether a function is ``reduce`` of a ufunc, which takes the first axis by default."""
+    return isinstance(getattr(function, "__self__", None), np.ufunc) and (
+        function.__name__ == "reduce"
+    )
+
+
+def place_of_axis(function: Any) -> int | None:
+    """Return the position of ``axis`` in a reduction or scan, 0 if it is by name only.
+
+    None stands for any other function.
+    """
+    if is_reduce(function):
+        return 1
+    known = REGISTRY.resolve(function)
+    if REGISTRY.facts(known).transfer not in REDUCES_OR_SCANS and known not in REPEATS:
+        return None
+    return place_in_signature(known)
+
+
+@functools.lru_cache(maxsize=256)
+def place_in_signature(function: Any) -> int | None:
+    """Return the position of the parameter ``axis``, 0 if it is by name only, None without one."""
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return None
+    if "axis" not in parameters:
+        return None
+    by_name = parameters["axis"].kind is inspect.Parameter.KEYWORD_ONLY
+    return 0 if by_name else list(parameters).index("axis")
+
+
+@functools.lru_cache(maxsize=1024)
+def takes_axis(function: Any, axis: Any) -> bool:
+    """Say whether a function takes an axis of a number."""
+    known = REGISTRY.resolve(function)
+    more = [1] if known is np.repeat or REGISTRY.facts(known).transfer == "quantile" else []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            known(np.float64(1.5), *more, axis=axis)
+        except Exception:
+            return False
+    return True
