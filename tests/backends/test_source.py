@@ -12,6 +12,7 @@ from adcompiler.backends.python.printer.source import (
     emit_source,
 )
 from adcompiler.errors import InternalError
+from tests.together import each
 
 NAN = float("nan")
 INF = float("inf")
@@ -157,7 +158,7 @@ f""
 """.strip().splitlines()
 
 
-@pytest.mark.parametrize("text", EXPRESSIONS)
+@each("text", EXPRESSIONS)
 def test_expression_is_printed_as_written(text):
     assert emit_expression(expression(text)) == text
 

@@ -32,6 +32,7 @@ from unittest import mock
 import pytest
 
 from adcompiler import errors
+from tests.together import each
 
 ROOT = Path(__file__).resolve().parents[2]
 ADDING = ROOT / "docs" / "adding"
@@ -159,14 +160,14 @@ def test_every_block_runs(
             runner.run(block)
 
 
-@pytest.mark.parametrize("document", ALL, ids=lambda path: path.name)
+@each("document", ALL, ids=lambda path: path.name)
 def test_every_comment_is_one_that_is_known(document: Path) -> None:
     for line in document.read_text(encoding="utf-8").splitlines():
         if line.startswith("<!--"):
             assert COMMENT.match(line), f"{document.name}: {line}"
 
 
-@pytest.mark.parametrize("document", ALL, ids=lambda path: path.name)
+@each("document", ALL, ids=lambda path: path.name)
 def test_every_link_leads_somewhere(document: Path) -> None:
     text = re.sub(r"^```.*?^```", "", document.read_text(encoding="utf-8"), flags=re.M | re.S)
     for target in re.findall(r"\]\(([^)\s]+)\)", text):

@@ -30,6 +30,7 @@ from adcompiler import ADError, MissingRuleError, UnsupportedError, grad, non_di
 from adcompiler.errors import LocatedError
 from adcompiler.frontend import rejected
 from adcompiler.rulekit import REGISTRY
+from tests.together import each
 
 HERE = Path(__file__).resolve().parent
 GOLDEN = sorted((HERE / "errors").glob("*.txt"))
@@ -112,7 +113,7 @@ def test_the_message_is_the_one_in_the_file(path: Path, tmp_path: Path) -> None:
         assert ran == [], "the program ran before it was refused"
 
 
-@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+@each("path", GOLDEN, ids=lambda path: path.stem)
 def test_findings_have_all_their_parts(path: Path, tmp_path: Path) -> None:
     golden = read(path)
     error, _ = raised(golden, tmp_path)
@@ -234,7 +235,7 @@ def test_the_lines_for_an_elementwise_function_work_when_completed(
     assert grad(program)(0.3) == pytest.approx(difference, rel=1e-9)
 
 
-@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+@each("path", GOLDEN, ids=lambda path: path.stem)
 def test_the_lines_to_write_are_python(path: Path, tmp_path: Path) -> None:
     error, _ = raised(read(path), tmp_path)
     for finding in getattr(error, "findings", ()):

@@ -14,6 +14,7 @@ import pytest
 from adcompiler.ops.facts import ITEMS, Facts, Shares, stated
 from adcompiler.ops.homes import display_name
 from adcompiler.rulekit import REGISTRY, Call, facts
+from tests.together import each
 
 OPTIONS: dict[str, tuple[Call, ...]] = {
     name: tuple(Call(args, kwargs) for args, kwargs in calls) for name, calls in {
@@ -178,7 +179,7 @@ def applies(shares: Shares, call: Call) -> bool:
     return True
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each("name", FUNCTIONS, parts=4)
 def test_results_share_what_they_are_said_to_share(name):
     function = FUNCTIONS[name]
     known = REGISTRY.facts(function)
@@ -216,7 +217,7 @@ ALWAYS_VIEWS = [
 ]
 
 
-@pytest.mark.parametrize("name", ALWAYS_VIEWS)
+@each("name", ALWAYS_VIEWS)
 def test_views_are_views_whatever_the_layout(name):
     function = FUNCTIONS[name]
     for call in calls_of(name, function):
@@ -232,7 +233,7 @@ OUTPUTS = {
 }
 
 
-@pytest.mark.parametrize("name", OUTPUTS)
+@each("name", OUTPUTS)
 def test_outputs_are_where_they_are_said_to_be(name):
     parameter, position = REGISTRY.facts(OUTPUTS[name]).output
     try:

@@ -19,6 +19,7 @@ from adcompiler.rulekit import REGISTRY, Call, call
 from adcompiler.sparsity.interpreter import run
 from tests.ops.test_facts import FUNCTIONS, calls_of
 from tests.ops.test_facts_of_results import quietly, said, takes
+from tests.together import each
 
 INTERNAL = {
     run.ELEMENTWISE, run.INACTIVE, run.DENSE, run.KIND, run.DTYPE, run.LAYOUT, run.LINEARLY,
@@ -48,7 +49,7 @@ def test_words_that_mean_nothing_are_refused() -> None:
 MOVING = {name: f for name, f in FUNCTIONS.items() if REGISTRY.facts(f).transfer == "moves"}
 
 
-@pytest.mark.parametrize("name", MOVING)
+@each("name", MOVING)
 def test_what_moves_elements_returns_those_of_its_first_argument(name: str) -> None:
     tried = 0
     for given in calls_of(name, MOVING[name]):
@@ -106,7 +107,7 @@ def moved(rng: np.random.Generator, value: Any) -> Any:
     return rng.normal(size=np.shape(value))
 
 
-@pytest.mark.parametrize("name", LINEAR)
+@each("name", LINEAR)
 def test_linear_functions_are(name: str) -> None:
     function, rng, tried = LINEAR[name], np.random.default_rng(0), 0
     names = parameters_of(function)
@@ -140,7 +141,7 @@ ALONG = said("along")
 EXTRA = {"scipy.stats.pmean": (call(np.ones(2), 2.0),)}
 
 
-@pytest.mark.parametrize("name", ALONG)
+@each("name", ALONG)
 def test_lines_do_not_depend_on_one_another(name: str) -> None:
     function, tried = ALONG[name], 0
     parameter, _, how = REGISTRY.facts(function).along  # type: ignore[misc]
@@ -178,7 +179,7 @@ def of_rows(name: str, *args: Any, **kwargs: Any) -> Any:
     return np.stack([AXES[name](row, *args, **kwargs) for row in ROWS])
 
 
-@pytest.mark.parametrize("name", AXES)
+@each("name", AXES)
 def test_one_more_axis_in_front_gives_the_results_of_each_row(name: str) -> None:
     function, axes = AXES[name], REGISTRY.facts(AXES[name]).axes
     extra = (1,) if name.endswith("roll") else ()
@@ -222,7 +223,7 @@ def test_one_more_axis_in_front_gives_the_results_of_each_row(name: str) -> None
 OF_FORM = said("of_form")
 
 
-@pytest.mark.parametrize("name", [n for n in OF_FORM if not n.endswith("zeros_of_each")])
+@each("name", [n for n in OF_FORM if not n.endswith("zeros_of_each")])
 def test_only_the_form_of_arguments_is_read(name: str) -> None:
     for given in (ROWS, ROWS[0].T, np.ones(3, int), [ROWS[0], ROWS[1]]):
         other = np.flip(given) * 3 if isinstance(given, np.ndarray) else [row * 2 for row in given]
@@ -252,7 +253,7 @@ CALLS: dict[str, tuple[Call, Call]] = {
 SIZED = said("sized")
 
 
-@pytest.mark.parametrize("name", SIZED)
+@each("name", SIZED)
 def test_values_decide_how_many_numbers_come_out(name: str) -> None:
     sizes = [
         [np.shape(leaf) for leaf in leaves(SIZED[name](*given.args))] for given in CALLS[name]
@@ -293,7 +294,7 @@ def with_other_values(value: Any, how: int) -> Any:
     return kinds[how]
 
 
-@pytest.mark.parametrize("name", PLAIN)
+@each("name", PLAIN, parts=4)
 def test_other_functions_have_results_of_one_shape(name: str) -> None:
     for given in calls_of(name, FUNCTIONS[name]):
         shapes = set()

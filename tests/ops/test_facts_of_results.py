@@ -18,6 +18,7 @@ from adcompiler.ops.facts import ARGUMENTS, stated
 from adcompiler.ops.homes import display_name
 from adcompiler.rulekit import REGISTRY
 from tests.ops.test_facts import FUNCTIONS, calls_of
+from tests.together import each
 
 NUMBERS: dict[str, tuple[Any, ...]] = {
     "bool": (True, False), "int": (1, 0, -1, 3), "float": (0.5, 0.0, -0.5, float("nan")),
@@ -63,7 +64,7 @@ def takes(function: Any) -> int:
 TOTAL = said("total")
 
 
-@pytest.mark.parametrize("name", TOTAL)
+@each("name", TOTAL)
 def test_total_functions_never_raise(name):
     function = TOTAL[name]
     if name in ("isinstance", "adcompiler.no_grad"):
@@ -83,7 +84,7 @@ def test_each_class_of_arguments_has_values():
 BY_CLASSES = said("classes")
 
 
-@pytest.mark.parametrize("name", BY_CLASSES)
+@each("name", BY_CLASSES)
 def test_classes_of_numbers_decide_the_class_of_a_result(name):
     function = BY_CLASSES[name]
     tried = 0
@@ -113,7 +114,7 @@ def argument_sets(name: str, function: Any) -> list[tuple[Any, ...]]:
     return found
 
 
-@pytest.mark.parametrize("name", ELEMENTWISE)
+@each("name", ELEMENTWISE, parts=2)
 def test_elementwise_functions_are(name):
     function = ELEMENTWISE[name]
     for args in argument_sets(name, function):
@@ -146,7 +147,7 @@ SHAPED = said("shape")
 X = np.arange(1.0, 7.0).reshape(2, 3)
 
 
-@pytest.mark.parametrize("name", SHAPED)
+@each("name", SHAPED)
 def test_shapes_of_results(name):
     function = SHAPED[name]
     match REGISTRY.facts(function).shape:
@@ -206,7 +207,7 @@ UNSAFE = frozenset({
 })
 
 
-@pytest.mark.parametrize("name", sorted(n for n, f in ALL.items() if callable(f)))
+@each("name", sorted(n for n, f in ALL.items() if callable(f)))
 def test_what_gives_text_or_reads_it_is_said_to(name):
     function = ALL[name]
     if name in UNSAFE or (isinstance(function, type) and issubclass(function, np.generic)):
@@ -271,7 +272,7 @@ def writers_in(source: str) -> set[str]:
 RUNTIME = Path(runtime.__file__).parent
 
 
-@pytest.mark.parametrize("file", sorted(RUNTIME.glob("*.py")), ids=lambda file: file.stem)
+@each("file", sorted(RUNTIME.glob("*.py")), ids=lambda file: file.stem)
 def test_what_writes_into_its_arguments_at_run_time_is_said_to(file):
     module = importlib.import_module(f"adcompiler.runtime.{file.stem}".removesuffix(".__init__"))
     for name in writers_in(file.read_text(encoding="utf-8")):

@@ -18,6 +18,7 @@ from adcompiler import ADError, facts, grad, rrule, vjp
 from adcompiler.rulekit import REGISTRY, Call
 from tests.lanes import one_in
 from tests.ops.test_facts import FUNCTIONS, OPTIONS, arrays, calls_of
+from tests.together import each
 
 SHARING = {
     name: function for name, function in FUNCTIONS.items()
@@ -54,7 +55,7 @@ def check_own(gradient: Any, others: Any, before: Any) -> None:
             assert not np.shares_memory(mine, other)
 
 
-@pytest.mark.parametrize("name", SHARING)
+@each("name", SHARING, parts=8)
 def test_a_gradient_does_not_share_with_another_argument(name):
     function = SHARING[name]
     for call in first_calls(name, function):
@@ -72,7 +73,7 @@ def test_a_gradient_does_not_share_with_another_argument(name):
         check_own(gradient, c, c)
 
 
-@pytest.mark.parametrize("name", one_in(2, SHARING))
+@each("name", one_in(2, SHARING), parts=4)
 def test_a_pullback_gives_arrays_of_its_own(name):
     function = SHARING[name]
     for call in first_calls(name, function):

@@ -13,6 +13,7 @@ from adcompiler import grad
 from adcompiler.ops.homes import display_name
 from adcompiler.ops.meanings import MEANINGS, OF_NUMBERS
 from adcompiler.rulekit import REGISTRY, facts, rrule
+from tests.together import each
 
 POINTS = ((0.5,), (1.5,), (2.5, 0.75), (-1.5, 2.0), (-0.5,), (3, 2), (-7, 3))
 OTHERS = (
@@ -47,8 +48,7 @@ def value(function: Any, args: tuple[Any, ...]) -> Any:
         return None
 
 
-@pytest.mark.parametrize(
-    ("word", "function"), meant(), ids=lambda x: x if isinstance(x, str) else display_name(x)
+@each("word, function", meant(), ids=lambda x: x if isinstance(x, str) else display_name(x)
 )
 def test_functions_compute_what_they_are_said_to_mean(word: str, function: Any) -> None:
     compared = 0

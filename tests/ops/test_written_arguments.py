@@ -23,6 +23,7 @@ from scipy import ndimage
 
 from adcompiler import ADError, value_and_grad
 from tests.ops.forms import A, IN_PLACE, forms_of_ndimage, forms_with_out, text_of
+from tests.together import each
 
 NAMES = {
     "np": np, "ndimage": ndimage, "operator": operator, "copy": copy, "random": random,
@@ -65,17 +66,17 @@ def check(form: str) -> None:
         assert np.allclose(gradient, differences(f), atol=1e-5)
 
 
-@pytest.mark.parametrize("form", dict.fromkeys(forms_with_out()))
+@each("form", dict.fromkeys(forms_with_out()), parts=4)
 def test_arrays_for_results_of_numpy(form):
     check(form)
 
 
-@pytest.mark.parametrize("form", dict.fromkeys(forms_of_ndimage()))
+@each("form", dict.fromkeys(forms_of_ndimage()))
 def test_arrays_for_results_of_ndimage(form):
     check(form)
 
 
-@pytest.mark.parametrize("form", IN_PLACE)
+@each("form", IN_PLACE, parts=4)
 def test_writes_in_place(form):
     check(form)
 

@@ -4,11 +4,11 @@ import itertools
 import warnings
 
 import numpy as np
-import pytest
 import scipy
 
 from adcompiler.ops.homes import display_name
 from adcompiler.rulekit import REGISTRY
+from tests.together import each
 
 RNG = np.random.default_rng(0)
 V, M = RNG.uniform(0.2, 0.9, 4), RNG.uniform(0.2, 0.9, (3, 3))
@@ -81,7 +81,7 @@ def ends_the_process(name):
     return old and name.startswith("scipy.ndimage.binary_")
 
 
-@pytest.mark.parametrize("name", sorted(n for n in declared() if not ends_the_process(n)))
+@each("name", sorted(n for n in declared() if not ends_the_process(n)))
 def test_results_do_not_follow(name):
     moving = [args for args in CALLS if follows(declared()[name], args)]
     assert not moving or name in ON_PURPOSE

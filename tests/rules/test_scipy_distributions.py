@@ -14,6 +14,7 @@ from adcompiler_rules import (
 )
 from adcompiler_rules.scipy_stats_discrete import COUNTS
 from tests.lanes import one_in
+from tests.together import each
 
 LAWS = [
     law for module in (
@@ -52,7 +53,7 @@ def test_distributions_are_covered_or_listed():
     assert every(stats.rv_discrete) - listed == set()
 
 
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
+@each("law", LAWS, ids=lambda law: law.name)
 def test_methods_of_continuous_distributions_have_rules(law):
     found = getattr(stats, law.name)
     methods = OF_VALUES[2:] if law.name in NO_DENSITY.split() else OF_VALUES

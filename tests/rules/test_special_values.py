@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import pytest
 from scipy.special import SpecialFunctionError
 
 from adcompiler.ops.domains import Call
@@ -26,6 +25,7 @@ from adcompiler.rulekit.samples import rule_name, sample_calls
 from adcompiler.rulekit.testing import _Case, _move, _random_cotangent, _random_direction
 from tests.lanes import one_in
 from tests.rules.updates import DESTRUCTIVE
+from tests.together import each
 
 SPECIAL = (math.nan, math.inf, -math.inf)
 STEPS = (1e-4, 1e-5, 1e-6)
@@ -115,7 +115,7 @@ RULES = [
 ]
 
 
-@pytest.mark.parametrize("rule", one_in(4, RULES), ids=rule_name)
+@each("rule", one_in(4, RULES), ids=rule_name, parts=2)
 def test_what_passes_over_special_values_has_the_derivative_of_the_others(rule: Rule) -> None:
     rng = np.random.default_rng(zlib.crc32(rule_name(rule).encode()))
     with warnings.catch_warnings(), np.errstate(all="ignore"):
