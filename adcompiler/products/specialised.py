@@ -146,10 +146,10 @@ def specialise(
 def checked_callees(unit: Unit) -> None:
     """Put what emitted code has to check into the functions that are compiled on their own."""
     for callee in unit.calls.callees.values():
-        if callee.function is not None:
+        if callee.function is not None and callee.checked is not callee.function:
             body = with_layouts_kept(unit, with_reads_in_order(unit, callee.function.body))
             body = with_repeats_checked(unit, body)
-            callee.function = replace(callee.function, body=body)
+            callee.checked = callee.function = replace(callee.function, body=body)
 
 
 def copied_params(

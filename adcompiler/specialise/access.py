@@ -98,9 +98,11 @@ class Access(ResultTypes):
         if where == "cell":
             owner = self.unit.relied.static(scope.function, scope.path)
             index = scope.function.__code__.co_freevars.index(name)
-            return self.let(
-                Call(Const(cell_value), (owner, Const(index))), type_, name, origin, False
-            )
+            read = Call(Const(cell_value), (owner, Const(index)))
+            if self.heap is not None and is_mutable(type_):
+                cell = scope.function.__closure__[index]
+                return self.heap.cell_value(cell, read, type_, name, origin)
+            return self.let(read, type_, name, origin, False)
         module = scope.module
         if not module:
             owner = self.unit.relied.static(scope.function, scope.path)

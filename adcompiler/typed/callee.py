@@ -25,7 +25,8 @@ class Callee:
     ``given`` says that it is given to another function, or run again in a sweep (``again``: then it
     saves nothing); ``lifted`` is the data of modules and cells that it is passed instead of
     reading it. ``helpers`` are other functions that its code calls by their names. ``assumed`` are
-    functions around it that it calls, of which it took for known what had been found by then.
+    functions around it that it calls, of which it took for known what had been found by then;
+    ``checked`` is the function with what emitted code has to check.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Callee:
     lifted: list[tuple[Var, Rhs]] = field(default_factory=list)
     helpers: tuple[Function, ...] = ()
     assumed: set[Callee] = field(default_factory=set)
+    checked: Function | None = None
 
     @property
     def __name__(self) -> str:

@@ -23,14 +23,18 @@ from adcompiler.ir.nodes import (
 from adcompiler.ir.visit import definitions
 from adcompiler.products.linearization import NotSplittable
 from adcompiler.products.product import Product, optimised
-from adcompiler.products.specialised import Typed, Written, find_inputs
+from adcompiler.products.specialised import (
+    Typed, Written, checked_callees, find_inputs, kept_apart,
+)
 from adcompiler.specialise.calls.binding import environment
 from adcompiler.specialise.calls.callees import made_anew
 from adcompiler.specialise.evaluator import Specialiser
 from adcompiler.specialise.objects import open_parts
 from adcompiler.specialise.parts import Steps, refuse_new_attributes
+from adcompiler.specialise.storage.checked_repeats import with_repeats_checked
 from adcompiler.specialise.storage.heap import Heap
 from adcompiler.specialise.storage.in_place import rebound
+from adcompiler.specialise.storage.layouts import with_layouts_kept
 from adcompiler.specialise.writer import Writer
 from adcompiler.structs import dataclass
 from adcompiler.typed.callee import Callee
@@ -142,6 +146,7 @@ def typed_function(
         wanted = [a if isinstance(a, Var) else Var("fixed") for a in given]
         inputs, parts, _ = find_inputs(s, function, wanted, env, places)
         yields = s.block(function.body, env, called.scope)
+    checked_callees(unit)
     for var in params:
         if var in heap.state.latest:
             with s.writing_to(out):
@@ -154,9 +159,13 @@ def typed_function(
         if var not in own:
             refuse_effect(derived, origin, f"`{var.name}`")
     derived.written = tuple(params.index(var) for var, _ in finals if var in own)
-    statements = rebound(s, [*heap.prologue, *out], (value,))
+    changed = {var for var, _ in finals}
+    check = kept_apart(s, heap, params, params, changed, function.origin)
+    statements = rebound(s, [*heap.prologue, *check, *out], (value,))
+    body = with_layouts_kept(unit, Block(tuple(statements), (value,)))
+    body = with_repeats_checked(unit, body, changed)
     return Typed(
-        function, params, tuple(statements), value, function.origin, inputs, parts.entry,
+        function, params, body.statements, value, function.origin, inputs, parts.entry,
         [Written(var, final) for var, final in finals],
     )
 

@@ -76,6 +76,8 @@ class Aliases:
         self.filled: set[Var] = set()
         self.copies: set[Var] = set()
         self.callers: set[Var] = set()
+        self.taken_from: dict[Var, Reference] = {}
+        self.copied_in: dict[Atom, list[Statement]] = {}
         self.level = 0
         self.settled_level = 1 << 30
         self.iterating: list[Reference] = []

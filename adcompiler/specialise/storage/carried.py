@@ -77,6 +77,7 @@ class Carried(Walked):
             heap.advance(
                 root, param, self.rebound.get(root), grown=self.grown.get(root, ()),
                 content=root in self.content,
+                copied=root not in self.not_ours and not heap.is_exclusive(start),
             )
             heap.levels[param] = heap.level
             heap.state.exclusive[param] = root not in self.not_ours
@@ -175,6 +176,7 @@ class Carried(Walked):
                 root, result, heap.rebound_between(param, (last,)),
                 grown=heap.grown_between(param, (last,)),
                 content=heap.content_between(param, (last,)),
+                copied=bool(heap.copies_between(param, (last,))),
             )
             heap.state.exclusive[result] = root not in self.not_ours
         return stores

@@ -19,7 +19,7 @@ class Changes(Aliases):
 
     def advance(
         self, root: Var, new: Atom, rebound: int | None, origin: Origin | None = None,
-        grown: Iterable[int] = (), content: bool = True,
+        grown: Iterable[int] = (), content: bool = True, copied: bool = False,
     ) -> None:
         """Make ``new`` the latest value of a root; roots that may alias it are invalidated."""
         before = self.state.value(root)
@@ -27,7 +27,7 @@ class Changes(Aliases):
             self.hold_parts(root, before)
         self.state.latest[root] = new
         self.changes[new] = Change(
-            before, rebound, frozenset(grown), content, origin is not None)
+            before, rebound, frozenset(grown), content, origin is not None, copied)
         if isinstance(new, Var):
             self.references[new] = Reference(root, (), new)
             self.levels.setdefault(new, self.level)
@@ -121,6 +121,17 @@ class Changes(Aliases):
                 step = self.changes[step].before
         return False
 
+    def copies_between(self, before: Atom, after: Iterable[Atom]) -> list[Atom]:
+        """Return the values at which what a root holds was copied on the way to ``after``."""
+        found = []
+        for atom in after:
+            step = atom
+            while step is not before and step in self.changes:
+                if self.changes[step].copied:
+                    found.append(step)
+                step = self.changes[step].before
+        return found
+
     def rebound_between(self, before: Atom, after: Iterable[Atom]) -> int | None:
         """Return the least depth at which slots were rebound on the way to one of ``after``."""
         found: int | None = None
@@ -144,6 +155,8 @@ class Changes(Aliases):
             there = self.references[old]
             root = new if there.root is old else there.root
             self.references[new] = Reference(root, there.steps, other(there.at))
+        if old in self.taken_from:
+            self.taken_from[new] = self.taken_from[old]
         if old in self.holds:
             self.holds[new] = self.holds[old]
         for held in self.holds.values():

@@ -141,6 +141,9 @@ def append_to(s: Writer, obj: Var, value: Atom, origin: Origin) -> None:
         return
     owned = heap.owns(value)
     if there.steps:
+        heap.exclusive_value(there.root, origin)
+        obj, value = (heap.current(atom, origin) for atom in (obj, value))
+        assert isinstance(obj, Var)
         inner = appended(s, obj, value, origin)
         if isinstance(inner, Var) and heap.parts(inner) is None:
             s.unit.writes.rearranged[inner] = ((value, False),)  # the others were there before
@@ -193,7 +196,7 @@ def pop_from(s: Writer, obj: Var, args: list[Any], origin: Origin, name: str) ->
     if isinstance(item, Var) and is_mutable(s.unit.type(item)) and (
         heap.reference(item).steps and heap.reference(item).root is root
     ):
-        heap.detach(item, root)
+        heap.detach(item, heap.reference(item))
         s.unit.writes.popped.add(item)
     if isinstance(index, Const) and index.value == -1 and s.unit.elements(obj) is None:
         base = heap.exclusive_value(root, origin)

@@ -26,6 +26,7 @@ from typing import Any
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import Atom, Attribute, Const, Global, Item, Let, Origin, Var
 from adcompiler.specialise.storage.joining import Joining
+from adcompiler.specialise.storage.state import Reference
 
 
 class Heap(Joining):
@@ -39,6 +40,18 @@ class Heap(Joining):
             var = self.globals[key] = Var(name)
             self.s.unit.record(var, rhs, type_)
             self.prologue.append(Let(var, rhs, origin))
+        return var
+
+    def cell_value(self, cell: Any, read: Call, type_: t.Type, name: str, origin: Origin) -> Var:
+        """Return the variable for what a cell of a closure holds, read at the start."""
+        key = (f"cell {id(cell)}", name)
+        var = self.globals.get(key)
+        if var is None:
+            var = self.globals[key] = Var(name)
+            self.s.unit.record(var, read, type_)
+            self.references[var] = Reference(var, (), var)
+            self.state.exclusive[var] = False
+            self.prologue.append(Let(var, read, origin))
         return var
 
     def held_value(

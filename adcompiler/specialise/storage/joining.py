@@ -81,6 +81,7 @@ class Joining(Writing):
             root, var, self.rebound_between(start, values),
             grown=self.grown_between(start, values),
             content=self.content_between(start, values),
+            copied=bool(self.copies_between(start, values)),
         )
         self.state.exclusive[var] = exclusive
 

@@ -77,10 +77,11 @@ class Ownership(Changes):
         type_ = self.s.unit.type(base)
         new = self.copy_to_write(base, type_, root.name, origin)
         self.copies.add(root)
+        self.copied_in[new] = self.s.out
         if isinstance(type_, t.Array):
             self.s.unit.shapes[new] = self.s.unit.shape_class(base)
         exclusive = dict(self.state.exclusive)
-        self.advance(root, new, None, content=False)
+        self.advance(root, new, None, content=False, copied=True)
         self.references[new] = Reference(root, (), new)
         self.state.exclusive = {**exclusive, new: True}  # a copy: parts are held by nobody more
         return new

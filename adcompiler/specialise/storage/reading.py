@@ -103,19 +103,21 @@ class Reading(Ownership):
             (c.rebound is not None and depth > c.rebound) or c.grown & counted for _, c in passed
         ):
             if not any(c.reaches(depth) for _, c in passed):
-                self.detach(atom, there.root)
+                self.detach(atom, there)
                 return atom
             return self.refuse_lost(atom, there.root, origin)
         return self.read(there, latest, origin, atom.name)
 
-    def detach(self, atom: Var, root: Var) -> None:
-        """Give an object that was taken out of its slot a root of its own.
+    def detach(self, atom: Var, there: Reference) -> None:
+        """Give an object that was taken out of its slot, ``there``, a root of its own.
 
         The container stays exclusive: a write into the object makes a copy of it.
         """
+        root = there.root
         latest = self.state.value(root)
         exclusive = self.is_exclusive(latest)
         self.s.unit.writes.taken_out[atom] = root
+        self.taken_from[atom] = there
         self.references[atom] = Reference(atom, (), atom)
         self.levels.setdefault(atom, self.level)
         self.alias(atom, root)

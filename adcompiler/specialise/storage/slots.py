@@ -6,7 +6,7 @@ from types import ModuleType
 
 from adcompiler.analyses.storage import holds_storage, is_container
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Call, Const, Origin, Pack, Var, unstar
+from adcompiler.ir.nodes import Atom, Call, Const, Let, Origin, Pack, Var, unstar
 from adcompiler.specialise.objects import held_by, late_flag, make_record
 from adcompiler.specialise.storage.aliases import rhs_is_record
 from adcompiler.specialise.storage.heap import Heap
@@ -76,15 +76,51 @@ def refuse_iterated(s: Writer, there: Reference, origin: Origin) -> None:
 def taken(s: Writer, root: Var, value: Atom, owned: bool, origin: Origin) -> Atom:
     """Return what a container gets for a value: in loops a copy, if others hold it.
 
-    The container stays exclusive so, and need not be copied as a whole by each iteration.
+    The container stays exclusive so, and need not be copied as a whole by each iteration. Where
+    the container was copied since the value was read out of it, it holds a copy of the value, and
+    gets that: the value itself is somebody else's.
     """
     heap = heap_of(s)
-    if not takes_copies(heap, root, value, owned):
+    if lies_in(heap, value, root) and root not in heap.state.invalidated:
+        heap.exclusive_value(root, origin)
+        value = read_from_copy(heap, heap.current(value, origin), root, origin)
+    if not takes_copies(heap, root, value, owned) and not is_outdated(heap, value, root):
         return value
     assert isinstance(value, Var)
     copy = heap.copy_to_write(value, s.unit.type(value), value.name, origin)
     s.unit.writes.stored_copies[copy] = value
     return copy
+
+
+def is_outdated(heap: Heap, value: Atom, root: Var) -> bool:
+    """Say whether a value was taken out of a container that has been copied since."""
+    there = heap.taken_from.get(value) if isinstance(value, Var) else None
+    return there is not None and there.root is root and bool(
+        heap.copies_between(there.at, (heap.state.value(root),)))
+
+
+def read_from_copy(heap: Heap, value: Atom, root: Var, origin: Origin) -> Atom:
+    """Return what a copied container has for a value that was taken out of it, read where it was
+    copied; the value itself if it was copied elsewhere, or several times.
+    """
+    if not isinstance(value, Var) or not is_outdated(heap, value, root):
+        return value
+    there = heap.taken_from[value]
+    copies = heap.copies_between(there.at, (heap.state.value(root),))
+    out = heap.copied_in.get(copies[0])
+    if len(copies) > 1 or out is not heap.s.out or (
+        heap.reference(value) != Reference(value, (), value)
+    ):
+        return value
+    with heap.s.writing_to([]) as reading:
+        new = heap.read(there, copies[0], origin, value.name)
+    made = [k for k, st in enumerate(out) if isinstance(st, Let) and st.target is copies[0]]
+    if len(made) != 1 or not isinstance(new, Var):
+        return value
+    out[made[0] + 1 : made[0] + 1] = reading
+    heap.detach(new, Reference(root, there.steps, copies[0]))
+    heap.references[value] = Reference(new, (), value)
+    return new
 
 
 def takes_copies(heap: Heap, root: Var, value: Atom, owned: bool) -> bool:

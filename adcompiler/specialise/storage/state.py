@@ -27,7 +27,8 @@ class Change:
     None if only the content of arrays, or the end of a list, has changed. ``grown`` holds
     the depths of lists whose end has: subscripts counted from the end lead to other items then.
     ``content`` says that objects which slots held before may have changed as well, ``stored`` that
-    it is a write of the program, not a value that was read anew, copied, or joined.
+    it is a write of the program, not a value that was read anew, copied, or joined; ``copied`` that
+    what the value holds are, or may be, copies of what the value before holds.
     """
 
     before: Atom
@@ -35,6 +36,7 @@ class Change:
     grown: frozenset[int] = frozenset()
     content: bool = True
     stored: bool = False
+    copied: bool = False
 
     def reaches(self, depth: int) -> bool:
         """Say whether an object that as many steps lead to may have changed itself."""
