@@ -13,19 +13,17 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from typing import TypeGuard
 
+from adcompiler.analyses.exchanges import Exchanges, is_copy, slot_of
 from adcompiler.analyses.held import Classes, is_written_inside
 from adcompiler.analyses.storage import Sharing, is_container, is_mutable, written_operand
-from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Const, Item, Let, Loop, Pack, Region, Rhs, Statement, Step,
-    Update, Var, operands, unstar,
+    Atom, Block, Call, Const, Item, Let, Loop, Pack, Region, Rhs, Statement, Step,
+    Update, Var, unstar,
 )
-from adcompiler.ir.operators import WHOLE
 from adcompiler.ir.visit import blocks_of
 from adcompiler.ops.registry import REGISTRY
-from adcompiler.runtime import append, dict_values, own, put_entry, record
+from adcompiler.runtime import append, dict_values, put_entry, record
 from adcompiler.structs import dataclass
 
 ITEM_BY_ITEM: frozenset[object] = frozenset({
@@ -90,7 +88,8 @@ class Repeats:
         self.copies: list[Let] = []
         self.rebinds: list[list[Let]] = []
         self.block(body, frozenset())
-        self.swapped = {*self.find_swaps(), *self.find_moves()}
+        self.exchanges = Exchanges(self.type_of, self.made, stored_copies, self.rebinds)
+        self.swapped = self.exchanges.found
         self.entries: dict[Atom, list[Entry]] = {}
         for container, entry in self.entered:
             self.entries.setdefault(self.same.root(container), []).append(entry)
@@ -214,87 +213,6 @@ class Repeats:
     def has_storage(self, atom: Atom) -> bool:
         return isinstance(atom, Var) and is_mutable(self.type_of(atom))
 
-    # -- swaps ---------------------------------------------------------------------------------
-
-    def find_swaps(self) -> Iterator[tuple[Atom, Atom]]:
-        """Yield the containers and values of ``s[i], s[j] = s[j], s[i]``."""
-        for target, rhs in self.made.items():
-            if not isinstance(rhs, Update) or not isinstance(rhs.obj, Var):
-                continue
-            before = self.made.get(rhs.obj)
-            if not isinstance(before, Update) or not is_slot(rhs) or not is_slot(before):
-                continue
-            first, second = (
-                self.stored_copies.get(up.value, up.value)  # type: ignore[call-overload]
-                for up in (before, rhs)
-            )
-            if self.is_part(first, before.obj, rhs.steps[0]) and self.is_part(
-                second, before.obj, before.steps[0]
-            ):
-                yield rhs.obj, first
-                yield target, second
-
-    def find_moves(self) -> Iterator[tuple[Atom, Atom]]:
-        """Yield the containers and values of slots that are given what other slots had before.
-
-        ``o.old = o.new; o.new = fresh`` and rotations: nothing is held twice when they are done.
-        """
-        for chain in self.rebinds:
-            start = chain[0].rhs.obj  # type: ignore[union-attr]
-            versions: dict[Atom, dict[object, object]] = {start: {}}
-            made = self.made.get(start)  # type: ignore[call-overload]
-            if made is not None and is_copy(made):
-                versions[unstar(made.args[0])] = {}
-            moved: list[tuple[Atom, Atom]] = []
-            for let in chain:
-                assert isinstance(let.rhs, Update)
-                value = self.stored_copies.get(let.rhs.value, let.rhs.value)  # type: ignore[call-overload]
-                read = self.read(value)
-                slot = None if read is None else slot_read(read)
-                had: object = let.rhs
-                if read is not None and slot is not None and read.obj in versions:
-                    had = versions[read.obj].get(slot, slot)
-                    moved.append((let.target, value))
-                versions[let.target] = {**versions[let.rhs.obj], slot_of(let.rhs): had}
-            final = versions[chain[-1].target]
-            former = [had for had in final.values() if isinstance(had, tuple)]
-            if len(set(former)) == len(former) and final.keys() >= set(former):
-                yield from moved
-
-    def is_part(self, value: Atom, obj: Atom, step: Step) -> bool:
-        """Say whether a value is what a container, or what that copies, has at ``step``."""
-        read = self.read(value)
-        if read is None:
-            return False
-        made = self.made.get(obj)
-        if read.obj is not obj and not (
-            made is not None and is_copy(made) and unstar(made.args[0]) is read.obj
-        ):
-            return False
-        if isinstance(read, Attribute):
-            return step.kind == "attr" and step.name == read.name
-        return step.kind == "item" and self.is_same(read.index, step.args[0])
-
-    def read(self, value: Atom) -> Item | Attribute | None:
-        """Return how a value is read out of a container, None if it is not."""
-        rhs = self.made.get(value) if isinstance(value, Var) else None
-        return rhs if isinstance(rhs, (Item, Attribute)) else None
-
-    def is_same(self, one: Atom, two: Atom) -> bool:
-        """Say whether two subscripts are the same number for sure."""
-        if one is two:
-            return True
-        if isinstance(one, Const) and isinstance(two, Const):
-            return type(one.value) is type(two.value) in (int, str) and one.value == two.value
-        a, b = self.made.get(one), self.made.get(two)  # type: ignore[arg-type]
-        if not isinstance(a, Call) or not isinstance(b, Call) or not isinstance(a.func, Const):
-            return False
-        return isinstance(b.func, Const) and a.func.value is b.func.value and (
-            a.func.value in WHOLE
-        ) and (
-            self.type_of(one) == self.type_of(two) == t.INT and len(operands(a)) == len(operands(b))
-        ) and all(map(self.is_same, operands(a)[1:], operands(b)[1:]))
-
     # -- answers -------------------------------------------------------------------------------
 
     def needed(self) -> Iterator[tuple[Let, Atom]]:
@@ -350,7 +268,7 @@ class Repeats:
         for var in members:
             if var in self.unknown:
                 raise NotApart
-            read = self.read(var)
+            read = self.exchanges.read(var)
             if read is not None or var in self.items:
                 yield from self.part_of(
                     read.obj if read is not None else self.items[var][1], needed, path)
@@ -361,8 +279,7 @@ class Repeats:
             raise NotApart  # a parameter, of which nothing is known
         born = [self.loops[v] for v in members if v in self.made or v in self.handed]
         outside = min(born, key=len, default=frozenset())
-        for source in self.copied_into(members, top):
-            yield source
+        yield from self.copied_into(members, top)
         for entry in self.entries.get(top, ()):
             if any(self.same.root(c) is top and v is entry.value for c, v in self.swapped):
                 continue
@@ -374,11 +291,8 @@ class Repeats:
         Copies are made where somebody else must not see a write: what such a container holds is,
         in the program, what its copy holds.
         """
-        copies = (self.made.get(var) for var in members)
-        return {
-            self.same.root(unstar(rhs.args[0])) for rhs in copies
-            if isinstance(rhs, Call) and is_copy(rhs)
-        } - {top}
+        sources = map(self.exchanges.copy_source, members)
+        return {self.same.root(source) for source in sources if source is not None} - {top}
 
     def entry(
         self, entry: Entry, top: Atom, needed: Loops, path: tuple[Atom, ...]
@@ -394,7 +308,7 @@ class Repeats:
             yield own_class
             yield from self.contents(value, needed, (*path, own_class))
             return
-        read = self.read(value)
+        read = self.exchanges.read(value)
         if read is not None and value in self.popped and (
             self.same.root(read.obj) is top and needed <= self.loops[value]  # type: ignore[index]
         ):
@@ -423,7 +337,7 @@ class Repeats:
             if not isinstance(atom, Var) or atom in seen or is_container(self.type_of(atom)):
                 continue
             seen.add(atom)
-            read, rhs = self.read(atom), self.made.get(atom)
+            read, rhs = self.exchanges.read(atom), self.made.get(atom)
             if read is not None and is_container(self.type_of(read.obj)):
                 yield read.obj
             elif atom in self.items and is_container(self.type_of(self.items[atom][1])):
@@ -481,38 +395,6 @@ def copied(let: Let) -> Atom:
     """Return what a copy is made of."""
     assert isinstance(let.rhs, Call)
     return unstar(let.rhs.args[0])
-
-
-def is_slot(update: Update) -> bool:
-    """Say whether an update gives one slot of a container another object."""
-    return not update.adds and len(update.steps) == 1 and update.steps[0].kind in ("item", "attr")
-
-
-def slot_of(update: Update) -> tuple[str, object] | None:
-    """Return what stands for the slot that an update gives another object, None if unknown."""
-    if not is_slot(update):
-        return None
-    step = update.steps[0]
-    return ("attr", step.name) if step.kind == "attr" else known_slot(step.args[0])
-
-
-def slot_read(read: Item | Attribute) -> tuple[str, object] | None:
-    """Return what stands for the slot that is read, None if it is not known."""
-    return ("attr", read.name) if isinstance(read, Attribute) else known_slot(read.index)
-
-
-def known_slot(index: Atom) -> tuple[str, object] | None:
-    """Return what stands for the slot of a key or position: others are other slots."""
-    if isinstance(index, Const) and (
-        type(index.value) is str or (type(index.value) is int and index.value >= 0)
-    ):
-        return ("item", index.value)
-    return None
-
-
-def is_copy(rhs: Rhs) -> TypeGuard[Call]:
-    """Say whether a right-hand side copies a container and all that it holds."""
-    return isinstance(rhs, Call) and isinstance(rhs.func, Const) and rhs.func.value is own
 
 
 def is_made_of(rhs: Rhs) -> bool:

@@ -100,7 +100,7 @@ class Access(ResultTypes):
             index = scope.function.__code__.co_freevars.index(name)
             read = Call(Const(cell_value), (owner, Const(index)))
             if self.heap is not None and is_mutable(type_):
-                cell = scope.function.__closure__[index]
+                cell = (scope.function.__closure__ or ())[index]
                 return self.heap.cell_value(cell, read, type_, name, origin)
             return self.let(read, type_, name, origin, False)
         module = scope.module

@@ -142,9 +142,8 @@ def append_to(s: Writer, obj: Var, value: Atom, origin: Origin) -> None:
     owned = heap.owns(value)
     if there.steps:
         heap.exclusive_value(there.root, origin)
-        obj, value = (heap.current(atom, origin) for atom in (obj, value))
-        assert isinstance(obj, Var)
-        inner = appended(s, obj, value, origin)
+        value = heap.current(value, origin)
+        inner = appended(s, heap.current(obj, origin), value, origin)
         if isinstance(inner, Var) and heap.parts(inner) is None:
             s.unit.writes.rearranged[inner] = ((value, False),)  # the others were there before
         heap.write(obj, (), inner, origin, grown=(len(there.steps),))

@@ -24,7 +24,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import Atom, Attribute, Const, Global, Item, Let, Origin, Var
+from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Global, Item, Let, Origin, Var
 from adcompiler.specialise.storage.joining import Joining
 from adcompiler.specialise.storage.state import Reference
 
