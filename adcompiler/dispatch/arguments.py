@@ -15,14 +15,13 @@ from adcompiler.runtime.records import carries_derivative, is_record, record, st
 def as_real(value: Any, name: str) -> Any:
     """Return an argument to be differentiated with integers made floats; refuse bools.
 
-    Arrays of other things than numbers are refused too: objects, records, text, dates.
+    Whatever else is not known to be a number, an array or a structure of these is refused too:
+    arrays of objects, records, text and dates; functions; deques, sets, buffers, iterators.
     """
-    if isinstance(value, (bool, np.bool_)) or (
-        isinstance(value, np.ndarray) and value.dtype.kind not in "iufc"
-    ):
-        raise TypeError(
+    if not has_derivative(value):
+        raise ArgumentsError(
             f"cannot differentiate with respect to {name}, which is {described(value)}; "
-            "argnums chooses other arguments"
+            f"argnums chooses other arguments\n  see {limitations()}#argument-types"
         )
     if isinstance(value, int):
         return float(value)
@@ -38,19 +37,22 @@ def as_real(value: Any, name: str) -> Any:
         except RecursionError:
             refuse_cycles(value, name)
             raise
-    if isinstance(value, (str, bytes)) or value is None:
-        raise TypeError(
-            f"cannot differentiate with respect to {name}, which is {described(value)}; "
-            "argnums chooses other arguments"
-        )
-    elif is_record(value):
+    if is_record(value):
         refuse_cycles(value, name)
         if not carries_derivative(value):
-            raise TypeError(
+            raise ArgumentsError(
                 f"cannot differentiate with respect to {name}, which is {described(value)} without "
                 "a float among its attributes; integers in an instance do not count as floats"
             )
     return value
+
+
+def has_derivative(value: Any) -> bool:
+    """Say whether there is a derivative with respect to a value: it is known what it holds."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.dtype.kind in "iufc"
+    structure = isinstance(value, tuple | list | dict) or is_record(value)
+    return structure or isinstance(value, int | float | complex) and not isinstance(value, bool)
 
 
 def real_items(value: Any, name: str) -> Any:
@@ -151,9 +153,11 @@ def refuse_cycles(value: Any, name: str, around: tuple[int, ...] = ()) -> None:
 
 
 def real_item(value: Any, name: str) -> Any:
-    """As ``as_real`` for an item of a container, where other things than numbers may stand."""
-    other = value is None or isinstance(value, (str, bytes, bool, np.bool_)) or is_record(value)
-    return value if other else as_real(value, name)
+    """As ``as_real`` for an item of a container, where other things than numbers may stand.
+
+    What is of an unknown class is refused where the function reads it.
+    """
+    return as_real(value, name) if has_derivative(value) and not is_record(value) else value
 
 
 def described(value: Any) -> str:

@@ -43,7 +43,7 @@ from adcompiler.dispatch.places import places_of
 from adcompiler.dispatch.slow import telling_if_slow
 from adcompiler.dispatch.targets import cell_contents, find_target
 from adcompiler.dispatch.tiers import Tier
-from adcompiler.errors import InternalError, MissingRuleError, UnsupportedError
+from adcompiler.errors import ArgumentsError, InternalError, MissingRuleError, UnsupportedError
 from adcompiler.frontend.depth import compiling
 from adcompiler.frontend.scope import MISSING
 from adcompiler.ir import types as t
@@ -131,7 +131,7 @@ class Specialisations:
         for parameter, type_ in zip(self.parameters, types_, strict=True):
             foreign = foreign_array(type_)
             if foreign is not None:
-                raise TypeError(
+                raise ArgumentsError(
                     f"the argument {parameter.name} is a {foreign.__name__}, whose operators are "
                     "not those of arrays; pass a plain array: np.asarray(matrix), "
                     "masked.filled(0.0)"

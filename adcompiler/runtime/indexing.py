@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from adcompiler.errors import ArgumentsError, limitations
 from adcompiler.runtime.records import is_record, record, state_of
 from adcompiler.runtime.structure import add
 
 
 def add_at(buffer: Any, index: Any, g: Any) -> Any:
     """Add ``g`` to ``buffer[index]`` in place and return ``buffer``; a tuple is made anew.
+
+    None is the zero cotangent of what is of no known structure: ArgumentsError.
 
     ``buffer`` is an array, list, dict or tuple that the caller owns, or a number, of which all of
     ``g`` is. Repeated indices accumulate.
@@ -30,6 +33,11 @@ def add_at(buffer: Any, index: Any, g: Any) -> Any:
             buffer[index] = buffer[index] + g  # a store, whether that is a number or a view
         else:
             np.add.at(buffer, index, g)
+    elif buffer is None:
+        raise ArgumentsError(
+            "a value is differentiated here of a class whose items are not followed; pass a list, "
+            f"a tuple, a dict or an array\n  see {limitations()}#argument-types"
+        )
     elif isinstance(buffer, tuple):
         items = add_at(list(buffer), index, g)
         return type(buffer)(*items) if hasattr(buffer, "_fields") else tuple(items)

@@ -64,6 +64,23 @@ def is_record_class(cls: Any) -> bool:
     )
 
 
+FOLLOWED = (bool, int, float, complex, tuple, list, dict, np.ndarray, np.generic)
+"""Classes whose instances, those of derived classes too, have cotangents of their structure."""
+LIBRARIES = ("numpy", "scipy", "adcompiler", "adcompiler_rules")
+"""Packages whose classes have rules, or refuse by themselves."""
+
+
+def is_opaque_class(cls: Any) -> bool:
+    """Say whether nothing is known of what the instances of a class hold.
+
+    A deque, a set, a view of a dict, a buffer and an iterator are such: numbers may be in there,
+    and no cotangent would come out.
+    """
+    if is_record_class(cls) or is_table(cls) or issubclass(cls, FOLLOWED):
+        return False
+    return cls in (np.flatiter, np.nditer) or cls.__module__.partition(".")[0] not in LIBRARIES
+
+
 def has_operators_in_c(cls: Any) -> bool:
     """Say whether a class has operators written in C of its own, as Cython's functions have."""
     return any(

@@ -22,7 +22,7 @@ MISSING = Missing.MISSING
 
 
 def zeros_like(x: Any) -> Any:
-    """Return the zero cotangent of ``x``: 0.0, zeros, or containers of these.
+    """Return the zero cotangent of ``x``: 0.0, zeros, containers of these; None of what has none.
 
     That of an entry that a dict does not have (MISSING) is an entry that it does not have.
     """
@@ -43,7 +43,9 @@ def zeros_like(x: Any) -> Any:
         })
     if isinstance(x, np.inexact):
         return x.dtype.type(0)
-    return 0j if isinstance(x, complex) else 0.0
+    if isinstance(x, complex):
+        return 0j
+    return 0.0 if isinstance(x, (int, float, np.generic)) else None
 
 
 def add(a: Any, b: Any) -> Any:

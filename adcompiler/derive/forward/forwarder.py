@@ -22,7 +22,7 @@ from adcompiler.derive.forward.tangents import Tangents, dot, tangent_type
 from adcompiler.derive.pairs import Pushes
 from adcompiler.derive.region_checks import check_context, check_exceptions
 from adcompiler.derive.reverse.checks import (
-    check_unseen, refuse_detached_writes, reject_instances, reject_set,
+    check_unseen, refuse_detached_writes, reject_instances, reject_opaque, reject_set,
 )
 from adcompiler.derive.tables import without_tables
 from adcompiler.ir import types as t
@@ -92,6 +92,7 @@ class Forwarder(ForwardCalls):
             case Call():
                 self.call(target, rhs, origin)
             case Item(obj, index):
+                reject_opaque(self.s, obj, origin)
                 self.plain(target, rhs, origin)
                 d = self.tangents.get(obj)
                 if d is not None:

@@ -18,7 +18,7 @@ from adcompiler.ir.nodes import Atom, Attribute, Call, Const, Do, Let, Origin, R
 from adcompiler.ir.visit import walk
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import note_value, noted_value, own, store_global
-from adcompiler.runtime.records import is_record_class
+from adcompiler.runtime.records import is_opaque_class, is_record_class
 from adcompiler.runtime.unknown_calls import call_on_copies
 from adcompiler.specialise.calls.constructors import assigning_line
 from adcompiler.specialise.calls.libraries import is_standard
@@ -91,9 +91,10 @@ def reject_instances(s: Specialiser, active: Collection[Var], rhs: Call, origin:
         return
     for atom in (*map(unstar, rhs.args), *(atom for _, atom in rhs.kwargs)):
         type_ = s.unit.type(atom)
-        if isinstance(atom, Var) and atom in active and isinstance(type_, t.Object) and (
-            is_record_class(type_.cls)
-        ):
+        if not isinstance(atom, Var) or atom not in active or not isinstance(type_, t.Object):
+            continue
+        reject_opaque(s, atom, origin)
+        if is_record_class(type_.cls):
             function = rhs.func.value if isinstance(rhs.func, Const) else None
             shown = getattr(function, "__name__", "a function")
             s.reject(
@@ -101,6 +102,18 @@ def reject_instances(s: Specialiser, active: Collection[Var], rhs: Call, origin:
                 "differentiated; how it uses the attributes is not known",
                 "pass the attributes that it needs", "attributes",
             )
+
+
+def reject_opaque(s: Specialiser, atom: Atom, origin: Origin) -> None:
+    """Report a value that is differentiated, if it is of a class whose items are not followed."""
+    type_ = s.unit.type(atom)
+    if not isinstance(type_, t.Object) or not is_opaque_class(type_.cls):
+        return
+    cls = type_.cls
+    s.reject(
+        origin, f"a {cls.__name__} is differentiated here, and what it holds is not followed",
+        "pass a list, a tuple, a dict or an array: `list(x)`, `np.asarray(x)`", "argument-types",
+    )
 
 
 def has_rule_for_all(s: Specialiser, rhs: Call) -> bool:

@@ -23,7 +23,7 @@ from adcompiler.derive.pairs import Pairs
 from adcompiler.derive.reverse.base import Sweep
 from adcompiler.derive.reverse.calls import CallReverser, stands_for_value
 from adcompiler.derive.reverse.checks import (
-    check_unseen, refuse_detached_writes, reject_set,
+    check_unseen, refuse_detached_writes, reject_opaque, reject_set,
 )
 from adcompiler.derive.reverse.cotangents import Cotangents
 from adcompiler.derive.reverse.loops import LoopReverser
@@ -122,6 +122,7 @@ class Reverser(CallReverser, RegionReverser, LoopReverser, WriteReverser):
 
     def forward_item(self, target: Var, obj: Atom, index: Atom, origin: Origin) -> Sweep:
         """Write a subscript."""
+        reject_opaque(self.s, obj, origin)
         where = self.value(index)
         read = Item(self.value(obj), where)
         self.s.unit.record(target, read, self.s.unit.type(target))
