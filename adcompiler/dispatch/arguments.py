@@ -52,7 +52,8 @@ def has_derivative(value: Any) -> bool:
     if isinstance(value, np.ndarray | np.generic):
         return value.dtype.kind in "iufc"
     structure = isinstance(value, tuple | list | dict) or is_record(value)
-    return structure or isinstance(value, int | float | complex) and not isinstance(value, bool)
+    number = isinstance(value, int | float | complex) and not isinstance(value, bool)
+    return number or structure
 
 
 def real_items(value: Any, name: str) -> Any:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from typing import Any
 
 from adcompiler.analyses.purity import Purity, makes_storage
+from adcompiler.analyses.storage import Sharing
 from adcompiler.analyses.versions import written_storage
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    Atom, Attribute, Block, Call, Closure, Const, Global, If, Item, Let, Pack, Region, Rhs, Slice,
-    Star, Statement, Var, substitute,
+    Atom, Attribute, Block, Call, Closure, Const, Do, Global, If, Item, Let, Pack, Region, Rhs,
+    Slice, Star, Statement, Var, substitute, unstar,
 )
 from adcompiler.ir.regions import altered
-from adcompiler.ir.visit import substitute_statement, with_head
+from adcompiler.ir.visit import substitute_statement, walk, with_head
+from adcompiler.runtime import record, store_global
 
 COMMUTATIVE = frozenset({"add", "mul"})
 Known = dict[Any, tuple[Var, ...]]
@@ -25,13 +27,43 @@ LARGEST = 50
 
 def common_subexpressions(block: Block, purity: Purity) -> Block:
     """Return ``block`` with every pure expression computed where it first dominates its uses."""
-    return _Common(purity, written_storage(block)).block(block, {}, {})
+    return _Common(purity, written_storage(block), held_arrays(block, purity.type_of)).block(
+        block, {}, {})
+
+
+def held_arrays(block: Block, type_of: Callable[[Atom], t.Type]) -> set[Atom]:
+    """Return the arrays that are put into lists, dicts and instances, or into modules, or yielded.
+
+    Two of them stay two, as whoever gets them may write into one.
+    """
+    sharing = Sharing(type_of, lambda atom: None)
+    found: set[Atom] = set()
+    tuples: dict[Atom, tuple[Atom, ...]] = {}
+    for statement in walk(block):
+        if not isinstance(statement, Let | Do):
+            continue
+        match statement.rhs:
+            case Pack("tuple", items) if isinstance(statement, Let):
+                tuples[statement.target] = tuple(map(unstar, items))
+            case Pack("list" | "dict", items):
+                found.update(map(unstar, items))
+            case Call(Const(function), args, fields) if function in (record, store_global):
+                found.update((*map(unstar, args), *(atom for _, atom in fields)))
+            case rhs:
+                found.update(sharing.entered(rhs))
+    waiting = list(block.yields)
+    while waiting:
+        atom = waiting.pop()
+        found.add(atom)
+        waiting += tuples.get(atom, ())
+    return {atom for atom in found if isinstance(type_of(atom), t.Array)}
 
 
 class _Common:
-    def __init__(self, purity: Purity, written: set[Atom]) -> None:
+    def __init__(self, purity: Purity, written: set[Atom], held: set[Atom]) -> None:
         self.purity = purity
         self.written = written
+        self.held = held
         self.before: list[tuple[Any, tuple[Var, ...] | None]] = []
 
     def block(self, block: Block, known: Known, renamed: dict[Var, Atom]) -> Block:
@@ -93,6 +125,9 @@ class _Common:
             self.before.append((key, found))
             known[key] = targets
             return False
+        if self.held.issuperset((*targets, *found)):
+            return False
+        self.held.update(found if self.held.issuperset(targets) else ())
         renamed.update(zip(targets, found, strict=True))
         return True
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,14 +15,16 @@ from adcompiler.batching.taylor import series_block
 from adcompiler.derive.reverse.reverser import Reversed
 from adcompiler.ir import types as t
 from adcompiler.ir.nodes import (
-    NONE, Atom, Attribute, Block, Call, Const, Global, Item, Let, Origin, Pack, Rhs, Star,
-    Statement, Var, unstar,
+    NONE, Atom, Attribute, Block, Call, Const, Do, Global, Item, Let, Origin, Pack, Rhs, Star,
+    Statement, Var, operands, unstar,
 )
 from adcompiler.ir.visit import edges, walk
 from adcompiler.ops.queries import meaning
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.optimise.dead_code import dead_code
-from adcompiler.runtime import add_at, as_gradient, read_global, unbroadcast
+from adcompiler.runtime import (
+    add_at, as_gradient, give_back, read_global, store_global, unbroadcast,
+)
 from adcompiler.typed.builder import Builder
 from adcompiler.typed.unit import Unit
 
@@ -158,7 +160,10 @@ def own_arrays(block: Block, unit: Unit, foreign: set[Var], origin: Origin) -> B
     for edge in edges(block):
         if isinstance(edge.source, Var):
             handed.setdefault(edge.target, set()).add(edge.source)
-    given: set[Var] = set()
+    given = {
+        root for atom in put_outside(block, foreign, made, sharing, handed)
+        for root in roots_of(atom, made, sharing, handed)
+    }
     statements = list(block.statements)
 
     def write(name: str, rhs: Rhs, type_: t.Type) -> Var:
@@ -190,8 +195,42 @@ def own_arrays(block: Block, unit: Unit, foreign: set[Var], origin: Origin) -> B
         given.update(roots)
         return atom
 
+    for atom in held_whole(block.yields, made, unit):
+        given |= roots_of(atom, made, sharing, handed)
     yields = tuple(map(own, block.yields))
     return replace(block, statements=tuple(statements), yields=yields)
+
+
+def held_whole(atoms: Iterable[Atom], made: Mapping[Var, Rhs], unit: Unit) -> Iterator[Var]:
+    """Yield the lists, dicts and instances among values that are yielded, in tuples too."""
+    for atom in atoms:
+        rhs = made.get(atom) if isinstance(atom, Var) else None
+        if isinstance(rhs, Pack) and rhs.kind == "tuple":
+            yield from held_whole(map(unstar, rhs.items), made, unit)
+        elif isinstance(atom, Var) and not isinstance(unit.type(atom), t.Array | t.Scalar):
+            yield atom
+
+
+def put_outside(
+    block: Block, foreign: set[Var], made: Mapping[Var, Rhs], sharing: Sharing,
+    handed: Mapping[Var, set[Var]],
+) -> Iterator[Var]:
+    """Yield what is put into a container that is not the function's own, or into a module."""
+    for statement in walk(block):
+        if not isinstance(statement, Let | Do):
+            continue
+        rhs = statement.rhs
+        if isinstance(rhs, Call) and isinstance(rhs.func, Const) and (
+            rhs.func.value in (store_global, give_back)
+        ):
+            yield from (a for a in map(unstar, rhs.args) if isinstance(a, Var))
+        for atom in sharing.entered(rhs):
+            holder = unstar(operands(rhs)[0])
+            if isinstance(atom, Var) and isinstance(holder, Var) and any(
+                root in foreign or is_global(made.get(root))
+                for root in roots_of(holder, made, sharing, handed)
+            ):
+                yield atom
 
 
 def is_global(rhs: Rhs | None) -> bool:

@@ -1,5 +1,7 @@
 """Gradients are arrays of the caller's own: not an argument, not one another, not a saved value."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -41,3 +43,66 @@ def test_writing_into_a_cotangent_leaves_the_pullback_as_it_was():
         part[:] = 0.0
     for part, other in zip(pullback(1.0), expected, strict=True):
         assert np.array_equal(part, other)
+
+
+KEPT = SimpleNamespace(u=None, d={}, items=[])
+
+
+class Holder:
+    def __init__(self, a):
+        self.a = a
+
+
+def appended(x):
+    made = []
+    made.append(2 * x)
+    return np.sum(x**2), made
+
+
+def stored(x):
+    KEPT.u = 2 * x
+    KEPT.d["k"] = 2 * x
+    KEPT.items.append([2 * x])
+    return np.sum(x**2), None
+
+
+HOLDING = (
+    lambda x: (np.sum(x**2), {"scaled": 2 * x}), lambda x: (np.sum(x**2), [2 * x]),
+    lambda x: (np.sum(x**2), Holder(2 * x)), lambda x: (np.sum(x**2), SimpleNamespace(a=2 * x)),
+    lambda x: (np.sum(x**2), {"s": [(2 * x, 1.0)]}), lambda x: (np.sum(x**2), {"s": (2 * x)[:2]}),
+    lambda x: (np.sum(x**2), 2 * x), appended, stored,
+)
+
+
+def arrays_in(value):
+    if isinstance(value, np.ndarray):
+        return [value]
+    if isinstance(value, (tuple, list)):
+        return [array for item in value for array in arrays_in(item)]
+    inner = value if isinstance(value, dict) else getattr(value, "__dict__", {})
+    return [array for item in inner.values() for array in arrays_in(item)]
+
+
+def test_gradients_share_nothing_with_other_results_or_what_is_stored():
+    for function in HOLDING:
+        for take, argument in (
+            (lambda x: x, V.copy()), (lambda x: x[0], [V.copy()]), (lambda x: x["k"], {"k": V}),
+        ):
+            def whole(x, take=take, function=function):
+                return function(take(x))
+
+            found, aux = grad(whole, has_aux=True)(argument)
+            (_, other_aux), other = value_and_grad(whole, has_aux=True)(argument)
+            held = arrays_in((aux, other_aux, KEPT, argument))
+            for gradient in arrays_in((found, other)):
+                assert np.array_equal(gradient, 2 * V)
+                assert not any(np.shares_memory(gradient, array) for array in held), function
+
+
+def test_equal_arrays_in_containers_stay_two():
+    for function in (
+        lambda x: [2 * x, 2 * x], lambda x: {"a": 2 * x, "b": 2 * x}, lambda x: (2 * x, [2 * x]),
+    ):
+        first, second = arrays_in(vjp(function, V)[0])
+        assert np.array_equal(first, second)
+        assert not np.shares_memory(first, second)

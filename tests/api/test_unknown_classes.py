@@ -83,7 +83,7 @@ def test_parts_of_unknown_classes_are_refused_where_they_are_read() -> None:
                 (of_item(read), {"h": make(), "k": 2.0}), (of_attribute(read), Holder(make())),
             ):
                 tried += 1
-                with pytest.raises(ADError, match="argument-types|has no rule|neither a rule"):
+                with pytest.raises(ADError, match=r"argument-types|has no rule|neither a rule"):
                     grad(function)(holder)
     assert tried > 30
 
