@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 import gast
 
 from adcompiler.frontend.interface import RAISES, RETURNS, End, Interface
-from adcompiler.frontend.names import assigned_names, declared_names, mark_outer
+from adcompiler.frontend.names import assigned_names, declared_names, mark_outer, unbound_names
+from adcompiler.frontend.own_targets import shown
 from adcompiler.frontend.places import users_place
 from adcompiler.frontend.rejected import Rejection
 from adcompiler.ir.nodes import (
@@ -75,7 +76,7 @@ class Builder(Interface):
         return Origin(self.file, line, node.col_offset, text, width=max(1, end - node.col_offset))
 
     def let(self, rhs: Rhs, name: str, temporary: bool = True) -> Var:
-        var = Var(name, temporary)
+        var = Var(shown(name), temporary)
         display = isinstance(rhs, Pack) and rhs.kind in ("tuple", "list") and not any(
             isinstance(item, Star) for item in rhs.items
         )
@@ -91,6 +92,7 @@ class Builder(Interface):
                 values.add(self.env.get(name, UNDEF))
 
     def reject(self, node: Any, why: Rejection, **names: str) -> Atom:
+        names = {key: shown(name) for key, name in names.items()}
         finding = self.locate(node).finding(
             why.problem.format(**names), why.hint.format(**names), why.anchor
         )
@@ -107,21 +109,52 @@ class Builder(Interface):
             atom = self.env.get(name, UNDEF)
             if isinstance(atom, Const) and hasattr(atom.value, "late"):
                 return self.used_function(name, atom.value)
-            if self.is_unsure(atom):
-                self.may_raise()
-                how = (Const(name), Const(True)) if outer else (Const(name),)
-                self.statements.append(Do(Call(Const(check_bound), (atom, *how)), self.origin))
-                self.checked |= {atom}
-            return atom
+            return self.checked_atom(name, atom, outer)
+        captured = self.captured(name)
+        if captured is None:
+            return self.let(Free(name), name)
+        return captured if captured is self.itself else self.checked_atom(name, captured, True)
+
+    def checked_atom(self, name: str, atom: Atom, outer: bool) -> Atom:
+        """Return the value of a variable, checked if it may have none."""
+        if self.is_unsure(atom):
+            self.may_raise()
+            how = (Const(shown(name)), *((Const(True),) if outer else ()))
+            self.statements.append(Do(Call(Const(check_bound), (atom, *how)), self.origin))
+            self.checked |= {atom}
+        return atom
+
+    def captured(self, name: str) -> Var | None:
+        """Return what stands for a variable of the functions around; None if it is none.
+
+        It may have no value yet when this function is called: whoever reads it checks that.
+        """
         if name in self.captures:
             return self.captures[name]
-        if self.parent is not None and name not in self.globals:
-            if name == getattr(self.node, "name", None) and name in self.parent.locals:
-                self.itself = self.itself or Var(name)
-                return self.itself
-            if self.parent.binds(name):
-                return self.captures.setdefault(name, Var(name))
-        return self.let(Free(name), name)
+        if self.parent is None or name in self.globals:
+            return None
+        if name == getattr(self.node, "name", None) and name in self.parent.locals:
+            self.itself = self.itself or Var(name)
+            return self.itself
+        if not self.parent.binds(name):
+            return None
+        var = self.captures[name] = Var(shown(name))
+        if self.parent.may_be_unbound(name):
+            self.unsure.add(var)
+        return var
+
+    def handed_to_closure(self, name: str) -> Atom:
+        """Return a variable for a function made here, which checks it where it reads it."""
+        if name not in self.locals:
+            return self.captured(name) or self.load(name)
+        atom = self.env.get(name, UNDEF)
+        return self.load(name) if hasattr(getattr(atom, "value", None), "late") else atom
+
+    def may_be_unbound(self, name: str) -> bool:
+        """Say whether a function made here may be called while a variable has no value."""
+        if name in self.locals:
+            return self.is_unsure(self.env.get(name, UNDEF)) or name in unbound_names(self.node)
+        return self.parent is not None and self.parent.may_be_unbound(name)
 
     def is_unsure(self, atom: Atom) -> bool:
         """Say whether a variable may have no value yet, as far as has been checked."""
@@ -140,7 +173,7 @@ class Builder(Interface):
             self.statements.append(Do(store, self.origin))
             return value
         if isinstance(value, Var) and value.temporary and self.statements:
-            named = Var(name)
+            named = Var(shown(name))
             renamed = _rename_target(self.statements[-1], value, named)
             if renamed is not self.statements[-1]:
                 self.statements[-1] = renamed
@@ -193,7 +226,7 @@ class Builder(Interface):
             if changed:
                 names.append(name)
                 pairs.append((a if live_then else UNDEF, b if live_else else UNDEF))
-                results.append(Var(name))
+                results.append(Var(shown(name)))
                 if (live_then and self.is_unsure(a)) or (live_else and self.is_unsure(b)):
                     self.unsure.add(results[-1])
         may = (then_end.may | else_end.may) - {RAISES} or frozenset({RAISES})
@@ -220,7 +253,7 @@ class Builder(Interface):
 def target_name(node: Any, default: str = "item") -> str:
     """Return the name of what a loop, a generator or an assignment binds, if it is one name."""
     target = getattr(node, "target", node)
-    return target.id if isinstance(target, gast.Name) else default
+    return shown(target.id) if isinstance(target, gast.Name) else default
 
 
 def _rename_target(statement: Statement, old: Var, new: Var) -> Statement:

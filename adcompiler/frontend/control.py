@@ -17,6 +17,7 @@ from adcompiler.frontend import rejected
 from adcompiler.frontend.building import Builder, target_name
 from adcompiler.frontend.interface import BREAKS, CONTINUES, NORMAL, RAISES, RETURNS, End
 from adcompiler.frontend.names import assigned_names, can_fall_through, leaves, walrus_names
+from adcompiler.frontend.own_targets import shown
 from adcompiler.frontend.regions import with_else_after
 from adcompiler.ir.nodes import (
     NONE, UNDEF, Atom, Block, Call, Const, If, Let, Loop, Raise, Statement, Var,
@@ -144,7 +145,8 @@ class Control(Builder):
         names += [attempt.error for attempt in self.attempts]
         iterable = self.expression(node.iter) if isinstance(node, gast.For) else None
         origin, before = self.origin, self.env
-        carried = Carried([Var(name) for name in names], [before.get(n, UNDEF) for n in names])
+        params = [Var(shown(name)) for name in names]
+        carried = Carried(params, [before.get(n, UNDEF) for n in names])
         self.unsure.update(p for p, i in carried.starts() if self.is_unsure(i))
         self.env = {**before, **dict(zip(names, carried.params, strict=True))}
         item = Var(target_name(node), True) if iterable is not None else None
@@ -158,7 +160,7 @@ class Control(Builder):
         self.may_raise()
         statements, env, end = self.region(body)
         self.env = before
-        carried.results = [Var(name) for name in names]
+        carried.results = [Var(shown(name)) for name in names]
         carried.yields = [env.get(name, UNDEF) for name in names]
         self.note_unsure(carried, runs(node))
         end, more = self.continued_is_normal(end)

@@ -63,11 +63,13 @@ def functions_of(function: Any) -> dict[str, Any]:
 
 def free_names(function: Any) -> set[str]:
     """Return the names that a function reads of its surroundings, and perhaps a few more."""
-    used = {
-        node.id for node in own_nodes(function)
-        if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Load)
-    }
-    return used.union(*map(free_names, own_functions(function))) - assigned_names(function).keys()
+    used: set[str] = set()
+    targets: set[str] = set()  # of comprehensions, which have names of their own
+    for node in own_nodes(function):
+        if isinstance(node, gast.Name):
+            (used if isinstance(node.ctx, gast.Load) else targets).add(node.id)
+    used = used.union(*map(free_names, own_functions(function)))
+    return used - targets - assigned_names(function).keys()
 
 
 def reachable(name: str, called: Mapping[str, set[str]]) -> set[str]:

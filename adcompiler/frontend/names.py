@@ -123,6 +123,16 @@ def declared_names(function: Any, kind: Any) -> list[str]:
     ))
 
 
+def unbound_names(function: Any) -> set[str]:
+    """Return the names of which a function itself unbinds some: by ``del``, or after a handler."""
+    return {
+        name.id for node in own_nodes(function)
+        for name in (node.name if isinstance(node, gast.ExceptHandler) else node,)
+        if isinstance(name, gast.Name)
+        and (name is not node or isinstance(name.ctx, gast.Del))
+    }
+
+
 def walrus_names(nodes: Sequence[Any]) -> list[str]:
     """Return the names that ``:=`` binds in expressions."""
     return list(dict.fromkeys(

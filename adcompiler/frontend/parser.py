@@ -24,6 +24,7 @@ from adcompiler.frontend.generators import Generators
 from adcompiler.frontend.interface import NORMAL, RAISES, End
 from adcompiler.frontend.mutual import free_names, untangle
 from adcompiler.frontend.names import assigned_after, assigned_around
+from adcompiler.frontend.own_targets import rename_targets
 from adcompiler.frontend.patterns import Patterns
 from adcompiler.frontend.regions import Regions
 from adcompiler.frontend.state import Recipe, State
@@ -40,6 +41,7 @@ def parse(node: Any, file: str, lines: Mapping[int, str]) -> Function:
     ``lines`` maps line numbers of ``file`` to their text. Forms outside the language become
     ``Unsupported`` statements.
     """
+    rename_targets(node)
     node = with_shared_iterators(with_entries_as_attributes(in_other_forms(node)))
     return _FunctionParser(node, file, lines, None).function()
 
@@ -166,7 +168,7 @@ class _FunctionParser(
         )
         if late:
             self.reject(node, rejected.REBOUND_CAPTURE, name=late[0])
-        captures = tuple(self.load(captured, True) for captured in child.captures)
+        captures = tuple(map(self.handed_to_closure, child.captures))
         return self.let(
             Closure(function, captures, tuple(map(self.expression, defaults))), name or "function"
         )

@@ -97,7 +97,7 @@ class State(Builder):
         if name in self.making:
             return self.reject(recipe.node, rejected.CALL_ONE_ANOTHER, name=name)
         self.making.append(name)
-        captures = tuple(self.load(captured, True) for captured in recipe.captures)
+        captures = tuple(map(self.handed_to_closure, recipe.captures))
         self.making.pop()
         return self.let(Closure(recipe.function, captures, recipe.defaults), name)
 

@@ -188,7 +188,7 @@ def check_keywords(
             raise TypeError(f"{name}() missing 1 required argument: {key!r}")
 
 
-def unbound(name: str, outer: bool) -> NameError:
+def unbound(name: str, outer: bool = False) -> NameError:
     """Return what Python raises where a variable without value is read."""
     if outer:
         return NameError(

@@ -410,7 +410,7 @@ class Specialiser(Loops, Regions, Displays, Access, Truths):
                 result = self.let(Slice(*parts), t.SLICE, name, origin)
             case Closure(function, captures, defaults, _):
                 closure = Closure(
-                    function, tuple(self.value(a, env) for a in captures),
+                    function, tuple(self.carried_value(a, env) for a in captures),
                     tuple(self.value(a, env) for a in defaults), scope,
                 )
                 return self.let(closure, t.FunctionType(function), name, origin, temporary)

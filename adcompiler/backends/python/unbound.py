@@ -5,10 +5,12 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator
 
+from adcompiler.derive.pairs import CalleePart
 from adcompiler.ir.nodes import Atom, Block, Call, Const, Do, Let, Loop, Pack, Var, operands, unstar
 from adcompiler.ir.regions import LAST, SKIPS
 from adcompiler.ir.visit import edges, walk
 from adcompiler.runtime import check_assigned, own, zeros_like
+from adcompiler.typed.callee import Callee
 
 
 def read_unbound(body: Block, hands_on: Callable[[Var, Var], bool]) -> set[Var]:
@@ -25,9 +27,9 @@ def read_unbound(body: Block, hands_on: Callable[[Var, Var], bool]) -> set[Var]:
         match statement:
             case Do(rhs):
                 found.update(a for a in operands(rhs) if isinstance(a, Var))
-            case Let(rhs=Call(func=Const(value=function)) as rhs) if function in (
-                zeros_like, own, operator.is_  # a flag is asked by the last
-            ):
+            case Let(rhs=Call(func=Const(value=function)) as rhs) if isinstance(
+                function, (Callee, CalleePart)
+            ) or function in (zeros_like, own, operator.is_):  # a flag is asked by the last
                 found.update(a for a in operands(rhs) if isinstance(a, Var))
             case Loop():
                 saved += statement.collected()

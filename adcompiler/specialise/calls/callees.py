@@ -222,7 +222,7 @@ def key_of(
         return (made, owner, inner)
     position = list(kept).index(atom) if atom in kept else len(kept)
     kept[atom] = None
-    return (position, s.unit.told_type(atom))
+    return (position, s.unit.told_type(atom), s.is_unsure(atom))
 
 
 def is_static(atom: Atom, inside: bool) -> bool:
@@ -358,6 +358,10 @@ def parameter_for(s: Writer, atom: Atom, named: Var | None, origin: Origin) -> V
     s.unit.set_type(new, s.unit.told_type(atom), True)
     s.comes_from(new, origin, [atom])
     s.unit.merged.add(new)
+    if atom in s.unit.unsure:
+        s.unit.unsure.add(new)
+    if atom in s.unit.if_bound:
+        s.unit.if_bound[new] = s.unit.if_bound[atom]
     return new
 
 

@@ -11,12 +11,12 @@ import numpy as np
 
 from adcompiler.frontend.imports import imported_module
 from adcompiler.ir import types as t
-from adcompiler.ir.nodes import NONE, Atom, Call, Const, Do, Origin, Star, Var
+from adcompiler.ir.nodes import NONE, UNDEF, Atom, Call, Const, Do, Origin, Star, Var
 from adcompiler.ops.registry import REGISTRY
 from adcompiler.runtime import (
     check_assigned, check_bound, is_basic, is_mapping, is_sequence, pattern_argument,
 )
-from adcompiler.runtime.containers import SELF_MATCHED, sequence_pattern_fits
+from adcompiler.runtime.containers import SELF_MATCHED, sequence_pattern_fits, unbound
 from adcompiler.runtime.elementwise import is_known
 from adcompiler.specialise.folds.table import class_of, folds
 from adcompiler.specialise.generators import consumed
@@ -281,11 +281,16 @@ def fold_check_bound(
     """A variable that has a value wherever types tell needs no check.
 
     None may be the value of one whose type is not known: ``Writer.placed`` marks that it has none.
+    One that has none on any path raises here, so that nothing is written behind.
     """
+    in_emitted = s.in_emitted and s.unit.type(args[0]) in (t.UNKNOWN, t.NONE_TYPE)
+    if args[0] is UNDEF or (in_emitted and isinstance(args[0], Const)):
+        error = unbound(*(how.value for how in args[1:]))
+        return s.raise_(type(error), str(error), origin)
     if args[0] in s.unit.unsure and isinstance(s.unit.type(args[0]), t.Unknown):
         s.out.append(Do(Call(Const(check_assigned), tuple(args)), origin))
         return NONE
-    return None if args[0] in s.unit.unsure else NONE
+    return None if args[0] in s.unit.unsure or in_emitted else NONE
 
 
 @folds(np.ndim)
