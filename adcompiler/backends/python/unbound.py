@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from adcompiler.derive.pairs import CalleePart
 from adcompiler.ir.nodes import Atom, Block, Call, Const, Do, Let, Loop, Pack, Var, operands, unstar
@@ -27,9 +28,7 @@ def read_unbound(body: Block, hands_on: Callable[[Var, Var], bool]) -> set[Var]:
         match statement:
             case Do(rhs):
                 found.update(a for a in operands(rhs) if isinstance(a, Var))
-            case Let(rhs=Call(func=Const(value=function)) as rhs) if isinstance(
-                function, (Callee, CalleePart)
-            ) or function in (zeros_like, own, operator.is_):  # a flag is asked by the last
+            case Let(rhs=Call(func=Const(value=function)) as rhs) if takes_unbound(function):
                 found.update(a for a in operands(rhs) if isinstance(a, Var))
             case Loop():
                 saved += statement.collected()
@@ -46,6 +45,13 @@ def read_unbound(body: Block, hands_on: Callable[[Var, Var], bool]) -> set[Var]:
             if isinstance(value, Var) and (target in found or hands_on(target, value))
         )
     return found
+
+
+def takes_unbound(function: Any) -> bool:
+    """Say whether a function is handed variables that it need not read: is_ asks flags of them."""
+    if isinstance(function, CalleePart):
+        return function.role in ("augmented", "pushforward", "linearized")
+    return isinstance(function, Callee) or function in (zeros_like, own, operator.is_)
 
 
 def marked_unbound(body: Block) -> set[Var]:
