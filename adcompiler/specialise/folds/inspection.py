@@ -237,20 +237,65 @@ def fold_callable(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name:
 @folds(operator.is_)
 def fold_is(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
     left, right = args
+    if left is right:
+        return Const(True)
     if isinstance(left, Const) and isinstance(right, Const):
-        return Const(left.value is right.value)
+        if left.value is right.value or not same_value(left.value, right.value):
+            return Const(left.value is right.value)
+        return refuse_identity(s, origin)
     for one, other in ((left, right), (right, left)):
-        if isinstance(one, Const) and not isinstance(
-            s.unit.type(other), (t.Unknown, t.Static, t.Bottom)
-        ) and not isinstance(one.value, bool):
+        if not isinstance(one, Const) or isinstance(one.value, bool):
+            continue
+        type_ = s.unit.type(other)
+        if type(one.value) in VALUES and may_be_of_class(type_, type(one.value)):
+            return refuse_identity(s, origin)
+        if not isinstance(type_, (t.Unknown, t.Static, t.Bottom)):
             return Const(False)
+    types_ = [s.unit.type(atom) for atom in args]
+    if all(isinstance(type_, (t.Scalar, t.Text, t.Tuple)) for type_ in types_):
+        classes = [{cls for cls in VALUES if may_be_of_class(type_, cls)} for type_ in types_]
+        return refuse_identity(s, origin) if classes[0] & classes[1] else None
     return None
+
+
+VALUES = (int, float, complex, str, bytes, tuple, frozenset)
+"""Classes of which Python may keep one object for equal values, or several."""
+
+
+def same_value(one: Any, other: Any) -> bool:
+    """Say whether two values are of one of ``VALUES``, and print alike."""
+    return type(one) is type(other) and type(one) in VALUES and repr(one) == repr(other)
+
+
+def may_be_of_class(type_: t.Type, cls: type) -> bool:
+    """Say whether a value of a type may be of one of ``VALUES``."""
+    match type_:
+        case t.Scalar(kind, dtype, among):
+            return any(kind == cls.__name__ and dtype is None
+                       for kind, dtype in among or ((kind, dtype),))
+        case t.Text():
+            return cls is str
+        case t.Tuple():
+            return cls is tuple
+        case t.Static(value):
+            return type(value) is cls
+    return isinstance(type_, (t.Unknown, t.Bottom))
+
+
+def refuse_identity(s: Writer, origin: Origin) -> Any:
+    """Report ``is`` between numbers, texts or tuples; a rule of the library knows what it does."""
+    if s.in_rule or s.in_emitted:
+        return None
+    return s.reject(
+        origin, "`is` asks here whether two numbers, texts or tuples are one object, which Python "
+        "decides as it keeps constants", "compare values, with `==`", "identity",
+    )
 
 
 @folds(operator.is_not)
 def fold_is_not(s: Writer, args: list[Any], kwargs: Any, origin: Origin, name: str) -> Any:
     same = fold_is(s, args, kwargs, origin, name)
-    return None if same is None else Const(not same.value)
+    return same if same is None or same is UNDEF else Const(not same.value)
 
 
 @folds(operator.not_)
